@@ -6,7 +6,10 @@ ARG NODE_IMAGE=node:24-bookworm-slim
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+# npm installs what the packages for integrators are built with only if they are present.
+COPY clients ./clients
 RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY scripts ./scripts
 COPY .swcrc nest-cli.json tsconfig.json tsconfig.build.json ormconfig.ts ./
 COPY src ./src
 RUN npm run --silent build
@@ -24,7 +27,8 @@ RUN install -d -o node -g node -m 0700 /data
 WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
-# The documentation site renders these files.
+# The documentation site offers these packages, and renders these files.
+COPY --from=build /app/clients/dist ./clients/dist
 COPY docs ./docs
 COPY examples ./examples
 COPY package.json CHANGELOG.md ./

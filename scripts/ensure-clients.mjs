@@ -1,26 +1,37 @@
 /*
- * Builds the packages in `clients` unless they were built from the current sources. `npm pack`, the tests, and `npx mcs` in
- * this repository run it. The service does not need them.
+ * Builds the packages in `clients` unless they were built from the current sources, and packs them into `clients/dist`, from
+ * which the documentation site offers them. `npm start`, `npm pack`, the tests, and `npx mcs` in this repository run it.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { hashOfFiles, sourcesIn } from './hash-of-files.mjs';
 
 const ROOT = join(import.meta.dirname, '..');
 const SDK = join(ROOT, 'clients/typescript');
 const CLI = join(ROOT, 'clients/cli');
-const STAMP = join(CLI, 'dist/.built-from');
+const PACKAGES = join(ROOT, 'clients/dist');
+const STAMP = join(PACKAGES, '.built-from');
+/** Bytes. The packages have 50 and 260 kB. */
+const MAX_PACKAGE_SIZE = 1_000_000;
 
-const hash = hashOfFiles([
-  join(ROOT, 'package-lock.json'),
-  ...[SDK, CLI].flatMap((folder) => [
-    join(folder, 'package.json'),
-    join(folder, 'tsconfig.json'),
-    ...sourcesIn(join(folder, 'src')),
-  ]),
-]);
-if (!existsSync(STAMP) || readFileSync(STAMP, 'utf8') !== hash) await build();
+// A deployed copy has no sources.
+if (existsSync(join(CLI, 'src'))) await ensureClients();
+
+async function ensureClients() {
+  const hash = hashOfFiles([
+    join(ROOT, 'package-lock.json'),
+    ...[SDK, CLI].flatMap((folder) => [
+      ...['package.json', 'tsconfig.json', 'README.md'].map((file) => join(folder, file)),
+      ...sourcesIn(join(folder, 'src')),
+    ]),
+  ]);
+  if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === hash) return;
+  await build();
+  pack();
+  writeFileSync(STAMP, hash);
+}
 
 async function build() {
   // Standard output belongs to the program that follows.
@@ -40,7 +51,20 @@ async function build() {
     format: 'cjs',
     logLevel: 'warning',
   });
-  writeFileSync(STAMP, hash);
+}
+
+/** The bytes of a package depend only on its files, so its checksum stays the same until they change. */
+function pack() {
+  rmSync(PACKAGES, { recursive: true, force: true });
+  mkdirSync(PACKAGES);
+  const options = ['--workspaces', '--ignore-scripts', '--loglevel=error', '--pack-destination', PACKAGES];
+  execFileSync('npm', ['pack', ...options], { cwd: ROOT, stdio: ['ignore', 'ignore', 2] });
+  const sums = readdirSync(PACKAGES).map((name) => {
+    const bytes = readFileSync(join(PACKAGES, name));
+    if (bytes.length > MAX_PACKAGE_SIZE) throw new Error(`${name} has more than ${MAX_PACKAGE_SIZE} bytes.`);
+    return `${createHash('sha256').update(bytes).digest('hex')}  ${name}\n`;
+  });
+  writeFileSync(join(PACKAGES, 'SHA256SUMS'), sums.join(''));
 }
 
 function compile(options) {

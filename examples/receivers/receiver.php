@@ -12,6 +12,9 @@ declare(strict_types=1);
 /** Maximum age of a delivery in seconds, which also covers clock differences. */
 const TOLERANCE = 300;
 
+/** The service sends one signature, or two during the rotation of a secret. Others are not compared. */
+const MAX_SIGNATURES = 10;
+
 /**
  * Returns whether the service sent this delivery to you just now.
  *
@@ -54,8 +57,10 @@ function verifyStandardWebhooks(string $body, array $headers, string $secret, in
         return false;
     }
     $expected = 'v1,' . sign($secret, "$id.$timestamp.$body");
-    foreach (explode(' ', valueOf($headers, 'webhook-signature')) as $given) {
-        // Compare in constant time, so that the duration does not reveal where the texts differ.
+    $signatures = explode(' ', valueOf($headers, 'webhook-signature'), MAX_SIGNATURES + 1);
+    foreach (array_slice($signatures, 0, MAX_SIGNATURES) as $given) {
+        // Returns at once if the lengths differ. Otherwise compares in constant time, so that the duration does not
+        // reveal where the texts differ.
         if (hash_equals($expected, $given)) {
             return true;
         }

@@ -14,6 +14,8 @@ export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** Maximum age of a delivery in seconds, which also covers clock differences. */
 const TOLERANCE = 300;
+/** The service sends one signature, or two during the rotation of a secret. Others are not compared. */
+const MAX_SIGNATURES = 10;
 
 /**
  * Returns whether the service sent this delivery to you just now.
@@ -51,7 +53,7 @@ export function verifyStandardWebhooks(body: Buffer, headers: Headers, secret: s
     return false;
   const expected = `v1,${hmac(secret, `${id}.${timestamp}.`, body)}`;
   return valueOf(headers, 'webhook-signature')
-    .split(' ')
+    .split(' ', MAX_SIGNATURES)
     .some((signature) => isEqual(expected, signature));
 }
 

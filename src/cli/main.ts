@@ -1,8 +1,11 @@
 import { CommandFactory } from 'nest-commander';
 import { CliModule } from './cli.module.js';
-import { EXIT } from './operator-session.js';
+import { EXIT } from './exit.js';
+import { commandsFor } from './load-commands.js';
 
-await CommandFactory.run(CliModule, {
+const providers = await commandsFor(process.argv.slice(2));
+
+await CommandFactory.run(CliModule.register(providers), {
   logger: false,
   serviceErrorHandler: (error) => {
     process.stderr.write(`${error.stack}\n`);

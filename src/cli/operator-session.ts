@@ -1,6 +1,5 @@
 import { Injectable, Logger, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { AppModule } from '../app.module.js';
 import {
   onTermination,
   operatorMessageFor,
@@ -11,9 +10,8 @@ import {
 import { processEnvironment, type LoadedConfiguration } from '../infrastructure/config/index.js';
 import { DatabaseConfiguration } from '../infrastructure/database/index.js';
 import { LoggingConfiguration, ServiceLogger } from '../infrastructure/logging/index.js';
-
-/** Exit codes: `failed` (standard error says why) and `incomplete` (some input was skipped). */
-export const EXIT = { failed: 1, incomplete: 2 } as const;
+import { printSentence } from './commands/output.js';
+import { EXIT } from './exit.js';
 
 /** Opens the application for one command and closes it again. Commands open it when they run, so `--help` needs no database. */
 @Injectable()
@@ -28,8 +26,8 @@ export class OperatorSession {
     work: (app: INestApplicationContext, stopped: AbortSignal) => Promise<void>,
   ): Promise<void> {
     const stopping = new AbortController();
-    const running = onPrepared(({ configuration }) =>
-      onApplication(configuration, (app) => work(app, stopping.signal)),
+    const running = loadModules().then(() =>
+      onPrepared(({ configuration }) => onApplication(configuration, (app) => work(app, stopping.signal))),
     );
     const removeHandler = onTermination(() => {
       stopping.abort();
@@ -49,6 +47,12 @@ export class OperatorSession {
 
   /** Runs work without starting the application, which requires an up-to-date schema. */
   async withConfiguration(work: (configuration: LoadedConfiguration) => Promise<void>): Promise<void> {
+    await loadModules();
+    await this.withInfrastructure(work);
+  }
+
+  /** Runs work with the settings of the infrastructure only, which load much faster than those of all modules. */
+  async withInfrastructure(work: (configuration: LoadedConfiguration) => Promise<void>): Promise<void> {
     let release = async (): Promise<void> => undefined;
     const removeHandler = onTermination(() => release(), { exitCode: EXIT.failed });
     await onPrepared((prepared) => {
@@ -57,6 +61,11 @@ export class OperatorSession {
     });
     removeHandler();
   }
+}
+
+/** Loads all modules and their settings. It takes seconds of CPU time, and not every command needs them. */
+function loadModules(): Promise<typeof import('../app.module.js')> {
+  return import('../app.module.js');
 }
 
 async function onPrepared(work: (prepared: PreparedProcess) => Promise<void>): Promise<void> {
@@ -85,6 +94,7 @@ async function onApplication(
   configuration.get(DatabaseConfiguration).startTimeoutMilliseconds = 0;
   await prepareSchema(configuration);
   configuration.get(DatabaseConfiguration).rotateOnStart = false;
+  const { AppModule } = await loadModules();
   const app = await NestFactory.createApplicationContext(
     AppModule.register(configuration, { backgroundWork: false }),
     { logger: new ServiceLogger(configuration.get(LoggingConfiguration)), abortOnError: false },
@@ -97,5 +107,6 @@ async function onApplication(
 }
 
 function report(sentence: string): void {
-  process.stderr.write(`${sentence}\n`);
+  // A stack trace has several lines.
+  for (const line of sentence.split('\n')) printSentence(line);
 }

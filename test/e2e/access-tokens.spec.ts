@@ -134,6 +134,13 @@ describe('GET /me', () => {
     });
   });
 
+  it('says that an MCP token is for the agent connector', async () => {
+    const { status, body } = await me(await mcpToken());
+    const message =
+      'The access token is not valid. It is an MCP token, which only the agent connector accepts.';
+    expect([status, body]).toEqual([401, error('INVALID_INPUT', 'INVALID_ACCESS_TOKEN', message)]);
+  });
+
   it('accepts a dashboard login too', async () => {
     const { status, body } = await service.request('/me', { login: user });
     expect([status, body['id'], body['token']]).toEqual([200, user.userId, null]);
@@ -273,12 +280,6 @@ describe('Access tokens', () => {
   });
 
   it('are rejected when they are another kind of token', async () => {
-    const { body } = await service.request('/mcp/tokens/create', {
-      body: { external_user_id: 'u' },
-      as: service.development,
-    });
-    rememberSecret(String(body['token']));
-    expectRejected(await me(String(body['token'])));
     expectRejected(await me(service.development.secret));
     expectRejected(await me(user.cookie.replace('session=', '')));
   });

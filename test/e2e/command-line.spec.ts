@@ -1,4 +1,7 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -9,6 +12,7 @@ import { accessToken, decide } from '../support/device-flow.js';
 import { eventually } from '../support/eventually.js';
 import { installClients, type InstalledClients } from '../support/installed-clients.js';
 import { Program, type Ended } from '../support/program.js';
+import { RECEIVER_CERTIFICATES, RECEIVER_KEY } from '../support/receiver-certificates.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
 import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
@@ -201,6 +205,25 @@ describe('mcs', () => {
     for (const words of [...wrong, 'tokens create --user u --expires-in soon', '--base-url nowhere listen']) {
       expect([words, (await mcs(words, { environment: basicCredentials() })).code]).toEqual([words, 2]);
     }
+    const usageErrors = {
+      'nonsense --json': "Unknown command 'nonsense'",
+      'tokens create --json': "Required option '--user <id>' not specified",
+      '--json tokens creat --user u': "Unknown command 'creat'. (Did you mean create?)",
+      'endpoints --json': 'Give a command.',
+    };
+    for (const [words, error_message] of Object.entries(usageErrors)) {
+      const { code, output, errors } = await mcs(words);
+      expect([words, code, output, JSON.parse(errors)]).toEqual([
+        words,
+        2,
+        '',
+        { error_message, hint: 'Run mcs --help for help.' },
+      ]);
+    }
+    expect(await mcs('endpoints')).toMatchObject({
+      code: 2,
+      errors: expect.stringMatching(/^Usage: mcs end/),
+    });
     expect(await mcs('--version')).toMatchObject({ code: 0, output: '0.2.0\n' });
   });
 
@@ -225,7 +248,105 @@ describe('mcs', () => {
     const unreachable = await mcs('tokens create --user u', {
       environment: { ...basicCredentials(), MCS_BASE_URL: 'http://127.0.0.1:2' },
     });
-    expect(unreachable).toMatchObject({ code: 1, errors: expect.stringContaining('ECONNREFUSED') });
+    expect(unreachable).toMatchObject({
+      code: 1,
+      errors:
+        'Error: The request to http://127.0.0.1:2 failed: connect ECONNREFUSED 127.0.0.1:2.\n' +
+        'Check that the service runs at this address. --base-url, MCS_BASE_URL and MCS_DASHBOARD_URL change it.\n',
+    });
+    expect(
+      await mcs('login', { environment: { MCS_CLIENT_ID: 'x', MCS_BASE_URL: 'http://localhost:2' } }),
+    ).toMatchObject({
+      code: 1,
+      errors: expect.stringMatching(/^Error: The request to http:\/\/localhost:2 failed: .*ECONNREFUSED/),
+    });
+  });
+
+  it('sends secrets over http only to this machine', async () => {
+    const elsewhere = service.baseUrl.replace('127.0.0.1', '0.0.0.0');
+    const message = `Error: ${elsewhere} would send secrets without encryption. Use https; http is only for this machine.\n`;
+    const environment = basicCredentials();
+    for (const name of ['MCS_BASE_URL', 'MCS_DASHBOARD_URL', 'MCS_CONNECTOR_URL']) {
+      const words = { MCS_BASE_URL: 'tokens create', MCS_DASHBOARD_URL: 'login', MCS_CONNECTOR_URL: 'agent' }[
+        name
+      ];
+      expect([
+        name,
+        await mcs(words === 'login' ? words : `${words} --user u`, {
+          environment: { ...environment, [name]: elsewhere },
+        }),
+      ]).toEqual([name, { code: 2, output: '', errors: message }]);
+    }
+    const { clientId: client_id, secret } = service.development;
+    for (const urls of [
+      { base_url: elsewhere },
+      { dashboard_url: elsewhere },
+      { connector_url: elsewhere },
+    ]) {
+      const input = JSON.stringify({ base_url: service.baseUrl, client_id, secret, ...urls });
+      expect(await mcs('login --credentials -', { input })).toMatchObject({ code: 2, errors: message });
+    }
+  });
+
+  it('opens only pages of the dashboard', async () => {
+    const programs = join(clients.folder, `programs-${homes}`);
+    const opened = join(programs, 'opened');
+    mkdirSync(programs);
+    const opener = '#!/bin/sh\nprintf %s "$1" >> "$(dirname "$0")/opened"\n';
+    writeFileSync(join(programs, 'xdg-open'), opener, { mode: 0o755 });
+    const authorization = await startAuthorizationServer();
+    const loginTo = async (baseUrl: string): Promise<Program> => {
+      const login = start(['login', '--open'], {
+        environment: {
+          ...basicCredentials(),
+          MCS_BASE_URL: baseUrl,
+          PATH: `${programs}:${process.env.PATH}`,
+        },
+      });
+      await login.waitForErrors(CODE);
+      return login;
+    };
+    for (const address of [
+      'file:///etc/passwd',
+      'https://attacker.example/device',
+      '--help',
+      'http://127.0.0.1:1/',
+    ]) {
+      authorization.verificationUri = address;
+      const login = await loginTo(authorization.url);
+      await login.waitForErrors(
+        /The address is not opened, because it is not on http:\/\/127\.0\.0\.1:\d+\.\n/,
+      );
+      login.signal('SIGTERM');
+    }
+    const login = await loginTo(service.baseUrl);
+    await eventually('the page is opened', () => existsSync(opened));
+    login.signal('SIGTERM');
+    expect(readFileSync(opened, 'utf8')).toBe(`${service.baseUrl}/device`);
+    authorization.close();
+  });
+
+  it('prints scripts with which shells complete commands and options', async () => {
+    const { output: script } = await mcs('completion bash');
+    const complete = (...words: string[]): string[] => {
+      const setting = `COMP_WORDS=(mcs ${words.map((word) => `'${word}'`).join(' ')}) COMP_CWORD=${words.length}`;
+      const { stdout, stderr } = spawnSync(
+        'bash',
+        ['-c', `${script}\n${setting}\n_mcs\necho "\${COMPREPLY[@]}"`],
+        {
+          encoding: 'utf8',
+        },
+      );
+      expect(stderr).toBe('');
+      return stdout.trim().split(' ');
+    };
+    expect(complete('end')).toEqual(['endpoints']);
+    expect(complete('--json', 'endpoints', 're')).toEqual(['redeliver', 'recover']);
+    expect(complete('endpoints', 'recover', 'some-id', '--s')).toEqual(['--since']);
+    expect(complete('logs', 'list', '--pro')).toEqual(['--profile']);
+    const { output: zsh } = await mcs('completion zsh');
+    expect(zsh).toMatch(/\ncompdef _mcs mcs\n$/);
+    expect(await mcs('completion tcsh')).toMatchObject({ code: 2 });
   });
 
   it('prints a token alone, so that a shell can read it', async () => {
@@ -271,8 +392,66 @@ describe('mcs', () => {
     expect(failed).toMatchObject({ endpoint_id: id, reason: 'NON_200', status_code: 500 });
     expect(await json(`logs list --endpoint ${id} --outcome failure`)).toEqual([failed]);
     expect(await json(`logs list --event-id ${received?.['event_id']}`)).toEqual([received]);
+    expect(await json(`endpoints get ${id}`)).toMatchObject({ id, health: { consecutive_failures: 1 } });
+    expect((await mcs(`endpoints get ${id}`)).output).toMatch(
+      /^id +[\w-]+\n[^]*\nhealth +\{\n {2}"last_success_at"/,
+    );
+    expect(await json(`endpoints redeliver ${id} --event-id ${received?.['event_id']}`)).toEqual({
+      queued: 1,
+    });
+    expect(await json(`endpoints recover ${id} --since 1h`)).toMatchObject({ status: expect.any(String) });
+    expect((await mcs(`endpoints recover ${id}`)).output).toMatch(/^status +(running|finished)\nsince +20/);
     expect((await mcs(`endpoints delete ${id}`)).code).toBe(0);
     expect(await json('endpoints list')).toEqual([]);
+  });
+});
+
+describe('mcs, with the credentials of an API client,', () => {
+  const run = <Result>(words: string) => json<Result>(words, { environment: basicCredentials() });
+  const text = async (words: string, environment = basicCredentials()): Promise<string> => {
+    const { code, output, errors } = await mcs(words, { environment });
+    expect([code, errors]).toEqual([0, '']);
+    return output;
+  };
+
+  it('lists merchants and the accounts of a user, and simulates them', async () => {
+    const [netflix] = await run<{ id: number; name: string }[]>('merchants --name netflix');
+    expect(netflix).toMatchObject({ name: 'Netflix' });
+    expect(await text('merchants list --name netflix')).toMatch(/^id +name +hidden\n\d+ +Netflix +false\n$/);
+    const account = `--user accounts-1 --merchant ${netflix?.id}`;
+    expect(await run(`sandbox link ${account}`)).toMatchObject({ event_id: expect.stringMatching(UUID) });
+    expect(await text('accounts --user accounts-1')).toMatch(
+      /^id +merchant +state +since +session\n\d+ +Netflix +connected +20\S+ \S+Z +[\w-]+\n$/,
+    );
+    expect(await text(`sandbox disconnect ${account}`)).toMatch(/^event_id {2}[\w-]+\n$/);
+    expect(await run('accounts list --user accounts-1')).toMatchObject([{ state: 'disconnected' }]);
+    expect(await run('accounts list --user accounts-1 --limit 0')).toEqual([]);
+  });
+
+  it('searches detected accounts', async () => {
+    expect(await run('detected search Netflix Hulu --user nobody')).toEqual([
+      { name: 'Netflix', detected: false, detected_at: null },
+      { name: 'Hulu', detected: false, detected_at: null },
+    ]);
+    expect(await text('detected search Netflix --user nobody')).toMatch(/\nNetflix {2}false +-\n$/);
+  });
+
+  it('creates, opens and extends sessions', async () => {
+    const { output } = await mcs('sessions create --type link --user s --metadata {"order":"7"}', {
+      environment: basicCredentials(),
+    });
+    const id = output.trim();
+    expect(id).toMatch(UUID);
+    expect(await text(`sessions open ${id}`)).toMatch(/^session +[\w-]+\nexpires_at {2}20/);
+    expect(await run(`sessions extend ${id}`)).toMatchObject({ session: id });
+    expect(await mcs('sessions create --type other --user s')).toMatchObject({ code: 2 });
+  });
+
+  it('lists the audit log', async () => {
+    const production = basicCredentials(service.production);
+    const output = await text('audit --start 1h --limit 2', production);
+    expect(output).toMatch(/^time +user +event +outcome +target\n20\S+ \S+Z +/);
+    expect(await mcs('audit --start yesterday', { environment: production })).toMatchObject({ code: 2 });
   });
 });
 
@@ -402,7 +581,7 @@ describe('mcs listen', () => {
     const { event_id: id } = await json(`trigger CARD_UPDATED --user anna --data {"card_id":"c-9"}`, {
       environment,
     });
-    await listen.waitForOutput(new RegExp(`CARD_UPDATED {2}200 \\d+ ms {2}${String(id)}`));
+    await listen.waitForOutput(new RegExp(`CARD_UPDATED {2}200 {2}\\d+ ms {2}${String(id)}`));
     listen.signal('SIGINT');
     expect(await listen.ended).toMatchObject({
       code: 0,
@@ -435,7 +614,25 @@ describe('mcs listen', () => {
     await listen.waitForErrors(/Listening/);
     await json('trigger CARD_UPDATED', { environment });
     await json('trigger CARD_FAILED', { environment });
-    await listen.waitForOutput(/CARD_UPDATED {2}--- ECONNREFUSED[^]*CARD_FAILED {2}--- ECONNREFUSED/);
+    await listen.waitForOutput(/CARD_UPDATED {2}--- {2}ECONNREFUSED[^]*CARD_FAILED {2}--- {2}ECONNREFUSED/);
+  });
+
+  it('verifies the certificate of a server that is not on this machine', async () => {
+    const tls = { key: RECEIVER_KEY, cert: RECEIVER_CERTIFICATES.selfSigned };
+    const server = createHttpsServer(tls, (_request, response) => void response.end())
+      .listen(0, '0.0.0.0')
+      .unref();
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const environment = basicCredentials();
+    const [here, elsewhere] = ['127.0.0.1', '0.0.0.0'].map((host) =>
+      start(['listen', '--forward-to', `https://${host}:${port}`], { environment }),
+    );
+    await Promise.all([here?.waitForErrors(/Listening/), elsewhere?.waitForErrors(/Listening/)]);
+    await json('trigger CARD_UPDATED', { environment });
+    await here?.waitForOutput(/CARD_UPDATED {2}200/);
+    await elsewhere?.waitForOutput(/CARD_UPDATED {2}--- {2}DEPTH_ZERO_SELF_SIGNED_CERT/);
+    server.close();
   });
 
   it('continues after an event, and stops after as many as requested', async () => {
@@ -450,9 +647,7 @@ describe('mcs listen', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, string>);
     expect(events.map(({ id }) => id)).toEqual(ids.slice(1));
-    expect(JSON.parse(Buffer.from(events[0]?.['body'] ?? '', 'base64').toString())).toMatchObject({
-      event: 'CARD_UPDATED',
-    });
+    expect(JSON.parse(events[0]?.['body'] ?? '')).toMatchObject({ event: 'CARD_UPDATED' });
   });
 
   it('says so if its place in the stream is unknown, and continues with new events', async () => {
@@ -536,6 +731,34 @@ async function startProxy() {
   };
 }
 
+/** Responds to requests for a device code, with any address to open. */
+async function startAuthorizationServer() {
+  let verificationUri = '';
+  const server = createHttpServer((request, response) => {
+    const url = `http://${request.headers.host}`;
+    const body = request.url?.startsWith('/.well-known')
+      ? { issuer: url, device_authorization_endpoint: `${url}/code`, token_endpoint: `${url}/token` }
+      : {
+          device_code: 'd',
+          user_code: 'ABCD-EFGH',
+          verification_uri: verificationUri,
+          expires_in: 60,
+          interval: 5,
+        };
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
+  })
+    .listen(0, '127.0.0.1')
+    .unref();
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    set verificationUri(uri: string) {
+      verificationUri = uri;
+    },
+    close: () => server.close(),
+  };
+}
+
 describe('mcs logs', () => {
   beforeEach(() => storeLogin());
 
@@ -572,6 +795,32 @@ describe('mcs logs', () => {
       errors: expect.stringContaining('REQUEST_LOG_NOT_FOUND'),
     });
     expect(await mcs('logs list --start yesterday')).toMatchObject({ code: 2 });
+  });
+
+  it('masks control characters that users and clients have chosen', async () => {
+    const user = 'eve\u001b[2K\r2026-01-31 08:15:30Z  200\n\u009b31m\u202e';
+    const shown = 'eve\\u{1b}[2K\\u{d}2026-01-31 08:15:30Z  200\\u{a}\\u{9b}31m\\u{202e}';
+    await request(user);
+    await request('after eve');
+    const [, entry] = await json<{ id: number; external_user_id: string }[]>('logs list --limit 2');
+    expect(entry?.external_user_id).toBe(user);
+    const tail = start(['logs', 'tail', '--lines', '2']);
+    await tail.waitForOutput(/after eve/);
+    for (const output of [
+      (await mcs('logs list --limit 2')).output,
+      (await mcs(`logs get ${entry?.id}`)).output,
+      tail.output,
+    ]) {
+      expect(output).toContain(shown);
+      // oxlint-disable-next-line no-control-regex
+      expect(output).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+    }
+    expect((await mcs('logs list --limit 2 --json')).output).toMatch(
+      /"eve\\u001b\[2K\\r2026-01-31 08:15:30Z {2}200\\n\\u009b31m\\u202e"/,
+    );
+    expect((await start(['tokens', 'create', '--user', user, '--nonsense\u001b']).ended).errors).toBe(
+      "Error: Unknown option '--nonsense\\u{1b}'\nRun mcs --help for help.\n",
+    );
   });
 
   // bench/log-tail.mjs does this for a minute with 200 requests per second.

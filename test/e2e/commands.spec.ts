@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addOrganization, fillAuditLog } from '../support/audit-entries.js';
@@ -102,6 +102,29 @@ describe('npm run cli', () => {
         for (const option of options) expect(option.description).not.toBe('');
       }
     });
+
+    it(
+      'loads neither the application nor its modules, which takes seconds of CPU time',
+      async () => {
+        const coverage = join(folder, 'coverage');
+        const words = ['--help', 'migrate --help', 'doctor --help'];
+        for (const command of words)
+          expect(await commands.inProcess(command, '', { NODE_V8_COVERAGE: coverage })).toMatchObject({
+            code: 0,
+          });
+        const files = await readdir(coverage);
+        expect(files).toHaveLength(words.length);
+        for (const file of files) {
+          const { result } = JSON.parse(await readFile(join(coverage, file), 'utf8')) as {
+            result: { url: string }[];
+          };
+          expect(
+            result.map(({ url }) => url).filter((url) => /dist\/src\/(?:modules|app\.module)/.test(url)),
+          ).toEqual([]);
+        }
+      },
+      COMMAND_TIMEOUT,
+    );
 
     it('shows no option that takes a password or secret as an argument', () => {
       const secretOptions = all

@@ -362,7 +362,10 @@ describe('POST /apply', () => {
     [{}],
   ])('rejects the phone number %j', async (phone_number) => {
     const { status, body } = await submitWith({ phone_number });
-    expect([status, body]).toEqual([400, invalidField('The phone number format is invalid.')]);
+    expect([status, body]).toEqual([
+      400,
+      invalidField('The phone number format is invalid. Use the format +12125550123.'),
+    ]);
   });
 
   it('reports only the first problem, in the order of the fields', async () => {

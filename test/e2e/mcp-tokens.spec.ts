@@ -112,24 +112,33 @@ describe('POST /mcp/tokens/create', () => {
       'The field expiresIn is not known. Did you mean expires_in?',
       { external_user_id: 'u', expiresIn: 3600 },
     ],
-    ['The phone number format is invalid.', { external_user_id: 'u', phone_number: '2125550123' }],
-    ['The phone number format is invalid.', { external_user_id: 'u', phone_number: 12125550123 }],
-    ['The phone number format is invalid.', { external_user_id: 'u', phone_number: '+1 212 555 0123' }],
     [
-      'The phone number must be a valid number in a supported country.',
+      'The phone number format is invalid. Use the format +12125550123.',
+      { external_user_id: 'u', phone_number: '2125550123' },
+    ],
+    [
+      'The phone number format is invalid. Use the format +12125550123.',
+      { external_user_id: 'u', phone_number: 12125550123 },
+    ],
+    [
+      'The phone number format is invalid. Use the format +12125550123.',
+      { external_user_id: 'u', phone_number: '+1 212 555 0123' },
+    ],
+    [
+      'The phone number must be a valid number in a supported country. Supported: US, CA.',
       { external_user_id: 'u', phone_number: '+442071838750' },
     ],
     // Jamaica and the Bahamas share the country code with the US.
     [
-      'The phone number must be a valid number in a supported country.',
+      'The phone number must be a valid number in a supported country. Supported: US, CA.',
       { external_user_id: 'u', phone_number: '+18765550123' },
     ],
     [
-      'The phone number must be a valid number in a supported country.',
+      'The phone number must be a valid number in a supported country. Supported: US, CA.',
       { external_user_id: 'u', phone_number: '+12420000000' },
     ],
     [
-      'The phone number must be a valid number in a supported country.',
+      'The phone number must be a valid number in a supported country. Supported: US, CA.',
       { external_user_id: 'u', phone_number: '+10005550123' },
     ],
     // Only the first problem is reported, in the order of the fields.
@@ -160,6 +169,20 @@ describe('POST /mcp/tokens/create', () => {
   });
 
   it.each([
+    [
+      'The external user id field is required. The field externalUserId is not known. Did you mean external_user_id?',
+      { externalUserId: 'u' },
+    ],
+    ['The external user id field is required.', { other: 'u', expiresIn: 60 }],
+    [
+      'The request body is not valid JSON. Remove the comma before the closing bracket: line 2, column 28.',
+      '{\n  "external_user_id": "u,}", \n}',
+    ],
+    [
+      'The request body is not valid JSON. Remove the comma before the closing bracket: line 1, column 8.',
+      '{"a":[1,]}',
+    ],
+    ['The request body is not valid JSON.', '{"a":"\\",}'],
     ['The request body is not valid JSON.', 'not json'],
     ['The request body is not valid JSON.', '{"external_user_id":'],
     ['The request body is not valid JSON.', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d])],

@@ -28,7 +28,7 @@ const BEYOND_SCHEMAS = [
   /must be a valid (?:email address|http or https URL)\.$/,
   /must be a public https? URL/,
   /must be a public URL/,
-  /^The phone number must be a valid number in a supported country\.$/,
+  /^The phone number must be a valid number in a supported country\./,
   /^The image field must be (?:base64|a PNG, JPEG or WebP image)\.$/,
   /must be a domain name such as/,
   /^The metadata_?.* (?:XML|metadata|identity provider|certificate|signing)/i,

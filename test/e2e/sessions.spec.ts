@@ -157,8 +157,11 @@ describe('POST /session/create', () => {
     ['The card id field must not be greater than 256 characters.', { card_id: 'x'.repeat(257) }],
     ['The email field must be a valid email address.', { email: 'ada' }],
     ['The email field must be a string.', { email: 7 }],
-    ['The phone number format is invalid.', { phone_number: '2125550123' }],
-    ['The phone number must be a valid number in a supported country.', { phone_number: '+442071838750' }],
+    ['The phone number format is invalid. Use the format +12125550123.', { phone_number: '2125550123' }],
+    [
+      'The phone number must be a valid number in a supported country. Supported: US, CA.',
+      { phone_number: '+442071838750' },
+    ],
     ['The metadata field must be an object.', { metadata: 'x' }],
     ['The metadata field must be an object.', { metadata: [] }],
     ['The metadata field must be an object.', { metadata: 7 }],

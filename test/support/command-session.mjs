@@ -2,6 +2,8 @@ import { createInterface } from 'node:readline';
 import { CommandFactory } from 'nest-commander';
 import { Commander } from 'nest-commander/src/constants.js';
 import { CliModule } from '../../dist/src/cli/cli.module.js';
+import { COMMANDS } from '../../dist/src/cli/commands/commands.js';
+import { commandsFor } from '../../dist/src/cli/load-commands.js';
 
 /**
  * Runs CLI commands one after the other in one process, because loading the program takes most of the time of each
@@ -10,6 +12,8 @@ import { CliModule } from '../../dist/src/cli/cli.module.js';
  */
 const write = process.stdout.write.bind(process.stdout);
 const ENVIRONMENT = { ...process.env };
+const providers = await Promise.all(Object.keys(COMMANDS).map((name) => commandsFor([name])));
+const program = CliModule.register([...new Set(providers.flat())]);
 let written;
 for (const [stream, name] of [
   [process.stdout, 'output'],
@@ -33,14 +37,14 @@ async function run({ parameters, environment }) {
   written = { output: '', errors: '' };
   process.argv.splice(2, Infinity, ...parameters);
   process.exitCode = undefined;
-  await CommandFactory.run(CliModule, { logger: false });
+  await CommandFactory.run(program, { logger: false });
   const code = process.exitCode ?? 0;
   process.exitCode = undefined;
   return { code, ...written };
 }
 
 async function describeAll() {
-  const app = await CommandFactory.createWithoutRunning(CliModule, { logger: false });
+  const app = await CommandFactory.createWithoutRunning(program, { logger: false });
   await app.init();
   const response = describe(app.get(Commander, { strict: false }));
   await app.close();

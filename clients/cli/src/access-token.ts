@@ -10,7 +10,7 @@ import {
   type Configuration,
 } from 'openid-client';
 import { MerchantConnectivity } from '@merchant-connectivity/sdk';
-import { EXIT, Failure } from './failures.js';
+import { EXIT, Failure, NOT_REACHED } from './failures.js';
 import type { Output } from './output.js';
 import type { Settings } from './settings.js';
 
@@ -72,12 +72,14 @@ export class AccessTokens {
   async request({ opensBrowser = false, scope }: LoginOptions = {}): Promise<string | undefined> {
     const configuration = await this.discover();
     const parameters = scope === undefined ? undefined : { scope };
-    const flow = await initiateDeviceAuthorization(configuration, parameters ?? {}).catch(explain);
+    const flow = await initiateDeviceAuthorization(configuration, parameters ?? {}).catch((error: unknown) =>
+      this.explain(error),
+    );
     this.output.progress(`Open ${flow.verification_uri} and enter the code ${flow.user_code}`);
-    if (opensBrowser) openBrowser(flow.verification_uri);
+    if (opensBrowser) this.open(flow.verification_uri);
     const approved = await pollDeviceAuthorizationGrant(configuration, flow).catch((error: unknown) => {
       if (error instanceof ResponseBodyError && error.error === 'expired_token') return undefined;
-      return explain(error);
+      return this.explain(error);
     });
     if (approved) await this.store(approved.access_token, approved.expires_in ?? 0);
     return approved?.access_token;
@@ -98,8 +100,15 @@ export class AccessTokens {
     });
   }
 
+  /** Opens a page of the dashboard in the browser. The address comes from a response, and could name any program or file. */
+  private open(address: string): void {
+    const { origin } = new URL(this.settings.dashboardUrl);
+    if (URL.canParse(address) && new URL(address).origin === origin) openBrowser(new URL(address).href);
+    else this.output.progress(`The address is not opened, because it is not on ${origin}.`);
+  }
+
   async revoke(token: string): Promise<void> {
-    await tokenRevocation(await this.discover(), token).catch(explain);
+    await tokenRevocation(await this.discover(), token).catch((error: unknown) => this.explain(error));
   }
 
   private async discover(): Promise<Configuration> {
@@ -112,24 +121,25 @@ export class AccessTokens {
       );
     }
     const url = new URL(dashboardUrl);
-    const isLocal = ['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname);
     return discovery(url, clientId, undefined, None(), {
       algorithm: 'oauth2',
-      // Without https, tokens travel in the clear: acceptable only on this machine.
-      execute: isLocal ? [allowInsecureRequests] : [],
-    }).catch(explain);
+      execute: url.protocol === 'http:' ? [allowInsecureRequests] : [],
+    }).catch((error: unknown) => this.explain(error));
   }
-}
 
-/** Says in a sentence why the service, or the user, has refused. */
-function explain(error: unknown): never {
-  if (error instanceof ResponseBodyError) {
-    throw new Failure(error.error_description ?? error.message, EXIT.failure, 'Start again: mcs login');
+  /** Says in a sentence why the service, or the user, has refused. */
+  private explain(error: unknown): never {
+    if (error instanceof ResponseBodyError) {
+      throw new Failure(error.error_description ?? error.message, EXIT.failure, 'Start again: mcs login');
+    }
+    const { message, cause } = error as Error;
+    if (!(cause instanceof Error)) throw new Failure(message);
+    const reason = cause.message || String((cause as NodeJS.ErrnoException).code);
+    if (!(error instanceof TypeError)) throw new Failure(`${message}: ${reason}`);
+    // The error of `fetch` does not name the address.
+    const { origin } = new URL(this.settings.dashboardUrl);
+    throw new Failure(`The request to ${origin} failed: ${reason}.`, EXIT.failure, NOT_REACHED);
   }
-  const { message, cause } = error as Error;
-  const reason =
-    cause instanceof Error ? cause.message || String((cause as NodeJS.ErrnoException).code) : undefined;
-  throw new Failure(reason === undefined ? message : `${message}: ${reason}`);
 }
 
 function openBrowser(url: string): void {

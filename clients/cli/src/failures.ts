@@ -19,6 +19,10 @@ export class Failure extends Error {
 
 export const usage = (message: string): Failure => new Failure(message, EXIT.usage);
 
+/** What to do if an address does not respond. */
+export const NOT_REACHED =
+  'Check that the service runs at this address. --base-url, MCS_BASE_URL and MCS_DASHBOARD_URL change it.';
+
 const HINTS: Readonly<Record<string, string>> = {
   INVALID_API_KEYS: 'Check MCS_CLIENT_ID and MCS_CLIENT_SECRET, or run: mcs login --credentials <file>',
   INVALID_ACCESS_TOKEN: 'Log in: mcs login',
@@ -43,8 +47,7 @@ export function reportOf(error: unknown): FailureReport | undefined {
   }
   if (error instanceof ApiError) return reportOfResponse(error);
   if (error instanceof ConnectionError) {
-    const hint = 'Check the address (MCS_BASE_URL) and that the service runs.';
-    return { exitCode: EXIT.failure, message: error.message, hint, details: {} };
+    return { exitCode: EXIT.failure, message: error.message, hint: NOT_REACHED, details: {} };
   }
   if (error instanceof SignatureError) {
     return {

@@ -1,6 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { StreamedEvent } from './event-stream.js';
+import { isLoopback } from './loopback.js';
 
 /** Milliseconds, as for a delivery by the service. */
 const TIMEOUT = 10_000;
@@ -27,7 +28,9 @@ export function forward(url: URL, { headers, body }: StreamedEvent): Promise<For
         : (error.code ?? error.message);
       resolve({ status: 0, milliseconds: milliseconds(), problem });
     };
-    send(url, { method: 'POST', headers, signal, rejectUnauthorized: false }, (response) => {
+    // Certificates of development servers on this machine are self-signed.
+    const rejectUnauthorized = !isLoopback(url);
+    send(url, { method: 'POST', headers, signal, rejectUnauthorized }, (response) => {
       response
         .on('error', fail)
         .on('end', () => resolve({ status: response.statusCode ?? 0, milliseconds: milliseconds() }))

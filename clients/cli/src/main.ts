@@ -1,15 +1,24 @@
 import { Command, CommanderError } from 'commander';
+import { addAccounts } from './commands/accounts.js';
 import { addAgent } from './commands/agent.js';
+import { addAudit } from './commands/audit.js';
+import { addCompletion } from './commands/completion.js';
+import { addDetected } from './commands/detected.js';
 import { addEndpoints } from './commands/endpoints.js';
 import { addListen } from './commands/listen.js';
 import { addLogin } from './commands/login.js';
 import { addLogs } from './commands/logs.js';
+import { addMerchants } from './commands/merchants.js';
+import { addSandbox } from './commands/sandbox.js';
+import { addSessions } from './commands/sessions.js';
 import { addTokens } from './commands/tokens.js';
 import { addTrigger } from './commands/trigger.js';
 import { addVerify } from './commands/verify.js';
-import { EXIT } from './failures.js';
+import { EXIT, Failure } from './failures.js';
 import { Output } from './output.js';
 import packageFile from '../package.json' with { type: 'json' };
+
+const output = new Output(process.argv.includes('--json'));
 
 const program = new Command('mcs')
   .description('Command line of the Merchant Connectivity Service.')
@@ -19,7 +28,11 @@ const program = new Command('mcs')
   .option('--dashboard-url <url>', 'address of the dashboard API, if it has its own (MCS_DASHBOARD_URL)')
   .option('--json', 'print JSON')
   .configureHelp({ showGlobalOptions: true })
-  .showHelpAfterError('Run mcs --help for help.')
+  .configureOutput({
+    // Reported below, like every failure.
+    outputError: () => undefined,
+    writeErr: (help) => void (output.isJson || process.stderr.write(help)),
+  })
   .addHelpText(
     'after',
     `
@@ -28,7 +41,23 @@ Exit codes: 0 success, 1 failure, 2 wrong usage, 4 not logged in.`,
   )
   .exitOverride();
 
-for (const add of [addLogin, addTokens, addAgent, addTrigger, addListen, addLogs, addEndpoints, addVerify])
+for (const add of [
+  addLogin,
+  addTokens,
+  addSessions,
+  addAgent,
+  addMerchants,
+  addAccounts,
+  addDetected,
+  addSandbox,
+  addTrigger,
+  addListen,
+  addEndpoints,
+  addLogs,
+  addAudit,
+  addVerify,
+  addCompletion,
+])
   add(program);
 
 // A reader that has read enough, such as `head`, closes the pipe. Output that is lost in another way is a failure.
@@ -37,6 +66,15 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) =>
 );
 
 program.parseAsync().catch((error: unknown) => {
-  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : EXIT.usage;
-  else process.exitCode = new Output(process.argv.includes('--json')).failure(error);
+  if (!(error instanceof CommanderError)) process.exitCode = output.failure(error);
+  else if (error.exitCode !== 0) process.exitCode = reportUsage(error);
 });
+
+/** @returns the exit code */
+function reportUsage({ code, message }: CommanderError): number {
+  // Without a subcommand, commander has printed the help.
+  if (code === 'commander.help' && !output.isJson) return EXIT.usage;
+  const text = code === 'commander.help' ? 'Give a command.' : message.replace(/^error: /, '');
+  const sentence = text.replace(/^\p{Ll}/u, (letter) => letter.toUpperCase()).replace(/\n/g, '. ');
+  return output.failure(new Failure(sentence, EXIT.usage, 'Run mcs --help for help.'));
+}

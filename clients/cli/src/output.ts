@@ -1,9 +1,19 @@
 import { styleText } from 'node:util';
 import { reportOf, EXIT } from './failures.js';
+import { printable, printableJson } from './printable.js';
 
 type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow';
 
-/** Writes results to standard output, and everything else to standard error. */
+/** A text that has a style on a terminal. */
+export interface Styled {
+  readonly style: Style;
+  readonly text: string;
+}
+
+/** A line of text, or its columns. */
+export type Line = string | readonly (string | Styled)[];
+
+/** Writes results to standard output, and everything else to standard error. Masks control characters. */
 export class Output {
   constructor(
     /** Whether results are JSON, for programs. */
@@ -11,69 +21,87 @@ export class Output {
     private readonly hasColors: boolean = process.stdout.isTTY && !process.env['NO_COLOR'],
   ) {}
 
-  /** Writes a result: as JSON, or as the text for people. */
-  result(value: unknown, text: string): void {
-    process.stdout.write(this.isJson ? `${JSON.stringify(value)}\n` : `${text}\n`);
+  /** Writes a result: as JSON, or as lines for people. */
+  result(value: unknown, ...lines: readonly Line[]): void {
+    const text = this.isJson ? printableJson(value) : lines.map((line) => this.textOf(line)).join('\n');
+    process.stdout.write(`${text}\n`);
   }
 
   /** Writes a list: as a JSON array, or as a table. */
   table(rows: readonly object[], columns: Readonly<Record<string, (row: never) => unknown>>): void {
-    if (this.isJson) {
-      process.stdout.write(`${JSON.stringify(rows)}\n`);
-      return;
-    }
-    const cells = rows.map((row) => Object.values(columns).map((column) => textOf(column(row as never))));
+    const cells = rows.map((row) => Object.values(columns).map((column) => cellOf(column(row as never))));
     const all = [Object.keys(columns), ...cells];
     const widths = Object.keys(columns).map((_, index) => Math.max(...all.map((row) => row[index]!.length)));
-    for (const [number, row] of all.entries()) {
-      const line = row.map((cell, index) => cell.padEnd(widths[index]!)).join('  ');
-      process.stdout.write(`${number === 0 ? this.styled('bold', line.trimEnd()) : line.trimEnd()}\n`);
-    }
+    const lines = all.map((row) =>
+      row
+        .map((cell, index) => cell.padEnd(widths[index]!))
+        .join('  ')
+        .trimEnd(),
+    );
+    this.result(rows, ...lines.map((text, number): Line => (number === 0 ? [styled('bold', text)] : text)));
   }
 
   /** Tells the user what is happening. */
   progress(text: string): void {
-    process.stderr.write(`${text}\n`);
+    process.stderr.write(`${printable(text)}\n`);
   }
 
   /** @returns the exit code */
   failure(error: unknown): number {
     const report = reportOf(error);
     if (!report) {
-      process.stderr.write(`${(error as Error).stack ?? String(error)}\n`);
+      for (const line of ((error as Error).stack ?? String(error)).split('\n')) this.progress(line);
       return EXIT.failure;
     }
     const { message, hint, details, exitCode } = report;
     if (this.isJson) {
-      process.stderr.write(`${JSON.stringify({ error_message: message, ...details, hint })}\n`);
+      process.stderr.write(`${printableJson({ error_message: message, ...details, hint })}\n`);
       return exitCode;
     }
-    const lines = [
-      `Error: ${message}`,
-      ...Object.entries(details).map(([name, value]) => `  ${name}: ${value}`),
-      ...(hint === undefined ? [] : [hint]),
-    ];
-    process.stderr.write(`${lines.join('\n')}\n`);
+    this.progress(`Error: ${message}`);
+    for (const [name, value] of Object.entries(details)) this.progress(`  ${name}: ${value}`);
+    if (hint !== undefined) this.progress(hint);
     return exitCode;
   }
 
-  styled(style: Style, text: string): string {
-    return this.hasColors ? styleText(style, text) : text;
-  }
-
-  /** A status code in the color of its outcome. */
-  status(status: number): string {
-    const text = status === 0 ? '---' : String(status);
-    return this.styled(
-      status >= 200 && status < 300 ? 'green' : status >= 300 && status < 500 ? 'yellow' : 'red',
-      text,
-    );
+  private textOf(line: Line): string {
+    if (typeof line === 'string') return printable(line);
+    return line
+      .map((column) => {
+        if (typeof column === 'string') return printable(column);
+        const text = printable(column.text);
+        return this.hasColors ? styleText(column.style, text) : text;
+      })
+      .join('  ');
   }
 }
 
-function textOf(value: unknown): string {
+export function styled(style: Style, text: string): Styled {
+  return { style, text };
+}
+
+/** A status code in the color of its outcome. */
+export function styledStatus(status: number): Styled {
+  const text = status === 0 ? '---' : String(status);
+  return styled(
+    status >= 200 && status < 300 ? 'green' : status >= 300 && status < 500 ? 'yellow' : 'red',
+    text,
+  );
+}
+
+function cellOf(value: unknown): string {
   if (value === null || value === undefined) return '-';
-  return Array.isArray(value) ? value.join(', ') : String(value);
+  return printable(Array.isArray(value) ? value.join(', ') : String(value));
+}
+
+/** Lists the fields of an object, one a line. An object in a field has lines of its own. */
+export function fieldsOf(value: object): string[] {
+  const width = 2 + Math.max(...Object.keys(value).map((name) => name.length));
+  return Object.entries(value).flatMap(([name, field]: [string, unknown]) => {
+    const text =
+      typeof field === 'object' && field !== null ? printableJson(field, 2).split('\n') : [String(field)];
+    return [`${name.padEnd(width)}${text[0]}`, ...text.slice(1)];
+  });
 }
 
 /** `2026-01-31T08:15:30.123Z` without the T, which is easier to read. */

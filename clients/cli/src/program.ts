@@ -42,8 +42,49 @@ export function action<Options = object>(
 ): (...values: unknown[]) => Promise<void> {
   return async (...values) => {
     const command = values.at(-1) as Command;
-    await run(new Session(command), values.at(-2) as Options, ...(values.slice(0, -2) as string[]));
+    // The values of an argument that can be repeated are a list.
+    const arguments_ = values.slice(0, -2).flat() as string[];
+    await run(new Session(command), values.at(-2) as Options, ...arguments_);
   };
+}
+
+/** The options of lists that come in pages. */
+export interface ListOptions {
+  readonly limit: string;
+  readonly all?: boolean;
+}
+
+export function withListOptions(command: Command): Command {
+  return command.option('--limit <number>', 'number of entries', '25').option('--all', 'all entries');
+}
+
+/** Returns how many entries a list shows. */
+export function countOf({ limit, all }: ListOptions): number {
+  return all ? Infinity : (integerOption('--limit', limit) ?? 0);
+}
+
+/** Returns the first items of a list, and requests no more pages than they need. */
+export async function first<Item>(count: number, items: AsyncIterable<Item>): Promise<Item[]> {
+  const found: Item[] = [];
+  if (count === 0) return found;
+  for await (const item of items) {
+    found.push(item);
+    if (found.length >= count) break;
+  }
+  return found;
+}
+
+/** Milliseconds. */
+const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** Returns a timestamp: of the option, or of as long ago as it says. */
+export function timeOption(name: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const [, number, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  if (unit) return new Date(Date.now() - Number(number) * UNITS[unit as keyof typeof UNITS]).toISOString();
+  if (Number.isNaN(Date.parse(text)))
+    throw usage(`${name} must be a time such as 2026-01-31T08:00:00Z or 2h.`);
+  return text;
 }
 
 /** Returns an object of a JSON option. */

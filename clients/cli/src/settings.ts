@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'n
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { EXIT, Failure, usage } from './failures.js';
+import { isLoopback } from './loopback.js';
 
 const DEFAULT_BASE_URL = 'http://127.0.0.1:3000';
 const DEFAULT_PROFILE = 'default';
@@ -136,7 +137,11 @@ export class Settings {
   }
 }
 
-function checkedUrl(url: string): string {
-  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url.replace(/\/+$/, '');
-  throw usage(`${url} is not an http or https address.`);
+/** @throws Failure unless secrets can be sent to the address: over https, or to this machine */
+export function checkedUrl(url: string): string {
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    throw usage(`${url} is not an http or https address.`);
+  if (new URL(url).protocol === 'http:' && !isLoopback(new URL(url)))
+    throw usage(`${url} would send secrets without encryption. Use https; http is only for this machine.`);
+  return url.replace(/\/+$/, '');
 }

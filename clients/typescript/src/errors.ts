@@ -48,6 +48,15 @@ export class ApiError extends Error {
 /** There was no response. It is unknown whether the service has processed the request. `cause` has the reason. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
+
+  constructor(
+    /** The operation, for example `createMcpToken`. */
+    readonly operation: string,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
 }
 
 /** Returns the error that a response with a status other than 2xx stands for. */

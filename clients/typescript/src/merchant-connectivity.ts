@@ -177,7 +177,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Create MCP token.
    *
-   * Creates a short-lived token that connects an agent to the agent connector, an MCP server at `/mcp`, on behalf of one of your users: see `/docs/agent-connector`. Call this operation from your backend at the start of each agent session and pass the token to the agent. The response is the only time that the token is returned. Limit: 600 requests per minute per client, including authenticated requests that fail.
+   * Creates a short-lived token that connects an agent to the agent connector, an MCP server at `/mcp`, on behalf of one of your users: see `/docs/agent-connector`. Call this operation from your backend at the start of each agent session and pass the token to the agent. The token is returned only once. Limit: 600 requests per minute per client, including authenticated requests that fail.
    */
   createMcpToken(body: CreateMcpTokenRequest, options?: RequestOptions): Promise<McpTokenResponse> {
     return this.send(

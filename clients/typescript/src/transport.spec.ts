@@ -122,8 +122,9 @@ describe('The client', () => {
       await expect(client().extendSession({ session_id: 's' })).rejects.toMatchObject({ status: 503 });
       answers = [new TypeError('fetch failed', { cause: new Error('ECONNRESET') })];
       const lost = client().extendSession({ session_id: 's' });
-      await expect(lost).rejects.toThrow('extendSession failed: ECONNRESET');
+      await expect(lost).rejects.toThrow('The request to https://api.example failed: ECONNRESET.');
       await expect(lost).rejects.toBeInstanceOf(ConnectionError);
+      await expect(lost).rejects.toMatchObject({ operation: 'extendSession' });
       expect(requests).toHaveLength(4);
     });
 
@@ -173,7 +174,7 @@ describe('The client', () => {
       );
     await expect(
       client({ fetch: never, maxRetries: 0 }).createMcpToken({ external_user_id: 'u' }, { timeout: 20 }),
-    ).rejects.toThrow('createMcpToken failed: no response within 20 ms');
+    ).rejects.toThrow('failed: no response within 20 ms.');
   });
 
   it('awaits the first page of a list, and iterates over the entries of all pages', async () => {

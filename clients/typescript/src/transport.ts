@@ -128,17 +128,18 @@ export class Transport {
   ): Promise<Result> {
     const init = await this.initOf(operation, request, options);
     const limit = options.timeout ?? this.options.timeout ?? DEFAULTS.timeout;
+    const url = this.urlOf(request);
     const timeout = new AbortController();
     const timer = setTimeout(() => timeout.abort(new Error(`no response within ${limit} ms`)), limit);
     try {
       const signal = AbortSignal.any([timeout.signal, ...(options.signal ? [options.signal] : [])]);
-      const url = this.urlOf(request);
       const response = await (this.options.fetch ?? fetch)(url, { ...init, signal });
       if (!response.ok) throw await errorOf(operation, url, response);
       return await read(response);
     } catch (error) {
       if (error instanceof ApiError || options.signal?.aborted) throw error;
-      throw new ConnectionError(`${operation} failed: ${reasonOf(error)}`, { cause: error });
+      const message = `The request to ${new URL(url).origin} failed: ${reasonOf(error)}.`;
+      throw new ConnectionError(operation, message, { cause: error });
     } finally {
       clearTimeout(timer);
     }
@@ -230,7 +231,9 @@ function definedOf(form: object): Record<string, string> {
 /** The reason of a failed `fetch` is in its cause. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as Error;
-  return cause instanceof Error && cause.message !== '' ? cause.message : message;
+  if (!(cause instanceof Error)) return message;
+  // An error for several addresses has a code only.
+  return cause.message || (cause as { readonly code?: string }).code || message;
 }
 
 function wait(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {

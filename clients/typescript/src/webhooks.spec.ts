@@ -92,6 +92,38 @@ describe('webhooks.verify', () => {
     expect(await reasonOf(webhooks.verify(BODY, headers, 'other'))).toBe('signature');
   });
 
+  it('reads the body once per secret, however many signatures there are', async () => {
+    const wrong = Array.from(
+      { length: 4_000 },
+      (_, index) => `v1,${Buffer.alloc(32, index).toString('base64')}`,
+    );
+    const headers = { ...signed(), 'webhook-signature': wrong.join(' ') };
+    const start = performance.now();
+    expect(await reasonOf(webhooks.verify(Buffer.alloc(1_048_576), headers, ['old', 'new']))).toBe(
+      'signature',
+    );
+    expect(performance.now() - start).toBeLessThan(1_000);
+  });
+
+  it('considers the first 10 signatures and ignores those of another length', async () => {
+    const { 'webhook-signature': right = '' } = signed();
+    const withOthers = (count: number, other: string): Record<string, string> => ({
+      ...signed(),
+      'webhook-signature': [...Array.from({ length: count }, () => other), right].join(' '),
+    });
+    for (const other of [
+      '',
+      'v1,',
+      'v1,AAAA',
+      `${right}=`,
+      `v1a,${'A'.repeat(44)}`,
+      `v1,${'A'.repeat(44)}`,
+    ]) {
+      expect(await reasonOf(webhooks.verify(BODY, withOthers(9, other), SECRET))).toBe('valid');
+      expect(await reasonOf(webhooks.verify(BODY, withOthers(10, other), SECRET))).toBe('signature');
+    }
+  });
+
   it('rejects a signed body that is no event', async () => {
     const body = Buffer.from('[]');
     expect(await reasonOf(webhooks.verify(body, signed({ body }), SECRET))).toBe('body');

@@ -4,8 +4,10 @@ import { OperatorError } from '../../infrastructure/errors/index.js';
 import { CareersService, type JobApplication } from '../../modules/careers/index.js';
 import { CommandGroup } from './command-group.js';
 import { OperatorCommand } from './operator-command.js';
-import { exportRows, printResult } from './output.js';
+import { printResult } from './output.js';
+import { exportRows } from './rows.js';
 import { FORMAT, Options, parseNumber } from './options.js';
+import { COMMANDS } from './commands.js';
 
 const DEFAULT_LIST = 20;
 
@@ -34,11 +36,7 @@ class ExportApplicationsCommand extends OperatorCommand {
   }
 }
 
-@Command({
-  name: 'application',
-  description: 'Job applications, which are personal data',
-  subCommands: [ListApplicationsCommand, ExportApplicationsCommand],
-})
+@Command({ ...COMMANDS.application, subCommands: [ListApplicationsCommand, ExportApplicationsCommand] })
 export class ApplicationCommand extends CommandGroup {}
 
 /** The columns, named as in the API, and the fields that they show. */

@@ -11,11 +11,13 @@ import {
   type ExportedHead,
 } from '../../modules/audit-logs/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
-import { EXIT } from '../operator-session.js';
+import { EXIT } from '../exit.js';
 import { CommandGroup } from './command-group.js';
 import { OperatorCommand } from './operator-command.js';
-import { exportRows, printResult, recorded, withProgress } from './output.js';
+import { printResult, printSentence } from './output.js';
+import { exportRows, recorded, withProgress } from './rows.js';
 import { FORMAT, ORGANIZATION, Options, requirePeriod, type PeriodOptions } from './options.js';
+import { COMMANDS } from './commands.js';
 
 interface ExportOptions extends PeriodOptions {
   readonly organization: string;
@@ -49,7 +51,7 @@ class VerifyAuditLogCommand extends OperatorCommand {
     printResult({ intact: reports.every(({ flaw }) => !flaw), organizations: reports.map(toReport) });
     for (const { organizationId, flaw } of reports) {
       if (!flaw) continue;
-      process.stderr.write(`Organization ${organizationId}: ${flaw.explanation}\n`);
+      printSentence(`Organization ${organizationId}: ${flaw.explanation}`);
       process.exitCode = EXIT.failed;
     }
   }
@@ -97,8 +99,7 @@ class ExportAuditLogCommand extends OperatorCommand {
 }
 
 @Command({
-  name: 'audit',
-  description: 'The audit log: who did what in the dashboard',
+  ...COMMANDS.audit,
   subCommands: [VerifyAuditLogCommand, ShowAuditHeadCommand, ExportAuditLogCommand],
 })
 export class AuditCommand extends CommandGroup {}

@@ -10,6 +10,7 @@ import { CommandGroup } from './command-group.js';
 import { OperatorCommand } from './operator-command.js';
 import { printResult } from './output.js';
 import { CLIENT, ORGANIZATION, Options, parseNumber } from './options.js';
+import { COMMANDS } from './commands.js';
 
 @SubCommand({ name: 'list', description: 'List API clients, without their secrets' })
 @Options({
@@ -127,8 +128,7 @@ class EnableOperationCommand extends OperatorCommand {
 }
 
 @Command({
-  name: 'client',
-  description: 'API clients and their secrets',
+  ...COMMANDS.client,
   subCommands: [
     ListClientsCommand,
     CreateClientCommand,

@@ -4,6 +4,7 @@ import { Sealer } from '../../infrastructure/crypto/index.js';
 import { CommandGroup } from './command-group.js';
 import { OperatorCommand } from './operator-command.js';
 import { printResult } from './output.js';
+import { COMMANDS } from './commands.js';
 
 @SubCommand({
   name: 'rewrap',
@@ -16,9 +17,5 @@ class RewrapDataKeysCommand extends OperatorCommand {
   }
 }
 
-@Command({
-  name: 'data-key',
-  description: 'The keys that encrypt secrets and personal data',
-  subCommands: [RewrapDataKeysCommand],
-})
+@Command({ ...COMMANDS['data-key'], subCommands: [RewrapDataKeysCommand] })
 export class DataKeyCommand extends CommandGroup {}

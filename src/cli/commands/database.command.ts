@@ -10,8 +10,9 @@ import {
 import { OperatorSession } from '../operator-session.js';
 import { CommandGroup } from './command-group.js';
 import { Options, parseNumber } from './options.js';
-import { printResult } from './output.js';
+import { printResult, printSentence } from './output.js';
 import { SizeDatabaseCommand } from './size-database.command.js';
+import { COMMANDS } from './commands.js';
 
 const MAX_SHARDS = 1_024;
 
@@ -48,16 +49,12 @@ class DistributeDatabaseCommand extends CommandRunner {
         now: () => clock.now(),
         rotationJob: REQUEST_LOG_ROTATION_JOB,
         readingJob: REQUEST_LOG_ROLLUPS_JOB,
-        report: (sentence) => process.stderr.write(`${sentence}\n`),
+        report: printSentence,
       });
       printResult({ tables });
     });
   }
 }
 
-@Command({
-  name: 'database',
-  description: 'The database: its size, and its distribution over several servers',
-  subCommands: [SizeDatabaseCommand, DistributeDatabaseCommand],
-})
+@Command({ ...COMMANDS.database, subCommands: [SizeDatabaseCommand, DistributeDatabaseCommand] })
 export class DatabaseCommand extends CommandGroup {}

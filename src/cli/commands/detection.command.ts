@@ -8,12 +8,13 @@ import {
   MAX_LINE_LENGTH,
   type ImportState,
 } from '../../modules/detected-accounts/index.js';
-import { EXIT } from '../operator-session.js';
+import { EXIT } from '../exit.js';
 import { CommandGroup } from './command-group.js';
 import { OperatorCommand } from './operator-command.js';
-import { printResult } from './output.js';
+import { printResult, printSentence } from './output.js';
 import { linesOf } from './input.js';
 import { Options } from './options.js';
+import { COMMANDS } from './commands.js';
 
 @SubCommand({
   name: 'import',
@@ -33,7 +34,7 @@ class ImportDetectionsCommand extends OperatorCommand {
   ): Promise<void> {
     const input = file === '-' ? process.stdin : await openFile(file);
     const listener = {
-      skipped: (line: number, reason: string) => void process.stderr.write(`line ${line}: ${reason}\n`),
+      skipped: (line: number, reason: string) => printSentence(`line ${line}: ${reason}`),
       progress: showProgress,
     };
     const lines = linesOf(input, MAX_LINE_LENGTH);
@@ -44,7 +45,7 @@ class ImportDetectionsCommand extends OperatorCommand {
   }
 }
 
-@Command({ name: 'detection', description: 'Detected accounts', subCommands: [ImportDetectionsCommand] })
+@Command({ ...COMMANDS.detection, subCommands: [ImportDetectionsCommand] })
 export class DetectionCommand extends CommandGroup {}
 
 async function openFile(file: string): Promise<AsyncIterable<Uint8Array>> {

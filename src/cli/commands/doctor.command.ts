@@ -16,8 +16,10 @@ import { checkRedis, RedisConfiguration } from '../../infrastructure/redis/index
 import { checkTwilio, TextMessagesConfiguration } from '../../infrastructure/text-messages/index.js';
 import { Clock, SECOND } from '../../infrastructure/time/index.js';
 import { Tracing } from '../../infrastructure/tracing/index.js';
-import { EXIT, OperatorSession } from '../operator-session.js';
+import { EXIT } from '../exit.js';
+import { OperatorSession } from '../operator-session.js';
 import { printResult } from './output.js';
+import { COMMANDS } from './commands.js';
 
 /**
  * Milliseconds by which the clocks may differ. Receivers reject signatures that are 5 minutes off; a much smaller difference
@@ -41,10 +43,7 @@ const ok = (finding: string): Verdict => ({ status: 'ok', finding });
 const warning = (finding: string, remedy: string): Verdict => ({ status: 'warning', finding, remedy });
 const failed = (finding: string, remedy: string): Verdict => ({ status: 'failed', finding, remedy });
 
-@Command({
-  name: 'doctor',
-  description: 'Check settings, database, keys, Redis, mail and text messages, and say what to do',
-})
+@Command(COMMANDS.doctor)
 export class DoctorCommand extends CommandRunner {
   private readonly findings: Finding[] = [];
 

@@ -7,6 +7,7 @@ import { CommandGroup } from './command-group.js';
 import { OperatorCommand } from './operator-command.js';
 import { CLIENT, ENDPOINT, Options } from './options.js';
 import { printResult } from './output.js';
+import { COMMANDS } from './commands.js';
 
 @SubCommand({
   name: 'list',
@@ -57,8 +58,7 @@ class ResumeEndpointCommand extends StatusCommand {
 }
 
 @Command({
-  name: 'endpoint',
-  description: 'Webhook endpoints',
+  ...COMMANDS.endpoint,
   subCommands: [ListEndpointsCommand, PauseEndpointCommand, ResumeEndpointCommand],
 })
 export class EndpointCommand extends CommandGroup {}

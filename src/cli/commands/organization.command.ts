@@ -7,6 +7,7 @@ import { OperatorCommand } from './operator-command.js';
 import { Options } from './options.js';
 import { printResult } from './output.js';
 import { readSecret } from './input.js';
+import { COMMANDS } from './commands.js';
 
 interface CreateOrganizationOptions {
   readonly name: string;
@@ -61,9 +62,5 @@ class ListOrganizationsCommand extends OperatorCommand {
   }
 }
 
-@Command({
-  name: 'organization',
-  description: 'Organizations, which are the customers of the platform',
-  subCommands: [CreateOrganizationCommand, ListOrganizationsCommand],
-})
+@Command({ ...COMMANDS.organization, subCommands: [CreateOrganizationCommand, ListOrganizationsCommand] })
 export class OrganizationCommand extends CommandGroup {}

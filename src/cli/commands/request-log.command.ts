@@ -2,6 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { Command, CommandRunner, SubCommand } from 'nest-commander';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
+import { printableJson, printableText } from '../../infrastructure/logging/index.js';
 import { periodOf } from '../../infrastructure/time/index.js';
 import { ApiClientsService } from '../../modules/api-clients/index.js';
 import {
@@ -11,11 +12,14 @@ import {
   RequestLogRollupsService,
   type RequestLogHistoryEntry,
 } from '../../modules/request-logs/index.js';
-import { EXIT, OperatorSession } from '../operator-session.js';
+import { EXIT } from '../exit.js';
+import { OperatorSession } from '../operator-session.js';
 import { CommandGroup } from './command-group.js';
 import { OperatorCommand } from './operator-command.js';
-import { exportRows, printResult, recorded, withProgress, writeLines } from './output.js';
+import { printResult, printSentence } from './output.js';
+import { exportRows, recorded, withProgress, writeLines } from './rows.js';
 import { CLIENT, FORMAT, Options, parseNumber, requirePeriod, type PeriodOptions } from './options.js';
+import { COMMANDS } from './commands.js';
 
 const DEFAULT_LINES = 20;
 /** `tail` keeps this many entries in memory; `export` has no limit. */
@@ -60,7 +64,7 @@ class TailRequestLogCommand extends CommandRunner {
         throw new OperatorError(`The number of lines must be 0 to ${MAX_LINES}.`);
       const client = await findClient(app, id);
       const history = app.get(RequestLogHistory);
-      const lineOf = json ? JSON.stringify : requestLogLine;
+      const lineOf = json ? printableJson : requestLogLine;
       await writeLines(history.follow(client, { lines, until: stopped }), lineOf);
     });
   }
@@ -101,7 +105,7 @@ class ShowRequestLogPartitionsCommand extends OperatorCommand {
     const { partitions, problems } = await app.get(RequestLogPartitions).inspect();
     printResult(partitions);
     for (const problem of problems) {
-      process.stderr.write(`${problem}\n`);
+      printSentence(problem);
       process.exitCode = EXIT.failed;
     }
   }
@@ -127,8 +131,7 @@ class RebuildRollupsCommand extends OperatorCommand {
 }
 
 @Command({
-  name: 'request-log',
-  description: 'The request log: API requests and webhook delivery attempts',
+  ...COMMANDS['request-log'],
   subCommands: [
     TailRequestLogCommand,
     ExportRequestLogCommand,
@@ -143,15 +146,10 @@ async function findClient(app: INestApplicationContext, clientId: string): Promi
   return { clientId: id, environment };
 }
 
-/**
- * Characters that would break the line or control the terminal. Clients choose user IDs, so the IDs can contain them.
- */
-const CONTROL_CHARACTERS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
-
 /** Formats an entry as one readable line. */
 function requestLogLine(entry: RequestLogHistoryEntry): string {
   const { delivery } = entry;
-  return [
+  const parts = [
     entry.datetime.toISOString(),
     entry.type.padEnd('webhook'.length),
     entry.method,
@@ -161,7 +159,6 @@ function requestLogLine(entry: RequestLogHistoryEntry): string {
     ...(entry.external_user_id === null ? [] : [`user=${entry.external_user_id}`]),
     ...(delivery ? [`attempt=${delivery.attempt}`] : []),
     ...(delivery?.reason ? [`reason=${delivery.reason}`] : []),
-  ]
-    .join(' ')
-    .replace(CONTROL_CHARACTERS, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+  ];
+  return printableText(parts.join(' '));
 }

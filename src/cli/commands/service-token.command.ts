@@ -10,6 +10,7 @@ import { CommandGroup } from './command-group.js';
 import { OperatorCommand } from './operator-command.js';
 import { Options, parseNumber } from './options.js';
 import { printResult } from './output.js';
+import { COMMANDS } from './commands.js';
 
 const TOKEN = {
   flags: '--token <service_token_id>',
@@ -89,8 +90,7 @@ class RevokeServiceTokenCommand extends OperatorCommand {
 }
 
 @Command({
-  name: 'service-token',
-  description: 'Credentials of the platform’s own services',
+  ...COMMANDS['service-token'],
   subCommands: [
     CreateServiceTokenCommand,
     ListServiceTokensCommand,

@@ -1,9 +1,9 @@
 import { CommandRunner, SubCommand } from 'nest-commander';
 import { RequestLogsConfiguration } from '../../modules/request-logs/index.js';
-import { EXIT } from '../operator-session.js';
+import { EXIT } from '../exit.js';
 import { sizingOf, type ExpectedLoad } from '../sizing.js';
 import { Options, parseNumber } from './options.js';
-import { printResult } from './output.js';
+import { printResult, printSentence } from './output.js';
 
 const HOURS_PER_DAY = 24;
 const { retentionDays: DEFAULT_DAYS } = new RequestLogsConfiguration();
@@ -58,7 +58,7 @@ export class SizeDatabaseCommand extends CommandRunner {
   override async run(_arguments: string[], options: SizeOptions): Promise<void> {
     const invalid = Object.entries(options).find(([, value]) => Number.isNaN(value));
     if (invalid) {
-      process.stderr.write(`The value of ${flagOf(invalid[0])} must be a number, such as 500 or 0.5.\n`);
+      printSentence(`The value of ${flagOf(invalid[0])} must be a number, such as 500 or 0.5.`);
       process.exitCode = EXIT.failed;
       return;
     }

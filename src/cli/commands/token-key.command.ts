@@ -4,6 +4,7 @@ import { TokenSigningKeysService, type TokenSigningKeyStatus } from '../../modul
 import { CommandGroup } from './command-group.js';
 import { OperatorCommand } from './operator-command.js';
 import { printResult } from './output.js';
+import { COMMANDS } from './commands.js';
 
 @SubCommand({ name: 'list', description: 'List the signing keys of access tokens, newest first' })
 class ListTokenKeysCommand extends OperatorCommand {
@@ -20,11 +21,7 @@ class RotateTokenKeyCommand extends OperatorCommand {
   }
 }
 
-@Command({
-  name: 'token-key',
-  description: 'The keys that sign access tokens',
-  subCommands: [ListTokenKeysCommand, RotateTokenKeyCommand],
-})
+@Command({ ...COMMANDS['token-key'], subCommands: [ListTokenKeysCommand, RotateTokenKeyCommand] })
 export class TokenKeyCommand extends CommandGroup {}
 
 function toReport(key: TokenSigningKeyStatus): Record<string, unknown> {

@@ -15,6 +15,7 @@ import { OperatorCommand } from './operator-command.js';
 import { ORGANIZATION, Options, USER } from './options.js';
 import { printResult } from './output.js';
 import { readSecret } from './input.js';
+import { COMMANDS } from './commands.js';
 
 interface AddUserOptions {
   readonly organization: string;
@@ -145,8 +146,7 @@ class ResetTwoFactorCommand extends ChangeUserCommand {
 }
 
 @Command({
-  name: 'user',
-  description: 'Dashboard users',
+  ...COMMANDS.user,
   subCommands: [
     AddUserCommand,
     ListUsersCommand,

@@ -26,8 +26,9 @@ export function BearerTokenGuard(strategy: string, kind: TokenKind): Type<CanAct
     ): User {
       if (error) throw error;
       if (user === 'expired') throw expiredToken(kind);
-      if (!user) throw invalidToken(kind);
-      context.switchToHttp().getRequest<Request>().user = user;
+      const request = context.switchToHttp().getRequest<Request>();
+      if (!user) throw invalidToken(kind, request.headers.authorization);
+      request.user = user;
       return user;
     }
   };

@@ -42,9 +42,11 @@ export function missingToken(authorization: string | undefined, kind: TokenKind)
   });
 }
 
-/** Does not tell why the token is not valid. */
-export function invalidToken(kind: TokenKind): ApiError {
-  return tokenError(kind, `The ${kind.name} is not valid.`);
+/** Does not tell why the token is not valid, unless its prefix shows that it is of another kind. */
+export function invalidToken(kind: TokenKind, authorization = ''): ApiError {
+  const isMcpToken = /^bearer +mcp_/i.test(authorization) && kind.name !== 'MCP token';
+  const explanation = isMcpToken ? ' It is an MCP token, which only the agent connector accepts.' : '';
+  return tokenError(kind, `The ${kind.name} is not valid.${explanation}`);
 }
 
 /** Whoever has an expired token knows that it was valid. */

@@ -1,7 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { Logger } from '@nestjs/common';
 import { processEnvironment, ServiceConfiguration, type LoadedConfiguration } from '../config/index.js';
-import { HttpConfiguration } from '../http/index.js';
 import { LoggingConfiguration, ServiceLogger } from '../logging/index.js';
 import { operatorMessageFor } from './operator-message.js';
 import { prepareProcess, type PreparedProcess } from './prepare-process.js';
@@ -34,7 +33,9 @@ export async function runProgram(
 ): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
   let delay = 0;
-  const started = begin((prepared) => {
+  const started = begin(async (prepared) => {
+    // Operators' commands do not load it.
+    const { HttpConfiguration } = await import('../http/index.js');
     delay = prepared.configuration.get(HttpConfiguration).shutdownDelayMilliseconds;
     return start(prepared);
   });

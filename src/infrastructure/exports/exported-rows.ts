@@ -1,5 +1,6 @@
 import { pipeline, Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
+import { printableCell, printableJson } from '../logging/index.js';
 import { enumeration } from '../schemas/index.js';
 
 /** The formats of exports. */
@@ -13,7 +14,11 @@ const CSV = {
   header: true,
   // Keeps spreadsheets from evaluating values that users typed as formulas.
   escape_formulas: true,
-  cast: { boolean: String, date: (value: Date): string => value.toISOString() },
+  cast: {
+    string: printableCell,
+    boolean: String,
+    date: (value: Date): string => value.toISOString(),
+  },
 };
 
 /**
@@ -33,5 +38,5 @@ export function exportedRows(
 }
 
 async function* lines(rows: AsyncIterable<object>): AsyncGenerator<string> {
-  for await (const row of rows) yield `${JSON.stringify(row)}\n`;
+  for await (const row of rows) yield `${printableJson(row)}\n`;
 }

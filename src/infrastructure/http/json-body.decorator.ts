@@ -100,7 +100,7 @@ function parseObject(text: string, what = 'request body'): object {
   try {
     value = JSON.parse(text);
   } catch {
-    throw notJson(what);
+    throw notJson(what, trailingComma(text));
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw INVALID_FIELD.error(`The ${what} must be a JSON object.`);
@@ -111,8 +111,31 @@ function parseObject(text: string, what = 'request body'): object {
   return value;
 }
 
-function notJson(what = 'request body'): Error {
-  return INVALID_FIELD.error(`The ${what} is not valid JSON.`);
+function notJson(what = 'request body', comma?: string): Error {
+  const remedy = comma === undefined ? '' : ` Remove the comma before the closing bracket: ${comma}.`;
+  return INVALID_FIELD.error(`The ${what} is not valid JSON.${remedy}`);
+}
+
+/** Returns where a comma precedes a closing bracket, which is allowed in JavaScript. */
+function trailingComma(text: string): string | undefined {
+  let comma: number | undefined;
+  let isString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at] ?? '';
+    if (isString) {
+      if (character === '\\') at += 1;
+      isString = character !== '"';
+    } else if (comma !== undefined && /[}\]]/.test(character)) {
+      const lines = text.slice(0, comma).split('\n');
+      return `line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
+    } else if (character === ',') {
+      comma = at;
+    } else if (!/\s/.test(character)) {
+      comma = undefined;
+      isString = character === '"';
+    }
+  }
+  return undefined;
 }
 
 /**

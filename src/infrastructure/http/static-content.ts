@@ -37,7 +37,8 @@ export class StaticContent {
 
   /** Sends the content in the best encoding that the client accepts, or 304 if the client has it. */
   async send(request: Request, response: Response): Promise<void> {
-    const encoding = encodingFor(request);
+    const isCompressed = this.headers['Content-Type'] === 'application/gzip';
+    const encoding = isCompressed ? undefined : encodingFor(request);
     const bytes = encoding === undefined ? this.content : await this.compress(encoding);
     response
       .set('Cache-Control', 'public, max-age=300')

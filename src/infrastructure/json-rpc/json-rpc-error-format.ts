@@ -31,6 +31,6 @@ export class JsonRpcErrorFormat implements ErrorFormat, OnModuleInit {
 }
 
 function codeOf({ status, message }: ApiError): number {
-  if (status === 400) return message === NOT_JSON ? PARSE_ERROR : INVALID_REQUEST;
+  if (status === 400) return message.startsWith(NOT_JSON) ? PARSE_ERROR : INVALID_REQUEST;
   return status === 500 ? INTERNAL_ERROR : SERVER_ERROR;
 }

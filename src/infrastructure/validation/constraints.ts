@@ -66,7 +66,7 @@ export function IsNorthAmericanPhoneNumber(): PropertyDecorator {
   return Constraint(
     'isNorthAmericanPhoneNumber',
     isSupported,
-    withMessage(() => 'The phone number must be a valid number in a supported country.'),
+    withMessage(() => 'The phone number must be a valid number in a supported country. Supported: US, CA.'),
   );
 }
 

@@ -181,7 +181,7 @@ export function PhoneNumberField({
 }: FieldOptions & { readonly countries: 'all' | 'US and Canada' }): PropertyDecorator {
   return Field(
     { ...options, schema: { type: String, pattern: E164.source } },
-    Matches(E164, withMessage(MESSAGES.format)),
+    Matches(E164, withMessage(MESSAGES.phoneNumber)),
     ...(countries === 'all' ? [] : [IsNorthAmericanPhoneNumber()]),
   );
 }

@@ -23,6 +23,7 @@ export const MESSAGES = {
   publicUrl: (field: string) =>
     `The ${field} field must be a public URL: its address is private or reserved.`,
   format: (field: string) => `The ${field} format is invalid.`,
+  phoneNumber: (field: string) => `The ${field} format is invalid. Use the format +12125550123.`,
   uuid: (field: string) => `The ${field} field must be a UUID.`,
   timestamp: (field: string) => `The ${field} field must be a date and time such as 2026-01-31T08:15:30Z.`,
   object: (field: string) => `The ${field} field must be an object.`,

@@ -46,8 +46,9 @@ export function validated<Dto extends object>(type: Type<Dto>, value: object): D
   const dto = read(type, value as Readonly<Record<string, unknown>>);
   const violations = validateSync(dto, { stopAtFirstError: true });
   const message = messageAboutMissing(type, violations) ?? Object.values(violations[0]?.constraints ?? {})[0];
-  if (message !== undefined) throw INVALID_FIELD.error(message);
-  rejectMisspelled(value, fieldsOf(type));
+  const misspelled = messageAboutMisspelled(value, fieldsOf(type), violations[0]?.property);
+  const problems = [message, misspelled].filter((problem) => problem !== undefined);
+  if (problems.length > 0) throw INVALID_FIELD.error(problems.join(' '));
   return dto;
 }
 
@@ -70,14 +71,23 @@ function rejectUnknown(query: object, known: ReadonlySet<string>): void {
   }
 }
 
-/** Rejects a member that is probably meant to be an absent optional field. Checks nothing if all members are known. */
-function rejectMisspelled(body: object, { names, optional }: DtoFields): void {
+/**
+ * Returns the message about a member that is probably meant to be an absent field: an optional one, or, if there is a
+ * violation, the field that it is about. Checks nothing if all members are known.
+ */
+function messageAboutMisspelled(
+  body: object,
+  { names, optional }: DtoFields,
+  violated: string | undefined,
+): string | undefined {
+  const candidates = violated === undefined ? optional : [violated];
   for (const name of Object.keys(body)) {
     if (names.has(name)) continue;
-    const meant = similarName(name, optional);
+    const meant = similarName(name, candidates);
     if (meant !== undefined && isMissing((body as Record<string, unknown>)[meant]))
-      throw INVALID_FIELD.error(MESSAGES.misspelledField(quoted(name), meant));
+      return MESSAGES.misspelledField(quoted(name), meant);
   }
+  return undefined;
 }
 
 /** The client chose the name, so messages quote it only if it looks like the name of a field. */

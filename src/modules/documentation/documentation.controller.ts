@@ -26,6 +26,11 @@ export class DocumentationController {
     return this.documentation.sendAsset(name, request, response);
   }
 
+  @Get('docs/downloads/:name')
+  download(@Param('name') name: string, @Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.documentation.sendDownload(name, request, response);
+  }
+
   @Get('docs/:name')
   page(@Param('name') name: string, @Req() request: Request, @Res() response: Response): Promise<void> {
     return this.documentation.sendPage(name, request, response);

@@ -42,6 +42,12 @@ export class DocumentationService {
     await site.asset(name).send(request, response);
   }
 
+  /** @throws ApiError NOT_FOUND if the site offers no such package */
+  async sendDownload(name: string, request: Request, response: Response): Promise<void> {
+    const site = await this.load();
+    await site.download(name).send(request, response);
+  }
+
   /** Sends a page about the error. Redirects addresses of the site that end with a slash. */
   async sendError(error: ApiError, request: Request, response: Response): Promise<void> {
     if (/^\/docs\/(?:[\w-]+\/)?$/.test(request.path)) {

@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { basename, dirname, extname, join, posix } from 'node:path';
+import { basename, dirname, extname, posix } from 'node:path';
 import { slug } from 'github-slugger';
 import { Marked, type Token, type Tokens } from 'marked';
+import { readProjectFile } from './project-files.js';
 import { renderMarkdown, type LinkTarget, type RenderedMarkdown } from './rendered-markdown.js';
 
 /**
@@ -12,6 +12,8 @@ import { renderMarkdown, type LinkTarget, type RenderedMarkdown } from './render
 const PUBLISHED_AUDIENCES = ['For integrators', "For the platform's services"];
 const API_DOCUMENT = 'openapi.json';
 const CATALOG = 'docs/README.md';
+/** Pages in the repository use this address. */
+const EXAMPLE_URL = 'https://api.example.com';
 export const REFERENCE_PATH = '/docs/api';
 
 /** An entry of the navigation: a guide, or the API reference. */
@@ -33,6 +35,9 @@ export interface CatalogGroup {
 export class Guides {
   private loaded: readonly CatalogGroup[] | undefined;
 
+  /** @param platformUrl replaces the address of the example in the commands that install packages */
+  constructor(private readonly platformUrl: string = EXAMPLE_URL) {}
+
   get groups(): readonly CatalogGroup[] {
     return (this.loaded ??= loadCatalog());
   }
@@ -43,7 +48,8 @@ export class Guides {
 
   /** Renders a page, followed by the programs that it links to, because readers of the site do not have the repository. */
   render({ file }: CatalogEntry): RenderedMarkdown {
-    const markdown = readProjectFile(file);
+    const downloads = '/docs/downloads/';
+    const markdown = readProjectFile(file).replaceAll(EXAMPLE_URL + downloads, this.platformUrl + downloads);
     const programs = programsOf(file, markdown);
     const sections = [...programs.values()].map((program) => {
       const code = readProjectFile(program).trimEnd();
@@ -73,16 +79,6 @@ function programsOf(file: string, markdown: string): Map<string, string> {
   const hrefs = [...markdown.matchAll(/\]\(([^)\s]+\.(?!md)\w+)\)/g)].map(([, href = '']) => href);
   const files = hrefs.map((href) => [href, posix.join(posix.dirname(file), href)] as const);
   return new Map(files.filter(([, program]) => program.startsWith('examples/')));
-}
-
-/** Returns the text of a file of the repository, which the image of the service also contains. */
-function readProjectFile(file: string): string {
-  return readFileSync(join(projectFolder(), file), 'utf8');
-}
-
-/** The sources and the compiled files are in different depths. */
-function projectFolder(folder = import.meta.dirname): string {
-  return existsSync(join(folder, 'package.json')) ? folder : projectFolder(dirname(folder));
 }
 
 /** Reads the tables below the headings of the published audiences. */

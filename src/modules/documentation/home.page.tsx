@@ -44,7 +44,7 @@ export function HomeContent({ groups, addresses, platformUrl }: HomeContentProps
             {entries.map((entry) => (
               <li>
                 <a href={entry.path}>{entry.title}</a>
-                <p>{entry.topic}</p>
+                <p>{withCode(entry.topic)}</p>
               </li>
             ))}
           </ul>
@@ -53,6 +53,11 @@ export function HomeContent({ groups, addresses, platformUrl }: HomeContentProps
       {addresses.length > 0 ? <Addresses addresses={addresses} /> : null}
     </div>
   );
+}
+
+/** Returns text in which backticks enclose code. */
+function withCode(text: string): (string | VNode)[] {
+  return text.split('`').map((part, index) => (index % 2 === 0 ? part : <code>{part}</code>));
 }
 
 function FirstRequest({ platformUrl }: Pick<HomeContentProps, 'platformUrl'>): VNode {

@@ -12,6 +12,8 @@ interface Heading {
 /** A heading with the text below it, up to the next heading. */
 export interface Section extends Heading {
   readonly content: string;
+  /** Other words for its topic, from a comment such as `<!-- search: static IP -->`. */
+  readonly keywords: string;
 }
 
 export interface RenderedMarkdown {
@@ -29,6 +31,7 @@ export interface LinkTarget {
 /** Returns where a link of the page leads on the site, or undefined for a file that the site does not publish. */
 export type ResolveLink = (href: string) => LinkTarget | undefined;
 
+const KEYWORDS = /^<!-- search: (.+) -->/;
 const FILE_NAME = /^[\w./-]+\.\w+$/;
 
 /** Renders a page. HTML in it, such as instructions to the tests in comments, is left out. */
@@ -82,15 +85,17 @@ function namePage(link: Tokens.Link, resolveLink: ResolveLink): void {
 /** Returns the sections of a page in order, beginning with that of the title. */
 function sectionsOf(tokens: readonly Token[]): Section[] {
   const slugger = new GithubSlugger();
-  const sections: (Heading & { content: string })[] = [];
+  const sections: (Heading & { content: string; keywords: string })[] = [];
   for (const token of tokens) {
     if (token.type === 'heading') {
       const { depth, tokens: words } = token as Tokens.Heading;
       const text = textOf(words);
-      sections.push({ id: slugger.slug(text), text, depth, content: '' });
+      sections.push({ id: slugger.slug(text), text, depth, content: '', keywords: '' });
     } else {
       const section = sections.at(-1);
-      if (section) section.content = `${section.content} ${textOf([token])}`.trim();
+      if (!section) continue;
+      section.content = `${section.content} ${textOf([token])}`.trim();
+      section.keywords += KEYWORDS.exec(token.raw)?.[1] ?? '';
     }
   }
   return sections;

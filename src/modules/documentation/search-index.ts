@@ -7,7 +7,22 @@ import type { Section } from './rendered-markdown.js';
 const EXCERPT_LENGTH = 140;
 
 /** Options of MiniSearch. The browser gets them with the index, which can be loaded only with the same options. */
-const OPTIONS = { fields: ['title', 'page', 'content'], storeFields: ['title', 'page', 'excerpt', 'href'] };
+const OPTIONS = {
+  fields: ['title', 'page', 'content', 'keywords'],
+  storeFields: ['title', 'page', 'excerpt', 'href', 'weight'],
+  searchOptions: {
+    prefix: true,
+    fuzzy: 0.2,
+    combineWith: 'AND' as const,
+    boost: { title: 4, page: 2, keywords: 8 },
+  },
+};
+/** Guides say how things are now. */
+const CHANGELOG_WEIGHT = 0.25;
+/** Readers look for an explanation before its code. */
+const PROGRAM_WEIGHT = 0.05;
+/** The heading of a program on a page is the name of its file. */
+const PROGRAM = /^[\w-]+\.\w+$/;
 
 interface SearchEntry {
   readonly id: number;
@@ -15,6 +30,9 @@ interface SearchEntry {
   /** The page or topic that the entry belongs to. */
   readonly page: string;
   readonly content: string;
+  readonly keywords: string;
+  /** Factor of the score of the entry in results. */
+  readonly weight: number;
   readonly excerpt: string;
   readonly href: string;
 }
@@ -35,10 +53,12 @@ export function searchIndexOf(pages: readonly SearchedPage[], operations: readon
 type NewEntry = Omit<SearchEntry, 'id'>;
 
 function entriesOfPage({ entry, sections }: SearchedPage): NewEntry[] {
-  return sections.map(({ id, text, depth, content }) => ({
+  return sections.map(({ id, text, depth, content, keywords }) => ({
     title: text,
     page: entry.title,
     content,
+    keywords,
+    weight: PROGRAM.test(text) ? PROGRAM_WEIGHT : entry.title === 'Changelog' ? CHANGELOG_WEIGHT : 1,
     excerpt: content,
     href: depth === 1 ? entry.path : `${entry.path}#${id}`,
   }));
@@ -48,6 +68,8 @@ function entryOfOperation({ method, path, summary, description, tag, href }: Api
   return {
     title: summary,
     page: tag,
+    keywords: '',
+    weight: 1,
     content: `${method} ${path} ${description}`,
     excerpt: `${method} ${path}`,
     href,

@@ -4,6 +4,7 @@ import { NOT_FOUND, type ApiError } from '../../infrastructure/errors/index.js';
 import { nearestPath, PublicAddress, StaticContent } from '../../infrastructure/http/index.js';
 import { ApiOperations } from './api-operations.js';
 import { ErrorContent, type Suggestion } from './error.page.js';
+import { readDownload } from './downloads.js';
 import { GuideContent } from './guide.page.js';
 import { Guides, REFERENCE_PATH } from './guides.js';
 import { HomeContent, type DeploymentAddress } from './home.page.js';
@@ -34,14 +35,16 @@ const SURFACE_NAMES: readonly (readonly [Surface, string])[] = [
 /** The pages and files of the site. Each is rendered once, at the first request for it. */
 export class Site {
   readonly pageHeaders = headersWith(PAGE_POLICY);
-  private readonly guides = new Guides();
+  private readonly guides: Guides;
   private readonly contents = new Map<string, StaticContent>();
 
   constructor(
     private readonly configuration: ServiceConfiguration,
     private readonly address: PublicAddress,
     private readonly operations: ApiOperations,
-  ) {}
+  ) {
+    this.guides = new Guides(this.platformUrl);
+  }
 
   home(): StaticContent {
     return this.rendered('/docs', () => ({
@@ -50,9 +53,7 @@ export class Site {
       content: HomeContent({
         groups: this.guides.groups,
         addresses: this.addresses,
-        platformUrl: this.configuration.isProduction
-          ? (this.configuration.publicUrlOf('platform') ?? '$base_url')
-          : this.address.of('platform'),
+        platformUrl: this.platformUrl ?? '$base_url',
       }),
     }));
   }
@@ -80,7 +81,7 @@ export class Site {
     if (!entry) throw NOT_FOUND.error();
     return this.rendered(entry.path, () => ({
       title: entry.title,
-      description: entry.topic,
+      description: entry.topic.replaceAll('`', ''),
       content: GuideContent({
         guide: this.guides.render(entry),
         previous: entries[index - 1],
@@ -94,6 +95,11 @@ export class Site {
     return this.once(`assets/${name}`, () =>
       name === 'search.json' ? this.searchIndex() : readSiteAsset(name),
     );
+  }
+
+  /** @throws ApiError NOT_FOUND if the site offers no such package */
+  download(name: string): StaticContent {
+    return this.once(`downloads/${name}`, () => readDownload(name));
   }
 
   private searchIndex(): StaticContent {
@@ -147,6 +153,12 @@ export class Site {
     const content = this.contents.get(name) ?? create();
     this.contents.set(name, content);
     return content;
+  }
+
+  /** The address of the platform API; undefined if a production deployment does not configure it. */
+  private get platformUrl(): string | undefined {
+    const { isProduction } = this.configuration;
+    return isProduction ? this.configuration.publicUrlOf('platform') : this.address.of('platform');
   }
 
   /** The configured addresses; none on a development machine, where everything has the same address. */

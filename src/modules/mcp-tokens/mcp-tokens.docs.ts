@@ -9,7 +9,7 @@ export const CREATE_MCP_TOKEN: OperationDocument = {
   description: (configuration) =>
     'Creates a short-lived token that connects an agent to the agent connector, an MCP server at `/mcp`, on behalf of ' +
     'one of your users: see `/docs/agent-connector`. Call this operation from your backend at the start of each agent ' +
-    'session and pass the token to the agent. The response is the only time that the token is returned. Limit: ' +
+    'session and pass the token to the agent. The token is returned only once. Limit: ' +
     `${configuration(McpTokensConfiguration).requestsPerMinute} requests per minute per client, including ` +
     'authenticated requests that fail.',
   body: CreateMcpTokenRequest,

@@ -8,6 +8,7 @@ import {
 } from '../agent-configurations.js';
 import { usage } from '../failures.js';
 import type { Output } from '../output.js';
+import { printableJson } from '../printable.js';
 import { action, jsonOption, type Session } from '../program.js';
 import { createToken, type TokenOptions } from './tokens.js';
 
@@ -52,7 +53,7 @@ async function agent(session: Session, options: AgentOptions): Promise<void> {
   const connector = new Connector(url, token);
   if (tool === undefined) return list(session.output, await connector.tools());
   const result = await connector.call(tool, input ?? {});
-  session.output.result(result, JSON.stringify(result, null, 2));
+  session.output.result(result, ...printableJson(result, 2).split('\n'));
 }
 
 async function configure(session: Session, options: AgentOptions, url: string): Promise<void> {
@@ -61,10 +62,12 @@ async function configure(session: Session, options: AgentOptions, url: string): 
   const { token, expires_at } = await createToken(session, options);
   const all = agentConfigurations(url, token);
   if (client === undefined) {
-    output.result({ url, token, expires_at, clients: all }, Object.values(all).map(sectionOf).join('\n\n'));
+    const text = Object.values(all).map(sectionOf).join('\n\n');
+    output.result({ url, token, expires_at, clients: all }, ...text.split('\n'));
   } else {
     // The text is the content of the file alone, so that a shell can write it.
-    output.result({ url, token, expires_at, clients: { [client]: all[client] } }, contentOf(all[client]));
+    const value = { url, token, expires_at, clients: { [client]: all[client] } };
+    output.result(value, ...contentOf(all[client]).split('\n'));
     output.progress(hintOf(all[client]));
   }
   output.progress(
@@ -72,7 +75,7 @@ async function configure(session: Session, options: AgentOptions, url: string): 
   );
 }
 
-const contentOf = ({ content }: AgentConfiguration): string => JSON.stringify(content, null, 2);
+const contentOf = ({ content }: AgentConfiguration): string => printableJson(content, 2);
 
 function sectionOf(configuration: AgentConfiguration): string {
   const { title, file, command } = configuration;

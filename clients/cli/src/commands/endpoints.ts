@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { MerchantConnectivity } from '@merchant-connectivity/sdk';
 import { usage } from '../failures.js';
-import { action, type Session } from '../program.js';
+import { fieldsOf, styled, styledStatus } from '../output.js';
+import { action, timeOption, type Session } from '../program.js';
 
 type Endpoint = Awaited<ReturnType<MerchantConnectivity['createWebhookEndpoint']>>;
 type Changes = NonNullable<Parameters<MerchantConnectivity['updateWebhookEndpoint']>[1]>;
@@ -31,12 +32,23 @@ export function addEndpoints(program: Command): void {
     .option('--events <names>', 'only these events, separated by commas; empty for all')
     .option('--status <status>', 'enabled or paused')
     .action(action(update));
+  endpoints.command('get <id>').description('show an endpoint').action(action(get));
   endpoints.command('delete <id>').description('delete an endpoint').action(action(remove));
   endpoints
     .command('test <id>')
     .description('send an example event to an endpoint and show its response')
     .option('--event <name>', 'the event', 'MERCHANT_STATUS_UPDATE')
     .action(action(test));
+  endpoints
+    .command('redeliver <id>')
+    .description('send an event to an endpoint again')
+    .requiredOption('--event-id <id>', 'id of the event')
+    .action(action(redeliver));
+  endpoints
+    .command('recover <id>')
+    .description('send all events again whose delivery has failed, or show how far that is')
+    .option('--since <time>', 'events since this time, such as 2026-01-31T08:00:00Z, or 2h for two hours ago')
+    .action(action(recover));
 }
 
 interface EndpointOptions {
@@ -60,6 +72,11 @@ async function list(session: Session, { environment }: EndpointOptions): Promise
     failures: ({ health }: Endpoint) => health.consecutive_failures,
     description: ({ description }: Endpoint) => description,
   });
+}
+
+async function get(session: Session, _options: object, id = ''): Promise<void> {
+  const endpoint = await session.dashboard().getWebhookEndpoint(id);
+  session.output.result(endpoint, ...fieldsOf(endpoint));
 }
 
 async function create(
@@ -99,11 +116,29 @@ async function test(session: Session, { event }: { readonly event: string }, id 
   const result = await session.dashboard().testWebhookEndpoint(id, { event } as TestRequest);
   const { output } = session;
   const { received, status_code: status, latency_ms: latency } = result;
-  const verdict = received ? output.styled('green', 'received') : output.styled('red', 'not received');
-  output.result(result, `${event}  ${verdict}  ${output.status(status)}  ${latency} ms`);
+  const verdict = received ? styled('green', 'received') : styled('red', 'not received');
+  output.result(result, [event, verdict, styledStatus(status), `${latency} ms`]);
   if (!received) process.exitCode = 1;
 }
 
+async function redeliver(
+  session: Session,
+  { eventId }: { readonly eventId: string },
+  id = '',
+): Promise<void> {
+  const result = await session.dashboard().redeliverWebhook(id, { event_id: eventId });
+  session.output.result(result, `Queued ${result.queued} deliveries.`);
+}
+
+async function recover(session: Session, options: { readonly since?: string }, id = ''): Promise<void> {
+  const since = timeOption('--since', options.since);
+  const dashboard = session.dashboard();
+  const recovery = await (since === undefined
+    ? dashboard.getWebhookRecovery(id)
+    : dashboard.recoverWebhooks(id, { since }));
+  session.output.result(recovery, ...fieldsOf(recovery));
+}
+
 function show({ output }: Session, what: string, endpoint: Endpoint): void {
-  output.result(endpoint, `${what} ${endpoint.id}  ${endpoint.url}`);
+  output.result(endpoint, [`${what} ${endpoint.id}`, endpoint.url]);
 }

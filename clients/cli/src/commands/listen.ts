@@ -4,6 +4,7 @@ import { ApiError, ConnectionError } from '@merchant-connectivity/sdk';
 import { EventStream, type StreamedEvent } from '../event-stream.js';
 import { usage } from '../failures.js';
 import { forward } from '../forward.js';
+import { styled, styledStatus } from '../output.js';
 import { action, integerOption, type Session } from '../program.js';
 
 /** Milliseconds before the next connection; doubled each time, up to the second one. */
@@ -82,16 +83,17 @@ async function show({ output }: Session, event: StreamedEvent, target: URL | und
   const { id, name, headers, body } = event;
   const time = new Date().toLocaleTimeString('en-GB');
   const forwarded = target && (await forward(target, event));
-  const result = forwarded
-    ? `${output.status(forwarded.status)} ${forwarded.problem ?? ''} ${forwarded.milliseconds} ms`.replace(
-        '  ',
-        ' ',
-      )
-    : body.toString();
-  output.result(
-    { id, event: name, headers, body: body.toString('base64'), ...(forwarded && { forwarded }) },
-    `${output.styled('dim', time)}  ${output.styled('bold', name)}  ${result}  ${output.styled('dim', id)}`,
-  );
+  const { status, problem, milliseconds } = forwarded ?? {};
+  const result =
+    status === undefined
+      ? [body.toString()]
+      : [styledStatus(status), ...(problem === undefined ? [] : [problem]), `${milliseconds} ms`];
+  output.result({ id, event: name, headers, body: body.toString(), ...(forwarded && { forwarded }) }, [
+    styled('dim', time),
+    styled('bold', name),
+    ...result,
+    styled('dim', id),
+  ]);
 }
 
 /** The event was deleted, or belongs to another client. */

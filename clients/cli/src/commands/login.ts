@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { MerchantConnectivity } from '@merchant-connectivity/sdk';
 import { EXIT, Failure, usage } from '../failures.js';
 import { action, type Session } from '../program.js';
-import type { Environment } from '../settings.js';
+import { checkedUrl, type Environment } from '../settings.js';
 
 const STANDARD_INPUT = 0;
 
@@ -70,10 +70,13 @@ async function storeCredentials(
   const file = readCredentials(path);
   const { client_id: clientId, secret } = file[environment] ?? file;
   if (!clientId || !secret) throw usage(`${path} has no client_id and secret.`);
-  const baseUrl = file.base_url ?? settings.baseUrl;
+  const baseUrl = checkedUrl(file.base_url ?? settings.baseUrl);
+  const [dashboardUrl, connectorUrl] = [file.dashboard_url, file.connector_url].map(
+    (url) => url && checkedUrl(url),
+  );
   // Any request shows whether the credentials are right. This one changes nothing.
   await new MerchantConnectivity({
-    baseUrl: file.dashboard_url ?? baseUrl,
+    baseUrl: dashboardUrl ?? baseUrl,
     clientId,
     clientSecret: secret,
   }).introspectToken({
@@ -81,8 +84,8 @@ async function storeCredentials(
   });
   settings.store({
     base_url: baseUrl,
-    dashboard_url: file.dashboard_url,
-    connector_url: file.connector_url,
+    dashboard_url: dashboardUrl,
+    connector_url: connectorUrl,
     client_id: clientId,
     client_secret: secret,
     ...(settings.profile.client_id !== clientId && { access_token: undefined, expires_at: undefined }),
@@ -115,7 +118,7 @@ async function whoami(session: Session): Promise<void> {
     `profile      ${settings.profileName}`,
     `expires      ${expiresAt} (${minutes} minutes)`,
   ];
-  output.result({ ...user, profile: settings.profileName, expires_at: expiresAt }, lines.join('\n'));
+  output.result({ ...user, profile: settings.profileName, expires_at: expiresAt }, ...lines);
 }
 
 async function logout({ settings, tokens, output }: Session): Promise<void> {

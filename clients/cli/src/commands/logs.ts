@@ -1,14 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { ApiError, ConnectionError } from '@merchant-connectivity/sdk';
-import { usage } from '../failures.js';
 import { LogTail, type LogEntry, type LogFilters } from '../log-tail.js';
-import { timeOf, type Output } from '../output.js';
-import { action, integerOption, type Session } from '../program.js';
+import { fieldsOf, styled, styledStatus, timeOf, type Line } from '../output.js';
+import {
+  action,
+  countOf,
+  first,
+  integerOption,
+  timeOption,
+  withListOptions,
+  type ListOptions,
+  type Session,
+} from '../program.js';
 
 /** Milliseconds. */
-const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const RETRY_DELAY = 2_000;
+const MAX_ENTRIES_PER_PAGE = 50;
 
 interface FilterOptions {
   readonly environment?: string;
@@ -39,12 +47,10 @@ export function addLogs(program: Command): void {
       .option('--outcome <outcome>', 'success or failure')
       .option('--endpoint <id>', 'deliveries to this webhook endpoint')
       .option('--event-id <id>', 'deliveries of the event with this id');
-  withFilters(logs.command('list'))
+  withListOptions(withFilters(logs.command('list')))
     .description('list entries, newest first')
     .option('--start <time>', 'from this time on, such as 2026-01-31T08:00:00Z, or 2h for two hours ago')
     .option('--end <time>', 'up to this time')
-    .option('--limit <number>', 'number of entries', '25')
-    .option('--all', 'all entries')
     .action(action(list));
   withFilters(logs.command('tail'))
     .description('show new entries as they are added')
@@ -71,29 +77,16 @@ function filtersOf(session: Session, options: FilterOptions): LogFilters {
   return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined)) as LogFilters;
 }
 
-/** Returns a timestamp: of the option, or of as long ago as it says. */
-function timeOption(name: string, text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  const [, number, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
-  if (unit) return new Date(Date.now() - Number(number) * UNITS[unit as keyof typeof UNITS]).toISOString();
-  if (Number.isNaN(Date.parse(text)))
-    throw usage(`${name} must be a time such as 2026-01-31T08:00:00Z or 2h.`);
-  return text;
-}
-
 async function list(
   session: Session,
-  { limit, all, ...options }: FilterOptions & { readonly limit: string; readonly all?: boolean },
+  { limit, all, ...options }: FilterOptions & ListOptions,
 ): Promise<void> {
-  const count = all ? Infinity : (integerOption('--limit', limit) ?? 0);
-  const entries: LogEntry[] = [];
-  const pages = session
-    .dashboard()
-    .listRequestLogs({ ...filtersOf(session, options), limit: Math.max(1, Math.min(50, count)) });
-  for await (const entry of pages) {
-    if (entries.length >= count) break;
-    entries.push(entry);
-  }
+  const count = countOf({ limit, ...(all && { all }) });
+  const pages = session.dashboard().listRequestLogs({
+    ...filtersOf(session, options),
+    limit: Math.max(1, Math.min(MAX_ENTRIES_PER_PAGE, count)),
+  });
+  const entries = await first(count, pages);
   session.output.table(entries, {
     id: ({ id }: LogEntry) => id,
     time: ({ datetime }: LogEntry) => timeOf(datetime),
@@ -116,7 +109,7 @@ async function tail(
   );
   const count = integerOption('--lines', lines) ?? 0;
   const show = (entries: readonly LogEntry[]): void => {
-    for (const entry of entries) output.result(entry, lineOf(output, entry));
+    for (const entry of entries) output.result(entry, lineOf(entry));
   };
   show(await log.begin(count));
   let isInterrupted = false;
@@ -143,11 +136,7 @@ function isTemporary(error: unknown): boolean {
 
 async function get(session: Session, _options: object, id = ''): Promise<void> {
   const entry = await session.dashboard().getRequestLog(id);
-  const lines = Object.entries(entry).map(
-    ([name, value]) =>
-      `${name.padEnd(18)}${typeof value === 'object' && value !== null ? JSON.stringify(value, null, 2) : value}`,
-  );
-  session.output.result(entry, lines.join('\n'));
+  session.output.result(entry, ...fieldsOf(entry));
 }
 
 function subjectOf({ method, path, tool, event, url }: LogEntry): string {
@@ -155,14 +144,14 @@ function subjectOf({ method, path, tool, event, url }: LogEntry): string {
   return [method, path, ...(tool === null ? [] : [tool])].join(' ');
 }
 
-function lineOf(output: Output, entry: LogEntry): string {
+function lineOf(entry: LogEntry): Line {
   const { datetime, status_code: status, latency_ms: latency, external_user_id: user, reason } = entry;
-  const parts = [
-    output.styled('dim', timeOf(datetime)),
-    output.status(status),
+  return [
+    styled('dim', timeOf(datetime)),
+    styledStatus(status),
     `${latency} ms`.padStart(7),
     subjectOf(entry),
-    ...(reason === null ? [] : [output.styled('red', reason)]),
+    ...(reason === null ? [] : [styled('red', reason)]),
+    ...(user === null ? [] : [styled('dim', user)]),
   ];
-  return [...parts, ...(user === null ? [] : [output.styled('dim', user)])].join('  ');
 }

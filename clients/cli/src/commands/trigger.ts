@@ -34,5 +34,5 @@ async function trigger(session: Session, options: TriggerOptions, event = ''): P
     ...(options.session !== undefined && { session_id: options.session }),
     ...(merchant !== undefined && { merchant_id: merchant }),
   });
-  session.output.result(response, `Triggered ${event}  ${response.event_id}`);
+  session.output.result(response, [`Triggered ${event}`, response.event_id]);
 }

@@ -26,14 +26,7 @@ async function search() {
   const index = await load();
   // The text may have changed while the index was loading.
   if (query !== field.value.trim()) return;
-  const options = {
-    prefix: true,
-    fuzzy: 0.2,
-    combineWith: 'AND',
-    boost: { title: 4, page: 2 },
-    // Guides say how things are now.
-    boostDocument: (_id, _term, { page }) => (page === 'Changelog' ? 0.25 : 1),
-  };
+  const options = { boostDocument: (_id, _term, { weight }) => weight };
   let found = index.search(query, options);
   if (found.length === 0) found = index.search(query, { ...options, combineWith: 'OR' });
   const shown = found.slice(0, MAX_RESULTS);

@@ -1,0 +1,29 @@
+import { text } from 'node:stream/consumers';
+import { exportedRows } from './exported-rows.js';
+
+const USER = 'eve\u001b[2K\u009b31m\r2026-01-31\u0000';
+
+async function* rows(...users: readonly string[]): AsyncGenerator<object> {
+  for (const user of users) yield { user };
+}
+
+describe('exportedRows', () => {
+  it('writes control characters in a CSV file as text, except line breaks and tabs', async () => {
+    expect(await text(exportedRows('csv', ['user'], rows(USER, 'a\tb\r\nc\nd', 'zoë 👩‍💻')))).toBe(
+      'user\neve\\u{1b}[2K\\u{9b}31m\\u{d}2026-01-31\\u{0}\n"a\tb\r\nc\nd"\nzoë 👩‍💻\n',
+    );
+  });
+
+  it('keeps spreadsheets from evaluating values as formulas', async () => {
+    const formulas = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\u001b=1'];
+    expect(await text(exportedRows('csv', ['user'], rows(...formulas)))).toBe(
+      "user\n'=1+1\n'+1\n'-1\n'@SUM(A1)\n'\t=1\n\\u{1b}=1\n",
+    );
+  });
+
+  it('escapes control characters in NDJSON, which does not change the values', async () => {
+    const line = await text(exportedRows('ndjson', ['user'], rows(`${USER}\u202e`)));
+    expect(line).toBe('{"user":"eve\\u001b[2K\\u009b31m\\r2026-01-31\\u0000\\u202e"}\n');
+    expect(JSON.parse(line)).toEqual({ user: `${USER}\u202e` });
+  });
+});
