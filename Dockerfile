@@ -19,7 +19,7 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && rm -rf node_modul
 
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production DATA_DIR=/data
-# The service writes to /data only if SMTP_URL is not set: it then stores emails there.
+# The service saves request log entries here that it cannot write before it ends, and emails if SMTP_URL is not set.
 RUN install -d -o node -g node -m 0700 /data
 WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules

@@ -48,7 +48,7 @@ export class ServiceConfiguration {
 
   @EnvironmentVariable(
     'DATA_DIR',
-    'Directory for the files of a development installation: the embedded database, generated keys and credentials.',
+    'Directory for files: request log entries that a process could not write before it ended; without a provider, emails and text messages; and in a development installation, the embedded database, generated keys and credentials.',
   )
   dataDirectory: string = '.data';
 

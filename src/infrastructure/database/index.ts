@@ -15,5 +15,11 @@ export { QueryTimeout, ReadPools, type ReadPool } from './read-pools.js';
 export { inspectReplica } from './read-replica.js';
 export { PartitionMetrics } from './partition-metrics.js';
 export { settledId } from './settled-id.js';
-export { isDatabaseUnavailable, isMissingPartition, unlessDuplicate, violatesUnique } from './sql-state.js';
+export {
+  isDatabaseUnavailable,
+  isMissingPartition,
+  isTransient,
+  unlessDuplicate,
+  violatesUnique,
+} from './sql-state.js';
 export { Snapshot, Transaction, Transactional } from './transaction.js';

@@ -20,6 +20,7 @@ import { RequestLogTool1790000000024 } from './1790000000024-request-log-tool.js
 import { McpTokenPartitions1790000000025 } from './1790000000025-mcp-token-partitions.js';
 import { DistributedPartitions1790000000026 } from './1790000000026-distributed-partitions.js';
 import { ColumnarPartitions1790000000027 } from './1790000000027-columnar-partitions.js';
+import { RequestLogFiles1790000000031 } from './1790000000031-request-log-files.js';
 
 /** All migrations, oldest first. Never edit one that has landed, released or not. */
 export const MIGRATIONS = [
@@ -47,4 +48,5 @@ export const MIGRATIONS = [
   McpTokenPartitions1790000000025,
   DistributedPartitions1790000000026,
   ColumnarPartitions1790000000027,
+  RequestLogFiles1790000000031,
 ];

@@ -9,7 +9,7 @@ import {
   type ReadPool,
 } from '../../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
-import { SECOND } from '../../../infrastructure/time/index.js';
+import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { ENTRY_QUERY_TIMEOUT_MESSAGE } from '../request-log-errors.js';
 import {
   RequestLogStore,
@@ -98,6 +98,7 @@ export class PostgresRequestLogRepository extends RequestLogStore {
     metrics: PartitionMetrics,
     pools: ReadPools,
     private readonly reads: LogReads,
+    private readonly clock: Clock,
   ) {
     super();
     metrics.watch('request_log');
@@ -133,6 +134,14 @@ export class PostgresRequestLogRepository extends RequestLogStore {
       entries.map(({ attempt }) => attempt?.responseBody),
       entries.map((entry) => entry.tool),
     ]);
+  }
+
+  async claimFile(id: string): Promise<boolean> {
+    const claimed = await this.transaction.manager.query<object[]>(
+      'INSERT INTO request_log_file (id, written_at) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING id',
+      [id, this.clock.now()],
+    );
+    return claimed.length > 0;
   }
 
   /**
