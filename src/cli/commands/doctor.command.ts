@@ -54,16 +54,19 @@ export class DoctorCommand extends CommandRunner {
 
   /** Runs only with valid settings. The session reports invalid ones. */
   override run(): Promise<void> {
-    return this.session.withConfiguration(async (configuration) => {
-      this.findings.length = 0;
-      this.add('settings', ok('All settings are valid.'));
-      await this.checkDatabase(configuration);
-      await this.examine('redis', () => redisVerdict(configuration));
-      await this.examine('mail', () => mailVerdict(configuration));
-      await this.examine('text messages', () => textMessagesVerdict(configuration));
-      printResult(this.findings);
-      if (this.findings.some(({ status }) => status === 'failed')) process.exitCode = EXIT.failed;
-    });
+    return this.session.withConfiguration(
+      async (configuration) => {
+        this.findings.length = 0;
+        this.add('settings', ok('All settings are valid.'));
+        await this.checkDatabase(configuration);
+        await this.examine('redis', () => redisVerdict(configuration));
+        await this.examine('mail', () => mailVerdict(configuration));
+        await this.examine('text messages', () => textMessagesVerdict(configuration));
+        printResult(this.findings);
+        if (this.findings.some(({ status }) => status === 'failed')) process.exitCode = EXIT.failed;
+      },
+      { asService: true },
+    );
   }
 
   private async checkDatabase(configuration: LoadedConfiguration): Promise<void> {

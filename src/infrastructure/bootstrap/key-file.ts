@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 
 const KEY_BYTES = 32;
 
@@ -9,7 +8,6 @@ const KEY_BYTES = 32;
  * only by its owner. If several processes create it at the same time, all of them return the same key.
  */
 export function readOrCreateKey(file: string): string {
-  mkdirSync(dirname(file), { recursive: true });
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, randomBytes(KEY_BYTES).toString('base64'), { mode: 0o600 });
   try {

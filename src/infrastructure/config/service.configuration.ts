@@ -52,7 +52,10 @@ export class ServiceConfiguration {
   )
   dataDirectory: string = '.data';
 
-  @EnvironmentVariable('PLATFORM_URL', 'Public URL of the platform API, for the API document.')
+  @EnvironmentVariable(
+    'PLATFORM_URL',
+    'Public URL of the platform API: agents and the dashboard refer to it. Required in production if the process serves the platform API, the agent connector or the dashboard.',
+  )
   @IsUrl(PUBLIC_URL)
   platformUrl?: string;
 
@@ -65,7 +68,7 @@ export class ServiceConfiguration {
 
   @EnvironmentVariable(
     'DASHBOARD_URL',
-    'Public URL of the dashboard: used as the issuer of access tokens, in email links, and in the API document. Required in production.',
+    'Public URL of the dashboard: used as the issuer of access tokens, in email links, and in the API document. Required in production if the process serves the dashboard.',
   )
   @IsUrl(PUBLIC_URL)
   dashboardUrl?: string;
