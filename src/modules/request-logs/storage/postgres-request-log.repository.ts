@@ -177,7 +177,7 @@ export class PostgresRequestLogRepository extends RequestLogStore {
         limit,
         ...values(filter),
       ],
-      { before: before?.createdAt },
+      before ? { before: before.createdAt } : { clientId: client.clientId },
     );
   }
 

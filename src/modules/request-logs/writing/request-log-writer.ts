@@ -5,6 +5,7 @@ import {
   BatchedStatement,
   isDatabaseUnavailable,
   isMissingPartition,
+  ReadPools,
   RowDropped,
 } from '../../../infrastructure/database/index.js';
 import { RequestRecorder, type CompletedRequest } from '../../../infrastructure/http/index.js';
@@ -75,6 +76,7 @@ export class RequestLogWriter extends RequestRecorder {
     configuration: RequestLogsConfiguration,
     metrics: Metrics,
     private readonly files: SavedEntries,
+    pools: ReadPools,
     private readonly clock: Clock,
   ) {
     super();
@@ -87,6 +89,7 @@ export class RequestLogWriter extends RequestRecorder {
     this.entries = new BatchedStatement({
       execute: async (entries) => {
         await store.append(entries);
+        pools.wrote(new Set(entries.map(({ clientId }) => clientId)));
         written.inc({}, entries.length);
         this.noteRecovery();
       },
