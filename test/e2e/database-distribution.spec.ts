@@ -4,6 +4,7 @@ import {
   checkDistribution,
   DatabaseConfiguration,
   distribute,
+  failedNodeConnections,
   migrate,
 } from '../../src/infrastructure/database/index.js';
 import { disownSequence } from '../../src/infrastructure/database/distribution/disown-sequence.js';
@@ -59,6 +60,23 @@ describeServer('DATABASE_DISTRIBUTION=citus without Citus', () => {
     await disownSequence(query, 'request_log');
     await database.query('DROP EVENT TRIGGER refuse; DROP FUNCTION refuse()');
     await database.query('ALTER SEQUENCE request_log_id_seq OWNED BY request_log.id');
+  });
+
+  it('finds the nodes that cannot connect to each other', async () => {
+    // Stands in for the function of Citus.
+    await database.query(
+      `CREATE FUNCTION citus_check_cluster_node_health(
+         OUT from_nodename text, OUT from_nodeport int, OUT to_nodename text, OUT to_nodeport int, OUT result bool)
+       RETURNS SETOF record LANGUAGE sql AS $$
+         VALUES ('coordinator', 5432, 'worker-1', 5432, true), ('worker-1', 5432, 'worker-1', 5432, false),
+                ('worker-2', 5432, 'worker-1', 5432, NULL) $$`,
+    );
+    const { username } = new URL(database.url);
+    expect(await failedNodeConnections(configured())).toEqual([
+      `worker-1:5432 cannot connect to worker-1:5432 as ${username}.`,
+      `worker-2:5432 cannot connect to worker-1:5432 as ${username}.`,
+    ]);
+    await database.query('DROP FUNCTION citus_check_cluster_node_health()');
   });
 
   it('is refused at the start, and by each command', async () => {

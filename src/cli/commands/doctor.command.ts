@@ -6,6 +6,7 @@ import {
   checkDistribution,
   DailyPartitions,
   DatabaseConfiguration,
+  failedNodeConnections,
   inspectDatabase,
   inspectReplica,
   type DatabaseInspection,
@@ -93,6 +94,7 @@ export class DoctorCommand extends CommandRunner {
         return ok('The database is distributed.');
       });
       if (this.findings.at(-1)?.status === 'failed') return;
+      await this.examine('nodes', () => nodesVerdict(database));
     }
     // Makes `onApplication` check the schema without migrating it.
     database.migrateOnStart = false;
@@ -141,6 +143,15 @@ function clockVerdict({ clockLead }: DatabaseInspection): Verdict {
   return Math.abs(clockLead) <= MAX_CLOCK_LEAD
     ? ok(finding)
     : failed(finding, 'Synchronize both clocks (NTP).');
+}
+
+async function nodesVerdict(database: DatabaseConfiguration): Promise<Verdict> {
+  const problems = await failedNodeConnections(database);
+  if (problems.length === 0) return ok('Every node of the cluster can connect to every node.');
+  return failed(
+    problems.join(' '),
+    'Check the nodes, their pg_hba.conf and their .pgpass: docs/runbooks.md, "Move the request log to Citus".',
+  );
 }
 
 async function replicaVerdict(database: DatabaseConfiguration): Promise<Verdict> {
