@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { createDataDirectory } from '../config/index.js';
 
 const KEY_BYTES = 32;
 
@@ -8,6 +10,7 @@ const KEY_BYTES = 32;
  * only by its owner. If several processes create it at the same time, all of them return the same key.
  */
 export function readOrCreateKey(file: string): string {
+  createDataDirectory(dirname(file));
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, randomBytes(KEY_BYTES).toString('base64'), { mode: 0o600 });
   try {

@@ -1,6 +1,6 @@
-import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import {
+  createDataDirectory,
   loadConfiguration,
   ServiceConfiguration,
   type Environment,
@@ -39,7 +39,6 @@ export async function prepareProcess(
   const configuration = loadConfiguration(environment, (loaded) =>
     findProductionProblems(loaded, servesHttp),
   );
-  createDataDirectory(configuration);
   provideKeys(configuration);
   return { configuration, release: await provideDatabase(configuration, report) };
 }
@@ -56,14 +55,6 @@ export async function prepareSchema(configuration: LoadedConfiguration): Promise
   await checkDistribution(database);
 }
 
-/** In production, it is created only when there is something to save. */
-function createDataDirectory(configuration: LoadedConfiguration): void {
-  const { dataDirectory, isProduction } = configuration.get(ServiceConfiguration);
-  // The embedded PostgreSQL of root runs as another user, who must be able to enter the directory.
-  const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
-  if (!isProduction) mkdirSync(dataDirectory, { recursive: true, mode });
-}
-
 function provideKeys(configuration: LoadedConfiguration): void {
   const keys = configuration.get(CryptoConfiguration);
   const { dataDirectory } = configuration.get(ServiceConfiguration);
@@ -78,6 +69,7 @@ async function provideDatabase(
   const database = configuration.get(DatabaseConfiguration);
   const service = configuration.get(ServiceConfiguration);
   if (database.url !== undefined) return async () => undefined;
+  createDataDirectory(service.dataDirectory);
   // Loaded on demand, because production never uses it.
   const { startEmbeddedPostgres } = await import('../embedded-postgres/index.js');
   const server = await startEmbeddedPostgres({

@@ -1,5 +1,6 @@
 export { isCertificate, IsIntegerBetween, Satisfies, succeeds } from './checks.js';
 export { ConfigurationModule } from './configuration.module.js';
+export { createDataDirectory } from './data-directory.js';
 export {
   Configuration,
   configurationDefinitions,

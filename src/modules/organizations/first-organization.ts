@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join, resolve as resolvePath } from 'node:path';
+import { dirname, join, resolve as resolvePath } from 'node:path';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { ServiceConfiguration } from '../../infrastructure/config/index.js';
+import { createDataDirectory, ServiceConfiguration } from '../../infrastructure/config/index.js';
 import { JobLock } from '../../infrastructure/database/index.js';
 import { OrganizationsService, type CreatedOrganization } from './organizations.service.js';
 
@@ -78,6 +78,7 @@ function credentialsFile(created: CreatedOrganization, baseUrl: string): Credent
 
 /** Replaces the file atomically, so that a crash never leaves a partial file. */
 function writePrivately(file: string, content: CredentialsFile): void {
+  createDataDirectory(dirname(file));
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
   // writeFileSync ignores the mode for an existing file.
