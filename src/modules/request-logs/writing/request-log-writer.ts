@@ -138,7 +138,7 @@ export class RequestLogWriter extends RequestRecorder {
    * Resolves when all entries are written to the log, or those that could not be written within 5 s to a file. Entries of
    * statements that are still running get 10 s more, because the database may yet commit them.
    */
-  async flush(): Promise<void> {
+  async close(): Promise<void> {
     await this.idle(SHUTDOWN_TIMEOUT);
     await this.save(this.entries.stop());
     await this.idle(LAST_STATEMENTS_TIMEOUT);
