@@ -22,7 +22,8 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && rm -rf node_modul
 
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production DATA_DIR=/data
-# The service writes text messages of development here, and emails and other text messages that it cannot send.
+# The service saves request log entries here that it cannot write before it ends, text messages of development, and emails
+# and other text messages that it cannot send.
 RUN install -d -o node -g node -m 0700 /data
 WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules

@@ -270,7 +270,12 @@ try {
 
   await phase('postgres', 'PostgreSQL restarted', { mayFail: true, mayRepeat: true }, async () => {
     await seconds(1);
-    await restartPostgres(join(bench.directory, 'postgres'), { milliseconds: DURATION * 500 });
+    const stopped = performance.now();
+    await restartPostgres(join(bench.directory, 'postgres'), async () => {
+      await seconds(DURATION / 2);
+      expect('the exit code of an API process is not 0', (await apis[0].stop()) === 0);
+    });
+    const downFor = (performance.now() - stopped) / 1000;
     await eventually('PostgreSQL is available', () =>
       webhooks.query('SELECT 1').then(
         () => true,
@@ -278,12 +283,13 @@ try {
       ),
     );
     const back = Date.now();
+    apis[0] = await fleet.api();
     await seconds(DURATION);
     const refused = load.requests.filter(({ phase: of, status }) => of === 'postgres' && status === 503);
     const last = Math.max(0, ...refused.map(({ at, milliseconds }) => at + milliseconds - back));
     expect('requests fail 2 s after the database is back', last < 2_000);
     expect('no request failed, so the server was not down', refused.length > 0);
-    return `down for ${(DURATION / 2).toFixed(1)} s: ${refused.length} requests got 503 with Retry-After and none failed otherwise; the last one ${last} ms after the restart`;
+    return `down for ${downFor.toFixed(1)} s, with a SIGTERM to an API process: ${refused.length} requests got 503 with Retry-After and none failed otherwise; the last one ${last} ms after the restart`;
   });
 
   if (redis)
@@ -302,6 +308,8 @@ try {
     await disk.use();
     await forgetPartitions();
     await disk.fill();
+    const writtenFiles = async () =>
+      (await webhooks.query('SELECT count(*)::integer AS count FROM request_log_file')).rows[0].count;
     const rowsInDefault = async () =>
       (await webhooks.query('SELECT count(*)::integer AS count FROM request_log_default')).rows[0].count;
 
@@ -335,7 +343,15 @@ try {
     const waiting = await Promise.all(
       apis.map(async (api) => (await metricsOf(api))('mcs_request_log_entries_waiting')),
     );
+    const [stopped] = apis;
+    const exitCode = await stopped.stop();
+    const saved = countLines(stopped, /entries could not be written to the database: \d+ are saved/);
+    expect(`${stopped.name} exited with ${exitCode} and saved ${saved} files`, exitCode === 0 && saved > 0);
+    expect(`${stopped.name} lost entries`, countLines(stopped, /entries are lost/) === 0);
+    const before = await writtenFiles();
     await disk.free();
+    apis[0] = await fleet.api();
+    await eventually('the saved entries are written', async () => (await writtenFiles()) > before);
     await eventually('no entry waits', async () => {
       const left = await Promise.all(
         apis.map(async (api) => (await metricsOf(api))('mcs_request_log_entries_waiting')),
@@ -345,6 +361,8 @@ try {
     for (const api of apis) {
       const lost = (await metricsOf(api))('mcs_request_log_entries_lost_total');
       expect(`${api.name} lost ${lost} entries`, lost === 0);
+    }
+    for (const api of [stopped, apis[1]]) {
       const complaints = countLines(api, NO_ROOM);
       expect(`${api.name} logged the problem ${complaints} times`, complaints >= 1 && complaints <= 3);
     }
@@ -352,7 +370,7 @@ try {
       `${disk.what}. While no partition could be created: one log line, \`mcs_partitions_ahead\` 0, ${inDefault} entries in ` +
       `the default partition, which were moved when there was space. While no row could be added: for ` +
       `${Math.round(performance.now() - from)} ms, up to ${waiting.join(' and ')} entries waited in memory, with one log ` +
-      `line per process, and were written afterwards`
+      `line per process. A process that received SIGTERM meanwhile saved its entries in a file. All were written afterwards`
     );
   });
 

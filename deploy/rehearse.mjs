@@ -74,6 +74,7 @@ async function start() {
     SECRET_PEPPER: key(),
     KEY_ENCRYPTION_KEY: key(),
     DASHBOARD_URL: 'https://dashboard.example.com',
+    PLATFORM_URL: 'https://api.example.com',
     MIGRATE_ON_START: 'off',
     HOST: '127.0.0.1',
     PORT: String(PORT),

@@ -1,7 +1,7 @@
 import { createApplication } from './application.js';
 import { announce, prepareSchema, runProgram } from './infrastructure/bootstrap/index.js';
 import { ServiceConfiguration } from './infrastructure/config/index.js';
-import { HttpConfiguration } from './infrastructure/http/index.js';
+import { HttpConfiguration, Startup } from './infrastructure/http/index.js';
 import { MetricsServer } from './infrastructure/metrics/index.js';
 import { FirstOrganization } from './modules/organizations/index.js';
 
@@ -9,18 +9,21 @@ import { FirstOrganization } from './modules/organizations/index.js';
  * Loads the configuration, then starts the database, migrates the schema, and starts the application and the HTTP
  * server. Stops them in reverse order.
  */
-await runProgram(async ({ configuration }) => {
+await runProgram({ servesHttp: true }, async ({ configuration }) => {
   await prepareSchema(configuration);
   const service = configuration.get(ServiceConfiguration);
   const app = await createApplication(configuration, { backgroundWork: service.backgroundWork });
   try {
     const metricsUrl = await app.get(MetricsServer).listen();
     const { host, port } = configuration.get(HttpConfiguration);
-    await app.listen(port, host ?? (service.isProduction ? '::' : '127.0.0.1'));
-    const url = await app.getUrl();
-    // For all interfaces, Nest's URL contains [::1], an address that not every machine has.
-    const baseUrl = host ? url : url.replace('[::1]', '127.0.0.1');
-    if (!service.isProduction) announce(await app.get(FirstOrganization).provide(baseUrl), configuration);
+    let baseUrl = '';
+    await app.get(Startup).complete(async () => {
+      await app.listen(port, host ?? (service.isProduction ? '::' : '127.0.0.1'));
+      const url = await app.getUrl();
+      // For all interfaces, Nest's URL contains [::1], an address that not every machine has.
+      baseUrl = host ? url : url.replace('[::1]', '127.0.0.1');
+      if (!service.isProduction) announce(await app.get(FirstOrganization).provide(baseUrl), configuration);
+    });
     if (metricsUrl) announce(`Metrics: ${metricsUrl}`, configuration);
     announce(`Listening on ${baseUrl}. Documentation: ${baseUrl}/docs`, configuration);
     return () => app.close();

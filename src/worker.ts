@@ -5,7 +5,7 @@ import { MetricsServer } from './infrastructure/metrics/index.js';
 import { LoggingConfiguration, ServiceLogger } from './infrastructure/logging/index.js';
 
 /** Runs the background work of all surfaces without an HTTP server. */
-await runProgram(async ({ configuration }) => {
+await runProgram({ servesHttp: false }, async ({ configuration }) => {
   await prepareSchema(configuration);
   const app = await NestFactory.createApplicationContext(
     AppModule.register(configuration, { backgroundWork: true }),

@@ -4,15 +4,15 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Stops the server like `pg_ctl stop -m fast` and starts it again with the same options. */
-export async function restartPostgres(directory, { milliseconds = 0 } = {}) {
+/** Stops the server like `pg_ctl stop -m fast`, does the work, and starts the server again with the same options. */
+export async function restartPostgres(directory, whileDown = async () => undefined) {
   const postmaster = Number(readFileSync(join(directory, 'postmaster.pid'), 'utf8').split('\n')[0]);
   const [program, ...options] = [
     ...readFileSync(join(directory, 'postmaster.opts'), 'utf8').matchAll(/"([^"]*)"|(\S+)/g),
   ].map(([, quoted, bare]) => quoted ?? bare);
   process.kill(postmaster, 'SIGINT');
   while (isAlive(postmaster)) await pause(50);
-  await pause(milliseconds);
+  await whileDown();
   const { uid, gid } = statSync(directory);
   const server = spawn(program, options, { uid, gid, detached: true, stdio: 'ignore' });
   server.unref();

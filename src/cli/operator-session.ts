@@ -45,20 +45,30 @@ export class OperatorSession {
     return onApplication(configuration, work);
   }
 
-  /** Runs work without starting the application, which requires an up-to-date schema. */
-  async withConfiguration(work: (configuration: LoadedConfiguration) => Promise<void>): Promise<void> {
+  /**
+   * Runs work without starting the application, which requires an up-to-date schema.
+   *
+   * @param options.asService whether the settings must be complete for a process that serves HTTP
+   */
+  async withConfiguration(
+    work: (configuration: LoadedConfiguration) => Promise<void>,
+    options: { readonly asService?: boolean } = {},
+  ): Promise<void> {
     await loadModules();
-    await this.withInfrastructure(work);
+    await this.withInfrastructure(work, options);
   }
 
   /** Runs work with the settings of the infrastructure only, which load much faster than those of all modules. */
-  async withInfrastructure(work: (configuration: LoadedConfiguration) => Promise<void>): Promise<void> {
+  async withInfrastructure(
+    work: (configuration: LoadedConfiguration) => Promise<void>,
+    { asService = false } = {},
+  ): Promise<void> {
     let release = async (): Promise<void> => undefined;
     const removeHandler = onTermination(() => release(), { exitCode: EXIT.failed });
     await onPrepared((prepared) => {
       release = prepared.release;
       return work(prepared.configuration);
-    });
+    }, asService);
     removeHandler();
   }
 }
@@ -68,9 +78,12 @@ function loadModules(): Promise<typeof import('../app.module.js')> {
   return import('../app.module.js');
 }
 
-async function onPrepared(work: (prepared: PreparedProcess) => Promise<void>): Promise<void> {
+async function onPrepared(
+  work: (prepared: PreparedProcess) => Promise<void>,
+  servesHttp = false,
+): Promise<void> {
   try {
-    const prepared = await prepareProcess(processEnvironment(), report);
+    const prepared = await prepareProcess(processEnvironment(), report, { servesHttp });
     const logging = prepared.configuration.get(LoggingConfiguration);
     // Standard output is reserved for the result of the command.
     logging.level = 'error';

@@ -18,6 +18,7 @@ import { Visitor } from '../support/visitor.js';
 const TIMEOUT = 120_000;
 const SERVER = process.env.BACKUP_TEST_SERVER ?? process.env.TEST_TEMPLATE_URL ?? '';
 const PHONE_NUMBER = '+14155552671';
+const WITHOUT_MIGRATION = { MIGRATE_ON_START: 'off' };
 
 const skipReason = await findSkipReason();
 
@@ -45,6 +46,7 @@ const describeWithPgDump = skipReason === undefined ? describe : describe.skip;
 describeWithPgDump(skipReason ? `A restored dump (${skipReason})` : 'A restored dump', () => {
   const names = ['dumped', 'restored'].map((name) => `${name}_${randomBytes(4).toString('hex')}`);
   const [dumped = '', restored = ''] = names.map(atServer);
+  const roles: string[] = [];
   const keys = {
     SECRET_PEPPER: randomBytes(32).toString('base64'),
     KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
@@ -66,6 +68,7 @@ describeWithPgDump(skipReason ? `A restored dump (${skipReason})` : 'A restored 
   afterAll(async () => {
     await Program.endAll();
     for (const name of names) await administer(`DROP DATABASE ${name} WITH (FORCE)`);
+    for (const role of roles) await administer(`DROP ROLE ${role}`);
     await rm(folder, { recursive: true, force: true });
   });
 
@@ -76,8 +79,12 @@ describeWithPgDump(skipReason ? `A restored dump (${skipReason})` : 'A restored 
     ...keys,
   });
 
-  async function withService<T>(url: string, work: (baseUrl: string) => Promise<T>): Promise<T> {
-    const service = new Program('main.js', { environment: environment(url) });
+  async function withService<T>(
+    url: string,
+    work: (baseUrl: string) => Promise<T>,
+    settings: Record<string, string> = {},
+  ): Promise<T> {
+    const service = new Program('main.js', { environment: { ...environment(url), ...settings } });
     const [, baseUrl = ''] = await service.waitForOutput(/^Listening on (\S+)\./m);
     const result = await work(baseUrl);
     service.signal('SIGTERM');
@@ -135,6 +142,74 @@ describeWithPgDump(skipReason ? `A restored dump (${skipReason})` : 'A restored 
       const client = new pg.Client({ connectionString: restored });
       await client.connect();
       await expect(client.query(`UPDATE audit_log SET action = 'auth.logout'`)).rejects.toThrow();
+      await client.end();
+    },
+    TIMEOUT,
+  );
+
+  it(
+    'is made and restored by the owner of the tables if the service runs with another role',
+    async () => {
+      const suffix = randomBytes(4).toString('hex');
+      const [owner, service] = [`owner_${suffix}`, `service_${suffix}`];
+      const [from, to] = [`dumped_roles_${suffix}`, `restored_roles_${suffix}`];
+      names.push(from, to);
+      roles.push(owner, service);
+      for (const role of [owner, service]) await administer(`CREATE ROLE ${role} LOGIN PASSWORD '${role}'`);
+      for (const database of [from, to]) {
+        // Like deploy/create-database.sh.
+        await administer(`CREATE DATABASE ${database} OWNER ${owner}`);
+        await administer(`REVOKE CONNECT, TEMPORARY ON DATABASE ${database} FROM PUBLIC`);
+        await administer(`GRANT CONNECT ON DATABASE ${database} TO ${service}`);
+      }
+      const urlOf = (role: string, database: string): string =>
+        Object.assign(new URL(atServer(database)), { username: role, password: role }).href;
+      const migrate = async (database: string): Promise<void> => {
+        const given = {
+          ...environment(urlOf(service, database)),
+          DATABASE_OWNER_URL: urlOf(owner, database),
+        };
+        expect(await run('cli/main.js', { arguments: ['migrate'], environment: given })).toMatchObject({
+          code: 0,
+        });
+      };
+      await migrate(from);
+      await rm(join(folder, 'data', 'credentials.json'));
+      const { development } = await withService(urlOf(service, from), credentials, WITHOUT_MIGRATION);
+      rememberSecret(development.secret);
+
+      const file = join(folder, 'roles.dump');
+      const program = promisify(execFile);
+      await expect(program('pg_dump', [`--file=${file}`, urlOf(service, from)])).rejects.toThrow(
+        /permission denied/,
+      );
+      await program('pg_dump', ['--format=custom', `--file=${file}`, urlOf(owner, from)]);
+      await program('pg_restore', [
+        '--no-owner',
+        '--no-privileges',
+        '--exit-on-error',
+        `--dbname=${urlOf(owner, to)}`,
+        file,
+      ]);
+      await migrate(to);
+      await withService(
+        urlOf(service, to),
+        async (baseUrl) => {
+          const { status } = await fetch(`${baseUrl}/mcp/tokens/create`, {
+            method: 'POST',
+            headers: {
+              authorization: basic({ clientId: development.client_id, secret: development.secret }),
+              'content-type': 'application/json',
+            },
+            body: '{"external_user_id":"user-1"}',
+          });
+          expect(status).toBe(200);
+        },
+        WITHOUT_MIGRATION,
+      );
+      const client = new pg.Client({ connectionString: urlOf(service, to) });
+      await client.connect();
+      await expect(client.query(`DELETE FROM audit_log`)).rejects.toThrow(/permission denied/);
       await client.end();
     },
     TIMEOUT,

@@ -4,8 +4,10 @@ import {
   checkDistribution,
   DatabaseConfiguration,
   distribute,
+  failedNodeConnections,
   migrate,
 } from '../../src/infrastructure/database/index.js';
+import { disownSequence } from '../../src/infrastructure/database/distribution/disown-sequence.js';
 import { Commands, COMMAND_TIMEOUT } from '../support/commands.js';
 import { cloneDatabase, type TestDatabase } from '../support/database.js';
 import { Program } from '../support/program.js';
@@ -43,6 +45,40 @@ const move = (report: (sentence: string) => void = () => undefined): ReturnType<
   });
 
 describeServer('DATABASE_DISTRIBUTION=citus without Citus', () => {
+  it('does not change the sequence of the IDs again for a second move, which Citus would refuse', async () => {
+    const ownerOf = async (): Promise<object[]> =>
+      database.query(`SELECT pg_get_serial_sequence('request_log', 'id') AS sequence`);
+    const query = <Result>(statement: string, parameters?: unknown[]): Promise<Result> =>
+      database.query(statement, parameters) as Promise<Result>;
+    expect(await ownerOf()).toEqual([{ sequence: 'public.request_log_id_seq' }]);
+    await disownSequence(query, 'request_log');
+    expect(await ownerOf()).toEqual([{ sequence: null }]);
+    await database.query(
+      `CREATE FUNCTION refuse() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$;
+       CREATE EVENT TRIGGER refuse ON ddl_command_start WHEN TAG IN ('ALTER SEQUENCE') EXECUTE FUNCTION refuse()`,
+    );
+    await disownSequence(query, 'request_log');
+    await database.query('DROP EVENT TRIGGER refuse; DROP FUNCTION refuse()');
+    await database.query('ALTER SEQUENCE request_log_id_seq OWNED BY request_log.id');
+  });
+
+  it('finds the nodes that cannot connect to each other', async () => {
+    // Stands in for the function of Citus.
+    await database.query(
+      `CREATE FUNCTION citus_check_cluster_node_health(
+         OUT from_nodename text, OUT from_nodeport int, OUT to_nodename text, OUT to_nodeport int, OUT result bool)
+       RETURNS SETOF record LANGUAGE sql AS $$
+         VALUES ('coordinator', 5432, 'worker-1', 5432, true), ('worker-1', 5432, 'worker-1', 5432, false),
+                ('worker-2', 5432, 'worker-1', 5432, NULL) $$`,
+    );
+    const { username } = new URL(database.url);
+    expect(await failedNodeConnections(configured())).toEqual([
+      `worker-1:5432 cannot connect to worker-1:5432 as ${username}.`,
+      `worker-2:5432 cannot connect to worker-1:5432 as ${username}.`,
+    ]);
+    await database.query('DROP FUNCTION citus_check_cluster_node_health()');
+  });
+
   it('is refused at the start, and by each command', async () => {
     await expect(checkDistribution(configured())).rejects.toThrow(NO_EXTENSION);
     await expect(move()).rejects.toThrow(NO_EXTENSION);
@@ -70,6 +106,22 @@ describeCluster('database distribute', () => {
     await expect(checkDistribution(configured())).rejects.toThrow(
       'DATABASE_DISTRIBUTION is citus, but not all tables are distributed yet: request_log. Run "npm run cli -- database distribute".',
     );
+  });
+
+  it('can be given up before the exchange, and repeated', async () => {
+    await append(database, new Date(), 10);
+    const isGivenUp = new Error('given up');
+    const stop = (sentence: string): void => {
+      if (/exchanging/.test(sentence)) throw isGivenUp;
+    };
+    for (const _ of [1, 2]) {
+      await expect(move(stop)).rejects.toThrow(isGivenUp);
+      await database.query(
+        'DROP SCHEMA request_log_distributed CASCADE; DROP SCHEMA request_log_local CASCADE',
+      );
+    }
+    expect(await database.query('SELECT count(*)::int AS count FROM request_log')).toEqual([{ count: 10 }]);
+    await database.query('DELETE FROM request_log');
   });
 
   it('moves a log of several days that is read and written, without missing an entry', async () => {

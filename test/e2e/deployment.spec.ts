@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { configurationDefinitions, variablesOf } from '../../src/infrastructure/config/index.js';
 import { prepareProcess } from '../../src/infrastructure/bootstrap/index.js';
+import { MAX_BATCH_SIZE } from '../../src/modules/events/events.dto.js';
 import { Guides } from '../../src/modules/documentation/guides.js';
 import { eventually } from '../support/eventually.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -67,6 +68,9 @@ interface Container {
 }
 interface Probe {
   readonly httpGet: { readonly path: string };
+  readonly periodSeconds?: number;
+  readonly timeoutSeconds?: number;
+  readonly failureThreshold?: number;
 }
 interface PodTemplate {
   readonly metadata?: { readonly labels: object; readonly annotations?: object };
@@ -319,6 +323,11 @@ describe('deploy/kubernetes.yaml', () => {
       (probe) => probe?.httpGet.path,
     );
     expect(paths).toEqual(['/healthz', '/healthz', '/readyz']);
+    // A busy process responds late. Only readiness may notice that soon.
+    const { livenessProbe: alive, readinessProbe: ready } = container;
+    expect(Number(alive?.timeoutSeconds)).toBeGreaterThanOrEqual(10);
+    expect(Number(alive?.periodSeconds) * Number(alive?.failureThreshold)).toBeGreaterThanOrEqual(60);
+    expect(Number(ready?.periodSeconds) * Number(ready?.failureThreshold)).toBeLessThanOrEqual(15);
     const wait = Number(container.lifecycle?.preStop.exec.command[1]);
     expect(api.spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(wait + MAX_STOP_SECONDS);
     expect(worker.spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(MAX_STOP_SECONDS);
@@ -362,5 +371,32 @@ describe('deploy/kubernetes.yaml', () => {
     expect(named('Service', 'merchant-connectivity-api').spec.selector).toEqual(
       api.spec.selector.matchLabels,
     );
+  });
+});
+
+describe('The reverse proxies of docs/hosts.md', () => {
+  const [nginx = '', caddy = ''] = ['nginx', 'Caddy'].map(
+    (name) =>
+      new RegExp(`^### ${name}\\n[^]*?\`\`\`text\\n([^]*?)\`\`\``, 'm').exec(read('docs/hosts.md'))?.[1],
+  );
+
+  it('accept every body that the service accepts', () => {
+    const limits = [...read('openapi.json').matchAll(/at most (\d+) MiB|\((\d+) MiB for a batch/g)];
+    const largest = Math.max(
+      ...limits.map(([, one, other]) => Number(one ?? other)),
+      MAX_BATCH_SIZE / 2 ** 20,
+    );
+    expect(Number(/client_max_body_size (\d+)m;/.exec(nginx)?.[1])).toBeGreaterThan(largest);
+    expect(Number(/max_size (\d+)MiB/.exec(caddy)?.[1])).toBeGreaterThan(largest);
+  });
+
+  it('log no tokens of links', () => {
+    const [, variables = ''] = /log_format without_tokens '([^']*)'/.exec(nginx) ?? [];
+    expect(variables).toContain('$logged_path');
+    expect(variables).not.toMatch(/\$(?:request|request_uri|uri|args|query_string|http_referer)\b/);
+    expect(nginx).toMatch(/access_log \S+ without_tokens;/);
+    expect(nginx).toMatch(/~\^\/sign-in\/ \/sign-in\/\*\*\*;/);
+    expect(nginx).toMatch(/location ~ \^\/\(\?:sign-in\|password-reset\)\/ \{[^}]*error_log \S+ crit;/);
+    expect(caddy).toMatch(/request>uri regexp/);
   });
 });

@@ -1,5 +1,8 @@
 import { DISTRIBUTED_TABLES } from '../../src/infrastructure/database/distribution/distributed-tables.js';
+import { RequestLogStore } from '../../src/modules/request-logs/index.js';
 import { cloneDatabase, type TestDatabase } from '../support/database.js';
+import { fillRequestLog, loggedRequest } from '../support/request-log-entries.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
 
 let database: TestDatabase;
 
@@ -50,3 +53,37 @@ describe.each(DISTRIBUTED_TABLES)(
     });
   },
 );
+
+describe('An entry of a distributed request log', () => {
+  let service: TestApp;
+  beforeAll(async () => {
+    service = await startTestApp({ DATABASE_DISTRIBUTION: 'citus' });
+  });
+  afterAll(() => service.close());
+
+  it('is looked up by its client, so that nodes without entries of the client may be down', async () => {
+    const { production, development } = service;
+    await fillRequestLog(service, [
+      loggedRequest(production, { createdAt: new Date(), externalUserId: 'one' }),
+    ]);
+    const [{ id } = { id: '' }] = await service.database.query<{ id: string }>('SELECT id FROM request_log');
+
+    const store = service.app.get(RequestLogStore);
+    const { reads } = store as unknown as {
+      reads: { query: (...of: [string, unknown[]]) => Promise<object[]> };
+    };
+    const query = reads.query.bind(reads);
+    let plan = '';
+    reads.query = async (statement, values) => {
+      const rows = await service.database.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${statement}`, values);
+      plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      return query(statement, values);
+    };
+    expect(await store.find([production, development], Number(id))).toMatchObject({ externalUserId: 'one' });
+    expect(await store.find([development], Number(id))).toBeUndefined();
+    // Each partition is scanned with the condition. A filter above the scans would not show Citus which nodes are concerned.
+    const scans = plan.split(/->/).filter((node) => /Scan/.test(node) && /on request_log/.test(node));
+    expect(scans.length).toBeGreaterThan(1);
+    expect(scans.filter((scan) => !/(?:Cond|Filter): .*client_id = ANY/.test(scan))).toEqual([]);
+  });
+});

@@ -135,6 +135,15 @@ describe('npm run cli -- doctor', () => {
 
       const unreachable = await doctor({ DATABASE_URL: 'postgres://user:password@127.0.0.1:1/none' });
       expect(unreachable.of('database')?.finding).toMatch(/is unreachable \(ECONNREFUSED\)/);
+      const insecure = await commands.inProcess('doctor', '', {
+        NODE_ENV: 'production',
+        PLATFORM_URL: '',
+        DASHBOARD_URL: 'http://dashboard.example.com',
+        SECRET_PEPPER: Buffer.alloc(32).toString('base64'),
+      });
+      expect(insecure.code).toBe(1);
+      for (const problem of ['PLATFORM_URL is required', 'DASHBOARD_URL must begin', 'SECRET_PEPPER repeats'])
+        expect(insecure.errors).toContain(`- ${problem}`);
       const invalid = await commands.inProcess('doctor', '', { NODE_ENV: 'Production' });
       expect(invalid.errors).toMatch(/NODE_ENV must be one of the following values/);
     },

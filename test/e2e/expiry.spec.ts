@@ -37,6 +37,7 @@ describe('Expiry of rows', () => {
       'PasswordLink.expiresAt': 0,
       'DeviceAuthorization.expiresAt': 1,
       'DevicePollState.acceptedAt': 1,
+      'RequestLogFile.writtenAt': 30,
       'RevokedAccessToken.expiresAt': 1,
       'SignInLink.expiresAt': 7,
       'Session.expiresAt': 30,

@@ -3,9 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { connect, type Socket } from 'node:net';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { cloneDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
@@ -33,6 +34,14 @@ async function temporaryFolder(): Promise<string> {
   // When root runs the test, PostgreSQL runs as another user, who must be able to enter.
   await chmod(folder, 0o755);
   return folder;
+}
+
+async function freePort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return String(port);
 }
 
 /** Waits until the program listens, and returns its address. */
@@ -118,7 +127,16 @@ describe('The service with the embedded database', () => {
   it(
     'creates one organization when two processes start at once, and prints the credentials once',
     async () => {
-      const programs = [start(), start()];
+      const port = await freePort();
+      const programs = [start({ PORT: port }), start()];
+      // Tools wait until the service is ready, and then read the file.
+      const isReady = (): Promise<boolean> =>
+        fetch(`http://127.0.0.1:${port}/readyz`).then(
+          ({ status }) => status === 200,
+          () => false,
+        );
+      while (!(await isReady())) await pause(1);
+      expect(existsSync(join(data, 'credentials.json'))).toBe(true);
       const baseUrls = await Promise.all(programs.map(listening));
       expect(programs.filter((program) => SECRET.test(program.output))).toHaveLength(1);
       // Only the process that created the organization prints the credentials.
@@ -144,6 +162,7 @@ describe('The service with the embedded database', () => {
       });
       expect(baseUrls).toContain(credentials.base_url);
       expect((await stat(join(data, 'credentials.json'))).mode & 0o777).toBe(0o600);
+      expect((await stat(data)).mode & 0o777).toBe(process.getuid?.() === 0 ? 0o710 : 0o700);
       for (const file of ['key-encryption-key', 'secret-pepper']) {
         expect((await stat(join(data, file))).mode & 0o777).toBe(0o600);
       }
@@ -185,7 +204,13 @@ describe('The service with the embedded database', () => {
     rememberSecret(token ?? '');
   });
 
-  it('shares the database with a process on another port', async () => {
+  it('shares the database with a process on another port, whose address is not in the file', async () => {
+    const { base_url: baseUrl } = await readCredentials();
+    const third = start();
+    expect(await listening(third)).not.toBe(baseUrl);
+    expect((await readCredentials()).base_url).toBe(baseUrl);
+    third.signal('SIGTERM');
+    await third.ended;
     expect(await createToken(await listening(second), credentials.development)).toMatch(TOKEN);
   });
 
@@ -317,6 +342,7 @@ describe('The service with DATABASE_URL', () => {
         HOST: '127.0.0.1',
         METRICS_PORT: '0',
         DASHBOARD_URL: 'https://dashboard.example.com',
+        PLATFORM_URL: 'https://api.example.com',
         ...keys,
       };
       const service = new Program('main.js', { environment: environment(production) });

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { createApplication } from '../../src/application.js';
 import { loadConfiguration } from '../../src/infrastructure/config/index.js';
 import {
@@ -14,6 +15,7 @@ import { cloneDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { logLines } from '../support/log-lines.js';
 import { serveMetrics, type Scraper } from '../support/metrics.js';
+import { CREATE_MCP_TOKEN } from '../support/operations.js';
 import { TEST_AUTHORITY } from '../support/receiver-certificates.js';
 import { startReplicatedPostgres, type PostgresServer } from '../support/replicated-postgres.js';
 import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
@@ -147,6 +149,48 @@ describe('DATABASE_READ_URL', () => {
       expect(await shownEntries(user)).toBe(0);
     });
     await eventually('the entry is shown', async () => (await shownEntries(user)) === 1);
+  });
+
+  it('shows a client its own requests at once, however far the replica is behind', async () => {
+    const request = async (user: string): Promise<void> => {
+      const body = { external_user_id: user };
+      const { status } = await service.request(CREATE_MCP_TOKEN.path, { body, as: service.development });
+      expect(status).toBe(200);
+    };
+    const shown: number[] = [];
+    for (let index = 0; index < 30; index += 1) {
+      const user = newUser();
+      await request(user);
+      shown.push(await shownEntries(user));
+    }
+    expect(shown).toEqual(shown.map(() => 1));
+    await whilePaused(async () => {
+      const [user, other] = [newUser(), newUser()];
+      await request(user);
+      expect(await shownEntries(user)).toBe(1);
+      // What a reader has seen on the primary does not disappear.
+      await addEntry(other);
+      expect(await shownEntries(other)).toBe(1);
+    });
+    // Within two checks, the service knows that the replica has all of it.
+    await pause(1.5 * SECOND);
+  });
+
+  it('says on the page of the log how old its data is', async () => {
+    const list = async (): Promise<string> =>
+      (await fetch(`${service.baseUrl}/dashboard/development/request-logs`, {
+        headers: { cookie: login.cookie },
+      }).then((response) => response.text())) ?? '';
+    await eventually('the data is current', async () => !/seconds old/.test(await list()));
+    await whilePaused(async () => {
+      await addEntry(newUser());
+      const page = await eventually('the page says so', async () => {
+        const text = await list();
+        return /These entries may be \d+ seconds old/.test(text) && text;
+      });
+      expect(Number(/may be (\d+) seconds old/.exec(page)?.[1])).toBeGreaterThan(1);
+    });
+    await eventually('the data is current', async () => !/seconds old/.test(await list()));
   });
 
   it('finds an entry by its ID although the replica lacks it, and shows it from then on', async () => {

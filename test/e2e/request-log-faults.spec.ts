@@ -1,10 +1,13 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { CryptoConfiguration } from '../../src/infrastructure/crypto/index.js';
 import { RequestLogStore } from '../../src/modules/request-logs/index.js';
 import { RequestLogWriter } from '../../src/modules/request-logs/writing/request-log-writer.js';
 import { eventually } from '../support/eventually.js';
+import { whileLogIsLocked } from '../support/locked-log.js';
 import { CREATE_MCP_TOKEN, SEARCH_DETECTED_ACCOUNTS } from '../support/operations.js';
 import { Program } from '../support/program.js';
 import { fillRequestLog, loggedRequest } from '../support/request-log-entries.js';
@@ -180,23 +183,139 @@ describe('Partitions of the request log', () => {
   });
 });
 
+/** Starts a process of its own on the database and the data folder of the test. */
+function startProgram(own: TestApp, environment: Readonly<Record<string, string>> = {}): Program {
+  const { secretPepper = '', keyEncryptionKey = '' } = own.app.get(CryptoConfiguration);
+  return new Program('main.js', {
+    environment: {
+      DATABASE_URL: own.database.url,
+      DATA_DIR: own.dataDirectory,
+      PORT: '0',
+      SECRET_PEPPER: secretPepper,
+      KEY_ENCRYPTION_KEY: keyEncryptionKey,
+      ...environment,
+    },
+  });
+}
+
+async function baseUrlOf(program: Program): Promise<string> {
+  const [, baseUrl = ''] = await program.waitForOutput(/^Listening on (\S+)\. /m);
+  return baseUrl;
+}
+
+describe('SIGTERM while entries cannot be written', () => {
+  const USERS = Array.from({ length: 20 }, (_, index) => `waiting-${index}`);
+  let own: TestApp;
+  const folder = (): string => join(own.dataDirectory, 'request-log');
+  const files = (): string[] => readdirSync(folder()).toSorted();
+
+  beforeEach(async () => {
+    own = await startTestApp();
+  });
+  afterEach(async () => {
+    await Program.endAll();
+    await own.close();
+  });
+
+  async function createTokens(baseUrl: string): Promise<number[]> {
+    return Promise.all(
+      USERS.map(async (user) => {
+        const response = await fetch(`${baseUrl}${CREATE_MCP_TOKEN.path}`, {
+          method: 'POST',
+          headers: { authorization: basic(own.production), 'content-type': 'application/json' },
+          body: JSON.stringify({ ...CREATE_MCP_TOKEN.body, external_user_id: user }),
+        });
+        await response.text();
+        return response.status;
+      }),
+    );
+  }
+
+  async function loggedUsers(): Promise<string[]> {
+    const rows = await own.database.query<{ user: string }>(
+      `SELECT external_user_id AS "user" FROM request_log WHERE external_user_id LIKE 'waiting-%'`,
+    );
+    return rows.map(({ user }) => user).toSorted();
+  }
+
+  /** Stops a process while the log is locked. */
+  async function stopWithWaitingEntries(): Promise<string> {
+    let output = '';
+    const program = startProgram(own, { DATABASE_STATEMENT_TIMEOUT_MS: '1000' });
+    const baseUrl = await baseUrlOf(program);
+    await whileLogIsLocked(own.database, async () => {
+      const statuses = await createTokens(baseUrl);
+      expect(statuses).toEqual(USERS.map(() => 200));
+      program.signal('SIGTERM');
+      const ended = await program.ended;
+      expect(ended.code).toBe(0);
+      output = `${ended.output}${ended.errors}`;
+    });
+    expect(await loggedUsers()).toEqual([]);
+    return output;
+  }
+
+  it('keeps the entries in a file, from which the next processes write each entry once', async () => {
+    const output = await stopWithWaitingEntries();
+    expect(output).toMatch(/20 request log entries could not be written/);
+    const [file = '', ...others] = files().map((name) => join(folder(), name));
+    expect(others).toEqual([]);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(statSync(folder()).mode & 0o777).toBe(0o700);
+    const content = readFileSync(file);
+
+    const next = [startProgram(own), startProgram(own), startProgram(own)];
+    await Promise.all(next.map(baseUrlOf));
+    await eventually('the file is gone', () => files().length === 0 || undefined);
+    expect(await loggedUsers()).toEqual(USERS.toSorted());
+
+    // A process can end between the commit and the removal of the file.
+    writeFileSync(file, content);
+    await baseUrlOf(startProgram(own));
+    await eventually('the file is gone', () => files().length === 0 || undefined);
+    expect(await loggedUsers()).toEqual(USERS.toSorted());
+  }, 60_000);
+
+  it('keeps the entries while PostgreSQL is unavailable', async () => {
+    const program = startProgram(own, { DATABASE_CONNECT_TIMEOUT_MS: '1000' });
+    const baseUrl = await baseUrlOf(program);
+    expect(await createTokens(baseUrl)).toEqual(USERS.map(() => 200));
+    await own.database.query('DELETE FROM request_log');
+    await own.database.cutOff();
+    expect(await createTokens(baseUrl)).toEqual(USERS.map(() => 503));
+    program.signal('SIGTERM');
+    expect((await program.ended).code).toBe(0);
+    await own.database.reconnect();
+    expect(await loggedUsers()).toEqual([]);
+    await baseUrlOf(startProgram(own));
+    await eventually('the file is gone', () => files().length === 0 || undefined);
+    expect(await loggedUsers()).toEqual(USERS.toSorted());
+  }, 60_000);
+
+  it('sets a file aside that it cannot read', async () => {
+    const file = `${randomUUID()}.ndjson`;
+    mkdirSync(folder());
+    writeFileSync(join(folder(), file), 'not an entry\n');
+    const program = startProgram(own);
+    await baseUrlOf(program);
+    await program.waitForErrors(/could not be written and is set aside/);
+    expect(files()).toEqual([`${file}.refused`]);
+  }, 60_000);
+
+  it('says so if the folder cannot be written', async () => {
+    writeFileSync(folder(), 'not a folder');
+    const output = await stopWithWaitingEntries();
+    expect(output).toMatch(/20 request log entries are lost/);
+  }, 60_000);
+});
+
 describe('kill -9 under load', () => {
   it('loses no entry of a request that got its response', async () => {
     const own = await startTestApp();
-    const { secretPepper, keyEncryptionKey } = own.app.get(CryptoConfiguration);
     try {
       for (let round = 0; round < 2; round += 1) {
-        const program = new Program('main.js', {
-          environment: {
-            DATABASE_URL: own.database.url,
-            DATA_DIR: own.dataDirectory,
-            PORT: '0',
-            LOG_LEVEL: 'error',
-            SECRET_PEPPER: secretPepper ?? '',
-            KEY_ENCRYPTION_KEY: keyEncryptionKey ?? '',
-          },
-        });
-        const [, baseUrl = ''] = await program.waitForOutput(/^Listening on (\S+)\. /m);
+        const program = startProgram(own, { LOG_LEVEL: 'error' });
+        const baseUrl = await baseUrlOf(program);
         const successful: string[] = [];
         let number = 0;
         const sendRequests = async (): Promise<void> => {

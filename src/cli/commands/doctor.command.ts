@@ -6,6 +6,7 @@ import {
   checkDistribution,
   DailyPartitions,
   DatabaseConfiguration,
+  failedNodeConnections,
   inspectDatabase,
   inspectReplica,
   type DatabaseInspection,
@@ -53,16 +54,19 @@ export class DoctorCommand extends CommandRunner {
 
   /** Runs only with valid settings. The session reports invalid ones. */
   override run(): Promise<void> {
-    return this.session.withConfiguration(async (configuration) => {
-      this.findings.length = 0;
-      this.add('settings', ok('All settings are valid.'));
-      await this.checkDatabase(configuration);
-      await this.examine('redis', () => redisVerdict(configuration));
-      await this.examine('mail', () => mailVerdict(configuration));
-      await this.examine('text messages', () => textMessagesVerdict(configuration));
-      printResult(this.findings);
-      if (this.findings.some(({ status }) => status === 'failed')) process.exitCode = EXIT.failed;
-    });
+    return this.session.withConfiguration(
+      async (configuration) => {
+        this.findings.length = 0;
+        this.add('settings', ok('All settings are valid.'));
+        await this.checkDatabase(configuration);
+        await this.examine('redis', () => redisVerdict(configuration));
+        await this.examine('mail', () => mailVerdict(configuration));
+        await this.examine('text messages', () => textMessagesVerdict(configuration));
+        printResult(this.findings);
+        if (this.findings.some(({ status }) => status === 'failed')) process.exitCode = EXIT.failed;
+      },
+      { asService: true },
+    );
   }
 
   private async checkDatabase(configuration: LoadedConfiguration): Promise<void> {
@@ -89,6 +93,7 @@ export class DoctorCommand extends CommandRunner {
         return ok('The database is distributed.');
       });
       if (this.findings.at(-1)?.status === 'failed') return;
+      await this.examine('nodes', () => nodesVerdict(database));
     }
     // Makes `onApplication` check the schema without migrating it.
     database.migrateOnStart = false;
@@ -137,6 +142,15 @@ function clockVerdict({ clockLead }: DatabaseInspection): Verdict {
   return Math.abs(clockLead) <= MAX_CLOCK_LEAD
     ? ok(finding)
     : failed(finding, 'Synchronize both clocks (NTP).');
+}
+
+async function nodesVerdict(database: DatabaseConfiguration): Promise<Verdict> {
+  const problems = await failedNodeConnections(database);
+  if (problems.length === 0) return ok('Every node of the cluster can connect to every node.');
+  return failed(
+    problems.join(' '),
+    'Check the nodes, their pg_hba.conf and their .pgpass: docs/runbooks.md, "Move the request log to Citus".',
+  );
 }
 
 async function replicaVerdict(database: DatabaseConfiguration): Promise<Verdict> {

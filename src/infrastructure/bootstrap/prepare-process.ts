@@ -12,8 +12,8 @@ import {
   DatabaseConfiguration,
   migrateConfigured,
 } from '../database/index.js';
-import { HttpClientConfiguration } from '../http-client/index.js';
 import { readOrCreateKey } from './key-file.js';
+import { findProductionProblems } from './production-problems.js';
 
 /** The result of `prepareProcess`: everything that must exist before Nest starts. */
 export interface PreparedProcess {
@@ -27,13 +27,17 @@ export interface PreparedProcess {
  * `DATABASE_URL` is not set.
  *
  * @param report receives progress messages for the operator
+ * @param options.servesHttp whether the process serves its surfaces, and so needs their addresses
  * @throws ConfigurationError or EmbeddedPostgresError, with a message for the operator
  */
 export async function prepareProcess(
   environment: Environment,
   report: (message: string) => void,
+  { servesHttp = true } = {},
 ): Promise<PreparedProcess> {
-  const configuration = loadConfiguration(environment, findProductionProblems);
+  const configuration = loadConfiguration(environment, (loaded) =>
+    findProductionProblems(loaded, servesHttp),
+  );
   // Before the keys, because the embedded database decides who can enter a new data directory.
   const release = await provideDatabase(configuration, report);
   provideKeys(configuration);
@@ -50,29 +54,6 @@ export async function prepareSchema(configuration: LoadedConfiguration): Promise
   if (database.migrateOnStart) await migrateConfigured(database);
   else await checkDatabase(url, authority, startTimeoutMilliseconds);
   await checkDistribution(database);
-}
-
-/** Lists settings that are acceptable in development but not in production. */
-function findProductionProblems(configuration: LoadedConfiguration): string[] {
-  const service = configuration.get(ServiceConfiguration);
-  if (!service.isProduction) return [];
-  const keys = configuration.get(CryptoConfiguration);
-  const database = configuration.get(DatabaseConfiguration);
-  return [
-    ...(database.url
-      ? []
-      : ['DATABASE_URL is required in production: the embedded database is for development.']),
-    ...(keys.secretPepper ? [] : ['SECRET_PEPPER is required in production.']),
-    ...(keys.keyEncryptionKey ? [] : ['KEY_ENCRYPTION_KEY is required in production.']),
-    ...(service.dashboardUrl || !service.serves('dashboard')
-      ? []
-      : ['DASHBOARD_URL is required in production: it is the issuer of access tokens.']),
-    ...(configuration.get(HttpClientConfiguration).allowsAnyTarget
-      ? [
-          'WEBHOOK_TARGETS=any is not allowed in production: clients could send requests to the internal network.',
-        ]
-      : []),
-  ];
 }
 
 function provideKeys(configuration: LoadedConfiguration): void {

@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { Logger } from '@nestjs/common';
 import { processEnvironment, ServiceConfiguration, type LoadedConfiguration } from '../config/index.js';
+import { HttpConfiguration } from '../http/index.js';
 import { LoggingConfiguration, ServiceLogger } from '../logging/index.js';
 import { operatorMessageFor } from './operator-message.js';
 import { prepareProcess, type PreparedProcess } from './prepare-process.js';
@@ -26,16 +27,16 @@ export function announce(message: string, configuration: LoadedConfiguration): v
 /**
  * Runs a program until it receives SIGTERM or SIGINT. If it cannot start, it prints why and exits with code 1.
  *
+ * @param options.servesHttp whether the program serves the surfaces
  * @param start starts the program and returns a function that stops it; the embedded database is released after that
  */
 export async function runProgram(
+  options: { readonly servesHttp: boolean },
   start: (prepared: PreparedProcess) => Promise<() => Promise<void>>,
 ): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
   let delay = 0;
-  const started = begin(async (prepared) => {
-    // Operators' commands do not load it.
-    const { HttpConfiguration } = await import('../http/index.js');
+  const started = begin(options, (prepared) => {
     delay = prepared.configuration.get(HttpConfiguration).shutdownDelayMilliseconds;
     return start(prepared);
   });
@@ -50,11 +51,12 @@ export async function runProgram(
 }
 
 async function begin(
+  options: { readonly servesHttp: boolean },
   start: (prepared: PreparedProcess) => Promise<() => Promise<void>>,
 ): Promise<() => Promise<void>> {
   let release = async (): Promise<void> => undefined;
   try {
-    const prepared = await prepareProcess(processEnvironment(), print);
+    const prepared = await prepareProcess(processEnvironment(), print, options);
     release = prepared.release;
     // Before Nest starts, its default logger would write plain text instead of JSON.
     Logger.overrideLogger(new ServiceLogger(prepared.configuration.get(LoggingConfiguration)));

@@ -48,11 +48,14 @@ export class ServiceConfiguration {
 
   @EnvironmentVariable(
     'DATA_DIR',
-    'Directory for the files of a development installation: the embedded database, generated keys and credentials, and messages that are not sent, which are deleted after a day. The service creates it with mode 0700.',
+    'Directory for files: request log entries that a process could not write before it ended; messages that are not sent, which are deleted after a day; and in a development installation, the embedded database, generated keys and credentials. The service creates it with mode 0700.',
   )
   dataDirectory: string = '.data';
 
-  @EnvironmentVariable('PLATFORM_URL', 'Public URL of the platform API, for the API document.')
+  @EnvironmentVariable(
+    'PLATFORM_URL',
+    'Public URL of the platform API: agents and the dashboard refer to it. Required in production if the process serves the platform API, the agent connector or the dashboard.',
+  )
   @IsUrl(PUBLIC_URL)
   platformUrl?: string;
 
@@ -65,7 +68,7 @@ export class ServiceConfiguration {
 
   @EnvironmentVariable(
     'DASHBOARD_URL',
-    'Public URL of the dashboard: used as the issuer of access tokens, in email links, and in the API document. Required in production.',
+    'Public URL of the dashboard: used as the issuer of access tokens, in email links, and in the API document. Required in production if the process serves the dashboard.',
   )
   @IsUrl(PUBLIC_URL)
   dashboardUrl?: string;

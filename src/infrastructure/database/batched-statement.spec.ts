@@ -237,6 +237,32 @@ describe('BatchedStatement', () => {
     expect(await outcomes(added)).toEqual(['committed', 'committed']);
   });
 
+  it('starts no statement after it was stopped, and returns the waiting rows', async () => {
+    const { batch, statements } = controlledBatch({ retryAfter: () => 0 });
+    void batch.add(1);
+    await tick();
+    void batch.add(2);
+    expect(batch.stop()).toEqual([2]);
+    void batch.add(3);
+    statements[0]?.fail(new Error('the server is down'));
+    await batch.idle();
+    await pause(20);
+    expect(statements).toHaveLength(1);
+    expect(batch.abandon()).toEqual([1, 3]);
+  });
+
+  it('abandons the rows of a statement that does not end, but none that are committed', async () => {
+    const { batch, statements } = controlledBatch({ maxRows: 2, maxStatements: 2 });
+    const added = [1, 2, 3, 4, 5].map((row) => batch.add(row));
+    await tick();
+    await tick();
+    statements[0]?.commit();
+    await Promise.all(added.slice(0, 2));
+    expect(batch.stop()).toEqual([5]);
+    expect(batch.abandon()).toEqual([3, 4]);
+    expect(batch.abandon()).toEqual([]);
+  });
+
   it('is idle after the last batch failed', async () => {
     const { batch, statements } = controlledBatch();
     const added = batch.add(1);

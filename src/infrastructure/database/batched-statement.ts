@@ -52,9 +52,12 @@ export class RowDropped extends Error {
  */
 export class BatchedStatement<Row, Result = void> {
   private waiting: WaitingRow<Row, Result>[] = [];
+  /** Rows of running statements. */
+  private readonly inFlight = new Set<WaitingRow<Row, Result>>();
   private running = 0;
   private scheduled = false;
   private paused = false;
+  private stopped = false;
   /** On the clock of `performance.now()`. */
   private nextStatementAt = 0;
   private timer: NodeJS.Timeout | undefined;
@@ -84,14 +87,40 @@ export class BatchedStatement<Row, Result = void> {
     return this.waiting.length;
   }
 
-  /** Resolves when no row is waiting and no statement is running. */
+  /** Resolves when no row is waiting and no statement is running. After `stop`, rows may be waiting. */
   idle(): Promise<void> {
-    if (this.waiting.length === 0 && this.running === 0) return Promise.resolve();
+    if (this.isIdle()) return Promise.resolve();
     return new Promise((resolve) => this.idleListeners.push(resolve));
   }
 
+  /**
+   * Starts no further statement.
+   *
+   * @returns the rows that wait for one; their callbacks are not called
+   */
+  stop(): Row[] {
+    this.stopped = true;
+    return this.waiting.splice(0).map(({ row }) => row);
+  }
+
+  /**
+   * After `stop`, gives up all rows that are not known to be committed. If a statement is still running, the database may
+   * commit its rows.
+   *
+   * @returns the rows; their callbacks are not called
+   */
+  abandon(): Row[] {
+    const running = [...this.inFlight].map(({ row }) => row);
+    this.inFlight.clear();
+    return [...running, ...this.stop()];
+  }
+
+  private isIdle(): boolean {
+    return this.running === 0 && (this.stopped || this.waiting.length === 0);
+  }
+
   private schedule(): void {
-    if (this.scheduled || this.paused || this.waiting.length === 0) return;
+    if (this.scheduled || this.paused || this.stopped || this.waiting.length === 0) return;
     const { maxRows, maxStatements, minInterval = 0, enoughRows = maxRows } = this.options;
     if (this.running >= maxStatements) return;
     const wait = this.waiting.length >= enoughRows ? 0 : this.nextStatementAt - performance.now();
@@ -105,6 +134,7 @@ export class BatchedStatement<Row, Result = void> {
     this.scheduled = true;
     setImmediate(() => {
       this.scheduled = false;
+      if (this.stopped) return;
       this.nextStatementAt = performance.now() + minInterval;
       const batch = this.waiting.splice(0, this.options.maxRows);
       if (batch.length > 0) void this.commit(batch);
@@ -114,6 +144,7 @@ export class BatchedStatement<Row, Result = void> {
 
   private async commit(batch: readonly WaitingRow<Row, Result>[]): Promise<void> {
     this.running += 1;
+    for (const waiting of batch) this.inFlight.add(waiting);
     try {
       await this.execute(batch);
     } catch (error) {
@@ -128,13 +159,15 @@ export class BatchedStatement<Row, Result = void> {
   private async recover(batch: readonly WaitingRow<Row, Result>[], error: unknown): Promise<void> {
     const delay = this.options.retryAfter?.(error);
     if (delay !== undefined) {
+      for (const waiting of batch) this.inFlight.delete(waiting);
       this.waiting.unshift(...batch);
       this.dropOldest();
+      if (this.stopped) return;
       this.paused = true;
       await pause(delay, undefined, { ref: false });
       this.paused = false;
     } else if (batch.length === 1 || isDatabaseUnavailable(error)) {
-      for (const { callback } of batch) callback(error);
+      for (const waiting of batch) this.settle(waiting, error);
     } else {
       await this.executeSeparately(batch);
     }
@@ -147,14 +180,19 @@ export class BatchedStatement<Row, Result = void> {
         await this.execute([waiting]);
       } catch (error) {
         if (this.options.retryAfter?.(error) !== undefined) return this.recover(batch.slice(index), error);
-        waiting.callback(error);
+        this.settle(waiting, error);
       }
     }
   }
 
   private async execute(batch: readonly WaitingRow<Row, Result>[]): Promise<void> {
     const results = await this.options.execute(batch.map(({ row }) => row));
-    for (const [index, { callback }] of batch.entries()) callback(undefined, results?.[index]);
+    for (const [index, waiting] of batch.entries()) this.settle(waiting, undefined, results?.[index]);
+  }
+
+  private settle(waiting: WaitingRow<Row, Result>, error: unknown, result?: Result): void {
+    this.inFlight.delete(waiting);
+    waiting.callback(error, result);
   }
 
   private dropOldest(): void {
@@ -164,7 +202,7 @@ export class BatchedStatement<Row, Result = void> {
   }
 
   private notifyIdle(): void {
-    if (this.waiting.length > 0 || this.running > 0) return;
+    if (!this.isIdle()) return;
     const listeners = this.idleListeners;
     this.idleListeners = [];
     for (const listener of listeners) listener();

@@ -2,7 +2,7 @@ export { JobLock } from './advisory-lock.js';
 export { DailyPartitions, type PartitionStatus } from './daily-partitions.js';
 export { DatabaseConfiguration } from './database.configuration.js';
 export { DatabaseModule } from './database.module.js';
-export { checkDistribution } from './distribution/check-distribution.js';
+export { checkDistribution, failedNodeConnections } from './distribution/check-distribution.js';
 export { distribute } from './distribution/distribute.js';
 export { DeleteAfter } from './expiry/delete-after.js';
 export { ExpiryJob } from './expiry/expiry.job.js';
@@ -15,5 +15,11 @@ export { QueryTimeout, ReadPools, type ReadPool } from './read-pools.js';
 export { inspectReplica } from './read-replica.js';
 export { PartitionMetrics } from './partition-metrics.js';
 export { settledId } from './settled-id.js';
-export { isDatabaseUnavailable, isMissingPartition, unlessDuplicate, violatesUnique } from './sql-state.js';
+export {
+  isDatabaseUnavailable,
+  isMissingPartition,
+  isTransient,
+  unlessDuplicate,
+  violatesUnique,
+} from './sql-state.js';
 export { Snapshot, Transaction, Transactional } from './transaction.js';

@@ -40,6 +40,8 @@ export interface ReadOptions {
   readonly isFresh?: boolean;
   /** If the replica has no rows, the query uses the primary: the reader may know of a row that the replica lacks. */
   readonly mustFind?: boolean;
+  /** The query uses the primary while the replica lacks rows that this writer wrote through the process (`ReadPools.wrote`). */
+  readonly writer?: string | undefined;
 }
 
 /** A separate pool of a few read-only connections. */
@@ -111,6 +113,13 @@ class ReplicatedReadPool extends ReadPool {
     options: ReadOptions,
   ): Promise<Row[]> {
     if (options.isFresh) return super.run<Row>(statement, values, options);
+    const { writer } = options;
+    if (writer !== undefined && this.replica.isUsable && !(await this.replica.isCurrentFor(writer))) {
+      const rows = await super.run<Row>(statement, values, options);
+      // The next query of this reader must not return less.
+      this.replica.wrote([writer]);
+      return rows;
+    }
     const replicated = this.replica.isUsable ? await this.tryReplica<Row>(statement, values) : undefined;
     if (replicated && (replicated.length > 0 || !options.mustFind)) return replicated;
     const rows = await super.run<Row>(statement, values, options);
@@ -179,6 +188,16 @@ export class ReadPools implements OnApplicationShutdown {
       name,
       new ReplicatedReadPool(name, driverAddress, options, replicaPool, this.replica, this.retries),
     );
+  }
+
+  /** To be called after rows of these writers were committed. */
+  wrote(writers: Iterable<string>): void {
+    this.replica.wrote(writers);
+  }
+
+  /** Returns how many seconds the rows of this writer may be old that a query returns now. */
+  secondsBehindFor(writer: string): number {
+    return this.replica.secondsBehindFor(writer);
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -13,6 +13,13 @@ import { ReplicaLag } from './replica-lag.js';
 const CHECK_INTERVAL = SECOND / 2;
 const CHECK_TIMEOUT = 2 * SECOND;
 const INSPECTION_INTERVAL = 50;
+/** How long a query waits for a replica that is almost current. */
+const CATCH_UP_TIMEOUT = SECOND / 4;
+const CATCH_UP_INTERVAL = 5;
+/** A replica that is further behind would not catch up within the timeout. */
+const CATCH_UP_SECONDS = 1;
+/** Limits the memory for writers whose last write the replica lacks. */
+const MAX_WRITERS = 10_000;
 
 const NOT_A_REPLICA = 'The server of DATABASE_READ_URL is not a replica. Was it promoted?';
 const ANOTHER_DATABASE =
@@ -87,6 +94,9 @@ export class ReadReplica implements OnApplicationBootstrap, OnApplicationShutdow
   private isReportedUnused = false;
   /** When a query last used the primary although it may use a replica, in milliseconds of a monotonic clock. */
   private primaryReadAt = -Infinity;
+  /** When each writer last wrote or used the primary, oldest first, in milliseconds of a monotonic clock. */
+  private readonly writes = new Map<string, number>();
+  private servers: { readonly primary: pg.Pool; readonly replica: pg.Pool } | undefined;
   private watching: Promise<void> | undefined;
 
   constructor(
@@ -117,6 +127,55 @@ export class ReadReplica implements OnApplicationBootstrap, OnApplicationShutdow
     this.primaryReadAt = performance.now();
   }
 
+  /** To be called after rows of these writers were committed, so that readers who look for them find them. */
+  wrote(writers: Iterable<string>): void {
+    if (!this.servers) return;
+    const time = performance.now();
+    for (const writer of writers) {
+      this.writes.delete(writer);
+      this.writes.set(writer, time);
+    }
+    for (const [writer, written] of this.writes) {
+      if (this.writes.size <= MAX_WRITERS && !this.lag.includes(written)) break;
+      this.writes.delete(writer);
+    }
+  }
+
+  /**
+   * Returns whether the replica has all rows that the writer wrote through this process. If the replica is almost current, waits
+   * until it has everything that is visible on the primary now, including what other processes wrote.
+   */
+  async isCurrentFor(writer: string): Promise<boolean> {
+    return (await this.catchesUp()) || !this.lacksWritesOf(writer);
+  }
+
+  /** Returns how many seconds the rows of this writer may be old that a query returns now. */
+  secondsBehindFor(writer: string): number {
+    return this.isUsable && !this.lacksWritesOf(writer) ? (this.lag.seconds ?? 0) : 0;
+  }
+
+  private lacksWritesOf(writer: string): boolean {
+    const time = this.writes.get(writer);
+    return time !== undefined && !this.lag.includes(time);
+  }
+
+  private async catchesUp(): Promise<boolean> {
+    if (!this.servers || !this.isPrimaryAvailable) return false;
+    if ((this.lag.seconds ?? Infinity) >= CATCH_UP_SECONDS) return false;
+    const { primary, replica } = this.servers;
+    const deadline = performance.now() + CATCH_UP_TIMEOUT;
+    try {
+      const { position } = await statusOf(primary);
+      while ((await statusOf(replica)).position < position) {
+        if (performance.now() > deadline) return false;
+        await pause(CATCH_UP_INTERVAL);
+      }
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   /** @throws OperatorError if the server has another database; an unavailable replica does not keep the service from starting */
   async onApplicationBootstrap(): Promise<void> {
     const { driverAddress, readAddress } = this.configuration;
@@ -129,6 +188,7 @@ export class ReadReplica implements OnApplicationBootstrap, OnApplicationShutdow
       await Promise.all([primary.end(), replica.end()]);
       throw error;
     }
+    this.servers = { primary, replica };
     this.watching = this.watch(primary, replica);
   }
 

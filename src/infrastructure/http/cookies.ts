@@ -1,14 +1,13 @@
 import { parseCookie } from 'cookie';
 import type { CookieOptions, Request, Response } from 'express';
-
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]', '::1']);
+import { isLoopback } from './loopback.js';
 
 /**
  * Returns whether cookies are Secure. They are not over http on a development machine, where browsers would ignore
  * them.
  */
 function isSecure(request: Request): boolean {
-  return request.secure || !LOOPBACK.has(request.hostname);
+  return request.secure || !isLoopback(request.hostname);
 }
 
 /**

@@ -5,6 +5,7 @@ import { ErrorFormats } from './error-formats.js';
 import { Failures } from './failures.js';
 import { GracefulShutdown } from './graceful-shutdown.js';
 import { PublicAddress } from './public-address.js';
+import { Startup } from './startup.js';
 
 /**
  * HTTP services for other modules. They must not import `HttpModule`, which has to shut down before the database
@@ -12,7 +13,23 @@ import { PublicAddress } from './public-address.js';
  */
 @Global()
 @Module({
-  providers: [AllowedOrigins, BackgroundTasks, ErrorFormats, Failures, GracefulShutdown, PublicAddress],
-  exports: [AllowedOrigins, BackgroundTasks, ErrorFormats, Failures, GracefulShutdown, PublicAddress],
+  providers: [
+    AllowedOrigins,
+    BackgroundTasks,
+    ErrorFormats,
+    Failures,
+    GracefulShutdown,
+    PublicAddress,
+    Startup,
+  ],
+  exports: [
+    AllowedOrigins,
+    BackgroundTasks,
+    ErrorFormats,
+    Failures,
+    GracefulShutdown,
+    PublicAddress,
+    Startup,
+  ],
 })
 export class HttpServicesModule {}

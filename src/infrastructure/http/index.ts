@@ -19,6 +19,7 @@ export {
   NOT_JSON,
   readJsonBody,
 } from './json-body.decorator.js';
+export { isLoopback } from './loopback.js';
 export { nearestPath } from './nearest-path.js';
 export { dashboardPath, environmentOf, inEachEnvironment } from './dashboard-path.js';
 export { OriginGuard } from './origin.guard.js';
@@ -34,4 +35,5 @@ export { prepareHttpServer } from './server.js';
 export { UNSUPPORTED_CONTENT_ENCODING } from './request-body.js';
 export { rateLimitKeyOfAddress } from './rate-limit-key.js';
 export { keepRoutesOf, OnSurface } from './served-surfaces.js';
+export { Startup } from './startup.js';
 export { StaticContent } from './static-content.js';

@@ -64,7 +64,7 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
     const deadline = performance.now() + HANDLERS_TIMEOUT;
     while (this.pendingResponses > 0 && performance.now() < deadline) await pause(10);
     await Promise.race([this.tasks.settled(), pause(TASKS_TIMEOUT, undefined, { ref: false })]);
-    await this.recorder?.flush();
+    await this.recorder?.close();
   }
 
   readonly middleware = (request: Request, response: Response, next: NextFunction): void => {

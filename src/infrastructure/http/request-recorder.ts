@@ -19,6 +19,6 @@ export interface CompletedRequest extends AttributedClient {
 export abstract class RequestRecorder {
   /** The response is sent when this resolves. Must not reject and must not take long. */
   abstract record(request: CompletedRequest): Promise<void>;
-  /** Resolves when everything has been written, or after a time limit. */
-  abstract flush(): Promise<void>;
+  /** Called once, when the process ends. Resolves when everything has been written or saved, or after a time limit. */
+  abstract close(): Promise<void>;
 }

@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { Injectable } from '@nestjs/common';
+import { dirname, join, resolve as resolvePath } from 'node:path';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { ServiceConfiguration } from '../../infrastructure/config/index.js';
+import { JobLock } from '../../infrastructure/database/index.js';
 import { OrganizationsService, type CreatedOrganization } from './organizations.service.js';
 
 /** The file that a developer's tools read. */
@@ -16,19 +18,28 @@ const OWNER_EMAIL = 'owner@example.com';
 
 /** Creates the first organization of a developer's installation. */
 @Injectable()
-export class FirstOrganization {
+export class FirstOrganization implements OnModuleDestroy {
+  private readonly stopped = new AbortController();
+
   constructor(
     private readonly organizations: OrganizationsService,
     private readonly configuration: ServiceConfiguration,
+    private readonly lock: JobLock,
   ) {}
 
+  onModuleDestroy(): void {
+    this.stopped.abort();
+  }
+
   /**
-   * Creates the organization if there is none, and stores its credentials in the data directory (mode 0600).
+   * Creates the organization if there is none, and stores its credentials in the data directory (mode 0600). If the service
+   * listens on another port than before, updates the address in the file, unless a running process owns the file.
    *
    * @returns the text to print: the credentials after the creation, otherwise the path of their file
    */
   async provide(baseUrl: string): Promise<string> {
     const file = join(this.configuration.dataDirectory, 'credentials.json');
+    const isOwner = await this.ownFile(file);
     let credentials: CredentialsFile | undefined;
     // Written before the commit, so that the file exists whenever the organization does.
     await this.organizations.createFirst(
@@ -39,8 +50,19 @@ export class FirstOrganization {
       },
     );
     if (credentials) return introduction(credentials, file);
-    updateBaseUrl(file, baseUrl);
+    if (isOwner) updateBaseUrl(file, baseUrl);
     return existsSync(file) ? `Credentials: ${file}` : '';
+  }
+
+  /** Returns whether this process owns the file from now on, until it ends. */
+  private ownFile(file: string): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      const owning = this.lock.runExclusively(`credentials ${resolvePath(file)}`, async () => {
+        resolve(true);
+        if (!this.stopped.signal.aborted) await once(this.stopped.signal, 'abort');
+      });
+      owning.then(() => resolve(false), reject);
+    });
   }
 }
 
@@ -56,7 +78,7 @@ function credentialsFile(created: CreatedOrganization, baseUrl: string): Credent
 
 /** Replaces the file atomically, so that a crash never leaves a partial file. */
 function writePrivately(file: string, content: CredentialsFile): void {
-  mkdirSync(join(file, '..'), { recursive: true, mode: 0o700 });
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
   // writeFileSync ignores the mode for an existing file.

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { ListColumns } from './pages/list-columns.js';
 import { RequestLogsPagesController } from './pages/request-logs-pages.controller.js';
 import { RequestLogsPagesService } from './pages/request-logs-pages.service.js';
@@ -15,15 +16,21 @@ import { RequestLogRollupsService } from './rollups/request-log-rollups.service.
 import { RequestLogStore } from './storage/request-log-store.js';
 import { RequestLogsController } from './reading/request-logs.controller.js';
 import { RequestLogsService } from './reading/request-logs.service.js';
+import { RequestLogFile } from './storage/request-log-file.entity.js';
 import { RequestLogWriter } from './writing/request-log-writer.js';
+import { SavedEntries } from './writing/saved-entries.js';
+import { SavedEntriesWriter } from './writing/saved-entries.writer.js';
 import { RequestLogsRotation } from './partitions/request-logs.rotation.js';
 
 @Module({
+  imports: [TypeOrmModule.forFeature([RequestLogFile])],
   controllers: [RequestLogsController, RequestLogsPagesController],
   providers: [
     LogReads,
     { provide: RequestLogStore, useClass: PostgresRequestLogRepository },
     RequestLogWriter,
+    SavedEntries,
+    SavedEntriesWriter,
     RequestLogHistory,
     RequestLogPartitions,
     RequestLogsRotation,

@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 import { OperatorError } from '../../errors/index.js';
 import type { DatabaseConfiguration } from '../database.configuration.js';
 import { withDatabase } from '../migrate.js';
+import { roleOf } from '../service-role.js';
 import { DISTRIBUTED_TABLES } from './distributed-tables.js';
 
 /** The database is not distributed as `DATABASE_DISTRIBUTION` says. */
@@ -32,6 +33,36 @@ export async function checkDistribution({
       );
     }
   });
+}
+
+interface NodeConnection {
+  readonly from: string;
+  readonly to: string;
+}
+
+/**
+ * Lets every node of the cluster connect to every node, itself included, with the roles of `DATABASE_URL` and
+ * `DATABASE_OWNER_URL`.
+ *
+ * @returns a sentence for each connection that fails
+ */
+export async function failedNodeConnections({
+  url = '',
+  ownerUrl = url,
+  authority,
+}: Pick<DatabaseConfiguration, 'url' | 'ownerUrl' | 'authority'>): Promise<string[]> {
+  const problems: string[] = [];
+  for (const address of new Set([url, ownerUrl])) {
+    await withDatabase({ url: address, authority }, 0, async (dataSource) => {
+      const failed = await dataSource.query<NodeConnection[]>(
+        `SELECT from_nodename || ':' || from_nodeport AS "from", to_nodename || ':' || to_nodeport AS "to"
+           FROM citus_check_cluster_node_health() WHERE result IS NOT TRUE ORDER BY 1, 2`,
+      );
+      const role = roleOf(address) ?? 'the default role';
+      problems.push(...failed.map(({ from, to }) => `${from} cannot connect to ${to} as ${role}.`));
+    });
+  }
+  return problems;
 }
 
 /**

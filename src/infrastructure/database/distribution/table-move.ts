@@ -7,6 +7,7 @@ import { DailyPartitions } from '../daily-partitions.js';
 import type { DriverAddress } from '../database-address.js';
 import { settledId } from '../settled-id.js';
 import { isLockTimeout } from '../sql-state.js';
+import { disownSequence } from './disown-sequence.js';
 
 /** Blocks of a partition that one transaction copies: about 100,000 rows of the request log. */
 const BLOCKS_PER_COPY = 5_000;
@@ -94,9 +95,8 @@ export class TableMove {
     } else {
       await this.partitions.rotate(table, this.options.now(), { days: this.options.retentionDays });
       this.maintainedAt = performance.now();
-      // Otherwise the sequence would change its schema with the local table, and Citus refuses to change its owner later. In
-      // a transaction of its own, because the lock makes writers wait.
-      await this.query(`ALTER SEQUENCE ${table}_id_seq OWNED BY NONE`);
+      // In a transaction of its own, because the lock makes writers wait.
+      await disownSequence((...parameters) => this.query(...parameters), table);
       const id = await this.settle();
       await this.dataSource.transaction(async (transaction) => {
         await transaction.query(`CREATE SCHEMA ${target}; CREATE SCHEMA ${former}`);

@@ -21,6 +21,7 @@ import { McpTokenPartitions1790000000025 } from './1790000000025-mcp-token-parti
 import { DistributedPartitions1790000000026 } from './1790000000026-distributed-partitions.js';
 import { ColumnarPartitions1790000000027 } from './1790000000027-columnar-partitions.js';
 import { SignInLinkTokens1790000000028 } from './1790000000028-sign-in-link-tokens.js';
+import { RequestLogFiles1790000000031 } from './1790000000031-request-log-files.js';
 
 /** All migrations, oldest first. Never edit one that has landed, released or not. */
 export const MIGRATIONS = [
@@ -49,4 +50,5 @@ export const MIGRATIONS = [
   DistributedPartitions1790000000026,
   ColumnarPartitions1790000000027,
   SignInLinkTokens1790000000028,
+  RequestLogFiles1790000000031,
 ];

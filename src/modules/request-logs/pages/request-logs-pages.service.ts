@@ -2,6 +2,7 @@ import { Injectable, type StreamableFile } from '@nestjs/common';
 import type { Response } from 'express';
 import { AccessibleClients, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { ReadPools } from '../../../infrastructure/database/index.js';
 import { ApiError, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { exportFile } from '../../../infrastructure/exports/index.js';
 import { PublicAddress, type FormFields } from '../../../infrastructure/http/index.js';
@@ -35,6 +36,7 @@ export class RequestLogsPagesService {
     private readonly eventBodies: EventBodies,
     private readonly columns: ListColumns,
     private readonly address: PublicAddress,
+    private readonly pools: ReadPools,
     private readonly clock: Clock,
   ) {}
 
@@ -93,10 +95,12 @@ export class RequestLogsPagesService {
     pageQuery: PageQuery,
   ): Promise<FoundEntries> {
     const query = listQuery(environment, pageQuery, this.clock.now());
+    const { clientId } = await this.clients.forEnvironment(actor, environment);
+    const secondsOld = this.pools.secondsBehindFor(clientId);
     const { data, next_cursor } = await this.requestLogs.page(actor, query);
     const isEmpty = data.length === 0 && query.cursor === undefined;
     const newestTime = isEmpty ? await this.requestLogs.newestTime(actor, environment) : undefined;
-    return { query, entries: data, nextCursor: next_cursor, newestTime };
+    return { query, entries: data, nextCursor: next_cursor, newestTime, secondsOld };
   }
 
   private async bodyOf(

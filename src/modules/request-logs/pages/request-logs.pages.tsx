@@ -38,6 +38,8 @@ export interface FoundEntries {
   readonly nextCursor: string | null;
   /** The time of the environment's newest entry, if the list is empty and there is one. */
   readonly newestTime: Date | undefined;
+  /** How old the entries may be, because they come from a read replica. */
+  readonly secondsOld: number;
 }
 
 interface ListPageProps {
@@ -58,11 +60,20 @@ export function listPage({ environment, columns, found, problem }: ListPageProps
         <Problem message={problem} />
         <Filters />
         <Results canBeLive={isFirst}>
+          <Age seconds={found?.secondsOld ?? 0} />
           {found ? <List environment={environment} columns={columns} found={found} /> : null}
         </Results>
       </>
     ),
   };
+}
+
+/** Tells users who look for a new entry that it may be missing. */
+function Age({ seconds }: { readonly seconds: number }): VNode | null {
+  if (seconds <= 1) return null;
+  return (
+    <p class="hint">{`These entries may be ${Math.ceil(seconds)} seconds old. Newer ones appear soon.`}</p>
+  );
 }
 
 const TYPES = [

@@ -19,6 +19,8 @@ export interface LogReadOptions {
   readonly before?: Date | undefined;
   /** Set it if the reader knows of the row that it asks for: a replica may lack it. */
   readonly mustFind?: boolean;
+  /** The client whose own requests must be found as soon as it has their responses. */
+  readonly clientId?: string;
 }
 
 /** The connections for queries of the request log and of events, which users can make slow. */
@@ -43,11 +45,11 @@ export class LogReads {
   async query<Row extends object>(
     statement: string,
     parameters: readonly unknown[],
-    { timeoutMessage, before, mustFind = false }: LogReadOptions = {},
+    { timeoutMessage, before, mustFind = false, clientId }: LogReadOptions = {},
   ): Promise<Row[]> {
     const isFresh = before !== undefined && before > this.settledUntil();
     try {
-      return await this.pool.query<Row>(statement, parameters, { isFresh, mustFind });
+      return await this.pool.query<Row>(statement, parameters, { isFresh, mustFind, writer: clientId });
     } catch (error) {
       throw error instanceof QueryTimeout ? REQUEST_LOG_QUERY_TIMEOUT.error(timeoutMessage) : error;
     }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import {
   DailyPartitions,
+  DatabaseConfiguration,
   PartitionMetrics,
   prepared,
   ReadPools,
@@ -9,7 +10,7 @@ import {
   type ReadPool,
 } from '../../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
-import { SECOND } from '../../../infrastructure/time/index.js';
+import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { ENTRY_QUERY_TIMEOUT_MESSAGE } from '../request-log-errors.js';
 import {
   RequestLogStore,
@@ -76,6 +77,16 @@ type SummaryRow = Omit<AttemptSummary, 'last'> &
     readonly id: string;
   };
 
+const COLUMNS_OF_ONE = `${COLUMNS}, response_body AS "responseBody"`;
+/**
+ * Without OFFSET 0, PostgreSQL would merge the conditions and scan all of the client's entries in the primary key index of every
+ * partition.
+ */
+const FIND = `SELECT * FROM (SELECT ${COLUMNS_OF_ONE} FROM request_log WHERE id = $1 OFFSET 0) entry
+               WHERE "clientId" = ANY($2::uuid[])`;
+/** Only the condition inside keeps Citus from asking the nodes of other clients, which may be down. */
+const FIND_ON_NODES = `SELECT ${COLUMNS_OF_ONE} FROM request_log WHERE id = $1 AND client_id = ANY($2::uuid[])`;
+
 const APPEND = prepared(
   `INSERT INTO request_log (client_id, environment, created_at, type, method, path, url, event,
                                 status_code, latency_ms, session_id, task_id, external_user_id, webhook_endpoint_id,
@@ -98,6 +109,8 @@ export class PostgresRequestLogRepository extends RequestLogStore {
     metrics: PartitionMetrics,
     pools: ReadPools,
     private readonly reads: LogReads,
+    private readonly database: DatabaseConfiguration,
+    private readonly clock: Clock,
   ) {
     super();
     metrics.watch('request_log');
@@ -135,6 +148,14 @@ export class PostgresRequestLogRepository extends RequestLogStore {
     ]);
   }
 
+  async claimFile(id: string): Promise<boolean> {
+    const claimed = await this.transaction.manager.query<object[]>(
+      'INSERT INTO request_log_file (id, written_at) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING id',
+      [id, this.clock.now()],
+    );
+    return claimed.length > 0;
+  }
+
   /**
    * A cursor position replaces the end of the period as the upper bound. With both bounds, PostgreSQL scans from the
    * end of the period down to the position: 43 ms instead of 0.4 ms for row 300,000 of 10 million. The separate
@@ -156,7 +177,7 @@ export class PostgresRequestLogRepository extends RequestLogStore {
         limit,
         ...values(filter),
       ],
-      { before: before?.createdAt },
+      before ? { before: before.createdAt } : { clientId: client.clientId },
     );
   }
 
@@ -181,11 +202,8 @@ export class PostgresRequestLogRepository extends RequestLogStore {
   }
 
   async find(clients: readonly AttributedClient[], id: number): Promise<RequestLogEntry | undefined> {
-    // Without OFFSET 0, PostgreSQL would merge the conditions and scan all of the client's entries in the primary key
-    // index of every partition.
     const [entry] = await this.query(
-      `SELECT * FROM (SELECT ${COLUMNS}, response_body AS "responseBody" FROM request_log WHERE id = $1 OFFSET 0) entry
-        WHERE "clientId" = ANY($2::uuid[])`,
+      this.database.distribution === 'citus' ? FIND_ON_NODES : FIND,
       [id, clients.map(({ clientId }) => clientId)],
       { timeoutMessage: ENTRY_QUERY_TIMEOUT_MESSAGE, mustFind: true },
     );

@@ -112,6 +112,13 @@ export abstract class RequestLogStore {
   /** Writes all entries durably, or none. Joins the open transaction. */
   abstract append(entries: readonly NewRequestLogEntry[]): Promise<void>;
   /**
+   * Records in the open transaction that the entries of a file are written. If another transaction records the same file, waits
+   * for it.
+   *
+   * @returns false if the entries already were written
+   */
+  abstract claimFile(id: string): Promise<boolean>;
+  /**
    * Returns the newest entries of the selection, before the position if there is one.
    *
    * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if the query exceeds the configured timeout

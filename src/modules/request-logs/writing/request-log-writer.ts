@@ -5,6 +5,7 @@ import {
   BatchedStatement,
   isDatabaseUnavailable,
   isMissingPartition,
+  ReadPools,
   RowDropped,
 } from '../../../infrastructure/database/index.js';
 import { RequestRecorder, type CompletedRequest } from '../../../infrastructure/http/index.js';
@@ -22,11 +23,14 @@ import {
 } from '../../../infrastructure/validation/index.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import { RequestLogStore, type NewRequestLogEntry } from '../storage/request-log-store.js';
+import { SavedEntries } from './saved-entries.js';
 
 /** Maximum milliseconds to delay a response until its entry is written. A slow database must not slow down the API. */
 const TIMEOUT = 250;
 const RETRY_DELAY = SECOND;
 const SHUTDOWN_TIMEOUT = 5 * SECOND;
+/** For the statements that are running after that. */
+const LAST_STATEMENTS_TIMEOUT = 10 * SECOND;
 const ENTRIES_PER_STATEMENT = 1_000;
 const CONCURRENT_STATEMENTS = 2;
 /** Number of dropped entries for each log line that reports them. */
@@ -38,12 +42,12 @@ const WRITTEN = new CounterMetric({
 });
 const LOST = new CounterMetric({
   name: 'mcs_request_log_entries_lost_total',
-  help: 'Entries that were lost: `dropped` because the buffer was full, or `refused` by the database.',
+  help: 'Entries that were lost: `dropped` because the buffer was full, `refused` by the database, or `unsaved` because they could not be written to the log or to a file before the process ended.',
   labels: ['reason'],
 });
 const NOT_AWAITED = new CounterMetric({
   name: 'mcs_request_log_responses_without_entry_total',
-  help: 'Responses that were sent before their request log entry was committed, because the database took longer than 250 ms. The entry is lost if the process ends before it is written.',
+  help: 'Responses that were sent before their request log entry was committed, because the database took longer than 250 ms. The entry is lost if the process is killed before it is written.',
 });
 const WAITING = new GaugeMetric({
   name: 'mcs_request_log_entries_waiting',
@@ -71,18 +75,21 @@ export class RequestLogWriter extends RequestRecorder {
     store: RequestLogStore,
     configuration: RequestLogsConfiguration,
     metrics: Metrics,
+    private readonly files: SavedEntries,
+    pools: ReadPools,
     private readonly clock: Clock,
   ) {
     super();
     const written = metrics.counter(WRITTEN);
     this.losses = metrics.counter(LOST);
     this.notAwaited = metrics.counter(NOT_AWAITED);
-    for (const reason of ['dropped', 'refused']) this.losses.inc({ reason }, 0);
+    for (const reason of ['dropped', 'refused', 'unsaved']) this.losses.inc({ reason }, 0);
     metrics.gauge(WAITING, () => [{ labels: {}, value: this.entries.waitingRows }]);
     metrics.gauge(LIMIT, () => [{ labels: {}, value: configuration.bufferedEntries }]);
     this.entries = new BatchedStatement({
       execute: async (entries) => {
         await store.append(entries);
+        pools.wrote(new Set(entries.map(({ clientId }) => clientId)));
         written.inc({}, entries.length);
         this.noteRecovery();
       },
@@ -127,12 +134,39 @@ export class RequestLogWriter extends RequestRecorder {
     });
   }
 
-  /** Resolves when no entry is waiting or after 5 s, whichever comes first. */
-  async flush(): Promise<void> {
+  /**
+   * Resolves when all entries are written to the log, or those that could not be written within 5 s to a file. Entries of
+   * statements that are still running get 10 s more, because the database may yet commit them.
+   */
+  async close(): Promise<void> {
+    await this.idle(SHUTDOWN_TIMEOUT);
+    await this.save(this.entries.stop());
+    await this.idle(LAST_STATEMENTS_TIMEOUT);
+    await this.save(this.entries.abandon());
+  }
+
+  private async idle(timeoutMilliseconds: number): Promise<void> {
     const finished = new AbortController();
-    const timeout = pause(SHUTDOWN_TIMEOUT, undefined, { signal: finished.signal }).catch(() => undefined);
+    const timeout = pause(timeoutMilliseconds, undefined, { signal: finished.signal }).catch(() => undefined);
     await Promise.race([this.entries.idle(), timeout]);
     finished.abort();
+  }
+
+  private async save(entries: readonly NewRequestLogEntry[]): Promise<void> {
+    if (entries.length === 0) return;
+    let lost = entries.length;
+    try {
+      lost = await this.files.save(entries);
+      const saved = entries.length - lost;
+      this.logger.warn(
+        `${entries.length} request log entries could not be written to the database: ${saved} are saved in DATA_DIR, and written at the next start.`,
+      );
+    } catch (error) {
+      this.logger.error('Request log entries could not be saved in DATA_DIR', error);
+    }
+    if (lost === 0) return;
+    this.losses.inc({ reason: 'unsaved' }, lost);
+    this.logger.error(`${lost} request log entries are lost`);
   }
 
   private noteLoss(error: unknown): void {

@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import { loadConfiguration } from '../config/index.js';
+import { findProductionProblems } from './production-problems.js';
+
+const key = (): string => randomBytes(32).toString('base64');
+
+const COMPLETE = {
+  NODE_ENV: 'production',
+  DATABASE_URL: 'postgres://service:password@db.example.com/service',
+  SECRET_PEPPER: key(),
+  KEY_ENCRYPTION_KEY: key(),
+  DASHBOARD_URL: 'https://dashboard.example.com',
+  PLATFORM_URL: 'https://api.example.com',
+};
+
+/** Returns the first words of each problem. */
+function problemsOf(changes: Record<string, string>, servesHttp = true): string[] {
+  const problems = findProductionProblems(loadConfiguration({ ...COMPLETE, ...changes }), servesHttp);
+  return problems.map((problem) => problem.split(/ is required| must begin| repeats| are equal| is not/)[0]!);
+}
+
+describe('Settings in production', () => {
+  it('accepts a complete configuration', () => {
+    expect(problemsOf({})).toEqual([]);
+  });
+
+  it('reports all problems at once', () => {
+    const zeros = Buffer.alloc(32).toString('base64');
+    expect(
+      problemsOf({
+        DATABASE_URL: '',
+        SECRET_PEPPER: zeros,
+        KEY_ENCRYPTION_KEY: zeros,
+        DASHBOARD_URL: 'http://dashboard.example.com',
+        PLATFORM_URL: '',
+        CONNECTOR_URL: 'http://agents.example.com',
+        CAREERS_URL: 'http://careers.example.com',
+        WEBHOOK_TARGETS: 'any',
+      }),
+    ).toEqual([
+      'DATABASE_URL',
+      'SECRET_PEPPER',
+      'KEY_ENCRYPTION_KEY',
+      'SECRET_PEPPER and KEY_ENCRYPTION_KEY',
+      'PLATFORM_URL',
+      'CONNECTOR_URL',
+      'DASHBOARD_URL',
+      'CAREERS_URL',
+      'WEBHOOK_TARGETS=any',
+    ]);
+  });
+
+  it.each(['SECRET_PEPPER', 'KEY_ENCRYPTION_KEY'])('requires random bytes in %s', (name) => {
+    expect(problemsOf({ [name]: '' })).toEqual([name]);
+    for (const byte of [0, 1, 0x61, 0xff])
+      expect(problemsOf({ [name]: Buffer.alloc(32, byte).toString('base64') })).toEqual([name]);
+  });
+
+  it.each<[string, string[]]>([
+    ['platform', ['PLATFORM_URL']],
+    ['connector', ['PLATFORM_URL']],
+    ['dashboard', ['DASHBOARD_URL', 'PLATFORM_URL']],
+    ['careers', []],
+    ['internal', []],
+    ['platform,connector,dashboard,careers', ['DASHBOARD_URL', 'PLATFORM_URL']],
+  ])('requires the addresses that the surface %s links to', (surfaces, missing) => {
+    expect(problemsOf({ SURFACES: surfaces, DASHBOARD_URL: '', PLATFORM_URL: '' })).toEqual(missing);
+  });
+
+  it('requires only the dashboard of a process that serves no HTTP', () => {
+    expect(problemsOf({ DASHBOARD_URL: '', PLATFORM_URL: '' }, false)).toEqual(['DASHBOARD_URL']);
+  });
+
+  it('accepts http only if the address and HOST are of this machine', () => {
+    const local = { DASHBOARD_URL: 'http://127.0.0.1:3000', PLATFORM_URL: 'http://localhost:3000' };
+    expect(problemsOf(local)).toEqual(['PLATFORM_URL', 'DASHBOARD_URL']);
+    expect(problemsOf({ ...local, HOST: '0.0.0.0' })).toEqual(['PLATFORM_URL', 'DASHBOARD_URL']);
+    expect(problemsOf({ ...local, HOST: '127.0.0.1' })).toEqual([]);
+    expect(problemsOf({ ...local, HOST: '::1', CAREERS_URL: 'http://[::1]:3000' })).toEqual([]);
+    expect(problemsOf({ HOST: '127.0.0.1', DASHBOARD_URL: 'http://dashboard.example.com' })).toEqual([
+      'DASHBOARD_URL',
+    ]);
+  });
+});

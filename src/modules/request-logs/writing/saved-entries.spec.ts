@@ -1,0 +1,63 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ServiceConfiguration } from '../../../infrastructure/config/index.js';
+import type { NewRequestLogEntry } from '../storage/request-log-store.js';
+import { SavedEntries } from './saved-entries.js';
+
+const entry = (path: string): NewRequestLogEntry => ({
+  clientId: '00000000-0000-4000-8000-000000000001',
+  environment: 'production',
+  createdAt: new Date('2026-03-15T12:00:00.123Z'),
+  type: 'request',
+  method: 'POST',
+  path,
+  url: null,
+  event: null,
+  statusCode: 200,
+  latencyMilliseconds: 7,
+  sessionId: null,
+  taskId: null,
+  externalUserId: 'first line\nsecond line',
+  tool: null,
+});
+
+let dataDirectory: string;
+let saved: SavedEntries;
+
+beforeEach(() => {
+  dataDirectory = mkdtempSync(join(tmpdir(), 'saved-entries-'));
+  saved = new SavedEntries(Object.assign(new ServiceConfiguration(), { dataDirectory }));
+});
+afterEach(() => rmSync(dataDirectory, { recursive: true }));
+
+describe('SavedEntries', () => {
+  it('reads the entries that were saved, in their order', async () => {
+    const entries = ['/a', '/b', '/c'].map(entry);
+    expect(await saved.save(entries)).toBe(0);
+    const [id = ''] = await saved.ids();
+    expect(await saved.read(id)).toEqual(entries);
+    await saved.remove(id);
+    expect(await saved.ids()).toEqual([]);
+    expect(await saved.read(id)).toBeUndefined();
+  });
+
+  it('keeps the newest entries that fit into 64 MiB, together with the files that exist', async () => {
+    const MEBIBYTE = 1024 * 1024;
+    const entries = ['/old', '/new', '/newest'].map((path) => entry(path.padEnd(30 * MEBIBYTE, 'x')));
+    expect(await saved.save(entries)).toBe(1);
+    const [id = ''] = await saved.ids();
+    expect((await saved.read(id))?.map(({ path }) => path?.slice(0, 4))).toEqual(['/new', '/new']);
+    expect(await saved.save(entries)).toBe(3);
+    expect(await saved.ids()).toEqual([id]);
+  });
+
+  it('does not read files that are set aside or not complete', async () => {
+    await saved.save([entry('/a')]);
+    const [id = ''] = await saved.ids();
+    writeFileSync(join(dataDirectory, 'request-log', 'another.ndjson.draft'), '');
+    await saved.setAside(id);
+    expect(await saved.ids()).toEqual([]);
+    expect(readdirSync(join(dataDirectory, 'request-log'))).toHaveLength(2);
+  });
+});
