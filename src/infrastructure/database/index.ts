@@ -8,6 +8,7 @@ export { DeleteAfter } from './expiry/delete-after.js';
 export { ExpiryJob } from './expiry/expiry.job.js';
 export { BatchedStatement, RowDropped } from './batched-statement.js';
 export { inspectDatabase, type DatabaseInspection } from './database-inspection.js';
+export { KeyedQueue } from './keyed-queue.js';
 export { checkDatabase, migrate, migrateConfigured } from './migrate.js';
 export { Notifications, presentProcesses, type Subscription } from './notifications.js';
 export { prepared } from './prepared-statements.js';

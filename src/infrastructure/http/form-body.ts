@@ -4,8 +4,12 @@ import { BodyReader } from './request-body.js';
 
 /** Bytes. The longest usual form holds a password and two tokens. */
 const FORM_LIMIT = 16_384;
+/** The longest form has 30 fields. */
+const MAX_FIELDS = 100;
 const FORM_MEDIA_TYPE = /^application\/x-www-form-urlencoded\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/i;
 const FILES_MEDIA_TYPE = /^multipart\/form-data\s*;/i;
+
+const BOUNDARY = /;\s*boundary="?([^";\s]{1,70})/i;
 
 const FORM = 'application/x-www-form-urlencoded';
 const FORM_WITH_FILES = 'multipart/form-data';
@@ -39,14 +43,20 @@ export class FormFields {
     return this.fields.getAll(name).filter(Boolean);
   }
 
-  /** Returns the fields that are not empty. Fields whose names end with `[]` become arrays without the brackets. */
+  /**
+   * Returns the fields that are not empty. Fields whose names end with `[]` become arrays without the brackets; of other fields
+   * that are repeated, the first one counts.
+   */
   values(): Record<string, string | string[]> {
-    const names = [...new Set(this.fields.keys())].filter((name) => this.get(name) !== undefined);
-    return Object.fromEntries(
-      names.map((name) =>
-        name.endsWith('[]') ? [name.slice(0, -2), this.all(name)] : [name, this.get(name) ?? ''],
-      ),
-    );
+    const values = new Map<string, string | string[]>();
+    for (const [name, value] of this.fields) {
+      if (value === '') continue;
+      const array = name.endsWith('[]') ? name.slice(0, -2) : undefined;
+      const found = values.get(array ?? name);
+      if (Array.isArray(found)) found.push(value);
+      else if (found === undefined) values.set(array ?? name, array === undefined ? value : [value]);
+    }
+    return Object.fromEntries(values);
   }
 
   get hasNullCharacter(): boolean {
@@ -75,6 +85,9 @@ export async function readForm(
     throw INVALID_FIELD.error(`The request body must be ${hasFiles ? FORM_WITH_FILES : FORM}.`);
   }
   const bytes = await new BodyReader(limit, incomplete).receive(request, response);
+  const separator = hasFiles ? `--${BOUNDARY.exec(type)?.[1] ?? ''}` : '&';
+  if (occursMoreThan(MAX_FIELDS, separator, bytes))
+    throw INVALID_FIELD.error(`The request body must not have more than ${MAX_FIELDS} fields.`);
   const form = hasFiles
     ? await fieldsAndFiles(bytes, type)
     : new FormFields(new URLSearchParams(bytes.toString('utf8')));
@@ -82,6 +95,15 @@ export async function readForm(
     throw INVALID_FIELD.error('The request body must not contain null characters.');
   }
   return form;
+}
+
+function occursMoreThan(limit: number, text: string, bytes: Buffer): boolean {
+  let at = -1;
+  for (let count = 0; count <= limit; count += 1) {
+    at = bytes.indexOf(text, at + 1);
+    if (at < 0) return false;
+  }
+  return true;
 }
 
 /** Uses the parser of the Fetch API (RFC 7578), which is part of Node. */

@@ -1,12 +1,17 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { INVALID_FIELD, UNSUPPORTED_MEDIA_TYPE } from '../errors/index.js';
+import { jsonSize, type JsonSize } from './json-size.js';
 import { BodyReader } from './request-body.js';
 
 /** Bytes after decompression. The longest valid body, with 100 names in JSON escapes, is shorter. */
 const BODY_LIMIT = 524_288;
-/** Levels. No valid body is nested deeper. Protects recursive code from bodies with thousands of levels. */
-const DEPTH_LIMIT = 32;
+/** The largest valid body names 475 merchants with their IDs. */
+const LIMITS: JsonSize = { values: 2_000, depth: 32 };
+/** Fields and items of one item of a batch, on average. */
+const VALUES_PER_ITEM = 64;
+const LINE_FEED = 0x0a;
+const BLANK = /^\s*$/;
 /** The message about a body that cannot be parsed. */
 export const NOT_JSON = 'The request body is not valid JSON.';
 export const NEITHER_JSON_NOR_LINES =
@@ -33,15 +38,21 @@ export const JsonBody = createParamDecorator((_data: unknown, context: Execution
  * becomes an `ApiError`, so that the handler can process the others.
  *
  * @param member name of the array in the resulting object
- * @param limit bytes
+ * @param limits `size` in bytes; `items` of the array
  */
-export function JsonOrLinesBody(member: string, limit: number): ParameterDecorator {
-  const largeReader = new BodyReader(limit, () => notJson());
+export function JsonOrLinesBody(
+  member: string,
+  { size, items }: { readonly size: number; readonly items: number },
+): ParameterDecorator {
+  const largeReader = new BodyReader(size, () => notJson());
+  const limits = { ...LIMITS, values: items * VALUES_PER_ITEM };
   return createParamDecorator((_data: unknown, context: ExecutionContext): Promise<object> => {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const isLines = LINES_MEDIA_TYPE.test(request.headers['content-type'] ?? '');
-    const parseBytes = isLines ? (bytes: Buffer) => ({ [member]: parseLines(bytes) }) : parseOrRefuseLines;
+    const parseBytes: Parse = isLines
+      ? (bytes) => ({ [member]: parseLines(bytes, items) })
+      : (bytes, contentType) => parse(bytes, contentType, limits, NEITHER_JSON_NOR_LINES);
     return readBody(largeReader, request, http.getResponse<Response>(), parseBytes);
   })();
 }
@@ -50,7 +61,7 @@ type Parse = (bytes: Buffer, contentType: string | undefined) => object;
 
 /** Reads the JSON body of a request whose credentials have been checked. */
 export function readJsonBody(request: Request, response: Response): Promise<object> {
-  return readBody(reader, request, response, parse);
+  return readBody(reader, request, response, (bytes, contentType) => parse(bytes, contentType, LIMITS));
 }
 
 async function readBody(
@@ -65,24 +76,34 @@ async function readBody(
   return body;
 }
 
-function parse(bytes: Buffer, contentType: string | undefined, unsupported?: string): object {
+function parse(
+  bytes: Buffer,
+  contentType: string | undefined,
+  limits: JsonSize,
+  unsupported?: string,
+): object {
   if (!contentType || !JSON_MEDIA_TYPE.test(contentType)) throw UNSUPPORTED_MEDIA_TYPE.error(unsupported);
-  return parseObject(decode(bytes));
+  return parseObject(bytes, limits);
 }
 
-function parseOrRefuseLines(bytes: Buffer, contentType: string | undefined): object {
-  return parse(bytes, contentType, NEITHER_JSON_NOR_LINES);
-}
-
-function parseLines(bytes: Buffer): object[] {
-  const lines = decode(bytes)
-    .split('\n')
-    .filter((line) => line.trim() !== '');
-  return lines.map((line) => {
+/** @throws ApiError INVALID_FIELD if there are too many lines, blank lines included, before any of them is parsed */
+function parseLines(bytes: Buffer, limit: number): object[] {
+  const lines: Buffer[] = [];
+  for (let start = 0; start < bytes.length;) {
+    const end = bytes.indexOf(LINE_FEED, start);
+    const next = end < 0 ? bytes.length : end + 1;
+    lines.push(bytes.subarray(start, next));
+    if (lines.length > limit)
+      throw INVALID_FIELD.error(`The request body must not have more than ${limit} lines.`);
+    start = next;
+  }
+  const values = lines.reduce((sum, line) => sum + jsonSize(line, LIMITS).values, 0);
+  if (values > limit * VALUES_PER_ITEM) throw tooMany('values', 'request body', limit * VALUES_PER_ITEM);
+  return lines.flatMap((line) => {
     try {
-      return parseObject(line, 'line');
+      return BLANK.test(line.toString('latin1')) ? [] : [parseObject(line, LIMITS, 'line')];
     } catch (error) {
-      return error as object;
+      return [error as object];
     }
   });
 }
@@ -95,7 +116,12 @@ function decode(bytes: Buffer): string {
   }
 }
 
-function parseObject(text: string, what = 'request body'): object {
+function parseObject(bytes: Buffer, limits: JsonSize, what = 'request body'): object {
+  const size = jsonSize(bytes, limits);
+  for (const limit of ['values', 'depth'] as const) {
+    if (size[limit] > limits[limit]) throw tooMany(limit, what, limits[limit]);
+  }
+  const text = decode(bytes);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -105,10 +131,15 @@ function parseObject(text: string, what = 'request body'): object {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw INVALID_FIELD.error(`The ${what} must be a JSON object.`);
   }
-  if (!removeConstructors(value, DEPTH_LIMIT)) {
-    throw INVALID_FIELD.error(`The ${what} must not be nested deeper than ${DEPTH_LIMIT} levels.`);
-  }
   return value;
+}
+
+function tooMany(what: keyof JsonSize, where: string, limit: number): Error {
+  const rule = {
+    values: `have more than ${limit} fields and items`,
+    depth: `be nested deeper than ${limit} levels`,
+  };
+  return INVALID_FIELD.error(`The ${where} must not ${rule[what]}.`);
 }
 
 function notJson(what = 'request body', comma?: string): Error {
@@ -136,26 +167,4 @@ function trailingComma(text: string): string | undefined {
     }
   }
   return undefined;
-}
-
-/**
- * Removes members named `constructor`, because class-transformer would call their value as the class of the object.
- * Proceeds level by level, because a hostile body would exhaust the stack of a recursive function.
- *
- * @returns false if there are more levels than the limit
- */
-function removeConstructors(root: object, limit: number): boolean {
-  let level: object[] = [root];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth >= limit) return false;
-    const next: object[] = [];
-    for (const container of level) {
-      if (Object.hasOwn(container, 'constructor')) Reflect.deleteProperty(container, 'constructor');
-      for (const value of Object.values(container) as unknown[]) {
-        if (typeof value === 'object' && value !== null) next.push(value);
-      }
-    }
-    level = next;
-  }
-  return true;
 }

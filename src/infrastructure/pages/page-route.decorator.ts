@@ -25,7 +25,7 @@ import {
 } from '../auth/index.js';
 import type { PlatformEnvironment, Surface } from '../config/index.js';
 import { environmentOf, OnSurface, type FormFields, type FormOptions } from '../http/index.js';
-import { DashboardLimitGuard } from '../surfaces/index.js';
+import { DashboardLimitGuard, OrganizationQueue } from '../surfaces/index.js';
 import type { PageResponse } from './page-response.js';
 import {
   AnonymousPageGuard,
@@ -158,6 +158,7 @@ function dashboardRoute(operationId: string, isAction: boolean, exported?: Audit
       return isAction && audited ? { ...permission, action: audited } : permission;
     }),
     UseGuards(PageGuard, LoginGuard, SecondFactorGuard, DashboardLimitGuard, DashboardPermissionGuard),
+    UseInterceptors(OrganizationQueue),
   );
 }
 

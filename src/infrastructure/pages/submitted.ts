@@ -38,11 +38,7 @@ function isCorrectable(error: unknown): error is ApiError {
  *
  * @throws ApiError INVALID_FIELD
  */
-export function requestFrom<Dto extends object>(
-  type: Type<Dto>,
-  form: FormFields,
-  more: object = {},
-): Dto {
+export function requestFrom<Dto extends object>(type: Type<Dto>, form: FormFields, more: object = {}): Dto {
   return validated(type, { ...form.values(), ...more });
 }
 
@@ -52,11 +48,7 @@ export function requestFrom<Dto extends object>(
  * @param query the query of the page; parameters that control only the page are ignored
  * @throws ApiError INVALID_FIELD
  */
-export function queryFrom<Dto extends object>(
-  type: Type<Dto>,
-  query: object,
-  more: object = {},
-): Dto {
+export function queryFrom<Dto extends object>(type: Type<Dto>, query: object, more: object = {}): Dto {
   const filters = Object.entries(query).filter(
     ([name, value]) => value !== '' && value !== undefined && !PAGE_PARAMETERS.includes(name),
   );

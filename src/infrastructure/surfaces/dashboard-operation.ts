@@ -1,4 +1,4 @@
-import { applyDecorators, HttpCode, UseGuards } from '@nestjs/common';
+import { applyDecorators, HttpCode, UseGuards, UseInterceptors } from '@nestjs/common';
 import { ApiSecurity } from '@nestjs/swagger';
 import {
   declarePermission,
@@ -21,6 +21,7 @@ import {
 import { DocumentedOperation, withSharedMessages, type OperationDocument } from '../openapi/index.js';
 import { RateLimitGuard, DashboardRateLimitConfiguration, type RateLimit } from '../rate-limiting/index.js';
 import { commonErrors } from './operation-errors.js';
+import { OrganizationQueue } from './organization-queue.interceptor.js';
 
 /** Counts the requests of a user to all operations together, both with access tokens and with sessions. */
 const LIMIT: RateLimit = {
@@ -45,6 +46,7 @@ export function DashboardOperation(
     HttpCode(document.status ?? 200),
     RequirePermission(() => permission),
     UseGuards(DashboardAuthGuard, DashboardLimitGuard, DashboardPermissionGuard),
+    UseInterceptors(OrganizationQueue),
     ...bearer,
     ApiSecurity('session'),
     DocumentedOperation('dashboard', {

@@ -7,6 +7,7 @@ import { PUBLISH_EVENT, PUBLISH_EVENTS } from './events.docs.js';
 import {
   EventResultsResponse,
   MAX_BATCH_SIZE,
+  MAX_EVENTS,
   PublishEventRequest,
   PublishEventsRequest,
 } from './events.dto.js';
@@ -28,7 +29,7 @@ export class EventsController {
   @Post('batch')
   @InternalOperation(PUBLISH_EVENTS, 'events:publish')
   publishBatch(
-    @JsonOrLinesBody('events', MAX_BATCH_SIZE) request: PublishEventsRequest,
+    @JsonOrLinesBody('events', { size: MAX_BATCH_SIZE, items: MAX_EVENTS }) request: PublishEventsRequest,
   ): Promise<EventResultsResponse> {
     return this.events.publishBatch(request);
   }

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { Sealer } from '../../infrastructure/crypto/index.js';
-import { Transactional } from '../../infrastructure/database/index.js';
+import { KeyedQueue, Transactional } from '../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import type { AttributedClient, RequestAttribution } from '../../infrastructure/http/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
@@ -32,6 +32,9 @@ export interface SessionDetails {
 /** Sessions of users in the client SDK, and their metadata (specification, "Sessions"). */
 @Injectable()
 export class SessionsService {
+  /** By session, because all changes of a session wait for the lock of its row. */
+  private readonly changes = new KeyedQueue(1);
+
   constructor(
     private readonly repository: SessionsRepository,
     private readonly clients: ApiClientDirectory,
@@ -92,7 +95,9 @@ export class SessionsService {
     const session = await this.repository.ofClient(clientId, id);
     if (!session) throw SESSION_NOT_FOUND.error();
     attribution.externalUserId = session.externalUserId;
-    const expiresAt = await this.repository.extend(session, SESSION_LIFETIME, this.clock.now());
+    const expiresAt = await this.changes.run(session.id, () =>
+      this.repository.extend(session, SESSION_LIFETIME, this.clock.now()),
+    );
     if (!expiresAt) throw EXTEND_NOT_SUPPORTED.error();
     return { session: session.id, expires_at: expiresAt };
   }
@@ -101,8 +106,12 @@ export class SessionsService {
    * Opens a session for the SDK, whose only credential is the ID of the session. The SDK can therefore add metadata but
    * not read it. The request is logged for the client of the session.
    */
+  open(request: OpenSessionRequest, attribution: RequestAttribution): Promise<OpenedSessionResponse> {
+    return this.changes.run(request.session_id.toLowerCase(), () => this.addMetadata(request, attribution));
+  }
+
   @Transactional()
-  async open(
+  private async addMetadata(
     { session_id, metadata = {} }: OpenSessionRequest,
     attribution: RequestAttribution,
   ): Promise<OpenedSessionResponse> {

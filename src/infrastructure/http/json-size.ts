@@ -1,0 +1,44 @@
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+/** This bit distinguishes the brackets of arrays from those of objects. */
+const BRACE = 0x20;
+const OPENING = 0x7b;
+const CLOSING = 0x7d;
+
+/** What makes a JSON text expensive, besides its length. */
+export interface JsonSize {
+  /** Members and items at all levels together. */
+  readonly values: number;
+  /** Levels of objects and arrays. */
+  readonly depth: number;
+}
+
+/**
+ * Measures a JSON text, before it is parsed. Reads each byte at most once and stops as soon as a limit is exceeded: parsing and
+ * validating half a megabyte of tiny members would take a hundred times as long. The size of a text that is not valid JSON
+ * has no meaning.
+ */
+export function jsonSize(text: Uint8Array, limits: JsonSize): JsonSize {
+  let values = 0;
+  let depth = 0;
+  let deepest = 0;
+  let isString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const byte = text[at] as number;
+    if (isString) {
+      if (byte === BACKSLASH) at += 1;
+      else isString = byte !== QUOTE;
+    } else if (byte === QUOTE) {
+      isString = true;
+    } else if (byte === COMMA || (byte | BRACE) === OPENING) {
+      values += 1;
+      if (byte !== COMMA) depth += 1;
+      deepest = Math.max(deepest, depth);
+      if (values > limits.values || depth > limits.depth) break;
+    } else if ((byte | BRACE) === CLOSING) {
+      depth -= 1;
+    }
+  }
+  return { values, depth: deepest };
+}
