@@ -14,12 +14,33 @@ interface Operation {
   readonly operationId: string;
   readonly security?: readonly Readonly<Record<string, unknown>>[];
   readonly responses: Readonly<Record<string, DocumentedResponse>>;
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
+}
+
+interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+
+/** An operation with a body. */
+export interface DocumentedBody {
+  readonly method: string;
+  /** With IDs instead of placeholders. */
+  readonly path: string;
+  /** The name of a security scheme, or `none`. */
+  readonly credentials: string;
+  readonly isForm: boolean;
+  /** Whether each line of the body may be an item. */
+  readonly isBatch: boolean;
+  /** The types of the fields. */
+  readonly properties: Readonly<Record<string, string>>;
 }
 
 const DOCUMENT = 'document';
 const document = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')) as {
   paths: Record<string, Record<string, Operation>>;
-  components: { responses: Record<string, DocumentedResponse> };
+  components: { responses: Record<string, DocumentedResponse>; schemas: Record<string, Schema> };
 };
 
 // The API document as a whole is no JSON schema. Redocly checks the schemas that it contains.
@@ -105,5 +126,26 @@ function validatorOf(method: string, path: string, status: number, mediaType: st
 export function documentedPaths(): { path: string; method: string; security: unknown }[] {
   return Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, { security }]) => ({ path, method, security })),
+  );
+}
+
+/** Returns every operation that has a body. */
+export function documentedBodies(): DocumentedBody[] {
+  return Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).flatMap(([method, { requestBody, security = [] }]) => {
+      if (!requestBody) return [];
+      const [type = '', { schema } = { schema: {} }] = Object.entries(requestBody.content)[0] ?? [];
+      const named =
+        schema.$ref === undefined ? schema : document.components.schemas[schema.$ref.split('/').at(-1) ?? ''];
+      const properties = Object.entries(named?.properties ?? {});
+      return {
+        method: method.toUpperCase(),
+        path: path.replaceAll(/\{\w+\}/g, '00000000-0000-4000-8000-000000000000'),
+        credentials: Object.keys(security.at(-1) ?? {})[0] ?? 'none',
+        isForm: type.includes('form'),
+        isBatch: path.endsWith('/batch'),
+        properties: Object.fromEntries(properties.map(([name, { type: kind }]) => [name, String(kind)])),
+      };
+    }),
   );
 }

@@ -86,7 +86,8 @@ export async function readForm(
   }
   const bytes = await new BodyReader(limit, incomplete).receive(request, response);
   const separator = hasFiles ? `--${BOUNDARY.exec(type)?.[1] ?? ''}` : '&';
-  if (occursMoreThan(MAX_FIELDS, separator, bytes))
+  // Boundaries stand around the fields, ampersands between them.
+  if (occursMoreThan(hasFiles ? MAX_FIELDS + 1 : MAX_FIELDS - 1, separator, bytes))
     throw INVALID_FIELD.error(`The request body must not have more than ${MAX_FIELDS} fields.`);
   const form = hasFiles
     ? await fieldsAndFiles(bytes, type)

@@ -1,0 +1,81 @@
+import pg from 'pg';
+import { eventually } from '../support/eventually.js';
+import { startTestApp, type TestApp, type TestResponse } from '../support/test-app.js';
+
+/** More than the connections of a process. */
+const CONCURRENT = 30;
+
+let service: TestApp;
+
+beforeAll(async () => {
+  service = await startTestApp({ SESSION_OPENS_PER_MINUTE: '1000000' });
+});
+afterAll(() => service.close());
+
+/** Holds a lock in a transaction while the requests wait for it, and the requests of others must get responses. */
+async function whileLocked(
+  lock: string,
+  values: unknown[],
+  request: () => Promise<TestResponse>,
+): Promise<TestResponse[]> {
+  const connection = new pg.Client({ connectionString: service.database.url });
+  await connection.connect();
+  try {
+    await connection.query('BEGIN');
+    await connection.query(lock, values);
+    const waiting = Promise.all(Array.from({ length: CONCURRENT }, request));
+    await eventually('a request waits for the lock', async () => (await waitingConnections()) > 0);
+    expect(await createSession((await service.anotherOrganization()).production)).toMatchObject({
+      status: 200,
+    });
+    expect(await waitingConnections()).toBeLessThanOrEqual(5);
+    await connection.query('COMMIT');
+    return await waiting;
+  } finally {
+    await connection.end();
+  }
+}
+
+async function waitingConnections(): Promise<number> {
+  const [row] = await service.database.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+  );
+  return row?.count ?? 0;
+}
+
+const createSession = (as: TestApp['production']): Promise<TestResponse> =>
+  service.request('/session/create', { body: { type: 'link', external_user_id: 'user-1' }, as });
+
+describe('Concurrent requests that wait for the same lock', () => {
+  it.each([
+    ['POST /session/open', '/session/open', false],
+    ['POST /session/extend', '/session/extend', true],
+  ])('leave connections for others: %s', async (_operation, path, isAuthenticated) => {
+    const { session } = (await createSession(service.production)).body;
+    const responses = await whileLocked('SELECT FROM session WHERE id = $1 FOR UPDATE', [session], () =>
+      service.request(path, {
+        body: { session_id: session, ...(isAuthenticated ? {} : { metadata: { order: '4711' } }) },
+        ...(isAuthenticated && { as: service.production }),
+      }),
+    );
+    expect(responses.map(({ status }) => status)).toEqual(Array(CONCURRENT).fill(200));
+  });
+
+  it('leave connections for others: POST /webhook-endpoints/create', async () => {
+    const login = await service.login();
+    let number = 0;
+    const responses = await whileLocked(
+      'LOCK TABLE webhook_endpoint IN SHARE ROW EXCLUSIVE MODE',
+      [],
+      () =>
+        service.request('/webhook-endpoints/create', {
+          body: { environment: 'production', url: `https://hooks.example.com/${(number += 1)}` },
+          login,
+        }),
+    );
+    const statuses = responses.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(10);
+    expect(statuses.filter((status) => status === 409)).toHaveLength(CONCURRENT - 10);
+  });
+});
