@@ -33,6 +33,7 @@ afterAll(() => service.close());
 
 const titleOf = ({ text }: PageResponse): string => /<h1>([^<]*)<\/h1>/.exec(text)?.[1] ?? '';
 const statusOf = async ({ agent, id }: TestLink): Promise<string> => (await links.find(agent, id)).status;
+const failureOf = async ({ agent, id }: TestLink) => (await links.find(agent, id)).failure;
 const rowOf = async (id: string) =>
   (await service.database.query('SELECT * FROM sign_in_link WHERE id = $1', [id]))[0] ?? {};
 const eventsOf = ({ externalUserId }: TestAgent) =>
@@ -119,7 +120,7 @@ describe('Creating a sign-in link', () => {
     try {
       const link = await links.create(agent, NETFLIX.id);
       expect(JSON.stringify(link)).not.toContain('sign-in');
-      expect(Object.keys(link)).toEqual(['id', 'status', 'merchant', 'expiresAt']);
+      expect(Object.keys(link)).toEqual(['id', 'status', 'failure', 'merchant', 'expiresAt']);
       const [message] = textMessagesTo(service, agent.phoneNumber);
       expect(message?.body).toContain('https://agents.example.com/sign-in/');
     } finally {
@@ -396,6 +397,7 @@ describe('The page of a sign-in link', () => {
     const last = await send(visitor, link.path, wrong);
     expect([last.status, titleOf(last)]).toEqual([410, 'Too many attempts']);
     expect(await statusOf(link)).toBe('failed');
+    expect(await failureOf(link)).toBe('too_many_attempts');
     expect(titleOf(await send(visitor, link.path, GOOD))).toBe('Too many attempts');
     expect(await accountsOf(link.agent)).toEqual([]);
   });
@@ -443,6 +445,7 @@ describe('The page of a sign-in link', () => {
     const page = await send(visitor, link.path, { ...GOOD, user_name: 'user_locked' });
     expect([page.status, titleOf(page)]).toEqual([410, 'The sign-in failed']);
     expect(await statusOf(link)).toBe('failed');
+    expect(await failureOf(link)).toBe('refused');
     expect(titleOf(await resend(visitor, link.path))).toBe('The sign-in failed');
     expect(await eventsOf(link.agent)).toEqual([]);
   });

@@ -128,6 +128,9 @@ describe('Text messages through Twilio', () => {
       [agent.externalUserId],
     );
     expect(link).toMatchObject({ status: 'failed' });
+    expect(await service.app.get(SignInLinksService).find(agent, String(link?.['id']))).toMatchObject({
+      failure: 'not_sent',
+    });
     expect(logLines().find((line) => line['link_id'] === link?.['id'])).toMatchObject({
       level: 'error',
       message:

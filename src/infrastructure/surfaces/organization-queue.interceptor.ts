@@ -8,15 +8,17 @@ import { KeyedQueue } from '../database/index.js';
 const CONCURRENT_REQUESTS = 5;
 
 /**
- * Limits the concurrent requests of an organization in the dashboard. They wait for each other's locks, for example on the
- * organization's audit log, and for slow queries; waiting, they must not occupy all connections to the database.
+ * Limits the concurrent changes of an organization in the dashboard. They wait for each other's locks, for example on the
+ * organization's audit log; waiting, they must not occupy all connections to the database.
  */
 @Injectable()
 export class OrganizationQueue implements NestInterceptor {
   private static readonly queue = new KeyedQueue(CONCURRENT_REQUESTS);
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const { organizationId } = dashboardActorOf(context.switchToHttp().getRequest<Request>());
+    const request = context.switchToHttp().getRequest<Request>();
+    if (/^(?:GET|HEAD)$/.test(request.method)) return next.handle();
+    const { organizationId } = dashboardActorOf(request);
     const handle = (): Promise<unknown> => lastValueFrom(next.handle(), { defaultValue: undefined });
     return from(OrganizationQueue.queue.run(organizationId, handle));
   }

@@ -6,5 +6,6 @@ export {
   SignInLinksService,
   type CreatedSignInLink,
   type SignInAgent,
+  type SignInFailure,
   type SignInLinkView,
 } from './sign-in-links.service.js';

@@ -34,6 +34,8 @@ import type { SignInLink } from './sign-in-link.entity.js';
 import { SignInLinksRepository, type LinkOwner, type LinkPosition } from './sign-in-links.repository.js';
 
 export const LINK_LIFETIME = 15 * MINUTE;
+/** How often the merchant is asked for one link, with credentials or one-time codes. */
+export const MAX_ATTEMPTS = 5;
 const LINKS_PER_HOUR = 5;
 /** Agents see links in lists until a week after their creation. */
 const LISTED_FOR = 7 * DAY;
@@ -51,9 +53,14 @@ export interface SignInAgent {
   readonly phoneNumber?: string | undefined;
 }
 
+/** Why a link failed: its text message was not sent, or the merchant refused the user, at once or too many times. */
+export type SignInFailure = 'not_sent' | 'refused' | 'too_many_attempts';
+
 export interface SignInLinkView {
   readonly id: string;
   readonly status: SignInLinkStatus;
+  /** Undefined unless the link failed. */
+  readonly failure: SignInFailure | undefined;
   readonly merchant: CatalogEntry;
   readonly expiresAt: Date;
 }
@@ -222,7 +229,8 @@ export class SignInLinksService {
 
   private toView(link: SignInLink, { id, name }: CatalogEntry): SignInLinkView {
     const status = statusOf(link, this.clock.now());
-    return { id: link.id, status, merchant: { id, name }, expiresAt: link.expiresAt };
+    const failure = status === 'failed' ? failureOf(link) : undefined;
+    return { id: link.id, status, failure, merchant: { id, name }, expiresAt: link.expiresAt };
   }
 }
 
@@ -250,6 +258,12 @@ function tooManyLinks(retryAfter: number): ApiError {
 /** Returns the status at this time. */
 export function statusOf({ status, expiresAt }: SignInLink, now: Date): SignInLinkStatus {
   return status === 'pending' && expiresAt <= now ? 'expired' : status;
+}
+
+/** A link whose message was not sent had no attempt. */
+function failureOf({ attempts }: SignInLink): SignInFailure {
+  if (attempts === 0) return 'not_sent';
+  return attempts < MAX_ATTEMPTS ? 'refused' : 'too_many_attempts';
 }
 
 function merchantIn(merchants: ReadonlyMap<number, CatalogEntry>, { merchantId }: SignInLink): CatalogEntry {

@@ -3,8 +3,8 @@ import type { FormFields, RequestOrigin } from '../../infrastructure/http/index.
 import type { PageResponse } from '../../infrastructure/pages/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { SignInFormLimits } from './sign-in-form-limits.js';
-import { statusOf } from './sign-in-links.service.js';
-import { MAX_ATTEMPTS, SignInService, type AttemptResult, type OpenedLink } from './sign-in.service.js';
+import { MAX_ATTEMPTS, statusOf } from './sign-in-links.service.js';
+import { SignInService, type AttemptResult, type OpenedLink } from './sign-in.service.js';
 import {
   codePage,
   credentialsPage,

@@ -12,9 +12,7 @@ import { MerchantSignIn, type MerchantCredentials, type SignInOutcome } from './
 import { SignInAvailability } from './sign-in-availability.js';
 import type { SignInLink } from './sign-in-link.entity.js';
 import { SignInLinksRepository } from './sign-in-links.repository.js';
-
-/** How often the merchant is asked for one link, with credentials or one-time codes. */
-export const MAX_ATTEMPTS = 5;
+import { MAX_ATTEMPTS } from './sign-in-links.service.js';
 
 /** A link as its user sees it. */
 export interface OpenedLink {

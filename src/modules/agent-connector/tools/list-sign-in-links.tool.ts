@@ -9,7 +9,7 @@ const LINKS_PER_PAGE = 50;
 
 const INPUT = z.strictObject({ cursor: CURSOR });
 const OUTPUT = z.object({
-  links: z.array(SIGN_IN_LINK).describe('The links of the last week, the newest first.'),
+  links: z.array(SIGN_IN_LINK),
   next_cursor: NEXT_CURSOR,
 });
 
@@ -19,7 +19,7 @@ export class ListSignInLinksTool extends Tool<typeof INPUT, typeof OUTPUT> {
     name: 'list_sign_in_links',
     title: 'List sign-in links',
     description:
-      'Returns the sign-in links of the user from the last week, also those of other conversations. Use it to find a ' +
+      'Returns the sign-in links of the user from the last week, the newest first, also those of other conversations. Use it to find a ' +
       'pending link before you create another one, or if you do not know the ID of a link.',
     annotations: READ_ONLY,
   };

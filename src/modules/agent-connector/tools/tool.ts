@@ -82,4 +82,5 @@ export const MERCHANT = z.object({ id: z.int(), name: z.string() });
 
 export const CURSOR = optional(z.string().max(512), 'next_cursor of the previous page.');
 
-export const NEXT_CURSOR = z.string().nullable().describe('null on the last page.');
+/** null on the last page. */
+export const NEXT_CURSOR = z.string().nullable();

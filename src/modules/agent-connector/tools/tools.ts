@@ -61,8 +61,14 @@ function listed({ description: { annotations, ...description }, input, output }:
 function schemaOf(type: z.ZodObject): ListedTool['inputSchema'] {
   const { $schema: _, ...schema } = z.toJSONSchema(type, {
     io: 'input',
-    // Every model pays for the length of the list. Zod adds the limits of JavaScript to each integer.
+    // Every model pays for the length of the list. Zod adds the limits of JavaScript to each integer, and writes each value that
+    // can be null as two schemas.
     override: ({ jsonSchema }) => {
+      const [value, empty, ...others] = jsonSchema.anyOf ?? [];
+      if (value?.type && !value.enum && empty?.type === 'null' && others.length === 0) {
+        delete jsonSchema.anyOf;
+        Object.assign(jsonSchema, { ...value, ...jsonSchema, type: [value.type, 'null'] });
+      }
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },
