@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { SERVICE_SCOPES } from '../../src/infrastructure/auth/index.js';
+import { PLATFORM } from '../../src/modules/audit-logs/index.js';
 import { ServiceTokensService } from '../../src/modules/service-tokens/index.js';
 import { acceptAccessTokens } from '../support/access-tokens.js';
 import { moveClock } from '../support/clock.js';
@@ -31,6 +32,12 @@ interface Operation {
   readonly method: string;
   readonly path: string;
   readonly security: readonly Readonly<Record<string, unknown>>[];
+}
+
+interface AuditedEntry {
+  readonly event: { readonly action: string };
+  readonly actor: { readonly name: string };
+  readonly target: object;
 }
 
 interface ListedToken {
@@ -291,6 +298,25 @@ describe('npm run cli -- service-token', () => {
         `service-token rotate --token ${id}`,
         'The service token has been rotated already: rotate its successor.',
       );
+      const { output } = await commands.run(`audit export --organization ${PLATFORM} --format ndjson`);
+      const entries = output
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as AuditedEntry);
+      expect(entries.map(({ event, actor, target }) => [event.action, actor.name, target])).toEqual(
+        ['service_token.create', 'service_token.rotate', 'service_token.revoke', 'audit_log.export'].map(
+          (action) => [
+            action,
+            'operator',
+            {
+              type: action.startsWith('service') ? 'service_token' : 'audit_log',
+              name: action.startsWith('service') ? 'Card updater' : null,
+              environment: 'production',
+            },
+          ],
+        ),
+      );
+      expect(await commands.result('audit verify')).toMatchObject({ intact: true });
     },
     COMMAND_TIMEOUT,
   );

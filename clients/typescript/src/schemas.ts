@@ -104,6 +104,9 @@ export interface components {
       | 'domain.remove'
       | 'client.create'
       | 'client.update'
+      | 'service_token.create'
+      | 'service_token.rotate'
+      | 'service_token.revoke'
       | 'account.create'
       | 'account.activate'
       | 'account.update'
@@ -182,7 +185,7 @@ export interface components {
     /** @description The target of the action. */
     AuditTargetResponse: {
       /**
-       * @description The kind of target: `user`, `device`, `merchant`, `request_log`, `audit_log`, `webhook_endpoint`, `access_grant`, `secret`, `sso_configuration`, `domain`, `api_client`, `account`. More may be added.
+       * @description The kind of target: `user`, `device`, `merchant`, `request_log`, `audit_log`, `webhook_endpoint`, `access_grant`, `secret`, `sso_configuration`, `domain`, `api_client`, `service_token`, `account`. More may be added.
        * @example secret
        */
       type: string;

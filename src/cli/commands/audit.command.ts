@@ -7,6 +7,7 @@ import {
   AuditLogsService,
   AuditVerification,
   parseHead,
+  PLATFORM,
   type ChainReport,
   type ExportedHead,
 } from '../../modules/audit-logs/index.js';
@@ -67,7 +68,7 @@ class ShowAuditHeadCommand extends OperatorCommand {
     app: INestApplicationContext,
     { organization }: { organization: string },
   ): Promise<void> {
-    await app.get(OrganizationsService).require(organization);
+    await requireChain(app, organization);
     printResult(await app.get(AuditVerification).head(organization));
   }
 }
@@ -90,7 +91,7 @@ class ExportAuditLogCommand extends OperatorCommand {
     app: INestApplicationContext,
     { organization, format, ...bounds }: ExportOptions,
   ): Promise<void> {
-    await app.get(OrganizationsService).require(organization);
+    await requireChain(app, organization);
     requirePeriod(bounds);
     const entries = app.get(AuditLogsService).all(organization, bounds);
     const exported = { organizationId: organization, action: 'audit_log.export', target: {} } as const;
@@ -104,6 +105,11 @@ class ExportAuditLogCommand extends OperatorCommand {
 })
 export class AuditCommand extends CommandGroup {}
 
+/** @throws OperatorError if there is no such organization. The platform has a chain, too. */
+async function requireChain(app: INestApplicationContext, organization: string): Promise<void> {
+  if (organization !== PLATFORM) await app.get(OrganizationsService).require(organization);
+}
+
 async function organizationsToVerify(
   app: INestApplicationContext,
   organization: string | undefined,
@@ -111,7 +117,7 @@ async function organizationsToVerify(
 ): Promise<string[]> {
   const id = organization ?? head?.organization_id;
   if (id === undefined) return app.get(AuditVerification).organizationIds();
-  await app.get(OrganizationsService).require(id);
+  await requireChain(app, id);
   if (head && head.organization_id !== id)
     throw new OperatorError(`The head belongs to the organization ${head.organization_id}.`);
   return [id];

@@ -2,6 +2,12 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { Command, SubCommand } from 'nest-commander';
 import { SERVICE_SCOPES } from '../../infrastructure/auth/index.js';
 import {
+  OperatorAudit,
+  PLATFORM,
+  type AuditAction,
+  type OperatorChange,
+} from '../../modules/audit-logs/index.js';
+import {
   DEFAULT_SERVICE_TOKEN_OVERLAP_HOURS,
   ServiceTokensService,
   type IssuedServiceToken,
@@ -34,7 +40,8 @@ class CreateServiceTokenCommand extends OperatorCommand {
     options: { name: string; scope: string[] },
   ): Promise<void> {
     const scopes = options.scope.map((scope) => scope.trim());
-    printIssued(await app.get(ServiceTokensService).create(options.name, scopes));
+    const tokens = app.get(ServiceTokensService);
+    await issue(app, 'service_token.create', () => tokens.create(options.name, scopes));
   }
 }
 
@@ -73,7 +80,8 @@ class RotateServiceTokenCommand extends OperatorCommand {
     app: INestApplicationContext,
     { token, overlapHours = DEFAULT_SERVICE_TOKEN_OVERLAP_HOURS }: { token: string; overlapHours?: number },
   ): Promise<void> {
-    printIssued(await app.get(ServiceTokensService).rotate(token, overlapHours));
+    const tokens = app.get(ServiceTokensService);
+    await issue(app, 'service_token.rotate', () => tokens.rotate(token, overlapHours));
   }
 }
 
@@ -84,8 +92,11 @@ class RotateServiceTokenCommand extends OperatorCommand {
 @Options({ token: TOKEN })
 class RevokeServiceTokenCommand extends OperatorCommand {
   protected async execute(app: INestApplicationContext, { token }: { token: string }): Promise<void> {
-    const changed = await app.get(ServiceTokensService).revoke(token);
-    printResult({ service_token_id: token, revoked: true, changed });
+    const { revokedAt } = await app.get(OperatorAudit).run(
+      () => app.get(ServiceTokensService).revoke(token),
+      (before) => (before.revokedAt ? [] : [changeOf('service_token.revoke', before.name)]),
+    );
+    printResult({ service_token_id: token, revoked: true, changed: !revokedAt });
   }
 }
 
@@ -100,6 +111,19 @@ class RevokeServiceTokenCommand extends OperatorCommand {
 })
 export class ServiceTokenCommand extends CommandGroup {}
 
-function printIssued({ stored: { id, name, scopes }, token }: IssuedServiceToken): void {
-  printResult({ service_token_id: id, name, scopes, token });
+/** Issues a token, records it in the audit log of the platform, and prints it. */
+async function issue(
+  app: INestApplicationContext,
+  action: AuditAction,
+  work: () => Promise<IssuedServiceToken>,
+): Promise<void> {
+  const { stored, token } = await app
+    .get(OperatorAudit)
+    .run(work, (issued) => [changeOf(action, issued.stored.name)]);
+  printResult({ service_token_id: stored.id, name: stored.name, scopes: stored.scopes, token });
+}
+
+/** Service tokens belong to no organization. */
+function changeOf(action: AuditAction, name: string): OperatorChange {
+  return { organizationId: PLATFORM, action, target: { name } };
 }

@@ -62,6 +62,18 @@ export const AUDIT_ACTIONS = {
     target: 'api_client',
     meaning: 'An API client was named, or an operation was enabled for it.',
   },
+  'service_token.create': {
+    target: 'service_token',
+    meaning: 'A token of the platform’s own services was created. Only in the log of the platform.',
+  },
+  'service_token.rotate': {
+    target: 'service_token',
+    meaning: 'A token of the platform’s own services was rotated. Only in the log of the platform.',
+  },
+  'service_token.revoke': {
+    target: 'service_token',
+    meaning: 'A token of the platform’s own services was revoked. Only in the log of the platform.',
+  },
   'account.create': { target: 'account', meaning: 'The organization was created.' },
   'account.activate': { target: 'account', meaning: 'The account of the organization was activated.' },
   'account.update': { target: 'account', meaning: 'A setting of the organization was changed.' },

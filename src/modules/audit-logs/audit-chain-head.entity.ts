@@ -1,9 +1,8 @@
-import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The last entry of an organization's chain. Appending an entry locks this row. */
+/** The last entry of the chain of an organization, or of the platform. Appending an entry locks this row. */
 @Entity({ name: 'audit_chain' })
 export class AuditChainHead {
-  @ForeignKey('organization', { name: 'audit_chain_organization_fkey' })
   @PrimaryColumn({ name: 'organization_id', type: 'uuid', primaryKeyConstraintName: 'audit_chain_pkey' })
   organizationId!: string;
 

@@ -4,5 +4,5 @@ export { AuditLogsModule } from './audit-logs.module.js';
 export { AUDIT_LOG_COLUMNS, AuditLogsService } from './audit-logs.service.js';
 export { AuditVerification, type ChainReport } from './audit-verification.js';
 export { parseHead, type ExportedHead } from './exported-head.js';
-export { OperatorAudit, type OperatorChange } from './operator-audit.js';
+export { OperatorAudit, PLATFORM, type OperatorChange } from './operator-audit.js';
 export { SYSTEM } from './system-actor.js';

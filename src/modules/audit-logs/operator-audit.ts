@@ -3,7 +3,13 @@ import { Transactional } from '../../infrastructure/database/index.js';
 import type { AuditAction } from './audit-actions.js';
 import { AuditLog, type AuditRecord } from './audit-log.js';
 
-/** A change that an operator made to an organization. */
+/**
+ * The chain of changes that belong to no organization, in the place of an organization's ID. Customers cannot read it; the
+ * commands `audit verify`, `audit head` and `audit export` can.
+ */
+export const PLATFORM = '00000000-0000-0000-0000-000000000000';
+
+/** A change that an operator made to an organization, or to the platform. */
 export interface OperatorChange {
   readonly organizationId: string;
   readonly action: AuditAction;

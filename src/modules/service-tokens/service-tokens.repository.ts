@@ -32,14 +32,9 @@ export class ServiceTokensRepository {
     await this.transaction.manager.update(ServiceToken, { id }, { expiresAt });
   }
 
-  /** @returns whether the token was not revoked until now */
-  async revoke(id: string, now: Date): Promise<boolean> {
-    const { affected } = await this.transaction.manager.update(
-      ServiceToken,
-      { id, revokedAt: IsNull() },
-      { revokedAt: now },
-    );
-    return affected === 1;
+  /** Keeps the time of an earlier revocation. */
+  async revoke(id: string, now: Date): Promise<void> {
+    await this.transaction.manager.update(ServiceToken, { id, revokedAt: IsNull() }, { revokedAt: now });
   }
 
   /** Records a use, unless a process has recorded one after `unlessAfter`. */

@@ -68,14 +68,15 @@ export class ServiceTokensService {
   /**
    * Idempotent.
    *
-   * @returns whether the token was not revoked until now
+   * @returns the token as it was before
    * @throws OperatorError if the token is unknown
    */
   @Transactional()
-  async revoke(id: string): Promise<boolean> {
-    await this.lock(id);
+  async revoke(id: string): Promise<ServiceToken> {
+    const token = await this.lock(id);
     this.transaction.afterCommit(() => this.verifier.forgetAll());
-    return this.repository.revoke(id, this.clock.now());
+    await this.repository.revoke(id, this.clock.now());
+    return token;
   }
 
   private async lock(id: string): Promise<ServiceToken> {

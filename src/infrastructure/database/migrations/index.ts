@@ -22,6 +22,7 @@ import { DistributedPartitions1790000000026 } from './1790000000026-distributed-
 import { ColumnarPartitions1790000000027 } from './1790000000027-columnar-partitions.js';
 import { SignInLinkTokens1790000000028 } from './1790000000028-sign-in-link-tokens.js';
 import { RequestLogFiles1790000000031 } from './1790000000031-request-log-files.js';
+import { PlatformAuditChain1790000000032 } from './1790000000032-platform-audit-chain.js';
 
 /** All migrations, oldest first. Never edit one that has landed, released or not. */
 export const MIGRATIONS = [
@@ -51,4 +52,5 @@ export const MIGRATIONS = [
   ColumnarPartitions1790000000027,
   SignInLinkTokens1790000000028,
   RequestLogFiles1790000000031,
+  PlatformAuditChain1790000000032,
 ];
