@@ -241,7 +241,10 @@ describe('POST /detected_accounts/identify', () => {
 
   it('reads the names only from the field "name"', async () => {
     const { status, body } = await identify({ external_user_id: 'u', names: ['Netflix'] });
-    expect([status, body]).toEqual([400, invalidField('The name field is required. The field names is not known. Did you mean name?')]);
+    expect([status, body]).toEqual([
+      400,
+      invalidField('The name field is required. The field names is not known. Did you mean name?'),
+    ]);
   });
 
   testRejections(IDENTIFY, 'name', () => enabled);

@@ -65,14 +65,11 @@ describe('Concurrent requests that wait for the same lock', () => {
   it('leave connections for others: POST /webhook-endpoints/create', async () => {
     const login = await service.login();
     let number = 0;
-    const responses = await whileLocked(
-      'LOCK TABLE webhook_endpoint IN SHARE ROW EXCLUSIVE MODE',
-      [],
-      () =>
-        service.request('/webhook-endpoints/create', {
-          body: { environment: 'production', url: `https://hooks.example.com/${(number += 1)}` },
-          login,
-        }),
+    const responses = await whileLocked('LOCK TABLE webhook_endpoint IN SHARE ROW EXCLUSIVE MODE', [], () =>
+      service.request('/webhook-endpoints/create', {
+        body: { environment: 'production', url: `https://hooks.example.com/${(number += 1)}` },
+        login,
+      }),
     );
     const statuses = responses.map(({ status }) => status);
     expect(statuses.filter((status) => status === 200)).toHaveLength(10);
