@@ -10,23 +10,32 @@ export class DetectedAccountsRepository {
   constructor(private readonly transaction: Transaction) {}
 
   /**
-   * Returns the times at which the user's accounts were detected, by match key: null without an account. Keys of no merchant are
-   * absent. One statement looks up all keys, by a join with the names of the merchants.
+   * Returns the times at which the user's accounts were detected, by match key. Keys without an account are absent. One statement
+   * looks up all keys, by a join with the names of the merchants.
    */
   async detectedAtByMatchKey(
     clientId: string,
     externalUserId: string,
     matchKeys: readonly string[],
-  ): Promise<Map<string, Date | null>> {
-    const rows = await this.transaction.manager.query<{ matchKey: string; detectedAt: Date | null }[]>(
+  ): Promise<Map<string, Date>> {
+    const rows = await this.transaction.manager.query<{ matchKey: string; detectedAt: Date }[]>(
       `SELECT merchant_name.match_key AS "matchKey", account.detected_at AS "detectedAt"
          FROM merchant_name
-         LEFT JOIN detected_account account ON account.merchant_id = merchant_name.merchant_id
-              AND account.client_id = $1 AND account.external_user_id = $2
-        WHERE merchant_name.match_key = ANY ($3)`,
+         JOIN detected_account account ON account.merchant_id = merchant_name.merchant_id
+        WHERE account.client_id = $1 AND account.external_user_id = $2
+          AND merchant_name.match_key = ANY ($3)`,
       [clientId, externalUserId, matchKeys],
     );
     return new Map(rows.map((row) => [row.matchKey, row.detectedAt]));
+  }
+
+  /** Returns those of the match keys that are names of merchants. */
+  async namesAmong(matchKeys: readonly string[]): Promise<Set<string>> {
+    const rows = await this.transaction.manager.query<{ matchKey: string }[]>(
+      'SELECT match_key AS "matchKey" FROM merchant_name WHERE match_key = ANY ($1)',
+      [matchKeys],
+    );
+    return new Set(rows.map(({ matchKey }) => matchKey));
   }
 
   /**

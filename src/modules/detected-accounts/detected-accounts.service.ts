@@ -78,13 +78,19 @@ export class DetectedAccountsService {
     externalUserId: string,
     names: readonly string[],
   ): Promise<DetectedAccountResponse[]> {
-    const named = names.map((name) => ({ name, keys: matchKeys(name) }));
-    const allKeys = [...new Set(named.flatMap(({ keys }) => keys))];
-    const detections = await this.repository.detectedAtByMatchKey(clientId, externalUserId, allKeys);
-    return named.map(({ name, keys }) => {
-      const ofMerchant = keys.find((key) => detections.has(key));
-      const detectedAt = detections.get(ofMerchant ?? '') ?? null;
-      return { name, detected: detectedAt !== null, detected_at: detectedAt };
+    const keysOf = names.map(matchKeys);
+    const detections = await this.repository.detectedAtByMatchKey(clientId, externalUserId, keysOf.flat());
+    const found = keysOf.map((keys) => {
+      const at = keys.findIndex((key) => detections.has(key));
+      return { key: keys[at] ?? '', longer: keys.slice(0, Math.max(0, at)) };
+    });
+    // A name that means another merchant as a whole does not also mean this one without its last words.
+    const longer = found.flatMap((each) => each.longer);
+    const others = longer.length > 0 ? await this.repository.namesAmong(longer) : new Set();
+    return found.map((each, index) => {
+      const isOther = each.longer.some((key) => others.has(key));
+      const detectedAt = isOther ? null : (detections.get(each.key) ?? null);
+      return { name: names[index] ?? '', detected: detectedAt !== null, detected_at: detectedAt };
     });
   }
 

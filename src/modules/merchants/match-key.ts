@@ -34,11 +34,25 @@ export function matchKey(name: string): string {
 const WEB_ADDRESS = /^(?:https?:\/\/)?(?:www\.)?([\p{Letter}\p{Number}.-]+\.\p{Letter}{2,})(?:[/?#:].*)?$/isu;
 const DOMAIN = /\.com$/i;
 /** The match keys of words after a name that are not part of it: kinds of companies, and what a user has with them. */
-const ADDITIONS: ReadonlySet<string> = new Set(
-  'account accounts co company corp corporation inc incorporated limited llc login ltd membership plc subscription'.split(
-    ' ',
-  ),
-);
+const ADDITIONS: readonly string[] = [
+  'account',
+  'accounts',
+  'co',
+  'company',
+  'corp',
+  'corporation',
+  'inc',
+  'incorporated',
+  'limited',
+  'llc',
+  'login',
+  'ltd',
+  'membership',
+  'plc',
+  'subscription',
+];
+/** Most names have no additions, and looking for them costs eight times as much as the key. */
+const MAY_HAVE_ADDITIONS = new RegExp(`[./]|\\s(?:${ADDITIONS.join('|')})\\P{Letter}*$`, 'iu');
 
 /**
  * Returns the match keys under which to look up a name that somebody wrote: of the whole name first, because it may be that
@@ -48,10 +62,11 @@ const ADDITIONS: ReadonlySet<string> = new Set(
  * @returns at most four keys, and none for a name without letters and digits
  */
 export function matchKeys(name: string): string[] {
+  if (!MAY_HAVE_ADDITIONS.test(name)) return [matchKey(name)].filter((key) => key !== '');
   const [first = '', ...more] = name.trim().split(/\s+/u);
   const words = [WEB_ADDRESS.exec(first)?.[1] ?? first, ...more];
   const spellings = [name, words.join(' ')];
-  while (words.length > 1 && ADDITIONS.has(matchKey(words.at(-1) ?? ''))) words.pop();
+  while (words.length > 1 && ADDITIONS.includes(matchKey(words.at(-1) ?? ''))) words.pop();
   const bare = words.join(' ');
   spellings.push(bare, bare.replace(DOMAIN, ''));
   return [...new Set([...new Set(spellings)].map(matchKey))].filter((key) => key !== '');
