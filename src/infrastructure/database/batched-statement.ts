@@ -7,6 +7,8 @@ type Callback<Result> = (error: unknown, result?: Result) => void;
 interface WaitingRow<Row, Result> {
   readonly row: Row;
   readonly callback: Callback<Result>;
+  /** Whether a statement contains the row whose outcome is not known yet. */
+  isRunning: boolean;
 }
 
 export interface BatchedStatementOptions<Row, Result = void> {
@@ -52,8 +54,7 @@ export class RowDropped extends Error {
  */
 export class BatchedStatement<Row, Result = void> {
   private waiting: WaitingRow<Row, Result>[] = [];
-  /** Rows of running statements. */
-  private readonly inFlight = new Set<WaitingRow<Row, Result>>();
+  private readonly runningBatches = new Set<readonly WaitingRow<Row, Result>[]>();
   private running = 0;
   private scheduled = false;
   private paused = false;
@@ -77,7 +78,7 @@ export class BatchedStatement<Row, Result = void> {
    * cost.
    */
   enqueue(row: Row, callback: Callback<Result>): void {
-    this.waiting.push({ row, callback });
+    this.waiting.push({ row, callback, isRunning: false });
     this.dropOldest();
     this.schedule();
   }
@@ -110,9 +111,9 @@ export class BatchedStatement<Row, Result = void> {
    * @returns the rows; their callbacks are not called
    */
   abandon(): Row[] {
-    const running = [...this.inFlight].map(({ row }) => row);
-    this.inFlight.clear();
-    return [...running, ...this.stop()];
+    const running = [...this.runningBatches].flat().filter(({ isRunning }) => isRunning);
+    this.runningBatches.clear();
+    return [...running.map(({ row }) => row), ...this.stop()];
   }
 
   private isIdle(): boolean {
@@ -144,12 +145,14 @@ export class BatchedStatement<Row, Result = void> {
 
   private async commit(batch: readonly WaitingRow<Row, Result>[]): Promise<void> {
     this.running += 1;
-    for (const waiting of batch) this.inFlight.add(waiting);
+    this.runningBatches.add(batch);
+    for (const waiting of batch) waiting.isRunning = true;
     try {
       await this.execute(batch);
     } catch (error) {
       await this.recover(batch, error);
     } finally {
+      this.runningBatches.delete(batch);
       this.running -= 1;
       this.schedule();
       this.notifyIdle();
@@ -159,7 +162,7 @@ export class BatchedStatement<Row, Result = void> {
   private async recover(batch: readonly WaitingRow<Row, Result>[], error: unknown): Promise<void> {
     const delay = this.options.retryAfter?.(error);
     if (delay !== undefined) {
-      for (const waiting of batch) this.inFlight.delete(waiting);
+      for (const waiting of batch) waiting.isRunning = false;
       this.waiting.unshift(...batch);
       this.dropOldest();
       if (this.stopped) return;
@@ -191,7 +194,7 @@ export class BatchedStatement<Row, Result = void> {
   }
 
   private settle(waiting: WaitingRow<Row, Result>, error: unknown, result?: Result): void {
-    this.inFlight.delete(waiting);
+    waiting.isRunning = false;
     waiting.callback(error, result);
   }
 
