@@ -371,7 +371,7 @@ describe('The protocol of the agent connector', () => {
   });
 
   it.each(['[{a}]', '[{"path":1}]', '[ { } ]', '…'.repeat(400)])(
-    'repeats a value that looks like a list of problems: %s',
+    'returns an unsupported revision unchanged even if it looks like a list of problems: %s',
     async (revision) => {
       const meta = { ...META, 'io.modelcontextprotocol/protocolVersion': revision };
       const { status, message } = await send({ ...LIST, params: { _meta: meta } });
@@ -920,26 +920,29 @@ describe('The limits of the agent connector', () => {
   const outcomes = (responses: readonly RpcResponse[]): unknown[] =>
     responses.map(({ message }) => message?.result?.['isError'] ?? false);
 
-  it.each(Object.entries(CLIENTS))('are results of tools for %s, which go on', async (_name, connect) => {
-    const agent = await connect(limited.baseUrl, await mcpToken(limited, 'user-1'));
-    for (let index = 0; index < 3; index += 1) await agent.result('get_connection_info');
-    for (let index = 0; index < 2; index += 1) {
-      const { isError, content } = await agent.call('get_connection_info');
-      expect([isError, content]).toEqual([
-        true,
-        {
-          error_type: 'RATE_LIMIT_ERROR',
-          error_code: 'TOO_MANY_REQUESTS',
-          error_message: expect.any(String) as string,
-          retry_after: expect.any(Number) as number,
-        },
-      ]);
-      expect(content['retry_after']).toBeGreaterThan(0);
-    }
-    await agent.close();
-  });
+  it.each(Object.entries(CLIENTS))(
+    'return an error result to %s, which continues its session',
+    async (_name, connect) => {
+      const agent = await connect(limited.baseUrl, await mcpToken(limited, 'user-1'));
+      for (let index = 0; index < 3; index += 1) await agent.result('get_connection_info');
+      for (let index = 0; index < 2; index += 1) {
+        const { isError, content } = await agent.call('get_connection_info');
+        expect([isError, content]).toEqual([
+          true,
+          {
+            error_type: 'RATE_LIMIT_ERROR',
+            error_code: 'TOO_MANY_REQUESTS',
+            error_message: expect.any(String) as string,
+            retry_after: expect.any(Number) as number,
+          },
+        ]);
+        expect(content['retry_after']).toBeGreaterThan(0);
+      }
+      await agent.close();
+    },
+  );
 
-  it('count the tool calls of each token, and tell the state in headers and the request log', async () => {
+  it('count the tool calls of each token, and show the state in headers and the request log', async () => {
     const tokens = [await mcpToken(limited, 'counted'), await mcpToken(limited, 'other')] as const;
     const responses = await Promise.all(Array.from({ length: 5 }, () => call(tokens[0])));
     expect(responses.map(({ status }) => status)).toEqual(Array(5).fill(200));
@@ -983,7 +986,7 @@ describe('The limits of the agent connector', () => {
     expect(rows).toEqual([]);
   });
 
-  it('refuse guesses of tokens per address, and never the right token', async () => {
+  it('refuse wrong tokens per IP address, but never a valid token', async () => {
     const right = await mcpToken(limited, 'right');
     const guess = (index: number, address: string) =>
       call(`mcp_dev_${String(index).padStart(49, 'a')}`, LIST, { 'x-forwarded-for': address });

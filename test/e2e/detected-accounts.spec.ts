@@ -123,7 +123,7 @@ describe('POST /detected-accounts/search', () => {
     },
   );
 
-  it('prefers the merchant whose whole name it is', async () => {
+  it('prefers the merchant whose name matches the whole text', async () => {
     await detect('whole', 'Booking.com');
     const names = ['Booking.com', 'Booking'];
     expect(await searchNames('whole', names)).toEqual(names.map((name) => found(name)));

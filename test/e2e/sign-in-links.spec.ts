@@ -216,7 +216,7 @@ describe('A sign-in link', () => {
     expect(await statusOf(stranger)).toBe('pending');
   });
 
-  it('is the only one of five that completes, even if 25 concurrent forms complete them', async () => {
+  it('completes only 1 of 5 links for a merchant when 25 forms are sent concurrently', async () => {
     const agent = newAgent(service);
     const all = await Promise.all(Array.from({ length: 5 }, () => newLink(service, agent)));
     const visitors = await Promise.all(

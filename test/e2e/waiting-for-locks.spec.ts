@@ -51,7 +51,7 @@ describe('Concurrent requests that wait for the same lock', () => {
   it.each([
     ['POST /session/open', '/session/open', false],
     ['POST /session/extend', '/session/extend', true],
-  ])('leave connections for others: %s', async (_operation, path, isAuthenticated) => {
+  ])('leave database connections for other requests: %s', async (_operation, path, isAuthenticated) => {
     const { session } = (await createSession(service.production)).body;
     const responses = await whileLocked('SELECT FROM session WHERE id = $1 FOR UPDATE', [session], () =>
       service.request(path, {
@@ -62,7 +62,7 @@ describe('Concurrent requests that wait for the same lock', () => {
     expect(responses.map(({ status }) => status)).toEqual(Array(CONCURRENT).fill(200));
   });
 
-  it('leave connections for others: POST /webhook-endpoints/create', async () => {
+  it('leave database connections for other requests: POST /webhook-endpoints/create', async () => {
     const login = await service.login();
     let number = 0;
     const responses = await whileLocked('LOCK TABLE webhook_endpoint IN SHARE ROW EXCLUSIVE MODE', [], () =>

@@ -77,7 +77,7 @@ export async function first<Item>(count: number, items: AsyncIterable<Item>): Pr
 /** Milliseconds. */
 const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** Returns a timestamp: of the option, or of as long ago as it says. */
+/** Returns the timestamp that an option gives, either as a time or as a duration before now, such as `2h`. */
 export function timeOption(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const [, number, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];

@@ -315,7 +315,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Get authorization server metadata.
    *
-   * Returns the OAuth endpoints and capabilities of this server (RFC 8414). OAuth libraries read them automatically. Clients of the agent connector (MCP) cannot use them, and get 404: requests to a host of its own, and requests with the header `MCP-Protocol-Version`.
+   * Returns the OAuth endpoints and capabilities of this server (RFC 8414). OAuth libraries read them automatically. MCP clients cannot use these endpoints. They get 404 on a host that serves only the agent connector and, on any host, if the request has the header `MCP-Protocol-Version`.
    */
   getAuthorizationServerMetadata(options?: RequestOptions): Promise<AuthorizationServerMetadata> {
     return this.send(

@@ -80,7 +80,7 @@ function insecureAddresses(service: ServiceConfiguration, host: string | undefin
     return isLoopback(url.hostname) && isLoopback(host ?? '')
       ? []
       : [
-          `${name} must begin with https:// in production. Only if it and HOST are addresses of this machine, such as 127.0.0.1, http:// is accepted.`,
+          `${name} must begin with https:// in production. http:// is accepted only if both ${name} and HOST are addresses of this machine, such as 127.0.0.1.`,
         ];
   });
 }

@@ -28,7 +28,7 @@ export class KeyedQueue {
     if (lane.waiting.length >= MAX_WAITING)
       throw SERVICE_UNAVAILABLE.error(undefined, { retryAfter: RETRY_AFTER });
     if (lane.running < this.max) lane.running += 1;
-    // Whoever finishes leaves its place to this work, so `running` stays as it is.
+    // Work that finishes passes its slot to the next waiting work, so `running` does not change.
     else await new Promise<void>((resolve) => lane.waiting.push(resolve));
     try {
       return await work();

@@ -195,7 +195,7 @@ export class ReadPools implements OnApplicationShutdown {
     this.replica.wrote(writers);
   }
 
-  /** Returns how many seconds the rows of this writer may be old that a query returns now. */
+  /** Returns by how many seconds the rows that a query returns to this writer now may be out of date. */
   secondsBehindFor(writer: string): number {
     return this.replica.secondsBehindFor(writer);
   }

@@ -149,7 +149,7 @@ export class ReadReplica implements OnApplicationBootstrap, OnApplicationShutdow
     return (await this.catchesUp()) || !this.lacksWritesOf(writer);
   }
 
-  /** Returns how many seconds the rows of this writer may be old that a query returns now. */
+  /** Returns by how many seconds the rows that a query returns to this writer now may be out of date. */
   secondsBehindFor(writer: string): number {
     return this.isUsable && !this.lacksWritesOf(writer) ? (this.lag.seconds ?? 0) : 0;
   }

@@ -13,7 +13,7 @@ describe('jsonSize', () => {
     ['é,é', 1, 0],
     [']]]]]]]', 0, 0],
     ['', 0, 0],
-  ])('finds in %s %i values and %i levels', (text, values, depth) =>
+  ])('measures %s as %i values and %i levels', (text, values, depth) =>
     expect(sizeOf(text)).toEqual({ values, depth }),
   );
 

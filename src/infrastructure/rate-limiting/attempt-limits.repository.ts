@@ -61,7 +61,7 @@ export class AttemptLimit extends CountedLimit {
 export interface LimitedAttempt {
   readonly limit: AttemptLimit;
   readonly subject: string;
-  /** Returns what the attempt fails with if it exceeds the limit. */
+  /** Creates the error for an attempt that exceeds the limit. */
   readonly error: (retryAfter: number) => ApiError;
 }
 
@@ -98,7 +98,7 @@ export class AttemptLimitsRepository {
    * the order of their keys, until the transaction ends, so that concurrent attempts can't exceed a limit. The transaction is
    * one of its own: what else the request writes must not decide about the counts.
    *
-   * @throws ApiError that of the limit with the longest time to wait
+   * @throws ApiError the error of the exceeded limit with the longest wait
    */
   async countAll(attempts: readonly LimitedAttempt[]): Promise<void> {
     const now = this.clock.milliseconds();

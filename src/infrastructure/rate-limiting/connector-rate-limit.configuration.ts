@@ -7,7 +7,7 @@ const MESSAGES_PER_TOOL_CALL = 5;
 export class ConnectorRateLimitConfiguration {
   @EnvironmentVariable(
     'MCP_TOOL_CALLS_PER_MINUTE',
-    'Maximum number of tool calls per minute with one MCP token. Of all messages together, it may send five times as many.',
+    'Maximum number of tool calls per minute with one MCP token. The limit for messages of any kind, tool calls included, is five times as high.',
   )
   @IsIntegerBetween(1, 100_000_000)
   toolCallsPerMinute: number = 120;

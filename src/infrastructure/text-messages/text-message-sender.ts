@@ -20,7 +20,7 @@ export class UndeliverableTextMessage extends Error {
 
 /** Port for sending text messages. Neither the number nor the text may reach a log, a trace or a metric. */
 export abstract class TextMessageSender {
-  /** What becomes of a message that is delivered. */
+  /** The outcome that the metric counts when `deliver` succeeds. */
   abstract readonly outcome: 'accepted' | 'written';
 
   /**

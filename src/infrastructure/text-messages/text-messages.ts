@@ -24,7 +24,7 @@ export interface TextMessage extends AddressedText {
   readonly client: AttributedClient;
 }
 
-/** Sends text messages. Whoever sends one counts it before, with `limitsOf`. */
+/** Sends text messages. Before you send a message, count it toward the limits that `limitsOf` returns. */
 @Injectable()
 export class TextMessages {
   private readonly messages = this.metrics.counter(TEXT_MESSAGES);

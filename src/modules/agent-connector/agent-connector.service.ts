@@ -23,8 +23,8 @@ const INSTRUCTIONS =
   'Never ask the user for a password or a one-time code of a merchant.';
 
 /**
- * What a token can list does not change while it is valid, but may with a release of the service. An hour makes sure that a
- * conversation seldom asks twice.
+ * The list of tools does not change while a token is valid, but a new release can change it. With one hour, a client seldom
+ * requests the list twice in a conversation.
  */
 const CACHE_HINT = { ttlMs: HOUR, cacheScope: 'private' } as const;
 const CACHE_HINTS = { 'tools/list': CACHE_HINT, 'server/discover': CACHE_HINT };
@@ -32,7 +32,7 @@ const CACHE_HINTS = { 'tools/list': CACHE_HINT, 'server/discover': CACHE_HINT };
 /** The headers of the protocol. The SDK needs no others, and does not get the token. */
 const PROTOCOL_HEADER = /^(?:accept|content-type|mcp-.*)$/;
 
-/** What clients of earlier revisions have to accept. */
+/** The media types that clients of earlier revisions must accept. */
 const MEDIA_TYPES = ['application/json', 'text/event-stream'];
 
 /** What the SDK passes on from a request to the server that handles it. */

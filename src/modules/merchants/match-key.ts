@@ -55,8 +55,8 @@ const ADDITIONS: readonly string[] = [
 const MAY_HAVE_ADDITIONS = new RegExp(`[./]|\\s(?:${ADDITIONS.join('|')})\\P{Letter}*$`, 'iu');
 
 /**
- * Returns the match keys under which to look up a name that somebody wrote: of the whole name first, because it may be that
- * of a merchant, then without what people add to names. "Netflix account", "Netflix, Inc." and "www.netflix.com" all lead
+ * Returns the match keys to look up a name: first the key of the whole name, in case a merchant has exactly this name, then
+ * keys without common additions. "Netflix account", "Netflix, Inc." and "www.netflix.com" all lead
  * to "netflix".
  *
  * @returns at most four keys, and none for a name without letters and digits

@@ -8,7 +8,7 @@ export const SIGN_IN_LINK_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT
 
 export const PHONE_NUMBER_UNREACHABLE = new ErrorKind(403, 'INVALID_REQUEST', 'NO_ACCESS', {
   label: 'PhoneNumberUnreachable',
-  when: 'The MCP token has no phone number, or one that gets no text messages.',
+  when: 'The MCP token has no phone number, or its phone number cannot receive text messages.',
   message:
     'This connection has no phone number of the user, so sign-in links cannot be sent. The company can create an MCP token with phone_number.',
 });

@@ -222,7 +222,7 @@ const ENDS: Readonly<Record<End, Outcome>> = {
     status: 410,
     title: 'This link was cancelled',
     text: () =>
-      'It was declined, your assistant cancelled it or may no longer act for you, or you signed in with another link. Your account was not connected with it. If you still want to sign in, ask your assistant for a new link.',
+      'The link was declined, your assistant cancelled it, your assistant is no longer allowed to act for you, or you signed in with another link. This link did not connect your account. If you still want to sign in, ask your assistant for a new link.',
   },
   unavailable: {
     status: 409,

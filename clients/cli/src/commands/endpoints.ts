@@ -46,7 +46,7 @@ export function addEndpoints(program: Command): void {
     .action(action(redeliver));
   endpoints
     .command('recover <id>')
-    .description('send all events again whose delivery has failed, or show how far that is')
+    .description('resend all events whose delivery failed; without --since, show the progress')
     .option('--since <time>', 'events since this time, such as 2026-01-31T08:00:00Z, or 2h for two hours ago')
     .action(action(recover));
 }

@@ -21,8 +21,8 @@ export class SearchDetectedAccountsTool extends Tool<typeof INPUT, typeof OUTPUT
     name: 'search_detected_accounts',
     title: 'Search detected accounts',
     description:
-      'Tells at which of these merchants the user seems to have an account. Use it to find out which are worth connecting. ' +
-      'list_merchant_accounts has those that are connected already.',
+      'Returns which of these merchants the user seems to have an account with. Use it to find accounts that are worth ' +
+      'connecting. list_merchant_accounts returns the accounts that are already connected.',
     annotations: READ_ONLY,
   };
   readonly input = INPUT;

@@ -29,7 +29,7 @@ export class ToolCallLimit {
     const { retryAfter } = state;
     if (retryAfter === undefined) return undefined;
     return TOO_MANY_REQUESTS.error(
-      'There were too many tool calls within a minute. Wait for the seconds in retry_after.',
+      'There were too many tool calls within a minute. Wait the number of seconds given in retry_after.',
       { retryAfter },
     );
   }

@@ -7,8 +7,8 @@ export const GET_METADATA: OperationDocument = {
   summary: 'Get authorization server metadata',
   description:
     'Returns the OAuth endpoints and capabilities of this server (RFC 8414). OAuth libraries read them automatically. ' +
-    'Clients of the agent connector (MCP) cannot use them, and get 404: requests to a host of its own, and requests with ' +
-    'the header `MCP-Protocol-Version`.',
+    'MCP clients cannot use these endpoints. They get 404 on a host that serves only the agent connector and, on any host, ' +
+    'if the request has the header `MCP-Protocol-Version`.',
   response: AuthorizationServerMetadata,
   responseDescription: 'The metadata.',
   errors: [NOT_FOUND],
