@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { eventually } from '../support/eventually.js';
 import { startTestApp, type TestApp, type TestResponse } from '../support/test-app.js';
@@ -74,5 +75,30 @@ describe('Concurrent requests that wait for the same lock', () => {
     const statuses = responses.map(({ status }) => status);
     expect(statuses.filter((status) => status === 200)).toHaveLength(10);
     expect(statuses.filter((status) => status === 409)).toHaveLength(CONCURRENT - 10);
+  });
+
+  it('do not occupy the queue after their clients have disconnected', async () => {
+    const login = await service.login();
+    const create = (path: string, signal?: AbortSignal) =>
+      fetch(`${service.baseUrl}/webhook-endpoints/create`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', cookie: login.cookie },
+        body: JSON.stringify({ environment: 'development', url: `https://hooks.example.com/${path}` }),
+        ...(signal && { signal }),
+      });
+    const connection = new pg.Client({ connectionString: service.database.url });
+    await connection.connect();
+    await connection.query('BEGIN; LOCK TABLE webhook_endpoint IN SHARE ROW EXCLUSIVE MODE');
+    const disconnecting = new AbortController();
+    const waiting = Array.from({ length: CONCURRENT }, (_, index) =>
+      create(String(index), disconnecting.signal),
+    );
+    await eventually('requests wait for the lock', async () => (await waitingConnections()) > 0);
+    await pause(200);
+    disconnecting.abort();
+    await Promise.allSettled(waiting);
+    await connection.query('COMMIT');
+    await connection.end();
+    expect((await create('after')).status).toBe(200);
   });
 });

@@ -21,7 +21,7 @@ export class HiddenFromAgentsGuard implements CanActivate {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     http.getResponse<Response>().vary(HEADER);
-    const isForAgents = !this.isShared && request.host.toLowerCase() === this.connectorHost;
+    const isForAgents = !this.isShared && request.get('host')?.toLowerCase() === this.connectorHost;
     if (isForAgents || request.get(HEADER) !== undefined) throw NOT_FOUND.error();
     return true;
   }

@@ -49,6 +49,8 @@ export class BodyReader {
   }
 
   private collect(request: Request, decompressor: Transform | undefined): Promise<Buffer> {
+    // The stream of a client that disconnected, for example while its request waited in a queue, emits no event any more.
+    if (request.destroyed) return Promise.reject(this.broken());
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
       let length = 0;

@@ -1,6 +1,6 @@
 import { sha256 } from '../../infrastructure/crypto/index.js';
 import { ErrorKind } from '../../infrastructure/errors/index.js';
-import { isMissing, IsValidInside, TextField } from '../../infrastructure/validation/index.js';
+import { isMissing, IsValidInside, NOT_BLANK, TextField } from '../../infrastructure/validation/index.js';
 
 const MAX_KEY_LENGTH = 255;
 
@@ -17,6 +17,7 @@ export function IdempotencyKeyField(example: string): PropertyDecorator {
       // Without its key, an event would be published with every retry.
       keepsBlank: true,
       max: MAX_KEY_LENGTH,
+      pattern: NOT_BLANK,
       description: 'Makes retries safe: an event with the same key and content is published once.',
       example,
     },
