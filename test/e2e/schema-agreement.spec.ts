@@ -50,7 +50,12 @@ interface Operation {
 }
 const document = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')) as {
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, { required?: string[]; properties: Record<string, object> }> };
+  components: {
+    schemas: Record<
+      string,
+      { required?: string[]; properties: Record<string, { readonly pattern?: string }> }
+    >;
+  };
 };
 const documented = Object.values(document.paths).flatMap((path) => Object.values(path));
 const ajv = new Ajv2020({ strict: false, validateSchema: false });
