@@ -14,7 +14,7 @@ import { ExpiryJob } from './expiry/expiry.job.js';
 import { Notifications } from './notifications.js';
 import { ReadPools } from './read-pools.js';
 import { ReadReplica } from './read-replica.js';
-import { PartitionMetrics } from './partition-metrics.js';
+import { PartitionRotation } from './partition-rotation.job.js';
 import { PoolMetrics } from './pool-metrics.js';
 import { isTemporarilyUnavailable } from './sql-state.js';
 import { Transaction } from './transaction.js';
@@ -29,7 +29,7 @@ const SERVICES = [
   Notifications,
   DailyPartitions,
   ReadPools,
-  PartitionMetrics,
+  PartitionRotation,
   PoolMetrics,
 ];
 

@@ -1,5 +1,5 @@
 export { JobLock } from './advisory-lock.js';
-export { DailyPartitions, type PartitionStatus } from './daily-partitions.js';
+export { countMisplaced, DailyPartitions, type PartitionStatus } from './daily-partitions.js';
 export { DatabaseConfiguration } from './database.configuration.js';
 export { DatabaseModule } from './database.module.js';
 export { checkDistribution, failedNodeConnections } from './distribution/check-distribution.js';
@@ -14,7 +14,7 @@ export { Notifications, presentProcesses, type Subscription } from './notificati
 export { prepared } from './prepared-statements.js';
 export { QueryTimeout, ReadPools, type ReadPool } from './read-pools.js';
 export { inspectReplica } from './read-replica.js';
-export { PartitionMetrics } from './partition-metrics.js';
+export { PartitionRotation } from './partition-rotation.job.js';
 export { settledId } from './settled-id.js';
 export {
   isDatabaseUnavailable,

@@ -11,7 +11,6 @@ import { PublishedEventsRepository } from './events/published-events.repository.
 import { PublishedEventsService } from './events/published-events.service.js';
 import { TaskIdsRepository } from './events/task-ids.repository.js';
 import { WebhookEventsRepository } from './events/webhook-events.repository.js';
-import { WebhookEventsRotation } from './events/webhook-events.rotation.js';
 import { FailingEndpointEmails } from './failing-endpoints/failing-endpoint-emails.js';
 import { FailingEndpointsJob } from './failing-endpoints/failing-endpoints.job.js';
 import { FailingEndpointsRepository } from './failing-endpoints/failing-endpoints.repository.js';
@@ -41,7 +40,6 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     WebhookPublisher,
     TaskIdsRepository,
     WebhookEventsRepository,
-    WebhookEventsRotation,
     DeliveryQueueService,
     DeliveryQueueRepository,
     PublicationsBatch,
