@@ -9,8 +9,7 @@ import { JobLock } from './advisory-lock.js';
 import { DailyPartitions } from './daily-partitions.js';
 import { DatabaseConfiguration } from './database.configuration.js';
 import { dataSourceOptions } from './data-source-options.js';
-import { ExpiredRowsRepository } from './expiry/expired-rows.repository.js';
-import { ExpiryJob } from './expiry/expiry.job.js';
+import { ExpiryJob } from './expiry.job.js';
 import { Notifications } from './notifications.js';
 import { ReadPools } from './read-pools.js';
 import { ReadReplica } from './read-replica.js';
@@ -62,7 +61,7 @@ const SERVICES = [
       }),
     ]),
   ],
-  providers: [...SERVICES, ReadReplica, ExpiredRowsRepository, ExpiryJob],
+  providers: [...SERVICES, ReadReplica, ExpiryJob],
   exports: SERVICES,
 })
 export class DatabaseModule {}
