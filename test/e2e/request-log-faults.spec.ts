@@ -303,6 +303,34 @@ describe('SIGTERM while entries cannot be written', () => {
     expect(files()).toEqual([`${file}.refused`]);
   }, 60_000);
 
+  it('leaves a file to the next process if it stops before all its entries are written', async () => {
+    const entry = {
+      ...loggedRequest(own.production, { createdAt: new Date() }),
+      externalUserId: 'waiting-1',
+    };
+    mkdirSync(folder());
+    const lines = Array.from({ length: 3_000 }, () => `${JSON.stringify(entry)}\n`);
+    writeFileSync(join(folder(), `${randomUUID()}.ndjson`), lines.join(''));
+    let ended: Program['ended'] | undefined;
+    const work = async (): Promise<void> => {
+      const program = startProgram(own);
+      await baseUrlOf(program);
+      await eventually('the first statement waits', async () => {
+        const waiting = await own.database.query(`SELECT FROM pg_locks
+          WHERE relation = 'request_log'::regclass AND NOT granted`);
+        return waiting.length > 0 || undefined;
+      });
+      program.signal('SIGTERM');
+      await pause(2_000);
+      ({ ended } = program);
+    };
+    // Keeps others from writing, but not from starting.
+    await whileLogIsLocked(own.database, work, 'ONLY request_log IN SHARE MODE');
+    expect((await ended)?.code).toBe(0);
+    expect(files()).toHaveLength(1);
+    expect(await loggedUsers()).toEqual([]);
+  }, 60_000);
+
   it('says so if the folder cannot be written', async () => {
     writeFileSync(folder(), 'not a folder');
     const output = await stopWithWaitingEntries();

@@ -64,7 +64,7 @@ export class SavedEntriesWriter implements OnApplicationBootstrap, OnModuleDestr
         this.logger.log(`${entries.length} saved request log entries were written`);
       await this.files.remove(id);
     } catch (error) {
-      if (RETRIED.some((isRetried) => isRetried(error))) return;
+      if (this.stopped.signal.aborted || RETRIED.some((isRetried) => isRetried(error))) return;
       const path = await this.files.setAside(id);
       this.logger.error(
         `A file of request log entries could not be written and is set aside as ${path}`,
@@ -73,12 +73,19 @@ export class SavedEntriesWriter implements OnApplicationBootstrap, OnModuleDestr
     }
   }
 
-  /** Writes the entries of a file and the fact that they are written, or nothing. @returns false if they already were written */
+  /**
+   * Writes the entries of a file and the fact that they are written, or nothing.
+   *
+   * @returns false if they already were written
+   * @throws DOMException AbortError if the process ends
+   */
   @Transactional()
   async writeOnce(id: string, entries: readonly NewRequestLogEntry[]): Promise<boolean> {
     if (!(await this.repository.claimFile(id))) return false;
-    for (let first = 0; first < entries.length; first += ENTRIES_PER_STATEMENT)
+    for (let first = 0; first < entries.length; first += ENTRIES_PER_STATEMENT) {
+      this.stopped.signal.throwIfAborted();
       await this.repository.append(entries.slice(first, first + ENTRIES_PER_STATEMENT));
+    }
     return true;
   }
 }
