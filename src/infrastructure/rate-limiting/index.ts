@@ -1,6 +1,6 @@
 export { AttemptLimitsRepository, type LimitedAttempt } from './attempt-limits.repository.js';
 export { tooManyAttempts } from './too-many-attempts.js';
-export { RateLimitGuard } from './rate-limit.guard.js';
+export { FailedCredentials } from './failed-credentials.js';
 export { RateLimiters, type RateLimit } from './rate-limiters.js';
 export { ConnectorRateLimitConfiguration } from './connector-rate-limit.configuration.js';
 export { DashboardRateLimitConfiguration } from './dashboard-rate-limit.configuration.js';

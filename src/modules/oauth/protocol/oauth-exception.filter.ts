@@ -1,11 +1,7 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import { Catch } from '@nestjs/common';
 import type { ApiError } from '../../../infrastructure/errors/index.js';
-import { ErrorFormats, type ErrorFormat } from '../../../infrastructure/http/index.js';
+import { ExceptionFilter } from '../../../infrastructure/http/index.js';
 import { OAuthError, type OAuthErrorCode } from './oauth-errors.js';
-
-/** Paths whose errors are OAuth errors, including unknown paths below /oauth and wrong methods. */
-const OAUTH_PATHS = /^\/(?:oauth(?:\/|$)|\.well-known\/(?:oauth-authorization-server|jwks\.json)$)/;
 
 /** The OAuth codes of errors that are not specific to OAuth. */
 const CODE_OF_STATUS: Readonly<Record<number, OAuthErrorCode>> = {
@@ -19,20 +15,10 @@ const CODE_OF_STATUS: Readonly<Record<number, OAuthErrorCode>> = {
 const FORBIDDEN_IN_DESCRIPTION = /[^\x20-\x21\x23-\x5b\x5d-\x7e]/g;
 
 /** Sends the errors of the OAuth endpoints with the fields that OAuth clients need besides those of this API. */
-@Injectable()
-export class OAuthErrorFormat implements ErrorFormat, OnModuleInit {
-  constructor(private readonly formats: ErrorFormats) {}
-
-  onModuleInit(): void {
-    this.formats.register(this);
-  }
-
-  appliesTo(request: Request): boolean {
-    return OAUTH_PATHS.test(request.path);
-  }
-
-  send(error: ApiError, _request: Request, response: Response): void {
-    response.status(error.status).set(error.headers).json(oauthBodyOf(error));
+@Catch()
+export class OAuthExceptionFilter extends ExceptionFilter {
+  protected override bodyOf(error: ApiError): object {
+    return oauthBodyOf(error);
   }
 }
 

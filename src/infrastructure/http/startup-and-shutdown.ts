@@ -4,6 +4,43 @@ import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { HttpAdapterHost, type AbstractHttpAdapter } from '@nestjs/core';
 import { HttpConfiguration } from './http.configuration.js';
 
+/** The last steps of a start, which need the port: the process listens already, but reports that it is not ready. */
+@Injectable()
+export class Startup {
+  private isCompleting = false;
+
+  get isRunning(): boolean {
+    return this.isCompleting;
+  }
+
+  /** If the work fails, the process is never ready. */
+  async complete(work: () => Promise<void>): Promise<void> {
+    this.isCompleting = true;
+    await work();
+    this.isCompleting = false;
+  }
+}
+
+/**
+ * Work that continues after the response, such as sending email. Shutdown waits up to 5 seconds for this work before
+ * Nest closes the global modules. Nest closes them in no defined order, so the database could otherwise close first.
+ */
+@Injectable()
+export class BackgroundTasks {
+  private readonly running = new Set<Promise<void>>();
+
+  /** @param task must handle its own errors */
+  begin(task: () => Promise<void>): void {
+    const running = task().finally(() => this.running.delete(running));
+    this.running.add(running);
+  }
+
+  /** Resolves when all tasks have finished, including tasks that other tasks started. */
+  async settled(): Promise<void> {
+    while (this.running.size > 0) await Promise.all(this.running);
+  }
+}
+
 /**
  * The first step of a shutdown. The process reports that it is not ready and closes each connection after its
  * response, but keeps serving for `SHUTDOWN_DELAY_MS`: load balancers send requests until they notice.

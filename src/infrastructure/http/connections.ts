@@ -1,9 +1,60 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { INVALID_FIELD } from '../errors/index.js';
-import { helpLink } from './help-link.js';
+import { helpLink } from './exception.filter.js';
 import { PROTECTIVE_HEADERS } from './protective-headers.js';
+
+/** Pipelined requests that may wait on one connection. Real clients send far fewer. */
+const MAX_WAITING = 100;
+
+/** The unfinished requests of a connection. */
+interface Pipeline {
+  /** The response that is being written. */
+  current?: ServerResponse | undefined;
+  /** The response to the latest request. */
+  last?: ServerResponse | undefined;
+  waiting: number;
+}
+
+const pipelines = new WeakMap<Socket, Pipeline>();
+
+/**
+ * Handles the pipelined requests of a connection one after the other. Node.js would start all of them at once: one read
+ * of 64 KiB from the socket can contain 1,600 short requests, which would block other connections, and unread responses
+ * would pile up in memory. Other connections are not affected. For measurements, see
+ * docs/decisions/0015-protective-headers.md.
+ */
+export function serializeRequests(handle: RequestListener): RequestListener {
+  return (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request;
+    const pipeline = pipelines.get(socket) ?? { waiting: 0 };
+    pipelines.set(socket, pipeline);
+    const previous = pipeline.last;
+    pipeline.last = response;
+    response.once('close', () => {
+      if (pipeline.current === response) pipeline.current = undefined;
+      if (pipeline.last === response) pipeline.last = undefined;
+    });
+    if (!previous) {
+      pipeline.current = response;
+      handle(request, response);
+      return;
+    }
+    pipeline.waiting += 1;
+    if (pipeline.waiting > MAX_WAITING) {
+      socket.destroy();
+      return;
+    }
+    previous.once('close', () => {
+      if (socket.destroyed) return;
+      pipeline.waiting -= 1;
+      pipeline.current = response;
+      // Wait for the next turn of the event loop, so that other connections are served in between.
+      setImmediate(handle, request, response);
+    });
+  };
+}
 
 const REASONS: Readonly<Record<string, { status: string; message: string }>> = {
   HPE_HEADER_OVERFLOW: {
@@ -27,13 +78,10 @@ const HEADERS = Object.entries(PROTECTIVE_HEADERS)
  */
 const CLOSE_DELAY = 1_000;
 
-/** A connection with the response that is being written to it. Node.js has no public property for this. */
-type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse<IncomingMessage> | null };
-
 /** Responds to requests that Node.js cannot parse, which never reach Express, with the error body of the API. */
 export function handleClientErrors(server: Server): void {
   const rejected = new WeakSet<Socket>();
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: HttpSocket) => {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     // After the first error, everything that follows is invalid, too.
     if (error.code === 'ECONNRESET' || rejected.has(socket)) return;
     rejected.add(socket);
@@ -42,8 +90,8 @@ export function handleClientErrors(server: Server): void {
 }
 
 /** Sends the error after the responses to earlier requests, so that the client does not mistake it for one of them. */
-function reject(socket: HttpSocket, code = ''): void {
-  const current = socket._httpMessage;
+function reject(socket: Socket, code = ''): void {
+  const current = pipelines.get(socket)?.current;
   if (current?.req.complete) {
     current.once('close', () => reject(socket, code));
     return;

@@ -1,4 +1,4 @@
-import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { Injectable, mixin, type CanActivate, type ExecutionContext, type Type } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { INVALID_FIELD, UNSUPPORTED_MEDIA_TYPE } from '../errors/index.js';
 import { jsonSize, type JsonSize } from './json-size.js';
@@ -25,36 +25,45 @@ const JSON_MEDIA_TYPE = new RegExp(`^application/json${CHARSET}`, 'i');
 const LINES_MEDIA_TYPE = new RegExp(`^application/x-ndjson${CHARSET}`, 'i');
 
 /**
- * Parameter decorator for the JSON body. Nest resolves parameters after the guards, so credentials are checked
- * before the body is read (specification, "Order of checks"); see docs/decisions/0003-body-as-parameter.md.
+ * Reads the JSON body for `@Body()`. The last guard of a route, so that credentials are checked before the body is received
+ * (specification, "Order of checks"); see docs/decisions/0003-body-after-guards.md.
  */
-export const JsonBody = createParamDecorator((_data: unknown, context: ExecutionContext): Promise<object> => {
-  const http = context.switchToHttp();
-  return readJsonBody(http.getRequest<Request>(), http.getResponse<Response>());
-});
+@Injectable()
+export class JsonBodyGuard implements CanActivate {
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const http = context.switchToHttp();
+    await readJsonBody(http.getRequest<Request>(), http.getResponse<Response>());
+    return true;
+  }
+}
 
 /**
- * Parameter decorator for a body that is either JSON or NDJSON, whose lines become the items of an array. An invalid line
- * becomes an `ApiError`, so that the handler can process the others.
+ * Reads a body that is either JSON or NDJSON, whose lines become the items of an array. An invalid line becomes an `ApiError`,
+ * so that the handler can process the others.
  *
  * @param member name of the array in the resulting object
  * @param limits `size` in bytes; `items` of the array
  */
-export function JsonOrLinesBody(
+export function JsonOrLinesBodyGuard(
   member: string,
   { size, items }: { readonly size: number; readonly items: number },
-): ParameterDecorator {
+): Type<CanActivate> {
   const largeReader = new BodyReader(size, () => notJson());
   const limits = { ...LIMITS, values: items * VALUES_PER_ITEM };
-  return createParamDecorator((_data: unknown, context: ExecutionContext): Promise<object> => {
-    const http = context.switchToHttp();
-    const request = http.getRequest<Request>();
-    const isLines = LINES_MEDIA_TYPE.test(request.headers['content-type'] ?? '');
-    const parseBytes: Parse = isLines
-      ? (bytes) => ({ [member]: parseLines(bytes, items) })
-      : (bytes, contentType) => parse(bytes, contentType, limits, NEITHER_JSON_NOR_LINES);
-    return readBody(largeReader, request, http.getResponse<Response>(), parseBytes);
-  })();
+  @Injectable()
+  class LinesGuard implements CanActivate {
+    async canActivate(context: ExecutionContext): Promise<boolean> {
+      const http = context.switchToHttp();
+      const request = http.getRequest<Request>();
+      const isLines = LINES_MEDIA_TYPE.test(request.headers['content-type'] ?? '');
+      const parseBytes: Parse = isLines
+        ? (bytes) => ({ [member]: parseLines(bytes, items) })
+        : (bytes, contentType) => parse(bytes, contentType, limits, NEITHER_JSON_NOR_LINES);
+      await readBody(largeReader, request, http.getResponse<Response>(), parseBytes);
+      return true;
+    }
+  }
+  return mixin(LinesGuard);
 }
 
 type Parse = (bytes: Buffer, contentType: string | undefined) => object;

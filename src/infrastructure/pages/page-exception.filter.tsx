@@ -1,38 +1,22 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Catch } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { RECENT_LOGIN_REQUIRED, SECOND_FACTOR_REQUIRED } from '../auth/index.js';
 import { INSUFFICIENT_ROLE, INVALID_ACCESS_TOKEN, type ApiError } from '../errors/index.js';
-import { ErrorFormats, type ErrorFormat } from '../http/index.js';
+import { ExceptionFilter } from '../http/index.js';
 import { parsedUrl } from '../urls/index.js';
 import { Notice } from './parts/index.js';
 import type { PageResponse } from './page-response.js';
 import { PageRenderer } from './page.renderer.js';
 
-const PAGE = Symbol('page');
-
-/** Marks a request, so that its errors are shown as pages. */
-export function markAsPage(request: Request & { [PAGE]?: true }): void {
-  request[PAGE] = true;
-}
-
 /** Shows errors as pages. Redirects to the login if the page requires one. */
-@Injectable()
-export class PageErrorFormat implements ErrorFormat, OnModuleInit {
-  constructor(
-    private readonly formats: ErrorFormats,
-    private readonly renderer: PageRenderer,
-  ) {}
-
-  onModuleInit(): void {
-    this.formats.register(this);
+@Catch()
+export class PageExceptionFilter extends ExceptionFilter {
+  constructor(private readonly renderer: PageRenderer) {
+    super();
   }
 
-  appliesTo(request: Request & { [PAGE]?: true }): boolean {
-    return request[PAGE] === true;
-  }
-
-  send(error: ApiError, request: Request, response: Response): void {
-    response.send(this.renderer.render(request, response, pageOf(error, request)));
+  protected override bodyOf(error: ApiError, request: Request, response: Response): string {
+    return this.renderer.render(request, response, pageOf(error, request));
   }
 }
 

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { currentAgentOf, currentClientOf, dashboardActorOf } from '../auth/index.js';
 import type { ErrorKind } from '../errors/index.js';
 import { rateLimitKeyOfAddress } from '../http/index.js';
-import { RateLimiters, type RateLimit } from './rate-limiters.js';
+import { RateLimiters, type RateLimit } from '../rate-limiting/index.js';
 
 const SUBJECTS: Readonly<Record<RateLimit['per'], (request: Request) => string>> = {
   client: (request) => currentClientOf(request).clientId,
@@ -13,8 +13,8 @@ const SUBJECTS: Readonly<Record<RateLimit['per'], (request: Request) => string>>
 };
 
 /**
- * Counts every request of a subject, whatever its outcome, and refuses those over the limit with the error. Adds the
- * state of the limit to the headers of every response. Use it through the `limit` option of an operation decorator, which also documents the error.
+ * Counts every request of a subject, whatever its outcome, and refuses those over the limit with the error. Adds the state of
+ * the limit to the headers of every response. Use it through an operation decorator, which also documents the error.
  */
 export function RateLimitGuard(limit: RateLimit, error: ErrorKind): Type<CanActivate> {
   const subjectOf = SUBJECTS[limit.per];

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { FailedCredentials, type TooManyFailures } from '../auth/index.js';
 import { rateLimitKeyOfAddress } from '../http/index.js';
 import { PlatformRateLimitConfiguration } from './platform-rate-limit.configuration.js';
 import { RateLimiters } from './rate-limiters.js';
@@ -10,9 +9,22 @@ const WINDOW = { seconds: 60 };
 /** Characters of a client ID, which is a UUID. Longer values are truncated to limit the memory for each key. */
 const CLIENT_ID_LENGTH = 36;
 
-/** Limits wrong credentials per IP address, and those of an API client also per client and IP address. */
+/** How to respond to a request with wrong credentials beyond a limit. */
+interface TooManyFailures {
+  /** Seconds. */
+  readonly retryAfter: number;
+  /** Whether this request stands for all that follow it in the client's request log. */
+  readonly isFirst: boolean;
+  /** Tell the client about the limit. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * Limits wrong credentials per IP address, and those of an API client also per client and IP address. Call it only after the
+ * credentials have been checked, so that a flood of wrong secrets never refuses the right one.
+ */
 @Injectable()
-export class FailedCredentialLimits extends FailedCredentials {
+export class FailedCredentials {
   private readonly perAddress = this.limiters.limit({
     ...WINDOW,
     name: 'failed-credentials-per-address',
@@ -30,10 +42,14 @@ export class FailedCredentialLimits extends FailedCredentials {
     requests: () => 1,
   });
 
-  constructor(private readonly limiters: RateLimiters) {
-    super();
-  }
+  constructor(private readonly limiters: RateLimiters) {}
 
+  /**
+   * Counts a failure.
+   *
+   * @param clientId absent for tokens, which do not name their client
+   * @returns undefined within the limits
+   */
   async count(request: Request, clientId?: string): Promise<TooManyFailures | undefined> {
     const address = rateLimitKeyOfAddress(request.ip ?? '');
     // In lower case, because credentials are accepted in every spelling of the UUID.
