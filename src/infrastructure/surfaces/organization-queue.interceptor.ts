@@ -10,6 +10,7 @@ import type { Request } from 'express';
 import { from, lastValueFrom, type Observable } from 'rxjs';
 import { dashboardActorOf } from '../auth/index.js';
 import { KeyedQueue } from '../database/index.js';
+import { SERVICE_UNAVAILABLE } from '../errors/index.js';
 
 /** Half of the connections that a process has by default. */
 const CONCURRENT_REQUESTS = 5;
@@ -35,7 +36,11 @@ export class OrganizationQueue implements NestInterceptor {
     const isExempt = this.reflector.get<true | undefined>(OUTSIDE_QUEUE, context.getHandler());
     if (isExempt || /^(?:GET|HEAD)$/.test(request.method)) return next.handle();
     const { organizationId } = dashboardActorOf(request);
-    const handle = (): Promise<unknown> => lastValueFrom(next.handle(), { defaultValue: undefined });
+    const handle = async (): Promise<unknown> => {
+      // Its client has disconnected while the request waited.
+      if (request.socket.destroyed) throw SERVICE_UNAVAILABLE.error();
+      return lastValueFrom(next.handle(), { defaultValue: undefined });
+    };
     return from(OrganizationQueue.queue.run(organizationId, handle));
   }
 }

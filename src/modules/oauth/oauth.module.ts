@@ -75,6 +75,9 @@ const METADATA_PATHS = ['.well-known/oauth-authorization-server', '.well-known/j
 })
 export class OAuthModule implements NestModule {
   configure(consumer: MiddlewareConsumer): void {
-    consumer.apply(withErrorBody(oauthBodyOf)).forRoutes('oauth/*path', ...METADATA_PATHS);
+    consumer
+      .apply(withErrorBody(oauthBodyOf))
+      .exclude(...METADATA_PATHS.map((path) => `${path}/*path`))
+      .forRoutes('oauth/*path', ...METADATA_PATHS);
   }
 }
