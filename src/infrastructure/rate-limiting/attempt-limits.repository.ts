@@ -5,7 +5,7 @@ import { SecretDigest } from '../crypto/index.js';
 import type { ApiError } from '../errors/index.js';
 import { Clock, SECOND } from '../time/index.js';
 import { CountedLimit } from './counted-limit.js';
-import { RateLimitRejections } from './rate-limit-rejections.js';
+import { RateLimitRejections } from './rate-limiters.js';
 
 export interface AttemptLimitOptions {
   /** Names the limit; two limits never share their counts. */

@@ -2,7 +2,9 @@ export { AttemptLimitsRepository, type LimitedAttempt } from './attempt-limits.r
 export { tooManyAttempts } from './too-many-attempts.js';
 export { FailedCredentials } from './failed-credentials.js';
 export { RateLimiters, type RateLimit } from './rate-limiters.js';
-export { ConnectorRateLimitConfiguration } from './connector-rate-limit.configuration.js';
-export { DashboardRateLimitConfiguration } from './dashboard-rate-limit.configuration.js';
-export { PlatformRateLimitConfiguration } from './platform-rate-limit.configuration.js';
+export {
+  ConnectorRateLimitConfiguration,
+  DashboardRateLimitConfiguration,
+  PlatformRateLimitConfiguration,
+} from './rate-limit.configuration.js';
 export { RateLimitingModule } from './rate-limiting.module.js';

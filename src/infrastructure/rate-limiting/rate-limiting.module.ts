@@ -3,8 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AttemptCount } from './attempt-count.entity.js';
 import { AttemptLimitsRepository } from './attempt-limits.repository.js';
 import { FailedCredentials } from './failed-credentials.js';
-import { RateLimiters } from './rate-limiters.js';
-import { RateLimitRejections } from './rate-limit-rejections.js';
+import { RateLimiters, RateLimitRejections } from './rate-limiters.js';
 
 @Global()
 @Module({
