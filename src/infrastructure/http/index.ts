@@ -8,13 +8,7 @@ export { HiddenFromAgentsGuard } from './hidden-from-agents.guard.js';
 export { HttpAdapter, prepareHttpServer } from './http-adapter.js';
 export { HttpConfiguration } from './http.configuration.js';
 export { HttpModule, HttpServicesModule } from './http.module.js';
-export {
-  JsonBodyGuard,
-  JsonOrLinesBodyGuard,
-  NEITHER_JSON_NOR_LINES,
-  NOT_JSON,
-  readJsonBody,
-} from './json-body.guard.js';
+export { JsonBodyGuard, JsonOrLinesBodyGuard, NEITHER_JSON_NOR_LINES, NOT_JSON } from './json-body.guard.js';
 export { nearestPath } from './nearest-path.js';
 export { isLoopback, PublicAddress } from './public-address.js';
 export { UNSUPPORTED_CONTENT_ENCODING } from './request-body.js';

@@ -31,8 +31,7 @@ const LINES_MEDIA_TYPE = new RegExp(`^application/x-ndjson${CHARSET}`, 'i');
 @Injectable()
 export class JsonBodyGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const http = context.switchToHttp();
-    await readJsonBody(http.getRequest<Request>(), http.getResponse<Response>());
+    await readBody(reader, context, (bytes, contentType) => parse(bytes, contentType, LIMITS));
     return true;
   }
 }
@@ -53,36 +52,26 @@ export function JsonOrLinesBodyGuard(
   @Injectable()
   class LinesGuard implements CanActivate {
     async canActivate(context: ExecutionContext): Promise<boolean> {
-      const http = context.switchToHttp();
-      const request = http.getRequest<Request>();
-      const isLines = LINES_MEDIA_TYPE.test(request.headers['content-type'] ?? '');
-      const parseBytes: Parse = isLines
-        ? (bytes) => ({ [member]: parseLines(bytes, items) })
-        : (bytes, contentType) => parse(bytes, contentType, limits, NEITHER_JSON_NOR_LINES);
-      await readBody(largeReader, request, http.getResponse<Response>(), parseBytes);
+      await readBody(largeReader, context, (bytes, contentType) =>
+        LINES_MEDIA_TYPE.test(contentType ?? '')
+          ? { [member]: parseLines(bytes, items) }
+          : parse(bytes, contentType, limits, NEITHER_JSON_NOR_LINES),
+      );
       return true;
     }
   }
   return mixin(LinesGuard);
 }
 
-type Parse = (bytes: Buffer, contentType: string | undefined) => object;
-
-/** Reads the JSON body of a request whose credentials have been checked. */
-export function readJsonBody(request: Request, response: Response): Promise<object> {
-  return readBody(reader, request, response, (bytes, contentType) => parse(bytes, contentType, LIMITS));
-}
-
 async function readBody(
   from: BodyReader,
-  request: Request,
-  response: Response,
-  parseBytes: Parse,
-): Promise<object> {
-  const bytes = await from.receive(request, response);
-  const body = bytes.length === 0 ? {} : parseBytes(bytes, request.headers['content-type']);
-  request.body = body;
-  return body;
+  context: ExecutionContext,
+  parseBytes: (bytes: Buffer, contentType: string | undefined) => object,
+): Promise<void> {
+  const http = context.switchToHttp();
+  const request = http.getRequest<Request>();
+  const bytes = await from.receive(request, http.getResponse<Response>());
+  request.body = bytes.length === 0 ? {} : parseBytes(bytes, request.headers['content-type']);
 }
 
 function parse(

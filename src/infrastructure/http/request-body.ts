@@ -16,7 +16,7 @@ const CONTINUE = /^100-continue$/i;
 const MAX_DISCARDED = 65_536;
 
 /** Returns whether the request has a body (RFC 9112, section 6.3). */
-export function hasBody({ headers }: IncomingMessage): boolean {
+function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 

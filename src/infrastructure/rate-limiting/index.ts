@@ -1,5 +1,8 @@
-export { AttemptLimitsRepository, type LimitedAttempt } from './attempt-limits.repository.js';
-export { tooManyAttempts } from './too-many-attempts.js';
+export {
+  AttemptLimitsRepository,
+  tooManyAttempts,
+  type LimitedAttempt,
+} from './attempt-limits.repository.js';
 export { FailedCredentials } from './failed-credentials.js';
 export { RateLimiters, type RateLimit } from './rate-limiters.js';
 export {

@@ -1,7 +1,7 @@
-import { Catch, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import { Catch, Injectable, type ExecutionContext } from '@nestjs/common';
+import type { Request } from 'express';
 import { INVALID_FIELD, type ApiError } from '../errors/index.js';
-import { ExceptionFilter, NOT_JSON, readJsonBody, requestContext } from '../http/index.js';
+import { ExceptionFilter, JsonBodyGuard, NOT_JSON, requestContext } from '../http/index.js';
 
 /** The parts of a JSON-RPC message that the connector reads itself. All of them are unchecked input. */
 export interface JsonRpcMessage {
@@ -52,11 +52,11 @@ const TOOL_NAME = /^[a-z][a-z_]{0,63}$/;
  * limits and the log would count a batch as one call. Of the messages, only tool calls get an entry in the request log.
  */
 @Injectable()
-export class JsonRpcMessageGuard implements CanActivate {
-  async canActivate(context: ExecutionContext): Promise<boolean> {
-    const http = context.switchToHttp();
-    const request = http.getRequest<Request>();
-    const message: JsonRpcMessage = await readJsonBody(request, http.getResponse<Response>());
+export class JsonRpcMessageGuard extends JsonBodyGuard {
+  override async canActivate(context: ExecutionContext): Promise<boolean> {
+    await super.canActivate(context);
+    const request = context.switchToHttp().getRequest<Request>();
+    const message = request.body as JsonRpcMessage;
     const problem = problemOf(message);
     if (problem !== undefined) throw INVALID_FIELD.error(problem);
     const call = calledTool(message);
