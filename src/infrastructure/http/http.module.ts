@@ -21,7 +21,10 @@ const SERVICES = [
   Startup,
 ];
 
-/** HTTP services for other modules. They must not import `HttpModule`, which has to shut down before the database (`AppModule`). */
+/**
+ * HTTP services for other modules. They must not import `HttpModule`, which has to shut down before the database
+ * (`AppModule`).
+ */
 @Global()
 @Module({ imports: [DiscoveryModule], providers: SERVICES, exports: SERVICES })
 export class HttpServicesModule {}

@@ -22,7 +22,10 @@ export class SiteExceptionFilter extends ExceptionFilter {
   }
 }
 
-/** The filter of all routes without one of their own, and of requests that no route accepts. Browsers get pages of the site for the latter. */
+/**
+ * The filter of all routes without one of their own, and of requests that no route accepts. Browsers get pages of the site for
+ * the latter.
+ */
 @Catch()
 export class DefaultExceptionFilter extends SiteExceptionFilter {
   protected override bodyOf(
