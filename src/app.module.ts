@@ -96,7 +96,7 @@ export interface AppOptions {
   readonly backgroundWork: boolean;
 }
 
-/** Every process has all modules; which routes it serves depends on `SURFACES` (`keepRoutesOf`). */
+/** Every process has all modules; which routes it serves depends on `SURFACES` (`ServedRoutes`). */
 @Module({})
 export class AppModule {
   static register(configuration: LoadedConfiguration, { backgroundWork }: AppOptions): DynamicModule {

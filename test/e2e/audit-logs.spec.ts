@@ -1,7 +1,7 @@
 import { TransactionHost } from '@nestjs-cls/transactional';
 import fc from 'fast-check';
 import { DataSource } from 'typeorm';
-import { DenialRecorder, type DashboardActor } from '../../src/infrastructure/auth/index.js';
+import { AuditRecorder, type DashboardActor } from '../../src/infrastructure/auth/index.js';
 import { Clock } from '../../src/infrastructure/time/index.js';
 import {
   AUDIT_ACTIONS,
@@ -504,7 +504,7 @@ describe('Recording an entry', () => {
 
   it('records denied attempts', async () => {
     const actor = { ...actorOf(service.organizationId), userId: 'x', role: 'member' } as unknown;
-    const denials = service.app.get(DenialRecorder);
+    const denials = service.app.get(AuditRecorder);
     await denials.recordDenial(actor as DashboardActor, auditAction('sso.update'), { name: 'an-id' });
     await expect(
       denials.recordDenial(actor as DashboardActor, { action: 'sso.upgrade' }, { name: null }),

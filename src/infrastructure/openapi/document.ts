@@ -1,10 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
-import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
-import type { Request, Response } from 'express';
-import { stringify } from 'yaml';
 import { ServiceConfiguration, type Surface } from '../config/index.js';
-import { StaticContent } from '../http/index.js';
+import { RouteTable } from '../http/index.js';
 import { nameComponents } from './components.js';
 import { expressConditions } from './conditions.js';
 import { descriptionOf, type ConfigurationOf, SURFACE_EXTENSION } from './operation.js';
@@ -12,7 +9,6 @@ import { operationsOf, type Operation } from './operations-of.js';
 import { plainReferences } from './plain-references.js';
 import { completeRequests } from './requests.js';
 import { descriptionOfTopic } from './topic.js';
-import { toVersion30 } from './version-3.0.js';
 
 const API_VERSION = '1.0.0';
 
@@ -119,6 +115,7 @@ export function buildDocument(
     .build();
   // Added here because `@ApiWebhook` would register a route for each webhook.
   const document = SwaggerModule.createDocument(app, { ...frame, webhooks }, { autoTagControllers: false });
+  removeRoutes(document, app.get(RouteTable).others);
   completeOperations(document, (target) => app.get(target, { strict: false }));
   for (const operation of operationsOf(document)) {
     const own = callbacks[operation.operationId ?? ''];
@@ -127,6 +124,24 @@ export function buildDocument(
   expressConditions(document);
   completeRequests(document);
   return plainReferences(nameComponents({ ...document, tags: tagsOf(document) }));
+}
+
+/** Removes the operations of surfaces that this deployment does not serve, and the schemas that only they use. */
+function removeRoutes(document: OpenAPIObject, routes: RouteTable['others']): void {
+  for (const { path, method } of routes) {
+    const key = path.replaceAll(/:(\w+)/g, '{$1}');
+    const operations = document.paths[key] as Record<string, unknown> | undefined;
+    if (!operations) continue;
+    delete operations[method.toLowerCase()];
+    if (Object.keys(operations).length === 0) delete document.paths[key];
+  }
+  const { schemas = {} } = document.components ?? {};
+  let unused = routes.length > 0 ? Object.keys(schemas) : [];
+  while (unused.length > 0) {
+    const text = JSON.stringify(document);
+    unused = Object.keys(schemas).filter((name) => !text.includes(`"#/components/schemas/${name}"`));
+    for (const name of unused) delete schemas[name];
+  }
 }
 
 /**
@@ -158,29 +173,4 @@ function tagsOf(document: OpenAPIObject): { name: string; description: string }[
 
 function describedTag(name: string): { name: string; description: string } {
   return { name, description: descriptionOfTopic(name.split(TAG_SEPARATOR)[1] ?? '') };
-}
-
-/**
- * Serves the document at `/openapi.json`, `/openapi-3.0.json` and `/openapi.yaml`. It is built at the first request for
- * it, because building it takes longer than the rest of creating the application.
- */
-export function serveDocument(app: NestExpressApplication, document: () => OpenAPIObject): void {
-  const json = 'application/json; charset=utf-8';
-  serve(app, '/openapi.json', json, () => JSON.stringify(document()));
-  serve(app, '/openapi-3.0.json', json, () => JSON.stringify(toVersion30(document())));
-  serve(app, '/openapi.yaml', 'text/yaml; charset=utf-8', () =>
-    stringify(document(), { aliasDuplicateObjects: false, lineWidth: 0 }),
-  );
-}
-
-/** Serves text that is created at the first request for it. */
-function serve(app: NestExpressApplication, path: string, type: string, create: () => string): void {
-  let content: StaticContent | undefined;
-  app
-    .getHttpAdapter()
-    .getInstance()
-    .get(path, (request: Request, response: Response) => {
-      content ??= new StaticContent(create(), { 'Content-Type': type });
-      return content.send(request, response);
-    });
 }

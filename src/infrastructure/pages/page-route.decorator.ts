@@ -5,6 +5,7 @@ import {
   mixin,
   SetMetadata,
   StreamableFile,
+  UseFilters,
   UseGuards,
   UseInterceptors,
   type CallHandler,
@@ -18,7 +19,7 @@ import { map, mergeMap, type Observable } from 'rxjs';
 import {
   dashboardActorOf,
   DashboardPermissionGuard,
-  ExportRecorder,
+  AuditRecorder,
   permissionOf,
   RequirePermission,
   type AuditedAction,
@@ -27,14 +28,8 @@ import type { PlatformEnvironment, Surface } from '../config/index.js';
 import { environmentOf, OnSurface, type FormFields, type FormOptions } from '../http/index.js';
 import { DashboardLimitGuard, OrganizationQueue } from '../surfaces/index.js';
 import type { PageResponse } from './page-response.js';
-import {
-  AnonymousPageGuard,
-  FormGuard,
-  LoginGuard,
-  PageGuard,
-  ReadFormWith,
-  SecondFactorGuard,
-} from './page.guards.js';
+import { FormGuard, LoginGuard, PageGuard, ReadFormWith, SecondFactorGuard } from './page.guards.js';
+import { PageExceptionFilter } from './page-exception.filter.js';
 import { PageRenderer } from './page.renderer.js';
 
 /** Renders the page that the handler returns, or sends the file. */
@@ -77,12 +72,13 @@ export function PageRoute({
     OnSurface(surface),
     ApiExcludeEndpoint(),
     UseGuards(
-      surface === 'dashboard' ? PageGuard : AnonymousPageGuard,
+      ...(surface === 'dashboard' ? [PageGuard] : []),
       ...(login ? [LoginGuard] : []),
       ...(login && !withoutSecondFactor ? [SecondFactorGuard] : []),
       ...(form ? [FormGuard] : []),
     ),
     UseInterceptors(PageInterceptor),
+    UseFilters(PageExceptionFilter),
   );
 }
 
@@ -123,7 +119,7 @@ export function DashboardFile(operationId: string): MethodDecorator {
 function RecordExport(action: AuditedAction): Type<NestInterceptor> {
   @Injectable()
   class ExportInterceptor implements NestInterceptor<StreamableFile, StreamableFile> {
-    constructor(private readonly recorder: ExportRecorder) {}
+    constructor(private readonly recorder: AuditRecorder) {}
 
     intercept(context: ExecutionContext, next: CallHandler<StreamableFile>): Observable<StreamableFile> {
       const request = context.switchToHttp().getRequest<Request>();
@@ -159,6 +155,7 @@ function dashboardRoute(operationId: string, isAction: boolean, exported?: Audit
     }),
     UseGuards(PageGuard, LoginGuard, SecondFactorGuard, DashboardLimitGuard, DashboardPermissionGuard),
     UseInterceptors(OrganizationQueue),
+    UseFilters(PageExceptionFilter),
   );
 }
 

@@ -1,5 +1,6 @@
-import { Module } from '@nestjs/common';
-import { JsonRpcErrorFormat } from '../../infrastructure/json-rpc/index.js';
+import { Module, type MiddlewareConsumer, type NestModule } from '@nestjs/common';
+import { withErrorBody } from '../../infrastructure/http/index.js';
+import { jsonRpcErrorOf } from '../../infrastructure/surfaces/index.js';
 import { DetectedAccountsModule } from '../detected-accounts/index.js';
 import { MerchantAccountsModule } from '../merchant-accounts/index.js';
 import { MerchantStatusesModule } from '../merchant-statuses/index.js';
@@ -23,6 +24,10 @@ const TOOLS = { provide: Tools, inject: TOOL_CLASSES, useFactory: (...tools: Too
     SignInLinksModule,
   ],
   controllers: [AgentConnectorController],
-  providers: [AgentConnectorService, JsonRpcErrorFormat, ToolCallLimit, ToolCalls, TOOLS, ...TOOL_CLASSES],
+  providers: [AgentConnectorService, ToolCallLimit, ToolCalls, TOOLS, ...TOOL_CLASSES],
 })
-export class AgentConnectorModule {}
+export class AgentConnectorModule implements NestModule {
+  configure(consumer: MiddlewareConsumer): void {
+    consumer.apply(withErrorBody(jsonRpcErrorOf)).exclude('mcp/*path').forRoutes('mcp');
+  }
+}

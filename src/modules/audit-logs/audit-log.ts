@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import {
-  DenialRecorder,
-  type ExportRecorder,
+  AuditRecorder,
   type AuditedAction,
   type DashboardActor,
   type DeniedTarget,
 } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { Transactional } from '../../infrastructure/database/index.js';
+import { KeyedQueue, Transactional } from '../../infrastructure/database/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import {
   AUDIT_ACTIONS,
@@ -41,7 +40,10 @@ export interface AuditRecord {
  * the transaction ends, so call `record` last in the transaction.
  */
 @Injectable()
-export class AuditLog extends DenialRecorder implements ExportRecorder {
+export class AuditLog extends AuditRecorder {
+  /** Entries of one organization wait for each other anyway; waiting in the database would occupy connections. */
+  private readonly queue = new KeyedQueue(1);
+
   constructor(
     private readonly repository: AuditLogRepository,
     private readonly clock: Clock,
@@ -78,7 +80,7 @@ export class AuditLog extends DenialRecorder implements ExportRecorder {
   async recordDenial(actor: DashboardActor, { action }: AuditedAction, target: DeniedTarget): Promise<void> {
     const known = catalogued(action);
     const isOfEnvironment = isTargetOfEnvironment(AUDIT_ACTIONS[known].target);
-    await this.record({
+    await this.recordInTurn({
       action: known,
       actor,
       target: isOfEnvironment ? target : { name: target.name },
@@ -91,7 +93,16 @@ export class AuditLog extends DenialRecorder implements ExportRecorder {
     { action }: AuditedAction,
     environment: PlatformEnvironment | undefined,
   ): Promise<void> {
-    await this.record({ action: catalogued(action), actor, ...(environment && { target: { environment } }) });
+    await this.recordInTurn({
+      action: catalogued(action),
+      actor,
+      ...(environment && { target: { environment } }),
+    });
+  }
+
+  /** Guards and pages record without a transaction or a place in the queue of the organization's changes. */
+  private recordInTurn(entry: AuditRecord): Promise<void> {
+    return this.queue.run(entry.actor.organizationId, () => this.record(entry));
   }
 
   /**

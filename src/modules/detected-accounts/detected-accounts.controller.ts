@@ -1,10 +1,9 @@
-import { Controller, Post } from '@nestjs/common';
+import { Body, Controller, Post } from '@nestjs/common';
 import {
   CurrentClient,
   EnabledOperationGuard,
   type AuthenticatedClient,
 } from '../../infrastructure/auth/index.js';
-import { JsonBody } from '../../infrastructure/http/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
 import {
@@ -27,7 +26,7 @@ export class DetectedAccountsController {
   @PlatformOperation(SEARCH_DETECTED_ACCOUNTS)
   search(
     @CurrentClient() client: AuthenticatedClient,
-    @JsonBody() request: SearchDetectedAccountsRequest,
+    @Body() request: SearchDetectedAccountsRequest,
   ): Promise<DetectedAccountResponse[]> {
     return this.detectedAccounts.search(client, request.external_user_id, request.names);
   }
@@ -36,7 +35,7 @@ export class DetectedAccountsController {
   @PlatformOperation(IDENTIFY_DETECTED_ACCOUNTS, { guards: [EnabledOperationGuard(IDENTIFY_OPERATION)] })
   identify(
     @CurrentClient() client: AuthenticatedClient,
-    @JsonBody() request: IdentifyDetectedAccountsRequest,
+    @Body() request: IdentifyDetectedAccountsRequest,
   ): Promise<DetectedAccountResponse[]> {
     return this.detectedAccounts.search(client, request.external_user_id, request.name);
   }

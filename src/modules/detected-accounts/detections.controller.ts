@@ -1,5 +1,4 @@
-import { Controller, Post } from '@nestjs/common';
-import { JsonBody } from '../../infrastructure/http/index.js';
+import { Body, Controller, Post } from '@nestjs/common';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { InternalOperation } from '../../infrastructure/surfaces/index.js';
 import { CREATE_DETECTION } from './detected-accounts.docs.js';
@@ -14,7 +13,7 @@ export class DetectionsController {
 
   @Post()
   @InternalOperation(CREATE_DETECTION, 'detections:write')
-  create(@JsonBody() request: CreateDetectionRequest): Promise<EventResponse> {
+  create(@Body() request: CreateDetectionRequest): Promise<EventResponse> {
     return this.detectedAccounts.create(request);
   }
 }

@@ -1,6 +1,5 @@
-import { Controller, Get, Param, Post, Query, type StreamableFile } from '@nestjs/common';
+import { Body, Controller, Get, Param, Post, Query, type StreamableFile } from '@nestjs/common';
 import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
-import { JsonBody } from '../../infrastructure/http/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
 import { auditAction } from '../audit-logs/index.js';
@@ -26,7 +25,7 @@ export class MerchantsController {
   hide(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
-    @JsonBody() request: ChangeMerchantVisibilityRequest,
+    @Body() request: ChangeMerchantVisibilityRequest,
   ): Promise<MerchantResponse> {
     return this.merchants.hide(actor, id, request.environment);
   }
@@ -36,7 +35,7 @@ export class MerchantsController {
   activate(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
-    @JsonBody() request: ChangeMerchantVisibilityRequest,
+    @Body() request: ChangeMerchantVisibilityRequest,
   ): Promise<MerchantResponse> {
     return this.merchants.activate(actor, id, request.environment);
   }

@@ -1,5 +1,6 @@
-import { Module } from '@nestjs/common';
+import { Module, type MiddlewareConsumer, type NestModule } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { withErrorBody } from '../../infrastructure/http/index.js';
 import { ApiClientsModule } from '../api-clients/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
@@ -19,7 +20,7 @@ import { DevicePagesService } from './pages/device-pages.service.js';
 import { DevicesPagesController } from './pages/devices-pages.controller.js';
 import { DevicesPagesService } from './pages/devices-pages.service.js';
 import { OAuthClientsService } from './protocol/oauth-clients.service.js';
-import { OAuthErrorFormat } from './protocol/oauth-error-format.js';
+import { oauthBodyOf } from './protocol/oauth-exception.filter.js';
 import { ActiveAccessTokenVerifier } from './tokens/active-access-token.verifier.js';
 import { AccessTokensService } from './tokens/access-tokens.service.js';
 import { DeviceCodeGrant } from './tokens/device-code.grant.js';
@@ -32,6 +33,8 @@ import { TokenSigningKeysRepository } from './tokens/token-signing-keys.reposito
 import { TokenSigningKeysRotation } from './tokens/token-signing-keys.rotation.js';
 import { TokensController } from './tokens/tokens.controller.js';
 import { TokensService } from './tokens/tokens.service.js';
+
+const METADATA_PATHS = ['.well-known/oauth-authorization-server', '.well-known/jwks.json'];
 
 @Module({
   imports: [
@@ -51,7 +54,6 @@ import { TokensService } from './tokens/tokens.service.js';
   ],
   providers: [
     OAuthClientsService,
-    OAuthErrorFormat,
     DeviceAuthorizationsService,
     DeviceAuthorizationsRepository,
     DevicePollsBatch,
@@ -71,4 +73,11 @@ import { TokensService } from './tokens/tokens.service.js';
   ],
   exports: [ActiveAccessTokenVerifier, TokenSigningKeysService],
 })
-export class OAuthModule {}
+export class OAuthModule implements NestModule {
+  configure(consumer: MiddlewareConsumer): void {
+    consumer
+      .apply(withErrorBody(oauthBodyOf))
+      .exclude(...METADATA_PATHS.map((path) => `${path}/*path`))
+      .forRoutes('oauth/*path', ...METADATA_PATHS);
+  }
+}

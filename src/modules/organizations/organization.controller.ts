@@ -1,7 +1,6 @@
-import { Controller, Get, Header, Patch, Post, Req, type StreamableFile } from '@nestjs/common';
+import { Body, Controller, Get, Header, Patch, Post, Req, type StreamableFile } from '@nestjs/common';
 import type { Request } from 'express';
 import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
-import { JsonBody } from '../../infrastructure/http/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
 import { auditAction } from '../audit-logs/index.js';
@@ -36,7 +35,7 @@ export class OrganizationController {
   })
   update(
     @CurrentActor() actor: DashboardActor,
-    @JsonBody() request: UpdateOrganizationRequest,
+    @Body() request: UpdateOrganizationRequest,
   ): Promise<OrganizationResponse> {
     return this.administration.update(actor, request);
   }
@@ -59,7 +58,7 @@ export class OrganizationController {
   })
   updateLogo(
     @CurrentActor() actor: DashboardActor,
-    @JsonBody() request: UpdateLogoRequest,
+    @Body() request: UpdateLogoRequest,
   ): Promise<OrganizationResponse> {
     return this.administration.updateLogo(actor, request.image);
   }

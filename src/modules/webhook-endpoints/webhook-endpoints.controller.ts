@@ -1,6 +1,5 @@
-import { Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
-import { JsonBody } from '../../infrastructure/http/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
 import { auditAction } from '../audit-logs/index.js';
@@ -47,7 +46,7 @@ export class WebhookEndpointsController {
   @DashboardOperation(CREATE_ENDPOINT, { ...WRITE, action: auditAction('webhook.create') })
   create(
     @CurrentActor() actor: DashboardActor,
-    @JsonBody() request: CreateWebhookEndpointRequest,
+    @Body() request: CreateWebhookEndpointRequest,
   ): Promise<WebhookEndpointResponse> {
     return this.endpoints.create(actor, request);
   }
@@ -57,7 +56,7 @@ export class WebhookEndpointsController {
   update(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
-    @JsonBody() request: UpdateWebhookEndpointRequest,
+    @Body() request: UpdateWebhookEndpointRequest,
   ): Promise<WebhookEndpointResponse> {
     return this.endpoints.update(actor, id, request);
   }

@@ -10,6 +10,7 @@ import {
   PageEnvironment,
   type PageResponse,
 } from '../../../infrastructure/pages/index.js';
+import { OutsideOrganizationQueue } from '../../../infrastructure/surfaces/index.js';
 import { EndpointPagesService } from './endpoint-pages.service.js';
 
 @Controller(inEachEnvironment('webhook-endpoints'))
@@ -28,6 +29,7 @@ export class EndpointPagesController {
 
   @Post(':id/test')
   @DashboardAction('testWebhookEndpoint')
+  @OutsideOrganizationQueue()
   test(
     @CurrentActor() actor: DashboardActor,
     @PageEnvironment() environment: PlatformEnvironment,
