@@ -8,12 +8,12 @@ import {
   UuidField,
   validateText,
 } from '../../infrastructure/validation/index.js';
+import { MAX_MERCHANT_ID } from '../merchants/index.js';
 import { IdempotencyKeyField } from '../webhooks/index.js';
 
 const MAX_NAMES = 100;
 const NAME_LENGTH = 256;
 const MAX_MERCHANTS = 100;
-const MAX_MERCHANT_ID = 2 ** 31 - 1;
 
 const NAME = { type: 'string', minLength: 1, maxLength: NAME_LENGTH, pattern: NOT_BLANK };
 
