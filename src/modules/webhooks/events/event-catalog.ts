@@ -70,7 +70,7 @@ export const ENVELOPES = {
   userAndMerchant: { external_user_id: EXTERNAL_USER_ID, merchant: MERCHANT },
   merchant: { merchant: MERCHANT },
   user: { external_user_id: EXTERNAL_USER_ID },
-} as const satisfies Readonly<Record<keyof FieldsOfVariant, z.ZodRawShape>>;
+} satisfies Readonly<Record<keyof FieldsOfVariant, z.ZodRawShape>>;
 
 /** The types of session that a merchant can have a status for. */
 export const MERCHANT_SESSION_TYPES = ['card_switcher', 'transaction_link', 'link', 'vault'] as const;
