@@ -1,9 +1,37 @@
 import { STATUS_CODES } from 'node:http';
 import type { Type } from '@nestjs/common';
 import { getSchemaPath } from '@nestjs/swagger';
-import type { ApiError, ErrorKind } from '../errors/index.js';
+import { ERROR_CODES, ERROR_TYPES, type ApiError, type ErrorKind } from '../errors/index.js';
+import { enumeration } from '../schemas/index.js';
 import type { Components, Part } from './components.js';
-import { ErrorResponse } from './error-response.js';
+import { EnumProperty, IntegerProperty, TextProperty } from './properties.js';
+
+const ERROR_TYPE = enumeration(
+  'ErrorType',
+  ERROR_TYPES,
+  'Category of an error. More categories may be added.',
+);
+const ERROR_CODE = enumeration('ErrorCode', ERROR_CODES, 'The kind of error. More kinds may be added.');
+
+/** The body of every error response. */
+export class ErrorResponse {
+  @EnumProperty(ERROR_TYPE, 'Category of the error.', 'INVALID_REQUEST')
+  error_type!: string;
+
+  @EnumProperty(ERROR_CODE, 'The error. Branch on this value.', 'INVALID_FIELD')
+  error_code!: string;
+
+  @TextProperty('Message for people. The wording may change.', 'The external user id field is required.', {
+    minLength: 1,
+  })
+  error_message!: string;
+
+  @IntegerProperty('Seconds to wait before you retry. Only present for rate-limit errors.', 12, {
+    required: false,
+    minimum: 1,
+  })
+  retry_after?: number;
+}
 
 /*
  * The beginning of the document describes the headers of every response, of every error, and of operations with a rate

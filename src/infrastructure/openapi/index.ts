@@ -1,6 +1,6 @@
 export type { Components } from './components.js';
 export { withExamples, withMessages, withSharedMessages, type ErrorBodyDocument } from './error-responses.js';
-export { ErrorResponse } from './error-response.js';
+export { ErrorResponse } from './error-responses.js';
 export { buildDocument, serveDocument, type WebhookDocuments } from './document.js';
 export { toVersion30 } from './version-3.0.js';
 export {

@@ -6,14 +6,20 @@ import {
 } from '../../infrastructure/auth/index.js';
 import { JsonBody } from '../../infrastructure/http/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
-import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
+import { InternalOperation, PlatformOperation } from '../../infrastructure/surfaces/index.js';
+import { EventResponse } from '../webhooks/index.js';
 import {
+  CREATE_DETECTION,
+  IDENTIFY_DETECTED_ACCOUNTS,
+  SEARCH_DETECTED_ACCOUNTS,
+} from './detected-accounts.docs.js';
+import {
+  CreateDetectionRequest,
   DetectedAccountResponse,
   IdentifyDetectedAccountsRequest,
   SearchDetectedAccountsRequest,
 } from './detected-accounts.dto.js';
 import { DetectedAccountsService } from './detected-accounts.service.js';
-import { SEARCH_DETECTED_ACCOUNTS, IDENTIFY_DETECTED_ACCOUNTS } from './detected-accounts.docs.js';
 
 /** The name by which operators enable operation 6 for a client. */
 export const IDENTIFY_OPERATION = 'identify-detected-accounts';
@@ -39,5 +45,17 @@ export class DetectedAccountsController {
     @JsonBody() request: IdentifyDetectedAccountsRequest,
   ): Promise<DetectedAccountResponse[]> {
     return this.detectedAccounts.search(client, request.external_user_id, request.name);
+  }
+}
+
+@Topic('Detections', 'Records the accounts that the platform detects.')
+@Controller('detections')
+export class DetectionsController {
+  constructor(private readonly detectedAccounts: DetectedAccountsService) {}
+
+  @Post()
+  @InternalOperation(CREATE_DETECTION, 'detections:write')
+  create(@JsonBody() request: CreateDetectionRequest): Promise<EventResponse> {
+    return this.detectedAccounts.create(request);
   }
 }

@@ -4,20 +4,16 @@ import { ApiClientsModule } from '../api-clients/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
 import { McpTokensModule } from '../mcp-tokens/index.js';
-import { DeviceAuthorization } from './authorizations/device-authorization.entity.js';
-import { DevicePollState } from './authorizations/device-poll-state.entity.js';
+import { DeviceAuthorization, DevicePollState } from './authorizations/device-authorization.entity.js';
 import { DeviceAuthorizationsController } from './authorizations/device-authorizations.controller.js';
 import { DeviceAuthorizationsRepository } from './authorizations/device-authorizations.repository.js';
 import { DevicePollsBatch } from './authorizations/device-polls.batch.js';
 import { DeviceAuthorizationsService } from './authorizations/device-authorizations.service.js';
 import { CurrentUserController } from './current-user/current-user.controller.js';
 import { MetadataController } from './metadata/metadata.controller.js';
-import { MetadataService } from './metadata/metadata.service.js';
 import { DevicePagesController } from './pages/device-pages.controller.js';
 import { DeviceAccessService } from './tokens/device-access.service.js';
-import { DevicePagesService } from './pages/device-pages.service.js';
 import { DevicesPagesController } from './pages/devices-pages.controller.js';
-import { DevicesPagesService } from './pages/devices-pages.service.js';
 import { OAuthErrorFormat } from './protocol/oauth-error-format.js';
 import { ActiveAccessTokenVerifier } from './tokens/active-access-token.verifier.js';
 import { AccessTokensService } from './tokens/access-tokens.service.js';
@@ -62,10 +58,7 @@ import { TokensService } from './tokens/tokens.service.js';
     TokenSigningKeysService,
     TokenSigningKeysRepository,
     TokenSigningKeysRotation,
-    MetadataService,
-    DevicePagesService,
     DeviceAccessService,
-    DevicesPagesService,
   ],
   exports: [ActiveAccessTokenVerifier, TokenSigningKeysService],
 })

@@ -1,12 +1,14 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/server';
 import type { AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
 import { jsonSchemaOf } from '../../../infrastructure/schemas/index.js';
-import { CancelSignInLinkTool } from './cancel-sign-in-link.tool.js';
-import { CreateSignInLinkTool } from './create-sign-in-link.tool.js';
+import {
+  CancelSignInLinkTool,
+  CreateSignInLinkTool,
+  GetSignInLinkTool,
+  ListSignInLinksTool,
+} from './sign-in-link.tools.js';
 import { GetConnectionInfoTool } from './get-connection-info.tool.js';
-import { GetSignInLinkTool } from './get-sign-in-link.tool.js';
 import { ListMerchantAccountsTool } from './list-merchant-accounts.tool.js';
-import { ListSignInLinksTool } from './list-sign-in-links.tool.js';
 import { SearchDetectedAccountsTool } from './search-detected-accounts.tool.js';
 import { SearchMerchantsTool } from './search-merchants.tool.js';
 import type { Tool } from './tool.js';
