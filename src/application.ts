@@ -7,6 +7,7 @@ import { HttpAdapter, prepareHttpServer } from './infrastructure/http/index.js';
 import { LoggingConfiguration, ServiceLogger } from './infrastructure/logging/index.js';
 import { buildDocument } from './infrastructure/openapi/index.js';
 import { describeLimits } from './infrastructure/surfaces/index.js';
+import { provideConstraints } from './infrastructure/validation/index.js';
 import { ApiOperations } from './modules/documentation/index.js';
 import { webhookDocuments } from './modules/webhooks/index.js';
 
@@ -25,6 +26,7 @@ export async function createApplication(
     routeResolutionStrategy: 'specificity',
     abortOnError: false,
   });
+  provideConstraints(app);
   prepareHttpServer(app);
   app.get(ApiOperations).from(() => documentOf(app));
   return app;
@@ -33,5 +35,5 @@ export async function createApplication(
 /** Builds the API document: the operations of the application and the webhooks that it sends. */
 export function documentOf(app: NestExpressApplication): OpenAPIObject {
   const limits = describeLimits((target) => app.get(target, { strict: false }));
-  return buildDocument(app, webhookDocuments(), limits);
+  return buildDocument(app, webhookDocuments, limits);
 }

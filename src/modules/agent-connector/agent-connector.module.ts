@@ -9,8 +9,7 @@ import { SignInLinksModule } from '../sign-in-links/index.js';
 import { AgentConnectorController } from './agent-connector.controller.js';
 import { AgentConnectorService } from './agent-connector.service.js';
 import type { Tool } from './tools/tool.js';
-import { ToolCallLimit } from './tools/tool-call-limit.js';
-import { ToolCalls } from './tools/tool-calls.js';
+import { ToolCallLimit, ToolCalls } from './tools/tool-calls.js';
 import { Tools, TOOL_CLASSES } from './tools/tools.js';
 
 const TOOLS = { provide: Tools, inject: TOOL_CLASSES, useFactory: (...tools: Tool[]) => new Tools(tools) };

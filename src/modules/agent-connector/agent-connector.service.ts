@@ -12,8 +12,7 @@ import {
 } from '../../infrastructure/surfaces/index.js';
 import { HOUR, SECOND } from '../../infrastructure/time/index.js';
 import { withReadableError } from './protocol-errors.js';
-import { ToolCallLimit } from './tools/tool-call-limit.js';
-import { ToolCalls } from './tools/tool-calls.js';
+import { ToolCallLimit, ToolCalls } from './tools/tool-calls.js';
 import { Tools } from './tools/tools.js';
 
 const INSTRUCTIONS =

@@ -5,21 +5,16 @@ import { ApiClientsModule } from '../api-clients/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
 import { McpTokensModule } from '../mcp-tokens/index.js';
-import { DeviceAuthorization } from './authorizations/device-authorization.entity.js';
-import { DevicePollState } from './authorizations/device-poll-state.entity.js';
+import { DeviceAuthorization, DevicePollState } from './authorizations/device-authorization.entity.js';
 import { DeviceAuthorizationsController } from './authorizations/device-authorizations.controller.js';
 import { DeviceAuthorizationsRepository } from './authorizations/device-authorizations.repository.js';
 import { DevicePollsBatch } from './authorizations/device-polls.batch.js';
 import { DeviceAuthorizationsService } from './authorizations/device-authorizations.service.js';
 import { CurrentUserController } from './current-user/current-user.controller.js';
 import { MetadataController } from './metadata/metadata.controller.js';
-import { MetadataService } from './metadata/metadata.service.js';
 import { DevicePagesController } from './pages/device-pages.controller.js';
 import { DeviceAccessService } from './tokens/device-access.service.js';
-import { DevicePagesService } from './pages/device-pages.service.js';
 import { DevicesPagesController } from './pages/devices-pages.controller.js';
-import { DevicesPagesService } from './pages/devices-pages.service.js';
-import { OAuthClientsService } from './protocol/oauth-clients.service.js';
 import { oauthBodyOf } from './protocol/oauth-exception.filter.js';
 import { ActiveAccessTokenVerifier } from './tokens/active-access-token.verifier.js';
 import { AccessTokensService } from './tokens/access-tokens.service.js';
@@ -53,7 +48,6 @@ const METADATA_PATHS = ['.well-known/oauth-authorization-server', '.well-known/j
     DevicesPagesController,
   ],
   providers: [
-    OAuthClientsService,
     DeviceAuthorizationsService,
     DeviceAuthorizationsRepository,
     DevicePollsBatch,
@@ -66,10 +60,7 @@ const METADATA_PATHS = ['.well-known/oauth-authorization-server', '.well-known/j
     TokenSigningKeysService,
     TokenSigningKeysRepository,
     TokenSigningKeysRotation,
-    MetadataService,
-    DevicePagesService,
     DeviceAccessService,
-    DevicesPagesService,
   ],
   exports: [ActiveAccessTokenVerifier, TokenSigningKeysService],
 })

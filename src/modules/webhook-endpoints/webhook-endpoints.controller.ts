@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query, UseInterceptors } from '@nestjs/common';
 import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
@@ -10,6 +10,7 @@ import {
   WebhookEndpointResponse,
   WebhookEndpointsQuery,
 } from './webhook-endpoints.dto.js';
+import { EndpointAccessInterceptor } from './endpoint-access.interceptor.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
 import {
   LIST_ENDPOINTS,
@@ -52,6 +53,7 @@ export class WebhookEndpointsController {
   }
 
   @Patch('webhook-endpoints/:id')
+  @UseInterceptors(EndpointAccessInterceptor)
   @DashboardOperation(UPDATE_ENDPOINT, { ...WRITE, action: auditAction('webhook.update') })
   update(
     @CurrentActor() actor: DashboardActor,

@@ -9,32 +9,28 @@ import {
 } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
-import { INVALID_FIELD, OperatorError } from '../../infrastructure/errors/index.js';
+import { OperatorError } from '../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
-import { HttpClient } from '../../infrastructure/http-client/index.js';
 import { maskedUrl } from '../../infrastructure/logging/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
-import { isMissing, MESSAGES, validateItems, validateText } from '../../infrastructure/validation/index.js';
 import { ApiClientDirectory, type ClientRecord } from '../api-clients/index.js';
 import { AuditLog, type AuditAction } from '../audit-logs/index.js';
 import { EventNames } from './event-names.js';
 import { normalUrl } from './normal-url.js';
 import {
-  NOT_PUBLIC,
   WEBHOOK_ENDPOINT_ALREADY_EXISTS,
   WEBHOOK_ENDPOINT_DISABLED,
   WEBHOOK_ENDPOINT_LIMIT_REACHED,
   WEBHOOK_ENDPOINT_NOT_FOUND,
 } from './webhook-endpoint-errors.js';
-import { MAX_DESCRIPTION_LENGTH, MAX_ENDPOINTS } from './webhook-endpoint-limits.js';
+import { MAX_ENDPOINTS } from './webhook-endpoint-limits.js';
 import type { WebhookEndpoint } from './webhook-endpoint.entity.js';
-import {
-  SETTABLE_STATUSES,
-  type CreateWebhookEndpointRequest,
-  type SettableStatus,
-  type UpdateWebhookEndpointRequest,
-  type WebhookEndpointListResponse,
-  type WebhookEndpointResponse,
+import type {
+  CreateWebhookEndpointRequest,
+  SettableStatus,
+  UpdateWebhookEndpointRequest,
+  WebhookEndpointListResponse,
+  WebhookEndpointResponse,
 } from './webhook-endpoints.dto.js';
 import { WebhookEndpointsRepository, type EndpointHealth } from './webhook-endpoints.repository.js';
 
@@ -50,7 +46,6 @@ export class WebhookEndpointsService {
     private readonly repository: WebhookEndpointsRepository,
     private readonly clients: ApiClientDirectory,
     private readonly accessibleClients: AccessibleClients,
-    private readonly http: HttpClient,
     private readonly auditLog: AuditLog,
     private readonly eventNames: EventNames,
     private readonly clock: Clock,
@@ -149,7 +144,6 @@ export class WebhookEndpointsService {
     request: CreateWebhookEndpointRequest,
   ): Promise<WebhookEndpointResponse> {
     const client = await this.accessibleClients.forEnvironment(actor, request.environment);
-    this.requireValidFields(request);
     const endpoint: WebhookEndpoint = {
       id: randomUUID(),
       clientId: client.clientId,
@@ -175,7 +169,6 @@ export class WebhookEndpointsService {
     request: UpdateWebhookEndpointRequest,
   ): Promise<WebhookEndpointResponse> {
     const { client } = await this.require(actor, id);
-    this.requireValidFields(request);
     const endpoint = existing(await this.repository.locked(id));
     const changes = changesOf(endpoint, {
       url: request.url === undefined ? undefined : normalUrl(request.url),
@@ -202,37 +195,9 @@ export class WebhookEndpointsService {
     return this.record('webhook.delete', actor, { ...endpoint, client });
   }
 
-  /** @throws ApiError INVALID_FIELD for the first invalid field in the order of the fields */
-  private requireValidFields({ url, description, events, status }: UpdateWebhookEndpointRequest): void {
-    const problem =
-      (url === undefined ? undefined : this.problemOfUrl(url)) ??
-      (isMissing(description)
-        ? undefined
-        : validateText('description', description, MAX_DESCRIPTION_LENGTH)) ??
-      (isMissing(events) ? undefined : this.problemOfEvents(events)) ??
-      (status === undefined || SETTABLE_STATUSES.includes(status)
-        ? undefined
-        : MESSAGES.selected('status', SETTABLE_STATUSES));
-    if (problem !== undefined) throw INVALID_FIELD.error(problem);
-  }
-
-  private problemOfEvents(events: unknown): string | undefined {
-    if (!Array.isArray(events)) return MESSAGES.array('events');
-    if (events.length === 0) return MESSAGES.required('events');
-    return validateItems(events, 'events', (name, field) =>
-      this.eventNames.all.includes(name as string)
-        ? undefined
-        : MESSAGES.selected(field, this.eventNames.all),
-    );
-  }
-
   /** Returns the names in the order of the catalog, each once. */
   private normalEvents(events: readonly string[] | null | undefined): string[] | null {
     return events ? this.eventNames.all.filter((name) => events.includes(name)) : null;
-  }
-
-  private problemOfUrl(url: string): string | undefined {
-    return this.http.urlProblem(url) === undefined ? undefined : NOT_PUBLIC;
   }
 
   private async record(

@@ -9,7 +9,6 @@ import { DeliveriesService } from './deliveries/deliveries.service.js';
 import { RecentDeliveries } from './deliveries/recent-deliveries.js';
 import { PublishedEventsRepository } from './events/published-events.repository.js';
 import { PublishedEventsService } from './events/published-events.service.js';
-import { TaskIdsRepository } from './events/task-ids.repository.js';
 import { WebhookEventsRepository } from './events/webhook-events.repository.js';
 import { FailingEndpointEmails } from './failing-endpoints/failing-endpoint-emails.js';
 import { FailingEndpointsJob } from './failing-endpoints/failing-endpoints.job.js';
@@ -38,7 +37,6 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
   controllers: [DeliveriesController, EndpointPagesController, EventsPagesController],
   providers: [
     WebhookPublisher,
-    TaskIdsRepository,
     WebhookEventsRepository,
     DeliveryQueueService,
     DeliveryQueueRepository,
@@ -65,7 +63,6 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     PublicationsBatch,
     RecoveriesRepository,
     RecentDeliveries,
-    TaskIdsRepository,
     WebhookEventsRepository,
   ],
 })

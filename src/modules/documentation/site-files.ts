@@ -1,9 +1,19 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { NOT_FOUND } from '../../infrastructure/errors/index.js';
 import { StaticContent } from '../../infrastructure/http/index.js';
 import { BASE_STYLES } from '../../infrastructure/pages/index.js';
+
+/** Returns the text of a file of the repository, which the image of the service also contains. */
+export function readProjectFile(file: string): string {
+  return readFileSync(join(projectFolder(), file), 'utf8');
+}
+
+/** The sources and the compiled files are in different depths. */
+function projectFolder(folder = import.meta.dirname): string {
+  return existsSync(join(folder, 'package.json')) ? folder : projectFolder(dirname(folder));
+}
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -30,4 +40,19 @@ export function readSiteAsset(name: string): StaticContent {
   const read = Object.hasOwn(ASSETS, name) ? ASSETS[name] : undefined;
   if (!read) throw NOT_FOUND.error();
   return new StaticContent(read(), { 'Content-Type': TYPES[extname(name)] ?? '' });
+}
+
+const CHECKSUMS = 'SHA256SUMS';
+
+/**
+ * Returns a package for integrators, or their checksums. `scripts/ensure-clients.mjs` has packed them.
+ *
+ * @throws ApiError NOT_FOUND if there is no such file
+ */
+export function readDownload(name: string): StaticContent {
+  const folder = join(projectFolder(), 'clients/dist');
+  const isOffered = name === CHECKSUMS || name.endsWith('.tgz');
+  if (!isOffered || !existsSync(folder) || !readdirSync(folder).includes(name)) throw NOT_FOUND.error();
+  const type = name === CHECKSUMS ? 'text/plain; charset=utf-8' : 'application/gzip';
+  return new StaticContent(readFileSync(join(folder, name)), { 'Content-Type': type });
 }
