@@ -4,7 +4,7 @@ import { AccessibleClients, type DashboardActor } from '../../infrastructure/aut
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { dashboardPath, PageEnvironments, type PageResponse } from '../../infrastructure/pages/index.js';
 import { RequestLogOverviewService, type OverviewPeriod } from '../request-logs/index.js';
-import { WebhookEndpointsService } from '../webhook-endpoints/index.js';
+import { WebhookEndpointsService } from '../webhooks/index.js';
 import { overviewPage } from './overview.pages.js';
 
 /** The first page of the dashboard. */

@@ -14,7 +14,7 @@ import {
   type Page,
 } from '../../infrastructure/pages/index.js';
 import type { OverviewPeriod, RequestLogOverview } from '../request-logs/index.js';
-import type { WebhookEndpointResponse } from '../webhook-endpoints/index.js';
+import type { WebhookEndpointResponse } from '../webhooks/index.js';
 
 interface OverviewProps {
   readonly environment: PlatformEnvironment;

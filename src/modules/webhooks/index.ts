@@ -1,4 +1,5 @@
-export { RecentDeliveries } from './deliveries/recent-deliveries.js';
+export type { WebhookEndpointResponse } from './endpoints/webhook-endpoints.dto.js';
+export { WebhookEndpointsService } from './endpoints/webhook-endpoints.service.js';
 export {
   EVENT_NAME,
   EVENT_NAMES,
@@ -18,10 +19,8 @@ export { EventResponse } from './event-response.dto.js';
 export { contentHash, IDEMPOTENCY_KEY_REUSED, IdempotencyKeyField } from './idempotency-key.js';
 export { TaskIdsRepository } from './events/task-ids.repository.js';
 export { WebhookEventsRepository } from './events/webhook-events.repository.js';
-export { secretVersionsOf } from './queue/delivery-queue.repository.js';
-export { EventSigner, type SignableEvent } from './signing/event-signer.js';
 export type { PublishRequest } from './webhook-publisher.js';
-export { LISTENERS_CHANNEL, type PublishResult } from './queue/publications.repository.js';
+export type { PublishResult } from './queue/publications.repository.js';
 export { WebhookPublisher } from './webhook-publisher.js';
 export { webhookDocuments } from './webhooks.document.js';
 export { DeliveryWorkerModule, WebhooksModule } from './webhooks.module.js';

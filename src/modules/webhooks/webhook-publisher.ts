@@ -4,7 +4,7 @@ import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { SpanKind, Tracing } from '../../infrastructure/tracing/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
-import type { OwnedWebhookEndpoint } from '../webhook-endpoints/index.js';
+import type { OwnedWebhookEndpoint } from './endpoints/webhook-endpoints.service.js';
 import type { AnyEvent, EventName, EventOf } from './events/event-catalog.js';
 import { exampleEvent } from './events/event-document.js';
 import { newEvent } from './events/new-event.js';

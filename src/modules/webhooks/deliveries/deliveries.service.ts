@@ -3,11 +3,11 @@ import { isUUID } from 'class-validator';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import { WEBHOOK_ENDPOINT_NOT_FOUND } from '../endpoints/webhook-endpoint-errors.js';
 import {
-  WEBHOOK_ENDPOINT_NOT_FOUND,
   WebhookEndpointsService,
   type OwnedWebhookEndpoint,
-} from '../../webhook-endpoints/index.js';
+} from '../endpoints/webhook-endpoints.service.js';
 import type { EventName } from '../events/event-catalog.js';
 import { WebhookEventsRepository } from '../events/webhook-events.repository.js';
 import type { Outcome } from '../queue/delivery.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { prepared, presentProcesses, Transaction } from '../../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
-import type { WebhookTarget } from '../../webhook-endpoints/index.js';
+import type { WebhookTarget } from '../endpoints/webhook-endpoints.repository.js';
 import type { StoredEvent } from '../events/webhook-events.repository.js';
 import type { ClaimedDelivery, DeliveredEvent, DeliveryLane } from './delivery.js';
 import {

@@ -7,7 +7,7 @@ import {
   Transactional,
 } from '../../../infrastructure/database/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
-import type { WebhookTarget } from '../../webhook-endpoints/index.js';
+import type { WebhookTarget } from '../endpoints/webhook-endpoints.repository.js';
 import type { StoredEvent } from '../events/webhook-events.repository.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
 import { AttemptRecorder } from './attempt-recorder.js';

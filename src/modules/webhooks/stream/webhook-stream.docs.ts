@@ -1,5 +1,5 @@
-import { INVALID_FIELD, NO_ACCESS, TOO_MANY_REQUESTS } from '../../infrastructure/errors/index.js';
-import { withMessages, type OperationDocument } from '../../infrastructure/openapi/index.js';
+import { INVALID_FIELD, NO_ACCESS, TOO_MANY_REQUESTS } from '../../../infrastructure/errors/index.js';
+import { withMessages, type OperationDocument } from '../../../infrastructure/openapi/index.js';
 
 /** Listeners that one client can have at the same time, over all processes. */
 export const MAX_LISTENERS = 5;

@@ -25,15 +25,11 @@ import {
 } from '../../../infrastructure/pages/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 import { MAX_PERIOD_DAYS } from '../../request-logs/index.js';
-import { AttemptResult, endpointPath, type WebhookEndpointResponse } from '../../webhook-endpoints/index.js';
-import { EVENT_NAMES } from '../events/event-catalog.js';
-import type { ListedEvent, PublishedEvent } from '../events/published-events.repository.js';
-import type {
-  DeliveryState,
-  EventDelivery,
-  EventPage,
-  WithDeliveries,
-} from '../events/published-events.service.js';
+import { AttemptResult, endpointPath } from '../endpoints/endpoint-parts.pages.js';
+import type { WebhookEndpointResponse } from '../endpoints/webhook-endpoints.dto.js';
+import { EVENT_NAMES } from './event-catalog.js';
+import type { ListedEvent, PublishedEvent } from './published-events.repository.js';
+import type { DeliveryState, EventDelivery, EventPage, WithDeliveries } from './published-events.service.js';
 
 const STATES: Readonly<Record<DeliveryState, readonly [Tone, string]>> = {
   failed: ['bad', 'Failed'],

@@ -7,16 +7,17 @@ import {
   TextProperty,
   TimestampProperty,
   UuidProperty,
-} from '../../infrastructure/openapi/index.js';
-import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { enumeration, type Enumeration } from '../../infrastructure/schemas/index.js';
+} from '../../../infrastructure/openapi/index.js';
+import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { enumeration } from '../../../infrastructure/schemas/index.js';
 import {
   ENVIRONMENT as ENVIRONMENT_NAME,
   EnvironmentField,
   Field,
   TextField,
-} from '../../infrastructure/validation/index.js';
-import { MAX_DESCRIPTION_LENGTH, MAX_URL_LENGTH } from './webhook-endpoint-limits.js';
+} from '../../../infrastructure/validation/index.js';
+import { EVENT_NAME } from '../events/event-catalog.js';
+import { MAX_DESCRIPTION_LENGTH, MAX_URL_LENGTH } from './webhook-endpoint.entity.js';
 
 export const EXAMPLE_ID = 'c7d1a3b2-6a7e-4a4e-9a57-2f8f0d3b5c11';
 const EXAMPLE_URL = 'https://hooks.example.com/merchants';
@@ -69,9 +70,6 @@ const DISABLED_REASON = enumeration(
 );
 
 const EXAMPLE_EVENTS = ['AUTHENTICATED', 'CARD_UPDATED'];
-/** The module `webhooks` has the schema and the values. */
-const EVENT_NAME: Enumeration = { values: [], reference: { $ref: '#/components/schemas/EventName' } };
-
 /** The service checks it, like the description. */
 const EVENTS_FIELD = {
   required: false,

@@ -18,15 +18,11 @@ import {
   type Page,
 } from '../../../infrastructure/pages/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
-import {
-  AttemptResult,
-  endpointPath,
-  type OwnedWebhookEndpoint,
-  type WebhookEndpointResponse,
-} from '../../webhook-endpoints/index.js';
-import type { TestedWebhookEndpointResponse } from '../deliveries/deliveries.dto.js';
+import { AttemptResult, endpointPath } from '../endpoints/endpoint-parts.pages.js';
+import type { OwnedWebhookEndpoint } from '../endpoints/webhook-endpoints.service.js';
+import type { WebhookEndpointResponse } from '../endpoints/webhook-endpoints.dto.js';
+import type { RecoveryResponse, TestedWebhookEndpointResponse } from './deliveries.dto.js';
 import { EVENT_NAMES } from '../events/event-catalog.js';
-import type { RecoveryResponse } from '../recoveries/recoveries.dto.js';
 
 interface TestState {
   readonly event?: string | undefined;

@@ -2,22 +2,37 @@ import { Injectable } from '@nestjs/common';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import { ApiError } from '../../../infrastructure/errors/index.js';
 import { Clock, DAY } from '../../../infrastructure/time/index.js';
-import { OrganizationTurns, RequestLogStore, type RequestLogEntry } from '../../request-logs/index.js';
-import {
-  MAX_COUNTED,
-  type DeliveryAttempt,
-  type EndpointActivity,
-  type EndpointDeliveries,
-  type OwnedWebhookEndpoint,
-} from '../../webhook-endpoints/index.js';
+import { OrganizationTurns, RequestLogStore } from '../../request-logs/index.js';
 import { PublishedEventsRepository } from '../events/published-events.repository.js';
+import type { OwnedWebhookEndpoint } from './webhook-endpoints.service.js';
 
+/** An attempt to deliver an event to an endpoint, from the request log. */
+export interface DeliveryAttempt {
+  /** ID of the entry in the request log. */
+  readonly id: number;
+  readonly createdAt: Date;
+  readonly event: string | null;
+  readonly eventId: string;
+  readonly statusCode: number;
+  /** Null if the attempt succeeded. */
+  readonly reason: string | null;
+}
+
+/** The recent deliveries of an endpoint. */
+export interface EndpointActivity {
+  /** The last attempts, newest first; undefined if the request log is too busy. */
+  readonly attempts: readonly DeliveryAttempt[] | undefined;
+  /** The number of events in the queue of the endpoint. It stops counting at `MAX_COUNTED`. */
+  readonly waiting: number;
+}
+
+export const MAX_COUNTED = 1_000;
 const SHOWN_ATTEMPTS = 5;
 const PERIOD = 7 * DAY;
 
 /** Finds what was sent to an endpoint recently, for its page. */
 @Injectable()
-export class RecentDeliveries implements EndpointDeliveries {
+export class EndpointActivityService {
   constructor(
     private readonly requestLog: RequestLogStore,
     private readonly events: PublishedEventsRepository,
@@ -47,16 +62,14 @@ export class RecentDeliveries implements EndpointDeliveries {
           { before: undefined, limit: SHOWN_ATTEMPTS },
         ),
       );
-      return entries.flatMap(toAttempt);
+      return entries.flatMap(({ id, createdAt, event, statusCode, attempt }) =>
+        attempt
+          ? [{ id, createdAt, event, statusCode, eventId: attempt.eventId, reason: attempt.reason }]
+          : [],
+      );
     } catch (error) {
       if (error instanceof ApiError) return undefined;
       throw error;
     }
   }
-}
-
-function toAttempt({ id, createdAt, event, statusCode, attempt }: RequestLogEntry): DeliveryAttempt[] {
-  if (!attempt) return [];
-  const { eventId, reason } = attempt;
-  return [{ id, createdAt, event, eventId, statusCode, reason }];
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { SERVICE_UNAVAILABLE } from '../../infrastructure/errors/index.js';
-import { SECOND } from '../../infrastructure/time/index.js';
+import { SERVICE_UNAVAILABLE } from '../../../infrastructure/errors/index.js';
+import { SECOND } from '../../../infrastructure/time/index.js';
 import { EventStreamRepository } from './event-stream.repository.js';
 
 /** Milliseconds. A transaction that publishes usually takes a few. */

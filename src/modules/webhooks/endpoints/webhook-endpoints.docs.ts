@@ -1,12 +1,12 @@
-import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../infrastructure/errors/index.js';
-import { withMessages, type OperationDocument } from '../../infrastructure/openapi/index.js';
+import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import { withMessages, type OperationDocument } from '../../../infrastructure/openapi/index.js';
 import {
   NOT_PUBLIC,
   WEBHOOK_ENDPOINT_ALREADY_EXISTS,
   WEBHOOK_ENDPOINT_LIMIT_REACHED,
   WEBHOOK_ENDPOINT_NOT_FOUND,
 } from './webhook-endpoint-errors.js';
-import { MAX_ENDPOINTS } from './webhook-endpoint-limits.js';
+import { MAX_ENDPOINTS } from './webhook-endpoint.entity.js';
 import {
   CreateWebhookEndpointRequest,
   EXAMPLE_ID,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Response } from 'express';
-import { SECOND } from '../../infrastructure/time/index.js';
+import { SECOND } from '../../../infrastructure/time/index.js';
 import type { StreamedEvent } from './event-stream.repository.js';
 
 const TIMING = {

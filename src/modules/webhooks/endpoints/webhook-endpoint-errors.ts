@@ -1,5 +1,5 @@
-import { ErrorKind } from '../../infrastructure/errors/index.js';
-import { MAX_ENDPOINTS } from './webhook-endpoint-limits.js';
+import { ErrorKind } from '../../../infrastructure/errors/index.js';
+import { MAX_ENDPOINTS } from './webhook-endpoint.entity.js';
 
 export const WEBHOOK_ENDPOINT_NOT_FOUND = new ErrorKind(
   404,

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Transaction } from '../../infrastructure/database/index.js';
-import { secretVersionsOf, type SignableEvent } from '../webhooks/index.js';
+import { Transaction } from '../../../infrastructure/database/index.js';
+import { secretVersionsOf } from '../queue/delivery-queue.repository.js';
+import type { SignableEvent } from '../signing/event-signer.js';
 
 /** An event at its position in the stream. */
 export interface StreamedEvent extends Pick<SignableEvent, 'event' | 'secretVersions'> {

@@ -6,18 +6,23 @@ import {
   AccessibleClients,
   requireEnvironment,
   type DashboardActor,
-} from '../../infrastructure/auth/index.js';
-import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { Transactional } from '../../infrastructure/database/index.js';
-import { INVALID_FIELD, OperatorError } from '../../infrastructure/errors/index.js';
-import type { AttributedClient } from '../../infrastructure/http/index.js';
-import { HttpClient } from '../../infrastructure/http-client/index.js';
-import { maskedUrl } from '../../infrastructure/logging/index.js';
-import { Clock } from '../../infrastructure/time/index.js';
-import { isMissing, MESSAGES, validateItems, validateText } from '../../infrastructure/validation/index.js';
-import { ApiClientDirectory, type ClientRecord } from '../api-clients/index.js';
-import { AuditLog, type AuditAction } from '../audit-logs/index.js';
-import { EventNames } from './event-names.js';
+} from '../../../infrastructure/auth/index.js';
+import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { Transactional } from '../../../infrastructure/database/index.js';
+import { INVALID_FIELD, OperatorError } from '../../../infrastructure/errors/index.js';
+import type { AttributedClient } from '../../../infrastructure/http/index.js';
+import { HttpClient } from '../../../infrastructure/http-client/index.js';
+import { maskedUrl } from '../../../infrastructure/logging/index.js';
+import { Clock } from '../../../infrastructure/time/index.js';
+import {
+  isMissing,
+  MESSAGES,
+  validateItems,
+  validateText,
+} from '../../../infrastructure/validation/index.js';
+import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.js';
+import { AuditLog, type AuditAction } from '../../audit-logs/index.js';
+import { EVENT_NAMES, type EventName } from '../events/event-catalog.js';
 import { normalUrl } from './normal-url.js';
 import {
   NOT_PUBLIC,
@@ -26,8 +31,7 @@ import {
   WEBHOOK_ENDPOINT_LIMIT_REACHED,
   WEBHOOK_ENDPOINT_NOT_FOUND,
 } from './webhook-endpoint-errors.js';
-import { MAX_DESCRIPTION_LENGTH, MAX_ENDPOINTS } from './webhook-endpoint-limits.js';
-import type { WebhookEndpoint } from './webhook-endpoint.entity.js';
+import { MAX_DESCRIPTION_LENGTH, MAX_ENDPOINTS, type WebhookEndpoint } from './webhook-endpoint.entity.js';
 import {
   SETTABLE_STATUSES,
   type CreateWebhookEndpointRequest,
@@ -52,7 +56,6 @@ export class WebhookEndpointsService {
     private readonly accessibleClients: AccessibleClients,
     private readonly http: HttpClient,
     private readonly auditLog: AuditLog,
-    private readonly eventNames: EventNames,
     private readonly clock: Clock,
   ) {}
 
@@ -156,7 +159,7 @@ export class WebhookEndpointsService {
       url: normalUrl(request.url),
       description: request.description ?? null,
       createdAt: this.clock.now(),
-      events: this.normalEvents(request.events),
+      events: normalEvents(request.events),
       disabledAt: null,
     };
     const others = await this.repository.ofClientBlockingAdditions(client.clientId);
@@ -180,7 +183,7 @@ export class WebhookEndpointsService {
     const changes = changesOf(endpoint, {
       url: request.url === undefined ? undefined : normalUrl(request.url),
       description: request.description,
-      events: request.events === undefined ? undefined : this.normalEvents(request.events),
+      events: request.events === undefined ? undefined : normalEvents(request.events),
     });
     const hasChanges = Object.keys(changes).length > 0;
     if (hasChanges && !(await this.repository.change(id, changes)))
@@ -209,26 +212,11 @@ export class WebhookEndpointsService {
       (isMissing(description)
         ? undefined
         : validateText('description', description, MAX_DESCRIPTION_LENGTH)) ??
-      (isMissing(events) ? undefined : this.problemOfEvents(events)) ??
+      (isMissing(events) ? undefined : problemOfEvents(events)) ??
       (status === undefined || SETTABLE_STATUSES.includes(status)
         ? undefined
         : MESSAGES.selected('status', SETTABLE_STATUSES));
     if (problem !== undefined) throw INVALID_FIELD.error(problem);
-  }
-
-  private problemOfEvents(events: unknown): string | undefined {
-    if (!Array.isArray(events)) return MESSAGES.array('events');
-    if (events.length === 0) return MESSAGES.required('events');
-    return validateItems(events, 'events', (name, field) =>
-      this.eventNames.all.includes(name as string)
-        ? undefined
-        : MESSAGES.selected(field, this.eventNames.all),
-    );
-  }
-
-  /** Returns the names in the order of the catalog, each once. */
-  private normalEvents(events: readonly string[] | null | undefined): string[] | null {
-    return events ? this.eventNames.all.filter((name) => events.includes(name)) : null;
   }
 
   private problemOfUrl(url: string): string | undefined {
@@ -303,4 +291,17 @@ function toResponse(endpoint: OwnedWebhookEndpoint, health?: EndpointHealth): We
       disabled_reason: disabledAt ? 'failing' : null,
     },
   };
+}
+
+function problemOfEvents(events: unknown): string | undefined {
+  if (!Array.isArray(events)) return MESSAGES.array('events');
+  if (events.length === 0) return MESSAGES.required('events');
+  return validateItems(events, 'events', (name, field) =>
+    EVENT_NAMES.includes(name as EventName) ? undefined : MESSAGES.selected(field, EVENT_NAMES),
+  );
+}
+
+/** Returns the names in the order of the catalog, each once. */
+function normalEvents(events: readonly string[] | null | undefined): EventName[] | null {
+  return events ? EVENT_NAMES.filter((name) => events.includes(name)) : null;
 }

@@ -1,5 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact';
-import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import {
   Allowed,
   ButtonLink,
@@ -15,10 +15,10 @@ import {
   Table,
   TextField,
   type Page,
-} from '../../infrastructure/pages/index.js';
+} from '../../../infrastructure/pages/index.js';
 import { endpointPath, EndpointStatus, EventList } from './endpoint-parts.pages.js';
-import type { EventNames } from './event-names.js';
-import { MAX_DESCRIPTION_LENGTH, MAX_ENDPOINTS } from './webhook-endpoint-limits.js';
+import { EVENT_NAMES, EVENTS } from '../events/event-catalog.js';
+import { MAX_DESCRIPTION_LENGTH, MAX_ENDPOINTS } from './webhook-endpoint.entity.js';
 import type { WebhookEndpointResponse } from './webhook-endpoints.dto.js';
 import type { OwnedWebhookEndpoint } from './webhook-endpoints.service.js';
 
@@ -124,7 +124,6 @@ function Subscription({ events }: Pick<WebhookEndpointResponse, 'events'>): Comp
 /** @param problem why the form was not accepted */
 export function newEndpointPage(
   environment: PlatformEnvironment,
-  catalog: EventNames,
   fields: EndpointFields,
   problem?: string,
 ): Page {
@@ -134,7 +133,7 @@ export function newEndpointPage(
     parent,
     content: (
       <Form action={`${parent.path}/new`}>
-        <Fields fields={fields} catalog={catalog} problem={problem} />
+        <Fields fields={fields} problem={problem} />
         <SelectField
           name="status"
           label="When to start"
@@ -156,12 +155,7 @@ export function newEndpointPage(
  * @param path of the page of the endpoint
  * @param problem why the form was not accepted
  */
-export function editEndpointPage(
-  path: string,
-  catalog: EventNames,
-  fields: EndpointFields,
-  problem?: string,
-): Page {
+export function editEndpointPage(path: string, fields: EndpointFields, problem?: string): Page {
   return {
     title: 'Edit endpoint',
     parent: { title: 'Endpoint', path },
@@ -171,7 +165,7 @@ export function editEndpointPage(
           Changes apply to events that happen from now on. Events that are already waiting go to the earlier
           URL.
         </p>
-        <Fields fields={fields} catalog={catalog} problem={problem} />
+        <Fields fields={fields} problem={problem} />
         <div class="actions">
           <button>Save changes</button>
           <a class="button second" href={path}>
@@ -185,11 +179,10 @@ export function editEndpointPage(
 
 interface FieldsProps {
   readonly fields: EndpointFields;
-  readonly catalog: EventNames;
   readonly problem: string | undefined;
 }
 
-function Fields({ fields: { url, description, events }, catalog, problem }: FieldsProps): VNode {
+function Fields({ fields: { url, description, events }, problem }: FieldsProps): VNode {
   const isAboutUrl = problem !== undefined && /\burl\b/i.test(problem);
   return (
     <>
@@ -214,7 +207,12 @@ function Fields({ fields: { url, description, events }, catalog, problem }: Fiel
         name="events[]"
         legend="Events to send"
         hint="If you select none, all events are sent, including those that are added later."
-        options={catalog.all.map((name) => ({ value: name, label: name, hint: catalog.describe(name) }))}
+        options={EVENT_NAMES.map((name) => ({
+          value: name,
+          label: name,
+          // Without the marks of code in Markdown.
+          hint: EVENTS[name].description.replaceAll('`', ''),
+        }))}
         values={events}
       />
     </>

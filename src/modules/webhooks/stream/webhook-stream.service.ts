@@ -7,17 +7,22 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { CredentialsCheck, type AuthenticatedClient } from '../../infrastructure/auth/index.js';
+import { CredentialsCheck, type AuthenticatedClient } from '../../../infrastructure/auth/index.js';
 import {
   isDatabaseUnavailable,
   Notifications,
   type Subscription,
-} from '../../infrastructure/database/index.js';
-import { INVALID_FIELD, SERVICE_UNAVAILABLE, TOO_MANY_REQUESTS } from '../../infrastructure/errors/index.js';
-import { requestContext } from '../../infrastructure/http/index.js';
-import { GaugeMetric, Metrics } from '../../infrastructure/metrics/index.js';
-import { SECOND } from '../../infrastructure/time/index.js';
-import { EventSigner, LISTENERS_CHANNEL } from '../webhooks/index.js';
+} from '../../../infrastructure/database/index.js';
+import {
+  INVALID_FIELD,
+  SERVICE_UNAVAILABLE,
+  TOO_MANY_REQUESTS,
+} from '../../../infrastructure/errors/index.js';
+import { requestContext } from '../../../infrastructure/http/index.js';
+import { GaugeMetric, Metrics } from '../../../infrastructure/metrics/index.js';
+import { SECOND } from '../../../infrastructure/time/index.js';
+import { LISTENERS_CHANNEL } from '../queue/publications.repository.js';
+import { EventSigner } from '../signing/event-signer.js';
 import { EventHorizon } from './event-horizon.js';
 import { EventStreamRepository, type StreamedEvent } from './event-stream.repository.js';
 import { Listener, type ListenerSource } from './listener.js';

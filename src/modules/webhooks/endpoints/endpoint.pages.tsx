@@ -12,8 +12,8 @@ import {
   RelativeTime,
   Table,
   type Page,
-} from '../../infrastructure/pages/index.js';
-import { MAX_COUNTED, type DeliveryAttempt, type EndpointActivity } from './endpoint-deliveries.js';
+} from '../../../infrastructure/pages/index.js';
+import { MAX_COUNTED, type DeliveryAttempt, type EndpointActivity } from './endpoint-activity.service.js';
 import { AttemptResult, endpointPath, EndpointStatus } from './endpoint-parts.pages.js';
 import type { WebhookEndpointResponse } from './webhook-endpoints.dto.js';
 import { endpointList } from './webhook-endpoints.pages.js';

@@ -4,10 +4,10 @@ import {
   CurrentClient,
   EnvironmentGuard,
   type AuthenticatedClient,
-} from '../../infrastructure/auth/index.js';
-import { NO_ACCESS } from '../../infrastructure/errors/index.js';
-import { Topic } from '../../infrastructure/openapi/index.js';
-import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
+} from '../../../infrastructure/auth/index.js';
+import { NO_ACCESS } from '../../../infrastructure/errors/index.js';
+import { Topic } from '../../../infrastructure/openapi/index.js';
+import { PlatformOperation } from '../../../infrastructure/surfaces/index.js';
 import { DEVELOPMENT_ONLY, STREAM_WEBHOOKS } from './webhook-stream.docs.js';
 import { WebhookStreamService } from './webhook-stream.service.js';
 

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
-import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { Badge, dashboardPath, type Tone } from '../../infrastructure/pages/index.js';
+import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { Badge, dashboardPath, type Tone } from '../../../infrastructure/pages/index.js';
 import type { WebhookEndpointResponse } from './webhook-endpoints.dto.js';
 
 /** Returns the path of the page of an endpoint, or of one of the pages below it. */

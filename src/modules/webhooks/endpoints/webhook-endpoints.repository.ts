@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Transaction, unlessDuplicate } from '../../infrastructure/database/index.js';
+import { Transaction, unlessDuplicate } from '../../../infrastructure/database/index.js';
 import { WebhookEndpoint } from './webhook-endpoint.entity.js';
 
 /** The part of an endpoint that sending to it requires. */

@@ -1,9 +1,9 @@
 import { Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
-import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
-import { JsonBody } from '../../infrastructure/http/index.js';
-import { Topic } from '../../infrastructure/openapi/index.js';
-import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
-import { auditAction } from '../audit-logs/index.js';
+import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
+import { JsonBody } from '../../../infrastructure/http/index.js';
+import { Topic } from '../../../infrastructure/openapi/index.js';
+import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
+import { auditAction } from '../../audit-logs/index.js';
 import {
   CreateWebhookEndpointRequest,
   UpdateWebhookEndpointRequest,

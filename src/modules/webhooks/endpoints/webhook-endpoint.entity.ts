@@ -1,5 +1,10 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
-import { MAX_DESCRIPTION_LENGTH } from './webhook-endpoint-limits.js';
+
+/** Maximum number of endpoints of an organization in one environment (specification, "Limits"). */
+export const MAX_ENDPOINTS = 10;
+/** Characters (specification, "Limits"). */
+export const MAX_URL_LENGTH = 2083;
+export const MAX_DESCRIPTION_LENGTH = 255;
 
 /**
  * A URL that receives a client's webhooks. Deleting an endpoint deletes its deliveries and its lane, the state of its

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { presentProcesses, Transaction, Transactional } from '../../infrastructure/database/index.js';
+import { presentProcesses, Transaction, Transactional } from '../../../infrastructure/database/index.js';
 
 /** Kind of the `Presence` of processes that have listeners. */
 export const LISTENERS_LOCK = 1_279_873_876;
