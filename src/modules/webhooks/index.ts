@@ -20,7 +20,7 @@ export { contentHash, IDEMPOTENCY_KEY_REUSED, IdempotencyKeyField } from './idem
 export { TaskIdsRepository } from './events/task-ids.repository.js';
 export { WebhookEventsRepository } from './events/webhook-events.repository.js';
 export type { PublishRequest } from './webhook-publisher.js';
-export type { PublishResult } from './queue/publications.repository.js';
+export type { PublishResult } from './queue/publications.batch.js';
 export { WebhookPublisher } from './webhook-publisher.js';
 export { webhookDocuments } from './webhooks.document.js';
 export { DeliveryWorkerModule, WebhooksModule } from './webhooks.module.js';

@@ -27,7 +27,6 @@ import { AttemptRecorder } from './queue/attempt-recorder.js';
 import { DeliveryQueueRepository } from './queue/delivery-queue.repository.js';
 import { DeliveryQueueService } from './queue/delivery-queue.service.js';
 import { PublicationsBatch } from './queue/publications.batch.js';
-import { PublicationsRepository } from './queue/publications.repository.js';
 import { QueueMetrics } from './queue/queue.metrics.js';
 import { RecoveriesJob } from './recoveries/recoveries.job.js';
 import { RecoveriesRepository } from './recoveries/recoveries.repository.js';
@@ -66,7 +65,6 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     DeliveryQueueService,
     DeliveryQueueRepository,
     PublicationsBatch,
-    PublicationsRepository,
     AttemptRecorder,
     EventSigner,
     DeliverySender,

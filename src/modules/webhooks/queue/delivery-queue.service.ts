@@ -7,18 +7,12 @@ import {
   Transactional,
 } from '../../../infrastructure/database/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
-import type { WebhookTarget } from '../endpoints/webhook-endpoints.repository.js';
-import type { StoredEvent } from '../events/webhook-events.repository.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
 import { AttemptRecorder } from './attempt-recorder.js';
-import type { ClaimedDelivery, FinishedAttempt, Outcome, QueuedDelivery } from './delivery.js';
-import {
-  DeliveryQueueRepository,
-  type LockedLane,
-  type SelectedEvents,
-  type Settlement,
-} from './delivery-queue.repository.js';
-import { delayUntilRetry, longestDelayOfFirstRetry } from './retry-delay.js';
+import type { FinishedAttempt, Outcome, QueuedDelivery } from './delivery.js';
+import { DeliveryQueueRepository, type Settlement } from './delivery-queue.repository.js';
+import { delayUntilRetry } from './retry-delay.js';
+import type { LockedLane } from './sql/lock-due-lanes.js';
 
 /** The result of `claim()`. */
 export interface ClaimedBatch {
@@ -45,7 +39,7 @@ const ENOUGH_ATTEMPTS = 32;
 const SETTLEMENT_RETRY_DELAY = SECOND;
 const EXPIRED_PER_RUN = 200;
 
-/** The queue of deliveries: adds them, claims due ones for one process at a time, and settles their attempts. */
+/** Claims due deliveries for one process at a time, and settles their attempts. */
 @Injectable()
 export class DeliveryQueueService {
   private readonly logger = new Logger('Webhooks');
@@ -75,39 +69,13 @@ export class DeliveryQueueService {
   onLaneDue: () => void = () => undefined;
 
   /**
-   * Adds a delivery for each of the events within the open transaction, except for events that are no longer stored,
-   * events that the queue already has for this endpoint, and events that the endpoint is not subscribed to. A disabled
-   * endpoint gets none.
-   *
-   * @returns how many were added
-   */
-  async addMissing(endpointId: string, events: SelectedEvents): Promise<number> {
-    return this.repository.addMissing(endpointId, events, this.configuration.attemptsAllowed);
-  }
-
-  /** Adds a delivery with one attempt, already claimed for the calling process. */
-  async addClaimed(event: StoredEvent, endpoint: WebhookTarget): Promise<ClaimedDelivery> {
-    return this.repository.addClaimed(event, endpoint);
-  }
-
-  /**
-   * Prevents attempts to the endpoint from being claimed or settled until the open transaction ends.
-   *
-   * @returns whether the endpoint still exists
-   */
-  async lockLane(endpointId: string): Promise<boolean> {
-    return this.repository.lockLane(endpointId);
-  }
-
-  /**
    * @param worker identifies the process
    * @param notified endpoints that have new deliveries, although their lanes may not say so
    */
   @Transactional()
   async claim(worker: number, room: ClaimableRoom, notified: readonly string[]): Promise<ClaimedBatch> {
     const due = await this.repository.lockDueLanes({
-      width: this.configuration.endpointConcurrency,
-      unproven: room.freeForUnproven,
+      maxUnproven: room.freeForUnproven,
       fullOrganizations: room.fullOrganizations,
       notified,
     });
@@ -151,11 +119,6 @@ export class DeliveryQueueService {
   private async settleBatch(attempts: readonly FinishedAttempt[]): Promise<void> {
     const { ids: settled, hasDueLane } = await this.repository.settle(
       attempts.map((attempt) => this.settlementOf(attempt)),
-      {
-        maxWidth: this.configuration.endpointConcurrency,
-        // If every first attempt fails and its retry succeeds, there is a success within the longest delay of a first retry.
-        grace: longestDelayOfFirstRetry(this.configuration.retryDelays),
-      },
     );
     const unsettled = attempts.filter(({ delivery }) => !settled.has(delivery.id));
     const expired = unsettled.length === 0 ? unsettled : await this.withExistingEndpoint(unsettled);

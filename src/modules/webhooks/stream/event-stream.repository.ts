@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Transaction } from '../../../infrastructure/database/index.js';
-import { secretVersionsOf } from '../queue/delivery-queue.repository.js';
+import { secretVersionsOf } from '../queue/sql/lane.js';
 import type { SignableEvent } from '../signing/event-signer.js';
 
 /** An event at its position in the stream. */

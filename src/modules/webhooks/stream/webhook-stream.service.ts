@@ -21,7 +21,7 @@ import {
 import { requestContext } from '../../../infrastructure/http/index.js';
 import { GaugeMetric, Metrics } from '../../../infrastructure/metrics/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
-import { LISTENERS_CHANNEL } from '../queue/publications.repository.js';
+import { LISTENERS_CHANNEL } from '../queue/sql/publish-events.js';
 import { EventSigner } from '../signing/event-signer.js';
 import { EventHorizon } from './event-horizon.js';
 import { EventStreamRepository, type StreamedEvent } from './event-stream.repository.js';

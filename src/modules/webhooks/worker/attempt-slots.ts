@@ -1,3 +1,4 @@
+import type { Reservation } from '../queue/publications.batch.js';
 import type { ClaimableRoom } from '../queue/delivery-queue.service.js';
 import type { DeliveryLane } from '../queue/delivery.js';
 
@@ -9,13 +10,6 @@ const SHARE_OF_ORGANIZATION = 0.5;
 const SHARE_OF_UNPROVEN = 0.5;
 /** Until this share is used, unproven endpoints can have more than one attempt in flight. */
 const SHARE_OF_UNPROVEN_BEYOND_FIRST = 0.125;
-
-/** Slots that nothing else uses until they are released. */
-export interface Reservation {
-  readonly total: number;
-  readonly perOrganization: ReadonlyMap<string, number>;
-  release(): void;
-}
 
 /** Counts the attempts that this process has in flight, in total, per organization, and to unproven endpoints. */
 export class AttemptSlots implements ClaimableRoom {
