@@ -150,7 +150,7 @@ export class DeliveryQueueRepository {
       rows.map(({ eventCreatedAt }) => eventCreatedAt),
     ]);
     const byId = new Map(events.map((event) => [event.eventId, event]));
-    return rows.flatMap(({ eventCreatedAt: _, ...row }) => {
+    return rows.flatMap((row) => {
       const event = byId.get(row.eventId);
       return event ? [toClaimed({ ...row, ...event })] : [];
     });

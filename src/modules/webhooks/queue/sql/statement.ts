@@ -6,12 +6,14 @@ import { prepared } from '../../../../infrastructure/database/index.js';
  * first appear.
  */
 export class Statement<Parameters extends object, Row> {
-  /** The text that PostgreSQL receives. */
-  readonly text: string;
+  private readonly text: string;
   private readonly names: readonly (keyof Parameters & string)[];
 
   /** @param options.isPrepared false if a plan must not outlive the statistics that it was made with */
-  constructor(named: string, { isPrepared }: { readonly isPrepared: boolean }) {
+  constructor(
+    readonly named: string,
+    { isPrepared }: { readonly isPrepared: boolean },
+  ) {
     const names = new Set([...named.matchAll(/\$([a-z]\w*)/gi)].map(([, name]) => name));
     this.names = [...names] as (keyof Parameters & string)[];
     const numbered = named.replaceAll(
