@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
 import { SECOND } from '../time/index.js';
 
 /** Milliseconds after a request. If the connection ends within this time, the receiver may not have got the request. */
@@ -12,14 +13,13 @@ const HEAD_END = '\r\n\r\n';
 const MAX_HEAD = 16 * 1024;
 
 /**
- * Filters what undici reads from a receiver's connection:
+ * What undici reads from and writes to a receiver's connection. On the way, this stream
  *
- * - Removes interim responses (RFC 9110, section 15.2), because undici treats `100 Continue` as an error.
- * - If a reused connection ends right after a request, finds out whether the receiver closed it before the request
+ * - removes interim responses (RFC 9110, section 15.2), because undici treats `100 Continue` as an error.
+ * - finds out, if a reused connection ends right after a request, whether the receiver closed it before the request
  *   arrived. In that case the connection fails with `EPIPE`, and it is safe to send the request again.
  */
-export class ResponseGuard {
-  private readonly push: Socket['push'];
+export class GuardedSocket extends Duplex {
   private isExpecting = true;
   private isReused = false;
   private held: Buffer | undefined;
@@ -31,9 +31,12 @@ export class ResponseGuard {
     private readonly socket: Socket,
     private readonly connectMilliseconds: number,
   ) {
-    this.push = socket.push.bind(socket);
-    socket.push = (chunk: Buffer | null, encoding) =>
-      this.isExpecting ? this.filter(chunk) : this.push(chunk, encoding);
+    super();
+    socket
+      .on('data', (chunk: Buffer) => this.receive(chunk))
+      .on('end', () => this.receiveEnd())
+      .on('error', (error) => this.destroy(error))
+      .on('close', () => this.destroy());
   }
 
   /** Call before a further request is sent on the connection. */
@@ -44,31 +47,65 @@ export class ResponseGuard {
     this.bytesWritten = this.socket.bytesWritten;
   }
 
-  private filter(chunk: Buffer | null): boolean {
-    if (chunk === null) return this.end();
+  /** undici lets an idle connection not keep the process alive. */
+  ref(): void {
+    this.socket.ref();
+  }
+
+  unref(): void {
+    this.socket.unref();
+  }
+
+  override _read(): void {
+    this.socket.resume();
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.socket.write(chunk, done);
+  }
+
+  /** Sends the head and the body of a request in one packet. */
+  override _writev(chunks: readonly { chunk: Buffer }[], done: (error?: Error | null) => void): void {
+    this.socket.write(Buffer.concat(chunks.map(({ chunk }) => chunk)), done);
+  }
+
+  override _final(done: () => void): void {
+    this.socket.end(done);
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.socket.destroy();
+    done(error);
+  }
+
+  private receive(chunk: Buffer): void {
+    if (!this.isExpecting) return this.pass(chunk);
     const received = this.held === undefined ? chunk : Buffer.concat([this.held, chunk]);
     this.held = undefined;
     const response = withoutInterimResponses(received);
     if (response === undefined) {
       this.held = received;
-      return true;
+    } else if (response.length > 0) {
+      this.isExpecting = false;
+      this.pass(response);
     }
-    if (response.length === 0) return true;
-    this.isExpecting = false;
-    return this.push(response);
   }
 
-  private end(): boolean {
+  private pass(chunk: Buffer): void {
+    if (!this.push(chunk)) this.socket.pause();
+  }
+
+  private receiveEnd(): void {
     const isSent = this.socket.bytesWritten > this.bytesWritten;
     const isImmediate = performance.now() - this.requestedAt < IMMEDIATE;
-    if (this.isReused && isSent && isImmediate && this.held === undefined) {
+    if (this.isExpecting && this.isReused && isSent && isImmediate && this.held === undefined) {
       // If the receiver had closed the connection before the request arrived, its system rejects the request within a
       // round trip. Only a write makes Node.js notice that. Receivers ignore an empty line (RFC 9112, section 2.2).
       setTimeout(() => this.probe(), 2 * this.connectMilliseconds + LEEWAY);
-      return false;
+      return;
     }
     if (this.held !== undefined) this.push(this.held);
-    return this.push(null);
+    this.push(null);
   }
 
   private probe(): void {
