@@ -16,7 +16,7 @@ import {
  * Statements that use a table of another module although that module is not among their dependencies. Remove an entry
  * together with the statement.
  */
-export const KNOWN_CROSSINGS: Readonly<Record<string, string>> = {
+const KNOWN_CROSSINGS: Readonly<Record<string, string>> = {
   'dashboard-users reads organization':
     'organizations depends on dashboard-users, and the lookup of a user on every request needs both in one statement',
   'merchant-statuses reads api_client':
@@ -40,7 +40,7 @@ const READ = /(?<!\bDELETE\s)\b(?:FROM|JOIN)\s+(?:ONLY\s+)?([a-z_]+)\b/g;
 const OWN_NAME = /\b([a-z_]+)\s+AS\s+(?:(?:NOT\s+)?MATERIALIZED\s+)?\(/g;
 
 /** Returns the names of all tables. */
-export function tablesOf(schema: string): Set<string> {
+function tablesOf(schema: string): Set<string> {
   return new Set([...schema.matchAll(/^CREATE TABLE ([a-z_]+) /gm)].map(([, name = '']) => name));
 }
 
