@@ -2,10 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { WebhookDeliveriesConfiguration } from '../../src/modules/webhooks/webhook-deliveries.configuration.js';
 import { adaptWidth } from '../../src/modules/webhooks/queue/endpoint-width.js';
-import {
-  DeliveryQueueRepository,
-  type Settlement,
-} from '../../src/modules/webhooks/queue/delivery-queue.repository.js';
+import { DeliveryQueueRepository } from '../../src/modules/webhooks/queue/delivery-queue.repository.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 /*
@@ -90,7 +87,7 @@ it(`settles ${BATCHES} random batches with the widths of adaptWidth()`, async ()
 
   const { ids } = await service.app
     .get(DeliveryQueueRepository)
-    .settle(settlements.map((each): Settlement => ({ ...each, deliveryId: idOf.get(each.claimId) ?? '' })));
+    .settle(settlements.map((each) => ({ ...each, deliveryId: idOf.get(each.claimId) ?? '' })));
   expect(ids.size).toBe(settlements.length);
 
   const rows = await service.database.query<LaneRow>('SELECT * FROM webhook_lane');

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Global, Injectable, Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Client, Pool, type Dispatcher } from 'undici';
 import { maskedUrl } from '../logging/index.js';
@@ -12,8 +12,7 @@ import { rejectOnAbort } from './deadline.js';
 import { GuardedSocket } from './guarded-socket.js';
 import { HttpClientConfiguration } from './http-client.configuration.js';
 import { validatePublicUrl, validateUrl, type UrlProblem } from './public-url.js';
-import { readText, type ResponseText } from './response-text.js';
-import { retryAfterSeconds } from './retry-after.js';
+import { readText, retryAfterSeconds, type ResponseText } from './response.js';
 import { Stopwatch, type RequestPhases } from './stopwatch.js';
 import {
   codeOf,
@@ -242,3 +241,7 @@ function describe(span: Span, { statusCode, failure, phases }: OutgoingResult): 
   if (failure === null && statusCode < 400) return;
   span.setAttribute('error.type', failure ?? String(statusCode)).setStatus({ code: SpanStatusCode.ERROR });
 }
+
+@Global()
+@Module({ providers: [HttpClient], exports: [HttpClient] })
+export class HttpClientModule {}

@@ -15,8 +15,12 @@ export {
 export { eventSchema, exampleEvent, examplePayload } from './events/event-document.js';
 export { ENVELOPES, type EventMerchant } from './events/event-envelope.js';
 export { MetadataField, validateMetadataSize, type SessionMetadata } from './events/session-metadata.js';
-export { EventResponse } from './event-response.dto.js';
-export { contentHash, IDEMPOTENCY_KEY_REUSED, IdempotencyKeyField } from './idempotency-key.js';
+export {
+  contentHash,
+  EventResponse,
+  IDEMPOTENCY_KEY_REUSED,
+  IdempotencyKeyField,
+} from './idempotency-key.js';
 export { TaskIdsRepository } from './events/task-ids.repository.js';
 export { WebhookEventsRepository } from './events/webhook-events.repository.js';
 export type { PublishRequest } from './webhook-publisher.js';

@@ -34,8 +34,7 @@ import { RecoveriesService } from './recoveries/recoveries.service.js';
 import { EventSigner } from './signing/event-signer.js';
 import { DeliverySender } from './sender/delivery-sender.js';
 import { EventHorizon } from './stream/event-horizon.js';
-import { EventStreamRepository } from './stream/event-stream.repository.js';
-import { ListenersRepository } from './stream/listeners.repository.js';
+import { WebhookStreamRepository } from './stream/webhook-stream.repository.js';
 import { WebhookStreamController } from './stream/webhook-stream.controller.js';
 import { WebhookStreamService } from './stream/webhook-stream.service.js';
 import { WebhookPublisher } from './webhook-publisher.js';
@@ -76,8 +75,7 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     EndpointActivityService,
     WebhookStreamService,
     EventHorizon,
-    EventStreamRepository,
-    ListenersRepository,
+    WebhookStreamRepository,
     CredentialsCheck,
     PublishedEventsService,
     PublishedEventsRepository,

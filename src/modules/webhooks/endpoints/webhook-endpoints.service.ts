@@ -11,7 +11,7 @@ import type { PlatformEnvironment } from '../../../infrastructure/config/index.j
 import { Transactional } from '../../../infrastructure/database/index.js';
 import { INVALID_FIELD, OperatorError } from '../../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
-import { HttpClient } from '../../../infrastructure/http-client/index.js';
+import { HttpClient, normalUrl } from '../../../infrastructure/http-client/index.js';
 import { maskedUrl } from '../../../infrastructure/logging/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import {
@@ -23,7 +23,6 @@ import {
 import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.js';
 import { AuditLog, type AuditAction } from '../../audit-logs/index.js';
 import { EVENT_NAMES, type EventName } from '../events/event-catalog.js';
-import { normalUrl } from './normal-url.js';
 import {
   NOT_PUBLIC,
   WEBHOOK_ENDPOINT_ALREADY_EXISTS,

@@ -17,20 +17,7 @@ import {
   WORKER_LOCK,
 } from './sql/lane.js';
 import { LOCK_DUE_LANES, type LaneLimits, type LockedLane } from './sql/lock-due-lanes.js';
-import { SETTLE_ATTEMPTS } from './sql/settle-attempts.js';
-
-/** The result of an attempt, as far as the queue needs it. */
-export interface Settlement {
-  readonly deliveryId: string;
-  readonly claimId: string;
-  readonly endpointId: string;
-  /** Null if the endpoint is not to blame: the process ended before the attempt did. */
-  readonly succeeded: boolean | null;
-  /** Milliseconds until the response, without the time to connect. */
-  readonly latency: number;
-  /** Milliseconds until the next attempt; null if this was the last one. */
-  readonly retryIn: number | null;
-}
+import { SETTLE_ATTEMPTS, type Settlement } from './sql/settle-attempts.js';
 
 /** The result of `settle()`. */
 export interface SettledBatch {
@@ -138,12 +125,7 @@ export class DeliveryQueueRepository {
   /** Claims due deliveries in locked lanes, taking the first of every lane before the second of any. */
   async claim(lanes: readonly LockedLane[], limit: number, worker: number): Promise<ClaimedDelivery[]> {
     const { manager } = this.transaction;
-    const rows = await CLAIM_DELIVERIES.run(manager, {
-      endpointIds: lanes.map(({ endpointId }) => endpointId),
-      rooms: lanes.map(({ room }) => room),
-      limit,
-      worker,
-    });
+    const rows = await CLAIM_DELIVERIES.run(manager, { limit, worker }, lanes);
     if (rows.length === 0) return [];
     const events = await manager.query<EventRow[]>(EVENTS_OF_CLAIMED, [
       rows.map(({ eventId }) => eventId),
@@ -182,17 +164,10 @@ export class DeliveryQueueRepository {
    * A claim that another process has ended is left alone: the delivery may have been claimed again since.
    */
   async settle(settlements: readonly Settlement[]): Promise<SettledBatch> {
-    const rows = await SETTLE_ATTEMPTS.run(this.transaction.manager, {
-      deliveryIds: settlements.map(({ deliveryId }) => deliveryId),
-      claimIds: settlements.map(({ claimId }) => claimId),
-      endpointIds: settlements.map(({ endpointId }) => endpointId),
-      succeeded: settlements.map(({ succeeded }) => succeeded),
-      latencies: settlements.map(({ latency }) => latency),
-      retriesIn: settlements.map(({ retryIn }) => retryIn),
-      maxWidth: this.configuration.endpointConcurrency,
-      // If every first attempt fails and its retry succeeds, there is a success within the longest delay of a first retry.
-      grace: longestDelayOfFirstRetry(this.configuration.retryDelays),
-    });
+    const { endpointConcurrency: maxWidth, retryDelays } = this.configuration;
+    // If every first attempt fails and its retry succeeds, there is a success within the longest delay of a first retry.
+    const grace = longestDelayOfFirstRetry(retryDelays);
+    const rows = await SETTLE_ATTEMPTS.run(this.transaction.manager, { maxWidth, grace }, settlements);
     const ids = new Set(rows.map(({ id }) => id).filter((id) => id !== null));
     return { ids, hasDueLane: rows[0]?.hasDueLane ?? false };
   }

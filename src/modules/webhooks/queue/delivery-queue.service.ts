@@ -8,27 +8,19 @@ import {
 } from '../../../infrastructure/database/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
+import type { AttemptSlots } from './attempt-slots.js';
 import { AttemptRecorder } from './attempt-recorder.js';
 import type { FinishedAttempt, Outcome, QueuedDelivery } from './delivery.js';
-import { DeliveryQueueRepository, type Settlement } from './delivery-queue.repository.js';
+import { DeliveryQueueRepository } from './delivery-queue.repository.js';
 import { delayUntilRetry } from './retry-delay.js';
 import type { LockedLane } from './sql/lock-due-lanes.js';
+import type { Settlement } from './sql/settle-attempts.js';
 
 /** The result of `claim()`. */
 export interface ClaimedBatch {
   readonly deliveries: readonly QueuedDelivery[];
   /** Endpoints whose lanes were looked at. They no longer need a notification. */
   readonly endpointIds: readonly string[];
-}
-
-/** Attempts that a process can start now. */
-export interface ClaimableRoom {
-  readonly free: number;
-  readonly freeForUnproven: number;
-  /** Those that unproven endpoints can use besides the first one of each. */
-  readonly furtherForUnproven: number;
-  readonly fullOrganizations: readonly string[];
-  freeFor(organizationId: string | null): number;
 }
 
 const ATTEMPTS_PER_SETTLEMENT = 200;
@@ -73,16 +65,16 @@ export class DeliveryQueueService {
    * @param notified endpoints that have new deliveries, although their lanes may not say so
    */
   @Transactional()
-  async claim(worker: number, room: ClaimableRoom, notified: readonly string[]): Promise<ClaimedBatch> {
+  async claim(worker: number, slots: AttemptSlots, notified: readonly string[]): Promise<ClaimedBatch> {
     const due = await this.repository.lockDueLanes({
-      maxUnproven: room.freeForUnproven,
-      fullOrganizations: room.fullOrganizations,
+      maxUnproven: slots.freeForUnproven,
+      fullOrganizations: slots.fullOrganizations,
       notified,
     });
     if (due.length === 0) return { deliveries: [], endpointIds: [] };
-    const lanes = withinShares(due, room);
+    const lanes = withinShares(due, slots);
     // Claiming sets when a lane is due next, also for a lane without room.
-    const claimed = await this.repository.claim([...lanes.values()], room.free, worker);
+    const claimed = await this.repository.claim([...lanes.values()], slots.free, worker);
     return {
       deliveries: claimed.map((delivery) => ({
         ...delivery,
@@ -162,13 +154,13 @@ export class DeliveryQueueService {
  * Returns the lanes by endpoint, with their room reduced to what is left for their organizations and for unproven
  * endpoints. Every unproven endpoint gets one slot before any of them gets a second one.
  */
-function withinShares(lanes: readonly LockedLane[], free: ClaimableRoom): Map<string, LockedLane> {
+function withinShares(lanes: readonly LockedLane[], slots: AttemptSlots): Map<string, LockedLane> {
   const left = new Map<string | null, number>();
   const kept = new Map<string, LockedLane>();
-  let furtherForUnproven = free.furtherForUnproven;
+  let furtherForUnproven = slots.furtherForUnproven;
   for (const lane of lanes) {
     const { endpointId, organizationId, isProven } = lane;
-    const available = left.get(organizationId) ?? free.freeFor(organizationId);
+    const available = left.get(organizationId) ?? slots.freeFor(organizationId);
     const first = !isProven && lane.isIdle ? 1 : 0;
     const wanted = isProven ? lane.room : first + Math.min(lane.room - first, furtherForUnproven);
     const room = Math.min(wanted, available);

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { BatchedStatement, Transaction } from '../../../infrastructure/database/index.js';
 import type { NewEvent } from '../events/webhook-events.repository.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
+import type { Reservation } from './attempt-slots.js';
 import type { QueuedDelivery } from './delivery.js';
 import { PUBLISH_EVENTS, type ClaimedPublication } from './sql/publish-events.js';
 
@@ -27,13 +28,6 @@ export type PublishResult =
   | { readonly outcome: 'published' | 'duplicate'; readonly eventId: string }
   | { readonly outcome: 'conflict' }
   | { readonly outcome: 'failed'; readonly error: Error };
-
-/** Attempts that a worker can start, which it keeps free until they are released. */
-export interface Reservation {
-  readonly total: number;
-  readonly perOrganization: ReadonlyMap<string, number>;
-  release(): void;
-}
 
 /** The worker of this process. */
 export interface LocalWorker {
@@ -126,26 +120,18 @@ export class PublicationsBatch {
     publications: readonly Publication[],
     claims: ClaimLimits,
   ): Promise<{ results: PublishResult[]; claimed: ClaimedPublication[] }> {
-    const column = <Value>(value: (publication: Publication) => Value): Value[] => publications.map(value);
-    const rows = await PUBLISH_EVENTS.run(this.transaction.manager, {
-      ids: column(({ event }) => event.id),
-      createdAt: column(({ event }) => event.createdAt),
-      clientIds: column(({ event }) => event.clientId),
-      environments: column(({ event }) => event.environment),
-      names: column(({ event }) => event.name),
-      sessionIds: column(({ event }) => event.sessionId),
-      taskIds: column(({ event }) => event.taskId),
-      externalUserIds: column(({ event }) => event.externalUserId),
-      bodies: column(({ event }) => event.body),
-      organizationIds: column(({ organizationId }) => organizationId),
-      keys: column(({ idempotency }) => idempotency?.key),
-      contentHashes: column(({ idempotency }) => idempotency?.contentHash),
-      claimsPerOrganization: column(({ organizationId }) => claims.perOrganization.get(organizationId) ?? 0),
-      maxClaims: claims.total,
-      worker: claims.worker,
-      attemptsAllowed: this.configuration.attemptsAllowed,
-      maxWidth: this.configuration.endpointConcurrency,
-    });
+    const { attemptsAllowed, endpointConcurrency: maxWidth } = this.configuration;
+    const rows = await PUBLISH_EVENTS.run(
+      this.transaction.manager,
+      { maxClaims: claims.total, worker: claims.worker, attemptsAllowed, maxWidth },
+      publications.map(({ event, organizationId, idempotency }) => ({
+        ...event,
+        organizationId,
+        organizationRoom: claims.perOrganization.get(organizationId) ?? 0,
+        key: idempotency?.key,
+        contentHash: idempotency?.contentHash,
+      })),
+    );
     const stored = new Set(rows[0]?.keyed);
     return {
       results: await this.resultsOf(publications, stored),

@@ -1,5 +1,5 @@
 import { EventHorizon } from './event-horizon.js';
-import type { EventStreamRepository } from './event-stream.repository.js';
+import type { WebhookStreamRepository } from './webhook-stream.repository.js';
 
 describe('The horizon', () => {
   let last: number;
@@ -12,7 +12,7 @@ describe('The horizon', () => {
       lastPosition: () => Promise.resolve(last),
       publishers: () => Promise.resolve(publishers),
     };
-    horizon = new EventHorizon(events as unknown as EventStreamRepository);
+    horizon = new EventHorizon(events as unknown as WebhookStreamRepository);
   });
 
   /** Looks at the database in this state. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { SERVICE_UNAVAILABLE } from '../../../infrastructure/errors/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
-import { EventStreamRepository } from './event-stream.repository.js';
+import { WebhookStreamRepository } from './webhook-stream.repository.js';
 
 /** Milliseconds. A transaction that publishes usually takes a few. */
 const LOOK_AGAIN = 10;
@@ -29,7 +29,7 @@ export class EventHorizon {
   private next: { readonly position: number; readonly publishers: ReadonlySet<string> } | undefined;
   private reading: Promise<number> | undefined;
 
-  constructor(private readonly events: EventStreamRepository) {}
+  constructor(private readonly events: WebhookStreamRepository) {}
 
   get current(): number {
     return this.position;

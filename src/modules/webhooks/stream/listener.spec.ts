@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Response } from 'express';
-import type { StreamedEvent } from './event-stream.repository.js';
+import type { StreamedEvent } from './webhook-stream.repository.js';
 import { Listener, type ListenerSource } from './listener.js';
 
 const event = (position: number): StreamedEvent => ({

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Response } from 'express';
 import { SECOND } from '../../../infrastructure/time/index.js';
-import type { StreamedEvent } from './event-stream.repository.js';
+import type { StreamedEvent } from './webhook-stream.repository.js';
 
 const TIMING = {
   /** Milliseconds between two messages. Proxies close connections that are idle for a minute, and some sooner. */

@@ -24,9 +24,8 @@ import { SECOND } from '../../../infrastructure/time/index.js';
 import { LISTENERS_CHANNEL } from '../queue/sql/publish-events.js';
 import { EventSigner } from '../signing/event-signer.js';
 import { EventHorizon } from './event-horizon.js';
-import { EventStreamRepository, type StreamedEvent } from './event-stream.repository.js';
+import { LISTENERS_LOCK, WebhookStreamRepository, type StreamedEvent } from './webhook-stream.repository.js';
 import { Listener, type ListenerSource } from './listener.js';
-import { LISTENERS_LOCK, ListenersRepository } from './listeners.repository.js';
 import { MAX_LISTENERS, TOO_MANY_LISTENERS, UNKNOWN_EVENT } from './webhook-stream.docs.js';
 
 /** Milliseconds. Polling finds events whose notification was lost, or that were published just before their listener was stored. */
@@ -71,9 +70,8 @@ export class WebhookStreamService implements BeforeApplicationShutdown, OnApplic
   private loop: Promise<void> = Promise.resolve();
 
   constructor(
-    private readonly events: EventStreamRepository,
+    private readonly events: WebhookStreamRepository,
     private readonly horizon: EventHorizon,
-    private readonly stored: ListenersRepository,
     private readonly signer: EventSigner,
     private readonly credentials: CredentialsCheck,
     private readonly notifications: Notifications,
@@ -101,12 +99,12 @@ export class WebhookStreamService implements BeforeApplicationShutdown, OnApplic
     const resumed =
       lastEventId === undefined ? undefined : await this.positionOf(clientId, String(lastEventId));
     const id = randomUUID();
-    if (!(await this.stored.add({ id, clientId, process: this.process }, MAX_LISTENERS))) {
+    if (!(await this.events.addListener({ id, clientId, process: this.process }, MAX_LISTENERS))) {
       throw TOO_MANY_REQUESTS.error(TOO_MANY_LISTENERS, { retryAfter: RETRY_AFTER });
     }
     const serving = this.serve(clientId, resumed, request, response).finally(async () => {
       // If this fails, the row is deleted when the process has ended and another listener of the client comes.
-      await this.stored.delete(id).catch(() => undefined);
+      await this.events.deleteListener(id).catch(() => undefined);
       this.serving.delete(serving);
     });
     this.serving.add(serving);

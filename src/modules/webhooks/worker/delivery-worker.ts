@@ -16,11 +16,11 @@ import { GaugeMetric, Metrics } from '../../../infrastructure/metrics/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
 import type { ClaimedDelivery, QueuedDelivery } from '../queue/delivery.js';
 import { DeliveryQueueService } from '../queue/delivery-queue.service.js';
-import { PublicationsBatch, type LocalWorker, type Reservation } from '../queue/publications.batch.js';
+import { PublicationsBatch, type LocalWorker } from '../queue/publications.batch.js';
 import { LANES_CHANNEL, WORKER_LOCK } from '../queue/sql/lane.js';
 import { DeliverySender } from '../sender/delivery-sender.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
-import { AttemptSlots } from './attempt-slots.js';
+import { AttemptSlots, type Reservation } from '../queue/attempt-slots.js';
 
 /** Milliseconds. Polling finds retries that become due, and lanes of which `StrandedDeliveriesJob` says that they are due. */
 const POLL_INTERVAL = SECOND;

@@ -1,11 +1,9 @@
 import type { ClaimedDelivery } from '../delivery.js';
 import { LEASE_UNTIL } from './lane.js';
+import type { LockedLane } from './lock-due-lanes.js';
 import { Statement } from './statement.js';
 
-interface Claim {
-  /** The locked lanes, and how many deliveries to claim from each at most. */
-  readonly endpointIds: readonly string[];
-  readonly rooms: readonly number[];
+interface ClaimLimits {
   readonly limit: number;
   /** Identifies the process that claims. */
   readonly worker: number;
@@ -25,9 +23,13 @@ export interface ClaimedRow extends Omit<ClaimedDelivery, 'client' | 'event' | '
  * Not a prepared statement, and neither is `SETTLE_ATTEMPTS`: the queue is often empty when a plan is made, and PostgreSQL
  * would use a plan for an empty table until it analyzes the table, although a long queue has built up.
  */
-export const CLAIM_DELIVERIES = new Statement<Claim, ClaimedRow>(
+export const CLAIM_DELIVERIES = new Statement<
+  ClaimLimits,
+  ClaimedRow,
+  Pick<LockedLane, 'endpointId' | 'room'>
+>(
   `
-  WITH lane AS (SELECT * FROM unnest($endpointIds::uuid[], $rooms::integer[]) AS lane (endpoint_id, room)),
+  WITH lane AS (SELECT * FROM unnest($endpointId::uuid[], $room::integer[]) AS lane (endpoint_id, room)),
        candidate AS MATERIALIZED (
          SELECT lane.endpoint_id, room, id, due_at, rank
            FROM lane

@@ -1,24 +1,20 @@
+import type { NewEvent } from '../../events/webhook-events.repository.js';
 import type { ClaimedDelivery } from '../delivery.js';
 import { IS_SUBSCRIBED, LANE, LEASE_UNTIL, notifyLanes, secretVersionsOf } from './lane.js';
 import { Statement } from './statement.js';
 
-/** The published events, as columns, and how many of their deliveries the publishing process can send itself at once. */
-interface Publications {
-  readonly ids: readonly string[];
-  readonly createdAt: readonly Date[];
-  readonly clientIds: readonly string[];
-  readonly environments: readonly string[];
-  readonly names: readonly string[];
-  readonly sessionIds: readonly (string | null)[];
-  readonly taskIds: readonly (number | null)[];
-  readonly externalUserIds: readonly (string | null)[];
-  readonly bodies: readonly Buffer[];
-  readonly organizationIds: readonly string[];
-  /** Idempotency keys, and hashes of the content of the requests. */
-  readonly keys: readonly (string | undefined)[];
-  readonly contentHashes: readonly (Buffer | undefined)[];
-  /** The maximum number of claims for the organization of each event. */
-  readonly claimsPerOrganization: readonly number[];
+/** An event to be published. */
+interface PublishedItem extends NewEvent {
+  readonly organizationId: string;
+  /** The idempotency key, and a hash of the content of the request. */
+  readonly key: string | undefined;
+  readonly contentHash: Buffer | undefined;
+  /** How many deliveries to the organization's endpoints the publishing process can send itself at once. */
+  readonly organizationRoom: number;
+}
+
+interface PublishLimits {
+  /** How many of the new deliveries the publishing process can send itself at once. */
   readonly maxClaims: number;
   /** Identifies the publishing process. */
   readonly worker: number;
@@ -55,13 +51,13 @@ const NOTIFY_LISTENERS = `
  * their new deliveries to the publishing process at once, which saves the claim. `SKIP LOCKED`: publishing never waits for
  * the lock of a lane. The notification reaches the workers when the transaction commits.
  */
-export const PUBLISH_EVENTS = new Statement<Publications, Row>(
+export const PUBLISH_EVENTS = new Statement<PublishLimits, Row, PublishedItem>(
   `
   WITH request AS MATERIALIZED (
-         SELECT * FROM unnest($ids::uuid[], $createdAt::timestamptz[], $clientIds::uuid[], $environments::text[],
-                              $names::text[], $sessionIds::uuid[], $taskIds::bigint[], $externalUserIds::text[],
-                              $bodies::bytea[], $organizationIds::uuid[], $claimsPerOrganization::integer[],
-                              $keys::text[], $contentHashes::bytea[])
+         SELECT * FROM unnest($id::uuid[], $createdAt::timestamptz[], $clientId::uuid[], $environment::text[],
+                              $name::text[], $sessionId::uuid[], $taskId::bigint[], $externalUserId::text[],
+                              $body::bytea[], $organizationId::uuid[], $organizationRoom::integer[],
+                              $key::text[], $contentHash::bytea[])
                   WITH ORDINALITY AS request (id, created_at, client_id, environment, event, session_id, task_id,
                                               external_user_id, body, organization_id, organization_room, key,
                                               content_hash, position)),

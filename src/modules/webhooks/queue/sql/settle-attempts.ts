@@ -2,17 +2,21 @@ import { WIDTH_RULE } from '../endpoint-width.js';
 import { PROBE_INTERVAL } from './lane.js';
 import { Statement } from './statement.js';
 
-/** The settled attempts, as columns, and how their results change lanes. */
-export interface Settlements {
-  readonly deliveryIds: readonly string[];
-  readonly claimIds: readonly string[];
-  readonly endpointIds: readonly string[];
+/** The result of an attempt, as far as the queue needs it. */
+export interface Settlement {
+  readonly deliveryId: string;
+  readonly claimId: string;
+  readonly endpointId: string;
   /** Null if the endpoint is not to blame: the process ended before the attempt did. */
-  readonly succeeded: readonly (boolean | null)[];
+  readonly succeeded: boolean | null;
   /** Milliseconds until the response, without the time to connect. */
-  readonly latencies: readonly number[];
+  readonly latency: number;
   /** Milliseconds until the next attempt; null if this was the last one. */
-  readonly retriesIn: readonly (number | null)[];
+  readonly retryIn: number | null;
+}
+
+/** How the results change the lanes. */
+interface LaneRules {
   readonly maxWidth: number;
   /** Milliseconds after a success during which failures do not throttle the lane. */
   readonly grace: number;
@@ -35,17 +39,17 @@ const { ceilingGrowth, failuresUntilNarrow } = WIDTH_RULE;
  * Keeps a time in `failing_since` only if there were failures before: the previous release, which may still run, does not
  * reset it.
  */
-export const SETTLE_ATTEMPTS = new Statement<Settlements, SettledRow>(
+export const SETTLE_ATTEMPTS = new Statement<LaneRules, SettledRow, Settlement>(
   `
   WITH attempt AS MATERIALIZED (
-         SELECT * FROM unnest($deliveryIds::bigint[], $claimIds::uuid[], $endpointIds::uuid[], $succeeded::boolean[],
-                              $retriesIn::double precision[], $latencies::double precision[])
+         SELECT * FROM unnest($deliveryId::bigint[], $claimId::uuid[], $endpointId::uuid[], $succeeded::boolean[],
+                              $retryIn::double precision[], $latency::double precision[])
                     AS attempt (delivery_id, claim_id, endpoint_id, succeeded, retry_in, latency)),
        lane AS MATERIALIZED (
          SELECT endpoint_id, COALESCE(adaptive_width, ${startWidth}) AS width,
                 COALESCE(width_ceiling, $maxWidth::double precision) AS ceiling, baseline_ms AS baseline, in_flight,
                 consecutive_failures
-           FROM webhook_lane WHERE endpoint_id = ANY ($endpointIds) ORDER BY endpoint_id FOR UPDATE),
+           FROM webhook_lane WHERE endpoint_id = ANY ($endpointId) ORDER BY endpoint_id FOR UPDATE),
        settled AS MATERIALIZED (
          SELECT delivery.id, delivery.endpoint_id, succeeded, latency,
                 now() + retry_in * interval '1 millisecond' AS due_at

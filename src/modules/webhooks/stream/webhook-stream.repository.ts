@@ -1,7 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { Transaction } from '../../../infrastructure/database/index.js';
+import { presentProcesses, Transaction, Transactional } from '../../../infrastructure/database/index.js';
 import { secretVersionsOf } from '../queue/sql/lane.js';
 import type { SignableEvent } from '../signing/event-signer.js';
+
+/** Kind of the `Presence` of processes that have listeners. */
+export const LISTENERS_LOCK = 1_279_873_876;
+
+/** One open stream, and the process that serves it. */
+export interface StoredListener {
+  readonly id: string;
+  readonly clientId: string;
+  readonly process: number;
+}
 
 /** An event at its position in the stream. */
 export interface StreamedEvent extends Pick<SignableEvent, 'event' | 'secretVersions'> {
@@ -19,9 +29,12 @@ interface Row extends Pick<SignableEvent, 'secretVersions'> {
 /** Matches `webhook_event_stream_index`. */
 const IS_STREAMED = "environment = 'development' AND NOT is_test";
 
-/** Published events of development clients, in the order of their positions. `EventHorizon` explains the order. */
+/**
+ * Published events of development clients, in the order of their positions, which `EventHorizon` explains, and the listeners
+ * of all processes: they count toward the limit of their client, and publishing notifies only clients that have one.
+ */
 @Injectable()
-export class EventStreamRepository {
+export class WebhookStreamRepository {
   constructor(private readonly transaction: Transaction) {}
 
   /** Returns the events of a client after one position up to another, oldest first. */
@@ -72,5 +85,32 @@ export class EventStreamRepository {
           AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
     );
     return rows.map(({ id }) => id);
+  }
+
+  /**
+   * Adds a listener, unless the client has the maximum. Listeners of processes that have ended do not count and are deleted.
+   *
+   * @returns whether the listener was added
+   */
+  @Transactional()
+  async addListener({ id, clientId, process }: StoredListener, max: number): Promise<boolean> {
+    const { manager } = this.transaction;
+    await this.transaction.lock(`webhook-listeners ${clientId}`);
+    await manager.query(
+      `DELETE FROM webhook_listener
+        WHERE client_id = $1 AND process NOT IN (${presentProcesses(LISTENERS_LOCK)})`,
+      [clientId],
+    );
+    const added = await manager.query<object[]>(
+      `INSERT INTO webhook_listener (id, client_id, process)
+       SELECT $1, $2, $3 WHERE (SELECT count(*) FROM webhook_listener WHERE client_id = $2) < $4
+       RETURNING id`,
+      [id, clientId, process, max],
+    );
+    return added.length > 0;
+  }
+
+  async deleteListener(id: string): Promise<void> {
+    await this.transaction.manager.query('DELETE FROM webhook_listener WHERE id = $1', [id]);
   }
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { normalUrl } from './normal-url.js';
+import { normalUrl } from './public-url.js';
 
 describe('normalUrl', () => {
   it.each([

@@ -1,6 +1,4 @@
-import type { Reservation } from '../queue/publications.batch.js';
-import type { ClaimableRoom } from '../queue/delivery-queue.service.js';
-import type { DeliveryLane } from '../queue/delivery.js';
+import type { DeliveryLane } from './delivery.js';
 
 /**
  * Shares of the slots of one process. The rest is left to other organizations, and to endpoints with a recent success:
@@ -11,8 +9,15 @@ const SHARE_OF_UNPROVEN = 0.5;
 /** Until this share is used, unproven endpoints can have more than one attempt in flight. */
 const SHARE_OF_UNPROVEN_BEYOND_FIRST = 0.125;
 
+/** Slots that nothing else uses until they are released. */
+export interface Reservation {
+  readonly total: number;
+  readonly perOrganization: ReadonlyMap<string, number>;
+  release(): void;
+}
+
 /** Counts the attempts that this process has in flight, in total, per organization, and to unproven endpoints. */
-export class AttemptSlots implements ClaimableRoom {
+export class AttemptSlots {
   private used = 0;
   private usedByUnproven = 0;
   private readonly usedByOrganization = new Map<string, number>();
@@ -27,6 +32,7 @@ export class AttemptSlots implements ClaimableRoom {
     return Math.min(this.free, Math.floor(this.total * SHARE_OF_UNPROVEN) - this.usedByUnproven);
   }
 
+  /** Slots that unproven endpoints can use besides the first one of each. */
   get furtherForUnproven(): number {
     return Math.max(0, Math.floor(this.total * SHARE_OF_UNPROVEN_BEYOND_FIRST) - this.usedByUnproven);
   }
