@@ -2,11 +2,9 @@ import { Module } from '@nestjs/common';
 import { RequestLogsModule } from '../request-logs/index.js';
 import { WebhookEndpointsModule } from '../webhook-endpoints/index.js';
 import { OverviewPagesController } from './overview-pages.controller.js';
-import { OverviewPagesService } from './overview-pages.service.js';
 
 @Module({
   imports: [RequestLogsModule, WebhookEndpointsModule],
   controllers: [OverviewPagesController],
-  providers: [OverviewPagesService],
 })
 export class OverviewModule {}
