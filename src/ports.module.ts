@@ -31,21 +31,8 @@ import { ActiveAccessTokenVerifier, OAuthModule } from './modules/oauth/index.js
 import { EventBodies, RequestLogsModule, RequestLogWriter } from './modules/request-logs/index.js';
 import { ServiceTokensModule, StoredServiceTokenVerifier } from './modules/service-tokens/index.js';
 import { LinksOfRevokedTokens, SignInLinksModule } from './modules/sign-in-links/index.js';
-import { EndpointDeliveries, EventNames } from './modules/webhook-endpoints/index.js';
-import {
-  EVENT_NAMES,
-  EVENTS,
-  RecentDeliveries,
-  WebhookEventsRepository,
-  WebhooksModule,
-  type EventName,
-} from './modules/webhooks/index.js';
-
-const EVENT_CATALOG: EventNames = {
-  all: EVENT_NAMES,
-  // Without the marks of code in Markdown.
-  describe: (name) => EVENTS[name as EventName].description.replaceAll('`', ''),
-};
+import { EventNames } from './modules/webhook-endpoints/index.js';
+import { EVENT_NAMES, WebhookEventsRepository, WebhooksModule } from './modules/webhooks/index.js';
 
 const PORTS = [
   { provide: AccessibleClients, useExisting: OrganizationAccessibleClients },
@@ -60,8 +47,7 @@ const PORTS = [
   { provide: RevokedTokens, useExisting: LinksOfRevokedTokens },
   { provide: ServiceTokenVerifier, useExisting: StoredServiceTokenVerifier },
   { provide: UserLogins, useExisting: UserLoginsService },
-  { provide: EventNames, useValue: EVENT_CATALOG },
-  { provide: EndpointDeliveries, useExisting: RecentDeliveries },
+  { provide: EventNames, useValue: { all: EVENT_NAMES } },
 ];
 
 /**

@@ -4,6 +4,4 @@
  */
 export abstract class EventNames {
   abstract readonly all: readonly string[];
-  /** Returns when the event is sent, as a sentence. */
-  abstract describe(name: string): string;
 }

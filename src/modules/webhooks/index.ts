@@ -1,4 +1,3 @@
-export { RecentDeliveries } from './deliveries/recent-deliveries.js';
 export {
   EVENT_NAME,
   EVENT_NAMES,

@@ -15,10 +15,8 @@ import { WebhookEventsRotation } from './events/webhook-events.rotation.js';
 import { FailingEndpointEmails } from './failing-endpoints/failing-endpoint-emails.js';
 import { FailingEndpointsJob } from './failing-endpoints/failing-endpoints.job.js';
 import { FailingEndpointsRepository } from './failing-endpoints/failing-endpoints.repository.js';
-import { EndpointPagesController } from './pages/endpoint-pages.controller.js';
-import { EndpointPagesService } from './pages/endpoint-pages.service.js';
+import { EndpointsPagesController } from './pages/endpoints-pages.controller.js';
 import { EventsPagesController } from './pages/events-pages.controller.js';
-import { EventsPagesService } from './pages/events-pages.service.js';
 import { AttemptRecorder } from './queue/attempt-recorder.js';
 import { DeliveryQueueRepository } from './queue/delivery-queue.repository.js';
 import { DeliveryQueueService } from './queue/delivery-queue.service.js';
@@ -36,7 +34,7 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
 
 @Module({
   imports: [ApiClientsModule, RequestLogsModule, WebhookEndpointsModule, AuditLogsModule],
-  controllers: [DeliveriesController, EndpointPagesController, EventsPagesController],
+  controllers: [DeliveriesController, EndpointsPagesController, EventsPagesController],
   providers: [
     WebhookPublisher,
     TaskIdsRepository,
@@ -55,8 +53,6 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     RecentDeliveries,
     PublishedEventsService,
     PublishedEventsRepository,
-    EndpointPagesService,
-    EventsPagesService,
   ],
   exports: [
     WebhookPublisher,
@@ -66,7 +62,6 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     EventSigner,
     PublicationsBatch,
     RecoveriesRepository,
-    RecentDeliveries,
     TaskIdsRepository,
     WebhookEventsRepository,
   ],

@@ -1,4 +1,4 @@
-import type { ComponentChildren, VNode } from 'preact';
+import type { VNode } from 'preact';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import {
   Allowed,
@@ -26,7 +26,20 @@ import {
 import { DAY } from '../../../infrastructure/time/index.js';
 import { MAX_PERIOD_DAYS } from '../reading/request-log-period.js';
 import type { ListRequestLogsQuery, RequestLogEntryResponse } from '../reading/request-logs.dto.js';
-import { OPTIONAL_COLUMNS, type OptionalColumn } from './list-columns.js';
+
+const COLUMNS = {
+  latency: { title: 'Latency', cell: ({ latency_ms }) => `${latency_ms} ms`, isNumber: true },
+  user: { title: 'User', cell: ({ external_user_id }) => external_user_id },
+  session: { title: 'Session ID', cell: ({ session_id }) => session_id },
+  task: { title: 'Task ID', cell: ({ task_id }) => task_id, isNumber: true },
+  endpoint: { title: 'Endpoint ID', cell: ({ endpoint_id }) => endpoint_id },
+  event_id: { title: 'Event ID', cell: ({ event_id }) => event_id },
+  reason: { title: 'Reason', cell: ({ reason }) => reason },
+} as const satisfies Readonly<Record<string, Column<RequestLogEntryResponse>>>;
+
+/** The columns of the list that users can choose, besides those that it always has. */
+export type OptionalColumn = keyof typeof COLUMNS;
+export const OPTIONAL_COLUMNS = Object.keys(COLUMNS) as readonly OptionalColumn[];
 
 /** Maximum number of entries in a file. */
 export const MAX_EXPORTED_ENTRIES = 10_000;
@@ -43,14 +56,13 @@ export interface FoundEntries {
 }
 
 interface ListPageProps {
-  readonly environment: PlatformEnvironment;
   readonly columns: readonly OptionalColumn[];
   readonly found?: FoundEntries;
   /** Why there are no entries. */
   readonly problem?: string;
 }
 
-export function listPage({ environment, columns, found, problem }: ListPageProps): Page {
+export function listPage({ columns, found, problem }: ListPageProps): Page {
   const isFirst = found !== undefined && found.query.cursor === undefined;
   return {
     title: 'Request logs',
@@ -61,7 +73,7 @@ export function listPage({ environment, columns, found, problem }: ListPageProps
         <Filters />
         <Results canBeLive={isFirst}>
           <Age seconds={found?.secondsOld ?? 0} />
-          {found ? <List environment={environment} columns={columns} found={found} /> : null}
+          {found ? <List columns={columns} found={found} /> : null}
         </Results>
       </>
     ),
@@ -152,26 +164,24 @@ function Filter(props: {
   );
 }
 
-interface ListProps {
-  readonly environment: PlatformEnvironment;
-  readonly columns: readonly OptionalColumn[];
-  readonly found: FoundEntries;
-}
-
-function List({ environment, columns, found }: ListProps): VNode {
+function List({ columns, found }: Required<Pick<ListPageProps, 'columns' | 'found'>>): VNode {
   const { entries, nextCursor, query } = found;
-  const { query: parameters } = usePage();
+  const { query: parameters, environment } = usePage();
   // A relative period ends at another time on each request, so the pages that follow need its bounds.
   const bounds =
     parameters['period'] === undefined ? {} : { period: undefined, start: query.start, end: query.end };
   return (
     <>
-      <OfUser environment={environment} query={query} />
+      {query.external_user_id === undefined ? null : (
+        <p>
+          <AccountsLink user={query.external_user_id} />
+        </p>
+      )}
       {entries.length === 0 ? (
-        <NoEntries environment={environment} found={found} />
+        <NoEntries newestTime={found.newestTime} />
       ) : (
         <>
-          <Toolbar environment={environment} query={query} />
+          <Toolbar query={query} />
           <Table
             caption="Request log entries, newest first"
             rows={entries}
@@ -185,29 +195,16 @@ function List({ environment, columns, found }: ListProps): VNode {
   );
 }
 
-interface OfUserProps {
-  readonly environment: PlatformEnvironment;
-  readonly query: ListRequestLogsQuery;
-}
-
-/** Links to the accounts of the user, if the list shows only one. */
-function OfUser({ environment, query: { external_user_id } }: OfUserProps): VNode | null {
-  if (external_user_id === undefined) return null;
-  const path = pathWith(dashboardPath(environment, 'merchant-accounts'), { external_user_id }, {});
-  return (
-    <p>
-      <a href={path}>Merchant accounts of this user</a>
-    </p>
-  );
+/** Links to the merchant accounts of a user. */
+export function AccountsLink({ user }: { readonly user: string }): VNode {
+  const path = dashboardPath(usePage().environment, 'merchant-accounts');
+  return <a href={pathWith(path, { external_user_id: user }, {})}>Merchant accounts of this user</a>;
 }
 
 /** Says which period the list shows, and links to what can be done with it. */
-function Toolbar(props: {
-  readonly environment: PlatformEnvironment;
-  readonly query: ListRequestLogsQuery;
-}): VNode {
-  const { query } = usePage();
-  const list = dashboardPath(props.environment, 'request-logs');
+function Toolbar(props: Pick<FoundEntries, 'query'>): VNode {
+  const { environment, query } = usePage();
+  const list = dashboardPath(environment, 'request-logs');
   return (
     <div class="toolbar">
       <p>
@@ -230,7 +227,7 @@ function Toolbar(props: {
   );
 }
 
-function Period({ query }: { readonly query: ListRequestLogsQuery }): VNode {
+function Period({ query }: Pick<FoundEntries, 'query'>): VNode {
   const { period, start: from, end: to } = usePage().query;
   const relative = PERIODS.find(({ value }) => value === period);
   if (relative && !from && !to) return <>{relative.label.toLowerCase()}</>;
@@ -246,25 +243,6 @@ function Period({ query }: { readonly query: ListRequestLogsQuery }): VNode {
   );
 }
 
-const COLUMN_TITLES: Readonly<Record<OptionalColumn, string>> = {
-  latency: 'Latency',
-  user: 'User',
-  session: 'Session ID',
-  task: 'Task ID',
-  endpoint: 'Endpoint ID',
-  event_id: 'Event ID',
-  reason: 'Reason',
-};
-const VALUES: Readonly<Record<OptionalColumn, (entry: RequestLogEntryResponse) => ComponentChildren>> = {
-  latency: ({ latency_ms }) => `${latency_ms} ms`,
-  user: ({ external_user_id }) => external_user_id,
-  session: ({ session_id }) => session_id,
-  task: ({ task_id }) => task_id,
-  endpoint: ({ endpoint_id }) => endpoint_id,
-  event_id: ({ event_id }) => event_id,
-  reason: ({ reason }) => reason,
-};
-
 function columnsOf(
   environment: PlatformEnvironment,
   chosen: readonly OptionalColumn[],
@@ -279,11 +257,7 @@ function columnsOf(
       ),
     },
     { title: 'Status', cell: (entry) => <Status entry={entry} /> },
-    ...chosen.map((name) => ({
-      title: COLUMN_TITLES[name],
-      cell: VALUES[name],
-      isNumber: name === 'latency' || name === 'task',
-    })),
+    ...chosen.map((name) => COLUMNS[name]),
   ];
 }
 
@@ -318,18 +292,12 @@ export function Status({
   );
 }
 
-interface NoEntriesProps {
-  readonly environment: PlatformEnvironment;
-  readonly found: FoundEntries;
-}
-
 /** Parameters that select the period, and those that do not filter. */
 const NO_FILTERS = new Set(['period', 'start', 'end', 'cursor', 'live', 'done']);
 
-function NoEntries({ environment, found: { newestTime } }: NoEntriesProps): VNode {
+function NoEntries({ newestTime }: Pick<FoundEntries, 'newestTime'>): VNode {
   const { path, query, now } = usePage();
-  if (newestTime === undefined && query['cursor'] === undefined)
-    return <NoEntriesYet environment={environment} />;
+  if (newestTime === undefined && query['cursor'] === undefined) return <NoEntriesYet />;
   const isFiltered = Object.keys(query).some((name) => !NO_FILTERS.has(name) && query[name] !== '');
   const isLongest = query['period'] === LONGEST_PERIOD;
   const isRecent = newestTime !== undefined && now.getTime() - newestTime.getTime() < MAX_PERIOD_DAYS * DAY;
@@ -367,7 +335,8 @@ function NoEntries({ environment, found: { newestTime } }: NoEntriesProps): VNod
   );
 }
 
-function NoEntriesYet({ environment }: { readonly environment: PlatformEnvironment }): VNode {
+function NoEntriesYet(): VNode {
+  const { environment } = usePage();
   return (
     <EmptyState title="No requests yet">
       <p>
@@ -395,13 +364,8 @@ export function columnsPage(environment: PlatformEnvironment, columns: readonly 
   };
 }
 
-function ColumnsForm({
-  path,
-  columns,
-}: {
-  readonly path: string;
-  readonly columns: readonly string[];
-}): VNode {
+function ColumnsForm(props: { readonly path: string; readonly columns: readonly string[] }): VNode {
+  const { path, columns } = props;
   const { query } = usePage();
   return (
     <Form action={`${path}/columns/choose`}>
@@ -410,7 +374,7 @@ function ColumnsForm({
       <Checkboxes
         name="columns[]"
         legend="Columns besides time, type, request and status"
-        options={OPTIONAL_COLUMNS.map((value) => ({ value, label: COLUMN_TITLES[value] }))}
+        options={OPTIONAL_COLUMNS.map((value) => ({ value, label: COLUMNS[value].title }))}
         values={columns}
       />
       <div class="actions">

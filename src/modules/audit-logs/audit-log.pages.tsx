@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { browserName } from '../../../infrastructure/http/index.js';
+import { browserName } from '../../infrastructure/http/index.js';
 import {
   Badge,
   ButtonLink,
@@ -20,12 +20,12 @@ import {
   usePage,
   type Page,
   type Tone,
-} from '../../../infrastructure/pages/index.js';
-import { AUDIT_ACTION_NAMES, type AuditOutcome } from '../audit-actions.js';
-import type { AuditLogEntryResponse } from '../audit-logs.dto.js';
-import type { AuditLogSearchResult } from '../audit-logs.service.js';
-import { actionInWords, isOfEnvironment, predicateOf, subjectOf } from '../audit-sentences.js';
-import type { PartialChainReport } from '../audit-verification.js';
+} from '../../infrastructure/pages/index.js';
+import { AUDIT_ACTION_NAMES, type AuditOutcome } from './audit-actions.js';
+import type { AuditLogEntryResponse } from './audit-logs.dto.js';
+import type { AuditLogSearchResult } from './audit-logs.service.js';
+import { actionInWords, isOfEnvironment, predicateOf, subjectOf } from './audit-sentences.js';
+import type { PartialChainReport } from './audit-verification.js';
 
 const PATH = '/dashboard/audit-log';
 const AUDIT_LOG = { title: 'Audit log', path: PATH };

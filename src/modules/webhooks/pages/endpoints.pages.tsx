@@ -1,11 +1,10 @@
 import type { ComponentChildren, VNode } from 'preact';
-import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import {
   Allowed,
   ButtonLink,
   Checkboxes,
   Confirmation,
-  dashboardPath,
   Done,
   EmptyState,
   Form,
@@ -15,12 +14,15 @@ import {
   Table,
   TextField,
   type Page,
-} from '../../infrastructure/pages/index.js';
-import { endpointPath, EndpointStatus, EventList } from './endpoint-parts.pages.js';
-import type { EventNames } from './event-names.js';
-import { MAX_DESCRIPTION_LENGTH, MAX_ENDPOINTS } from './webhook-endpoint-limits.js';
-import type { WebhookEndpointResponse } from './webhook-endpoints.dto.js';
-import type { OwnedWebhookEndpoint } from './webhook-endpoints.service.js';
+} from '../../../infrastructure/pages/index.js';
+import {
+  MAX_DESCRIPTION_LENGTH,
+  MAX_ENDPOINTS,
+  type OwnedWebhookEndpoint,
+  type WebhookEndpointResponse,
+} from '../../webhook-endpoints/index.js';
+import { EVENT_NAMES, EVENTS } from '../events/event-catalog.js';
+import { endpointList, endpointPath, EndpointStatus } from './endpoint-parts.pages.js';
 
 /** The values of the form. No events means all. */
 export interface EndpointFields {
@@ -28,16 +30,6 @@ export interface EndpointFields {
   readonly description?: string | undefined;
   readonly events: readonly string[];
   readonly status?: string | undefined;
-}
-
-interface PageLink {
-  readonly title: string;
-  readonly path: string;
-}
-
-/** Returns the link to the list of endpoints. */
-export function endpointList(environment: PlatformEnvironment): PageLink {
-  return { title: 'Webhook endpoints', path: dashboardPath(environment, 'webhook-endpoints') };
 }
 
 export function endpointsPage(
@@ -118,13 +110,15 @@ const MAX_NAMED_EVENTS = 2;
 
 function Subscription({ events }: Pick<WebhookEndpointResponse, 'events'>): ComponentChildren {
   if (!events) return 'All events';
-  return events.length <= MAX_NAMED_EVENTS ? <EventList names={events} /> : `${events.length} events`;
+  if (events.length > MAX_NAMED_EVENTS) return `${events.length} events`;
+  // In a narrow column, names break after an underscore if they must.
+  const parts = events.join(', ').split(/(?<=_)/);
+  return <div>{parts.map((part, index) => [index === 0 ? null : <wbr key={index} />, part])}</div>;
 }
 
 /** @param problem why the form was not accepted */
 export function newEndpointPage(
   environment: PlatformEnvironment,
-  catalog: EventNames,
   fields: EndpointFields,
   problem?: string,
 ): Page {
@@ -134,7 +128,7 @@ export function newEndpointPage(
     parent,
     content: (
       <Form action={`${parent.path}/new`}>
-        <Fields fields={fields} catalog={catalog} problem={problem} />
+        <Fields {...fields} problem={problem} />
         <SelectField
           name="status"
           label="When to start"
@@ -156,12 +150,7 @@ export function newEndpointPage(
  * @param path of the page of the endpoint
  * @param problem why the form was not accepted
  */
-export function editEndpointPage(
-  path: string,
-  catalog: EventNames,
-  fields: EndpointFields,
-  problem?: string,
-): Page {
+export function editEndpointPage(path: string, fields: EndpointFields, problem?: string): Page {
   return {
     title: 'Edit endpoint',
     parent: { title: 'Endpoint', path },
@@ -171,7 +160,7 @@ export function editEndpointPage(
           Changes apply to events that happen from now on. Events that are already waiting go to the earlier
           URL.
         </p>
-        <Fields fields={fields} catalog={catalog} problem={problem} />
+        <Fields {...fields} problem={problem} />
         <div class="actions">
           <button>Save changes</button>
           <a class="button second" href={path}>
@@ -183,13 +172,8 @@ export function editEndpointPage(
   };
 }
 
-interface FieldsProps {
-  readonly fields: EndpointFields;
-  readonly catalog: EventNames;
-  readonly problem: string | undefined;
-}
-
-function Fields({ fields: { url, description, events }, catalog, problem }: FieldsProps): VNode {
+function Fields(props: EndpointFields & { readonly problem: string | undefined }): VNode {
+  const { url, description, events, problem } = props;
   const isAboutUrl = problem !== undefined && /\burl\b/i.test(problem);
   return (
     <>
@@ -214,7 +198,12 @@ function Fields({ fields: { url, description, events }, catalog, problem }: Fiel
         name="events[]"
         legend="Events to send"
         hint="If you select none, all events are sent, including those that are added later."
-        options={catalog.all.map((name) => ({ value: name, label: name, hint: catalog.describe(name) }))}
+        options={EVENT_NAMES.map((name) => ({
+          value: name,
+          label: name,
+          // Without the marks of code in Markdown.
+          hint: EVENTS[name].description.replaceAll('`', ''),
+        }))}
         values={events}
       />
     </>
