@@ -26,7 +26,7 @@ import {
 import type { PlatformEnvironment, Surface } from '../config/index.js';
 import { environmentOf, OnSurface, type FormFields, type FormOptions } from '../http/index.js';
 import { DashboardLimitGuard, OrganizationQueue } from '../surfaces/index.js';
-import type { PageResponse } from './page-response.js';
+import type { PageResponse } from './page.js';
 import {
   AnonymousPageGuard,
   FormGuard,

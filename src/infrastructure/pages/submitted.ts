@@ -2,7 +2,7 @@ import type { Type } from '@nestjs/common';
 import { ApiError, INVALID_ACCESS_TOKEN } from '../errors/index.js';
 import type { FormFields } from '../http/index.js';
 import { validated, validatedQuery } from '../validation/index.js';
-import type { PageResponse } from './page-response.js';
+import type { PageResponse } from './page.js';
 
 /**
  * Performs what a form asks for. If the request is rejected for a reason that the user can correct, shows the form again with

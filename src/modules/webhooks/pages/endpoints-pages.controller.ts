@@ -53,6 +53,21 @@ export class EndpointsPagesController {
     return endpointsPage(environment, (await this.endpoints.list(actor, environment)).data);
   }
 
+  @Get(':id')
+  @DashboardPage('getWebhookEndpoint')
+  async get(
+    @CurrentActor() actor: DashboardActor,
+    @PageEnvironment() environment: PlatformEnvironment,
+    @Param('id') id: string,
+  ): Promise<PageResponse> {
+    const endpoint = await this.endpoints.requireIn(actor, environment, id);
+    const [response, activity] = await Promise.all([
+      this.endpoints.get(actor, id),
+      this.recentDeliveries.of(actor, endpoint),
+    ]);
+    return endpointPage(response, activity);
+  }
+
   @Get('new')
   @DashboardPage('createWebhookEndpoint')
   startCreating(@PageEnvironment() environment: PlatformEnvironment): PageResponse {
@@ -74,21 +89,6 @@ export class EndpointsPagesController {
       },
       (problem) => newEndpointPage(environment, fieldsOf(form), problem),
     );
-  }
-
-  @Get(':id')
-  @DashboardPage('getWebhookEndpoint')
-  async get(
-    @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Param('id') id: string,
-  ): Promise<PageResponse> {
-    const endpoint = await this.endpoints.requireIn(actor, environment, id);
-    const [response, activity] = await Promise.all([
-      this.endpoints.get(actor, id),
-      this.recentDeliveries.of(actor, endpoint),
-    ]);
-    return endpointPage(response, activity);
   }
 
   @Get(':id/edit')
