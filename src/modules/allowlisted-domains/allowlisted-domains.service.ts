@@ -52,7 +52,7 @@ export class AllowlistedDomainsService {
 
   @Transactional()
   async remove(actor: DashboardActor, id: string): Promise<AllowlistedDomainResponse> {
-    const removed = isUUID(id) ? await this.repository.remove(actor.organizationId, id) : undefined;
+    const removed = isUUID(id) ? await this.repository.remove(actor.organizationId, id) : null;
     if (!removed) throw ALLOWLISTED_DOMAIN_NOT_FOUND.error();
     await this.auditLog.record({ action: 'domain.remove', actor, target: { name: removed.domain } });
     return toResponse(removed);

@@ -10,9 +10,10 @@ import {
 } from '../../infrastructure/pages/index.js';
 import { EnumField } from '../../infrastructure/validation/index.js';
 import { auditAction } from './audit-actions.js';
+import { AUDIT_LOG_COLUMNS } from './audit-chain.js';
 import { entryPage, listPage, verificationPage } from './audit-log.pages.js';
 import { SearchAuditLogsQuery } from './audit-logs.dto.js';
-import { AUDIT_LOG_COLUMNS, AuditLogsService } from './audit-logs.service.js';
+import { AuditLogsService } from './audit-logs.service.js';
 import { AuditVerification } from './audit-verification.js';
 
 /**

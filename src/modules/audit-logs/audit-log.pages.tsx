@@ -22,7 +22,7 @@ import {
   type Tone,
 } from '../../infrastructure/pages/index.js';
 import { AUDIT_ACTION_NAMES, type AuditOutcome } from './audit-actions.js';
-import type { AuditLogEntryResponse } from './audit-logs.dto.js';
+import type { AuditLogEntryResponse } from './audit-log-entry.entity.js';
 import type { AuditLogSearchResult } from './audit-logs.service.js';
 import { actionInWords, isOfEnvironment, predicateOf, subjectOf } from './audit-sentences.js';
 import type { PartialChainReport } from './audit-verification.js';

@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AuditChainHead } from './audit-chain-head.entity.js';
-import { AuditLogEntry } from './audit-log-entry.entity.js';
+import { AuditChainHead, AuditLogEntry } from './audit-log-entry.entity.js';
 import { AuditLog } from './audit-log.js';
 import { AuditLogRepository } from './audit-log.repository.js';
 import { AuditLogsController } from './audit-logs.controller.js';
