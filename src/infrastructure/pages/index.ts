@@ -40,6 +40,14 @@ export {
   TextField,
   TimeField,
 } from './parts/form.js';
-export { FilterForm, Pagination, pathWith, Results } from './parts/list.js';
+export {
+  Filter,
+  FilterChoice,
+  FilterForm,
+  Pagination,
+  pathWith,
+  Results,
+  Toolbar,
+} from './parts/list.js';
 export { Details, Table, Tiles, type Column } from './parts/table.js';
-export { localTimeOf, queryFrom, requestFrom, submitted, timestampFrom } from './submitted.js';
+export { queryFrom, requestFrom, submitted, timestampFrom } from './submitted.js';

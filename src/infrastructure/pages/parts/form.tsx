@@ -29,35 +29,36 @@ interface FieldProps {
   readonly error?: string | undefined;
 }
 
-/** The ids that describe a field to screen readers (WCAG 2.2, 3.3.1). */
-function descriptionsOf({ name, hint, error }: FieldProps): {
-  readonly hintId?: string | undefined;
-  readonly errorId?: string | undefined;
-  readonly all?: string | undefined;
-} {
-  const hintId = hint ? `${name}-hint` : undefined;
-  const errorId = error ? `${name}-error` : undefined;
-  return { hintId, errorId, all: [hintId, errorId].filter(Boolean).join(' ') || undefined };
-}
-
-function Described(props: FieldProps & { readonly children: ComponentChildren }): VNode {
-  const { hintId, errorId } = descriptionsOf(props);
+/** A label, a hint and an error around a control that they describe to screen readers (WCAG 2.2, 3.3.1). */
+function Labeled(props: FieldProps & { readonly children: ComponentChildren }): VNode {
+  const { name, label, hint, error, children } = props;
   return (
     <div class="field">
-      <label for={props.name}>{props.label}</label>
-      {hintId ? (
-        <span id={hintId} class="hint">
-          {props.hint}
+      <label for={name}>{label}</label>
+      {hint ? (
+        <span id={`${name}-hint`} class="hint">
+          {hint}
         </span>
       ) : null}
-      {errorId ? (
-        <span id={errorId} class="error">
-          {props.error}
+      {error ? (
+        <span id={`${name}-error`} class="error">
+          {error}
         </span>
       ) : null}
-      {props.children}
+      {children}
     </div>
   );
+}
+
+/** Returns the attributes that every labeled control has. */
+function control({ name, hint, error }: FieldProps) {
+  const descriptions = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(' ');
+  return {
+    id: name,
+    name,
+    'aria-describedby': descriptions || undefined,
+    'aria-invalid': error ? ('true' as const) : undefined,
+  };
 }
 
 interface TextFieldProps extends FieldProps {
@@ -78,10 +79,9 @@ interface TextFieldProps extends FieldProps {
 /** A labeled field. Its error is associated with it for screen readers. */
 export function TextField(props: TextFieldProps): VNode {
   return (
-    <Described {...props}>
+    <Labeled {...props}>
       <input
-        id={props.name}
-        name={props.name}
+        {...control(props)}
         type={props.type ?? 'text'}
         value={props.value}
         required={props.required ?? true}
@@ -90,8 +90,6 @@ export function TextField(props: TextFieldProps): VNode {
         inputmode={props.inputmode}
         autocapitalize={props.autocapitalize}
         list={props.suggestions ? `${props.name}-suggestions` : undefined}
-        aria-describedby={descriptionsOf(props).all}
-        aria-invalid={props.error ? 'true' : undefined}
       />
       {props.suggestions ? (
         <datalist id={`${props.name}-suggestions`}>
@@ -100,7 +98,7 @@ export function TextField(props: TextFieldProps): VNode {
           ))}
         </datalist>
       ) : null}
-    </Described>
+    </Labeled>
   );
 }
 
@@ -112,17 +110,9 @@ interface FileFieldProps extends FieldProps {
 /** A labeled choice of one file, which is required. */
 export function FileField(props: FileFieldProps): VNode {
   return (
-    <Described {...props}>
-      <input
-        id={props.name}
-        name={props.name}
-        type="file"
-        accept={props.mediaTypes.join(',')}
-        required
-        aria-describedby={descriptionsOf(props).all}
-        aria-invalid={props.error ? 'true' : undefined}
-      />
-    </Described>
+    <Labeled {...props}>
+      <input {...control(props)} type="file" accept={props.mediaTypes.join(',')} required />
+    </Labeled>
   );
 }
 
@@ -155,18 +145,11 @@ interface TextAreaProps extends FieldProps {
 /** A labeled field of several lines. */
 export function TextArea(props: TextAreaProps): VNode {
   return (
-    <Described {...props}>
-      <textarea
-        id={props.name}
-        name={props.name}
-        rows={props.rows ?? 8}
-        required={props.required ?? true}
-        aria-describedby={descriptionsOf(props).all}
-        aria-invalid={props.error ? 'true' : undefined}
-      >
+    <Labeled {...props}>
+      <textarea {...control(props)} rows={props.rows ?? 8} required={props.required ?? true}>
         {props.value}
       </textarea>
-    </Described>
+    </Labeled>
   );
 }
 
@@ -185,15 +168,15 @@ interface SelectFieldProps extends FieldProps {
 /** A labeled choice of one option. */
 export function SelectField(props: SelectFieldProps): VNode {
   return (
-    <Described {...props}>
-      <select id={props.name} name={props.name} aria-describedby={descriptionsOf(props).all}>
+    <Labeled {...props}>
+      <select {...control(props)}>
         {props.options.map(({ value, label }) => (
           <option key={value} value={value} selected={value === (props.value ?? '')}>
             {label}
           </option>
         ))}
       </select>
-    </Described>
+    </Labeled>
   );
 }
 

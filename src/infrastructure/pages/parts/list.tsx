@@ -1,5 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { usePage } from '../page.js';
+import { localTimeOf } from '../submitted.js';
+import { SelectField, TextField } from './form.js';
 
 /** The list that filters and live updates replace. */
 const RESULTS = 'results';
@@ -42,6 +44,69 @@ export function FilterForm({
         <a href={path}>{clear}</a>
       </div>
     </form>
+  );
+}
+
+interface FilterProps {
+  /** The name of the parameter. */
+  readonly name: string;
+  readonly label: string;
+  readonly hint?: string;
+  /** Times are in UTC. */
+  readonly type?: 'text' | 'datetime-local' | 'number';
+}
+
+/** An optional field of a `FilterForm`. */
+export function Filter(props: FilterProps): VNode {
+  const value = usePage().query[props.name];
+  const shown = props.type === 'datetime-local' ? localTimeOf(value) : value;
+  return <TextField {...props} value={shown} required={false} />;
+}
+
+interface ChoiceProps {
+  /** The name of the parameter. */
+  readonly name: string;
+  readonly label: string;
+  /** What the first option is called, which applies no filter. */
+  readonly all?: string;
+  readonly options: readonly { readonly value: string; readonly label: string }[];
+}
+
+/** A choice of a `FilterForm`. */
+export function FilterChoice({ all = 'All', options, ...field }: ChoiceProps): VNode {
+  const value = usePage().query[field.name];
+  return <SelectField {...field} options={[{ value: '', label: all }, ...options]} value={value} />;
+}
+
+interface ToolbarProps {
+  /** What the list shows. */
+  readonly children: ComponentChildren;
+  /** List items with further links. */
+  readonly links?: ComponentChildren;
+  /** The path of the export, without the format. */
+  readonly exportPath: string;
+  /** What an export contains. */
+  readonly exportHint: string;
+}
+
+/** Says above a list what it shows, and links to files with its entries. */
+export function Toolbar({ children, links, exportPath, exportHint }: ToolbarProps): VNode {
+  const { query } = usePage();
+  return (
+    <div class="toolbar">
+      <p>{children}</p>
+      <ul>
+        {links}
+        {['csv', 'ndjson'].map((format) => (
+          <li key={format}>
+            <a href={pathWith(`${exportPath}/${format}`, query, { cursor: undefined, live: undefined })}>
+              {`Export as ${format.toUpperCase()}`}
+            </a>
+          </li>
+        ))}
+        <li class="hint">{exportHint}</li>
+      </ul>
+    </div>
   );
 }
 

@@ -7,9 +7,10 @@ import {
   Checkboxes,
   dashboardPath,
   EmptyState,
+  Filter,
+  FilterChoice,
   FilterForm,
   Form,
-  localTimeOf,
   Moment,
   Pagination,
   pathWith,
@@ -18,7 +19,7 @@ import {
   Results,
   SelectField,
   Table,
-  TextField,
+  Toolbar,
   usePage,
   type Column,
   type Page,
@@ -89,12 +90,10 @@ function Age({ seconds }: { readonly seconds: number }): VNode | null {
 }
 
 const TYPES = [
-  { value: '', label: 'All' },
   { value: 'request', label: 'API requests' },
   { value: 'webhook', label: 'Deliveries' },
 ];
 const OUTCOMES = [
-  { value: '', label: 'All' },
   { value: 'success', label: 'Succeeded' },
   { value: 'failure', label: 'Failed' },
 ];
@@ -128,8 +127,8 @@ function Filters(): VNode {
   return (
     <FilterForm>
       <SelectField name="period" label="Period" options={periods} value={period} />
-      <SelectField name="type" label="Type" options={TYPES} value={query['type']} />
-      <SelectField name="outcome" label="Outcome" options={OUTCOMES} value={query['outcome']} />
+      <FilterChoice name="type" label="Type" options={TYPES} />
+      <FilterChoice name="outcome" label="Outcome" options={OUTCOMES} />
       <details open={FURTHER_FILTERS.some((name) => query[name])}>
         <summary>More filters</summary>
         <div class="more">
@@ -148,25 +147,9 @@ function Filters(): VNode {
   );
 }
 
-function Filter(props: {
-  readonly name: string;
-  readonly label: string;
-  readonly hint?: string;
-  readonly type?: 'datetime-local' | 'number';
-}): VNode {
-  const value = usePage().query[props.name];
-  return (
-    <TextField
-      {...props}
-      value={props.type === 'datetime-local' ? localTimeOf(value) : value}
-      required={false}
-    />
-  );
-}
-
 function List({ columns, found }: Required<Pick<ListPageProps, 'columns' | 'found'>>): VNode {
   const { entries, nextCursor, query } = found;
-  const { query: parameters, environment } = usePage();
+  const { query: parameters, environment, path } = usePage();
   // A relative period ends at another time on each request, so the pages that follow need its bounds.
   const bounds =
     parameters['period'] === undefined ? {} : { period: undefined, start: query.start, end: query.end };
@@ -181,7 +164,19 @@ function List({ columns, found }: Required<Pick<ListPageProps, 'columns' | 'foun
         <NoEntries newestTime={found.newestTime} />
       ) : (
         <>
-          <Toolbar query={query} />
+          <Toolbar
+            links={
+              <li>
+                <a href={pathWith(`${path}/columns/choose`, parameters, { live: undefined })}>
+                  Choose columns
+                </a>
+              </li>
+            }
+            exportPath={`${path}/export`}
+            exportHint={`An export has at most ${MAX_EXPORTED_ENTRIES.toLocaleString('en')} entries, the newest.`}
+          >
+            Newest first, <Period query={query} />.
+          </Toolbar>
           <Table
             caption="Request log entries, newest first"
             rows={entries}
@@ -199,32 +194,6 @@ function List({ columns, found }: Required<Pick<ListPageProps, 'columns' | 'foun
 export function AccountsLink({ user }: { readonly user: string }): VNode {
   const path = dashboardPath(usePage().environment, 'merchant-accounts');
   return <a href={pathWith(path, { external_user_id: user }, {})}>Merchant accounts of this user</a>;
-}
-
-/** Says which period the list shows, and links to what can be done with it. */
-function Toolbar(props: Pick<FoundEntries, 'query'>): VNode {
-  const { environment, query } = usePage();
-  const list = dashboardPath(environment, 'request-logs');
-  return (
-    <div class="toolbar">
-      <p>
-        Newest first, <Period {...props} />.
-      </p>
-      <ul>
-        <li>
-          <a href={pathWith(`${list}/columns/choose`, query, { live: undefined })}>Choose columns</a>
-        </li>
-        {(['csv', 'ndjson'] as const).map((format) => (
-          <li key={format}>
-            <a href={pathWith(`${list}/export/${format}`, query, { cursor: undefined, live: undefined })}>
-              {`Export as ${format.toUpperCase()}`}
-            </a>
-          </li>
-        ))}
-        <li class="hint">{`An export has at most ${MAX_EXPORTED_ENTRIES.toLocaleString('en')} entries, the newest.`}</li>
-      </ul>
-    </div>
-  );
 }
 
 function Period({ query }: Pick<FoundEntries, 'query'>): VNode {

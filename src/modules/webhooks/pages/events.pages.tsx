@@ -9,15 +9,15 @@ import {
   Details,
   Done,
   EmptyState,
+  Filter,
+  FilterChoice,
   FilterForm,
   Moment,
   Pagination,
   Problem,
   RelativeTime,
   Results,
-  SelectField,
   Table,
-  TextField,
   TimeField,
   usePage,
   type Page,
@@ -77,18 +77,8 @@ function Filters(): VNode {
   const names = EVENT_NAMES.map((name) => ({ value: name, label: name }));
   return (
     <FilterForm>
-      <SelectField
-        name="event"
-        label="Event"
-        options={[{ value: '', label: 'All events' }, ...names]}
-        value={query['event']}
-      />
-      <TextField
-        name="external_user_id"
-        label="User (external_user_id)"
-        value={query['external_user_id']}
-        required={false}
-      />
+      <FilterChoice name="event" label="Event" all="All events" options={names} />
+      <Filter name="external_user_id" label="User (external_user_id)" />
       <TimeField name="start" label="From" value={query['start']} required={false} />
       <TimeField name="end" label="To" value={query['end']} required={false} />
     </FilterForm>
