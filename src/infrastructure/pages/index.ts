@@ -33,6 +33,7 @@ export {
   ActionButton,
   Checkboxes,
   Confirmation,
+  confirmationPage,
   FileField,
   Form,
   SelectField,
@@ -40,14 +41,6 @@ export {
   TextField,
   TimeField,
 } from './parts/form.js';
-export {
-  Filter,
-  FilterChoice,
-  FilterForm,
-  Pagination,
-  pathWith,
-  Results,
-  Toolbar,
-} from './parts/list.js';
+export { Filter, FilterChoice, FilterForm, Pagination, pathWith, Results, Toolbar } from './parts/list.js';
 export { Details, Table, Tiles, type Column } from './parts/table.js';
 export { queryFrom, requestFrom, submitted, timestampFrom } from './submitted.js';

@@ -1,6 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
-import { usePage } from '../page.js';
+import { usePage, type Page } from '../page.js';
 import { localTimeOf } from '../submitted.js';
+import { Problem } from './elements.js';
 
 export const FORM_TOKEN_FIELD = 'form_token';
 
@@ -260,4 +261,26 @@ export function Confirmation(props: ConfirmationProps): VNode {
       </div>
     </Form>
   );
+}
+
+interface ConfirmationPageProps extends Omit<ConfirmationProps, 'cancel'> {
+  readonly title: string;
+  /** The page that the action is about, where "Cancel" leads. */
+  readonly parent: NonNullable<Page['parent']>;
+  /** Why the form was not accepted. */
+  readonly problem?: string | undefined;
+}
+
+/** A page that only asks before an action. */
+export function confirmationPage({ title, parent, problem, ...question }: ConfirmationPageProps): Page {
+  return {
+    title,
+    parent,
+    content: (
+      <>
+        <Problem message={problem} />
+        <Confirmation {...question} cancel={parent.path} />
+      </>
+    ),
+  };
 }

@@ -4,7 +4,7 @@ import {
   Allowed,
   ButtonLink,
   Checkboxes,
-  Confirmation,
+  confirmationPage,
   Done,
   EmptyState,
   Form,
@@ -212,11 +212,13 @@ function Fields(props: EndpointFields & { readonly problem: string | undefined }
 
 export function deleteEndpointPage(environment: PlatformEnvironment, endpoint: OwnedWebhookEndpoint): Page {
   const path = endpointPath(environment, endpoint.id);
-  return {
+  return confirmationPage({
     title: 'Delete this endpoint?',
     parent: { title: 'Endpoint', path },
-    content: (
-      <Confirmation action={`${path}/delete`} button="Delete endpoint" cancel={path}>
+    action: `${path}/delete`,
+    button: 'Delete endpoint',
+    children: (
+      <>
         <p>
           <code>{endpoint.url}</code>
         </p>
@@ -225,7 +227,7 @@ export function deleteEndpointPage(environment: PlatformEnvironment, endpoint: O
           this. To stop deliveries for a while, pause the endpoint instead. The request log keeps the earlier
           deliveries.
         </p>
-      </Confirmation>
+      </>
     ),
-  };
+  });
 }
