@@ -386,7 +386,7 @@ describe('Names and structure', () => {
     'src/modules/careers/careers.controller.ts:2 documents an operation: move summary to the .docs.ts file',
   ]);
 
-  rule('Handlers only call a service', findHeavyHandlers, [
+  rule('Handlers of an API only call a service', findHeavyHandlers, [
     {
       'src/modules/careers/a.controller.ts': `
         class A {
@@ -395,10 +395,15 @@ describe('Names and structure', () => {
           @Get('b') @One() @Two() @Three()
           heavy() { const value = 1; return value; }
           help() { const value = 1; return value; }
+          @Get('c') @DashboardPage('listThings')
+          page() { const value = 1; return value; }
+          @Get('d') @DashboardPage('listThings') @One() @Two()
+          decorated() {}
         }`,
     },
     "src/modules/careers/a.controller.ts:5 (heavy) has more than one statement: move the work to the module's service.",
     'src/modules/careers/a.controller.ts:5 (heavy) has 4 decorators (Get, One, Two, Three): combine them',
+    'src/modules/careers/a.controller.ts:10 (decorated) has 4 decorators (Get, DashboardPage, One, Two)',
   ]);
 
   rule('Modules have an index.ts and a Nest module', findIncompleteModules, [

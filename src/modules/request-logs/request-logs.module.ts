@@ -1,8 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { ListColumns } from './pages/list-columns.js';
 import { RequestLogsPagesController } from './pages/request-logs-pages.controller.js';
-import { RequestLogsPagesService } from './pages/request-logs-pages.service.js';
 import { OrganizationTurns } from './reading/organization-turns.js';
 import { LogReads } from './storage/log-reads.js';
 import { PostgresRequestLogRepository } from './storage/postgres-request-log.repository.js';
@@ -35,8 +33,6 @@ import { RequestLogsRotation } from './partitions/request-logs.rotation.js';
     RequestLogPartitions,
     RequestLogsRotation,
     RequestLogsService,
-    RequestLogsPagesService,
-    ListColumns,
     OrganizationTurns,
     RequestLogRollupsRepository,
     RequestLogRollupsService,

@@ -7,14 +7,11 @@ import { DashboardUsersModule } from '../dashboard-users/index.js';
 import { RequestLogsModule } from '../request-logs/index.js';
 import { DeliveriesController } from './deliveries/deliveries.controller.js';
 import { DeliveriesService } from './deliveries/deliveries.service.js';
-import { DeliveriesPagesController } from './deliveries/deliveries-pages.controller.js';
-import { EndpointActivityService } from './endpoints/endpoint-activity.service.js';
+import { RecentDeliveries } from './deliveries/recent-deliveries.js';
 import { WebhookEndpoint } from './endpoints/webhook-endpoint.entity.js';
-import { WebhookEndpointsPagesController } from './endpoints/webhook-endpoints-pages.controller.js';
 import { WebhookEndpointsController } from './endpoints/webhook-endpoints.controller.js';
 import { WebhookEndpointsRepository } from './endpoints/webhook-endpoints.repository.js';
 import { WebhookEndpointsService } from './endpoints/webhook-endpoints.service.js';
-import { EventsPagesController } from './events/events-pages.controller.js';
 import { PublishedEventsRepository } from './events/published-events.repository.js';
 import { PublishedEventsService } from './events/published-events.service.js';
 import { TaskIdsRepository } from './events/task-ids.repository.js';
@@ -23,6 +20,8 @@ import { WebhookEventsRotation } from './events/webhook-events.rotation.js';
 import { FailingEndpointEmails } from './failing-endpoints/failing-endpoint-emails.js';
 import { FailingEndpointsJob } from './failing-endpoints/failing-endpoints.job.js';
 import { FailingEndpointsRepository } from './failing-endpoints/failing-endpoints.repository.js';
+import { EndpointsPagesController } from './pages/endpoints-pages.controller.js';
+import { EventsPagesController } from './pages/events-pages.controller.js';
 import { AttemptRecorder } from './queue/attempt-recorder.js';
 import { DeliveryQueueRepository } from './queue/delivery-queue.repository.js';
 import { DeliveryQueueService } from './queue/delivery-queue.service.js';
@@ -50,10 +49,9 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
   ],
   controllers: [
     WebhookEndpointsController,
-    WebhookEndpointsPagesController,
     WebhookStreamController,
     DeliveriesController,
-    DeliveriesPagesController,
+    EndpointsPagesController,
     EventsPagesController,
   ],
   providers: [
@@ -72,7 +70,7 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     RecoveriesRepository,
     WebhookEndpointsService,
     WebhookEndpointsRepository,
-    EndpointActivityService,
+    RecentDeliveries,
     WebhookStreamService,
     EventHorizon,
     WebhookStreamRepository,

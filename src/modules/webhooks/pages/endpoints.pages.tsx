@@ -4,8 +4,7 @@ import {
   Allowed,
   ButtonLink,
   Checkboxes,
-  Confirmation,
-  dashboardPath,
+  confirmationPage,
   Done,
   EmptyState,
   Form,
@@ -16,11 +15,11 @@ import {
   TextField,
   type Page,
 } from '../../../infrastructure/pages/index.js';
-import { endpointPath, EndpointStatus, EventList } from './endpoint-parts.pages.js';
+import { MAX_DESCRIPTION_LENGTH, MAX_ENDPOINTS } from '../endpoints/webhook-endpoint.entity.js';
+import type { OwnedWebhookEndpoint } from '../endpoints/webhook-endpoints.service.js';
+import type { WebhookEndpointResponse } from '../endpoints/webhook-endpoints.dto.js';
 import { EVENT_NAMES, EVENTS } from '../events/event-catalog.js';
-import { MAX_DESCRIPTION_LENGTH, MAX_ENDPOINTS } from './webhook-endpoint.entity.js';
-import type { WebhookEndpointResponse } from './webhook-endpoints.dto.js';
-import type { OwnedWebhookEndpoint } from './webhook-endpoints.service.js';
+import { endpointList, endpointPath, EndpointStatus } from './endpoint-parts.pages.js';
 
 /** The values of the form. No events means all. */
 export interface EndpointFields {
@@ -28,16 +27,6 @@ export interface EndpointFields {
   readonly description?: string | undefined;
   readonly events: readonly string[];
   readonly status?: string | undefined;
-}
-
-interface PageLink {
-  readonly title: string;
-  readonly path: string;
-}
-
-/** Returns the link to the list of endpoints. */
-export function endpointList(environment: PlatformEnvironment): PageLink {
-  return { title: 'Webhook endpoints', path: dashboardPath(environment, 'webhook-endpoints') };
 }
 
 export function endpointsPage(
@@ -118,7 +107,10 @@ const MAX_NAMED_EVENTS = 2;
 
 function Subscription({ events }: Pick<WebhookEndpointResponse, 'events'>): ComponentChildren {
   if (!events) return 'All events';
-  return events.length <= MAX_NAMED_EVENTS ? <EventList names={events} /> : `${events.length} events`;
+  if (events.length > MAX_NAMED_EVENTS) return `${events.length} events`;
+  // In a narrow column, names break after an underscore if they must.
+  const parts = events.join(', ').split(/(?<=_)/);
+  return <div>{parts.map((part, index) => [index === 0 ? null : <wbr key={index} />, part])}</div>;
 }
 
 /** @param problem why the form was not accepted */
@@ -133,7 +125,7 @@ export function newEndpointPage(
     parent,
     content: (
       <Form action={`${parent.path}/new`}>
-        <Fields fields={fields} problem={problem} />
+        <Fields {...fields} problem={problem} />
         <SelectField
           name="status"
           label="When to start"
@@ -165,7 +157,7 @@ export function editEndpointPage(path: string, fields: EndpointFields, problem?:
           Changes apply to events that happen from now on. Events that are already waiting go to the earlier
           URL.
         </p>
-        <Fields fields={fields} problem={problem} />
+        <Fields {...fields} problem={problem} />
         <div class="actions">
           <button>Save changes</button>
           <a class="button second" href={path}>
@@ -177,12 +169,8 @@ export function editEndpointPage(path: string, fields: EndpointFields, problem?:
   };
 }
 
-interface FieldsProps {
-  readonly fields: EndpointFields;
-  readonly problem: string | undefined;
-}
-
-function Fields({ fields: { url, description, events }, problem }: FieldsProps): VNode {
+function Fields(props: EndpointFields & { readonly problem: string | undefined }): VNode {
+  const { url, description, events, problem } = props;
   const isAboutUrl = problem !== undefined && /\burl\b/i.test(problem);
   return (
     <>
@@ -221,11 +209,13 @@ function Fields({ fields: { url, description, events }, problem }: FieldsProps):
 
 export function deleteEndpointPage(environment: PlatformEnvironment, endpoint: OwnedWebhookEndpoint): Page {
   const path = endpointPath(environment, endpoint.id);
-  return {
+  return confirmationPage({
     title: 'Delete this endpoint?',
     parent: { title: 'Endpoint', path },
-    content: (
-      <Confirmation action={`${path}/delete`} button="Delete endpoint" cancel={path}>
+    action: `${path}/delete`,
+    button: 'Delete endpoint',
+    children: (
+      <>
         <p>
           <code>{endpoint.url}</code>
         </p>
@@ -234,7 +224,7 @@ export function deleteEndpointPage(environment: PlatformEnvironment, endpoint: O
           this. To stop deliveries for a while, pause the endpoint instead. The request log keeps the earlier
           deliveries.
         </p>
-      </Confirmation>
+      </>
     ),
-  };
+  });
 }

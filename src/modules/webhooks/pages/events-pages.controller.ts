@@ -12,15 +12,14 @@ import {
   queryFrom,
   requestFrom,
   submitted,
-  timestampFrom,
   type PageResponse,
 } from '../../../infrastructure/pages/index.js';
+import { WebhookEndpointsService } from '../endpoints/webhook-endpoints.service.js';
 import { RedeliverRequest } from '../deliveries/deliveries.dto.js';
 import { DeliveriesService } from '../deliveries/deliveries.service.js';
-import { WebhookEndpointsService } from '../endpoints/webhook-endpoints.service.js';
+import { ListEventsQuery } from '../events/published-events.dto.js';
+import { PublishedEventsService } from '../events/published-events.service.js';
 import { eventPage, eventsPage } from './events.pages.js';
-import { ListEventsQuery } from './published-events.dto.js';
-import { PublishedEventsService } from './published-events.service.js';
 
 /** The pages about published events and their deliveries. */
 @Controller(inEachEnvironment('events'))
@@ -36,15 +35,11 @@ export class EventsPagesController {
   list(
     @CurrentActor() actor: DashboardActor,
     @PageEnvironment() environment: PlatformEnvironment,
-    @Query() query: Record<string, string>,
+    @Query() query: Readonly<Record<string, string>>,
   ): Promise<PageResponse> {
     return submitted(
-      async () => {
-        const times = { start: timestampFrom(query['start']), end: timestampFrom(query['end']) };
-        const filters = queryFrom(ListEventsQuery, { ...query, ...times });
-        return eventsPage(environment, await this.events.page(actor, environment, filters));
-      },
-      (problem) => eventsPage(environment, { data: [], nextCursor: null }, problem),
+      async () => eventsPage(await this.events.page(actor, environment, queryFrom(ListEventsQuery, query))),
+      (problem) => eventsPage({ data: [], nextCursor: null }, problem),
     );
   }
 

@@ -1,7 +1,12 @@
 import type { VNode } from 'preact';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import { Badge, dashboardPath, type Tone } from '../../../infrastructure/pages/index.js';
-import type { WebhookEndpointResponse } from './webhook-endpoints.dto.js';
+import { Badge, dashboardPath, type Page, type Tone } from '../../../infrastructure/pages/index.js';
+import type { WebhookEndpointResponse } from '../endpoints/webhook-endpoints.dto.js';
+
+/** Returns the link to the list of endpoints. */
+export function endpointList(environment: PlatformEnvironment): NonNullable<Page['parent']> {
+  return { title: 'Webhook endpoints', path: dashboardPath(environment, 'webhook-endpoints') };
+}
 
 /** Returns the path of the page of an endpoint, or of one of the pages below it. */
 export function endpointPath(
@@ -17,18 +22,6 @@ const STATUSES: Readonly<Record<WebhookEndpointResponse['status'], readonly [Ton
   paused: ['warn', 'Paused'],
   disabled: ['bad', 'Disabled: failing'],
 };
-
-/** Names of events in a narrow column, which break after an underscore if they must. */
-export function EventList({ names }: { readonly names: readonly string[] }): VNode {
-  return (
-    <div>
-      {names
-        .join(', ')
-        .split(/(?<=_)/)
-        .map((part, index) => [index === 0 ? null : <wbr key={index} />, part])}
-    </div>
-  );
-}
 
 /** The status of an endpoint, and whether its deliveries fail. */
 export function EndpointStatus({

@@ -1,12 +1,13 @@
 import type { VNode } from 'preact';
-import { browserName } from '../../../infrastructure/http/index.js';
+import { browserName } from '../../infrastructure/http/index.js';
 import {
   Badge,
   ButtonLink,
   Details,
   EmptyState,
+  Filter,
+  FilterChoice,
   FilterForm,
-  localTimeOf,
   Moment,
   Notice,
   Pagination,
@@ -14,18 +15,17 @@ import {
   Problem,
   RelativeTime,
   Results,
-  SelectField,
   Table,
-  TextField,
+  Toolbar,
   usePage,
   type Page,
   type Tone,
-} from '../../../infrastructure/pages/index.js';
-import { AUDIT_ACTION_NAMES, type AuditOutcome } from '../audit-actions.js';
-import type { AuditLogEntryResponse } from '../audit-logs.dto.js';
-import type { AuditLogSearchResult } from '../audit-logs.service.js';
-import { actionInWords, isOfEnvironment, predicateOf, subjectOf } from '../audit-sentences.js';
-import type { PartialChainReport } from '../audit-verification.js';
+} from '../../infrastructure/pages/index.js';
+import { AUDIT_ACTION_NAMES, type AuditOutcome } from './audit-actions.js';
+import type { AuditLogEntryResponse } from './audit-log-entry.entity.js';
+import type { AuditLogSearchResult } from './audit-logs.service.js';
+import { actionInWords, isOfEnvironment, predicateOf, subjectOf } from './audit-sentences.js';
+import type { PartialChainReport } from './audit-verification.js';
 
 const PATH = '/dashboard/audit-log';
 const AUDIT_LOG = { title: 'Audit log', path: PATH };
@@ -50,75 +50,47 @@ export function listPage(result: AuditLogSearchResult | undefined, problem?: str
         <p>What users did, and tried to do, in both environments. Entries are never changed or deleted.</p>
         <Problem message={problem} />
         <Filters />
-        <Results>{result ? <Entries result={result} /> : null}</Results>
+        <Results>{result ? <Entries {...result} /> : null}</Results>
       </>
     ),
   };
 }
 
-const ANY = { value: '', label: 'All' };
-
 function Filters(): VNode {
-  const { query } = usePage();
   return (
     <FilterForm>
-      <TextField
-        name="actor"
-        label="Done by"
-        hint="Part of a name or email"
-        value={query['actor']}
-        required={false}
-      />
-      <SelectField
+      <Filter name="actor" label="Done by" hint="Part of a name or email" />
+      <FilterChoice
         name="action"
         label="Action"
-        options={[ANY, ...AUDIT_ACTION_NAMES.map((value) => ({ value, label: actionInWords(value) }))]}
-        value={query['action']}
+        options={AUDIT_ACTION_NAMES.map((value) => ({ value, label: actionInWords(value) }))}
       />
-      <SelectField
+      <FilterChoice
         name="outcome"
         label="Outcome"
-        options={[ANY, ...Object.entries(OUTCOMES).map(([value, { label }]) => ({ value, label }))]}
-        value={query['outcome']}
+        options={Object.entries(OUTCOMES).map(([value, { label }]) => ({ value, label }))}
       />
-      <TextField
-        name="start"
-        label="From"
-        type="datetime-local"
-        hint="UTC"
-        value={localTimeOf(query['start'])}
-        required={false}
-      />
-      <TextField
-        name="end"
-        label="To"
-        type="datetime-local"
-        hint="UTC"
-        value={localTimeOf(query['end'])}
-        required={false}
-      />
+      <Filter name="start" label="From" type="datetime-local" hint="UTC" />
+      <Filter name="end" label="To" type="datetime-local" hint="UTC" />
     </FilterForm>
   );
 }
 
-function Entries({
-  result: { entries, nextCursor, searchedSince },
-}: {
-  readonly result: AuditLogSearchResult;
-}): VNode {
+function Entries({ entries, nextCursor, searchedSince }: AuditLogSearchResult): VNode {
   return (
     <>
       {entries.length === 0 ? (
         <NoEntries searchedSince={searchedSince} />
       ) : (
         <>
-          <Toolbar />
+          <Toolbar
+            exportPath={`${PATH}/export`}
+            exportHint="An export has all entries that match the filters, oldest first."
+          >
+            Newest first.
+          </Toolbar>
           <EntriesTable entries={entries} />
-          {searchedSince === null ? null : (
-            <p>
-              Searched back to <Moment time={searchedSince} />. The next page searches older entries.
-            </p>
-          )}
+          {searchedSince === null ? null : <SearchedSince time={searchedSince} />}
         </>
       )}
       <Pagination nextCursor={nextCursor} />
@@ -126,26 +98,7 @@ function Entries({
   );
 }
 
-function Toolbar(): VNode {
-  const { query } = usePage();
-  return (
-    <div class="toolbar">
-      <p>Newest first.</p>
-      <ul>
-        {(['csv', 'ndjson'] as const).map((format) => (
-          <li key={format}>
-            <a href={pathWith(`${PATH}/export/${format}`, query, { cursor: undefined })}>
-              {`Export as ${format.toUpperCase()}`}
-            </a>
-          </li>
-        ))}
-        <li class="hint">An export has all entries that match the filters, oldest first.</li>
-      </ul>
-    </div>
-  );
-}
-
-function EntriesTable({ entries }: { readonly entries: readonly AuditLogEntryResponse[] }): VNode {
+function EntriesTable({ entries }: Pick<AuditLogSearchResult, 'entries'>): VNode {
   return (
     <Table
       caption="Audit log entries, newest first"
@@ -178,14 +131,20 @@ function originOf({ context: { ip, user_agent } }: AuditLogEntryResponse): strin
   return ip === '' ? user_agent : `${browserName(user_agent)}, ${ip}`;
 }
 
-function NoEntries({ searchedSince }: { readonly searchedSince: Date | null }): VNode {
+function SearchedSince({ time }: { readonly time: Date }): VNode {
+  return (
+    <p>
+      Searched back to <Moment time={time} />. The next page searches older entries.
+    </p>
+  );
+}
+
+function NoEntries({ searchedSince }: Pick<AuditLogSearchResult, 'searchedSince'>): VNode {
   const { query } = usePage();
   if (searchedSince)
     return (
       <EmptyState title="No matching entries so far">
-        <p>
-          Searched back to <Moment time={searchedSince} />. The next page searches older entries.
-        </p>
+        <SearchedSince time={searchedSince} />
       </EmptyState>
     );
   return Object.values(query).some(Boolean) ? (

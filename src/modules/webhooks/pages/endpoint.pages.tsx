@@ -13,10 +13,9 @@ import {
   Table,
   type Page,
 } from '../../../infrastructure/pages/index.js';
-import { MAX_COUNTED, type DeliveryAttempt, type EndpointActivity } from './endpoint-activity.service.js';
-import { AttemptResult, endpointPath, EndpointStatus } from './endpoint-parts.pages.js';
-import type { WebhookEndpointResponse } from './webhook-endpoints.dto.js';
-import { endpointList } from './webhook-endpoints.pages.js';
+import type { WebhookEndpointResponse } from '../endpoints/webhook-endpoints.dto.js';
+import { MAX_COUNTED, type EndpointActivity } from '../deliveries/recent-deliveries.js';
+import { AttemptResult, endpointList, endpointPath, EndpointStatus } from './endpoint-parts.pages.js';
 
 interface EndpointProps {
   readonly endpoint: WebhookEndpointResponse;
@@ -148,45 +147,36 @@ function Deliveries({
           <p>Send a test to see how your receiver responds.</p>
         </EmptyState>
       ) : null}
-      {attempts?.length ? <Attempts attempts={attempts} environment={environment} /> : null}
+      {attempts?.length ? (
+        <Table
+          caption="Recent deliveries"
+          rows={attempts}
+          keyOf={({ id: entry }) => entry}
+          columns={[
+            {
+              title: 'Time',
+              cell: ({ id: entry, createdAt }) => (
+                <a href={dashboardPath(environment, 'request-logs', String(entry))}>
+                  <RelativeTime time={createdAt} />
+                </a>
+              ),
+            },
+            { title: 'Result', cell: (attempt) => <AttemptResult {...attempt} /> },
+            {
+              title: 'Event',
+              cell: ({ event, eventId }) => (
+                <a href={dashboardPath(environment, 'events', eventId)}>{event ?? eventId}</a>
+              ),
+            },
+          ]}
+        />
+      ) : null}
       <p>
         <a href={`${log}&outcome=failure#results`}>Failed deliveries in the request log</a>
         {' · '}
         <a href={`${log}#results`}>All deliveries</a>
       </p>
     </>
-  );
-}
-
-function Attempts({
-  attempts,
-  environment,
-}: {
-  readonly attempts: readonly DeliveryAttempt[];
-} & Pick<WebhookEndpointResponse, 'environment'>): VNode {
-  return (
-    <Table
-      caption="Recent deliveries"
-      rows={attempts}
-      keyOf={({ id }) => id}
-      columns={[
-        {
-          title: 'Time',
-          cell: ({ id, createdAt }) => (
-            <a href={dashboardPath(environment, 'request-logs', String(id))}>
-              <RelativeTime time={createdAt} />
-            </a>
-          ),
-        },
-        { title: 'Result', cell: (attempt) => <AttemptResult {...attempt} /> },
-        {
-          title: 'Event',
-          cell: ({ event, eventId }) => (
-            <a href={dashboardPath(environment, 'events', eventId)}>{event ?? eventId}</a>
-          ),
-        },
-      ]}
-    />
   );
 }
 

@@ -1,5 +1,4 @@
 import type { VNode } from 'preact';
-import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import {
   Allowed,
   Badge,
@@ -18,11 +17,11 @@ import {
   type Page,
 } from '../../../infrastructure/pages/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
-import { AttemptResult, endpointPath } from '../endpoints/endpoint-parts.pages.js';
 import type { OwnedWebhookEndpoint } from '../endpoints/webhook-endpoints.service.js';
 import type { WebhookEndpointResponse } from '../endpoints/webhook-endpoints.dto.js';
-import type { RecoveryResponse, TestedWebhookEndpointResponse } from './deliveries.dto.js';
+import type { RecoveryResponse, TestedWebhookEndpointResponse } from '../deliveries/deliveries.dto.js';
 import { EVENT_NAMES } from '../events/event-catalog.js';
+import { AttemptResult, endpointPath } from './endpoint-parts.pages.js';
 
 interface TestState {
   readonly event?: string | undefined;
@@ -33,18 +32,17 @@ interface TestState {
 
 /** The form, below the result of the test that was just sent. */
 export function testPage(
-  environment: PlatformEnvironment,
-  { id, url, disabledAt }: OwnedWebhookEndpoint,
+  { id, url, disabledAt, client }: OwnedWebhookEndpoint,
   { event, result, problem }: TestState,
 ): Page {
-  const path = endpointPath(environment, id);
+  const path = endpointPath(client.environment, id);
   return {
     title: 'Send a test',
     parent: { title: url, path },
     content: (
       <>
         <Problem message={problem} />
-        {result ? <TestResult environment={environment} result={result} /> : null}
+        {result ? <TestResult result={result} /> : null}
         {result?.received ? <NextStep path={path} isDisabled={disabledAt !== null} /> : null}
         <Form action={`${path}/test`}>
           <p>
@@ -82,14 +80,8 @@ function NextStep({ path, isDisabled }: { readonly path: string; readonly isDisa
   );
 }
 
-function TestResult({
-  environment,
-  result,
-}: {
-  readonly environment: PlatformEnvironment;
-  readonly result: TestedWebhookEndpointResponse;
-}): VNode {
-  const { event_id: eventId } = result;
+function TestResult({ result }: { readonly result: TestedWebhookEndpointResponse }): VNode {
+  const { environment } = usePage();
   return (
     <>
       <Notice kind={result.received ? 'good' : 'bad'}>{result.message}</Notice>
@@ -99,7 +91,7 @@ function TestResult({
           ['Duration', `${result.latency_ms} ms`],
           [
             'Event',
-            <a key="event" href={dashboardPath(environment, 'events', eventId)}>
+            <a key="event" href={dashboardPath(environment, 'events', result.event_id)}>
               What was sent, and the response
             </a>,
           ],
@@ -109,16 +101,16 @@ function TestResult({
   );
 }
 
-interface Refused {
-  readonly since?: string | undefined;
-  readonly problem?: string;
+interface RecoveryProps {
+  readonly endpoint: WebhookEndpointResponse;
+  readonly recovery: RecoveryResponse;
+  /** The time that was not accepted, and why. */
+  readonly since: string | undefined;
+  readonly problem: string | undefined;
 }
 
-export function recoveryPage(
-  endpoint: WebhookEndpointResponse,
-  recovery: RecoveryResponse,
-  refused: Refused,
-): Page {
+export function recoveryPage(props: RecoveryProps): Page {
+  const { endpoint, recovery } = props;
   const path = endpointPath(endpoint.environment, endpoint.id);
   return {
     title: 'Recover events',
@@ -134,7 +126,7 @@ export function recoveryPage(
         <Results canBeLive={recovery.status === 'running'}>
           <LastRecovery recovery={recovery} path={path} />
           <Allowed operation="recoverWebhooks">
-            <NextRecovery endpoint={endpoint} recovery={recovery} refused={refused} />
+            <NextRecovery {...props} />
           </Allowed>
         </Results>
       </>
@@ -142,13 +134,11 @@ export function recoveryPage(
   };
 }
 
-interface LastRecoveryProps {
-  readonly recovery: RecoveryResponse;
-  /** The path of the page of the endpoint. */
-  readonly path: string;
-}
-
-function LastRecovery({ recovery, path }: LastRecoveryProps): VNode | null {
+/** @param path of the page of the endpoint */
+function LastRecovery({
+  recovery,
+  path,
+}: Pick<RecoveryProps, 'recovery'> & { readonly path: string }): VNode | null {
   const { status, since, queued, requested_at: requestedAt, finished_at: finishedAt } = recovery;
   if (status === 'none') return <p>There has been no recovery of this endpoint yet.</p>;
   return (
@@ -158,15 +148,9 @@ function LastRecovery({ recovery, path }: LastRecoveryProps): VNode | null {
         entries={[
           [
             'State',
-            status === 'running' ? (
-              <Badge key="state" tone="warn">
-                Running
-              </Badge>
-            ) : (
-              <Badge key="state" tone="good">
-                Finished
-              </Badge>
-            ),
+            <Badge key="state" tone={status === 'running' ? 'warn' : 'good'}>
+              {status === 'running' ? 'Running' : 'Finished'}
+            </Badge>,
           ],
           ['Events since', since && <Moment key="since" time={since} />],
           ['Events queued', String(queued)],
@@ -184,14 +168,8 @@ function LastRecovery({ recovery, path }: LastRecoveryProps): VNode | null {
   );
 }
 
-interface NextRecoveryProps {
-  readonly endpoint: WebhookEndpointResponse;
-  readonly recovery: RecoveryResponse;
-  readonly refused: Refused;
-}
-
 /** The form, or why there is none now. */
-function NextRecovery({ endpoint, recovery, refused: { since, problem } }: NextRecoveryProps): VNode {
+function NextRecovery({ endpoint, recovery, since, problem }: RecoveryProps): VNode {
   const { now } = usePage();
   const { environment, id, health, status } = endpoint;
   const path = endpointPath(environment, id);

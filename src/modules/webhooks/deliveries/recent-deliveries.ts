@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import { ApiError } from '../../../infrastructure/errors/index.js';
 import { Clock, DAY } from '../../../infrastructure/time/index.js';
-import { OrganizationTurns, RequestLogStore } from '../../request-logs/index.js';
+import { OrganizationTurns, RequestLogStore, type RequestLogEntry } from '../../request-logs/index.js';
+import type { OwnedWebhookEndpoint } from '../endpoints/webhook-endpoints.service.js';
 import { PublishedEventsRepository } from '../events/published-events.repository.js';
-import type { OwnedWebhookEndpoint } from './webhook-endpoints.service.js';
 
 /** An attempt to deliver an event to an endpoint, from the request log. */
 export interface DeliveryAttempt {
@@ -32,7 +32,7 @@ const PERIOD = 7 * DAY;
 
 /** Finds what was sent to an endpoint recently, for its page. */
 @Injectable()
-export class EndpointActivityService {
+export class RecentDeliveries {
   constructor(
     private readonly requestLog: RequestLogStore,
     private readonly events: PublishedEventsRepository,
@@ -40,7 +40,7 @@ export class EndpointActivityService {
     private readonly clock: Clock,
   ) {}
 
-  async recent(actor: DashboardActor, endpoint: OwnedWebhookEndpoint): Promise<EndpointActivity> {
+  async of(actor: DashboardActor, endpoint: OwnedWebhookEndpoint): Promise<EndpointActivity> {
     const [attempts, waiting] = await Promise.all([
       this.attemptsTo(actor, endpoint),
       this.events.waitingFor(endpoint.id, MAX_COUNTED),
@@ -62,14 +62,16 @@ export class EndpointActivityService {
           { before: undefined, limit: SHOWN_ATTEMPTS },
         ),
       );
-      return entries.flatMap(({ id, createdAt, event, statusCode, attempt }) =>
-        attempt
-          ? [{ id, createdAt, event, statusCode, eventId: attempt.eventId, reason: attempt.reason }]
-          : [],
-      );
+      return entries.flatMap(toAttempt);
     } catch (error) {
       if (error instanceof ApiError) return undefined;
       throw error;
     }
   }
+}
+
+function toAttempt({ id, createdAt, event, statusCode, attempt }: RequestLogEntry): DeliveryAttempt[] {
+  if (!attempt) return [];
+  const { eventId, reason } = attempt;
+  return [{ id, createdAt, event, eventId, statusCode, reason }];
 }
