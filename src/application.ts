@@ -7,6 +7,7 @@ import { HttpAdapter, keepRoutesOf, prepareHttpServer } from './infrastructure/h
 import { LoggingConfiguration, ServiceLogger } from './infrastructure/logging/index.js';
 import { buildDocument, serveDocument } from './infrastructure/openapi/index.js';
 import { describeLimits } from './infrastructure/surfaces/index.js';
+import { provideConstraints } from './infrastructure/validation/index.js';
 import { ApiOperations } from './modules/documentation/index.js';
 import { webhookDocuments } from './modules/webhooks/index.js';
 
@@ -25,6 +26,7 @@ export async function createApplication(
     routeResolutionStrategy: 'specificity',
     abortOnError: false,
   });
+  provideConstraints(app);
   keepRoutesOf(app, configuration.get(ServiceConfiguration).servedSurfaces);
   prepareHttpServer(app);
   let document: OpenAPIObject | undefined;

@@ -49,7 +49,7 @@ export interface OperationDocument {
    * property to `undefined` to omit it.
    */
   readonly responseExample?: unknown;
-  /** Errors besides `INVALID_FIELD` for fields of the body or query, which come from the DTO. */
+  /** Errors besides `INVALID_FIELD` for fields of the body or query, which come from the DTO unless there is an `errorBody`. */
   readonly errors: readonly (ErrorKind | DocumentedError)[];
   /** The error body, if it differs from that of other operations. */
   readonly errorBody?: ErrorBodyDocument;
@@ -96,7 +96,9 @@ export function DocumentedOperation(surface: Surface, operation: OperationDocume
     const messages = parameters.flatMap(exampleMessages);
     const shared = operation.body ? INVALID_BODY : INVALID_QUERY;
     const errors = [
-      ...(parameters.some(hasFields) ? [{ kind: INVALID_FIELD, messages, ...shared }] : []),
+      ...(parameters.some(hasFields) && !operation.errorBody
+        ? [{ kind: INVALID_FIELD, messages, ...shared }]
+        : []),
       ...operation.errors,
     ];
     documentation(surface, { ...operation, errors })(prototype, handler, descriptor);

@@ -1,10 +1,33 @@
-import { ValidateBy, type ValidationArguments, type ValidationOptions } from 'class-validator';
+import type { INestApplicationContext, Type } from '@nestjs/common';
+import { useContainer, ValidateBy, type ValidationArguments, type ValidationOptions } from 'class-validator';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { MESSAGES, withMessage, displayNameOf } from './messages.js';
 import { hasAtMostCharacters, isMissing, isStorable } from './text.js';
 import { isTimestamp } from './timestamp.js';
 
 /** Constraints that class-validator does not have. */
+
+/**
+ * Lets constraints be providers, so that they can depend on others. class-validator has one container for the process, so
+ * the application that was created last provides them.
+ */
+export function provideConstraints(app: INestApplicationContext): void {
+  const instances = new Map<Type, unknown>();
+  const create = (type: Type): unknown => {
+    try {
+      return app.get(type, { strict: false });
+    } catch {
+      // Most constraints are functions, for which class-validator creates a class.
+      return new type();
+    }
+  };
+  useContainer({
+    get(type: Type) {
+      if (!instances.has(type)) instances.set(type, create(type));
+      return instances.get(type);
+    },
+  });
+}
 
 /** Returns the value of another field of the object that is validated. */
 export function siblingOf(context: ValidationArguments | undefined, field: string): unknown {

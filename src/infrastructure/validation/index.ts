@@ -1,4 +1,4 @@
-export { Constraint, IsValidInside, siblingOf, validateItems } from './constraints.js';
+export { Constraint, IsValidInside, provideConstraints, siblingOf, validateItems } from './constraints.js';
 export { Field, REQUIRED_MARK, type ConditionalPresence } from './field.js';
 export {
   ArrayField,

@@ -77,9 +77,10 @@ function rejectUnknown(query: object, known: ReadonlySet<string>): void {
  */
 function messageAboutMisspelled(
   body: object,
-  { names, optional }: DtoFields,
+  { names, optional, ignoresUnknown }: DtoFields,
   violated: string | undefined,
 ): string | undefined {
+  if (ignoresUnknown) return undefined;
   const candidates = violated === undefined ? optional : [violated];
   for (const name of Object.keys(body)) {
     if (names.has(name)) continue;

@@ -1,5 +1,5 @@
 import { getMetadataStorage, ValidationTypes } from 'class-validator';
-import { readerOf } from './field.js';
+import { isInForm, readerOf } from './field.js';
 
 type Validation = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[number];
 
@@ -10,6 +10,8 @@ export interface DtoFields {
   readonly readers: ReadonlyMap<string, (value: unknown) => unknown>;
   /** The names of fields that can be absent. */
   readonly optional: readonly string[];
+  /** Whether unknown members may look like a field. OAuth requires that (RFC 6749, section 3.2). */
+  readonly ignoresUnknown: boolean;
 }
 
 /** Cached, because every request needs them for each parameter. */
@@ -42,6 +44,7 @@ export function fieldsOf(target: unknown): DtoFields {
       names,
       readers: new Map([...names].map((name) => [name, readerOf(prototype, name)])),
       optional: [...new Set(conditional.map(({ propertyName }) => propertyName))],
+      ignoresUnknown: [...names].some((name) => isInForm(prototype, name)),
     };
     fields.set(target, found);
   }

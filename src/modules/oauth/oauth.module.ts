@@ -18,7 +18,6 @@ import { DeviceAccessService } from './tokens/device-access.service.js';
 import { DevicePagesService } from './pages/device-pages.service.js';
 import { DevicesPagesController } from './pages/devices-pages.controller.js';
 import { DevicesPagesService } from './pages/devices-pages.service.js';
-import { OAuthClientsService } from './protocol/oauth-clients.service.js';
 import { OAuthErrorFormat } from './protocol/oauth-error-format.js';
 import { ActiveAccessTokenVerifier } from './tokens/active-access-token.verifier.js';
 import { AccessTokensService } from './tokens/access-tokens.service.js';
@@ -50,7 +49,6 @@ import { TokensService } from './tokens/tokens.service.js';
     DevicesPagesController,
   ],
   providers: [
-    OAuthClientsService,
     OAuthErrorFormat,
     DeviceAuthorizationsService,
     DeviceAuthorizationsRepository,

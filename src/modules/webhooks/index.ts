@@ -1,6 +1,8 @@
 export type { WebhookEndpointResponse } from './endpoints/webhook-endpoints.dto.js';
 export { WebhookEndpointsService } from './endpoints/webhook-endpoints.service.js';
 export {
+  detectedMerchantIds,
+  ENVELOPES,
   EVENT_NAME,
   EVENT_NAMES,
   EVENTS,
@@ -8,20 +10,25 @@ export {
   MERCHANT_STATUS,
   MERCHANT_STATUSES,
   SESSION_TYPE,
+  validateData,
   type AnyEvent,
+  type EventMerchant,
   type EventName,
-  type EventOf,
+  type SessionType,
 } from './events/event-catalog.js';
 export { eventSchema, exampleEvent, examplePayload } from './events/event-document.js';
-export { ENVELOPES, type EventMerchant } from './events/event-envelope.js';
-export { MetadataField, validateMetadataSize, type SessionMetadata } from './events/session-metadata.js';
+export {
+  mergeMetadata,
+  MetadataField,
+  validateMetadataSize,
+  type SessionMetadata,
+} from './events/session-metadata.js';
 export {
   contentHash,
   EventResponse,
   IDEMPOTENCY_KEY_REUSED,
   IdempotencyKeyField,
 } from './idempotency-key.js';
-export { TaskIdsRepository } from './events/task-ids.repository.js';
 export { WebhookEventsRepository } from './events/webhook-events.repository.js';
 export type { PublishRequest } from './webhook-publisher.js';
 export type { PublishResult } from './queue/publications.batch.js';

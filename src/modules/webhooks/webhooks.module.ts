@@ -8,13 +8,13 @@ import { RequestLogsModule } from '../request-logs/index.js';
 import { DeliveriesController } from './deliveries/deliveries.controller.js';
 import { DeliveriesService } from './deliveries/deliveries.service.js';
 import { RecentDeliveries } from './deliveries/recent-deliveries.js';
+import { WebhookUrlConstraint } from './endpoints/webhook-endpoint.constraints.js';
 import { WebhookEndpoint } from './endpoints/webhook-endpoint.entity.js';
 import { WebhookEndpointsController } from './endpoints/webhook-endpoints.controller.js';
 import { WebhookEndpointsRepository } from './endpoints/webhook-endpoints.repository.js';
 import { WebhookEndpointsService } from './endpoints/webhook-endpoints.service.js';
 import { PublishedEventsRepository } from './events/published-events.repository.js';
 import { PublishedEventsService } from './events/published-events.service.js';
-import { TaskIdsRepository } from './events/task-ids.repository.js';
 import { WebhookEventsRepository } from './events/webhook-events.repository.js';
 import { WebhookEventsRotation } from './events/webhook-events.rotation.js';
 import { FailingEndpointEmails } from './failing-endpoints/failing-endpoint-emails.js';
@@ -56,7 +56,6 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
   ],
   providers: [
     WebhookPublisher,
-    TaskIdsRepository,
     WebhookEventsRepository,
     WebhookEventsRotation,
     DeliveryQueueService,
@@ -70,6 +69,7 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     RecoveriesRepository,
     WebhookEndpointsService,
     WebhookEndpointsRepository,
+    WebhookUrlConstraint,
     RecentDeliveries,
     WebhookStreamService,
     EventHorizon,
@@ -87,7 +87,6 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     PublicationsBatch,
     RecoveriesRepository,
     WebhookEndpointsService,
-    TaskIdsRepository,
     WebhookEventsRepository,
   ],
 })

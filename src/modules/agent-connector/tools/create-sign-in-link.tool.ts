@@ -2,11 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import type { AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
 import type { ApiError } from '../../../infrastructure/errors/index.js';
+import { MAX_MERCHANT_ID } from '../../merchants/index.js';
 import { SignInLinksService } from '../../sign-in-links/index.js';
 import { maskedPhoneNumber, SIGN_IN_LINK, toSignInLink } from './sign-in-link.js';
 import { Tool } from './tool.js';
-
-const MAX_MERCHANT_ID = 2 ** 31 - 1;
 
 const INPUT = z.strictObject({
   merchant_id: z.int().min(1).max(MAX_MERCHANT_ID).describe('From search_merchants.'),

@@ -19,8 +19,8 @@ export class ListSignInLinksTool extends Tool<typeof INPUT, typeof OUTPUT> {
     name: 'list_sign_in_links',
     title: 'List sign-in links',
     description:
-      'Returns the sign-in links of the user from the last week, the newest first, also those of other conversations. Use it to find a ' +
-      'pending link before you create another one, or if you do not know the ID of a link.',
+      'Returns the sign-in links of the user from the last week, newest first, also those of other conversations. Use it to ' +
+      'find a pending link before you create another one, or to find the ID of a link.',
     annotations: READ_ONLY,
   };
   readonly input = INPUT;

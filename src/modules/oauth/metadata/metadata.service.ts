@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { SCOPES } from '../../../infrastructure/auth/index.js';
 import { PublicAddress } from '../../../infrastructure/http/index.js';
-import { DEVICE_CODE_GRANT } from '../tokens/device-code.grant.js';
+import { DEVICE_CODE_GRANT } from '../tokens/tokens.dto.js';
 import { TokenSigningKeysService } from '../tokens/token-signing-keys.service.js';
 import type { AuthorizationServerMetadata, JsonWebKeySet, PublicJwk } from './metadata.dto.js';
 

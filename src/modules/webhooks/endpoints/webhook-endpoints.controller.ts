@@ -1,4 +1,4 @@
-import { Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
+import { Controller, Delete, Get, Param, Patch, Post, Query, UseInterceptors } from '@nestjs/common';
 import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import { JsonBody } from '../../../infrastructure/http/index.js';
 import { Topic } from '../../../infrastructure/openapi/index.js';
@@ -11,6 +11,7 @@ import {
   WebhookEndpointResponse,
   WebhookEndpointsQuery,
 } from './webhook-endpoints.dto.js';
+import { EndpointAccessInterceptor } from './endpoint-access.interceptor.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
 import {
   LIST_ENDPOINTS,
@@ -53,6 +54,7 @@ export class WebhookEndpointsController {
   }
 
   @Patch('webhook-endpoints/:id')
+  @UseInterceptors(EndpointAccessInterceptor)
   @DashboardOperation(UPDATE_ENDPOINT, { ...WRITE, action: auditAction('webhook.update') })
   update(
     @CurrentActor() actor: DashboardActor,

@@ -1,4 +1,5 @@
 import { ApiSchema } from '@nestjs/swagger';
+import { ArrayNotEmpty, IsArray, Validate } from 'class-validator';
 import {
   BooleanProperty,
   EnumProperty,
@@ -12,11 +13,15 @@ import type { PlatformEnvironment } from '../../../infrastructure/config/index.j
 import { enumeration } from '../../../infrastructure/schemas/index.js';
 import {
   ENVIRONMENT as ENVIRONMENT_NAME,
+  EnumField,
   EnvironmentField,
   Field,
+  MESSAGES,
   TextField,
+  withMessage,
 } from '../../../infrastructure/validation/index.js';
 import { EVENT_NAME } from '../events/event-catalog.js';
+import { EventNamesConstraint, WebhookUrlConstraint } from './webhook-endpoint.constraints.js';
 import { MAX_DESCRIPTION_LENGTH, MAX_URL_LENGTH } from './webhook-endpoint.entity.js';
 
 export const EXAMPLE_ID = 'c7d1a3b2-6a7e-4a4e-9a57-2f8f0d3b5c11';
@@ -25,7 +30,6 @@ const EXAMPLE_DESCRIPTION = 'Card updates';
 
 const ENVIRONMENT = 'The environment whose events are sent. Must match the environment of the access token.';
 
-/** The service checks whether the URL is public, because that depends on settings. */
 const URL_FIELD = {
   max: MAX_URL_LENGTH,
   format: 'uri',
@@ -37,18 +41,16 @@ const URL_FIELD = {
   example: EXAMPLE_URL,
 };
 
-/**
- * The service checks the description, because it also checks the URL and reports problems in the order of the fields.
- */
 const DESCRIPTION_FIELD = {
   required: false,
-  schema: { type: String, maxLength: MAX_DESCRIPTION_LENGTH },
+  min: 0,
+  max: MAX_DESCRIPTION_LENGTH,
   description: `What you use the endpoint for, in at most ${MAX_DESCRIPTION_LENGTH} characters.`,
   example: EXAMPLE_DESCRIPTION,
 };
 
 /** The statuses that a request can set. */
-export const SETTABLE_STATUSES = ['enabled', 'paused'] as const;
+const SETTABLE_STATUSES = ['enabled', 'paused'] as const;
 export type SettableStatus = (typeof SETTABLE_STATUSES)[number];
 const SETTABLE_STATUS = enumeration(
   'SettableWebhookEndpointStatus',
@@ -70,7 +72,6 @@ const DISABLED_REASON = enumeration(
 );
 
 const EXAMPLE_EVENTS = ['AUTHENTICATED', 'CARD_UPDATED'];
-/** The service checks it, like the description. */
 const EVENTS_FIELD = {
   required: false,
   schema: { type: 'array', items: EVENT_NAME.reference, minItems: 1 },
@@ -78,13 +79,13 @@ const EVENTS_FIELD = {
     'Names of the events to send to the endpoint. If absent, all events are sent, including those that are added later.',
   example: EXAMPLE_EVENTS,
 } as const;
+const EVENTS_VALIDATORS = [
+  IsArray(withMessage(MESSAGES.array)),
+  ArrayNotEmpty(withMessage(MESSAGES.required)),
+  Validate(EventNamesConstraint),
+];
 
-/** The service checks it, like the description. */
-const STATUS_FIELD = {
-  required: false,
-  schema: { type: 'string' as const, allOf: [SETTABLE_STATUS.reference] },
-  example: 'enabled',
-};
+const STATUS_FIELD = { required: false, example: 'enabled' };
 
 export class WebhookEndpointsQuery {
   @EnvironmentField({ in: 'query', description: ENVIRONMENT })
@@ -95,16 +96,16 @@ export class CreateWebhookEndpointRequest {
   @EnvironmentField({ description: ENVIRONMENT })
   environment!: PlatformEnvironment;
 
-  @TextField(URL_FIELD)
+  @TextField(URL_FIELD, Validate(WebhookUrlConstraint))
   url!: string;
 
-  @Field(DESCRIPTION_FIELD)
+  @TextField(DESCRIPTION_FIELD)
   description?: string;
 
-  @Field(EVENTS_FIELD)
+  @Field(EVENTS_FIELD, ...EVENTS_VALIDATORS)
   events?: string[];
 
-  @Field({
+  @EnumField(SETTABLE_STATUS, {
     ...STATUS_FIELD,
     description:
       '`paused` creates the endpoint without sending anything to it: events wait until you change the status to `enabled`.',
@@ -114,26 +115,29 @@ export class CreateWebhookEndpointRequest {
 }
 
 export class UpdateWebhookEndpointRequest {
-  @TextField({ ...URL_FIELD, required: false })
+  @TextField({ ...URL_FIELD, required: false }, Validate(WebhookUrlConstraint))
   url?: string;
 
-  @Field({
+  @TextField({
     ...DESCRIPTION_FIELD,
     clearable: true,
     description: `${DESCRIPTION_FIELD.description} \`null\` or blank text removes it.`,
   })
   description?: string | null;
 
-  @Field({
-    ...EVENTS_FIELD,
-    clearable: true,
-    description:
-      'Names of the events to send to the endpoint. `null`: all events, including those that are added later. Applies to ' +
-      'events that are published from now on.',
-  })
+  @Field(
+    {
+      ...EVENTS_FIELD,
+      clearable: true,
+      description:
+        'Names of the events to send to the endpoint. `null`: all events, including those that are added later. Applies to ' +
+        'events that are published from now on.',
+    },
+    ...EVENTS_VALIDATORS,
+  )
   events?: string[] | null;
 
-  @Field({
+  @EnumField(SETTABLE_STATUS, {
     ...STATUS_FIELD,
     description:
       '`paused`: events wait, and nothing is sent until you change the status to `enabled`. `enabled` also ends the ' +

@@ -9,35 +9,27 @@ import {
 } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
-import { INVALID_FIELD, OperatorError } from '../../../infrastructure/errors/index.js';
+import { OperatorError } from '../../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
-import { HttpClient, normalUrl } from '../../../infrastructure/http-client/index.js';
+import { normalUrl } from '../../../infrastructure/http-client/index.js';
 import { maskedUrl } from '../../../infrastructure/logging/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
-import {
-  isMissing,
-  MESSAGES,
-  validateItems,
-  validateText,
-} from '../../../infrastructure/validation/index.js';
 import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.js';
 import { AuditLog, type AuditAction } from '../../audit-logs/index.js';
 import { EVENT_NAMES, type EventName } from '../events/event-catalog.js';
 import {
-  NOT_PUBLIC,
   WEBHOOK_ENDPOINT_ALREADY_EXISTS,
   WEBHOOK_ENDPOINT_DISABLED,
   WEBHOOK_ENDPOINT_LIMIT_REACHED,
   WEBHOOK_ENDPOINT_NOT_FOUND,
 } from './webhook-endpoint-errors.js';
-import { MAX_DESCRIPTION_LENGTH, MAX_ENDPOINTS, type WebhookEndpoint } from './webhook-endpoint.entity.js';
-import {
-  SETTABLE_STATUSES,
-  type CreateWebhookEndpointRequest,
-  type SettableStatus,
-  type UpdateWebhookEndpointRequest,
-  type WebhookEndpointListResponse,
-  type WebhookEndpointResponse,
+import { MAX_ENDPOINTS, type WebhookEndpoint } from './webhook-endpoint.entity.js';
+import type {
+  CreateWebhookEndpointRequest,
+  SettableStatus,
+  UpdateWebhookEndpointRequest,
+  WebhookEndpointListResponse,
+  WebhookEndpointResponse,
 } from './webhook-endpoints.dto.js';
 import { WebhookEndpointsRepository, type EndpointHealth } from './webhook-endpoints.repository.js';
 
@@ -53,7 +45,6 @@ export class WebhookEndpointsService {
     private readonly repository: WebhookEndpointsRepository,
     private readonly clients: ApiClientDirectory,
     private readonly accessibleClients: AccessibleClients,
-    private readonly http: HttpClient,
     private readonly auditLog: AuditLog,
     private readonly clock: Clock,
   ) {}
@@ -151,7 +142,6 @@ export class WebhookEndpointsService {
     request: CreateWebhookEndpointRequest,
   ): Promise<WebhookEndpointResponse> {
     const client = await this.accessibleClients.forEnvironment(actor, request.environment);
-    this.requireValidFields(request);
     const endpoint: WebhookEndpoint = {
       id: randomUUID(),
       clientId: client.clientId,
@@ -177,7 +167,6 @@ export class WebhookEndpointsService {
     request: UpdateWebhookEndpointRequest,
   ): Promise<WebhookEndpointResponse> {
     const { client } = await this.require(actor, id);
-    this.requireValidFields(request);
     const endpoint = existing(await this.repository.locked(id));
     const changes = changesOf(endpoint, {
       url: request.url === undefined ? undefined : normalUrl(request.url),
@@ -202,24 +191,6 @@ export class WebhookEndpointsService {
     const endpoint = existing(await this.repository.locked(id));
     await this.repository.remove(id);
     return this.record('webhook.delete', actor, { ...endpoint, client });
-  }
-
-  /** @throws ApiError INVALID_FIELD for the first invalid field in the order of the fields */
-  private requireValidFields({ url, description, events, status }: UpdateWebhookEndpointRequest): void {
-    const problem =
-      (url === undefined ? undefined : this.problemOfUrl(url)) ??
-      (isMissing(description)
-        ? undefined
-        : validateText('description', description, MAX_DESCRIPTION_LENGTH)) ??
-      (isMissing(events) ? undefined : problemOfEvents(events)) ??
-      (status === undefined || SETTABLE_STATUSES.includes(status)
-        ? undefined
-        : MESSAGES.selected('status', SETTABLE_STATUSES));
-    if (problem !== undefined) throw INVALID_FIELD.error(problem);
-  }
-
-  private problemOfUrl(url: string): string | undefined {
-    return this.http.urlProblem(url) === undefined ? undefined : NOT_PUBLIC;
   }
 
   private async record(
@@ -290,14 +261,6 @@ function toResponse(endpoint: OwnedWebhookEndpoint, health?: EndpointHealth): We
       disabled_reason: disabledAt ? 'failing' : null,
     },
   };
-}
-
-function problemOfEvents(events: unknown): string | undefined {
-  if (!Array.isArray(events)) return MESSAGES.array('events');
-  if (events.length === 0) return MESSAGES.required('events');
-  return validateItems(events, 'events', (name, field) =>
-    EVENT_NAMES.includes(name as EventName) ? undefined : MESSAGES.selected(field, EVENT_NAMES),
-  );
 }
 
 /** Returns the names in the order of the catalog, each once. */

@@ -47,6 +47,14 @@ export class WebhookEventsRepository implements EventBodies {
     );
   }
 
+  /** Returns a new task ID: unique, with gaps. */
+  async nextTaskId(): Promise<number> {
+    const [row] = await this.transaction.manager.query<[{ id: string }]>(
+      "SELECT nextval('task_id_seq') AS id",
+    );
+    return Number(row.id);
+  }
+
   async one(clientId: string, id: string): Promise<Pick<NewEvent, 'name' | 'isTest'> | undefined> {
     const [event] = await this.transaction.manager.query<Pick<NewEvent, 'name' | 'isTest'>[]>(
       'SELECT event AS name, is_test AS "isTest" FROM webhook_event WHERE id = $1 AND client_id = $2',

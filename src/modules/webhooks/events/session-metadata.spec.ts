@@ -1,5 +1,4 @@
-import { validateMetadataSize } from '../webhooks/index.js';
-import { mergeMetadata } from './session-metadata.js';
+import { mergeMetadata, validateMetadataSize } from './session-metadata.js';
 
 const keys = (count: number, prefix = 'k') =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, 'x']));
