@@ -3,8 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { DailyPartitions } from '../../src/infrastructure/database/index.js';
 import { CryptoConfiguration } from '../../src/infrastructure/crypto/index.js';
-import { RequestLogStore } from '../../src/modules/request-logs/index.js';
 import { RequestLogWriter } from '../../src/modules/request-logs/writing/request-log-writer.js';
 import { eventually } from '../support/eventually.js';
 import { whileLogIsLocked } from '../support/locked-log.js';
@@ -56,7 +56,8 @@ const partitionOf = (time: Date): string =>
   `request_log_${time.toISOString().slice(0, 10).replaceAll('-', '')}`;
 
 /** Runs the rotation as of that day. */
-const rotateAt = (time: Date): Promise<void> => service.app.get(RequestLogStore).rotate(time, 30);
+const rotateAt = (time: Date): Promise<void> =>
+  service.app.get(DailyPartitions).rotate('request_log', time, { days: 30 });
 
 /** Holds a lock on a connection of its own while the work runs. */
 async function whileHoldingLock(statement: string, work: () => Promise<void>): Promise<void> {

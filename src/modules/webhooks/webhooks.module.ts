@@ -16,7 +16,6 @@ import { WebhookEndpointsService } from './endpoints/webhook-endpoints.service.j
 import { PublishedEventsRepository } from './events/published-events.repository.js';
 import { PublishedEventsService } from './events/published-events.service.js';
 import { WebhookEventsRepository } from './events/webhook-events.repository.js';
-import { WebhookEventsRotation } from './events/webhook-events.rotation.js';
 import { FailingEndpointEmails } from './failing-endpoints/failing-endpoint-emails.js';
 import { FailingEndpointsJob } from './failing-endpoints/failing-endpoints.job.js';
 import { FailingEndpointsRepository } from './failing-endpoints/failing-endpoints.repository.js';
@@ -57,7 +56,6 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
   providers: [
     WebhookPublisher,
     WebhookEventsRepository,
-    WebhookEventsRotation,
     DeliveryQueueService,
     DeliveryQueueRepository,
     PublicationsBatch,

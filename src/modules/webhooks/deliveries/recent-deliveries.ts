@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import { ApiError } from '../../../infrastructure/errors/index.js';
 import { Clock, DAY } from '../../../infrastructure/time/index.js';
-import { OrganizationTurns, RequestLogStore, type RequestLogEntry } from '../../request-logs/index.js';
+import { OrganizationTurns, RequestLogRepository, type RequestLogEntry } from '../../request-logs/index.js';
 import type { OwnedWebhookEndpoint } from '../endpoints/webhook-endpoints.service.js';
 import { PublishedEventsRepository } from '../events/published-events.repository.js';
 
@@ -34,7 +34,7 @@ const PERIOD = 7 * DAY;
 @Injectable()
 export class RecentDeliveries {
   constructor(
-    private readonly requestLog: RequestLogStore,
+    private readonly requestLog: RequestLogRepository,
     private readonly events: PublishedEventsRepository,
     private readonly turns: OrganizationTurns,
     private readonly clock: Clock,

@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { isDatabaseUnavailable, Transactional } from '../../../infrastructure/database/index.js';
 import { Clock, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
-import { RequestLogStore, type AttemptPosition, type LoggedEndpoint } from '../../request-logs/index.js';
+import { RequestLogRepository, type AttemptPosition, type LoggedEndpoint } from '../../request-logs/index.js';
 import type { StoredEvent } from '../events/webhook-events.repository.js';
 import { DeliveryQueueRepository } from '../queue/delivery-queue.repository.js';
 import { RecoveriesRepository, type ClaimedRecovery } from './recoveries.repository.js';
@@ -25,7 +25,7 @@ export class RecoveriesJob implements OnApplicationShutdown {
 
   constructor(
     private readonly repository: RecoveriesRepository,
-    private readonly requestLog: RequestLogStore,
+    private readonly requestLog: RequestLogRepository,
     private readonly queue: DeliveryQueueRepository,
     private readonly clock: Clock,
   ) {}

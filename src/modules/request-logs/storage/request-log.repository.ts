@@ -1,31 +1,29 @@
 import { Injectable } from '@nestjs/common';
 import {
-  DailyPartitions,
   DatabaseConfiguration,
-  PartitionMetrics,
+  PartitionRotation,
   prepared,
   ReadPools,
   Transaction,
-  type PartitionStatus,
   type ReadPool,
 } from '../../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { ENTRY_QUERY_TIMEOUT_MESSAGE } from '../request-log-errors.js';
-import {
-  RequestLogStore,
-  type AttemptPosition,
-  type AttemptSummary,
-  type EndpointAttempt,
-  type LoggedAttempt,
-  type LoggedEndpoint,
-  type NewRequestLogEntry,
-  type RequestLogEntry,
-  type RequestLogFilter,
-  type RequestLogOutcome,
-  type RequestLogPosition,
-  type RequestLogSelection,
-} from './request-log-store.js';
+import { RequestLogsConfiguration } from '../request-logs.configuration.js';
+import type {
+  AttemptPosition,
+  AttemptSummary,
+  EndpointAttempt,
+  LoggedAttempt,
+  LoggedEndpoint,
+  NewRequestLogEntry,
+  RequestLogEntry,
+  RequestLogFilter,
+  RequestLogOutcome,
+  RequestLogPosition,
+  RequestLogSelection,
+} from './request-log-entry.js';
 import { LogReads, type LogReadOptions } from './log-reads.js';
 
 const COLUMNS = `id, client_id AS "clientId", environment, created_at AS "createdAt", type, method, path, url, event,
@@ -98,28 +96,36 @@ const APPEND = prepared(
                             $18::integer[], $19::integer[], $20::integer[], $21::integer[], $22::text[], $23::text[])`,
 );
 
-/** Stores request log entries in PostgreSQL, partitioned by day in UTC. */
+/** The lock under which the partitions of the log change. */
+export const REQUEST_LOG_ROTATION = 'request-logs.rotation';
+
+/** The request log, which is partitioned by day in UTC. */
 @Injectable()
-export class PostgresRequestLogRepository extends RequestLogStore {
+export class RequestLogRepository {
   private readonly recoveryReads: ReadPool;
 
   constructor(
     private readonly transaction: Transaction,
-    private readonly dailyPartitions: DailyPartitions,
-    metrics: PartitionMetrics,
+    rotation: PartitionRotation,
+    { retentionDays, columnarAfterDays }: RequestLogsConfiguration,
     pools: ReadPools,
     private readonly reads: LogReads,
     private readonly database: DatabaseConfiguration,
     private readonly clock: Clock,
   ) {
-    super();
-    metrics.watch('request_log');
+    rotation.add({
+      name: 'request_log',
+      retention: { days: retentionDays },
+      lock: REQUEST_LOG_ROTATION,
+      columnarAfterDays,
+    });
     this.recoveryReads = pools.open('webhook-recovery', {
       connections: 1,
       timeoutMilliseconds: RECOVERY_TIMEOUT,
     });
   }
 
+  /** Writes all entries durably, or none. Joins the open transaction. */
   async append(entries: readonly NewRequestLogEntry[]): Promise<void> {
     await this.transaction.manager.query(APPEND, [
       entries.map((entry) => entry.clientId),
@@ -148,6 +154,12 @@ export class PostgresRequestLogRepository extends RequestLogStore {
     ]);
   }
 
+  /**
+   * Records in the open transaction that the entries of a file are written. If another transaction records the same file, waits
+   * for it.
+   *
+   * @returns false if the entries already were written
+   */
   async claimFile(id: string): Promise<boolean> {
     const claimed = await this.transaction.manager.query<object[]>(
       'INSERT INTO request_log_file (id, written_at) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING id',
@@ -157,9 +169,13 @@ export class PostgresRequestLogRepository extends RequestLogStore {
   }
 
   /**
+   * Returns the newest entries of the selection, before the position if there is one.
+   *
    * A cursor position replaces the end of the period as the upper bound. With both bounds, PostgreSQL scans from the
    * end of the period down to the position: 43 ms instead of 0.4 ms for row 300,000 of 10 million. The separate
    * condition on `created_at` looks redundant, but PostgreSQL prunes partitions only by it, not by the row comparison.
+   *
+   * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if the query exceeds the configured timeout
    */
   newest(
     { client, period, filter }: RequestLogSelection,
@@ -181,7 +197,12 @@ export class PostgresRequestLogRepository extends RequestLogStore {
     );
   }
 
-  /** A cursor position replaces the start of the period as the lower bound, for the reasons given at `newest`. */
+  /**
+   * Returns the oldest entries of the selection, after the position if there is one, which replaces the start of the period as the
+   * lower bound for the reasons given at `newest`.
+   *
+   * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if the query exceeds the configured timeout
+   */
   oldest(
     { client, period, filter }: RequestLogSelection,
     { after, limit }: { readonly after: RequestLogPosition | undefined; readonly limit: number },
@@ -201,6 +222,11 @@ export class PostgresRequestLogRepository extends RequestLogStore {
     );
   }
 
+  /**
+   * Returns the entry with this ID if it belongs to one of these clients.
+   *
+   * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if the query exceeds the configured timeout
+   */
   async find(clients: readonly AttributedClient[], id: number): Promise<RequestLogEntry | undefined> {
     const [entry] = await this.query(
       this.database.distribution === 'citus' ? FIND_ON_NODES : FIND,
@@ -210,6 +236,7 @@ export class PostgresRequestLogRepository extends RequestLogStore {
     return entry;
   }
 
+  /** Returns a page of the delivery attempts to an endpoint after the position, oldest first; empty at the end. */
   attempts(
     { endpointId, clientId }: LoggedEndpoint,
     { createdAt, id }: AttemptPosition,
@@ -224,6 +251,11 @@ export class PostgresRequestLogRepository extends RequestLogStore {
     );
   }
 
+  /**
+   * Returns the attempts to deliver some events since the time when the first of them was published.
+   *
+   * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if the query exceeds the configured timeout
+   */
   async attemptsOf(
     { clientId, environment }: AttributedClient,
     eventIds: readonly string[],
@@ -245,20 +277,6 @@ export class PostgresRequestLogRepository extends RequestLogStore {
       count,
       last: { id: Number(id), ...last },
     }));
-  }
-
-  async rotate(now: Date, retentionDays: number): Promise<void> {
-    await this.dailyPartitions.rotate('request_log', now, { days: retentionDays });
-  }
-
-  async compress(before: Date): Promise<boolean> {
-    if (!(await this.dailyPartitions.canCompress())) return false;
-    await this.dailyPartitions.compress('request_log', before);
-    return true;
-  }
-
-  partitions(): Promise<PartitionStatus[]> {
-    return this.dailyPartitions.status('request_log');
   }
 
   private select(

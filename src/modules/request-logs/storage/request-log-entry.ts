@@ -1,4 +1,3 @@
-import type { PartitionStatus } from '../../../infrastructure/database/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import type { RequestPhases } from '../../../infrastructure/http-client/index.js';
@@ -30,7 +29,7 @@ export interface LoggedAttempt {
   readonly phases: Omit<RequestPhases, 'total'>;
 }
 
-/** An entry to be written. The store assigns its ID. */
+/** An entry to be written. The database assigns its ID. */
 export interface NewRequestLogEntry {
   readonly clientId: string;
   readonly environment: PlatformEnvironment;
@@ -65,7 +64,7 @@ export interface AttemptPosition {
   readonly id: string;
 }
 
-/** An endpoint and its client, without which a store would have to search all entries. */
+/** An endpoint and its client, without which a query would have to search all entries. */
 export interface LoggedEndpoint {
   readonly endpointId: string;
   readonly clientId: string;
@@ -105,63 +104,4 @@ export interface RequestLogSelection {
   readonly client: AttributedClient;
   readonly period: Required<Period>;
   readonly filter: RequestLogFilter;
-}
-
-/** Port: stores request log entries. */
-export abstract class RequestLogStore {
-  /** Writes all entries durably, or none. Joins the open transaction. */
-  abstract append(entries: readonly NewRequestLogEntry[]): Promise<void>;
-  /**
-   * Records in the open transaction that the entries of a file are written. If another transaction records the same file, waits
-   * for it.
-   *
-   * @returns false if the entries already were written
-   */
-  abstract claimFile(id: string): Promise<boolean>;
-  /**
-   * Returns the newest entries of the selection, before the position if there is one.
-   *
-   * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if the query exceeds the configured timeout
-   */
-  abstract newest(
-    selection: RequestLogSelection,
-    page: { readonly before: RequestLogPosition | undefined; readonly limit: number },
-  ): Promise<RequestLogEntry[]>;
-  /**
-   * Returns the oldest entries of the selection, after the position if there is one.
-   *
-   * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if the query exceeds the configured timeout
-   */
-  abstract oldest(
-    selection: RequestLogSelection,
-    page: { readonly after: RequestLogPosition | undefined; readonly limit: number },
-  ): Promise<RequestLogEntry[]>;
-  /**
-   * Returns the entry with this ID if it belongs to one of these clients.
-   *
-   * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if the query exceeds the configured timeout
-   */
-  abstract find(clients: readonly AttributedClient[], id: number): Promise<RequestLogEntry | undefined>;
-  /** Returns a page of the delivery attempts to an endpoint after the position, oldest first; empty at the end. */
-  abstract attempts(endpoint: LoggedEndpoint, after: AttemptPosition): Promise<EndpointAttempt[]>;
-  /**
-   * Returns the attempts to deliver some events since the time when the first of them was published.
-   *
-   * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if the query exceeds the configured timeout
-   */
-  abstract attemptsOf(
-    client: AttributedClient,
-    eventIds: readonly string[],
-    since: Date,
-  ): Promise<AttemptSummary[]>;
-  /** Creates the partitions of the coming days and drops those past retention. */
-  abstract rotate(now: Date, retentionDays: number): Promise<void>;
-  /**
-   * Stores the days that ended before this time in less space.
-   *
-   * @returns false if the database cannot do that
-   */
-  abstract compress(before: Date): Promise<boolean>;
-  /** Returns the partitions, oldest first, the default partition last. */
-  abstract partitions(): Promise<PartitionStatus[]>;
 }

@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { PartitionStatus } from '../../../infrastructure/database/index.js';
+import {
+  countMisplaced,
+  DailyPartitions,
+  type PartitionStatus,
+} from '../../../infrastructure/database/index.js';
 import { Clock, DAY } from '../../../infrastructure/time/index.js';
-import { RequestLogStore } from '../storage/request-log-store.js';
 
 /** The partitions of the log, and a sentence for the operator about each problem. */
 export interface PartitionReport {
@@ -13,12 +16,12 @@ export interface PartitionReport {
 @Injectable()
 export class RequestLogPartitions {
   constructor(
-    private readonly store: RequestLogStore,
+    private readonly daily: DailyPartitions,
     private readonly clock: Clock,
   ) {}
 
   async inspect(): Promise<PartitionReport> {
-    const partitions = await this.store.partitions();
+    const partitions = await this.daily.status('request_log');
     const now = this.clock.milliseconds();
     const misplaced = countMisplaced(partitions);
     return {
@@ -35,11 +38,6 @@ export class RequestLogPartitions {
       ],
     };
   }
-}
-
-/** Returns the number of entries in the default partition. */
-export function countMisplaced(partitions: readonly PartitionStatus[]): number {
-  return partitions.find(({ from }) => from === null)?.entries ?? 0;
 }
 
 function missingPartition(partitions: readonly PartitionStatus[], name: string, time: Date): string[] {
