@@ -93,6 +93,7 @@ export class WebhookEndpointsQuery {
   environment!: PlatformEnvironment;
 }
 
+/** The fields of a new endpoint. */
 export class CreateWebhookEndpointRequest {
   @EnvironmentField({ description: ENVIRONMENT })
   environment!: PlatformEnvironment;
@@ -115,6 +116,7 @@ export class CreateWebhookEndpointRequest {
   status?: SettableStatus;
 }
 
+/** The fields of an endpoint that a request changes. */
 export class UpdateWebhookEndpointRequest {
   @TextField({ ...URL_FIELD, required: false })
   url?: string;
