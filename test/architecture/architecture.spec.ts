@@ -381,6 +381,7 @@ describe('Names and structure', () => {
   rule('Controllers contain no documentation', findDocumentedControllers, [
     {
       'src/modules/careers/careers.controller.ts': `@Get()\n@Operation({ summary: 'Apply', limit: 5 })\nlist() {}`,
+      'src/modules/careers/careers-pages.controller.ts': `form({ description: 'Apply' })`,
       'src/modules/careers/careers.docs.ts': `export const APPLY = { summary: 'Apply' };`,
     },
     'src/modules/careers/careers.controller.ts:2 documents an operation: move summary to the .docs.ts file',

@@ -75,11 +75,11 @@ export function findHeavyHandlers(sources: Sources): string[] {
 
 const DOCUMENTATION = new Set(['operationId', 'summary', 'description', 'responseDescription']);
 
-/** Finds documentation of operations in controllers. */
+/** Finds documentation of operations in controllers. Pages are no operations; their forms may have a description. */
 export function findDocumentedControllers(sources: Sources): string[] {
   const found: string[] = [];
   for (const [path, tree] of treesOf(sources)) {
-    if (!path.endsWith('.controller.ts')) continue;
+    if (!path.endsWith('.controller.ts') || path.endsWith('-pages.controller.ts')) continue;
     everyNode(tree, (node) => {
       if (!ts.isPropertyAssignment(node) || !DOCUMENTATION.has(node.name.getText())) return;
       found.push(

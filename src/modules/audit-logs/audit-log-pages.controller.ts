@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Query, type StreamableFile } from '@nestjs/common';
 import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
-import { EXPORT_FORMAT, exportFile, type ExportFormat } from '../../infrastructure/exports/index.js';
+import { exportFile, ExportFormatField, type ExportFormat } from '../../infrastructure/exports/index.js';
 import {
   DashboardExport,
   DashboardPage,
@@ -8,7 +8,6 @@ import {
   submitted,
   type PageResponse,
 } from '../../infrastructure/pages/index.js';
-import { EnumField } from '../../infrastructure/validation/index.js';
 import { auditAction } from './audit-actions.js';
 import { AUDIT_LOG_COLUMNS } from './audit-chain.js';
 import { entryPage, listPage, verificationPage } from './audit-log.pages.js';
@@ -26,7 +25,7 @@ const PERMISSION = 'listUsers';
 type PageQuery = Readonly<Record<string, unknown>>;
 
 class ExportAuditLogsQuery extends SearchAuditLogsQuery {
-  @EnumField(EXPORT_FORMAT, { in: 'query', description: 'The format of the file.', example: 'csv' })
+  @ExportFormatField()
   format!: ExportFormat;
 }
 

@@ -14,7 +14,7 @@ import { AccessibleClients, CurrentActor, type DashboardActor } from '../../../i
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { ReadPools } from '../../../infrastructure/database/index.js';
 import { ApiError, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
-import { EXPORT_FORMAT, exportFile, type ExportFormat } from '../../../infrastructure/exports/index.js';
+import { exportFile, ExportFormatField, type ExportFormat } from '../../../infrastructure/exports/index.js';
 import { cookieOf, PublicAddress, setCookie, type FormFields } from '../../../infrastructure/http/index.js';
 import {
   DashboardAction,
@@ -29,7 +29,6 @@ import {
 } from '../../../infrastructure/pages/index.js';
 import { INVALID_CURSOR_FORMAT } from '../../../infrastructure/paging/index.js';
 import { Clock, DAY, HOUR } from '../../../infrastructure/time/index.js';
-import { EnumField } from '../../../infrastructure/validation/index.js';
 import { MAX_PERIOD_DAYS } from '../reading/request-log-period.js';
 import { REQUEST_LOG_COLUMNS } from '../reading/request-log-response.js';
 import { ListRequestLogsQuery, type SingleRequestLogEntryResponse } from '../reading/request-logs.dto.js';
@@ -51,7 +50,7 @@ import {
 type PageQuery = Readonly<Record<string, unknown>>;
 
 class ExportRequestLogsQuery extends ListRequestLogsQuery {
-  @EnumField(EXPORT_FORMAT, { in: 'query', description: 'The format of the file.', example: 'csv' })
+  @ExportFormatField()
   format!: ExportFormat;
 }
 

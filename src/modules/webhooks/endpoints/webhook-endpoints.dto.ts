@@ -92,6 +92,7 @@ export class WebhookEndpointsQuery {
   environment!: PlatformEnvironment;
 }
 
+/** The fields of a new endpoint. */
 export class CreateWebhookEndpointRequest {
   @EnvironmentField({ description: ENVIRONMENT })
   environment!: PlatformEnvironment;
@@ -114,6 +115,7 @@ export class CreateWebhookEndpointRequest {
   status?: SettableStatus;
 }
 
+/** The fields of an endpoint that a request changes. */
 export class UpdateWebhookEndpointRequest {
   @TextField({ ...URL_FIELD, required: false }, Validate(WebhookUrlConstraint))
   url?: string;
