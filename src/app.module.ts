@@ -1,4 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
 import { ScheduleModule } from '@nestjs/schedule';
 import { ConfigurationModule, type LoadedConfiguration } from './infrastructure/config/index.js';
 import { CryptoModule } from './infrastructure/crypto/index.js';
@@ -57,6 +58,7 @@ const INFRASTRUCTURE = [
   TextMessagesModule,
   HttpServicesModule,
   PagesModule,
+  DiscoveryModule,
 ];
 
 const MODULES = [

@@ -39,5 +39,5 @@ export async function createApplication(
 /** Builds the API document: the operations of the application and the webhooks that it sends. */
 export function documentOf(app: NestExpressApplication): OpenAPIObject {
   const limits = describeLimits((target) => app.get(target, { strict: false }));
-  return buildDocument(app, webhookDocuments(), limits);
+  return buildDocument(app, webhookDocuments, limits);
 }

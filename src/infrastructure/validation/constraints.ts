@@ -1,5 +1,12 @@
 import type { INestApplicationContext, Type } from '@nestjs/common';
-import { useContainer, ValidateBy, type ValidationArguments, type ValidationOptions } from 'class-validator';
+import { DiscoveryService } from '@nestjs/core';
+import {
+  getMetadataStorage,
+  useContainer,
+  ValidateBy,
+  type ValidationArguments,
+  type ValidationOptions,
+} from 'class-validator';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { MESSAGES, withMessage, displayNameOf } from './messages.js';
 import { hasAtMostCharacters, isMissing, isStorable } from './text.js';
@@ -12,21 +19,15 @@ import { isTimestamp } from './timestamp.js';
  * the application that was created last provides them.
  */
 export function provideConstraints(app: INestApplicationContext): void {
-  const instances = new Map<Type, unknown>();
-  const create = (type: Type): unknown => {
-    try {
-      return app.get(type, { strict: false });
-    } catch {
-      // Most constraints are functions, for which class-validator creates a class.
-      return new type();
-    }
-  };
-  useContainer({
-    get(type: Type) {
-      if (!instances.has(type)) instances.set(type, create(type));
-      return instances.get(type);
-    },
-  });
+  const providers = app.get(DiscoveryService, { strict: false }).getProviders();
+  const isConstraint = (type: unknown): boolean =>
+    getMetadataStorage().getTargetValidatorConstraints(type as Type).length > 0;
+  const constraints = new Map(
+    providers
+      .filter(({ metatype }) => isConstraint(metatype))
+      .map(({ metatype, instance }) => [metatype as unknown, instance as unknown]),
+  );
+  useContainer({ get: (type: unknown) => constraints.get(type) }, { fallback: true });
 }
 
 /** Returns the value of another field of the object that is validated. */

@@ -27,9 +27,6 @@ export type ConditionalPresence =
   { readonly unless: string } | { readonly when: string; readonly is: string };
 type Presence = boolean | ConditionalPresence;
 
-/** The condition of a field in the document of its class, until it becomes a condition of the whole object. */
-export const REQUIRED_MARK = 'x-required';
-
 export interface FieldDefinition extends FieldOptions {
   readonly schema: ApiPropertyOptions;
   /** Converts a present value before it is validated. */
@@ -38,10 +35,17 @@ export interface FieldDefinition extends FieldOptions {
 
 const READER = 'reader of the field';
 const LOCATION = 'location of the field';
+const PRESENCE = 'presence of the field';
 
 /** Returns the function that converts a value of the request into the value of the field, before it is validated. */
 export function readerOf(target: object, property: string): (value: unknown) => unknown {
   return Reflect.getMetadata(READER, target, property) as (value: unknown) => unknown;
+}
+
+/** Returns when the field is required, if that depends on another field. */
+export function conditionOf(target: object, property: string): ConditionalPresence | undefined {
+  const presence = Reflect.getMetadata(PRESENCE, target, property) as Presence | undefined;
+  return typeof presence === 'object' ? presence : undefined;
 }
 
 /** Returns whether the field is a parameter of a form. */
@@ -61,6 +65,7 @@ export function Field(field: FieldDefinition, ...validators: PropertyDecorator[]
   return applyDecorators(
     documented(field),
     Reflect.metadata(LOCATION, field.in),
+    Reflect.metadata(PRESENCE, field.required),
     Reflect.metadata(READER, (value: unknown) => {
       if (isMissing(value) && !(field.keepsBlank && typeof value === 'string'))
         return field.clearable && value !== undefined ? null : field.default;
@@ -78,7 +83,6 @@ function documented(field: FieldDefinition): PropertyDecorator {
     description: descriptionOf(field),
     ...(example === undefined ? {} : { example }),
     ...(fallback === undefined || field.in !== 'query' ? {} : { default: fallback }),
-    ...(typeof required === 'object' ? { [REQUIRED_MARK]: required } : {}),
   } as ApiPropertyOptions;
   if (required === true) return ApiProperty(document);
   return ApiPropertyOptional({ ...document, ...NULLABLE_IN[field.in ?? 'body'] } as ApiPropertyOptions);

@@ -1,5 +1,6 @@
 export { Constraint, IsValidInside, provideConstraints, siblingOf, validateItems } from './constraints.js';
-export { Field, REQUIRED_MARK, type ConditionalPresence } from './field.js';
+export { Field, type ConditionalPresence } from './field.js';
+export { conditionsOf } from './validations.js';
 export {
   ArrayField,
   BooleanField,

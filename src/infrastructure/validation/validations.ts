@@ -1,5 +1,6 @@
 import { getMetadataStorage, ValidationTypes } from 'class-validator';
-import { isInForm, readerOf } from './field.js';
+import type { Type } from '@nestjs/common';
+import { conditionOf, isInForm, readerOf, type ConditionalPresence } from './field.js';
 
 type Validation = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[number];
 
@@ -49,4 +50,12 @@ export function fieldsOf(target: unknown): DtoFields {
     fields.set(target, found);
   }
   return found;
+}
+
+/** Returns the fields of a DTO that are required only if another field is missing or has a certain value. */
+export function conditionsOf(type: Type): [string, ConditionalPresence][] {
+  return [...fieldsOf(type).names].flatMap((name) => {
+    const condition = conditionOf(type.prototype as object, name);
+    return condition ? [[name, condition] as [string, ConditionalPresence]] : [];
+  });
 }

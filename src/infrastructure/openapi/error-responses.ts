@@ -1,15 +1,51 @@
 import { STATUS_CODES } from 'node:http';
-import { applyDecorators, type Type } from '@nestjs/common';
-import { ApiExtraModels, ApiResponse, getSchemaPath } from '@nestjs/swagger';
+import type { Type } from '@nestjs/common';
+import { getSchemaPath } from '@nestjs/swagger';
 import type { ApiError, ErrorKind } from '../errors/index.js';
-import { componentOf } from './components.js';
+import type { Components, Part } from './components.js';
 import { ErrorResponse } from './error-response.js';
-import {
-  CHALLENGE_HEADER,
-  RATE_LIMIT_HEADERS,
-  REQUEST_ID_HEADER,
-  RETRY_AFTER_HEADER,
-} from './response-headers.js';
+
+/*
+ * The beginning of the document describes the headers of every response, of every error, and of operations with a rate
+ * limit. Responses list a header only if it matters for them especially.
+ */
+
+const CHALLENGE_HEADER = {
+  'WWW-Authenticate': {
+    description: 'How to authenticate (RFC 9110, section 11.6.1).',
+    schema: { type: 'string' as const },
+  },
+};
+
+const RETRY_AFTER_HEADER = {
+  'Retry-After': {
+    description: 'Seconds to wait before you retry.',
+    schema: { type: 'integer' as const, minimum: 1 },
+  },
+};
+
+/** Sent with the responses of operations with a rate limit, after the credentials have been checked. */
+const RATE_LIMIT_HEADERS = {
+  RateLimit: {
+    description:
+      'State of the limit: its name, the requests that remain (`r`), and the seconds until it starts anew (`t`).',
+    schema: { type: 'string' as const },
+    example: '"platform";r=5999;t=60',
+  },
+  'RateLimit-Policy': {
+    description: 'The limit: its name, the number of requests (`q`), and the window in seconds (`w`).',
+    schema: { type: 'string' as const },
+    example: '"platform";q=6000;w=60',
+  },
+};
+
+/** Sent with every response. */
+const REQUEST_ID_HEADER = {
+  'X-Request-Id': {
+    description: 'ID of this request. Quote it when you report a problem. An ID that you send is kept.',
+    schema: { type: 'string' as const, pattern: '^[A-Za-z0-9_-]{1,64}$' },
+  },
+};
 
 /** A kind of error with its messages for this operation. */
 export interface DocumentedError {
@@ -34,7 +70,7 @@ export interface ErrorBodyDocument {
   readonly bodyOf: (error: ApiError) => object;
 }
 
-const ERROR_BODY: ErrorBodyDocument = { model: ErrorResponse, bodyOf: (error) => error.body };
+export const ERROR_BODY: ErrorBodyDocument = { model: ErrorResponse, bodyOf: (error) => error.body };
 
 /** Documents a kind of error with all messages of the operation instead of the catalog’s description. */
 export function withMessages(kind: ErrorKind, ...messages: string[]): DocumentedError {
@@ -55,36 +91,30 @@ export function withSharedMessages(label: string, kind: ErrorKind, ...messages: 
 const EXAMPLE_RETRY_AFTER = 12;
 
 /**
- * Documents the errors of an operation: one response for each status. Its description says when it occurs, and each kind
- * of error has an example. Responses that several operations share become components. Headers that all errors have are
- * described once, at the beginning of the document.
+ * Returns the responses for the errors of an operation, one for each status. Its description says when it occurs, and each
+ * kind of error has an example. Headers that all errors have are described once, at the beginning of the document.
  */
-export function ApiErrors(
+export function errorResponses(
   operationId: string,
   errors: readonly (ErrorKind | DocumentedError)[],
-  errorBody: ErrorBodyDocument = ERROR_BODY,
-): MethodDecorator {
-  const statuses = groupByStatus(mergeKinds(errors));
-  return applyDecorators(
-    ApiExtraModels(errorBody.model),
-    ...[...statuses].map(([status, ofStatus]) =>
-      ApiResponse({
-        status,
-        description: ofStatus.map(sharedDescriptionOf).join('\n\n'),
-        ...headersOf(ofStatus),
-        content: {
-          'application/json': {
-            schema: { $ref: getSchemaPath(errorBody.model) },
-            ...examplesOf(ofStatus, operationId, errorBody),
-          },
-        },
-        ...componentOf(
-          nameOf(operationId, status, ofStatus, errorBody),
-          ofStatus.map(descriptionOf).join('\n\n'),
-        ),
-      }),
-    ),
-  );
+  errorBody: ErrorBodyDocument,
+  components: Components,
+): Record<string, Part> {
+  const statuses = [...groupByStatus(mergeKinds(errors))].map(([status, ofStatus]) => {
+    const media = {
+      schema: { $ref: getSchemaPath(errorBody.model) },
+      ...examplesOf(ofStatus, operationId, errorBody, components),
+    };
+    const response = {
+      description: ofStatus.map(sharedDescriptionOf).join('\n\n'),
+      ...headersOf(ofStatus, components),
+      content: { 'application/json': media },
+    };
+    const name = nameOf(operationId, status, ofStatus, errorBody);
+    const description = ofStatus.map(descriptionOf).join('\n\n');
+    return [status, components.add('responses', name, response, description)] as const;
+  });
+  return Object.fromEntries(statuses);
 }
 
 /** Merges the messages of an error kind that both the surface and the operation document. */
@@ -156,26 +186,35 @@ function examplesOf(
   errors: readonly DocumentedError[],
   operationId: string,
   { model, bodyOf }: ErrorBodyDocument,
+  components: Components,
 ): object {
   const examples = errors.map(({ kind, messages, sharedMessage, label }) => {
     const value = bodyOf(kind.error(sharedMessage ?? messages[0], { retryAfter: EXAMPLE_RETRY_AFTER }));
     const name =
       label === undefined ? `${capitalized(operationId)}${kind.label}` : `${prefixOf(model)}${label}`;
-    return [kind.label, { value, ...componentOf(name) }] as const;
+    return { label: kind.label, name, value };
   });
-  const [[, only] = []] = examples;
   // OpenAPI Generator warns about an example without a name that is one of several.
-  return examples.length === 1 ? { example: only?.value } : { examples: Object.fromEntries(examples) };
+  if (examples.length === 1) return { example: examples[0]?.value };
+  const named = examples.map((each) => [
+    each.label,
+    components.add('examples', each.name, { value: each.value }),
+  ]);
+  return { examples: Object.fromEntries(named) };
 }
 
-function headersOf(errors: readonly DocumentedError[]): { headers?: Record<string, object> } {
+function headersOf(errors: readonly DocumentedError[], components: Components): object {
   const headers = {
     ...(errors.some(({ kind }) => kind.hasChallenge) && CHALLENGE_HEADER),
     ...(errors.some(({ kind }) => kind.status === 429) && RATE_LIMIT_HEADERS),
     ...(errors.some(({ kind }) => kind.status === 429 || kind.status === 503) && RETRY_AFTER_HEADER),
     ...(errors.some(({ kind }) => kind.status === 500) && REQUEST_ID_HEADER),
   };
-  return Object.keys(headers).length === 0 ? {} : { headers };
+  const named = Object.entries(headers).map(([name, header]) => [
+    name,
+    components.add('headers', name, header),
+  ]);
+  return named.length === 0 ? {} : { headers: Object.fromEntries(named) };
 }
 
 function groupByStatus(errors: readonly DocumentedError[]): Map<number, DocumentedError[]> {
