@@ -40,8 +40,6 @@ import { SandboxModule } from './modules/sandbox/index.js';
 import { ServiceTokensModule } from './modules/service-tokens/index.js';
 import { SessionsModule } from './modules/sessions/index.js';
 import { SignInLinksModule } from './modules/sign-in-links/index.js';
-import { WebhookEndpointsModule } from './modules/webhook-endpoints/index.js';
-import { WebhookStreamModule } from './modules/webhook-stream/index.js';
 import { DeliveryWorkerModule, WebhooksModule } from './modules/webhooks/index.js';
 import { PortsModule } from './ports.module.js';
 
@@ -88,8 +86,6 @@ const MODULES = [
   ServiceTokensModule,
   SessionsModule,
   SignInLinksModule,
-  WebhookEndpointsModule,
-  WebhookStreamModule,
   WebhooksModule,
 ];
 

@@ -28,21 +28,7 @@ import { ActiveAccessTokenVerifier, OAuthModule } from './modules/oauth/index.js
 import { EventBodies, RequestLogsModule, RequestLogWriter } from './modules/request-logs/index.js';
 import { ServiceTokensModule, StoredServiceTokenVerifier } from './modules/service-tokens/index.js';
 import { LinksOfRevokedTokens, SignInLinksModule } from './modules/sign-in-links/index.js';
-import { EndpointDeliveries, EventNames } from './modules/webhook-endpoints/index.js';
-import {
-  EVENT_NAMES,
-  EVENTS,
-  RecentDeliveries,
-  WebhookEventsRepository,
-  WebhooksModule,
-  type EventName,
-} from './modules/webhooks/index.js';
-
-const EVENT_CATALOG: EventNames = {
-  all: EVENT_NAMES,
-  // Without the marks of code in Markdown.
-  describe: (name) => EVENTS[name as EventName].description.replaceAll('`', ''),
-};
+import { WebhookEventsRepository, WebhooksModule } from './modules/webhooks/index.js';
 
 const PORTS = [
   { provide: AccessibleClients, useExisting: OrganizationAccessibleClients },
@@ -53,8 +39,6 @@ const PORTS = [
   { provide: RequestRecorder, useExisting: RequestLogWriter },
   { provide: RevokedTokens, useExisting: LinksOfRevokedTokens },
   { provide: UserLogins, useExisting: UserLoginsService },
-  { provide: EventNames, useValue: EVENT_CATALOG },
-  { provide: EndpointDeliveries, useExisting: RecentDeliveries },
 ];
 
 /** The strategies that the guards of all surfaces call by their names. Wrong random tokens are counted. */

@@ -4,8 +4,8 @@ import { RECENT_LOGIN_REQUIRED, SECOND_FACTOR_REQUIRED } from '../auth/index.js'
 import { INSUFFICIENT_ROLE, INVALID_ACCESS_TOKEN, type ApiError } from '../errors/index.js';
 import { ExceptionFilter } from '../http/index.js';
 import { parsedUrl } from '../urls/index.js';
-import { Notice } from './parts/index.js';
-import type { PageResponse } from './page-response.js';
+import type { PageResponse } from './page.js';
+import { Notice } from './parts/elements.js';
 import { PageRenderer } from './page.renderer.js';
 
 /** Shows errors as pages. Redirects to the login if the page requires one. */

@@ -10,7 +10,7 @@ import {
 import { ErrorKind, INVALID_ACCESS_TOKEN, NO_ACCESS } from '../errors/index.js';
 import { isCrossSiteRequest, readForm, type FormOptions } from '../http/index.js';
 import { FormTokens } from './form-tokens.js';
-import { FORM_TOKEN_FIELD } from './parts/index.js';
+import { FORM_TOKEN_FIELD } from './parts/form.js';
 
 const INVALID_FORM_TOKEN = new ErrorKind(403, 'INVALID_REQUEST', 'NO_ACCESS', {
   when: 'The submitted form has expired or came from another site.',

@@ -1,8 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { AssetsController } from './assets.controller.js';
 import { FormTokens } from './form-tokens.js';
-import { PageEnvironments } from './page-environments.js';
-import { PageRenderer } from './page.renderer.js';
+import { PageEnvironments, PageRenderer } from './page.renderer.js';
 import { PartsController } from './parts.controller.js';
 
 @Global()

@@ -22,6 +22,13 @@ import { AuditLogRepository } from './audit-log.repository.js';
 /** The user or operator who acts. For a login attempt, the user who is trying to log in. */
 export type AuditActor = Pick<DashboardActor, 'organizationId' | 'name' | 'email' | 'origin'>;
 
+/** Actor of entries about what the service does by itself. Like that of operators, it names no person. */
+export const SYSTEM = {
+  name: 'system',
+  email: 'system',
+  origin: { ip: '', userAgent: 'background job' },
+};
+
 export interface AuditRecord {
   readonly action: AuditAction;
   readonly actor: AuditActor;
@@ -63,16 +70,15 @@ export class AuditLog extends AuditRecorder {
       organizationId: actor.organizationId,
       sequence: nextSequence(head),
       id: randomUUID(),
-      createdAt: this.timeAfter(head.createdAt),
-      action,
-      outcome: outcome ?? 'success',
-      actorName: actor.name,
-      actorEmail: actor.email,
-      targetType: AUDIT_ACTIONS[action].target,
-      targetName: target?.name ?? null,
-      targetEnvironment: target?.environment ?? 'production',
-      contextIp: actor.origin.ip,
-      contextUserAgent: actor.origin.userAgent,
+      datetime: this.timeAfter(head.createdAt),
+      event: { action, outcome: { status: outcome ?? 'success' } },
+      actor: { name: actor.name, email: actor.email },
+      target: {
+        type: AUDIT_ACTIONS[action].target,
+        name: target?.name ?? null,
+        environment: target?.environment ?? 'production',
+      },
+      context: { ip: actor.origin.ip, user_agent: actor.origin.userAgent },
     };
     await this.repository.append({ ...entry, hash: hashEntry(entry, head) });
   }

@@ -1,8 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { ListColumns } from './pages/list-columns.js';
 import { RequestLogsPagesController } from './pages/request-logs-pages.controller.js';
-import { RequestLogsPagesService } from './pages/request-logs-pages.service.js';
 import { OrganizationTurns } from './reading/organization-turns.js';
 import { LogReads } from './storage/log-reads.js';
 import { RequestLogRepository } from './storage/request-log.repository.js';
@@ -32,8 +30,6 @@ import { SavedEntriesWriter } from './writing/saved-entries.writer.js';
     RequestLogHistory,
     RequestLogPartitions,
     RequestLogsService,
-    RequestLogsPagesService,
-    ListColumns,
     OrganizationTurns,
     RequestLogRollupsRepository,
     RequestLogRollupsService,

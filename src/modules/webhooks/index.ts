@@ -1,4 +1,5 @@
-export { RecentDeliveries } from './deliveries/recent-deliveries.js';
+export type { WebhookEndpointResponse } from './endpoints/webhook-endpoints.dto.js';
+export { WebhookEndpointsService } from './endpoints/webhook-endpoints.service.js';
 export {
   detectedMerchantIds,
   ENVELOPES,
@@ -22,13 +23,15 @@ export {
   validateMetadataSize,
   type SessionMetadata,
 } from './events/session-metadata.js';
-export { EventResponse } from './event-response.dto.js';
-export { contentHash, IDEMPOTENCY_KEY_REUSED, IdempotencyKeyField } from './idempotency-key.js';
+export {
+  contentHash,
+  EventResponse,
+  IDEMPOTENCY_KEY_REUSED,
+  IdempotencyKeyField,
+} from './idempotency-key.js';
 export { WebhookEventsRepository } from './events/webhook-events.repository.js';
-export { secretVersionsOf } from './queue/delivery-queue.repository.js';
-export { EventSigner, type SignableEvent } from './signing/event-signer.js';
 export type { PublishRequest } from './webhook-publisher.js';
-export { LISTENERS_CHANNEL, type PublishResult } from './queue/publications.repository.js';
+export type { PublishResult } from './queue/publications.batch.js';
 export { WebhookPublisher } from './webhook-publisher.js';
 export { webhookDocuments } from './webhooks.document.js';
 export { DeliveryWorkerModule, WebhooksModule } from './webhooks.module.js';

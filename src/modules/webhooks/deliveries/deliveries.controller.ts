@@ -4,12 +4,13 @@ import { Topic } from '../../../infrastructure/openapi/index.js';
 import { DashboardOperation, OutsideOrganizationQueue } from '../../../infrastructure/surfaces/index.js';
 import {
   QueuedDeliveriesResponse,
+  RecoverRequest,
+  RecoveryResponse,
   RedeliverRequest,
   TestedWebhookEndpointResponse,
   TestWebhookEndpointRequest,
 } from './deliveries.dto.js';
 import { DeliveriesService } from './deliveries.service.js';
-import { RecoverRequest, RecoveryResponse } from '../recoveries/recoveries.dto.js';
 import { RecoveriesService } from '../recoveries/recoveries.service.js';
 import { TEST_ENDPOINT, REDELIVER_EVENT, RECOVER_EVENTS, GET_RECOVERY } from './deliveries.docs.js';
 
