@@ -3,8 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { DailyPartitions } from '../../src/infrastructure/database/index.js';
 import { CryptoConfiguration } from '../../src/infrastructure/crypto/index.js';
-import { RequestLogStore } from '../../src/modules/request-logs/index.js';
 import { RequestLogWriter } from '../../src/modules/request-logs/writing/request-log-writer.js';
 import { eventually } from '../support/eventually.js';
 import { whileLogIsLocked } from '../support/locked-log.js';
@@ -56,7 +56,8 @@ const partitionOf = (time: Date): string =>
   `request_log_${time.toISOString().slice(0, 10).replaceAll('-', '')}`;
 
 /** Runs the rotation as of that day. */
-const rotateAt = (time: Date): Promise<void> => service.app.get(RequestLogStore).rotate(time, 30);
+const rotateAt = (time: Date): Promise<void> =>
+  service.app.get(DailyPartitions).rotate('request_log', time, { days: 30 });
 
 /** Holds a lock on a connection of its own while the work runs. */
 async function whileHoldingLock(statement: string, work: () => Promise<void>): Promise<void> {
@@ -300,6 +301,34 @@ describe('SIGTERM while entries cannot be written', () => {
     await baseUrlOf(program);
     await program.waitForErrors(/could not be written and is set aside/);
     expect(files()).toEqual([`${file}.refused`]);
+  }, 60_000);
+
+  it('leaves a file to the next process if it stops before all its entries are written', async () => {
+    const entry = {
+      ...loggedRequest(own.production, { createdAt: new Date() }),
+      externalUserId: 'waiting-1',
+    };
+    mkdirSync(folder());
+    const lines = Array.from({ length: 3_000 }, () => `${JSON.stringify(entry)}\n`);
+    writeFileSync(join(folder(), `${randomUUID()}.ndjson`), lines.join(''));
+    let ended: Program['ended'] | undefined;
+    const work = async (): Promise<void> => {
+      const program = startProgram(own);
+      await baseUrlOf(program);
+      await eventually('the first statement waits', async () => {
+        const waiting = await own.database.query(`SELECT FROM pg_locks
+          WHERE relation = 'request_log'::regclass AND NOT granted`);
+        return waiting.length > 0 || undefined;
+      });
+      program.signal('SIGTERM');
+      await pause(2_000);
+      ({ ended } = program);
+    };
+    // Keeps others from writing, but not from starting.
+    await whileLogIsLocked(own.database, work, 'ONLY request_log IN SHARE MODE');
+    expect((await ended)?.code).toBe(0);
+    expect(files()).toHaveLength(1);
+    expect(await loggedUsers()).toEqual([]);
   }, 60_000);
 
   it('says so if the folder cannot be written', async () => {

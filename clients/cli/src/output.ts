@@ -23,22 +23,24 @@ export class Output {
 
   /** Writes a result: as JSON, or as lines for people. */
   result(value: unknown, ...lines: readonly Line[]): void {
-    const text = this.isJson ? printableJson(value) : lines.map((line) => this.textOf(line)).join('\n');
-    process.stdout.write(`${text}\n`);
+    if (this.isJson) process.stdout.write(`${printableJson(value)}\n`);
+    else this.lines(lines);
   }
 
   /** Writes a list: as a JSON array, or as a table. */
   table(rows: readonly object[], columns: Readonly<Record<string, (row: never) => unknown>>): void {
+    if (this.isJson) return this.result(rows);
     const cells = rows.map((row) => Object.values(columns).map((column) => cellOf(column(row as never))));
-    const all = [Object.keys(columns), ...cells];
-    const widths = Object.keys(columns).map((_, index) => Math.max(...all.map((row) => row[index]!.length)));
-    const lines = all.map((row) =>
+    const widths = Object.keys(columns).map((name, index) =>
+      cells.reduce((width, row) => Math.max(width, row[index]!.length), name.length),
+    );
+    const [header = '', ...lines] = [Object.keys(columns), ...cells].map((row) =>
       row
         .map((cell, index) => cell.padEnd(widths[index]!))
         .join('  ')
         .trimEnd(),
     );
-    this.result(rows, ...lines.map((text, number): Line => (number === 0 ? [styled('bold', text)] : text)));
+    this.lines([[styled('bold', header)], ...lines]);
   }
 
   /** Tells the user what is happening. */
@@ -62,6 +64,10 @@ export class Output {
     for (const [name, value] of Object.entries(details)) this.progress(`  ${name}: ${value}`);
     if (hint !== undefined) this.progress(hint);
     return exitCode;
+  }
+
+  private lines(lines: readonly Line[]): void {
+    process.stdout.write(`${lines.map((line) => this.textOf(line)).join('\n')}\n`);
   }
 
   private textOf(line: Line): string {

@@ -22,7 +22,7 @@ export class SearchDetectedAccountsTool extends Tool<typeof INPUT, typeof OUTPUT
     title: 'Search detected accounts',
     description:
       'Returns which of these merchants the user seems to have an account with. Use it to find accounts that are worth ' +
-      'connecting. list_merchant_accounts returns the accounts that are already connected.',
+      'connecting. list_merchant_accounts returns the connected ones.',
     annotations: READ_ONLY,
   };
   readonly input = INPUT;

@@ -22,7 +22,8 @@ import {
   validateText,
 } from '../../../infrastructure/validation/index.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
-import { RequestLogStore, type NewRequestLogEntry } from '../storage/request-log-store.js';
+import { RequestLogRepository } from '../storage/request-log.repository.js';
+import type { NewRequestLogEntry } from '../storage/request-log-entry.js';
 import { SavedEntries } from './saved-entries.js';
 
 /** Maximum milliseconds to delay a response until its entry is written. A slow database must not slow down the API. */
@@ -78,7 +79,7 @@ export class RequestLogWriter extends RequestRecorder implements BeforeApplicati
   private readonly notAwaited: CounterValue<never>;
 
   constructor(
-    store: RequestLogStore,
+    repository: RequestLogRepository,
     configuration: RequestLogsConfiguration,
     metrics: Metrics,
     private readonly files: SavedEntries,
@@ -94,7 +95,7 @@ export class RequestLogWriter extends RequestRecorder implements BeforeApplicati
     metrics.gauge(LIMIT, () => [{ labels: {}, value: configuration.bufferedEntries }]);
     this.entries = new BatchedStatement({
       execute: async (entries) => {
-        await store.append(entries);
+        await repository.append(entries);
         pools.wrote(new Set(entries.map(({ clientId }) => clientId)));
         written.inc({}, entries.length);
         this.noteRecovery();

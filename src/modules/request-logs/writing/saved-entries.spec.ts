@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ServiceConfiguration } from '../../../infrastructure/config/index.js';
-import type { NewRequestLogEntry } from '../storage/request-log-store.js';
+import type { NewRequestLogEntry } from '../storage/request-log-entry.js';
 import { SavedEntries } from './saved-entries.js';
 
 const entry = (path: string): NewRequestLogEntry => ({

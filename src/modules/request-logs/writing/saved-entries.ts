@@ -3,7 +3,7 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promis
 import { join, resolve } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import { ServiceConfiguration } from '../../../infrastructure/config/index.js';
-import type { NewRequestLogEntry } from '../storage/request-log-store.js';
+import type { NewRequestLogEntry } from '../storage/request-log-entry.js';
 
 /** Maximum number of bytes of all files together. */
 const MAX_BYTES = 64 * 1024 * 1024;

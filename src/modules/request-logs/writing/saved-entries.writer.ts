@@ -8,7 +8,8 @@ import {
   Transactional,
 } from '../../../infrastructure/database/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
-import { RequestLogStore, type NewRequestLogEntry } from '../storage/request-log-store.js';
+import { RequestLogRepository } from '../storage/request-log.repository.js';
+import type { NewRequestLogEntry } from '../storage/request-log-entry.js';
 import { SavedEntries } from './saved-entries.js';
 
 const RETRY_DELAY = 5 * SECOND;
@@ -28,7 +29,7 @@ export class SavedEntriesWriter implements OnApplicationBootstrap, OnModuleDestr
 
   constructor(
     private readonly files: SavedEntries,
-    private readonly store: RequestLogStore,
+    private readonly repository: RequestLogRepository,
     private readonly adapterHost: HttpAdapterHost,
   ) {}
 
@@ -63,7 +64,7 @@ export class SavedEntriesWriter implements OnApplicationBootstrap, OnModuleDestr
         this.logger.log(`${entries.length} saved request log entries were written`);
       await this.files.remove(id);
     } catch (error) {
-      if (RETRIED.some((isRetried) => isRetried(error))) return;
+      if (this.stopped.signal.aborted || RETRIED.some((isRetried) => isRetried(error))) return;
       const path = await this.files.setAside(id);
       this.logger.error(
         `A file of request log entries could not be written and is set aside as ${path}`,
@@ -72,12 +73,19 @@ export class SavedEntriesWriter implements OnApplicationBootstrap, OnModuleDestr
     }
   }
 
-  /** Writes the entries of a file and the fact that they are written, or nothing. @returns false if they already were written */
+  /**
+   * Writes the entries of a file and the fact that they are written, or nothing.
+   *
+   * @returns false if they already were written
+   * @throws DOMException AbortError if the process ends
+   */
   @Transactional()
   async writeOnce(id: string, entries: readonly NewRequestLogEntry[]): Promise<boolean> {
-    if (!(await this.store.claimFile(id))) return false;
-    for (let first = 0; first < entries.length; first += ENTRIES_PER_STATEMENT)
-      await this.store.append(entries.slice(first, first + ENTRIES_PER_STATEMENT));
+    if (!(await this.repository.claimFile(id))) return false;
+    for (let first = 0; first < entries.length; first += ENTRIES_PER_STATEMENT) {
+      this.stopped.signal.throwIfAborted();
+      await this.repository.append(entries.slice(first, first + ENTRIES_PER_STATEMENT));
+    }
     return true;
   }
 }

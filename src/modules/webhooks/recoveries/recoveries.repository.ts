@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Transaction } from '../../../infrastructure/database/index.js';
 import type { StoredEvent } from '../events/webhook-events.repository.js';
-import { IS_SUBSCRIBED } from '../queue/lane-rules.js';
+import { IS_SUBSCRIBED } from '../queue/sql/lane.js';
 
 /** A request to send all failed events of an endpoint again. */
 export interface Recovery {
