@@ -2,12 +2,13 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
+import { HttpAdapterHost } from '@nestjs/core';
 import { ServiceConfiguration } from '../../../infrastructure/config/index.js';
 import type { ReadPools } from '../../../infrastructure/database/index.js';
 import { Metrics } from '../../../infrastructure/metrics/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
-import type { RequestLogStore } from '../storage/request-log-store.js';
+import type { RequestLogRepository } from '../storage/request-log.repository.js';
 import { RequestLogWriter } from './request-log-writer.js';
 import { SavedEntries } from './saved-entries.js';
 
@@ -18,8 +19,9 @@ describe('RequestLogWriter', () => {
   it('saves entries of running statements before the process is ended, if the steps before took long', async () => {
     const dataDirectory = mkdtempSync(join(tmpdir(), 'request-log-writer-'));
     const pools = { wrote: () => undefined } as unknown as ReadPools;
-    const database = { append: () => new Promise<void>(() => undefined) } as unknown as RequestLogStore;
-    const files = new SavedEntries(Object.assign(new ServiceConfiguration(), { dataDirectory }));
+    const database = { append: () => new Promise<void>(() => undefined) } as unknown as RequestLogRepository;
+    const service = Object.assign(new ServiceConfiguration(), { dataDirectory });
+    const files = new SavedEntries(service, database, new HttpAdapterHost());
     const writer = new RequestLogWriter(
       database,
       new RequestLogsConfiguration(),
