@@ -1,9 +1,8 @@
 import { createInterface } from 'node:readline';
 import { CommandFactory } from 'nest-commander';
 import { Commander } from 'nest-commander/src/constants.js';
-import { CliModule } from '../../dist/src/cli/cli.module.js';
+import { CliModule, commandsFor } from '../../dist/src/cli/cli.module.js';
 import { COMMANDS } from '../../dist/src/cli/commands/commands.js';
-import { commandsFor } from '../../dist/src/cli/load-commands.js';
 
 /**
  * Runs CLI commands one after the other in one process, because loading the program takes most of the time of each
