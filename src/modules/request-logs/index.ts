@@ -11,6 +11,7 @@ export { REQUEST_LOG_ROLLUPS_JOB } from './rollups/request-log-rollups.job.js';
 export { RequestLogRollupsService } from './rollups/request-log-rollups.service.js';
 export { RequestLogsConfiguration } from './request-logs.configuration.js';
 export type { RequestLogHistoryEntry } from './reading/request-logs.dto.js';
+export type { RequestLogFilter } from './storage/request-log-filter.js';
 export { REQUEST_LOG_ROTATION, RequestLogRepository } from './storage/request-log.repository.js';
 export type {
   AttemptPosition,
@@ -18,7 +19,6 @@ export type {
   LoggedEndpoint,
   NewRequestLogEntry,
   RequestLogEntry,
-  RequestLogFilter,
   RequestLogPosition,
 } from './storage/request-log-entry.js';
 export { RequestLogsModule } from './request-logs.module.js';
