@@ -6,7 +6,7 @@ import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../../infrastructure/paging/index.js';
 import { Clock, periodOf, type Period } from '../../../infrastructure/time/index.js';
 import { REQUEST_LOG_NOT_FOUND } from '../request-log-errors.js';
-import { OrganizationTurns } from './organization-turns.js';
+import { OrganizationTurns } from '../storage/log-reads.js';
 import { validatePeriod, resolvedPeriod } from './request-log-period.js';
 import { RequestLogRepository } from '../storage/request-log.repository.js';
 import type { RequestLogEntry, RequestLogPosition } from '../storage/request-log-entry.js';
