@@ -2,7 +2,6 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { jest } from '@jest/globals';
 import pg from 'pg';
 import { DailyPartitions } from '../../src/infrastructure/database/index.js';
 import { CryptoConfiguration } from '../../src/infrastructure/crypto/index.js';
@@ -348,15 +347,18 @@ describe('Stopping while saved entries are written', () => {
     await saved.save([loggedRequest(own.production, { createdAt: new Date() })]);
     let finish = (): void => undefined;
     const hanging = new Promise<void>((resolve) => (finish = resolve));
-    const append = jest.spyOn(own.app.get(RequestLogRepository), 'append').mockReturnValue(hanging);
+    let hasBegun = false;
+    own.app.get(RequestLogRepository).append = () => {
+      hasBegun = true;
+      return hanging;
+    };
     try {
       saved.onApplicationBootstrap();
-      await eventually('the statement has begun', () => append.mock.calls.length > 0 || undefined);
+      await eventually('the statement has begun', () => hasBegun || undefined);
       const stopped = saved.onModuleDestroy().then(() => true);
       expect(await Promise.race([stopped, pause(10_000, false)])).toBe(true);
     } finally {
       finish();
-      append.mockRestore();
       await own.close();
     }
   });
