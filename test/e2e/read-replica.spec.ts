@@ -181,9 +181,9 @@ describe('DATABASE_READ_URL', () => {
   it('asks the servers for their positions once for all queries that wait at the same time', async () => {
     const { query } = pg.Client.prototype;
     let positions = 0;
-    pg.Client.prototype.query = function (this: pg.Client, ...values: [never]) {
+    pg.Client.prototype.query = function (this: pg.Client, ...values: unknown[]) {
       if (String(values[0]).includes('pg_current_wal_lsn')) positions += 1;
-      return query.apply(this, values);
+      return Reflect.apply(query, this, values) as never;
     } as typeof query;
     try {
       const queries = Array.from({ length: 50 }, () =>
