@@ -2,10 +2,13 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { jest } from '@jest/globals';
 import pg from 'pg';
 import { DailyPartitions } from '../../src/infrastructure/database/index.js';
 import { CryptoConfiguration } from '../../src/infrastructure/crypto/index.js';
+import { RequestLogRepository } from '../../src/modules/request-logs/index.js';
 import { RequestLogWriter } from '../../src/modules/request-logs/writing/request-log-writer.js';
+import { SavedEntries } from '../../src/modules/request-logs/writing/saved-entries.js';
 import { eventually } from '../support/eventually.js';
 import { whileLogIsLocked } from '../support/locked-log.js';
 import { CREATE_MCP_TOKEN, SEARCH_DETECTED_ACCOUNTS } from '../support/operations.js';
@@ -336,6 +339,27 @@ describe('SIGTERM while entries cannot be written', () => {
     const output = await stopWithWaitingEntries();
     expect(output).toMatch(/20 request log entries are lost/);
   }, 60_000);
+});
+
+describe('Stopping while saved entries are written', () => {
+  it('does not wait for a statement that hangs', async () => {
+    const own = await startTestApp();
+    const saved = own.app.get(SavedEntries);
+    await saved.save([loggedRequest(own.production, { createdAt: new Date() })]);
+    let finish = (): void => undefined;
+    const hanging = new Promise<void>((resolve) => (finish = resolve));
+    const append = jest.spyOn(own.app.get(RequestLogRepository), 'append').mockReturnValue(hanging);
+    try {
+      saved.onApplicationBootstrap();
+      await eventually('the statement has begun', () => append.mock.calls.length > 0 || undefined);
+      const stopped = saved.onModuleDestroy().then(() => true);
+      expect(await Promise.race([stopped, pause(10_000, false)])).toBe(true);
+    } finally {
+      finish();
+      append.mockRestore();
+      await own.close();
+    }
+  });
 });
 
 describe('kill -9 under load', () => {

@@ -16,7 +16,6 @@ import { RequestLogsService } from './reading/request-logs.service.js';
 import { RequestLogFile } from './storage/request-log-file.entity.js';
 import { RequestLogWriter } from './writing/request-log-writer.js';
 import { SavedEntries } from './writing/saved-entries.js';
-import { SavedEntriesWriter } from './writing/saved-entries.writer.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([RequestLogFile])],
@@ -26,7 +25,6 @@ import { SavedEntriesWriter } from './writing/saved-entries.writer.js';
     RequestLogRepository,
     RequestLogWriter,
     SavedEntries,
-    SavedEntriesWriter,
     RequestLogHistory,
     RequestLogPartitions,
     RequestLogsService,
