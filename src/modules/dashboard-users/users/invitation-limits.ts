@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { ApiError } from '../../../infrastructure/errors/index.js';
 import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 import { MAX_USERS } from './dashboard-user-errors.js';
@@ -31,8 +32,11 @@ export class InvitationLimits {
    */
   async count<T>(organizationId: string, email: string, add: () => Promise<T>): Promise<T> {
     const mailbox = JSON.stringify([organizationId, mailboxOf(email)]);
-    const wait = (await this.perMailbox.count(mailbox)) ?? (await this.perOrganization.count(organizationId));
-    if (wait !== undefined) throw tooManyAttempts(wait, TOO_MANY_INVITATIONS);
+    const error = (wait: number): ApiError => tooManyAttempts(wait, TOO_MANY_INVITATIONS);
+    await this.limits.countAll([
+      { limit: this.perMailbox, subject: mailbox, error },
+      { limit: this.perOrganization, subject: organizationId, error },
+    ]);
     try {
       return await add();
     } catch (error) {
