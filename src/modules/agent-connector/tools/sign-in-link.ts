@@ -1,9 +1,15 @@
+import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
-import { SIGN_IN_LINK_STATUSES, type SignInFailure, type SignInLinkView } from '../../sign-in-links/index.js';
-import { MERCHANT, TIMESTAMP } from './tool.js';
+import type { AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
+import {
+  SIGN_IN_LINK_STATUSES,
+  SignInLinksService,
+  type SignInFailure,
+  type SignInLinkView,
+} from '../../sign-in-links/index.js';
+import { MERCHANT, TIMESTAMP, Tool } from './tool.js';
 
-/** The arguments of tools for one link. */
-export const LINK_ID = z.strictObject({
+const LINK_ID = z.strictObject({
   link_id: z.string().describe('From create_sign_in_link or list_sign_in_links.'),
 });
 
@@ -36,6 +42,28 @@ export function toSignInLink({
     failure_reason: failure === undefined ? null : REASONS[failure],
     expires_at: expiresAt.toISOString(),
   };
+}
+
+/** A tool that takes the ID of a link, and returns the link. */
+@Injectable()
+export abstract class SignInLinkTool extends Tool<typeof LINK_ID, typeof SIGN_IN_LINK> {
+  readonly input = LINK_ID;
+  readonly output = SIGN_IN_LINK;
+
+  constructor(protected readonly links: SignInLinksService) {
+    super();
+  }
+
+  /** @throws ApiError NOT_FOUND */
+  async run(
+    agent: AuthenticatedAgent,
+    { link_id: id }: z.output<typeof LINK_ID>,
+  ): Promise<z.input<typeof SIGN_IN_LINK>> {
+    return toSignInLink(await this.linkAfter(agent, id));
+  }
+
+  /** Does what the tool is for. @returns the link as it is then */
+  protected abstract linkAfter(agent: AuthenticatedAgent, id: string): Promise<SignInLinkView>;
 }
 
 /** Returns the phone number with all but its country and its last four digits hidden. */
