@@ -357,12 +357,13 @@ describe('Names and structure', () => {
   rule('Controllers contain no documentation', findDocumentedControllers, [
     {
       'src/modules/careers/careers.controller.ts': `@Get()\n@Operation({ summary: 'Apply', limit: 5 })\nlist() {}`,
+      'src/modules/careers/careers-pages.controller.ts': `form({ description: 'Apply' })`,
       'src/modules/careers/careers.docs.ts': `export const APPLY = { summary: 'Apply' };`,
     },
     'src/modules/careers/careers.controller.ts:2 documents an operation: move summary to the .docs.ts file',
   ]);
 
-  rule('Handlers only call a service', findHeavyHandlers, [
+  rule('Handlers of an API only call a service', findHeavyHandlers, [
     {
       'src/modules/careers/a.controller.ts': `
         class A {
@@ -371,10 +372,15 @@ describe('Names and structure', () => {
           @Get('b') @One() @Two() @Three()
           heavy() { const value = 1; return value; }
           help() { const value = 1; return value; }
+          @Get('c') @DashboardPage('listThings')
+          page() { const value = 1; return value; }
+          @Get('d') @DashboardPage('listThings') @One() @Two()
+          decorated() {}
         }`,
     },
     "src/modules/careers/a.controller.ts:5 (heavy) has more than one statement: move the work to the module's service.",
     'src/modules/careers/a.controller.ts:5 (heavy) has 4 decorators (Get, One, Two, Three): combine them',
+    'src/modules/careers/a.controller.ts:10 (decorated) has 4 decorators (Get, DashboardPage, One, Two)',
   ]);
 
   rule('Modules have an index.ts and a Nest module', findIncompleteModules, [
