@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { BackgroundTasks } from '../../src/infrastructure/http/index.js';
-import { PasswordCheck } from '../../src/modules/dashboard-login/passwords/password-check.js';
+import { PasswordsService } from '../../src/modules/dashboard-login/passwords/passwords.service.js';
 import { moveClock } from '../support/clock.js';
 import {
   addInvited,
@@ -220,7 +220,7 @@ describe('A failed login', () => {
   it('gets the same response for active, disabled, invited and unknown accounts', async () => {
     const visitor = new Visitor(service);
     await visitor.get('/login');
-    const check = service.app.get(PasswordCheck);
+    const check = service.app.get(PasswordsService);
     const isCorrect = check.isCorrect.bind(check);
     let checked = 0;
     check.isCorrect = (...values) => {
@@ -260,7 +260,7 @@ describe('A failed login', () => {
       'SELECT password_hash FROM dashboard_user WHERE id = $1',
       [user.id],
     );
-    const check = service.app.get(PasswordCheck);
+    const check = service.app.get(PasswordsService);
     expect(await check.isCorrect(undefined, user.password)).toBe(false);
     expect(await check.isCorrect(null, user.password)).toBe(false);
     expect(await check.isCorrect(row?.password_hash, user.password)).toBe(true);

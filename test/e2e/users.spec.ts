@@ -169,6 +169,20 @@ describe('POST /users/create', () => {
     expect(statuses).toEqual([...Array<number>(10).fill(200), 429]);
   });
 
+  it('counts an invitation that is refused toward no limit', async () => {
+    const [otherOwner] = (await ownersOf(1)) as [Login];
+    const body = newUser();
+    const countInOrganizations = (points: number) =>
+      service.database.query(
+        `UPDATE attempt_count SET points = ${points} WHERE key LIKE 'invitation-organization:%'`,
+      );
+    expect((await invite(newUser(), otherOwner)).status).toBe(200);
+    await countInOrganizations(1_000);
+    for (let index = 0; index < 12; index += 1) expect((await invite(body, otherOwner)).status).toBe(429);
+    await countInOrganizations(1);
+    expect((await invite(body, otherOwner)).status).toBe(200);
+  });
+
   it('adds an email once for 20 concurrent requests', async () => {
     const body = newUser();
     const responses = await Promise.all(Array.from({ length: 20 }, () => invite(body)));

@@ -58,17 +58,17 @@ export class TextMessagesConfiguration {
 
   @EnvironmentVariable(
     'TEXT_MESSAGES_PER_NUMBER_AND_HOUR',
-    'Maximum number of text messages to one phone number per hour, from all clients together.',
+    'Maximum number of text messages to one phone number per hour, from all clients together. One client can send half of them.',
   )
   @IsIntegerBetween(1, MAX_MESSAGES)
-  perNumberAndHour: number = 5;
+  perNumberAndHour: number = 10;
 
   @EnvironmentVariable(
     'TEXT_MESSAGES_PER_NUMBER_AND_DAY',
-    'Maximum number of text messages to one phone number per day, from all clients together.',
+    'Maximum number of text messages to one phone number per day, from all clients together. One client can send half of them.',
   )
   @IsIntegerBetween(1, MAX_MESSAGES)
-  perNumberAndDay: number = 20;
+  perNumberAndDay: number = 40;
 
   @EnvironmentVariable(
     'TEXT_MESSAGES_PER_CLIENT_AND_DAY',

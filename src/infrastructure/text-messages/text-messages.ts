@@ -24,29 +24,81 @@ export interface TextMessage extends AddressedText {
   readonly client: AttributedClient;
 }
 
+interface MessageLimit {
+  /** The name of the limit, after `text-messages-per-`. */
+  readonly name: string;
+  /** Milliseconds. */
+  readonly within: number;
+  readonly attempts: (settings: TextMessagesConfiguration) => number;
+  readonly subject: (message: Readonly<Record<'clientId' | 'outcome' | 'to', string>>) => string;
+  /** Says what the client exceeded. Absent if other clients' messages count too: it must not learn of them. */
+  readonly problem?: (attempts: number) => string;
+}
+
+/** The error of limits that clients share. */
+const UNAVAILABLE = 'The service cannot send the text message now.';
+
+/** One client cannot use up the messages that the users of other clients may get at the same phone number. */
+const ofOneClient = (attempts: number): number => Math.ceil(attempts / 2);
+
+/**
+ * Messages that are sent and messages that are written to files (`outcome`) count separately, so that development cannot use up
+ * the messages of production.
+ */
+const LIMITS: readonly MessageLimit[] = [
+  {
+    name: 'client-number-and-hour',
+    within: HOUR,
+    attempts: ({ perNumberAndHour }) => ofOneClient(perNumberAndHour),
+    subject: ({ clientId, outcome, to }) => `${clientId} ${outcome} ${to}`,
+    problem: (attempts) =>
+      `The company can send at most ${attempts} text messages per hour to one phone number.`,
+  },
+  {
+    name: 'client-number-and-day',
+    within: DAY,
+    attempts: ({ perNumberAndDay }) => ofOneClient(perNumberAndDay),
+    subject: ({ clientId, outcome, to }) => `${clientId} ${outcome} ${to}`,
+    problem: (attempts) =>
+      `The company can send at most ${attempts} text messages per day to one phone number.`,
+  },
+  {
+    name: 'number-and-hour',
+    within: HOUR,
+    attempts: ({ perNumberAndHour }) => perNumberAndHour,
+    subject: ({ outcome, to }) => `${outcome} ${to}`,
+  },
+  {
+    name: 'number-and-day',
+    within: DAY,
+    attempts: ({ perNumberAndDay }) => perNumberAndDay,
+    subject: ({ outcome, to }) => `${outcome} ${to}`,
+  },
+  {
+    name: 'client',
+    within: DAY,
+    attempts: ({ perClientAndDay }) => perClientAndDay,
+    subject: ({ clientId }) => clientId,
+    problem: (attempts) => `The company can send at most ${attempts} text messages per day.`,
+  },
+  {
+    name: 'day',
+    within: DAY,
+    attempts: ({ perDay }) => perDay,
+    subject: ({ outcome }) => outcome,
+  },
+];
+
 /** Sends text messages. Before you send a message, count it toward the limits that `limitsOf` returns. */
 @Injectable()
 export class TextMessages {
   private readonly messages = this.metrics.counter(TEXT_MESSAGES);
-  private readonly perNumberAndHour = this.limits.limit({
-    name: 'text-messages-per-number-and-hour',
-    attempts: this.settings.perNumberAndHour,
-    within: HOUR,
-  });
-  private readonly perNumberAndDay = this.limits.limit({
-    name: 'text-messages-per-number-and-day',
-    attempts: this.settings.perNumberAndDay,
-    within: DAY,
-  });
-  private readonly perClient = this.limits.limit({
-    name: 'text-messages-per-client',
-    attempts: this.settings.perClientAndDay,
-    within: DAY,
-  });
-  private readonly perDay = this.limits.limit({
-    name: 'text-messages-per-day',
-    attempts: this.settings.perDay,
-    within: DAY,
+  private readonly limited = LIMITS.map(({ name, within, attempts: attemptsIn, subject, problem }) => {
+    const attempts = attemptsIn(this.settings);
+    const limit = this.limits.limit({ name: `text-messages-per-${name}`, attempts, within });
+    const message = `${problem?.(attempts) ?? UNAVAILABLE} Retry after the time in retry_after.`;
+    const error = (retryAfter: number): ApiError => TOO_MANY_REQUESTS.error(message, { retryAfter });
+    return { limit, subject, error };
   });
 
   constructor(
@@ -59,36 +111,13 @@ export class TextMessages {
     for (const outcome of [...outcomes, 'undeliverable', 'failed']) this.messages.inc({ outcome }, 0);
   }
 
-  /**
-   * Returns the limits that a message counts toward. Messages that are sent and messages that are written to files count
-   * separately, so that development cannot use up the messages of production.
-   */
+  /** Returns the limits that a message counts toward. */
   limitsOf({ client: { clientId, environment }, to }: Omit<TextMessage, 'body'>): LimitedAttempt[] {
     const { outcome } = this.senders.of[environment];
-    const { perNumberAndHour, perNumberAndDay, perClientAndDay, perDay } = this.settings;
-    const number = `${outcome} ${to}`;
-    return [
-      {
-        limit: this.perNumberAndHour,
-        subject: number,
-        error: tooMany(`A phone number gets at most ${perNumberAndHour} text messages per hour.`),
-      },
-      {
-        limit: this.perNumberAndDay,
-        subject: number,
-        error: tooMany(`A phone number gets at most ${perNumberAndDay} text messages per day.`),
-      },
-      {
-        limit: this.perClient,
-        subject: clientId,
-        error: tooMany(`The company can send at most ${perClientAndDay} text messages per day.`),
-      },
-      {
-        limit: this.perDay,
-        subject: outcome,
-        error: tooMany(`The service sends at most ${perDay} text messages per day.`),
-      },
-    ];
+    return this.limited.map(({ subject, ...limited }) => ({
+      ...limited,
+      subject: subject({ clientId, outcome, to }),
+    }));
   }
 
   /**
@@ -107,8 +136,3 @@ export class TextMessages {
     this.messages.inc({ outcome: sender.outcome });
   }
 }
-
-const tooMany =
-  (message: string) =>
-  (retryAfter: number): ApiError =>
-    TOO_MANY_REQUESTS.error(`${message} Retry after the time in retry_after.`, { retryAfter });

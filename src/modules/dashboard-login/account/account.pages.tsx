@@ -11,7 +11,7 @@ import {
   type Page,
 } from '../../../infrastructure/pages/index.js';
 import { roleInWords } from '../../dashboard-users/index.js';
-import { NewPasswordField } from '../passwords/new-password.js';
+import { NewPasswordField } from '../passwords/password-reset.pages.js';
 import type { DashboardSession } from '../sessions/dashboard-session.entity.js';
 
 export interface AccountPageProps {

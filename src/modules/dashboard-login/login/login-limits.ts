@@ -44,6 +44,8 @@ export class LoginLimits {
     within: 15 * MINUTE,
   });
   private readonly perAccount = this.limits.limit({ name: 'login-account', attempts: 100, within: HOUR });
+  /** Wrong codes of the second step. */
+  readonly codesPerUser = this.limits.limit({ name: 'second-factor', attempts: 5, within: 15 * MINUTE });
 
   constructor(private readonly limits: AttemptLimitsRepository) {}
 

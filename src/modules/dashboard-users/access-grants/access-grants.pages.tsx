@@ -17,8 +17,7 @@ import {
   TextField,
   type Page,
 } from '../../../infrastructure/pages/index.js';
-import { ROLE_NAMES } from '../users/role-names.js';
-import { mayManage } from '../users/user-administration.service.js';
+import { mayManage, ROLE_NAMES } from '../roles.js';
 import { GRANTED_ROLES, type AccessGrantResponse } from './access-grants.dto.js';
 
 export const GRANTS_PATH = '/dashboard/access-grants';

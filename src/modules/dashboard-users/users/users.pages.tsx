@@ -28,8 +28,7 @@ import {
   type Tone,
 } from '../../../infrastructure/pages/index.js';
 import type { AccessGrantResponse } from '../access-grants/access-grants.dto.js';
-import { ROLE_NAMES, ROLE_RIGHTS, roleInWords } from './role-names.js';
-import { mayManage } from './user-administration.service.js';
+import { mayManage, ROLE_NAMES, ROLE_RIGHTS, roleInWords } from '../roles.js';
 import type { UserResponse } from './users.dto.js';
 
 export const USERS_PATH = '/dashboard/users';
@@ -369,7 +368,7 @@ const ACTIONS: Readonly<Record<UserAction, { readonly word: string; readonly eff
 };
 
 /** @param problem why the action was not possible */
-export function confirmationPage(user: UserResponse, action: UserAction, problem?: string): Page {
+export function confirmUserPage(user: UserResponse, action: UserAction, problem?: string): Page {
   const { word, effect } = ACTIONS[action];
   return {
     title: `${word} ${user.name}?`,
