@@ -23,12 +23,17 @@ export default async function globalSetup() {
   process.env.TEST_RUN_DIRECTORY = directory;
   process.env.TEST_DATABASE_DIRECTORY = hasMemory() ? makeDirectory(MEMORY) : join(directory, 'database');
   onInterruption(globalTeardown);
-  // Some tests start the built programs.
-  const run = (script) => promisify(execFile)(process.execPath, [script]);
-  const build = Promise.all(['scripts/ensure-build.mjs', 'scripts/ensure-clients.mjs'].map(run));
   const { TEST_CITUS_BINARIES: binaries } = process.env;
-  await (binaries === undefined ? startServer() : startCluster(directory, binaries));
-  await build;
+  await Promise.all([binaries === undefined ? startServer() : startCluster(directory, binaries), buildAll()]);
+}
+
+/** Builds the clients, and the application, which the tests load as a bundle. */
+async function buildAll() {
+  const run = (script) => promisify(execFile)(process.execPath, [script]);
+  const clients = run('scripts/ensure-clients.mjs');
+  await run('scripts/ensure-build.mjs');
+  process.env.TEST_BUNDLE = (await run('test/support/bundle/build-bundle.mjs')).stdout;
+  await clients;
 }
 
 function makeDirectory(parent) {
