@@ -32,6 +32,10 @@ const PROGRAMS = ['src/main.js', 'src/worker.js', 'src/cli/main.js'];
 const NOT_BUNDLED = ['src/openapi.js', 'src/reference.js'];
 /** It has a native part, and is loaded by Node.js. */
 const NATIVE = '@node-rs/argon2';
+/** Libraries that tests use so much that they belong into the bundle, too. */
+const TEST_LIBRARIES = ['ajv', 'ajv-formats', 'fast-check'];
+/** Used by `command-session.mjs`. */
+const COMMANDER = 'nest-commander/src/constants.js';
 const IMPORT = /(?:\bfrom|\bimport|\bimport\()\s*["'](@?[a-z][\w./-]*)["']/g;
 
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
@@ -60,8 +64,9 @@ function findDependencies() {
   const names = [...texts.values(), ...tests].flatMap((text) =>
     [...text.matchAll(IMPORT)].map(([, name]) => name),
   );
-  const isDependency = (name) => Object.hasOwn(manifest.dependencies, packageOf(name)) && name !== NATIVE;
-  return [...new Set(names)].filter(isDependency).sort();
+  const packages = new Set([...Object.keys(manifest.dependencies), ...TEST_LIBRARIES]);
+  const isDependency = (name) => packages.has(packageOf(name)) && name !== NATIVE;
+  return [...new Set([...names, COMMANDER])].filter(isDependency).sort();
 }
 
 function packageOf(name) {
@@ -173,7 +178,10 @@ async function bundle(outfile, modules, plugin = undefined) {
     supported: { 'dynamic-import': false },
     absWorkingDir: ROOT,
     // A production installation does not contain the packages for development either.
-    external: [NATIVE, ...Object.keys(manifest.devDependencies)],
+    external: [
+      NATIVE,
+      ...Object.keys(manifest.devDependencies).filter((name) => !TEST_LIBRARIES.includes(name)),
+    ],
     sourcemap: plugin ? 'linked' : false,
     sourcesContent: false,
     plugins: [optional(), entries, ...(plugin ? [plugin] : []), ownPath],
