@@ -131,7 +131,7 @@ describe('request-log export', () => {
       ]);
 
       const [csv, ndjson] = await Promise.all([
-        commands.inProcess(command('csv')),
+        commands.inOwnProcess(command('csv')),
         commands.run(command('ndjson')),
       ]);
       const lines = linesOf(csv);
@@ -208,7 +208,7 @@ describe('request-log export', () => {
       ]);
 
       const late = await locking('request_log', () =>
-        commands.inProcess(command('ndjson'), '', { REQUEST_LOG_QUERY_TIMEOUT_MS: '200' }),
+        commands.inOwnProcess(command('ndjson'), '', { REQUEST_LOG_QUERY_TIMEOUT_MS: '200' }),
       );
       expect(late).toEqual({
         code: 1,
