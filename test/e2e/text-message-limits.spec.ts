@@ -64,15 +64,12 @@ describe('The limits on text messages', () => {
   it('accept a number of messages to a phone number per day', async () => {
     const agents = withOnePhone(20);
     expect(await createAll(agents)).toHaveLength(15);
-    const restore = [service, replica].map((each) => moveClock(each, HOUR + MINUTE));
-    try {
-      const errors = await createAll(agents);
-      expect(errors).toHaveLength(18);
-      for (const error of errors)
-        expect(error).toMatchObject(tooMany('A phone number gets at most 7 text messages per day.'));
-    } finally {
-      for (const each of restore) each();
-    }
+    using _clock = moveClock(service, HOUR + MINUTE);
+    using _clockOfReplica = moveClock(replica, HOUR + MINUTE);
+    const errors = await createAll(agents);
+    expect(errors).toHaveLength(18);
+    for (const error of errors)
+      expect(error).toMatchObject(tooMany('A phone number gets at most 7 text messages per day.'));
   });
 
   it('accept exactly 12 of 25 concurrent messages of a client per day, to different phones', async () => {
