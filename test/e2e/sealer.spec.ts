@@ -30,10 +30,10 @@ describe('Sealer', () => {
     await database.drop();
   });
 
-  const sealerWith = (configuration: CryptoConfiguration): Sealer =>
+  const sealerWith = (configuration: Omit<CryptoConfiguration, 'productionProblems'>): Sealer =>
     new Sealer(
       new KeyRepository(dataSource as Pick<Transaction, 'manager'> as Transaction),
-      new LocalKeyWrapper(configuration),
+      new LocalKeyWrapper(Object.assign(new CryptoConfiguration(), configuration)),
       new SecretDigest(configuration),
     );
 
