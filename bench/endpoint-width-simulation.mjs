@@ -1,26 +1,19 @@
 /**
  * Simulates rules that adapt the number of concurrent attempts to one endpoint (its width) against models of receivers.
- * It needs neither a database nor a network, and prints the same table on every run.
+ * It needs neither a database nor a network, and prints the same table on every run. The chosen rule is the one of the
+ * service; see docs/decisions/0019-adaptive-endpoint-width.md.
  *
  * An attempt occupies its place until it is settled, 5 to 25 ms after the first unsettled attempt of its process ended.
  */
+import { adaptWidth, WIDTH_RULE } from '../dist/src/modules/webhooks/queue/endpoint-width.js';
 import { Heap, randomSource } from './support/simulation.mjs';
 
 const PROCESSES = Number(process.env.PROCESSES ?? 2);
 const SEED = Number(process.env.SEED ?? 7);
 
 const MAX = 64;
-const START = 4;
+const START = WIDTH_RULE.startWidth;
 const TIMEOUT = 10_000;
-const FAILURES_UNTIL_DOWN = 5;
-
-/** Constants of the chosen rule; see docs/decisions/0019-adaptive-endpoint-width.md. */
-const GAIN = 0.5;
-const TOLERANCE = 2;
-const LEAST_BASELINE = 20;
-const SUCCESSES_TO_LEARN = 8;
-const KEPT_PER_FAILURE = 0.8;
-const CEILING_GROWTH = 0.005;
 
 const clamp = (low, value, high) => Math.max(low, Math.min(value, high));
 const fixed = (width) => ({ start: () => ({ width }), settle: (lane) => lane });
@@ -61,26 +54,9 @@ const RULES = {
     },
   },
   chosen: {
-    start: () => ({ width: START, ceiling: MAX, baseline: null }),
-    settle({ width, ceiling, baseline }, { succeeded, failed, latencySum, inFlight, consecutiveFailures }) {
-      if (succeeded === 0 && consecutiveFailures + failed >= FAILURES_UNTIL_DOWN) {
-        return { width: 1, ceiling: MAX, baseline };
-      }
-      const average = succeeded === 0 ? 0 : latencySum / succeeded;
-      const slowness = average / Math.max(baseline ?? average, LEAST_BASELINE);
-      const gain = succeeded === 0 ? 0 : GAIN * clamp(-1, TOLERANCE - slowness, 1);
-      const isUsed = 2 * inFlight >= width;
-      const raised =
-        isUsed && gain > 0 ? Math.min(MAX, ceiling * Math.exp(CEILING_GROWTH * succeeded)) : ceiling;
-      const grown = isUsed || gain < 0 ? Math.min(raised, width + gain * succeeded) : width;
-      const next = Math.max(1, grown * KEPT_PER_FAILURE ** failed);
-      const learns = succeeded > 0 && (baseline === null || Math.max(width, inFlight) <= START);
-      return {
-        width: next,
-        ceiling: failed > 0 ? next : raised,
-        baseline: learns ? ewma(baseline, average, succeeded / SUCCESSES_TO_LEARN) : baseline,
-      };
-    },
+    start: () => ({ width: START, ceiling: null, baseline: null }),
+    settle: (lane, { latencySum, ...batch }) =>
+      adaptWidth(lane, { ...batch, latency: latencySum / (batch.succeeded || 1) }, MAX),
   },
 };
 

@@ -54,9 +54,8 @@ import { ${Many}Service } from './${names}.service.js';
 export class ${Many}Module {}
 `,
 
-  [`src/modules/${names}/${names}.controller.ts`]: `import { Controller, Post } from '@nestjs/common';
+  [`src/modules/${names}/${names}.controller.ts`]: `import { Body, Controller, Post } from '@nestjs/common';
 import { CurrentClient, type AuthenticatedClient } from '../../infrastructure/auth/index.js';
-import { JsonBody } from '../../infrastructure/http/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
 import { CREATE_${constant} } from './${names}.docs.js';
@@ -70,7 +69,7 @@ export class ${Many}Controller {
 
   @Post('create')
   @PlatformOperation(CREATE_${constant})
-  create(@CurrentClient() client: AuthenticatedClient, @JsonBody() request: Create${One}Request): Promise<${One}Response> {
+  create(@CurrentClient() client: AuthenticatedClient, @Body() request: Create${One}Request): Promise<${One}Response> {
     return this.${many}.create(client, request);
   }
 }

@@ -1,4 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
 import { ScheduleModule } from '@nestjs/schedule';
 import { ConfigurationModule, type LoadedConfiguration } from './infrastructure/config/index.js';
 import { CryptoModule } from './infrastructure/crypto/index.js';
@@ -39,8 +40,6 @@ import { SandboxModule } from './modules/sandbox/index.js';
 import { ServiceTokensModule } from './modules/service-tokens/index.js';
 import { SessionsModule } from './modules/sessions/index.js';
 import { SignInLinksModule } from './modules/sign-in-links/index.js';
-import { WebhookEndpointsModule } from './modules/webhook-endpoints/index.js';
-import { WebhookStreamModule } from './modules/webhook-stream/index.js';
 import { DeliveryWorkerModule, WebhooksModule } from './modules/webhooks/index.js';
 import { PortsModule } from './ports.module.js';
 
@@ -59,6 +58,7 @@ const INFRASTRUCTURE = [
   TextMessagesModule,
   HttpServicesModule,
   PagesModule,
+  DiscoveryModule,
 ];
 
 const MODULES = [
@@ -86,8 +86,6 @@ const MODULES = [
   ServiceTokensModule,
   SessionsModule,
   SignInLinksModule,
-  WebhookEndpointsModule,
-  WebhookStreamModule,
   WebhooksModule,
 ];
 
@@ -96,7 +94,7 @@ export interface AppOptions {
   readonly backgroundWork: boolean;
 }
 
-/** Every process has all modules; which routes it serves depends on `SURFACES` (`keepRoutesOf`). */
+/** Every process has all modules; which routes it serves depends on `SURFACES` (`ServedRoutes`). */
 @Module({})
 export class AppModule {
   static register(configuration: LoadedConfiguration, { backgroundWork }: AppOptions): DynamicModule {

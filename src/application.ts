@@ -2,11 +2,12 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { AppModule, type AppOptions } from './app.module.js';
-import { ServiceConfiguration, type LoadedConfiguration } from './infrastructure/config/index.js';
-import { HttpAdapter, keepRoutesOf, prepareHttpServer } from './infrastructure/http/index.js';
+import type { LoadedConfiguration } from './infrastructure/config/index.js';
+import { HttpAdapter, prepareHttpServer } from './infrastructure/http/index.js';
 import { LoggingConfiguration, ServiceLogger } from './infrastructure/logging/index.js';
-import { buildDocument, serveDocument } from './infrastructure/openapi/index.js';
+import { buildDocument } from './infrastructure/openapi/index.js';
 import { describeLimits } from './infrastructure/surfaces/index.js';
+import { provideConstraints } from './infrastructure/validation/index.js';
 import { ApiOperations } from './modules/documentation/index.js';
 import { webhookDocuments } from './modules/webhooks/index.js';
 
@@ -18,24 +19,21 @@ export async function createApplication(
   const module = AppModule.register(configuration, options);
   const app = await NestFactory.create<NestExpressApplication>(module, new HttpAdapter(), {
     logger: new ServiceLogger(configuration.get(LoggingConfiguration)),
-    // Bodies are read after the guards (`@JsonBody()`).
+    // Bodies are read after the other guards (`JsonBodyGuard`).
     bodyParser: false,
     routeConflictPolicy: { duplicate: 'error', shadow: 'error' },
     // A route such as `new` is tried before `:id`, which has to be declared first so that this is no conflict.
     routeResolutionStrategy: 'specificity',
     abortOnError: false,
   });
-  keepRoutesOf(app, configuration.get(ServiceConfiguration).servedSurfaces);
+  provideConstraints(app);
   prepareHttpServer(app);
-  let document: OpenAPIObject | undefined;
-  const cachedDocument = (): OpenAPIObject => (document ??= documentOf(app));
-  serveDocument(app, cachedDocument);
-  app.get(ApiOperations).from(cachedDocument);
+  app.get(ApiOperations).from(() => documentOf(app));
   return app;
 }
 
 /** Builds the API document: the operations of the application and the webhooks that it sends. */
 export function documentOf(app: NestExpressApplication): OpenAPIObject {
   const limits = describeLimits((target) => app.get(target, { strict: false }));
-  return buildDocument(app, webhookDocuments(), limits);
+  return buildDocument(app, webhookDocuments, limits);
 }

@@ -1,19 +1,16 @@
-import { Global, Module } from '@nestjs/common';
+import { Global, Module, type Provider } from '@nestjs/common';
 import {
   AccessibleClients,
-  AccessTokenVerifier,
+  AccessTokenStrategy,
+  AuditRecorder,
   BasicStrategy,
-  BearerStrategy,
   CredentialVerifier,
   DashboardSessionVerifier,
-  DenialRecorder,
-  ExportRecorder,
   McpTokenStrategy,
-  McpTokenVerifier,
   ServiceTokenStrategy,
-  ServiceTokenVerifier,
 } from './infrastructure/auth/index.js';
 import { RequestRecorder } from './infrastructure/http/index.js';
+import { FailedCredentials } from './infrastructure/rate-limiting/index.js';
 import {
   ApiClientCredentialVerifier,
   ApiClientsModule,
@@ -31,37 +28,39 @@ import { ActiveAccessTokenVerifier, OAuthModule } from './modules/oauth/index.js
 import { EventBodies, RequestLogsModule, RequestLogWriter } from './modules/request-logs/index.js';
 import { ServiceTokensModule, StoredServiceTokenVerifier } from './modules/service-tokens/index.js';
 import { LinksOfRevokedTokens, SignInLinksModule } from './modules/sign-in-links/index.js';
-import { EndpointDeliveries, EventNames } from './modules/webhook-endpoints/index.js';
-import {
-  EVENT_NAMES,
-  EVENTS,
-  RecentDeliveries,
-  WebhookEventsRepository,
-  WebhooksModule,
-  type EventName,
-} from './modules/webhooks/index.js';
-
-const EVENT_CATALOG: EventNames = {
-  all: EVENT_NAMES,
-  // Without the marks of code in Markdown.
-  describe: (name) => EVENTS[name as EventName].description.replaceAll('`', ''),
-};
+import { WebhookEventsRepository, WebhooksModule } from './modules/webhooks/index.js';
 
 const PORTS = [
   { provide: AccessibleClients, useExisting: OrganizationAccessibleClients },
-  { provide: AccessTokenVerifier, useExisting: ActiveAccessTokenVerifier },
   { provide: CredentialVerifier, useExisting: ApiClientCredentialVerifier },
   { provide: DashboardSessionVerifier, useExisting: DashboardSessionsService },
-  { provide: DenialRecorder, useExisting: AuditLog },
-  { provide: ExportRecorder, useExisting: AuditLog },
+  { provide: AuditRecorder, useExisting: AuditLog },
   { provide: EventBodies, useExisting: WebhookEventsRepository },
-  { provide: McpTokenVerifier, useExisting: StoredMcpTokenVerifier },
   { provide: RequestRecorder, useExisting: RequestLogWriter },
   { provide: RevokedTokens, useExisting: LinksOfRevokedTokens },
-  { provide: ServiceTokenVerifier, useExisting: StoredServiceTokenVerifier },
   { provide: UserLogins, useExisting: UserLoginsService },
-  { provide: EventNames, useValue: EVENT_CATALOG },
-  { provide: EndpointDeliveries, useExisting: RecentDeliveries },
+];
+
+/** The strategies that the guards of all surfaces call by their names. Wrong random tokens are counted. */
+const STRATEGIES: Provider[] = [
+  BasicStrategy,
+  {
+    provide: AccessTokenStrategy,
+    inject: [ActiveAccessTokenVerifier],
+    useFactory: (verifier: ActiveAccessTokenVerifier) => new AccessTokenStrategy(verifier),
+  },
+  {
+    provide: McpTokenStrategy,
+    inject: [StoredMcpTokenVerifier, FailedCredentials],
+    useFactory: (verifier: StoredMcpTokenVerifier, failures: FailedCredentials) =>
+      new McpTokenStrategy(verifier, failures),
+  },
+  {
+    provide: ServiceTokenStrategy,
+    inject: [StoredServiceTokenVerifier, FailedCredentials],
+    useFactory: (verifier: StoredServiceTokenVerifier, failures: FailedCredentials) =>
+      new ServiceTokenStrategy(verifier, failures),
+  },
 ];
 
 /**
@@ -81,7 +80,7 @@ const PORTS = [
     SignInLinksModule,
     WebhooksModule,
   ],
-  providers: [...PORTS, BasicStrategy, BearerStrategy, McpTokenStrategy, ServiceTokenStrategy],
+  providers: [...PORTS, ...STRATEGIES],
   exports: PORTS,
 })
 export class PortsModule {}

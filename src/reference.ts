@@ -74,7 +74,7 @@ function statusesOf(kinds: readonly ErrorKind[]): number[] {
 /** The heading is the target of the `Link` header of errors. */
 function errorSection(code: ErrorCode, kinds: readonly ErrorKind[]): string {
   const rows = kinds
-    .toSorted((left, right) => left.status - right.status)
+    .toSorted((left, right) => left.status - right.status || left.when.localeCompare(right.when))
     .map(({ status, type, when, message }) => `| ${status} | \`${type}\` | ${when} | ${message} |`);
   return [
     `## ${code}`,

@@ -29,6 +29,7 @@ import {
   findUndocumentedExports,
 } from './naming-and-structure-rules.js';
 import { sourcesFrom, readSources, type Sources } from './source-tree.js';
+import { findForeignTables, findOutdatedCrossings } from './table-rules.js';
 
 const sources = readSources();
 
@@ -334,6 +335,29 @@ describe('Restricted APIs', () => {
   ]);
 });
 
+describe('Tables', () => {
+  it('KNOWN_CROSSINGS lists only statements that exist', () => {
+    expect(findOutdatedCrossings(sources)).toEqual([]);
+  });
+
+  rule('One module writes a table, and only modules that depend on it read it', findForeignTables, [
+    {
+      'src/modules/sessions/sessions.repository.ts': `
+        query('INSERT INTO session (id) VALUES ($1)');
+        query(\`SELECT id FROM session JOIN api_client ON true\`);
+        query('SELECT id FROM merchant');`,
+      'src/modules/careers/a.repository.ts': "query('UPDATE session SET id = $1 WHERE id = $2');",
+      'src/modules/api-clients/a.entity.ts': "@Entity({ name: 'api_client' }) class ApiClient {}",
+      'src/modules/merchants/a.entity.ts': "@Entity({ name: 'merchant' }) class Merchant {}",
+      'src/modules/oauth/a.repository.ts':
+        "query('WITH merchant AS (SELECT 1) SELECT FROM merchant FOR UPDATE'); query('SELECT FROM api_client');",
+    },
+    'src/modules/sessions/sessions.repository.ts:2 writes session, and so do src/modules/careers: let one module',
+    'src/modules/sessions/sessions.repository.ts:4 reads merchant, which src/modules/merchants owns: call a method of merchants',
+    'src/modules/careers/a.repository.ts:1 writes session, and so do src/modules/sessions',
+  ]);
+});
+
 describe('Names and structure', () => {
   rule('Files and folders have specific names', findVagueNames, [
     {
@@ -377,6 +401,8 @@ describe('Names and structure', () => {
           @Get('d') @DashboardPage('listThings') @One() @Two()
           decorated() {}
         }`,
+      'src/modules/careers/a-pages.controller.ts': `
+        class B { @Get('c') page() { const value = 1; return value; } }`,
     },
     "src/modules/careers/a.controller.ts:5 (heavy) has more than one statement: move the work to the module's service.",
     'src/modules/careers/a.controller.ts:5 (heavy) has 4 decorators (Get, One, Two, Three): combine them',

@@ -39,7 +39,7 @@ export const MODULE_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = 
   'merchant-statuses': ['merchants', 'webhooks'],
   merchants: ['audit-logs'],
   oauth: ['dashboard-users', 'api-clients', 'mcp-tokens', 'audit-logs'],
-  overview: ['request-logs', 'webhook-endpoints'],
+  overview: ['request-logs', 'webhooks'],
   organizations: ['api-clients', 'audit-logs', 'dashboard-users'],
   'request-logs': [],
   'saml-configurations': ['audit-logs'],
@@ -54,10 +54,8 @@ export const MODULE_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = 
     'organizations',
     'sessions',
   ],
-  'webhook-endpoints': ['api-clients', 'audit-logs'],
-  'webhook-stream': ['webhooks'],
   sandbox: ['detected-accounts', 'merchant-accounts', 'merchants', 'sessions', 'webhooks'],
-  webhooks: ['webhook-endpoints', 'api-clients', 'request-logs', 'audit-logs', 'dashboard-users'],
+  webhooks: ['api-clients', 'request-logs', 'audit-logs', 'dashboard-users'],
 };
 
 /** The layers from top to bottom. Each may import the layers below it. */

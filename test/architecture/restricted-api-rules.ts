@@ -11,7 +11,7 @@ import {
 
 const isIn = (folder: string) => (path: string) => path.startsWith(`src/infrastructure/${folder}/`);
 const isOfDatabase = (path: string): boolean =>
-  isIn('database')(path) || /\.(?:entity|repository|batch)\.ts$/.test(path);
+  isIn('database')(path) || /(?:\.(?:entity|repository|batch)|\/sql\/[a-z-]+)\.ts$/.test(path);
 
 /** Allows TypeORM in entities, repositories, batches and infrastructure/database, and `forFeature` in *.module.ts. */
 export function findForbiddenTypeOrm(sources: Sources): string[] {

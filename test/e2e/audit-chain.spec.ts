@@ -1,15 +1,20 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { migrate } from '../../src/infrastructure/database/index.js';
-import type { AuditLogEntry } from '../../src/modules/audit-logs/audit-log-entry.entity.js';
 import { AuditLog, AuditVerification, type ExportedHead } from '../../src/modules/audit-logs/index.js';
-import { addOrganization, chainOf, fillAuditLog, insertEntry } from '../support/audit-entries.js';
+import {
+  addOrganization,
+  chainOf,
+  fillAuditLog,
+  insertEntry,
+  type AuditRow,
+} from '../support/audit-entries.js';
 import { cloneDatabase } from '../support/database.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 let service: TestApp;
 let organizationId: string;
-let entries: AuditLogEntry[];
+let entries: AuditRow[];
 let kept: ExportedHead;
 
 beforeAll(async () => {
@@ -57,7 +62,7 @@ async function expectIntact(count: number, head?: ExportedHead): Promise<void> {
 }
 
 /** Recomputes the hashes, as a superuser with this program could. */
-async function rebuild(change: Partial<AuditLogEntry>): Promise<void> {
+async function rebuild(change: Partial<AuditRow>): Promise<void> {
   const rebuilt = chainOf(
     organizationId,
     entries.map((entry, index) => ({
@@ -67,7 +72,7 @@ async function rebuild(change: Partial<AuditLogEntry>): Promise<void> {
   );
   await tamper('DELETE FROM audit_log WHERE organization_id = $organization');
   for (const entry of rebuilt) await insertEntry(service.database, entry);
-  const { sequence, createdAt, hash } = rebuilt.at(-1) as AuditLogEntry;
+  const { sequence, createdAt, hash } = rebuilt.at(-1) as AuditRow;
   await service.database.query(
     'UPDATE audit_chain SET sequence = $2, created_at = $3, hash = $4 WHERE organization_id = $1',
     [organizationId, sequence, createdAt, hash],
@@ -293,7 +298,7 @@ describe('A removed, added or moved entry', () => {
 
   it('is detected if there is an entry before the first one', async () => {
     await insertEntry(service.database, {
-      ...(entries[0] as AuditLogEntry),
+      ...(entries[0] as AuditRow),
       sequence: '-7',
       id: randomUUID(),
     });

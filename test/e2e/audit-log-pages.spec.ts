@@ -1,6 +1,9 @@
-import type { UnhashedEntry } from '../../src/modules/audit-logs/audit-chain.js';
-import type { AuditLogEntry } from '../../src/modules/audit-logs/audit-log-entry.entity.js';
-import { addOrganization, fillAuditLog } from '../support/audit-entries.js';
+import {
+  addOrganization,
+  fillAuditLog,
+  type AuditRow,
+  type AuditRowChange,
+} from '../support/audit-entries.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { Visitor } from '../support/visitor.js';
 
@@ -18,11 +21,11 @@ afterAll(() => service.close());
 interface Organization {
   readonly id: string;
   readonly visitor: Visitor;
-  readonly entries: readonly AuditLogEntry[];
+  readonly entries: readonly AuditRow[];
 }
 
 /** Creates an organization with an audit log, whose entries are a second apart, and logs in an admin. */
-async function organizationWith(changes: readonly Partial<UnhashedEntry>[]): Promise<Organization> {
+async function organizationWith(changes: readonly AuditRowChange[]): Promise<Organization> {
   const id = await addOrganization(service.database);
   const entries = changes.length === 0 ? [] : await fillAuditLog(service.database, id, changes);
   return { id, entries, visitor: await loggedIn('admin', id) };
@@ -57,7 +60,7 @@ function linkTo(text: string, html: string): string {
   return path.replaceAll('&amp;', '&');
 }
 
-const SEVERAL: readonly Partial<UnhashedEntry>[] = [
+const SEVERAL: readonly AuditRowChange[] = [
   { targetName: 'bob@example.com', contextUserAgent: FIREFOX },
   {
     action: 'user.remove',

@@ -1,7 +1,7 @@
 import { TransactionHost } from '@nestjs-cls/transactional';
 import fc from 'fast-check';
 import { DataSource } from 'typeorm';
-import { DenialRecorder, type DashboardActor } from '../../src/infrastructure/auth/index.js';
+import { AuditRecorder, type DashboardActor } from '../../src/infrastructure/auth/index.js';
 import { Clock } from '../../src/infrastructure/time/index.js';
 import {
   AUDIT_ACTIONS,
@@ -504,7 +504,7 @@ describe('Recording an entry', () => {
 
   it('records denied attempts', async () => {
     const actor = { ...actorOf(service.organizationId), userId: 'x', role: 'member' } as unknown;
-    const denials = service.app.get(DenialRecorder);
+    const denials = service.app.get(AuditRecorder);
     await denials.recordDenial(actor as DashboardActor, auditAction('sso.update'), { name: 'an-id' });
     await expect(
       denials.recordDenial(actor as DashboardActor, { action: 'sso.upgrade' }, { name: null }),
@@ -551,17 +551,22 @@ describe('The query plan of a page', () => {
 
   /** Returns the executed plan of the last page. */
   async function planOf(work: () => Promise<unknown>): Promise<Plan> {
-    const { manager } = service.app.get(DataSource);
+    const source = service.app.get(DataSource);
     const seen: [string, unknown[]][] = [];
-    const query = manager.query;
-    manager.query = function (this: typeof manager, ...values: Parameters<typeof query>) {
-      if (values[0].includes('FROM audit_log')) seen.push([values[0], values[1] as unknown[]]);
-      return Reflect.apply(query, this, values);
-    } as typeof query;
+    const create = source.createQueryRunner;
+    source.createQueryRunner = (...modes) => {
+      const runner = Reflect.apply(create, source, modes);
+      const { query } = runner;
+      runner.query = ((statement: string, parameters: unknown[], structured: boolean) => {
+        if (statement.includes('FROM "audit_log"')) seen.push([statement, parameters]);
+        return Reflect.apply(query, runner, [statement, parameters, structured]);
+      }) as typeof runner.query;
+      return runner;
+    };
     try {
       await work();
     } finally {
-      Reflect.deleteProperty(manager, 'query');
+      Reflect.deleteProperty(source, 'createQueryRunner');
     }
     const [statement, values] = seen.at(-1) ?? ['', []];
     const [row] = await service.database.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(

@@ -1,5 +1,5 @@
-import { RequestLogHistory, RequestLogStore } from '../../src/modules/request-logs/index.js';
-import { RequestLogsRotation } from '../../src/modules/request-logs/partitions/request-logs.rotation.js';
+import { RequestLogHistory, RequestLogRepository } from '../../src/modules/request-logs/index.js';
+import { DailyPartitions, PartitionRotation } from '../../src/infrastructure/database/index.js';
 import { logLines } from '../support/log-lines.js';
 import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -54,7 +54,7 @@ withoutExtension('Without the extension for columnar storage', () => {
     await service.database.query(`SELECT create_daily_partition('request_log', $1)`, [
       new Date(TODAY - 4 * DAY),
     ]);
-    await service.app.get(RequestLogsRotation).compress();
+    await service.app.get(PartitionRotation).compress();
     expect(await storage()).toMatchObject({ [partition(4)]: 'heap' });
     expect(logLines().at(-1)).toMatchObject({
       level: 'warn',
@@ -77,7 +77,7 @@ withExtension('Columnar storage of the request log', () => {
 
   it('stores days that ended long enough ago in columns, and all entries stay readable', async () => {
     const before = await allEntries();
-    await service.app.get(RequestLogsRotation).compress();
+    await service.app.get(PartitionRotation).compress();
     expect(await storage()).toMatchObject({
       [partition(4)]: 'columnar',
       [partition(3)]: 'columnar',
@@ -89,7 +89,7 @@ withExtension('Columnar storage of the request log', () => {
   });
 
   it('finds an entry by its ID and by every filter', async () => {
-    const store = service.app.get(RequestLogStore);
+    const store = service.app.get(RequestLogRepository);
     const period = { start: new Date(TODAY - 4 * DAY), end: new Date(TODAY - 3 * DAY) };
     const page = { before: undefined, limit: 50 };
     const [entry] = await store.newest({ client, period, filter: { type: 'webhook' } }, page);
@@ -120,7 +120,7 @@ withExtension('Columnar storage of the request log', () => {
   });
 
   it('drops such days past retention', async () => {
-    await service.app.get(RequestLogStore).rotate(new Date(), 3);
+    await service.app.get(DailyPartitions).rotate('request_log', new Date(), { days: 3 });
     expect(Object.keys(await storage())).not.toContain(partition(4));
   });
 });

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { ExpiryJob, migrate } from '../../src/infrastructure/database/index.js';
-import { RequestLogStore } from '../../src/modules/request-logs/index.js';
+import { DailyPartitions, ExpiryJob, migrate } from '../../src/infrastructure/database/index.js';
 import { cloneDatabase, type TestDatabase } from '../support/database.js';
 import { logLines } from '../support/log-lines.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -59,15 +58,15 @@ describe('The role of the running service', () => {
   });
 
   it('maintains partitions, and moves rows into them', async () => {
-    const store = service.app.get(RequestLogStore);
+    const partitions = service.app.get(DailyPartitions);
     const later = new Date(Date.now() + 40 * DAY);
     await connection.query(
       `INSERT INTO request_log (client_id, environment, created_at, type, method, status_code, latency_ms)
        VALUES (gen_random_uuid(), 'production', $1, 'request', 'POST', 200, 1)`,
       [later],
     );
-    await store.rotate(later, 30);
-    const parts = await store.partitions();
+    await partitions.rotate('request_log', later, { days: 30 });
+    const parts = await partitions.status('request_log');
     expect(parts.at(-1)).toMatchObject({ name: 'request_log_default', entries: 0 });
     const [row] = await connection
       .query(`SELECT tableoid::regclass::text AS name FROM request_log WHERE created_at = $1`, [later])

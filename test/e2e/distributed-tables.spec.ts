@@ -1,5 +1,5 @@
 import { DISTRIBUTED_TABLES } from '../../src/infrastructure/database/distribution/distributed-tables.js';
-import { RequestLogStore } from '../../src/modules/request-logs/index.js';
+import { RequestLogRepository } from '../../src/modules/request-logs/index.js';
 import { cloneDatabase, type TestDatabase } from '../support/database.js';
 import { fillRequestLog, loggedRequest } from '../support/request-log-entries.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -68,7 +68,7 @@ describe('An entry of a distributed request log', () => {
     ]);
     const [{ id } = { id: '' }] = await service.database.query<{ id: string }>('SELECT id FROM request_log');
 
-    const store = service.app.get(RequestLogStore);
+    const store = service.app.get(RequestLogRepository);
     const { reads } = store as unknown as {
       reads: { query: (...of: [string, unknown[]]) => Promise<object[]> };
     };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
-import { WebhookEventsRotation } from '../../src/modules/webhooks/events/webhook-events.rotation.js';
+import { PartitionRotation } from '../../src/infrastructure/database/index.js';
 import { EVENT_NAMES } from '../../src/modules/webhooks/index.js';
 import { moveClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';
@@ -337,7 +337,7 @@ describe('An idempotency key', () => {
     const event_id = await published(event);
     const rotateIn = async (days: number): Promise<void> => {
       const restore = moveClock(service, days * DAY);
-      await service.app.get(WebhookEventsRotation).run();
+      await service.app.get(PartitionRotation).run();
       restore();
     };
     await rotateIn(30);

@@ -1,7 +1,5 @@
 import pg from 'pg';
 import { ExpiryJob, JobLock } from '../../src/infrastructure/database/index.js';
-import { expiryRules } from '../../src/infrastructure/database/expiry/delete-after.js';
-import { loadConfiguration } from '../../src/infrastructure/config/index.js';
 import { DAY } from '../../src/infrastructure/time/index.js';
 import { logLines } from '../support/log-lines.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -27,10 +25,10 @@ describe('Expiry of rows', () => {
   });
 
   it('follows the rules of all entities', () => {
-    const days = expiryRules().map(({ entity, property, keepFor }) => [
-      `${entity.name}.${property}`,
-      keepFor(loadConfiguration({})) / DAY,
-    ]);
+    const days = service.app
+      .get(ExpiryJob)
+      .rules()
+      .map(({ entity, property, keepFor }) => [`${entity}.${property}`, keepFor / DAY]);
     expect(Object.fromEntries(days)).toEqual({
       'AttemptCount.expire': 0,
       'DashboardSession.expiresAt': 0,

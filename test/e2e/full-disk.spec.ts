@@ -1,4 +1,4 @@
-import { RequestLogStore } from '../../src/modules/request-logs/index.js';
+import { DailyPartitions } from '../../src/infrastructure/database/index.js';
 import { eventually } from '../support/eventually.js';
 import { logLines } from '../support/log-lines.js';
 import { CREATE_MCP_TOKEN, SEARCH_DETECTED_ACCOUNTS } from '../support/operations.js';
@@ -96,22 +96,26 @@ describe('A full disk', () => {
   });
 
   it('does not prevent dropping old partitions', async () => {
-    const store = service.app.get(RequestLogStore);
-    const before = await store.partitions();
+    const partitions = service.app.get(DailyPartitions);
+    const before = await partitions.status('request_log');
     await service.database.query(
       `CREATE EVENT TRIGGER full_disk ON ddl_command_start WHEN TAG IN ('CREATE TABLE')
        EXECUTE FUNCTION no_room_for_tables()`,
     );
     const later = new Date(Date.now() + 32 * DAY);
     try {
-      await expect(store.rotate(later, 30)).rejects.toThrow(/No space left on device/);
-      const left = await store.partitions();
+      await expect(partitions.rotate('request_log', later, { days: 30 })).rejects.toThrow(
+        /No space left on device/,
+      );
+      const left = await partitions.status('request_log');
       expect(left.length).toBeLessThan(before.length);
       expect(left.filter(({ to }) => to !== null && to < new Date(later.getTime() - 30 * DAY))).toEqual([]);
     } finally {
       await service.database.query('DROP EVENT TRIGGER full_disk');
     }
-    await store.rotate(later, 30);
-    expect((await store.partitions()).some(({ from }) => from !== null && from > later)).toBe(true);
+    await partitions.rotate('request_log', later, { days: 30 });
+    expect((await partitions.status('request_log')).some(({ from }) => from !== null && from > later)).toBe(
+      true,
+    );
   });
 });

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import type { IncomingMessage, Server } from 'node:http';
 import { createRequire } from 'node:module';
 import { connect, type Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
@@ -350,6 +351,20 @@ describe('Every response', () => {
       const { headers } = await service.request(path, { headers: { 'x-request-id': own } });
       expect(headers.get('x-request-id')).toBe(own);
     }
+  });
+});
+
+describe('Requests', () => {
+  it('keep their prototypes, so that V8 can share a hidden class between them', async () => {
+    const requests: [IncomingMessage, unknown][] = [];
+    const server = service.app.getHttpServer() as Server;
+    server.prependOnceListener('request', (request: IncomingMessage) =>
+      requests.push([request, Object.getPrototypeOf(request)]),
+    );
+    await service.request('/healthz');
+    const [[request, prototype] = []] = requests;
+    expect(prototype).toBeDefined();
+    expect(Object.getPrototypeOf(request)).toBe(prototype);
   });
 });
 

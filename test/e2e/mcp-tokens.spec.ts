@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { dayOfSecret, generateSecret } from '../../src/infrastructure/crypto/index.js';
 import { McpTokensBatch } from '../../src/modules/mcp-tokens/mcp-tokens.batch.js';
-import { McpTokensRotation } from '../../src/modules/mcp-tokens/mcp-tokens.rotation.js';
+import { PartitionRotation } from '../../src/infrastructure/database/index.js';
 import { McpTokensService } from '../../src/modules/mcp-tokens/index.js';
 import { mcpToken } from '../support/agents.js';
 import { stopClock } from '../support/clock.js';
@@ -390,7 +390,7 @@ describe('Stored MCP tokens', () => {
     expect(await tableOf(kept)).toBe('mcp_token_default');
     expect(await tokens.find(clientId, kept)).toBeDefined();
 
-    await service.app.get(McpTokensRotation).run();
+    await service.app.get(PartitionRotation).run();
     expect(await tableOf(kept)).toBe('mcp_token_default');
     expect(await tokens.find(clientId, kept)).toBeDefined();
     await tokens.revoke(clientId, revoked);

@@ -10,7 +10,7 @@ import {
   ReadPools,
   type ReadPool,
 } from '../../src/infrastructure/database/index.js';
-import { RequestLogStore, type RequestLogPosition } from '../../src/modules/request-logs/index.js';
+import { RequestLogRepository, type RequestLogPosition } from '../../src/modules/request-logs/index.js';
 import { cloneDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { logLines } from '../support/log-lines.js';
@@ -104,7 +104,7 @@ async function shownEntries(user: string): Promise<number> {
 async function entriesBefore(position: RequestLogPosition | undefined, user: string): Promise<number> {
   const selection = { client: client(), period: { start: ago(3_600), end: ago(-3_600) } };
   const found = await service.app
-    .get(RequestLogStore)
+    .get(RequestLogRepository)
     .newest({ ...selection, filter: { externalUserId: user } }, { before: position, limit: 10 });
   return found.length;
 }
@@ -228,7 +228,9 @@ describe('DATABASE_READ_URL', () => {
       ]);
       const start = { createdAt: ago(60), id: '0' };
       expect(
-        await service.app.get(RequestLogStore).attempts({ endpointId, clientId: client().clientId }, start),
+        await service.app
+          .get(RequestLogRepository)
+          .attempts({ endpointId, clientId: client().clientId }, start),
       ).toHaveLength(1);
       expect(await usesReplica()).toBe(true);
     });

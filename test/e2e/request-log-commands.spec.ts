@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
-import { RequestLogsRotation } from '../../src/modules/request-logs/partitions/request-logs.rotation.js';
+import { PartitionRotation } from '../../src/infrastructure/database/index.js';
 import { COMMAND_TIMEOUT, startTestAppWithCommands, type Commands } from '../support/commands.js';
 import { eventually } from '../support/eventually.js';
 import { logLines } from '../support/log-lines.js';
@@ -131,7 +131,7 @@ describe('request-log export', () => {
       ]);
 
       const [csv, ndjson] = await Promise.all([
-        commands.inProcess(command('csv')),
+        commands.inOwnProcess(command('csv')),
         commands.run(command('ndjson')),
       ]);
       const lines = linesOf(csv);
@@ -208,7 +208,7 @@ describe('request-log export', () => {
       ]);
 
       const late = await locking('request_log', () =>
-        commands.inProcess(command('ndjson'), '', { REQUEST_LOG_QUERY_TIMEOUT_MS: '200' }),
+        commands.inOwnProcess(command('ndjson'), '', { REQUEST_LOG_QUERY_TIMEOUT_MS: '200' }),
       );
       expect(late).toEqual({
         code: 1,
@@ -352,11 +352,11 @@ describe('request-log partitions', () => {
     `The default partition contains ${count === 1 ? '1 entry' : `${count} entries`} for days that have no partition. ` +
     'Check that a process runs the background work and that all clocks are correct.\n';
 
-  const rotate = (): Promise<void> => service.app.get(RequestLogsRotation).run();
+  const rotate = (): Promise<void> => service.app.get(PartitionRotation).run();
   const warnings = (): number[] =>
     logLines()
-      .filter(({ message }) => String(message).startsWith('The default partition contains entries'))
-      .map(({ entries }) => Number(entries));
+      .filter(({ message }) => String(message).startsWith('The default partition contains rows'))
+      .map(({ rows }) => Number(rows));
 
   it(
     'lists the partitions, and reports no problem if there is none',

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { RequestLogStore } from '../../src/modules/request-logs/index.js';
+import { DailyPartitions } from '../../src/infrastructure/database/index.js';
 import { eventually } from '../support/eventually.js';
 import { startTestApp, type Login, type TestApp, type TestResponse } from '../support/test-app.js';
 
@@ -15,7 +15,7 @@ const day = (offset: number): string => new Date(Date.now() + offset * DAY).toIS
 
 beforeAll(async () => {
   service = await startTestApp({ REQUEST_LOG_QUERY_TIMEOUT_MS: '30000' });
-  await service.app.get(RequestLogStore).rotate(new Date(Date.now() - 4 * DAY), 30);
+  await service.app.get(DailyPartitions).rotate('request_log', new Date(Date.now() - 4 * DAY), { days: 30 });
   flooding = await service.login();
   other = await service.login('owner', (await service.anotherOrganization()).id);
   locker = new pg.Client({ connectionString: service.database.url });

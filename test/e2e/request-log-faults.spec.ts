@@ -2,10 +2,13 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { jest } from '@jest/globals';
 import pg from 'pg';
+import { DailyPartitions } from '../../src/infrastructure/database/index.js';
 import { CryptoConfiguration } from '../../src/infrastructure/crypto/index.js';
-import { RequestLogStore } from '../../src/modules/request-logs/index.js';
+import { RequestLogRepository } from '../../src/modules/request-logs/index.js';
 import { RequestLogWriter } from '../../src/modules/request-logs/writing/request-log-writer.js';
+import { SavedEntries } from '../../src/modules/request-logs/writing/saved-entries.js';
 import { eventually } from '../support/eventually.js';
 import { whileLogIsLocked } from '../support/locked-log.js';
 import { CREATE_MCP_TOKEN, SEARCH_DETECTED_ACCOUNTS } from '../support/operations.js';
@@ -56,7 +59,8 @@ const partitionOf = (time: Date): string =>
   `request_log_${time.toISOString().slice(0, 10).replaceAll('-', '')}`;
 
 /** Runs the rotation as of that day. */
-const rotateAt = (time: Date): Promise<void> => service.app.get(RequestLogStore).rotate(time, 30);
+const rotateAt = (time: Date): Promise<void> =>
+  service.app.get(DailyPartitions).rotate('request_log', time, { days: 30 });
 
 /** Holds a lock on a connection of its own while the work runs. */
 async function whileHoldingLock(statement: string, work: () => Promise<void>): Promise<void> {
@@ -302,11 +306,60 @@ describe('SIGTERM while entries cannot be written', () => {
     expect(files()).toEqual([`${file}.refused`]);
   }, 60_000);
 
+  it('leaves a file to the next process if it stops before all its entries are written', async () => {
+    const entry = {
+      ...loggedRequest(own.production, { createdAt: new Date() }),
+      externalUserId: 'waiting-1',
+    };
+    mkdirSync(folder());
+    const lines = Array.from({ length: 3_000 }, () => `${JSON.stringify(entry)}\n`);
+    writeFileSync(join(folder(), `${randomUUID()}.ndjson`), lines.join(''));
+    let ended: Program['ended'] | undefined;
+    const work = async (): Promise<void> => {
+      const program = startProgram(own);
+      await baseUrlOf(program);
+      await eventually('the first statement waits', async () => {
+        const waiting = await own.database.query(`SELECT FROM pg_locks
+          WHERE relation = 'request_log'::regclass AND NOT granted`);
+        return waiting.length > 0 || undefined;
+      });
+      program.signal('SIGTERM');
+      await pause(2_000);
+      ({ ended } = program);
+    };
+    // Keeps others from writing, but not from starting.
+    await whileLogIsLocked(own.database, work, 'ONLY request_log IN SHARE MODE');
+    expect((await ended)?.code).toBe(0);
+    expect(files()).toHaveLength(1);
+    expect(await loggedUsers()).toEqual([]);
+  }, 60_000);
+
   it('says so if the folder cannot be written', async () => {
     writeFileSync(folder(), 'not a folder');
     const output = await stopWithWaitingEntries();
     expect(output).toMatch(/20 request log entries are lost/);
   }, 60_000);
+});
+
+describe('Stopping while saved entries are written', () => {
+  it('does not wait for a statement that hangs', async () => {
+    const own = await startTestApp();
+    const saved = own.app.get(SavedEntries);
+    await saved.save([loggedRequest(own.production, { createdAt: new Date() })]);
+    let finish = (): void => undefined;
+    const hanging = new Promise<void>((resolve) => (finish = resolve));
+    const append = jest.spyOn(own.app.get(RequestLogRepository), 'append').mockReturnValue(hanging);
+    try {
+      saved.onApplicationBootstrap();
+      await eventually('the statement has begun', () => append.mock.calls.length > 0 || undefined);
+      const stopped = saved.onModuleDestroy().then(() => true);
+      expect(await Promise.race([stopped, pause(10_000, false)])).toBe(true);
+    } finally {
+      finish();
+      append.mockRestore();
+      await own.close();
+    }
+  });
 });
 
 describe('kill -9 under load', () => {

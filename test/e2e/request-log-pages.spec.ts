@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { AttributedClient } from '../../src/infrastructure/http/index.js';
-import { RequestLogStore } from '../../src/modules/request-logs/index.js';
+import { RequestLogRepository } from '../../src/modules/request-logs/index.js';
 import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/index.js';
 import { mcpToken } from '../support/agents.js';
 import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
@@ -151,7 +151,7 @@ describe('The list of request logs', () => {
   });
 
   it('explains a query that takes too long', async () => {
-    const store = service.app.get(RequestLogStore);
+    const store = service.app.get(RequestLogRepository);
     const { newest } = store;
     const { REQUEST_LOG_QUERY_TIMEOUT } =
       await import('../../src/modules/request-logs/request-log-errors.js');
@@ -350,7 +350,7 @@ describe('The export of request logs', () => {
 
   it('interrupts a download whose query fails', async () => {
     await addRequests(1_500);
-    const store = service.app.get(RequestLogStore);
+    const store = service.app.get(RequestLogRepository);
     const newest = store.newest.bind(store);
     let queries = 0;
     store.newest = (...values) => {

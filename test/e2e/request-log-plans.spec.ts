@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
+import { DailyPartitions } from '../../src/infrastructure/database/index.js';
 import type { ReadPool } from '../../src/infrastructure/database/index.js';
 import {
-  RequestLogStore,
+  RequestLogRepository,
   type RequestLogEntry,
   type RequestLogFilter,
   type RequestLogPosition,
@@ -44,14 +45,14 @@ interface Work {
 }
 
 let service: TestApp;
-let store: RequestLogStore;
+let store: RequestLogRepository;
 let client: { clientId: string; environment: 'production' };
 let plans: PlanNode[];
 let restore: () => void;
 
 beforeAll(async () => {
   service = await startTestApp();
-  store = service.app.get(RequestLogStore);
+  store = service.app.get(RequestLogRepository);
   client = { clientId: service.production.clientId, environment: 'production' };
   await fill();
   ({ plans, restore } = explained(store));
@@ -70,8 +71,10 @@ beforeEach(() => {
  */
 async function fill(): Promise<void> {
   const { database } = service;
-  await store.rotate(new Date(PERIOD.start.getTime() - DAY), 30);
-  await store.rotate(END, 30);
+  await service.app
+    .get(DailyPartitions)
+    .rotate('request_log', new Date(PERIOD.start.getTime() - DAY), { days: 30 });
+  await service.app.get(DailyPartitions).rotate('request_log', END, { days: 30 });
   await database.query(
     `INSERT INTO request_log (client_id, environment, created_at, type, method, path, url, event, status_code, latency_ms,
                               session_id, task_id, external_user_id, webhook_endpoint_id, webhook_event_id)
@@ -99,7 +102,7 @@ async function fill(): Promise<void> {
 }
 
 /** Explains every statement of the store, as it is actually executed. */
-function explained(of: RequestLogStore): { plans: PlanNode[]; restore: () => void } {
+function explained(of: RequestLogRepository): { plans: PlanNode[]; restore: () => void } {
   const { reads } = of as unknown as { readonly reads: ReadPool };
   const found: PlanNode[] = [];
   const query = reads.query.bind(reads);

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { NewRequestLogEntry } from '../../src/modules/request-logs/storage/request-log-store.js';
+import type { NewRequestLogEntry } from '../../src/modules/request-logs/storage/request-log-entry.js';
 import { RequestLogWriter } from '../../src/modules/request-logs/writing/request-log-writer.js';
-import { RequestLogsRotation } from '../../src/modules/request-logs/partitions/request-logs.rotation.js';
+import { PartitionRotation } from '../../src/infrastructure/database/index.js';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { stopClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';
@@ -269,7 +269,7 @@ describe('Partitions of the request log', () => {
   async function rotateAt(time: Date): Promise<void> {
     const restore = stopClock(service, time);
     try {
-      await service.app.get(RequestLogsRotation).run();
+      await service.app.get(PartitionRotation).run();
     } finally {
       restore();
     }
@@ -326,7 +326,7 @@ describe('Partitions of the request log', () => {
     const before = await partitions();
     const restore = stopClock(service, NOON);
     try {
-      const rotation = service.app.get(RequestLogsRotation);
+      const rotation = service.app.get(PartitionRotation);
       await Promise.all([rotation.run(), rotation.run(), rotation.run()]);
     } finally {
       restore();

@@ -363,6 +363,16 @@ describe('POST /development/webhooks/trigger', () => {
     const noMerchant = await post(TRIGGER, { event: 'CARD_UPDATED', merchant_id: 999_999 });
     expect([noMerchant.status, noMerchant.body]).toEqual([404, NO_MERCHANT]);
   });
+
+  it.each([999_999, 0, -1, 2 ** 31, Number.MAX_SAFE_INTEGER])(
+    'returns 404 for detected accounts at the unknown merchant %d',
+    async (id) => {
+      const data = { detected_accounts: [NETFLIX, { id, name: 'Unknown' }] };
+      const { status, body } = await post(TRIGGER, { event: 'NEW_DETECTED_ACCOUNTS_AVAILABLE', data });
+      const message = 'The merchant in data.detected accounts[1] does not exist.';
+      expect([status, body['error_message']]).toEqual([404, message]);
+    },
+  );
 });
 
 it('The sandbox sends nothing to production endpoints', () => {

@@ -1,7 +1,9 @@
+import { request as sendRequest } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { eventually } from '../support/eventually.js';
-import { startTestApp, type TestApp, type TestResponse } from '../support/test-app.js';
+import { startTestApp, type Login, type TestApp, type TestResponse } from '../support/test-app.js';
+import { startReceiver } from '../support/webhook-receiver.js';
 
 /** More than the connections of a process. */
 const CONCURRENT = 30;
@@ -9,7 +11,7 @@ const CONCURRENT = 30;
 let service: TestApp;
 
 beforeAll(async () => {
-  service = await startTestApp({ SESSION_OPENS_PER_MINUTE: '1000000' });
+  service = await startTestApp({ SESSION_OPENS_PER_MINUTE: '1000000', WEBHOOK_TARGETS: 'any' });
 });
 afterAll(() => service.close());
 
@@ -100,5 +102,83 @@ describe('Concurrent requests that wait for the same lock', () => {
     await connection.query('COMMIT');
     await connection.end();
     expect((await create('after')).status).toBe(200);
+  });
+
+  it.each<[string, (viewer: Login) => Promise<Response>, number]>([
+    [
+      'denied requests',
+      ({ cookie }) =>
+        fetch(`${service.baseUrl}/users/create`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', cookie },
+          body: '{}',
+        }),
+      403,
+    ],
+    [
+      'exports of a page',
+      ({ cookie }) =>
+        fetch(`${service.baseUrl}/dashboard/audit-log/export/csv`, {
+          headers: { cookie },
+          redirect: 'manual',
+        }),
+      200,
+    ],
+  ])('leave database connections for other requests: %s', async (_what, send, status) => {
+    const login = await service.login(status === 403 ? 'viewer' : 'owner');
+    // The first entry creates the chain.
+    expect((await send(login)).status).toBe(status);
+    const responses = await whileLocked(
+      'SELECT FROM audit_chain WHERE organization_id = $1 FOR UPDATE',
+      [service.organizationId],
+      async () => ({ status: (await send(login)).status }) as TestResponse,
+    );
+    expect(responses.map((response) => response.status)).toEqual(Array(CONCURRENT).fill(status));
+  });
+});
+
+describe('Changes of an organization in the dashboard', () => {
+  const PLACES = 5;
+  const SEVERAL = PLACES + 1;
+
+  const addEndpoint = async (login: Login, url: string): Promise<string> => {
+    const body = { environment: 'development', url };
+    const created = await service.request('/webhook-endpoints/create', { body, login });
+    expect(created.status).toBe(200);
+    return String(created.body['id']);
+  };
+
+  it('do not wait for bodies that arrive slowly', async () => {
+    const { id: organizationId } = await service.anotherOrganization();
+    const login = await service.login('owner', organizationId);
+    const slow = Array.from({ length: SEVERAL }, () => {
+      const request = sendRequest(`${service.baseUrl}/webhook-endpoints/create`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'content-length': 100, cookie: login.cookie },
+      });
+      request.on('error', () => undefined);
+      request.write('{');
+      return request;
+    });
+    await pause(500);
+    const added = await Promise.race([addEndpoint(login, 'https://hooks.example.com/fast'), pause(5_000)]);
+    for (const request of slow) request.destroy();
+    expect(added).toEqual(expect.any(String));
+  });
+
+  it('do not wait for tests of endpoints that do not respond', async () => {
+    const { id: organizationId } = await service.anotherOrganization();
+    const login = await service.login('owner', organizationId);
+    const receiver = await startReceiver();
+    receiver.response = () => undefined;
+    const id = await addEndpoint(login, receiver.url);
+    const tests = Array.from({ length: SEVERAL }, () =>
+      service.request(`/webhook-endpoints/${id}/test`, { body: {}, login }),
+    );
+    await receiver.arrived(PLACES);
+    const added = await Promise.race([addEndpoint(login, 'https://hooks.example.com/fast'), pause(5_000)]);
+    await receiver.close();
+    await Promise.all(tests);
+    expect(added).toEqual(expect.any(String));
   });
 });

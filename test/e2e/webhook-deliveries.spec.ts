@@ -4,9 +4,8 @@ import { Webhook } from 'standardwebhooks';
 import { Transactional } from '../../src/infrastructure/database/index.js';
 import { ApiClientsService } from '../../src/modules/api-clients/index.js';
 import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/index.js';
-import { serviceSignature } from '../../src/modules/webhooks/signing/service-signature.js';
-import { standardSignatures } from '../../src/modules/webhooks/signing/standard-webhooks.js';
-import { WebhookEventsRotation } from '../../src/modules/webhooks/events/webhook-events.rotation.js';
+import { serviceSignature, standardSignatures } from '../../src/modules/webhooks/signing/delivery-headers.js';
+import { PartitionRotation } from '../../src/infrastructure/database/index.js';
 import { DeliveryQueueService } from '../../src/modules/webhooks/queue/delivery-queue.service.js';
 import { moveClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';
@@ -694,7 +693,7 @@ describe('Rotation of events', () => {
     const keptEvents = () => service.database.query('SELECT FROM webhook_event WHERE id = $1', [id]);
     const rotateIn = async (days: number): Promise<void> => {
       const restore = moveClock(service, days * 24 * 60 * 60_000);
-      await service.app.get(WebhookEventsRotation).run();
+      await service.app.get(PartitionRotation).run();
       restore();
     };
     await rotateIn(30);

@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import {
-  AccessTokenVerifier,
-  BearerStrategy,
+  AccessTokenStrategy,
   SCOPES,
   type DashboardIdentity,
   type Scope,
+  type TokenVerifier,
 } from '../../src/infrastructure/auth/index.js';
 import { DashboardUsersService } from '../../src/modules/dashboard-users/index.js';
 import { UNKNOWN_ID } from './operations.js';
 import { rememberSecret } from './run-directory.js';
 import type { Login, TestApp } from './test-app.js';
 
-class TestTokenVerifier extends AccessTokenVerifier {
+class TestTokenVerifier implements TokenVerifier<DashboardIdentity> {
   readonly identities = new Map<string, DashboardIdentity>();
 
-  override async verify(token: string): Promise<DashboardIdentity | undefined> {
+  async verify(token: string): Promise<DashboardIdentity | undefined> {
     return this.identities.get(token);
   }
 }
@@ -28,7 +28,7 @@ export function acceptAccessTokens(
 ): (login: Login, scopes?: readonly Scope[]) => Promise<string> {
   const verifier = new TestTokenVerifier();
   // Creating a strategy registers it with Passport.
-  void new BearerStrategy(verifier);
+  void new AccessTokenStrategy(verifier);
   return async ({ userId }, scopes = SCOPES) => {
     const principal = await service.app.get(DashboardUsersService).principal(userId);
     if (!principal) throw new Error(`The user ${userId} cannot log in`);

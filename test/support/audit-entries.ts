@@ -4,27 +4,27 @@ import {
   nextSequence,
   hashEntry,
   type ChainLink,
-  type UnhashedEntry,
 } from '../../src/modules/audit-logs/audit-chain.js';
-import type { AuditLogEntry } from '../../src/modules/audit-logs/audit-log-entry.entity.js';
+import type { AuditAction, AuditOutcome } from '../../src/modules/audit-logs/index.js';
 import type { TestDatabase } from './database.js';
 
-const COLUMNS: Readonly<Record<keyof AuditLogEntry, string>> = {
-  organizationId: 'organization_id',
-  sequence: 'sequence',
-  id: 'id',
-  createdAt: 'created_at',
-  action: 'action',
-  outcome: 'outcome',
-  actorName: 'actor_name',
-  actorEmail: 'actor_email',
-  targetType: 'target_type',
-  targetName: 'target_name',
-  targetEnvironment: 'target_environment',
-  contextIp: 'context_ip',
-  contextUserAgent: 'context_user_agent',
-  hash: 'hash',
-};
+/** The values of the columns of an entry. */
+export interface AuditRow extends ChainLink {
+  readonly organizationId: string;
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly action: AuditAction;
+  readonly outcome: AuditOutcome;
+  readonly actorName: string;
+  readonly actorEmail: string;
+  readonly targetType: string;
+  readonly targetName: string | null;
+  readonly targetEnvironment: 'development' | 'production';
+  readonly contextIp: string;
+  readonly contextUserAgent: string;
+}
+
+export type AuditRowChange = Partial<Omit<AuditRow, 'hash'>>;
 
 /** Adds an organization without any other data. */
 export async function addOrganization(database: TestDatabase): Promise<string> {
@@ -37,8 +37,8 @@ export async function addOrganization(database: TestDatabase): Promise<string> {
 export async function fillAuditLog(
   database: TestDatabase,
   organizationId: string,
-  changes: readonly Partial<UnhashedEntry>[],
-): Promise<AuditLogEntry[]> {
+  changes: readonly AuditRowChange[],
+): Promise<AuditRow[]> {
   const entries = chainOf(organizationId, changes);
   for (const entry of entries) await insertEntry(database, entry);
   const last = entries.at(-1);
@@ -50,35 +50,49 @@ export async function fillAuditLog(
 }
 
 /** Returns entries with valid hashes. */
-export function chainOf(organizationId: string, changes: readonly Partial<UnhashedEntry>[]): AuditLogEntry[] {
+export function chainOf(organizationId: string, changes: readonly AuditRowChange[]): AuditRow[] {
   let last: ChainLink = CHAIN_START;
   return changes.map((change, index) => {
-    const entry: UnhashedEntry = {
+    const entry = {
       organizationId,
       sequence: nextSequence(last),
       id: randomUUID(),
       createdAt: new Date(Date.UTC(2026, 0, 1, 0, 0, index)),
-      action: 'user.add',
-      outcome: 'success',
+      action: 'user.add' as const,
+      outcome: 'success' as const,
       actorName: 'Ada Lovelace',
       actorEmail: 'ada@example.com',
       targetType: 'user',
       targetName: `user-${index + 1}@example.com`,
-      targetEnvironment: 'production',
+      targetEnvironment: 'production' as const,
       contextIp: '203.0.113.7',
       contextUserAgent: 'Firefox',
       ...change,
     };
-    const hashed = { ...entry, hash: hashEntry(entry, last) };
+    const hashed = { ...entry, hash: hashEntry(nested(entry), last) };
     last = hashed;
     return hashed;
   });
 }
 
-export async function insertEntry(database: TestDatabase, entry: AuditLogEntry): Promise<void> {
-  const names = Object.keys(COLUMNS) as (keyof AuditLogEntry)[];
+function nested(row: Omit<AuditRow, 'hash'>): Parameters<typeof hashEntry>[0] {
+  return {
+    organizationId: row.organizationId,
+    sequence: row.sequence,
+    id: row.id,
+    datetime: row.createdAt,
+    event: { action: row.action, outcome: { status: row.outcome } },
+    actor: { name: row.actorName, email: row.actorEmail },
+    target: { type: row.targetType, name: row.targetName, environment: row.targetEnvironment },
+    context: { ip: row.contextIp, user_agent: row.contextUserAgent },
+  };
+}
+
+export async function insertEntry(database: TestDatabase, entry: AuditRow): Promise<void> {
+  const names = Object.keys(entry) as (keyof AuditRow)[];
+  const columns = names.map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
   await database.query(
-    `INSERT INTO audit_log (${names.map((name) => COLUMNS[name]).join(', ')})
+    `INSERT INTO audit_log (${columns.join(', ')})
      VALUES (${names.map((_, index) => `$${index + 1}`).join(', ')})`,
     names.map((name) => entry[name]),
   );

@@ -19,7 +19,8 @@ export interface TestDatabase {
 export async function cloneDatabase(options: { empty?: boolean } = {}): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   const template = options.empty ? process.env.TEST_EMPTY_TEMPLATE : 'template_migrated';
-  await administer(`CREATE DATABASE ${name}${template ? ` TEMPLATE ${template}` : ''}`);
+  // The other strategy writes each page to the write-ahead log, which takes five times the CPU time.
+  await administer(`CREATE DATABASE ${name} STRATEGY file_copy${template ? ` TEMPLATE ${template}` : ''}`);
   const url = Object.assign(new URL(templateUrl), { pathname: `/${name}` }).href;
   const pool = new pg.Pool({ connectionString: url, max: 2 });
   pool.on('error', () => undefined);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AttributedClient } from '../../src/infrastructure/http/index.js';
-import { RequestLogStore, type NewRequestLogEntry } from '../../src/modules/request-logs/index.js';
+import { RequestLogRepository, type NewRequestLogEntry } from '../../src/modules/request-logs/index.js';
 import type { TestApp } from './test-app.js';
 
 export type EntryChange = Partial<NewRequestLogEntry> & Pick<NewRequestLogEntry, 'createdAt'>;
@@ -56,5 +56,5 @@ export async function fillRequestLog(
   service: TestApp,
   entries: readonly NewRequestLogEntry[],
 ): Promise<void> {
-  await service.app.get(RequestLogStore).append(entries);
+  await service.app.get(RequestLogRepository).append(entries);
 }

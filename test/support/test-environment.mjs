@@ -1,6 +1,7 @@
 import asyncHooks, { AsyncLocalStorage } from 'node:async_hooks';
 import { availableParallelism, loadavg } from 'node:os';
 import { TestEnvironment } from 'jest-environment-node';
+import { provideModules, readBundle } from './bundle/bundle.mjs';
 
 /**
  * The stores that the current test file has created. Node.js copies every store in use to every new promise, and never
@@ -15,9 +16,19 @@ asyncHooks.AsyncLocalStorage = class extends AsyncLocalStorage {
   }
 };
 
+/** The application, which is compiled once for all test files of a worker. */
+let bundle;
+
 /** Node.js, with timeouts that grow with the load of the machine, and one report of a failed `beforeAll`. */
 export default class LoadAwareEnvironment extends TestEnvironment {
   timeouts = new WeakMap();
+
+  constructor(config, context) {
+    super(config, context);
+    if (!config.projectConfig.testEnvironmentOptions.usesBundle) return;
+    bundle ??= readBundle(process.env.TEST_BUNDLE);
+    provideModules(bundle, this.global, this.getVmContext());
+  }
 
   async teardown() {
     await super.teardown();

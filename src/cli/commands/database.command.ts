@@ -4,7 +4,7 @@ import { OperatorError } from '../../infrastructure/errors/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import {
   REQUEST_LOG_ROLLUPS_JOB,
-  REQUEST_LOG_ROTATION_JOB,
+  REQUEST_LOG_ROTATION,
   RequestLogsConfiguration,
 } from '../../modules/request-logs/index.js';
 import { OperatorSession } from '../operator-session.js';
@@ -47,7 +47,7 @@ class DistributeDatabaseCommand extends CommandRunner {
         shards,
         retentionDays,
         now: () => clock.now(),
-        rotationJob: REQUEST_LOG_ROTATION_JOB,
+        rotationJob: REQUEST_LOG_ROTATION,
         readingJob: REQUEST_LOG_ROLLUPS_JOB,
         report: printSentence,
       });

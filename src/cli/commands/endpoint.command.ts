@@ -2,7 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { Command, SubCommand } from 'nest-commander';
 import { ApiClientsService } from '../../modules/api-clients/index.js';
 import { OperatorAudit } from '../../modules/audit-logs/index.js';
-import { WebhookEndpointsService } from '../../modules/webhook-endpoints/index.js';
+import { WebhookEndpointsService } from '../../modules/webhooks/index.js';
 import { CommandGroup } from './command-group.js';
 import { OperatorCommand } from './operator-command.js';
 import { CLIENT, ENDPOINT, Options } from './options.js';

@@ -5,7 +5,7 @@ const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
 
 /** The tokens of a surface. */
 export interface TokenKind {
-  /** The value of `WWW-Authenticate`. */
+  /** The value of `WWW-Authenticate` (RFC 6750, section 3). */
   readonly challenge: string;
   /** As messages call it. */
   readonly name: string;
@@ -15,24 +15,34 @@ export interface TokenKind {
   readonly remedy?: string;
 }
 
-/**
- * Returns the headers with the token alone, for Passport. passport-http-bearer also accepts tokens from the query and
- * the body, which end up in histories and logs (RFC 9700, section 4.3.2), and responds to some malformed headers with
- * 400.
- *
- * @throws ApiError INVALID_ACCESS_TOKEN if the header contains no well-formed token
- */
-export function bearerHeaders(
-  authorization: string | undefined,
-  kind: TokenKind,
-): { readonly authorization: string } {
+/** The access tokens of the dashboard API. */
+export const ACCESS_TOKEN: TokenKind = {
+  challenge: 'Bearer realm="Dashboard API"',
+  name: 'access token',
+  alternative: ', or log in',
+};
+
+/** The tokens of the platform's own services. */
+export const SERVICE_TOKEN: TokenKind = { challenge: 'Bearer realm="Internal API"', name: 'service token' };
+
+/** The tokens of agents. */
+export const MCP_TOKEN: TokenKind = {
+  challenge: 'Bearer realm="Agent connector"',
+  name: 'MCP token',
+  remedy:
+    'The company that the agent works for creates a token with POST /mcp/tokens/create, and configures it in the agent ' +
+    'as the header "Authorization: Bearer <token>".',
+};
+
+/** Returns the token of the header, or the error for a header that contains no well-formed token. */
+export function tokenIn(authorization: string | undefined, kind: TokenKind): string | ApiError {
   const token = BEARER.exec(authorization ?? '')?.[1];
-  if (token !== undefined) return { authorization: `Bearer ${token}` };
-  throw /^bearer\b/i.test(authorization ?? '') ? invalidToken(kind) : missingToken(authorization, kind);
+  if (token !== undefined) return token;
+  return /^bearer\b/i.test(authorization ?? '') ? invalidToken(kind) : missingToken(authorization, kind);
 }
 
 /** RFC 6750, section 3.1: a request without credentials of this scheme gets no error code. */
-export function missingToken(authorization: string | undefined, kind: TokenKind): ApiError {
+function missingToken(authorization: string | undefined, kind: TokenKind): ApiError {
   const { challenge, name, alternative = '' } = kind;
   const message = authorization
     ? `The Authorization header must use the Bearer scheme, with the ${name}.`
@@ -43,8 +53,8 @@ export function missingToken(authorization: string | undefined, kind: TokenKind)
 }
 
 /** Does not tell why the token is not valid, unless its prefix shows that it is of another kind. */
-export function invalidToken(kind: TokenKind, authorization = ''): ApiError {
-  const isMcpToken = /^bearer +mcp_/i.test(authorization) && kind.name !== 'MCP token';
+export function invalidToken(kind: TokenKind, token = ''): ApiError {
+  const isMcpToken = /^mcp_/i.test(token) && kind !== MCP_TOKEN;
   const explanation = isMcpToken ? ' It is an MCP token, which only the agent connector accepts.' : '';
   return tokenError(kind, `The ${kind.name} is not valid.${explanation}`);
 }

@@ -1,22 +1,89 @@
-import { Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
+import type { Request } from 'express';
+import type { StrategyCreated } from 'passport';
 import { Strategy as PassportBearerStrategy } from 'passport-http-bearer';
+import { ApiError, TOO_MANY_REQUESTS } from '../errors/index.js';
+import { requestContext } from '../http/index.js';
+import type { FailedCredentials } from '../rate-limiting/index.js';
+import {
+  ACCESS_TOKEN,
+  expiredToken,
+  invalidToken,
+  MCP_TOKEN,
+  SERVICE_TOKEN,
+  tokenIn,
+  type TokenKind,
+} from './bearer-token.js';
 import type { DashboardIdentity } from './dashboard-actor.js';
+import type { TokenVerifier } from './ports.js';
+import type { AuthenticatedAgent, AuthenticatedService } from './principals.js';
 
-/** Port: verifies access tokens. */
-export abstract class AccessTokenVerifier {
-  /** @returns undefined when the token is malformed, revoked, for another audience, or its user has no access */
-  abstract verify(token: string): Promise<DashboardIdentity | 'expired' | undefined>;
+/** @param failures limits wrong tokens from one IP address (429), for tokens that could be guessed */
+type TokenStrategyClass<User> = new (
+  verifier: TokenVerifier<User>,
+  failures?: FailedCredentials,
+) => { validate(request: Request): Promise<User> };
+
+/**
+ * Creates a Passport strategy for the tokens of a surface. Requests without a valid token get a 401 response that tells
+ * missing credentials, another scheme, an expired token and an invalid token apart, and nothing else.
+ */
+function TokenStrategy<User extends object>(name: string, kind: TokenKind): TokenStrategyClass<User> {
+  return class extends PassportStrategy(PassportBearerStrategy, name) {
+    constructor(
+      private readonly verifier: TokenVerifier<User>,
+      private readonly failures?: FailedCredentials,
+    ) {
+      super();
+    }
+
+    /**
+     * Reads the header only: passport-http-bearer also accepts tokens from the query and the body, which end up in histories
+     * and logs (RFC 9700, section 4.3.2), and responds to some malformed headers with 400.
+     */
+    override authenticate(this: StrategyCreated<this>, request: Request): void {
+      this.validate(request).then(
+        (user) => this.success(user),
+        (error: unknown) => this.error(error),
+      );
+    }
+
+    /** @throws ApiError INVALID_ACCESS_TOKEN or TOO_MANY_REQUESTS */
+    async validate(request: Request): Promise<User> {
+      const { authorization } = request.headers;
+      const user = await this.userOf(authorization);
+      if (!(user instanceof ApiError)) return user;
+      const excess = authorization === undefined ? undefined : await this.failures?.count(request);
+      throw excess ? TOO_MANY_REQUESTS.error(undefined, excess) : user;
+    }
+
+    private async userOf(authorization: string | undefined): Promise<User | ApiError> {
+      const token = tokenIn(authorization, kind);
+      if (token instanceof ApiError) return token;
+      const user = await this.verifier.verify(token);
+      return user === 'expired' ? expiredToken(kind) : (user ?? invalidToken(kind, token));
+    }
+  };
 }
 
-/** Verifies the access token that `DashboardAuthGuard` has read from the header. */
-@Injectable()
-export class BearerStrategy extends PassportStrategy(PassportBearerStrategy, 'bearer') {
-  constructor(private readonly verifier: AccessTokenVerifier) {
-    super();
-  }
+/** Authenticates dashboard users by the access tokens of the device flow. */
+export class AccessTokenStrategy extends TokenStrategy<DashboardIdentity>('access-token', ACCESS_TOKEN) {}
 
-  validate(token: string): Promise<DashboardIdentity | 'expired' | undefined> {
-    return this.verifier.verify(token);
+/** Authenticates the platform's own services. */
+export class ServiceTokenStrategy extends TokenStrategy<AuthenticatedService>(
+  'service-token',
+  SERVICE_TOKEN,
+) {}
+
+/**
+ * Authenticates agents, and attributes their requests to the client and user of the token. They are not written to the request
+ * log, unless they turn out to be tool calls.
+ */
+export class McpTokenStrategy extends TokenStrategy<AuthenticatedAgent>('mcp-token', MCP_TOKEN) {
+  override async validate(request: Request): Promise<AuthenticatedAgent> {
+    const agent = await super.validate(request);
+    const { client, externalUserId } = agent;
+    Object.assign(requestContext(request), { client, externalUserId, isRecorded: false });
+    return agent;
   }
 }

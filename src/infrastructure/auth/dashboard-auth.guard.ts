@@ -1,39 +1,42 @@
 import { Injectable, type ExecutionContext } from '@nestjs/common';
-import type { Request } from 'express';
+import { AuthGuard } from '@nestjs/passport';
+import type { Request, Response } from 'express';
 import { INVALID_ACCESS_TOKEN, NO_ACCESS } from '../errors/index.js';
-import { isCrossSiteRequest } from '../http/index.js';
-import { BearerTokenGuard } from './bearer-token.guard.js';
-import { missingToken } from './bearer-token.js';
-import type { DashboardIdentity } from './dashboard-actor.js';
-import { sessionTokenOf } from './session-cookie.js';
+import { clearCookie, cookieOf, isCrossSiteRequest, setCookie } from '../http/index.js';
+import { ACCESS_TOKEN, tokenIn } from './bearer-token.js';
+import { DashboardSessionVerifier } from './ports.js';
 
 /** Login of a user whose organization requires a second factor that the user has not set up. */
 export const SECOND_FACTOR_REQUIRED =
   'Your organization requires two-factor authentication. Set it up at /account/second-factor.';
 export const CROSS_SITE_REQUEST = 'The request comes from a page of another site.';
 
-/** RFC 6750, section 3. */
-export const BEARER_CHALLENGE = 'Bearer realm="Dashboard API"';
-
-const ACCESS_TOKEN = { challenge: BEARER_CHALLENGE, name: 'access token', alternative: ', or log in' };
 const LOGIN_ENDED = 'The login has ended or is not complete. Log in again.';
 
-/** Port: verifies logins in browsers. */
-export abstract class DashboardSessionVerifier {
-  /**
-   * @param token the value of the session's cookie
-   * @returns undefined when the login does not exist, has ended or expired, or its second factor is missing
-   */
-  abstract verify(token: string): Promise<DashboardIdentity | undefined>;
+const SESSION_COOKIE = 'session';
+
+/** Returns the token in the session cookie, if there is one. */
+export function sessionTokenOf(request: Request): string | undefined {
+  return cookieOf(request, SESSION_COOKIE);
+}
+
+/** Sets the session cookie, which expires with the session. */
+export function setSessionCookie(response: Response, token: string, expires: Date): void {
+  setCookie(response, SESSION_COOKIE, token, expires);
+}
+
+/** Deletes the session cookie. */
+export function clearSessionCookie(response: Response): void {
+  clearCookie(response, SESSION_COOKIE);
 }
 
 /**
- * Admits requests with a valid access token, or from a browser with a login. Other requests get a 401 response that
- * tells missing credentials, another scheme, an expired token and an invalid token apart, and nothing else. A cross-site
- * request with a login gets 403, and so does a user who lacks a second factor that the organization requires. If a request has an Authorization header, the browser's login is ignored.
+ * Admits requests with a valid access token, or from a browser with a login. A cross-site request with a login gets 403, and so
+ * does a user who lacks a second factor that the organization requires. If a request has an Authorization header, the browser's
+ * login is ignored.
  */
 @Injectable()
-export class DashboardAuthGuard extends BearerTokenGuard('bearer', ACCESS_TOKEN) {
+export class DashboardAuthGuard extends AuthGuard('access-token') {
   constructor(private readonly sessions: DashboardSessionVerifier) {
     super();
   }
@@ -42,10 +45,12 @@ export class DashboardAuthGuard extends BearerTokenGuard('bearer', ACCESS_TOKEN)
     const request = context.switchToHttp().getRequest<Request>();
     if (request.headers.authorization !== undefined) return (await super.canActivate(context)) as boolean;
     const token = sessionTokenOf(request);
-    if (token === undefined) throw missingToken(undefined, ACCESS_TOKEN);
+    if (token === undefined) throw tokenIn(undefined, ACCESS_TOKEN);
     const identity = await this.sessions.verify(token);
     if (!identity)
-      throw INVALID_ACCESS_TOKEN.error(LOGIN_ENDED, { headers: { 'WWW-Authenticate': BEARER_CHALLENGE } });
+      throw INVALID_ACCESS_TOKEN.error(LOGIN_ENDED, {
+        headers: { 'WWW-Authenticate': ACCESS_TOKEN.challenge },
+      });
     if (isCrossSiteRequest(request)) throw NO_ACCESS.error(CROSS_SITE_REQUEST);
     if (identity.lacksSecondFactor) throw NO_ACCESS.error(SECOND_FACTOR_REQUIRED);
     request.user = identity;

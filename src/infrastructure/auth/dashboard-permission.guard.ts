@@ -1,7 +1,7 @@
 import { Injectable, SetMetadata, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
-import { ENVIRONMENTS, ServiceConfiguration, type PlatformEnvironment } from '../config/index.js';
+import { ENVIRONMENTS, ServiceConfiguration } from '../config/index.js';
 import {
   INSUFFICIENT_ROLE,
   INSUFFICIENT_SCOPE,
@@ -12,7 +12,7 @@ import {
 } from '../errors/index.js';
 import { environmentOf, isFromOtherSite } from '../http/index.js';
 import { Clock, MINUTE, SECOND } from '../time/index.js';
-import { AccessibleClients } from './accessible-clients.js';
+import { ACCESS_TOKEN } from './bearer-token.js';
 import {
   dashboardActorOf,
   DASHBOARD_ROLES,
@@ -21,35 +21,8 @@ import {
   type DashboardRole,
   type Scope,
 } from './dashboard-actor.js';
-import { BEARER_CHALLENGE, CROSS_SITE_REQUEST } from './dashboard-auth.guard.js';
-
-/** An action of the audit log's catalog. Created by `auditAction` of the audit-logs module. */
-export interface AuditedAction {
-  readonly action: string;
-}
-
-/** The target of a denied request as far as its URL and credentials show it, because the body is not read. */
-export interface DeniedTarget {
-  /** The ID in the path; null if there is none. */
-  readonly name: string | null;
-  /** Undefined if nothing shows it. */
-  readonly environment?: PlatformEnvironment;
-}
-
-/** Port: records a denied attempt at an audited action. */
-export abstract class DenialRecorder {
-  abstract recordDenial(actor: DashboardActor, action: AuditedAction, target: DeniedTarget): Promise<void>;
-}
-
-/** Port: records that a user exported data. */
-export abstract class ExportRecorder {
-  /** @param environment of the data; undefined if it belongs to the whole organization */
-  abstract recordExport(
-    actor: DashboardActor,
-    action: AuditedAction,
-    environment: PlatformEnvironment | undefined,
-  ): Promise<void>;
-}
+import { CROSS_SITE_REQUEST } from './dashboard-auth.guard.js';
+import { AccessibleClients, AuditRecorder, type AuditedAction, type DeniedTarget } from './ports.js';
 
 /** The permission that an operation of the dashboard API requires. */
 export interface DashboardPermission {
@@ -104,7 +77,7 @@ export function mayPerform(user: DashboardPrincipal, operationId: string): boole
 export class DashboardPermissionGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
-    private readonly denials: DenialRecorder,
+    private readonly audit: AuditRecorder,
     private readonly clients: AccessibleClients,
     private readonly configuration: ServiceConfiguration,
     private readonly clock: Clock,
@@ -123,7 +96,7 @@ export class DashboardPermissionGuard implements CanActivate {
     const denial = this.check(actor, permission);
     if (!denial) return true;
     if (permission.action)
-      await this.denials.recordDenial(actor, permission.action, await this.targetOf(request, actor));
+      await this.audit.recordDenial(actor, permission.action, await this.targetOf(request, actor));
     throw denial;
   }
 
@@ -149,7 +122,7 @@ export class DashboardPermissionGuard implements CanActivate {
   /** RFC 9470, section 3: the user has to authenticate again. */
   private checkRecentLogin(actor: DashboardActor): ApiError | undefined {
     if (isRecentLogin(actor, this.clock.now())) return undefined;
-    const challenge = `${BEARER_CHALLENGE}, error="insufficient_user_authentication", max_age=${RECENT_LOGIN_MAX_AGE / SECOND}`;
+    const challenge = `${ACCESS_TOKEN.challenge}, error="insufficient_user_authentication", max_age=${RECENT_LOGIN_MAX_AGE / SECOND}`;
     return INVALID_ACCESS_TOKEN.error(RECENT_LOGIN_REQUIRED, {
       headers: { 'WWW-Authenticate': challenge },
     });
@@ -169,7 +142,9 @@ function checkScope({ credential }: DashboardActor, { token }: DashboardPermissi
   }
   if (credential.scopes.has(token)) return undefined;
   return INSUFFICIENT_SCOPE.error(`The access token lacks the scope ${token}.`, {
-    headers: { 'WWW-Authenticate': `${BEARER_CHALLENGE}, error="insufficient_scope", scope="${token}"` },
+    headers: {
+      'WWW-Authenticate': `${ACCESS_TOKEN.challenge}, error="insufficient_scope", scope="${token}"`,
+    },
   });
 }
 

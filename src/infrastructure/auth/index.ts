@@ -1,22 +1,12 @@
-export { BasicAuthGuard } from './basic-auth.guard.js';
-export { BasicStrategy } from './basic.strategy.js';
-export { AccessTokenVerifier, BearerStrategy } from './bearer.strategy.js';
-export { OAuthClientAuthGuard } from './oauth-client-auth.guard.js';
-export { currentAgentOf, type AuthenticatedAgent } from './authenticated-agent.js';
-export { McpTokenGuard } from './mcp-token.guard.js';
-export { McpTokenStrategy, McpTokenVerifier } from './mcp-token.strategy.js';
-export { AccessibleClients } from './accessible-clients.js';
-export { CredentialsCheck } from './credentials-check.js';
-export { CurrentOrganization, type RequestingOrganization } from './current-organization.js';
-export { CurrentClient, currentClientOf } from './current-client.js';
-export { FailedCredentials, type TooManyFailures } from './failed-credentials.js';
-export { CredentialVerifier, type AuthenticatedClient, type CredentialCheck } from './credential-verifier.js';
 export {
-  CROSS_SITE_REQUEST,
-  DashboardAuthGuard,
-  DashboardSessionVerifier,
-  SECOND_FACTOR_REQUIRED,
-} from './dashboard-auth.guard.js';
+  EnabledOperationGuard,
+  EnvironmentGuard,
+  INVALID_SERVICE_TOKEN,
+  missingServiceScope,
+  ServiceScopeGuard,
+} from './access.guards.js';
+export { BasicStrategy, CredentialsCheck, OAuthClientAuthGuard } from './basic.strategy.js';
+export { AccessTokenStrategy, McpTokenStrategy, ServiceTokenStrategy } from './bearer.strategy.js';
 export {
   DASHBOARD_ROLES,
   dashboardActorOf,
@@ -32,9 +22,15 @@ export {
   type Scope,
 } from './dashboard-actor.js';
 export {
+  clearSessionCookie,
+  CROSS_SITE_REQUEST,
+  DashboardAuthGuard,
+  SECOND_FACTOR_REQUIRED,
+  sessionTokenOf,
+  setSessionCookie,
+} from './dashboard-auth.guard.js';
+export {
   DashboardPermissionGuard,
-  DenialRecorder,
-  ExportRecorder,
   declarePermission,
   isRecentLogin,
   LOGIN_REQUIRED,
@@ -42,22 +38,27 @@ export {
   permissionOf,
   RequirePermission,
   RECENT_LOGIN_REQUIRED,
-  type AuditedAction,
   type DashboardPermission,
-  type DeniedTarget,
 } from './dashboard-permission.guard.js';
-export { EnabledOperationGuard, EnvironmentGuard } from './client.guards.js';
 export {
-  INVALID_SERVICE_TOKEN,
-  missingServiceScope,
-  ServiceScopeGuard,
-  ServiceTokenGuard,
-} from './service-token.guard.js';
+  AccessibleClients,
+  AuditRecorder,
+  CredentialVerifier,
+  DashboardSessionVerifier,
+  type AuditedAction,
+  type CredentialCheck,
+  type DeniedTarget,
+  type TokenVerifier,
+} from './ports.js';
 export {
+  CurrentClient,
+  CurrentOrganization,
+  currentAgentOf,
+  currentClientOf,
   SERVICE_SCOPES,
-  ServiceTokenStrategy,
-  ServiceTokenVerifier,
+  type AuthenticatedAgent,
+  type AuthenticatedClient,
   type AuthenticatedService,
+  type RequestingOrganization,
   type ServiceScope,
-} from './service-token.strategy.js';
-export { clearSessionCookie, sessionTokenOf, setSessionCookie } from './session-cookie.js';
+} from './principals.js';

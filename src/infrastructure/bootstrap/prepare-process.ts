@@ -35,13 +35,14 @@ export async function prepareProcess(
   report: (message: string) => void,
   { servesHttp = true } = {},
 ): Promise<PreparedProcess> {
-  const configuration = loadConfiguration(environment, (loaded) =>
-    findProductionProblems(loaded, servesHttp),
-  );
+  const given = loadConfiguration(environment, (loaded) => findProductionProblems(loaded, servesHttp));
   // Before the keys, because the embedded database decides who can enter a new data directory.
-  const release = await provideDatabase(configuration, report);
-  provideKeys(configuration);
-  return { configuration, release };
+  const database = await provideDatabase(given, report);
+  const missing = { ...database?.variables, ...missingKeys(given) };
+  return {
+    configuration: loadConfiguration({ ...environment, ...missing }),
+    release: async () => database?.release(),
+  };
 }
 
 /**
@@ -56,26 +57,24 @@ export async function prepareSchema(configuration: LoadedConfiguration): Promise
   await checkDistribution(database);
 }
 
-function provideKeys(configuration: LoadedConfiguration): void {
-  const keys = configuration.get(CryptoConfiguration);
+function missingKeys(configuration: LoadedConfiguration): Environment {
+  const { secretPepper, keyEncryptionKey } = configuration.get(CryptoConfiguration);
   const { dataDirectory } = configuration.get(ServiceConfiguration);
-  keys.secretPepper ??= readOrCreateKey(join(dataDirectory, 'secret-pepper'));
-  keys.keyEncryptionKey ??= readOrCreateKey(join(dataDirectory, 'key-encryption-key'));
+  const keyIn = (file: string): string => readOrCreateKey(join(dataDirectory, file));
+  return {
+    ...(secretPepper === undefined && { SECRET_PEPPER: keyIn('secret-pepper') }),
+    ...(keyEncryptionKey === undefined && { KEY_ENCRYPTION_KEY: keyIn('key-encryption-key') }),
+  };
 }
 
 async function provideDatabase(
   configuration: LoadedConfiguration,
   report: (message: string) => void,
-): Promise<() => Promise<void>> {
-  const database = configuration.get(DatabaseConfiguration);
-  const service = configuration.get(ServiceConfiguration);
-  if (database.url !== undefined) return async () => undefined;
+): Promise<{ variables: Environment; release(): Promise<void> } | undefined> {
+  if (configuration.get(DatabaseConfiguration).url !== undefined) return undefined;
   // Loaded on demand, because production never uses it.
   const { startEmbeddedPostgres } = await import('../embedded-postgres/index.js');
-  const server = await startEmbeddedPostgres({
-    directory: resolve(service.dataDirectory, 'postgres'),
-    report,
-  });
-  database.url = server.url;
-  return () => server.release();
+  const directory = resolve(configuration.get(ServiceConfiguration).dataDirectory, 'postgres');
+  const server = await startEmbeddedPostgres({ directory, report });
+  return { variables: { DATABASE_URL: server.url }, release: () => server.release() };
 }

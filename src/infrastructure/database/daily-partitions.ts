@@ -323,6 +323,11 @@ export class DailyPartitions {
   }
 }
 
+/** Returns the number of rows in the default partition. */
+export function countMisplaced(partitions: readonly PartitionStatus[]): number {
+  return partitions.find(({ from, to }) => from === null && to === null)?.entries ?? 0;
+}
+
 /** Runs tasks one after another, and remembers those that failed. */
 class Tasks {
   private readonly failures = new Map<() => Promise<void>, unknown>();

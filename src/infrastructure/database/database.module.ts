@@ -9,12 +9,11 @@ import { JobLock } from './advisory-lock.js';
 import { DailyPartitions } from './daily-partitions.js';
 import { DatabaseConfiguration } from './database.configuration.js';
 import { dataSourceOptions } from './data-source-options.js';
-import { ExpiredRowsRepository } from './expiry/expired-rows.repository.js';
-import { ExpiryJob } from './expiry/expiry.job.js';
+import { ExpiryJob } from './expiry.job.js';
 import { Notifications } from './notifications.js';
 import { ReadPools } from './read-pools.js';
 import { ReadReplica } from './read-replica.js';
-import { PartitionMetrics } from './partition-metrics.js';
+import { PartitionRotation } from './partition-rotation.job.js';
 import { PoolMetrics } from './pool-metrics.js';
 import { isTemporarilyUnavailable } from './sql-state.js';
 import { Transaction } from './transaction.js';
@@ -29,7 +28,7 @@ const SERVICES = [
   Notifications,
   DailyPartitions,
   ReadPools,
-  PartitionMetrics,
+  PartitionRotation,
   PoolMetrics,
 ];
 
@@ -62,7 +61,7 @@ const SERVICES = [
       }),
     ]),
   ],
-  providers: [...SERVICES, ReadReplica, ExpiredRowsRepository, ExpiryJob],
+  providers: [...SERVICES, ReadReplica, ExpiryJob],
   exports: SERVICES,
 })
 export class DatabaseModule {}

@@ -1,11 +1,10 @@
 export { JobLock } from './advisory-lock.js';
-export { DailyPartitions, type PartitionStatus } from './daily-partitions.js';
+export { countMisplaced, DailyPartitions, type PartitionStatus } from './daily-partitions.js';
 export { DatabaseConfiguration } from './database.configuration.js';
 export { DatabaseModule } from './database.module.js';
 export { checkDistribution, failedNodeConnections } from './distribution/check-distribution.js';
 export { distribute } from './distribution/distribute.js';
-export { DeleteAfter } from './expiry/delete-after.js';
-export { ExpiryJob } from './expiry/expiry.job.js';
+export { DeleteAfter, ExpiryJob } from './expiry.job.js';
 export { BatchedStatement, RowDropped } from './batched-statement.js';
 export { inspectDatabase, type DatabaseInspection } from './database-inspection.js';
 export { KeyedQueue } from './keyed-queue.js';
@@ -14,7 +13,7 @@ export { Notifications, presentProcesses, type Subscription } from './notificati
 export { prepared } from './prepared-statements.js';
 export { QueryTimeout, ReadPools, type ReadPool } from './read-pools.js';
 export { inspectReplica } from './read-replica.js';
-export { PartitionMetrics } from './partition-metrics.js';
+export { PartitionRotation } from './partition-rotation.job.js';
 export { settledId } from './settled-id.js';
 export {
   isDatabaseUnavailable,

@@ -2,13 +2,18 @@ import { pipeline, Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
 import { printableCell, printableJson } from '../logging/index.js';
 import { enumeration } from '../schemas/index.js';
+import { EnumField } from '../validation/index.js';
 
 /** The formats of exports. */
 export const EXPORT_FORMATS = ['csv', 'ndjson'] as const;
 /** The format of an export. */
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
-/** The formats of exports, as values of a parameter. */
-export const EXPORT_FORMAT = enumeration('ExportFormat', EXPORT_FORMATS, 'The format of an export.');
+const EXPORT_FORMAT = enumeration('ExportFormat', EXPORT_FORMATS, 'The format of an export.');
+
+/** The parameter of a query that chooses the format of an export. */
+export function ExportFormatField(): PropertyDecorator {
+  return EnumField(EXPORT_FORMAT, { in: 'query', description: 'The format of the file.', example: 'csv' });
+}
 
 const CSV = {
   header: true,

@@ -1,2 +1,2 @@
-export { EXPORT_FORMAT, EXPORT_FORMATS, exportedRows, type ExportFormat } from './exported-rows.js';
+export { EXPORT_FORMATS, exportedRows, ExportFormatField, type ExportFormat } from './exported-rows.js';
 export { exportFile } from './export-file.js';

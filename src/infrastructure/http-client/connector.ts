@@ -1,14 +1,12 @@
-import { lookup } from 'node:dns/promises';
+import { lookup, Resolver } from 'node:dns/promises';
 import { isIPv4, type Socket } from 'node:net';
 import { createSecureContext, rootCertificates } from 'node:tls';
 import { Logger } from '@nestjs/common';
 import { buildConnector, Client } from 'undici';
 import { MINUTE, SECOND } from '../time/index.js';
 import { rejectOnAbort, withDeadline } from './deadline.js';
-import { HostResolver } from './host-resolver.js';
 import type { HttpClientConfiguration } from './http-client.configuration.js';
-import { isPublicUnicast, isSameAddress } from './public-unicast.js';
-import { addressIn, withoutRootDot } from './public-url.js';
+import { addressIn, isPublicUnicast, isSameAddress, withoutRootDot } from './public-url.js';
 import type { Stopwatch } from './stopwatch.js';
 import {
   CONNECT_TIMEOUT,
@@ -18,6 +16,7 @@ import {
   handshakeError,
   REFUSED,
   RESET,
+  UNRESOLVED,
 } from './transport-error.js';
 
 /**
@@ -30,6 +29,65 @@ const ADDRESS_TIMEOUT = 500;
 /** A host name with hundreds of addresses must not cause hundreds of connection attempts. */
 const MAX_ADDRESSES = 4;
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
+
+/** Milliseconds per query to one server. */
+const QUERY_TIMEOUT = SECOND;
+/** Queries per server. */
+const TRIES = 2;
+/** Milliseconds for the whole resolution. */
+const RESOLUTION_TIMEOUT = 3 * SECOND;
+
+/**
+ * Resolves the host name of a receiver and checks every address. Queries DNS directly, because `dns.lookup` occupies one
+ * of libuv's four threads until the system resolver times out, so four host names that do not respond would block all
+ * other lookups.
+ */
+class HostResolver {
+  private readonly resolver = new Resolver({ timeout: QUERY_TIMEOUT, tries: TRIES });
+
+  constructor(private readonly configuration: HttpClientConfiguration) {
+    if (configuration.dnsServers !== undefined) this.resolver.setServers(configuration.dnsServers);
+  }
+
+  /**
+   * @throws TransportError `DNS` if there is no address, `FORBIDDEN_ADDRESS` if any address is not public: a host that
+   * lists a private address among public ones may be trying to make the service connect to the private one.
+   */
+  async resolve(hostname: string, signal: AbortSignal): Promise<readonly string[]> {
+    const addresses = await withDeadline(RESOLUTION_TIMEOUT, UNRESOLVED, signal, () =>
+      this.addressesOf(hostname),
+    );
+    if (addresses.length === 0) throw UNRESOLVED;
+    if (!this.configuration.allowsAnyTarget && !addresses.every(isPublicUnicast)) throw FORBIDDEN_ADDRESS;
+    return addresses;
+  }
+
+  private async addressesOf(hostname: string): Promise<readonly string[]> {
+    const literal = addressIn(hostname);
+    if (literal !== undefined) return [literal];
+    // Developers define host names in /etc/hosts, which DNS does not know.
+    const { allowsAnyTarget, dnsServers } = this.configuration;
+    if (allowsAnyTarget && dnsServers === undefined) return systemAddressesOf(hostname);
+    return this.dnsAddressesOf(hostname);
+  }
+
+  /**
+   * Returns the addresses of both families. One family is enough, because some servers never respond to queries for the
+   * other.
+   */
+  private async dnsAddressesOf(name: string): Promise<readonly string[]> {
+    const results = await Promise.allSettled([this.resolver.resolve4(name), this.resolver.resolve6(name)]);
+    return results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
+  }
+}
+
+async function systemAddressesOf(hostname: string): Promise<readonly string[]> {
+  try {
+    return (await lookup(hostname, { all: true })).map(({ address }) => address);
+  } catch {
+    throw UNRESOLVED;
+  }
+}
 
 /** Reports a response of the proxy that only the operator can fix, such as 407. Clients never see the message. */
 class ProxyError extends Error {}

@@ -1,5 +1,7 @@
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Global, Injectable, Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Client, Pool, type Dispatcher } from 'undici';
 import { maskedUrl } from '../logging/index.js';
@@ -7,11 +9,10 @@ import { Clock, MINUTE, SECOND } from '../time/index.js';
 import { SpanKind, SpanStatusCode, Tracing, type Span } from '../tracing/index.js';
 import { Connector } from './connector.js';
 import { rejectOnAbort } from './deadline.js';
+import { GuardedSocket } from './guarded-socket.js';
 import { HttpClientConfiguration } from './http-client.configuration.js';
 import { validatePublicUrl, validateUrl, type UrlProblem } from './public-url.js';
-import { ResponseGuard } from './response-guard.js';
-import { readText, type ResponseText } from './response-text.js';
-import { retryAfterSeconds } from './retry-after.js';
+import { readText, retryAfterSeconds, type ResponseText } from './response.js';
 import { Stopwatch, type RequestPhases } from './stopwatch.js';
 import {
   codeOf,
@@ -66,13 +67,13 @@ interface RequestOptions extends Dispatcher.RequestOptions<Stopwatch> {
 /** Exposes the current request to the `connect` callback. A client handles one request at a time. */
 class ReceiverClient extends Client {
   declare currentRequest: RequestOptions;
-  declare guard: ResponseGuard;
+  declare socket: GuardedSocket;
 
   override dispatch(options: RequestOptions, handler: Dispatcher.DispatchHandler): boolean {
     this.currentRequest = options;
     if (this.stats.connected) {
       options.opaque.enter('firstByte');
-      this.guard.expectResponse();
+      this.socket.expectResponse();
     }
     return super.dispatch(options, handler);
   }
@@ -193,7 +194,7 @@ export class HttpClient implements OnApplicationShutdown {
     } catch (error) {
       const { connect, firstByte } = stopwatch.read();
       const isReusedConnection = connect === null && firstByte !== null;
-      // Only `EPIPE` proves that the receiver closed the idle connection before the request arrived (`ResponseGuard`).
+      // Only `EPIPE` proves that the receiver closed the idle connection before the request arrived (`GuardedSocket`).
       if (signal.aborted || !isReusedConnection || codeOf(error) !== 'EPIPE') throw error;
       return this.newClient(origin).request({ ...options, reset: true });
     }
@@ -215,8 +216,9 @@ export class HttpClient implements OnApplicationShutdown {
         this.connector.open(new URL(origin), stopwatch, signal).then(
           (socket) => {
             stopwatch.enter('firstByte');
-            client.guard = new ResponseGuard(socket, stopwatch.duration('connect'));
-            callback(null, socket);
+            client.socket = new GuardedSocket(socket, stopwatch.duration('connect'));
+            // undici uses the socket as a stream, whose type it declares more narrowly.
+            callback(null, client.socket as Duplex as Socket);
           },
           (error: Error) => callback(error, null),
         );
@@ -239,3 +241,7 @@ function describe(span: Span, { statusCode, failure, phases }: OutgoingResult): 
   if (failure === null && statusCode < 400) return;
   span.setAttribute('error.type', failure ?? String(statusCode)).setStatus({ code: SpanStatusCode.ERROR });
 }
+
+@Global()
+@Module({ providers: [HttpClient], exports: [HttpClient] })
+export class HttpClientModule {}

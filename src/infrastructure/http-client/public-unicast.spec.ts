@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
 import { FORBIDDEN_IPV4, FORBIDDEN_IPV6, PUBLIC_ADDRESSES } from '../../../test/support/forbidden-urls.js';
-import { isPublicUnicast } from './public-unicast.js';
+import { isPublicUnicast } from './public-url.js';
 
 const ipv4 = fc.uint8Array({ minLength: 4, maxLength: 4 }).map((bytes) => [...bytes].join('.'));
 const ipv6 = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => ipaddr.fromByteArray([...bytes]));

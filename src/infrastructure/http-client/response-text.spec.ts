@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { readText } from './response-text.js';
+import { readText } from './response.js';
 
 const LIMIT = 100;
 const JSON_TYPE = { 'content-type': 'application/json' };

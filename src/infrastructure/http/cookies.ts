@@ -1,6 +1,7 @@
 import { parseCookie } from 'cookie';
 import type { CookieOptions, Request, Response } from 'express';
-import { isLoopback } from './loopback.js';
+import { parsedUrl } from '../urls/index.js';
+import { isLoopback } from './public-address.js';
 
 /**
  * Returns whether cookies are Secure. They are not over http on a development machine, where browsers would ignore
@@ -35,4 +36,25 @@ export function setCookie(response: Response, name: string, value: string, expir
 /** Deletes a cookie from the browser. */
 export function clearCookie(response: Response, name: string): void {
   response.clearCookie(nameFor(response.req, name), attributesFor(response.req));
+}
+
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Returns whether a page of another site made the browser send a request that may change something. */
+export function isCrossSiteRequest(request: Request): boolean {
+  return !SAFE_METHODS.has(request.method) && isFromOtherSite(request);
+}
+
+/**
+ * Returns whether a page of another site made the browser send this request. Browsers report the site in
+ * `Sec-Fetch-Site`, older browsers in `Origin`. Other programs send neither header, and have no cookies that could be
+ * abused.
+ */
+export function isFromOtherSite(request: Request): boolean {
+  const site = request.headers['sec-fetch-site'];
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none';
+  const { origin } = request.headers;
+  if (origin === undefined) return false;
+  const url = parsedUrl(origin);
+  return url === undefined || url.host !== request.headers.host;
 }

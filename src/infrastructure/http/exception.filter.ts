@@ -1,27 +1,64 @@
 import {
   Catch,
   HttpException,
+  Inject,
+  Injectable,
+  Logger,
   type ArgumentsHost,
   type ExceptionFilter as NestExceptionFilter,
 } from '@nestjs/common';
-import type { Request, Response } from 'express';
-import { ApiError } from '../errors/index.js';
-import { ErrorFormats } from './error-formats.js';
-import { Failures } from './failures.js';
-import { helpLink } from './help-link.js';
+import type { NextFunction, Request, Response } from 'express';
+import { isDatabaseUnavailable } from '../database/index.js';
+import { ApiError, INTERNAL_ERROR, SERVICE_UNAVAILABLE, type ErrorCode } from '../errors/index.js';
 import { PROTECTIVE_HEADERS } from './protective-headers.js';
+import { isTooLongToDiscard } from './request-body.js';
 import { requestContext } from './request-context.js';
 import { RouteTable } from './route-table.js';
 
-/** Turns every thrown error into an `ApiError` and sends it as the error body of the specification, or in the `ErrorFormat` of
- * the route. Closes the connection if the response has already begun. */
+/** Seconds until clients should retry if the database is unavailable: about as long as a restart takes. */
+const RETRY_AFTER_SECONDS = 5;
+
+/**
+ * Milliseconds between a response to an unread body and closing the connection. A client that is still sending might otherwise
+ * miss the response.
+ */
+const CLOSE_DELAY = 1_000;
+
+const ERROR_BODY = 'errorBody';
+
+/** Returns the value of the `Link` header that points to the documentation of an error (RFC 8288). */
+export function helpLink(code: ErrorCode): string {
+  return `</docs/errors#${code.toLowerCase()}>; rel="help"`;
+}
+
+/** Turns what a handler throws into what the client may see, and logs the rest. */
+@Injectable()
+export class Failures {
+  private readonly logger = new Logger('Http');
+
+  /** Returns an `ApiError` as it is, and one without details for every other failure. */
+  report(exception: unknown, requestId: string): ApiError {
+    if (exception instanceof ApiError) return exception;
+    const details = { request_id: requestId };
+    if (isDatabaseUnavailable(exception)) {
+      this.logger.warn(`The database is unavailable: ${(exception as Error).message}`, details);
+      return SERVICE_UNAVAILABLE.error(undefined, { retryAfter: RETRY_AFTER_SECONDS });
+    }
+    this.logger.error('Unexpected error', exception, details);
+    return INTERNAL_ERROR.error();
+  }
+}
+
+/**
+ * Turns every thrown error into an `ApiError`, records the request, and sends the error body of the specification. Closes the
+ * connection if the response has already begun. Subclasses, which controllers name in `@UseFilters`, send other bodies.
+ */
 @Catch()
 export class ExceptionFilter implements NestExceptionFilter {
-  constructor(
-    private readonly routes: RouteTable,
-    private readonly formats: ErrorFormats,
-    private readonly failures: Failures,
-  ) {}
+  @Inject()
+  private readonly routes!: RouteTable;
+  @Inject()
+  private readonly failures!: Failures;
 
   catch(exception: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<Request>();
@@ -32,11 +69,32 @@ export class ExceptionFilter implements NestExceptionFilter {
       return;
     }
     // Errors must not be cached, even if the route allows caching.
-    response.setHeader('Cache-Control', PROTECTIVE_HEADERS['Cache-Control']);
-    response.setHeader('Link', helpLink(error.code));
-    const format = this.formats.for(request);
-    if (format) format.send(error, request, response);
-    else response.status(error.status).set(error.headers).json(error.body);
+    response
+      .status(error.status)
+      .set({ 'Cache-Control': PROTECTIVE_HEADERS['Cache-Control'], Link: helpLink(error.code) });
+    this.respond(error, request, response).catch((failure: unknown) => {
+      this.failures.report(failure, requestContext(request).requestId);
+      response.destroy();
+    });
+  }
+
+  /** Returns an object for JSON, or HTML. May change the status and the headers. */
+  protected bodyOf(
+    error: ApiError,
+    request: Request,
+    { locals }: Response,
+  ): object | string | Promise<object | string> {
+    const bodyOf = locals[ERROR_BODY] as ((error: ApiError, request: Request) => object) | undefined;
+    return bodyOf?.(error, request) ?? error.body;
+  }
+
+  private async respond(error: ApiError, request: Request, response: Response): Promise<void> {
+    await requestContext(request).recordNow();
+    const body = await this.bodyOf(error, request, response.set(error.headers));
+    if (response.headersSent) return;
+    if (isTooLongToDiscard(request)) sendBeforeClosing(body, response);
+    else if (typeof body === 'string') response.send(body);
+    else response.json(body);
   }
 
   private translate(exception: unknown, request: Request): ApiError {
@@ -55,4 +113,24 @@ export class ExceptionFilter implements NestExceptionFilter {
 function statusOf(exception: unknown): number {
   if (exception instanceof HttpException) return exception.getStatus();
   return Number((exception as { status?: unknown } | undefined)?.status ?? 500);
+}
+
+/**
+ * Closes the connection some time after the response, because Node.js would receive the whole body to keep the connection. It
+ * would reset a connection that is closed while the client is sending, so the response is sent before it ends.
+ */
+function sendBeforeClosing(body: object | string, response: Response): void {
+  const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  if (typeof body !== 'string') response.type('json');
+  response.set({ Connection: 'close', 'Content-Length': String(bytes.length) }).flushHeaders();
+  response.write(bytes);
+  setTimeout(() => response.end(), CLOSE_DELAY);
+}
+
+/** Creates middleware with which the errors of requests that no route accepts have another body than that of the API. */
+export function withErrorBody(bodyOf: (error: ApiError, request: Request) => object) {
+  return (_request: Request, response: Response, next: NextFunction): void => {
+    response.locals[ERROR_BODY] = bodyOf;
+    next();
+  };
 }

@@ -59,6 +59,11 @@ export class FormFields {
     return Object.fromEntries(values);
   }
 
+  /** The fields that are not empty, for forms without repeated fields. */
+  get parameters(): Readonly<Record<string, string>> {
+    return Object.fromEntries([...this.fields].filter(([, value]) => value !== ''));
+  }
+
   get hasNullCharacter(): boolean {
     return [...this.fields].flat().some((part) => part.includes('\0'));
   }

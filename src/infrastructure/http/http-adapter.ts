@@ -1,13 +1,21 @@
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
-import { ExpressAdapter } from '@nestjs/platform-express';
+import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
 import express, { type Express } from 'express';
-import { serializeRequests } from './serialize-requests.js';
+import { handleClientErrors, serializeRequests } from './connections.js';
+import { HttpConfiguration } from './http.configuration.js';
 
 /**
  * Milliseconds between checks of the time limits. With Node.js's default of 30 s, the limit of 10 s for headers could
  * become 40 s.
  */
 const CONNECTION_CHECK_INTERVAL = 1_000;
+/** Milliseconds for the headers and for the whole request.  */
+const HEADERS_TIMEOUT = 10_000;
+const REQUEST_TIMEOUT = 30_000;
+/** Longer than the idle timeout of common load balancers (60 s), so that they close first. */
+const KEEP_ALIVE_TIMEOUT = 65_000;
+/** Milliseconds without any traffic during a request, after which the connection is closed. */
+const STALLED_TIMEOUT = 60_000;
 
 /**
  * Nest's Express adapter on a server that creates requests and responses with Express's prototypes.
@@ -45,4 +53,20 @@ export class HttpAdapter extends ExpressAdapter {
       // `BodyReader` asks for the body when it is needed.
       .on('checkContinue', listener);
   }
+}
+
+/** Configures Express and the server of an HTTP process. Its middleware is that of `HttpModule`. */
+export function prepareHttpServer(app: NestExpressApplication): void {
+  app.disable('x-powered-by');
+  // Conditional requests save nothing for responses of this API, and tokens must not have an ETag.
+  app.disable('etag');
+  app.set('query parser', 'simple');
+  app.set('trust proxy', app.get(HttpConfiguration).trustedProxyHops);
+
+  const server = app.getHttpServer();
+  server.headersTimeout = HEADERS_TIMEOUT;
+  server.requestTimeout = REQUEST_TIMEOUT;
+  server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT;
+  server.timeout = STALLED_TIMEOUT;
+  handleClientErrors(server);
 }

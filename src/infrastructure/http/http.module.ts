@@ -1,21 +1,76 @@
-import { Module } from '@nestjs/common';
-import { APP_FILTER, APP_PIPE } from '@nestjs/core';
+import { Global, Module, type MiddlewareConsumer, type NestModule } from '@nestjs/common';
+import { APP_PIPE, DiscoveryModule } from '@nestjs/core';
+import type { RequestHandler } from 'express';
 import { RequestValidationPipe } from '../validation/index.js';
-import { ExceptionFilter } from './exception.filter.js';
-import { RequestMetrics } from './request-metrics.js';
-import { RequestSpans } from './request-spans.js';
+import { AllowedOrigins, CrossOriginRequests } from './cross-origin-requests.js';
+import { Failures } from './exception.filter.js';
+import { ProtectiveHeaders } from './protective-headers.js';
+import { PublicAddress } from './public-address.js';
 import { RequestLifecycle } from './request-lifecycle.js';
-import { RouteTable } from './route-table.js';
+import { RequestMetrics, RequestSpans } from './request-telemetry.js';
+import { RouteTable, ServedRoutes } from './route-table.js';
+import { BackgroundTasks, GracefulShutdown, Startup } from './startup-and-shutdown.js';
+import { acceptConnectorPath, validateRequest } from './validate-request.middleware.js';
 
+const SERVICES = [
+  AllowedOrigins,
+  BackgroundTasks,
+  Failures,
+  GracefulShutdown,
+  PublicAddress,
+  RouteTable,
+  Startup,
+];
+
+/**
+ * HTTP services for other modules. They must not import `HttpModule`, which has to shut down before the database
+ * (`AppModule`).
+ */
+@Global()
+@Module({ imports: [DiscoveryModule], providers: SERVICES, exports: SERVICES })
+export class HttpServicesModule {}
+
+/** Runs several steps as one middleware. Nest wraps each middleware in a promise, and remembers its requests. */
+function inOrder(...steps: RequestHandler[]): RequestHandler {
+  return (request, response, next) => {
+    const run = (index: number, error?: unknown): void => {
+      const step = steps[index];
+      if (error || !step) next(error);
+      else void step(request, response, (problem?: unknown) => run(index + 1, problem));
+    };
+    run(0);
+  };
+}
+
+/** What every request passes before the guards of its route. */
 @Module({
   providers: [
-    RouteTable,
+    CrossOriginRequests,
+    ProtectiveHeaders,
     RequestMetrics,
     RequestSpans,
     RequestLifecycle,
-    { provide: APP_FILTER, useClass: ExceptionFilter },
+    ServedRoutes,
     { provide: APP_PIPE, useClass: RequestValidationPipe },
   ],
-  exports: [RequestLifecycle, RouteTable],
 })
-export class HttpModule {}
+export class HttpModule implements NestModule {
+  constructor(
+    private readonly requests: RequestLifecycle,
+    private readonly headers: ProtectiveHeaders,
+    private readonly crossOrigin: CrossOriginRequests,
+    private readonly routes: ServedRoutes,
+  ) {}
+
+  configure(consumer: MiddlewareConsumer): void {
+    const steps = inOrder(
+      this.requests.begin,
+      acceptConnectorPath,
+      (...request) => this.headers.use(...request),
+      validateRequest,
+      (...request) => this.crossOrigin.use(...request),
+      (...request) => this.routes.use(...request),
+    );
+    consumer.apply(steps).forRoutes('/');
+  }
+}

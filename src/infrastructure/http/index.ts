@@ -1,39 +1,27 @@
-export { BackgroundTasks } from './background-tasks.js';
 export { browserName } from './browser-name.js';
-export { RequestRecorder, type CompletedRequest } from './request-recorder.js';
-export { clearCookie, cookieOf, setCookie } from './cookies.js';
-export { isCrossSiteRequest, isFromOtherSite } from './cross-site-requests.js';
-export { ErrorFormats, type ErrorFormat } from './error-formats.js';
-export { Failures } from './failures.js';
-export { readForm, type FormFields, type FormOptions } from './form-body.js';
-export { GracefulShutdown } from './graceful-shutdown.js';
-export { HiddenFromAgentsGuard } from './hidden-from-agents.guard.js';
-export { HttpAdapter } from './http-adapter.js';
-export { HttpServicesModule } from './http-services.module.js';
-export { HttpConfiguration } from './http.configuration.js';
-export { HttpModule } from './http.module.js';
-export {
-  JsonBody,
-  JsonOrLinesBody,
-  NEITHER_JSON_NOR_LINES,
-  NOT_JSON,
-  readJsonBody,
-} from './json-body.decorator.js';
-export { isLoopback } from './loopback.js';
-export { nearestPath } from './nearest-path.js';
+export { clearCookie, cookieOf, isCrossSiteRequest, isFromOtherSite, setCookie } from './cookies.js';
+export { OriginGuard } from './cross-origin-requests.js';
 export { dashboardPath, environmentOf, inEachEnvironment } from './dashboard-path.js';
-export { OriginGuard } from './origin.guard.js';
-export { PublicAddress } from './public-address.js';
+export { ExceptionFilter, Failures, withErrorBody } from './exception.filter.js';
+export { readForm, type FormFields, type FormOptions } from './form-body.js';
+export { HiddenFromAgentsGuard } from './hidden-from-agents.guard.js';
+export { HttpAdapter, prepareHttpServer } from './http-adapter.js';
+export { HttpConfiguration } from './http.configuration.js';
+export { HttpModule, HttpServicesModule } from './http.module.js';
+export { JsonBodyGuard, JsonOrLinesBodyGuard, NEITHER_JSON_NOR_LINES, NOT_JSON } from './json-body.guard.js';
+export { nearestPath } from './nearest-path.js';
+export { isLoopback, PublicAddress } from './public-address.js';
+export { UNSUPPORTED_CONTENT_ENCODING } from './request-body.js';
 export {
   Attribution,
   requestContext,
+  RequestRecorder,
   type AttributedClient,
+  type CompletedRequest,
   type RequestAttribution,
 } from './request-context.js';
-export { Origin, requestOrigin, type RequestOrigin } from './request-origin.js';
-export { prepareHttpServer } from './server.js';
-export { UNSUPPORTED_CONTENT_ENCODING } from './request-body.js';
-export { rateLimitKeyOfAddress } from './rate-limit-key.js';
-export { keepRoutesOf, OnSurface } from './served-surfaces.js';
-export { Startup } from './startup.js';
+export { RecordRequest } from './request-lifecycle.js';
+export { Origin, rateLimitKeyOfAddress, requestOrigin, type RequestOrigin } from './request-origin.js';
+export { OnSurface, RouteTable } from './route-table.js';
+export { BackgroundTasks, GracefulShutdown, Startup } from './startup-and-shutdown.js';
 export { StaticContent } from './static-content.js';

@@ -1,4 +1,6 @@
+import { Injectable, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
+import { HttpConfiguration } from './http.configuration.js';
 
 /**
  * Headers of every response, unless its route overrides them: no caching, no frames, no scripts, no content
@@ -11,25 +13,26 @@ export const PROTECTIVE_HEADERS = {
   'Referrer-Policy': 'no-referrer',
   'X-Content-Type-Options': 'nosniff',
 } as const;
+const HEADERS = Object.entries(PROTECTIVE_HEADERS);
 
 /** One year. Without `includeSubDomains`, because other hosts of the domain are not part of this service. */
 const STRICT_TRANSPORT_SECURITY = 'max-age=31536000';
 
-type Middleware = (request: Request, response: Response, next: NextFunction) => void;
-
 /**
  * Sets the headers before anything else, so that errors have them, too. docs/decisions/0015-protective-headers.md
  * explains why helmet is not used.
- *
- * @param hasProxy whether a trusted proxy terminates TLS. Without a proxy, the service cannot know that a request came
- * over https, and only a response over https may require https (RFC 6797, section 7.2)
  */
-export function protectiveHeaders(hasProxy: boolean): Middleware {
-  const headers = Object.entries(PROTECTIVE_HEADERS);
-  return (request, response, next) => {
-    for (const [name, value] of headers) response.setHeader(name, value);
-    if (hasProxy && request.secure)
+@Injectable()
+export class ProtectiveHeaders implements NestMiddleware {
+  /** Whether a trusted proxy terminates TLS: only a response over https may require https (RFC 6797, section 7.2). */
+  private readonly hasProxy = this.configuration.trustedProxyHops > 0;
+
+  constructor(private readonly configuration: HttpConfiguration) {}
+
+  use(request: Request, response: Response, next: NextFunction): void {
+    for (const [name, value] of HEADERS) response.setHeader(name, value);
+    if (this.hasProxy && request.secure)
       response.setHeader('Strict-Transport-Security', STRICT_TRANSPORT_SECURITY);
     next();
-  };
+  }
 }

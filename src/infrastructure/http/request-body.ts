@@ -1,8 +1,8 @@
+import type { IncomingMessage } from 'node:http';
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Request, Response } from 'express';
 import { PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE } from '../errors/index.js';
-import { hasBody, isTooLongToDiscard } from './unread-body.js';
 
 const DECOMPRESSORS: ReadonlyMap<string, () => Transform> = new Map([
   ['gzip', createGunzip],
@@ -12,6 +12,22 @@ const DECOMPRESSORS: ReadonlyMap<string, () => Transform> = new Map([
 export const UNSUPPORTED_CONTENT_ENCODING =
   'The content encoding of the request body must be gzip, deflate, br or identity.';
 const CONTINUE = /^100-continue$/i;
+/** Bytes of an unread body that the service discards to keep the connection usable. */
+const MAX_DISCARDED = 65_536;
+
+/** Returns whether the request has a body (RFC 9112, section 6.3). */
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/**
+ * Returns whether the rest of the body is too long, or of unknown length, so that receiving and discarding it is not
+ * worthwhile.
+ */
+export function isTooLongToDiscard(request: IncomingMessage): boolean {
+  if (request.complete || !hasBody(request)) return false;
+  return !(Number(request.headers['content-length']) <= MAX_DISCARDED);
+}
 
 /**
  * Reads request bodies up to a limit. Unlike body-parser, rejects a body that is too large without receiving the rest

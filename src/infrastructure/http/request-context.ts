@@ -31,8 +31,8 @@ export class RequestContext implements RequestAttribution {
   /** The probable mistake of the client, for the service log only. */
   hint?: string;
   /**
-   * Records the request as completed, before its response ends. Call it before the headers of a response that stays open for
-   * hours; otherwise the logs and metrics would not show the request until then, and would count the hours as latency.
+   * Writes the request log entry of a client's request, and then the service log and the metrics. Call it before the headers of
+   * the response are sent; afterwards, it does nothing.
    */
   recordNow: () => Promise<void> = () => Promise.resolve();
 
@@ -69,3 +69,26 @@ export const Attribution = createParamDecorator(
   (_data: unknown, context: ExecutionContext): RequestAttribution =>
     requestContext(context.switchToHttp().getRequest<RequestWithContext>()),
 );
+
+/** A completed request of a known client. */
+export interface CompletedRequest extends AttributedClient {
+  readonly method: string;
+  readonly path: string;
+  readonly statusCode: number;
+  readonly latencyMilliseconds: number;
+  /** The parsed body, if there was one. */
+  readonly body: unknown;
+  /** Set if the handler knows values that the body does not contain. */
+  readonly sessionId?: string | undefined;
+  readonly externalUserId?: string | undefined;
+  /** Name of the tool that an agent called. */
+  readonly tool?: string | undefined;
+}
+
+/** Records every request of a known client before its response is sent. */
+export abstract class RequestRecorder {
+  /** The response is sent when this resolves. Must not reject and must not take long. */
+  abstract record(request: CompletedRequest): Promise<void>;
+  /** Called once, when the process ends. Resolves when everything has been written or saved, or after a time limit. */
+  abstract close(): Promise<void>;
+}

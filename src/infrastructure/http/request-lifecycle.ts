@@ -6,18 +6,22 @@ import {
   Logger,
   Optional,
   type BeforeApplicationShutdown,
+  type CallHandler,
+  type ExecutionContext,
+  type NestInterceptor,
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { HttpAdapterHost, type AbstractHttpAdapter } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';
-import { BackgroundTasks } from './background-tasks.js';
-import { RequestRecorder } from './request-recorder.js';
-import { GracefulShutdown } from './graceful-shutdown.js';
-import { openRequestContext, type RequestContext } from './request-context.js';
-import { routeOf } from './request-labels.js';
-import { RequestMetrics } from './request-metrics.js';
-import { RequestSpans } from './request-spans.js';
-import { closeIfUnread } from './unread-body.js';
+import { mergeMap, type Observable } from 'rxjs';
+import {
+  openRequestContext,
+  requestContext,
+  RequestRecorder,
+  type RequestContext,
+} from './request-context.js';
+import { RequestMetrics, RequestSpans, routeOf } from './request-telemetry.js';
+import { BackgroundTasks, GracefulShutdown } from './startup-and-shutdown.js';
 
 /** Milliseconds that a shutdown waits for open connections, then for handlers, then for background tasks. */
 const CONNECTIONS_TIMEOUT = 5_000;
@@ -25,11 +29,18 @@ const HANDLERS_TIMEOUT = 3_000;
 const TASKS_TIMEOUT = 5_000;
 
 /**
- * The first middleware. Gives each request its ID and context, and wraps `response.end()`: a response that belongs to an
- * API client waits at most 250 ms for the commit of its request log entry before it is sent (requests to OAuth endpoints
- * have no entry), and every response gets a service log line afterward. A `finish` listener would run too late, and an
- * interceptor would miss responses from guards.
+ * Writes the request log entry before the response of a handler is sent. `ExceptionFilter` does the same for errors, so that
+ * together they see every response that belongs to an API client. A response waits at most 250 ms for the entry.
  */
+@Injectable()
+export class RecordRequest implements NestInterceptor {
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const { recordNow } = requestContext(context.switchToHttp().getRequest<Request>());
+    return next.handle().pipe(mergeMap((result: unknown) => recordNow().then(() => result)));
+  }
+}
+
+/** Gives each request its ID and context, and logs it when it has ended. Waits for requests before the process stops. */
 @Injectable()
 export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicationShutdown {
   private readonly logger = new Logger('Http');
@@ -51,9 +62,7 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
    * finish a request.
    */
   beforeApplicationShutdown(): void {
-    // The worker and the CLI have no server.
-    const adapter = this.adapterHost.httpAdapter as AbstractHttpAdapter<Server> | null;
-    setTimeout(() => adapter?.getHttpServer().closeAllConnections(), CONNECTIONS_TIMEOUT).unref();
+    setTimeout(() => this.server?.closeAllConnections(), CONNECTIONS_TIMEOUT).unref();
   }
 
   /**
@@ -67,58 +76,52 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
     await this.recorder?.close();
   }
 
-  readonly middleware = (request: Request, response: Response, next: NextFunction): void => {
+  /** The first middleware. */
+  readonly begin = (request: Request, response: Response, next: NextFunction): void => {
     const context = openRequestContext(request);
     response.setHeader('X-Request-Id', context.requestId);
+    if (this.shutdown.isShuttingDown) response.setHeader('Connection', 'close');
     const span = this.spans.begin(request);
-    const end = response.end;
-    let isPending = true;
     this.pendingResponses += 1;
-    const settle = (): void => {
-      if (isPending) this.pendingResponses -= 1;
-      isPending = false;
-    };
-    // If the peer disconnects during a static file, `end()` is never called, so settle here. A request that belongs to an
-    // API client has a handler, which always calls `end()`.
-    response.once('close', () => {
-      if (!context.client) settle();
-    });
+    let isPending = true;
     const log = (): void => {
-      settle();
+      if (!isPending) return;
+      isPending = false;
+      this.pendingResponses -= 1;
       const milliseconds = context.elapsedMilliseconds;
       this.metrics.completed(request, response, milliseconds);
       this.writeLogLine(request, response, context, milliseconds, span?.spanContext().traceId);
       if (span) this.spans.end(span, request, response, context);
     };
-    const endAndLog = (values: unknown[]): void => {
-      Reflect.apply(end, response, values);
-      log();
-    };
-    context.recordNow = async () => {
-      response.end = end;
-      await this.writeRequestLogEntry(request, response, context);
-      log();
-    };
-    response.end = ((...values: unknown[]) => {
-      response.end = end;
-      if (this.shutdown.isShuttingDown && !response.headersSent) response.setHeader('Connection', 'close');
-      closeIfUnread(request, response);
-      const recorded = this.writeRequestLogEntry(request, response, context);
-      if (recorded) void recorded.finally(() => endAndLog(values));
-      else endAndLog(values);
-      return response;
-    }) as Response['end'];
+    let recorded: Promise<void> | undefined;
+    context.recordNow = () => (recorded ??= this.writeRequestLogEntry(request, response, context).then(log));
+    response.once('close', () => {
+      // The handler of a client that has disconnected still runs, and its request is recorded.
+      if (!this.isRecorded(context)) log();
+      if (this.shutdown.isShuttingDown) this.server?.closeIdleConnections();
+    });
     this.spans.within(span, next);
   };
 
-  private writeRequestLogEntry(
+  /** The worker and the CLI have no server. */
+  private get server(): Server | undefined {
+    return (this.adapterHost.httpAdapter as AbstractHttpAdapter<Server> | null)?.getHttpServer();
+  }
+
+  private isRecorded({ client, isRecorded }: RequestContext): boolean {
+    return this.recorder !== undefined && client !== undefined && isRecorded;
+  }
+
+  private async writeRequestLogEntry(
     request: Request,
     response: Response,
     context: RequestContext,
-  ): Promise<void> | undefined {
-    if (!this.recorder || !context.client || !context.isRecorded) return undefined;
-    return this.recorder.record({
-      ...context.client,
+  ): Promise<void> {
+    const { client } = context;
+    if (!this.recorder || !client || !context.isRecorded) return;
+    if (this.shutdown.isShuttingDown && !response.headersSent) response.setHeader('Connection', 'close');
+    await this.recorder.record({
+      ...client,
       method: request.method,
       path: request.path,
       statusCode: response.statusCode,

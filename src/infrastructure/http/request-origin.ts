@@ -1,5 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
+import ipaddr from 'ipaddr.js';
 
 /** Where a request came from. */
 export interface RequestOrigin {
@@ -24,3 +25,16 @@ export function requestOrigin(request: Request): RequestOrigin {
 export const Origin = createParamDecorator((_data: unknown, context: ExecutionContext) =>
   requestOrigin(context.switchToHttp().getRequest<Request>()),
 );
+
+/** Length of the IPv6 prefix that one subscriber controls. */
+const IPV6_SUBSCRIBER_PREFIX = 64;
+
+/**
+ * Returns the key under which rate limits count an IP address: the IPv4 address, or the IPv6 prefix of the subscriber.
+ */
+export function rateLimitKeyOfAddress(address: string): string {
+  if (!ipaddr.isValid(address)) return address;
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return parsed.toString();
+  return ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/${IPV6_SUBSCRIBER_PREFIX}`).toString();
+}

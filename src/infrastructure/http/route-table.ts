@@ -1,96 +1,147 @@
-import { Injectable } from '@nestjs/common';
-import { HttpAdapterHost, ModulesContainer } from '@nestjs/core';
-import type { Express, NextFunction, Request, Response } from 'express';
+import { Injectable, RequestMethod, SetMetadata, type NestMiddleware, type Type } from '@nestjs/common';
+import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
+import { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
+import type { NextFunction, Request, Response } from 'express';
+import { ServiceConfiguration, type Surface } from '../config/index.js';
 import { METHOD_NOT_ALLOWED, NOT_FOUND, type ApiError } from '../errors/index.js';
 import { nearestPath } from './nearest-path.js';
-import { pathsOf } from './served-surfaces.js';
 
 const WELL_KNOWN = '/.well-known/';
 
-interface RouteLayer {
-  readonly route?: { readonly path: unknown; readonly methods: Readonly<Record<string, boolean>> };
-  match(path: string): boolean;
+const SURFACES = 'surfaces';
+
+/** Assigns a route to surfaces. A process that serves none of them responds as if it did not have the route. */
+export const OnSurface = (...surfaces: Surface[]): MethodDecorator => SetMetadata(SURFACES, surfaces);
+
+/** A route of a controller, at one of its paths. */
+interface Route {
+  /** With placeholders such as `:id`. */
+  readonly path: string;
+  readonly pattern: RegExp;
+  readonly method: string;
+  /** Empty for a route that every process serves. */
+  readonly surfaces: readonly Surface[];
 }
 
-/**
- * Knows the routes that this process serves. Express responds with 404 where HTTP requires 405 (RFC 9110, section
- * 15.5.6).
- */
+/** Knows the routes of all controllers, and which of them this process serves. */
 @Injectable()
 export class RouteTable {
-  /** The methods of paths without parameters. */
-  private fixedPaths: ReadonlyMap<string, ReadonlySet<string>> | undefined;
+  private table: { readonly served: readonly Route[]; readonly others: readonly Route[] } | undefined;
   /** The paths that error messages may show: all but those of the internal API. */
   private publicPaths: readonly string[] | undefined;
 
   constructor(
-    private readonly adapterHost: HttpAdapterHost,
-    private readonly modules: ModulesContainer,
+    private readonly discovery: DiscoveryService,
+    private readonly scanner: MetadataScanner,
+    private readonly reflector: Reflector,
+    private readonly configuration: ServiceConfiguration,
   ) {}
 
-  /**
-   * Rejects methods that a path without parameters does not support. Express would try routes with parameters next, and
-   * treat the `create` of `/users/create` as an ID.
-   */
-  readonly middleware = (request: Request, _response: Response, next: NextFunction): void => {
-    this.fixedPaths ??= this.readFixedPaths();
-    const methods = this.fixedPaths.get(request.path);
-    next(methods && !methods.has(request.method) ? notAllowed(methods) : undefined);
-  };
+  get served(): readonly Route[] {
+    return this.routes.served;
+  }
 
-  /** Returns the error for a request that no route accepts. */
+  /** The routes of surfaces that this process does not serve. */
+  get others(): readonly Route[] {
+    return this.routes.others;
+  }
+
+  /** Returns the error for a request that no route accepts: 405 if the path has other methods (RFC 9110, section 15.5.6). */
   noRoute(path: string): ApiError {
-    const methods = methodsOf(this.layers().filter((layer) => matches(layer, path)));
-    if (methods.size > 0) return notAllowed(methods);
-    this.publicPaths ??= this.readPublicPaths();
+    // `/users/create` is not an ID.
+    const fixed = this.served.filter((route) => route.path === path);
+    const routes = fixed.length > 0 ? fixed : this.served.filter(({ pattern }) => pattern.test(path));
+    if (routes.length > 0) return notAllowed(routes);
+    this.publicPaths ??= this.served
+      .filter(({ surfaces }) => !surfaces.includes('internal'))
+      .map((route) => route.path);
     // Programs look for metadata at several of these paths. They have not misspelled another.
     const nearest = path.startsWith(WELL_KNOWN) ? undefined : nearestPath(path, this.publicPaths);
     return NOT_FOUND.error(nearest && `${NOT_FOUND.message} Did you mean ${nearest}?`);
   }
 
-  private readPublicPaths(): string[] {
-    const internal = pathsOf('internal', this.modules);
-    const paths = this.layers().map(({ route }) => String(route?.path));
-    return [...new Set(paths)].filter((path) => !internal.has(path));
+  /** Returns whether this process serves a route of these surfaces. */
+  serves(surfaces: readonly Surface[]): boolean {
+    return surfaces.length === 0 || surfaces.some((surface) => this.configuration.serves(surface));
   }
 
-  private readFixedPaths(): Map<string, Set<string>> {
-    const paths = new Map<string, Set<string>>();
-    for (const layer of this.layers()) {
-      const path = layer.route?.path;
-      if (typeof path !== 'string' || /[:*{]/.test(path)) continue;
-      paths.set(path, new Set([...(paths.get(path) ?? []), ...methodsOf([layer])]));
-    }
-    return paths;
+  private get routes(): NonNullable<RouteTable['table']> {
+    if (this.table) return this.table;
+    const all = this.discovery.getControllers().flatMap(({ metatype }) => this.routesOf(metatype as Type));
+    const served = all.filter(({ surfaces }) => this.serves(surfaces));
+    return (this.table = { served, others: all.filter((route) => !served.includes(route)) });
   }
 
-  private layers(): RouteLayer[] {
-    const { router } = this.adapterHost.httpAdapter.getInstance<Express>();
-    return (router.stack as unknown as RouteLayer[]).filter(({ route }) => route !== undefined);
+  private routesOf(controller: Type): Route[] {
+    const { prototype } = controller as { prototype: Record<string, () => unknown> };
+    return this.scanner.getAllMethodNames(prototype).flatMap((name): Route[] => {
+      const handler = prototype[name] as () => unknown;
+      const method = this.reflector.get<RequestMethod | undefined>(METHOD_METADATA, handler);
+      // Handlers of all methods respond to requests that no other route accepts.
+      if (method === undefined || method === RequestMethod.ALL) return [];
+      const surfaces = this.reflector.get<Surface[] | undefined>(SURFACES, handler) ?? [];
+      return this.pathsAt(controller).flatMap((base) =>
+        this.pathsAt(handler).map((own) => {
+          const path = `/${[base, own].filter(Boolean).join('/')}`;
+          const pattern = new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`);
+          return { path, pattern, method: RequestMethod[method], surfaces };
+        }),
+      );
+    });
+  }
+
+  private pathsAt(target: Type | (() => unknown)): string[] {
+    return [this.reflector.get<string | string[]>(PATH_METADATA, target)]
+      .flat()
+      .map((path) => path.replaceAll(/^\/|\/$/g, ''));
   }
 }
 
-function methodsOf(layers: readonly RouteLayer[]): Set<string> {
-  const methods = new Set(
-    layers.flatMap(({ route }) => Object.keys(route?.methods ?? {}).map((method) => method.toUpperCase())),
-  );
+/**
+ * Rejects requests that Express would give to a wrong route: one of a surface that this process does not serve, or a route with
+ * parameters that takes the `create` of `/users/create` for an ID if the method is not that of `/users/create`.
+ */
+@Injectable()
+export class ServedRoutes implements NestMiddleware {
+  private fixedPaths: ReadonlyMap<string, ReadonlySet<string>> | undefined;
+
+  constructor(private readonly routes: RouteTable) {}
+
+  use({ path, method }: Request, _response: Response, next: NextFunction): void {
+    this.fixedPaths ??= this.readFixedPaths();
+    const methods = this.fixedPaths.get(path);
+    if (methods ? !methods.has(method) && this.isAmbiguous(path, method) : this.isElsewhere(path))
+      next(this.routes.noRoute(path));
+    else next();
+  }
+
+  /** Returns the methods of the paths without parameters. */
+  private readFixedPaths(): Map<string, Set<string>> {
+    const fixed = this.routes.served.filter(({ path }) => !path.includes(':'));
+    const routesAt = (path: string): Route[] => fixed.filter((route) => route.path === path);
+    return new Map(fixed.map(({ path }) => [path, methodsOf(routesAt(path))]));
+  }
+
+  private isAmbiguous(path: string, method: string): boolean {
+    return this.routes.served.some((route) => methodsOf([route]).has(method) && route.pattern.test(path));
+  }
+
+  private isElsewhere(path: string): boolean {
+    const matches = (routes: readonly Route[]): boolean => routes.some(({ pattern }) => pattern.test(path));
+    return matches(this.routes.others) && !matches(this.routes.served);
+  }
+}
+
+function methodsOf(routes: readonly Route[]): Set<string> {
+  const methods = new Set(routes.map(({ method }) => method));
   // Express handles HEAD wherever it handles GET.
   if (methods.has('GET')) methods.add('HEAD');
   return methods;
 }
 
-function notAllowed(methods: ReadonlySet<string>): ApiError {
-  const allowed = [...methods].toSorted().join(', ');
+function notAllowed(routes: readonly Route[]): ApiError {
+  const allowed = [...methodsOf(routes)].toSorted().join(', ');
   return METHOD_NOT_ALLOWED.error(`The method is not allowed for this path. Allowed methods: ${allowed}.`, {
     headers: { Allow: allowed },
   });
-}
-
-function matches(layer: RouteLayer, path: string): boolean {
-  try {
-    return layer.match(path);
-  } catch {
-    // A path that cannot be decoded matches nothing.
-    return false;
-  }
 }

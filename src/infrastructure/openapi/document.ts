@@ -1,28 +1,20 @@
 import type { INestApplication } from '@nestjs/common';
-import type { NestExpressApplication } from '@nestjs/platform-express';
-import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
-import type { Request, Response } from 'express';
-import { stringify } from 'yaml';
-import { ServiceConfiguration, type Surface } from '../config/index.js';
-import { StaticContent } from '../http/index.js';
-import { nameComponents } from './components.js';
-import { expressConditions } from './conditions.js';
-import { descriptionOf, type ConfigurationOf, SURFACE_EXTENSION } from './operation.js';
-import { operationsOf, type Operation } from './operations-of.js';
-import { plainReferences } from './plain-references.js';
-import { completeRequests } from './requests.js';
-import { descriptionOfTopic } from './topic.js';
-import { toVersion30 } from './version-3.0.js';
+import { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { DocumentBuilder, SwaggerModule, type OpenAPIObject, type SchemaObject } from '@nestjs/swagger';
+import { RouteTable } from '../http/index.js';
+import { namedSchemas } from '../schemas/index.js';
+import { Components, usedComponents } from './components.js';
+import { DOCUMENTED_ROUTE, TOPIC, type ConfigurationOf } from './operation.js';
+import {
+  SURFACE_NAMES,
+  TAG_SEPARATOR,
+  writtenOperation,
+  writtenSchema,
+  type DiscoveredRoute,
+  type Operation,
+} from './written-operations.js';
 
 const API_VERSION = '1.0.0';
-
-const SURFACE_NAMES: Readonly<Record<Surface, string>> = {
-  platform: 'Platform API',
-  connector: 'Agent connector',
-  dashboard: 'Dashboard API',
-  careers: 'Careers',
-  internal: 'Internal API',
-};
 
 const describe = (
   limits: string,
@@ -55,9 +47,6 @@ A response reports one problem, in this order: credentials (401), rate (429), ac
 For an unknown path, the response is 404 \`NOT_FOUND\`. For a method that the path does not support, it is 405
 \`METHOD_NOT_ALLOWED\` with an \`Allow\` header. The \`Link\` header of an error (\`rel="help"\`) points to its description.`;
 
-/** Separates the surface and the topic. */
-const TAG_SEPARATOR = ' · ';
-
 /** The requests that the service sends to clients. */
 export interface WebhookDocuments {
   readonly webhooks: NonNullable<OpenAPIObject['webhooks']>;
@@ -68,11 +57,12 @@ export interface WebhookDocuments {
 /**
  * Builds the OpenAPI document of all operations that the application serves and of the webhooks that it sends.
  *
+ * @param describeWebhooks adds the parts that webhooks share
  * @param limits a sentence about the rate limits that operations share
  */
 export function buildDocument(
   app: INestApplication,
-  { webhooks, callbacks }: WebhookDocuments,
+  describeWebhooks: (components: Components) => WebhookDocuments,
   limits: string,
 ): OpenAPIObject {
   const frame = new DocumentBuilder()
@@ -117,70 +107,94 @@ export function buildDocument(
         'The cookie of a login at `/login`. Without https, in local development, its name is `session`.',
     })
     .build();
-  // Added here because `@ApiWebhook` would register a route for each webhook.
-  const document = SwaggerModule.createDocument(app, { ...frame, webhooks }, { autoTagControllers: false });
-  completeOperations(document, (target) => app.get(target, { strict: false }));
-  for (const operation of operationsOf(document)) {
-    const own = callbacks[operation.operationId ?? ''];
-    if (own) operation.callbacks = own;
-  }
-  expressConditions(document);
-  completeRequests(document);
-  return plainReferences(nameComponents({ ...document, tags: tagsOf(document) }));
+  const document = SwaggerModule.createDocument(app, frame, { autoTagControllers: false });
+  removeRoutes(document, app.get(RouteTable).others);
+  const { routes, topics } = discover(app);
+  const components = new Components();
+  const schemas = (document.components?.schemas ?? {}) as Readonly<Record<string, SchemaObject>>;
+  const configurationOf: ConfigurationOf = (target) => app.get(target, { strict: false });
+  // Not `@ApiWebhook`, which would register a route for each webhook.
+  const { webhooks, callbacks } = describeWebhooks(components);
+  const written = (operation: Operation): Operation => {
+    const { operationId = '' } = operation;
+    const route = routes.get(operationId);
+    if (!route) return operation;
+    const own = callbacks[operationId];
+    return {
+      ...writtenOperation(operation, route, { schemas, components, configurationOf }),
+      ...(own && { callbacks: own }),
+    };
+  };
+  const paths = Object.fromEntries(
+    Object.entries(document.paths).map(([path, item]) => [
+      path,
+      Object.fromEntries(
+        Object.entries(item as Record<string, Operation>).map(([method, operation]) => [
+          method,
+          written(operation),
+        ]),
+      ),
+    ]),
+  );
+  const all = {
+    ...document,
+    paths,
+    tags: tagsOf(paths, topics),
+    components: {
+      ...document.components,
+      ...components.parts,
+      schemas: writtenSchema({ ...schemas, ...namedSchemas() }),
+    },
+    webhooks,
+  } as unknown as OpenAPIObject;
+  return { ...all, components: usedComponents(all) };
 }
 
-/**
- * Gives each operation its description, the server of its surface if it has a host of its own, and a tag for its surface
- * and topic, such as `Platform API · MCP tokens`: Swagger UI does not support groups of tags.
- */
-function completeOperations(document: OpenAPIObject, configurationOf: ConfigurationOf): void {
-  const configuration = configurationOf(ServiceConfiguration);
-  for (const path of Object.values(document.paths)) {
-    for (const operation of Object.values(path)) {
-      const surface = operation?.[SURFACE_EXTENSION] as Surface | undefined;
-      if (!surface) continue;
-      delete operation[SURFACE_EXTENSION];
-      operation.description = descriptionOf(operation.operationId ?? '', configurationOf);
-      operation.tags = [[SURFACE_NAMES[surface], ...(operation.tags ?? [])].join(TAG_SEPARATOR)];
-      const url = configuration.publicUrlOf(surface);
-      if (url !== undefined) operation.servers = [{ url, description: SURFACE_NAMES[surface] }];
+/** Returns the documented routes by their `operationId`, and the descriptions of the topics. */
+function discover(app: INestApplication): {
+  readonly routes: ReadonlyMap<string, DiscoveredRoute>;
+  readonly topics: ReadonlyMap<string, string>;
+} {
+  const discovery = app.get(DiscoveryService, { strict: false });
+  const scanner = app.get(MetadataScanner, { strict: false });
+  const routes = new Map<string, DiscoveredRoute>();
+  const topics = new Map<string, string>();
+  for (const controller of discovery.getControllers()) {
+    const { name, description } = discovery.getMetadataByDecorator(TOPIC, controller) ?? {};
+    if (name !== undefined && description !== undefined) topics.set(name, description);
+    const { prototype } = controller.metatype as { readonly prototype: object };
+    for (const method of scanner.getAllMethodNames(prototype)) {
+      const route = discovery.getMetadataByDecorator(DOCUMENTED_ROUTE, controller, method);
+      if (!route) continue;
+      const parameters = Reflect.getMetadata('design:paramtypes', prototype, method) as unknown[];
+      routes.set(route.operation.operationId, { ...route, parameters });
     }
   }
+  return { routes, topics };
 }
 
 /** Returns the tags, surface by surface. */
-function tagsOf(document: OpenAPIObject): { name: string; description: string }[] {
-  const used = [...new Set(operationsOf(document).flatMap(({ tags = [] }) => tags))].toSorted();
+function tagsOf(
+  paths: OpenAPIObject['paths'],
+  topics: ReadonlyMap<string, string>,
+): { name: string; description: string }[] {
+  const operations = Object.values(paths).flatMap((path) => Object.values(path) as Operation[]);
+  const used = [...new Set(operations.flatMap(({ tags = [] }) => tags))].toSorted();
   return Object.values(SURFACE_NAMES).flatMap((surface) =>
-    used.filter((tag) => tag.split(TAG_SEPARATOR)[0] === surface).map(describedTag),
+    used
+      .map((tag) => [tag, ...tag.split(TAG_SEPARATOR)])
+      .filter(([, ofSurface]) => ofSurface === surface)
+      .map(([name = '', , topic = '']) => ({ name, description: topics.get(topic) ?? '' })),
   );
 }
 
-function describedTag(name: string): { name: string; description: string } {
-  return { name, description: descriptionOfTopic(name.split(TAG_SEPARATOR)[1] ?? '') };
-}
-
-/**
- * Serves the document at `/openapi.json`, `/openapi-3.0.json` and `/openapi.yaml`. It is built at the first request for
- * it, because building it takes longer than the rest of creating the application.
- */
-export function serveDocument(app: NestExpressApplication, document: () => OpenAPIObject): void {
-  const json = 'application/json; charset=utf-8';
-  serve(app, '/openapi.json', json, () => JSON.stringify(document()));
-  serve(app, '/openapi-3.0.json', json, () => JSON.stringify(toVersion30(document())));
-  serve(app, '/openapi.yaml', 'text/yaml; charset=utf-8', () =>
-    stringify(document(), { aliasDuplicateObjects: false, lineWidth: 0 }),
-  );
-}
-
-/** Serves text that is created at the first request for it. */
-function serve(app: NestExpressApplication, path: string, type: string, create: () => string): void {
-  let content: StaticContent | undefined;
-  app
-    .getHttpAdapter()
-    .getInstance()
-    .get(path, (request: Request, response: Response) => {
-      content ??= new StaticContent(create(), { 'Content-Type': type });
-      return content.send(request, response);
-    });
+/** Removes the operations of surfaces that this deployment does not serve. */
+function removeRoutes(document: OpenAPIObject, routes: RouteTable['others']): void {
+  for (const { path, method } of routes) {
+    const key = path.replaceAll(/:(\w+)/g, '{$1}');
+    const operations = document.paths[key] as Record<string, unknown> | undefined;
+    if (!operations) continue;
+    delete operations[method.toLowerCase()];
+    if (Object.keys(operations).length === 0) delete document.paths[key];
+  }
 }

@@ -1,11 +1,11 @@
-export { componentOf } from './components.js';
-export { withExamples, withMessages, withSharedMessages, type ErrorBodyDocument } from './api-errors.js';
-export { ErrorResponse } from './error-response.js';
-export { buildDocument, serveDocument, type WebhookDocuments } from './document.js';
+export type { Components } from './components.js';
+export { withExamples, withMessages, withSharedMessages, type ErrorBodyDocument } from './error-responses.js';
+export { ErrorResponse } from './error-responses.js';
+export { buildDocument, type WebhookDocuments } from './document.js';
 export { toVersion30 } from './version-3.0.js';
-export { Topic } from './topic.js';
 export {
   resolveDescription,
+  Topic,
   DocumentedOperation,
   type ConfigurationOf,
   type OperationDocument,

@@ -1,20 +1,25 @@
 import { applyDecorators, type Type } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
 import {
   ApiBody,
-  ApiExtension,
   ApiExtraModels,
   ApiHeader,
   ApiOperation,
   ApiParam,
-  ApiResponse,
+  ApiTags,
   getSchemaPath,
 } from '@nestjs/swagger';
 import type { Surface } from '../config/index.js';
 import { OnSurface } from '../http/index.js';
 import { INVALID_FIELD, type ErrorKind } from '../errors/index.js';
 import { exampleMessages, hasFields, MESSAGES } from '../validation/index.js';
-import { ApiErrors, type DocumentedError, type ErrorBodyDocument } from './api-errors.js';
-import { componentOf } from './components.js';
+import type { Components, Part } from './components.js';
+import {
+  ERROR_BODY,
+  errorResponses,
+  type DocumentedError,
+  type ErrorBodyDocument,
+} from './error-responses.js';
 import { exampleOf } from './properties.js';
 
 /** Returns the instance of a configuration class that the document is built with. */
@@ -49,7 +54,7 @@ export interface OperationDocument {
    * property to `undefined` to omit it.
    */
   readonly responseExample?: unknown;
-  /** Errors besides `INVALID_FIELD` for fields of the body or query, which come from the DTO. */
+  /** Errors besides `INVALID_FIELD` for fields of the body or query, which come from the DTO unless there is an `errorBody`. */
   readonly errors: readonly (ErrorKind | DocumentedError)[];
   /** The error body, if it differs from that of other operations. */
   readonly errorBody?: ErrorBodyDocument;
@@ -69,75 +74,80 @@ const PATH_SCHEMAS = {
   int64: { type: 'integer', format: 'int64', minimum: 1 },
 } as const;
 
-/** Names the surface of an operation for the builder of the document. */
-export const SURFACE_EXTENSION = 'x-surface';
-
-const descriptions = new Map<string, Description>();
-
-/** Returns the description of an operation for a configuration. */
-export function descriptionOf(operationId: string, configurationOf: ConfigurationOf): string {
-  return resolveDescription(descriptions.get(operationId) ?? '', configurationOf);
-}
-
 /** Returns the text of a description for a configuration. */
 export function resolveDescription(description: Description, configurationOf: ConfigurationOf): string {
   return typeof description === 'string' ? description : description(configurationOf);
+}
+
+/** What the API document says about a route, besides what @nestjs/swagger finds out. */
+export interface DocumentedRoute {
+  readonly surface: Surface;
+  readonly operation: OperationDocument;
+}
+
+/** The metadata of routes that `buildDocument` discovers. */
+export const DOCUMENTED_ROUTE = DiscoveryService.createDecorator<DocumentedRoute>();
+/** The metadata of controllers that `buildDocument` discovers. */
+export const TOPIC = DiscoveryService.createDecorator<{
+  readonly name: string;
+  readonly description?: string;
+}>();
+
+/**
+ * Groups the operations of a controller under a heading of the API document, below that of their surface. If several
+ * controllers share a topic, only one of them describes it.
+ */
+export function Topic(name: string, description?: string): ClassDecorator {
+  return applyDecorators(ApiTags(name), TOPIC({ name, ...(description !== undefined && { description }) }));
+}
+
+/** Documents one operation completely. Routes use it through the decorator of their surface. */
+export function DocumentedOperation(surface: Surface, operation: OperationDocument): MethodDecorator {
+  const { operationId, summary, body, pathParameters = {}, headerParameters = {} } = operation;
+  const [model] = schemaOf(operation.response);
+  return applyDecorators(
+    OnSurface(surface),
+    DOCUMENTED_ROUTE({ surface, operation }),
+    ApiOperation({ operationId, summary }),
+    ...(body ? [ApiBody({ type: body, required: true })] : []),
+    ...Object.entries(pathParameters).map(([name, { schema, description, example }]) =>
+      ApiParam({ name, description, schema: { ...PATH_SCHEMAS[schema], example } }),
+    ),
+    ...Object.entries(headerParameters).map(([name, parameter]) =>
+      ApiHeader({ name, required: false, schema: { type: 'string' }, ...parameter }),
+    ),
+    ApiExtraModels((operation.errorBody ?? ERROR_BODY).model, ...(model ? [model] : [])),
+  );
 }
 
 /** Messages of every operation that reads a JSON body, or else a query. */
 const INVALID_BODY = { label: 'InvalidBody', sharedMessage: 'The request body is not valid JSON.' };
 const INVALID_QUERY = { label: 'InvalidQuery', sharedMessage: MESSAGES.unknownParameter('page') };
 
-/** Documents one operation completely. Routes use it through the decorator of their surface. */
-export function DocumentedOperation(surface: Surface, operation: OperationDocument): MethodDecorator {
-  descriptions.set(operation.operationId, operation.description);
-  return (prototype, handler, descriptor) => {
-    const parameters = Reflect.getMetadata('design:paramtypes', prototype, handler) as unknown[];
-    const messages = parameters.flatMap(exampleMessages);
-    const shared = operation.body ? INVALID_BODY : INVALID_QUERY;
-    const errors = [
-      ...(parameters.some(hasFields) ? [{ kind: INVALID_FIELD, messages, ...shared }] : []),
-      ...operation.errors,
-    ];
-    documentation(surface, { ...operation, errors })(prototype, handler, descriptor);
-  };
-}
-
-function documentation(surface: Surface, operation: OperationDocument): MethodDecorator {
-  const [model, schema] = schemaOf(operation.response);
-  const { responseType = 'application/json' } = operation;
-  const example = responseExampleOf(operation);
+/** @param parameters the classes of the handler's parameters, whose fields can be invalid */
+export function responsesOf(
+  operation: OperationDocument,
+  parameters: readonly unknown[],
+  components: Components,
+): Record<string, Part> {
+  const { operationId, status = 200, body, errorBody, responseType = 'application/json' } = operation;
   const mediaTypes = typeof responseType === 'string' ? [responseType] : responseType;
-  return applyDecorators(
-    ApiOperation({
-      operationId: operation.operationId,
-      summary: operation.summary,
-    }),
-    ...(operation.body ? [ApiBody({ type: operation.body, required: true })] : []),
-    ...Object.entries(operation.pathParameters ?? {}).map(
-      ([name, { component, schema: type, example: id, ...parameter }]) =>
-        ApiParam({
-          name,
-          ...parameter,
-          schema: { ...PATH_SCHEMAS[type], example: id },
-          ...componentOf(component),
-        }),
-    ),
-    ...Object.entries(operation.headerParameters ?? {}).map(([name, parameter]) =>
-      ApiHeader({ name, required: false, schema: { type: 'string' }, ...parameter }),
-    ),
-    OnSurface(surface),
-    ApiExtension(SURFACE_EXTENSION, surface),
-    ...(model ? [ApiExtraModels(model)] : []),
-    ApiResponse({
-      status: operation.status ?? 200,
+  const [, schema] = schemaOf(operation.response);
+  const example = responseExampleOf(operation);
+  const media = { schema, ...(example !== undefined && { example }) };
+  const messages = parameters.flatMap(exampleMessages);
+  const shared = body ? INVALID_BODY : INVALID_QUERY;
+  const errors = [
+    ...(parameters.some(hasFields) && !errorBody ? [{ kind: INVALID_FIELD, messages, ...shared }] : []),
+    ...operation.errors,
+  ];
+  return {
+    [status]: {
       description: operation.responseDescription,
-      content: Object.fromEntries(
-        mediaTypes.map((type) => [type, { schema, ...(example !== undefined && { example }) }]),
-      ),
-    }),
-    ApiErrors(operation.operationId, operation.errors, operation.errorBody),
-  );
+      content: Object.fromEntries(mediaTypes.map((type) => [type, media])),
+    },
+    ...errorResponses(operationId, errors, errorBody ?? ERROR_BODY, components),
+  };
 }
 
 /** Returns undefined if the example consists of the examples of the response's properties, as viewers show it. */

@@ -92,7 +92,7 @@ export function BooleanProperty(description: string, example: boolean): Property
 
 /** An enumeration value, or an array of values with `isArray`. */
 export function EnumProperty(
-  { reference }: Enumeration,
+  { reference }: Pick<Enumeration, 'reference'>,
   description: string,
   example: string | readonly string[] | null,
   { isArray, ...options }: PropertyOptions = {},

@@ -1,13 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { ASSET_PATHS, sendAsset } from './assets.js';
+import { NOT_FOUND } from '../errors/index.js';
+import { StaticContent } from '../http/index.js';
+
+const read = (file: string): string => readFileSync(join(import.meta.dirname, file), 'utf8');
+
+/** The properties and elements that all pages of the service share. Other style sheets begin with them. */
+export const BASE_STYLES = read('base.css');
+
+const STYLES = { 'Content-Type': 'text/css; charset=utf-8' };
+const SCRIPT = { 'Content-Type': 'text/javascript; charset=utf-8' };
+const HTMX = createRequire(import.meta.url).resolve('htmx.org/dist/htmx.min.js');
+
+/** The files that pages load, by their paths. */
+const ASSETS: ReadonlyMap<string, StaticContent> = new Map([
+  ['/pages.css', new StaticContent(`${BASE_STYLES}${read('pages.css')}`, STYLES)],
+  ['/htmx.js', new StaticContent(readFileSync(HTMX), SCRIPT)],
+  ['/pages.js', new StaticContent(read('pages.mjs'), SCRIPT)],
+]);
 
 @ApiExcludeController()
 @Controller()
 export class AssetsController {
-  @Get(ASSET_PATHS)
-  asset(@Req() request: Request, @Res() response: Response): Promise<void> {
-    return sendAsset(request, response);
+  @Get([...ASSETS.keys()])
+  async asset(@Req() request: Request, @Res() response: Response): Promise<void> {
+    await contentOf(request).send(request, response);
   }
+}
+
+/** Express also finds the routes of paths in other spellings, such as `/PAGES.CSS`. */
+function contentOf({ path }: Request): StaticContent {
+  const content = ASSETS.get(path);
+  if (!content) throw NOT_FOUND.error();
+  return content;
 }

@@ -1,9 +1,8 @@
-export { BASE_STYLES } from './assets.js';
 export { dashboardPath, inEachEnvironment } from '../http/index.js';
+export { BASE_STYLES } from './assets.controller.js';
 export { browserOf } from './form-tokens.js';
-export { PageEnvironments } from './page-environments.js';
-export { usePage } from './page-context.js';
-export type { Page, PageResponse } from './page-response.js';
+export { usePage, type Page, type PageResponse } from './page.js';
+export { PageEnvironments } from './page.renderer.js';
 export {
   DashboardAction,
   DashboardExport,
@@ -15,5 +14,33 @@ export {
   PageRoute,
 } from './page-route.decorator.js';
 export { PagesModule } from './pages.module.js';
-export * from './parts/index.js';
-export { localTimeOf, queryFrom, requestFrom, submitted, timestampFrom } from './submitted.js';
+export { BarChart, LineChart, SegmentedBar } from './parts/charts.js';
+export {
+  Allowed,
+  Badge,
+  ButtonLink,
+  CodeBlock,
+  Done,
+  EmptyState,
+  Link,
+  Moment,
+  Notice,
+  Problem,
+  RelativeTime,
+  type Tone,
+} from './parts/elements.js';
+export {
+  ActionButton,
+  Checkboxes,
+  Confirmation,
+  confirmationPage,
+  FileField,
+  Form,
+  SelectField,
+  TextArea,
+  TextField,
+  TimeField,
+} from './parts/form.js';
+export { Filter, FilterChoice, FilterForm, Pagination, pathWith, Results, Toolbar } from './parts/list.js';
+export { Details, Table, Tiles, type Column } from './parts/table.js';
+export { queryFrom, requestFrom, submitted, timestampFrom } from './submitted.js';

@@ -1,9 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
-import { SCRIPTS } from './assets.js';
 import { EnvironmentSwitch, Navigation } from './navigation.js';
-import { CurrentPage, type PageContext } from './page-context.js';
-import type { Page } from './page-response.js';
-import { Moment, Notice } from './parts/index.js';
+import { CurrentPage, type Page, type PageContext } from './page.js';
+import { Moment, Notice } from './parts/elements.js';
 
 interface LayoutProps {
   readonly page: Page;
@@ -87,9 +85,8 @@ function Scripts(): VNode {
   return (
     <>
       <meta name="htmx-config" content={HTMX_SETTINGS} />
-      {SCRIPTS.map((path) => (
-        <script key={path} src={path} defer />
-      ))}
+      <script src="/htmx.js" defer />
+      <script src="/pages.js" defer />
     </>
   );
 }

@@ -2,7 +2,7 @@ import { Fragment, type VNode } from 'preact';
 import { mayPerform } from '../auth/index.js';
 import type { PlatformEnvironment } from '../config/index.js';
 import { dashboardPath } from '../http/index.js';
-import { usePage, type PageContext } from './page-context.js';
+import { usePage, type PageContext } from './page.js';
 import { Form } from './parts/form.js';
 
 interface NavigationItem {

@@ -5,6 +5,7 @@ import {
   mixin,
   SetMetadata,
   StreamableFile,
+  UseFilters,
   UseGuards,
   UseInterceptors,
   type CallHandler,
@@ -18,7 +19,7 @@ import { map, mergeMap, type Observable } from 'rxjs';
 import {
   dashboardActorOf,
   DashboardPermissionGuard,
-  ExportRecorder,
+  AuditRecorder,
   permissionOf,
   RequirePermission,
   type AuditedAction,
@@ -26,15 +27,9 @@ import {
 import type { PlatformEnvironment, Surface } from '../config/index.js';
 import { environmentOf, OnSurface, type FormFields, type FormOptions } from '../http/index.js';
 import { DashboardLimitGuard, OrganizationQueue } from '../surfaces/index.js';
-import type { PageResponse } from './page-response.js';
-import {
-  AnonymousPageGuard,
-  FormGuard,
-  LoginGuard,
-  PageGuard,
-  ReadFormWith,
-  SecondFactorGuard,
-} from './page.guards.js';
+import type { PageResponse } from './page.js';
+import { FormGuard, LoginGuard, PageGuard, ReadFormWith, SecondFactorGuard } from './page.guards.js';
+import { PageExceptionFilter } from './page-exception.filter.js';
 import { PageRenderer } from './page.renderer.js';
 
 /** Renders the page that the handler returns, or sends the file. */
@@ -55,75 +50,104 @@ class PageInterceptor implements NestInterceptor<PageResponse | StreamableFile, 
   }
 }
 
-export interface PageRouteOptions {
+interface PageRouteOptions {
   /** Defaults to `dashboard`. Pages of other surfaces are not for dashboard users, and ignore their logins. */
   readonly surface?: Surface;
   /** Whether the page requires a login. */
   readonly login: boolean;
   /** Whether users may open it without a second factor that their organization requires. */
   readonly withoutSecondFactor?: boolean;
-  /** Whether the route receives a form. */
-  readonly form?: boolean;
+  /** Whether the route receives a form, and how it is read. */
+  readonly form?: boolean | FormOptions;
 }
 
-/** Marks a route as a page, which is not part of the API document. Its handler returns a `PageResponse` or a file. */
-export function PageRoute({
-  surface = 'dashboard',
-  login,
-  withoutSecondFactor = false,
-  form = false,
-}: PageRouteOptions): MethodDecorator {
-  return applyDecorators(
-    OnSurface(surface),
-    ApiExcludeEndpoint(),
-    UseGuards(
-      surface === 'dashboard' ? PageGuard : AnonymousPageGuard,
-      ...(login ? [LoginGuard] : []),
-      ...(login && !withoutSecondFactor ? [SecondFactorGuard] : []),
-      ...(form ? [FormGuard] : []),
-    ),
-    UseInterceptors(PageInterceptor),
-  );
+interface OperationOptions {
+  /** The operation of the dashboard API that the page shows or performs. */
+  readonly operation?: string;
+  /** Whether the route performs the operation, so that denied requests are recorded. */
+  readonly isAction?: boolean;
+  /** The action that is recorded instead of that of the operation, for an export. */
+  readonly exported?: AuditedAction;
 }
 
 /** Metadata of a route: the operation of the dashboard API that its page shows or performs. */
 export const PAGE_OPERATION = 'page operation';
+
+/** Everything that runs around the handler of a page, in this order. */
+function route(options: PageRouteOptions & OperationOptions): MethodDecorator {
+  const { surface = 'dashboard', login, withoutSecondFactor = false, form, operation, exported } = options;
+  return applyDecorators(
+    OnSurface(surface),
+    ApiExcludeEndpoint(),
+    UseGuards(
+      ...(surface === 'dashboard' ? [PageGuard] : []),
+      ...(login ? [LoginGuard] : []),
+      ...(login && !withoutSecondFactor ? [SecondFactorGuard] : []),
+      ...(operation ? [DashboardLimitGuard, DashboardPermissionGuard] : []),
+      ...(form ? [FormGuard] : []),
+    ),
+    UseInterceptors(
+      ...(operation ? [OrganizationQueue] : []),
+      ...(exported ? [RecordExport(exported)] : []),
+      PageInterceptor,
+    ),
+    UseFilters(PageExceptionFilter),
+    ...(typeof form === 'object' ? [ReadFormWith(form)] : []),
+    ...(operation ? [SetMetadata(PAGE_OPERATION, operation), requirePermission(operation, options)] : []),
+  );
+}
+
+function requirePermission(operation: string, { isAction, exported }: OperationOptions): MethodDecorator {
+  return RequirePermission(() => {
+    const { action, ...permission } = permissionOf(operation);
+    const audited = exported ?? action;
+    return isAction && audited ? { ...permission, action: audited } : permission;
+  });
+}
+
+/** Marks a route as a page, which is not part of the API document. Its handler returns a `PageResponse` or a file. */
+export function PageRoute(options: PageRouteOptions): MethodDecorator {
+  return route(options);
+}
 
 /**
  * A page of the dashboard that shows what an operation of the dashboard API returns, or the form for an operation. It
  * requires the operation's permission, and counts toward the same request limit. Denied requests leave no audit log entry,
  * because nothing was attempted yet.
  */
-export function DashboardPage(operationId: string): MethodDecorator {
-  return applyDecorators(dashboardRoute(operationId, false), UseInterceptors(PageInterceptor));
+export function DashboardPage(operation: string): MethodDecorator {
+  return route({ login: true, operation });
 }
 
 /**
  * The route of a form that performs an operation of the dashboard API, with the operation's permission, limit and audit log
  * entries.
  */
-export function DashboardAction(operationId: string, form: FormOptions = {}): MethodDecorator {
-  return applyDecorators(
-    dashboardRoute(operationId, true),
-    ReadFormWith(form),
-    UseGuards(FormGuard),
-    UseInterceptors(PageInterceptor),
-  );
+export function DashboardAction(operation: string, form: FormOptions = {}): MethodDecorator {
+  return route({ login: true, operation, isAction: true, form });
 }
 
 /**
  * A link of a page to a file: what an operation of the dashboard API returns, with the operation's permission, limit and audit
  * log entries. Errors are shown as pages. The handler returns a `StreamableFile`.
  */
-export function DashboardFile(operationId: string): MethodDecorator {
-  return dashboardRoute(operationId, true);
+export function DashboardFile(operation: string): MethodDecorator {
+  return route({ login: true, operation, isAction: true });
+}
+
+/**
+ * A link of a page to a file with entries that the page lists. It requires the permission of the page's operation, and
+ * the export appears in the audit log. The handler returns a `StreamableFile`.
+ */
+export function DashboardExport(operation: string, exported: AuditedAction): MethodDecorator {
+  return route({ login: true, operation, isAction: true, exported });
 }
 
 /** Records the export that the route declares, after its query was accepted and before the file is sent. */
 function RecordExport(action: AuditedAction): Type<NestInterceptor> {
   @Injectable()
   class ExportInterceptor implements NestInterceptor<StreamableFile, StreamableFile> {
-    constructor(private readonly recorder: ExportRecorder) {}
+    constructor(private readonly recorder: AuditRecorder) {}
 
     intercept(context: ExecutionContext, next: CallHandler<StreamableFile>): Observable<StreamableFile> {
       const request = context.switchToHttp().getRequest<Request>();
@@ -137,29 +161,6 @@ function RecordExport(action: AuditedAction): Type<NestInterceptor> {
     }
   }
   return mixin(ExportInterceptor);
-}
-
-/**
- * A link of a page to a file with entries that the page lists. It requires the permission of the page's operation, and
- * the export appears in the audit log. The handler returns a `StreamableFile`.
- */
-export function DashboardExport(operationId: string, action: AuditedAction): MethodDecorator {
-  return applyDecorators(dashboardRoute(operationId, true, action), UseInterceptors(RecordExport(action)));
-}
-
-function dashboardRoute(operationId: string, isAction: boolean, exported?: AuditedAction): MethodDecorator {
-  return applyDecorators(
-    OnSurface('dashboard'),
-    ApiExcludeEndpoint(),
-    SetMetadata(PAGE_OPERATION, operationId),
-    RequirePermission(() => {
-      const { action, ...permission } = permissionOf(operationId);
-      const audited = exported ?? action;
-      return isAction && audited ? { ...permission, action: audited } : permission;
-    }),
-    UseGuards(PageGuard, LoginGuard, SecondFactorGuard, DashboardLimitGuard, DashboardPermissionGuard),
-    UseInterceptors(OrganizationQueue),
-  );
 }
 
 /** Handler parameter: the form that was sent to a page. */

@@ -10,34 +10,23 @@ import {
 import { ErrorKind, INVALID_ACCESS_TOKEN, NO_ACCESS } from '../errors/index.js';
 import { isCrossSiteRequest, readForm, type FormOptions } from '../http/index.js';
 import { FormTokens } from './form-tokens.js';
-import { FORM_TOKEN_FIELD } from './parts/index.js';
-import { markAsPage } from './page-error-format.js';
+import { FORM_TOKEN_FIELD } from './parts/form.js';
 
 const INVALID_FORM_TOKEN = new ErrorKind(403, 'INVALID_REQUEST', 'NO_ACCESS', {
   when: 'The submitted form has expired or came from another site.',
   message: 'This form is out of date. Go back, reload the page and try again.',
 });
 
-/** Runs for every page: marks the request, so that errors are shown as pages, and identifies the user. */
+/** Identifies the user of a page. */
 @Injectable()
 export class PageGuard implements CanActivate {
   constructor(private readonly sessions: DashboardSessionVerifier) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
-    markAsPage(request);
     const token = sessionTokenOf(request);
     const identity = token === undefined ? undefined : await this.sessions.verify(token);
     if (identity) request.user = identity;
-    return true;
-  }
-}
-
-/** Runs for every page that is not for dashboard users: marks the request, so that errors are shown as pages. */
-@Injectable()
-export class AnonymousPageGuard implements CanActivate {
-  canActivate(context: ExecutionContext): boolean {
-    markAsPage(context.switchToHttp().getRequest<Request>());
     return true;
   }
 }

@@ -2,14 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { renderToString } from 'preact-render-to-string';
 import type { DashboardIdentity } from '../auth/index.js';
-import type { PlatformEnvironment } from '../config/index.js';
+import { ServiceConfiguration, type PlatformEnvironment } from '../config/index.js';
 import { cookieOf, environmentOf, setCookie } from '../http/index.js';
 import { Clock, DAY } from '../time/index.js';
 import { FormTokens } from './form-tokens.js';
 import { Layout } from './layout.js';
-import { ENVIRONMENT_COOKIE, PageEnvironments } from './page-environments.js';
-import type { PageContext } from './page-context.js';
-import type { PageResponse } from './page-response.js';
+import type { PageContext, PageResponse } from './page.js';
 
 const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
@@ -28,7 +26,27 @@ const HEADERS = {
   'X-Robots-Tag': 'noindex, nofollow',
 };
 
+/** Remembers the environment, so that pages of the whole organization lead back to it. */
+const ENVIRONMENT_COOKIE = 'environment';
 const ENVIRONMENT_COOKIE_LIFETIME = 365 * DAY;
+
+/** The environments that pages of the dashboard show. */
+@Injectable()
+export class PageEnvironments {
+  constructor(private readonly configuration: ServiceConfiguration) {}
+
+  /** The environments that this deployment serves. */
+  get served(): readonly PlatformEnvironment[] {
+    return this.configuration.environments;
+  }
+
+  /** Returns the environment that the page shows, or else the one that the browser last showed. */
+  of(request: Request): PlatformEnvironment {
+    const wanted: readonly unknown[] = [environmentOf(request.path), cookieOf(request, ENVIRONMENT_COOKIE)];
+    const found = wanted.flatMap((name) => this.served.filter((each) => each === name));
+    return found[0] ?? this.served[0] ?? 'development';
+  }
+}
 
 /** Renders a page into the status, headers and body of the response. */
 @Injectable()

@@ -1,15 +1,13 @@
 import { Global, Module } from '@nestjs/common';
 import { AssetsController } from './assets.controller.js';
 import { FormTokens } from './form-tokens.js';
-import { PageEnvironments } from './page-environments.js';
-import { PageErrorFormat } from './page-error-format.js';
-import { PageRenderer } from './page.renderer.js';
+import { PageEnvironments, PageRenderer } from './page.renderer.js';
 import { PartsController } from './parts.controller.js';
 
 @Global()
 @Module({
   controllers: [AssetsController, PartsController],
-  providers: [FormTokens, PageEnvironments, PageRenderer, PageErrorFormat],
+  providers: [FormTokens, PageEnvironments, PageRenderer],
   exports: [FormTokens, PageEnvironments, PageRenderer],
 })
 export class PagesModule {}

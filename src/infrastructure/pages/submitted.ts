@@ -2,7 +2,7 @@ import type { Type } from '@nestjs/common';
 import { ApiError, INVALID_ACCESS_TOKEN } from '../errors/index.js';
 import type { FormFields } from '../http/index.js';
 import { validated, validatedQuery } from '../validation/index.js';
-import type { PageResponse } from './page-response.js';
+import type { PageResponse } from './page.js';
 
 /**
  * Performs what a form asks for. If the request is rejected for a reason that the user can correct, shows the form again with
@@ -43,20 +43,22 @@ export function requestFrom<Dto extends object>(type: Type<Dto>, form: FormField
 }
 
 /**
- * Turns the query of a list's page into the query of the operation. Blank parameters are filters that the user left empty.
+ * Turns the query of a list's page into the query of the operation. Blank parameters are filters that the user left empty, and
+ * `start` and `end` may be values of the type `datetime-local`.
  *
  * @param query the query of the page; parameters that control only the page are ignored
  * @throws ApiError INVALID_FIELD
  */
 export function queryFrom<Dto extends object>(type: Type<Dto>, query: object, more: object = {}): Dto {
-  const filters = Object.entries(query).filter(
-    ([name, value]) => value !== '' && value !== undefined && !PAGE_PARAMETERS.includes(name),
-  );
+  const filters = Object.entries(query)
+    .filter(([name, value]) => value !== '' && value !== undefined && !PAGE_PARAMETERS.includes(name))
+    .map(([name, value]) => [name, TIME_PARAMETERS.includes(name) ? timestampFrom(value) : value]);
   return validatedQuery(type, { ...Object.fromEntries(filters), ...more });
 }
 
 /** `done` names the message after a form, and `live` turns on live updates. */
 const PAGE_PARAMETERS = ['done', 'live'];
+const TIME_PARAMETERS = ['start', 'end'];
 
 const LOCAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(?:\.\d{1,3})?)?$/;
 

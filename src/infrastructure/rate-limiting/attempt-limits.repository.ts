@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { RateLimiterPostgres } from 'rate-limiter-flexible';
 import { DataSource } from 'typeorm';
 import { SecretDigest } from '../crypto/index.js';
-import type { ApiError } from '../errors/index.js';
-import { Clock, SECOND } from '../time/index.js';
+import { RATE_LIMIT_EXCEEDED, type ApiError } from '../errors/index.js';
+import { Clock, HOUR, MINUTE, SECOND } from '../time/index.js';
 import { CountedLimit } from './counted-limit.js';
-import { RateLimitRejections } from './rate-limit-rejections.js';
+import { RateLimitRejections } from './rate-limiters.js';
 
 export interface AttemptLimitOptions {
   /** Names the limit; two limits never share their counts. */
@@ -136,4 +136,20 @@ const COUNT = `
 
 function countOf({ limit, subject }: LimitedAttempt, counts: readonly Count[]): Count {
   return counts.find(({ key }) => key === limit.rowOf(subject)) as Count;
+}
+
+/**
+ * Returns the error for too many attempts. It does not reveal whether the account exists.
+ *
+ * @param problem the first sentence of the message
+ */
+export function tooManyAttempts(seconds: number, problem = 'There were too many attempts.'): ApiError {
+  const minutes = Math.ceil((seconds * SECOND) / MINUTE);
+  const wait =
+    minutes === 1
+      ? 'a minute'
+      : minutes <= (2 * HOUR) / MINUTE
+        ? `${minutes} minutes`
+        : `${Math.ceil((minutes * MINUTE) / HOUR)} hours`;
+  return RATE_LIMIT_EXCEEDED.error(`${problem} Try again in ${wait}.`, { retryAfter: seconds });
 }

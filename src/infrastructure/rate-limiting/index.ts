@@ -1,8 +1,13 @@
-export { AttemptLimitsRepository, type LimitedAttempt } from './attempt-limits.repository.js';
-export { tooManyAttempts } from './too-many-attempts.js';
-export { RateLimitGuard } from './rate-limit.guard.js';
+export {
+  AttemptLimitsRepository,
+  tooManyAttempts,
+  type LimitedAttempt,
+} from './attempt-limits.repository.js';
+export { FailedCredentials } from './failed-credentials.js';
 export { RateLimiters, type RateLimit } from './rate-limiters.js';
-export { ConnectorRateLimitConfiguration } from './connector-rate-limit.configuration.js';
-export { DashboardRateLimitConfiguration } from './dashboard-rate-limit.configuration.js';
-export { PlatformRateLimitConfiguration } from './platform-rate-limit.configuration.js';
+export {
+  ConnectorRateLimitConfiguration,
+  DashboardRateLimitConfiguration,
+  PlatformRateLimitConfiguration,
+} from './rate-limit.configuration.js';
 export { RateLimitingModule } from './rate-limiting.module.js';

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterAbstract } from 'rate-limiter-flexible';
 import { LoadedConfiguration } from '../config/index.js';
+import { CounterMetric, Metrics } from '../metrics/index.js';
 import { Redis } from '../redis/index.js';
-import { RateLimitRejections } from './rate-limit-rejections.js';
-import { RequestLimit, type Policy } from './request-limit.js';
+import { RequestLimit } from './counted-limit.js';
 
 export interface RateLimit {
   /** Operations with the same name share their counts; the name is also in headers and a label of the metrics. */
@@ -12,6 +12,26 @@ export interface RateLimit {
   /** Whose requests are counted together; all but addresses must be authenticated first. An agent is counted by its token. */
   readonly per: 'client' | 'user' | 'agent' | 'address';
   readonly seconds: number;
+}
+
+const REJECTIONS = new CounterMetric({
+  name: 'mcs_rate_limit_refusals_total',
+  help: 'Requests and attempts that were refused because they exceeded a limit.',
+  labels: ['limit'],
+});
+
+/** Counts how often each limit refused a request or an attempt. */
+@Injectable()
+export class RateLimitRejections {
+  private readonly rejections = this.metrics.counter(REJECTIONS);
+
+  constructor(private readonly metrics: Metrics) {}
+
+  /** Exposes the limit in the metrics. @returns a function to call for each refusal */
+  of(limit: string): () => void {
+    this.rejections.inc({ limit }, 0);
+    return () => this.rejections.inc({ limit });
+  }
 }
 
 /**
@@ -40,14 +60,16 @@ export class RateLimiters {
   limit(limit: Omit<RateLimit, 'per'>): RequestLimit {
     let counted = this.limits.get(limit.name);
     if (!counted) {
-      const policy = { ...limit, requests: limit.requests(this.configuration) };
-      counted = new RequestLimit(this.limiterFor(policy), this.rejections.of(limit.name), policy);
+      const { name, seconds } = limit;
+      const requests = limit.requests(this.configuration);
+      const limiter = this.limiterFor(name, requests, seconds);
+      counted = new RequestLimit(limiter, this.rejections.of(name), { name, requests, seconds });
       this.limits.set(limit.name, counted);
     }
     return counted;
   }
 
-  private limiterFor({ name, requests, seconds }: Policy): Pick<RateLimiterAbstract, 'consume'> {
+  private limiterFor(name: string, requests: number, seconds: number): Pick<RateLimiterAbstract, 'consume'> {
     const { client } = this.redis;
     const options = { points: requests, duration: seconds };
     const inMemory = new RateLimiterMemory({ ...options, keyPrefix: name });

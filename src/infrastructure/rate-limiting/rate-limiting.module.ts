@@ -1,21 +1,14 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { FailedCredentials } from '../auth/index.js';
 import { AttemptCount } from './attempt-count.entity.js';
 import { AttemptLimitsRepository } from './attempt-limits.repository.js';
-import { FailedCredentialLimits } from './failed-credential-limits.js';
-import { RateLimiters } from './rate-limiters.js';
-import { RateLimitRejections } from './rate-limit-rejections.js';
+import { FailedCredentials } from './failed-credentials.js';
+import { RateLimiters, RateLimitRejections } from './rate-limiters.js';
 
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([AttemptCount])],
-  providers: [
-    RateLimitRejections,
-    RateLimiters,
-    AttemptLimitsRepository,
-    { provide: FailedCredentials, useClass: FailedCredentialLimits },
-  ],
+  providers: [RateLimitRejections, RateLimiters, AttemptLimitsRepository, FailedCredentials],
   exports: [RateLimiters, AttemptLimitsRepository, FailedCredentials],
 })
 export class RateLimitingModule {}

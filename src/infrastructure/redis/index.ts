@@ -1,4 +1,3 @@
-export { checkRedis } from './check-redis.js';
+export { checkRedis } from './redis-client.js';
 export { RedisConfiguration } from './redis.configuration.js';
-export { Redis } from './redis.js';
-export { RedisModule } from './redis.module.js';
+export { Redis, RedisModule } from './redis.js';

@@ -1,9 +1,13 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { SECOND } from '../time/index.js';
 import type { RedisConfiguration } from './redis.configuration.js';
 
 /** Error replies that ioredis handles by itself. */
 const HANDLED_BY_IOREDIS = /^(?:NOSCRIPT|MOVED|ASK|TRYAGAIN) /;
+
+/** Milliseconds. */
+const CHECK_TIMEOUT = 3 * SECOND;
 
 export type RedisClient = Redis | Cluster;
 
@@ -56,4 +60,20 @@ export function createRedisClient(
 /** Milliseconds before an attempt to connect, with jitter, so that many processes don't reconnect at once. */
 function retryDelay(attempt: number): number {
   return Math.min(500 * attempt, 4 * SECOND) + Math.random() * SECOND;
+}
+
+/** Connects once and writes a value. @returns the problem, if there is one */
+export async function checkRedis(configuration: RedisConfiguration): Promise<string | undefined> {
+  let problem: Error | undefined;
+  const client = createRedisClient(configuration, (error) => (problem ??= error));
+  client.on('error', (error: Error) => (problem ??= error));
+  try {
+    const write = client.connect().then(() => client.set('merchant-connectivity:probe', '1', 'PX', SECOND));
+    const isDone = await Promise.race([write.then(() => true), pause(CHECK_TIMEOUT, false, { ref: false })]);
+    return isDone ? undefined : (problem?.message ?? `no reply within ${CHECK_TIMEOUT} ms`);
+  } catch (error) {
+    return (problem ?? (error as Error)).message;
+  } finally {
+    client.disconnect();
+  }
 }

@@ -1,5 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  Global,
+  Injectable,
+  Logger,
+  Module,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { Cluster } from 'ioredis';
 import { GaugeMetric, Metrics } from '../metrics/index.js';
@@ -182,3 +189,7 @@ function reasonOf(cause: (Error & { readonly code?: string }) | undefined): stri
   }
   return cause.code ?? cause.message;
 }
+
+@Global()
+@Module({ providers: [Redis], exports: [Redis] })
+export class RedisModule {}

@@ -1,2 +1,8 @@
-export { enumeration, type Enumeration } from './enumeration.js';
-export { namedSchema, namedSchemas, type SchemaReference } from './named-schemas.js';
+export { jsonSchemaOf } from './json-schema.js';
+export {
+  enumeration,
+  namedSchema,
+  namedSchemas,
+  type Enumeration,
+  type SchemaReference,
+} from './named-schemas.js';

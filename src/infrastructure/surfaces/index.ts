@@ -1,8 +1,21 @@
-export { CareersOperation } from './careers-operation.js';
-export { ConnectorRoute } from './connector-route.js';
-export { DashboardLimitGuard, DashboardOperation } from './dashboard-operation.js';
-export { InternalOperation } from './internal-operation.js';
-export { describeLimits } from './limits.js';
-export { OrganizationQueue } from './organization-queue.interceptor.js';
-export { SharedOperation } from './shared-operation.js';
-export { PlatformOperation, SdkOperation } from './platform-operation.js';
+export {
+  calledTool,
+  idOf,
+  INVALID_PARAMS,
+  jsonRpcErrorOf,
+  METHOD_NOT_FOUND,
+  type JsonRpcMessage,
+} from './json-rpc.js';
+export {
+  CareersOperation,
+  ConnectorRoute,
+  DashboardLimitGuard,
+  DashboardOperation,
+  describeLimits,
+  InternalOperation,
+  PlatformOperation,
+  SdkOperation,
+  SharedOperation,
+} from './operations.js';
+export { OrganizationQueue, OutsideOrganizationQueue } from './organization-queue.interceptor.js';
+export { RateLimitGuard } from './rate-limit.guard.js';

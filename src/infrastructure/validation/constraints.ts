@@ -1,10 +1,34 @@
-import { ValidateBy, type ValidationArguments, type ValidationOptions } from 'class-validator';
+import type { INestApplicationContext, Type } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
+import {
+  getMetadataStorage,
+  useContainer,
+  ValidateBy,
+  type ValidationArguments,
+  type ValidationOptions,
+} from 'class-validator';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { MESSAGES, withMessage, displayNameOf } from './messages.js';
 import { hasAtMostCharacters, isMissing, isStorable } from './text.js';
 import { isTimestamp } from './timestamp.js';
 
 /** Constraints that class-validator does not have. */
+
+/**
+ * Lets constraints be providers, so that they can depend on others. class-validator has one container for the process, so
+ * the application that was created last provides them.
+ */
+export function provideConstraints(app: INestApplicationContext): void {
+  const providers = app.get(DiscoveryService, { strict: false }).getProviders();
+  const isConstraint = (type: unknown): boolean =>
+    getMetadataStorage().getTargetValidatorConstraints(type as Type).length > 0;
+  const constraints = new Map(
+    providers
+      .filter(({ metatype }) => isConstraint(metatype))
+      .map(({ metatype, instance }) => [metatype as unknown, instance as unknown]),
+  );
+  useContainer({ get: (type: unknown) => constraints.get(type) }, { fallback: true });
+}
 
 /** Returns the value of another field of the object that is validated. */
 export function siblingOf(context: ValidationArguments | undefined, field: string): unknown {

@@ -8,8 +8,8 @@ import { isMissing } from './text.js';
 export interface FieldOptions {
   readonly description: string;
   readonly example?: unknown;
-  /** Where the field is sent: in the body by default. */
-  readonly in?: 'query';
+  /** Where the field is sent: in a JSON body by default. `form`: unknown parameters of the form are ignored. */
+  readonly in?: 'query' | 'form';
   /**
    * `false`: optional. `unless`: required when the field of that name is missing. `when` and `is`: required when the
    * field named by `when` has the value `is`.
@@ -27,9 +27,6 @@ export type ConditionalPresence =
   { readonly unless: string } | { readonly when: string; readonly is: string };
 type Presence = boolean | ConditionalPresence;
 
-/** The condition of a field in the document of its class, until it becomes a condition of the whole object. */
-export const REQUIRED_MARK = 'x-required';
-
 export interface FieldDefinition extends FieldOptions {
   readonly schema: ApiPropertyOptions;
   /** Converts a present value before it is validated. */
@@ -37,14 +34,27 @@ export interface FieldDefinition extends FieldOptions {
 }
 
 const READER = 'reader of the field';
+const LOCATION = 'location of the field';
+const PRESENCE = 'presence of the field';
 
 /** Returns the function that converts a value of the request into the value of the field, before it is validated. */
 export function readerOf(target: object, property: string): (value: unknown) => unknown {
   return Reflect.getMetadata(READER, target, property) as (value: unknown) => unknown;
 }
 
-/** Fields of a query string cannot be null. */
-const NULLABLE_IN = { body: { nullable: true }, query: {} };
+/** Returns when the field is required, if that depends on another field. */
+export function conditionOf(target: object, property: string): ConditionalPresence | undefined {
+  const presence = Reflect.getMetadata(PRESENCE, target, property) as Presence | undefined;
+  return typeof presence === 'object' ? presence : undefined;
+}
+
+/** Returns whether the field is a parameter of a form. */
+export function isInForm(target: object, property: string): boolean {
+  return Reflect.getMetadata(LOCATION, target, property) === 'form';
+}
+
+/** Fields of a query string or a form cannot be null. */
+const NULLABLE_IN = { body: { nullable: true }, form: {}, query: {} };
 
 /**
  * One field of a request: documentation, normalization and validators in one decorator. The validators run in the
@@ -54,6 +64,8 @@ const NULLABLE_IN = { body: { nullable: true }, query: {} };
 export function Field(field: FieldDefinition, ...validators: PropertyDecorator[]): PropertyDecorator {
   return applyDecorators(
     documented(field),
+    Reflect.metadata(LOCATION, field.in),
+    Reflect.metadata(PRESENCE, field.required),
     Reflect.metadata(READER, (value: unknown) => {
       if (isMissing(value) && !(field.keepsBlank && typeof value === 'string'))
         return field.clearable && value !== undefined ? null : field.default;
@@ -71,7 +83,6 @@ function documented(field: FieldDefinition): PropertyDecorator {
     description: descriptionOf(field),
     ...(example === undefined ? {} : { example }),
     ...(fallback === undefined || field.in !== 'query' ? {} : { default: fallback }),
-    ...(typeof required === 'object' ? { [REQUIRED_MARK]: required } : {}),
   } as ApiPropertyOptions;
   if (required === true) return ApiProperty(document);
   return ApiPropertyOptional({ ...document, ...NULLABLE_IN[field.in ?? 'body'] } as ApiPropertyOptions);

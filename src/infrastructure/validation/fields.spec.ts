@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { enumeration } from '../schemas/index.js';
-import { exampleMessages } from './example-messages.js';
+import { exampleMessages } from './validations.js';
 import {
   ArrayField,
   BooleanField,

@@ -1,5 +1,5 @@
-export { Constraint, IsValidInside, siblingOf, validateItems } from './constraints.js';
-export { Field, REQUIRED_MARK, type ConditionalPresence } from './field.js';
+export { Constraint, IsValidInside, provideConstraints, siblingOf, validateItems } from './constraints.js';
+export { Field, type ConditionalPresence } from './field.js';
 export {
   ArrayField,
   BooleanField,
@@ -18,10 +18,13 @@ export {
   UrlField,
   UuidField,
 } from './fields.js';
-export { exampleMessages, hasFields } from './example-messages.js';
 export { MESSAGES, withMessage } from './messages.js';
-export { ReportAllMissingFields } from './missing-fields.js';
-export { RequestValidationPipe, validated, validatedQuery } from './request-validation.pipe.js';
-export { isMissing, validateText } from './text.js';
+export {
+  ReportAllMissingFields,
+  RequestValidationPipe,
+  validated,
+  validatedQuery,
+} from './request-validation.pipe.js';
+export { isMissing, validateName, validateText } from './text.js';
 export { isTimestamp } from './timestamp.js';
-export { validateName } from './validate-name.js';
+export { conditionsOf, exampleMessages, hasFields } from './validations.js';

@@ -1,8 +1,7 @@
 import { Injectable, type ArgumentMetadata, type PipeTransform, type Type } from '@nestjs/common';
-import { validateSync } from 'class-validator';
+import { validateSync, type ValidationError } from 'class-validator';
 import { INVALID_FIELD } from '../errors/index.js';
-import { MESSAGES } from './messages.js';
-import { messageAboutMissing } from './missing-fields.js';
+import { MESSAGES, displayNameOf } from './messages.js';
 import { similarName } from './similar-name.js';
 import { isMissing } from './text.js';
 import { fieldsOf, type DtoFields } from './validations.js';
@@ -77,9 +76,10 @@ function rejectUnknown(query: object, known: ReadonlySet<string>): void {
  */
 function messageAboutMisspelled(
   body: object,
-  { names, optional }: DtoFields,
+  { names, optional, ignoresUnknown }: DtoFields,
   violated: string | undefined,
 ): string | undefined {
+  if (ignoresUnknown) return undefined;
   const candidates = violated === undefined ? optional : [violated];
   for (const name of Object.keys(body)) {
     if (names.has(name)) continue;
@@ -99,4 +99,42 @@ function quoted(name: string): string {
 function rejectBlank(query: object): void {
   const blank = Object.entries(query).find(([, value]) => isMissing(value));
   if (blank) throw INVALID_FIELD.error(MESSAGES.blankParameter(blank[0]));
+}
+
+const reportingAll = new WeakSet<object>();
+const list = new Intl.ListFormat('en-US');
+
+/** The context of the violation of a field that is required only without another field. */
+interface MissingContext {
+  readonly alternative?: string;
+}
+
+/** Class decorator of a form for people: the message about a missing field names all missing fields at once. */
+export function ReportAllMissingFields(): ClassDecorator {
+  return (target) => {
+    reportingAll.add(target);
+  };
+}
+
+/**
+ * Returns the message about all missing fields of a DTO with `@ReportAllMissingFields()`, if the first problem is a
+ * missing field and there are several.
+ */
+function messageAboutMissing(target: object, violations: readonly ValidationError[]): string | undefined {
+  if (!isMissingField(violations[0]) || !reportingAll.has(target)) return undefined;
+  const names: string[] = [];
+  const covered = new Set<string>();
+  for (const { property, contexts } of violations.filter(isMissingField)) {
+    if (covered.has(property)) continue;
+    const { alternative } = (contexts?.['isDefined'] ?? {}) as MissingContext;
+    names.push(
+      displayNameOf(property) + (alternative === undefined ? '' : ` (or ${displayNameOf(alternative)})`),
+    );
+    if (alternative !== undefined) covered.add(alternative);
+  }
+  return names.length > 1 ? `The ${list.format(names)} fields are required.` : undefined;
+}
+
+function isMissingField(violation: ValidationError | undefined): boolean {
+  return violation?.constraints?.['isDefined'] !== undefined;
 }

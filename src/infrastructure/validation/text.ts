@@ -1,3 +1,4 @@
+import { OperatorError } from '../errors/index.js';
 import { MESSAGES } from './messages.js';
 
 /** Returns whether a value counts as missing: absent, `null` or blank (specification, "Messages"). */
@@ -26,4 +27,17 @@ export function validateText(field: string, value: unknown, limit = Infinity): s
   if (typeof value !== 'string') return MESSAGES.string(field);
   if (!isStorable(value)) return MESSAGES.storable(field);
   return hasAtMostCharacters(value, limit) ? undefined : MESSAGES.maxCharacters(field, limit);
+}
+
+const NAME_LENGTH = 256;
+
+/**
+ * Validates a name that an operator entered: 1 to 256 characters.
+ *
+ * @param owner what the name belongs to, as in the message, such as `a user`
+ * @throws OperatorError if the name is blank or too long
+ */
+export function validateName(owner: string, name: string): void {
+  if (name.trim() !== '' && [...name].length <= NAME_LENGTH) return;
+  throw new OperatorError(`The name of ${owner} must have 1 to ${NAME_LENGTH} characters.`);
 }

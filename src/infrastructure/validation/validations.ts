@@ -1,5 +1,7 @@
-import { getMetadataStorage, ValidationTypes } from 'class-validator';
-import { readerOf } from './field.js';
+import type { Type } from '@nestjs/common';
+import { ValidationTypes, getMetadataStorage, type ValidationArguments } from 'class-validator';
+import { conditionOf, isInForm, readerOf, type ConditionalPresence } from './field.js';
+import { displayNameOf } from './messages.js';
 
 type Validation = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[number];
 
@@ -10,13 +12,15 @@ export interface DtoFields {
   readonly readers: ReadonlyMap<string, (value: unknown) => unknown>;
   /** The names of fields that can be absent. */
   readonly optional: readonly string[];
+  /** Whether unknown members may look like a field. OAuth requires that (RFC 6749, section 3.2). */
+  readonly ignoresUnknown: boolean;
 }
 
 /** Cached, because every request needs them for each parameter. */
 const known = new Map<unknown, readonly Validation[]>();
 
 /** Returns the validations of a DTO in the order of its fields; none for anything else. */
-export function validationsOf(target: unknown): readonly Validation[] {
+function validationsOf(target: unknown): readonly Validation[] {
   let validations = known.get(target);
   if (!validations) {
     validations =
@@ -42,8 +46,64 @@ export function fieldsOf(target: unknown): DtoFields {
       names,
       readers: new Map([...names].map((name) => [name, readerOf(prototype, name)])),
       optional: [...new Set(conditional.map(({ propertyName }) => propertyName))],
+      ignoresUnknown: [...names].some((name) => isInForm(prototype, name)),
     };
     fields.set(target, found);
   }
   return found;
+}
+
+/** Returns the fields of a DTO that are required only if another field is missing or has a certain value. */
+export function conditionsOf(type: Type): [string, ConditionalPresence][] {
+  return [...fieldsOf(type).names].flatMap((name) => {
+    const condition = conditionOf(type.prototype as object, name);
+    return condition ? [[name, condition] as [string, ConditionalPresence]] : [];
+  });
+}
+
+/** Constraints that the schema of a field states: its type, bounds, format and values. */
+const IN_SCHEMA = new Set([
+  'arrayMaxSize',
+  'arrayNotEmpty',
+  'isArray',
+  'isBoolean',
+  'isEmail',
+  'isIn',
+  'isInt',
+  'isObject',
+  'isStorable',
+  'isString',
+  'isTimestamp',
+  'isUrl',
+  'isUuid',
+  'isValidInside',
+  'matches',
+  'max',
+  'maxCharacters',
+  'min',
+]);
+
+/** Returns whether a DTO has fields that are validated. */
+export function hasFields(target: unknown): boolean {
+  return validationsOf(target).length > 0;
+}
+
+/**
+ * Returns the messages that clients get about a DTO and that its schema does not express, for the API document. For each
+ * kind of message, it includes only the message about the first field.
+ */
+export function exampleMessages(target: unknown): string[] {
+  const byKind = new Map<string, string>();
+  const { optional } = fieldsOf(target);
+  // Readers overlook a condition in a schema: the message about it is included.
+  const isInSchema = (name: string, property: string): boolean =>
+    name === 'isDefined' ? !optional.includes(property) : IN_SCHEMA.has(name);
+  for (const { message, name, propertyName: property, constraints, target: owner } of validationsOf(target)) {
+    if (typeof message !== 'function' || isInSchema(name ?? '', property)) continue;
+    const context = { property, constraints, targetName: String(owner), object: {}, value: undefined };
+    const text = message(context satisfies ValidationArguments);
+    const kind = text.replaceAll(displayNameOf(property), '').replaceAll(/\d+/g, '');
+    if (!byKind.has(kind)) byKind.set(kind, text);
+  }
+  return [...byKind.values()];
 }

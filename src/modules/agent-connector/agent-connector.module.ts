@@ -1,5 +1,6 @@
-import { Module } from '@nestjs/common';
-import { JsonRpcErrorFormat } from '../../infrastructure/json-rpc/index.js';
+import { Module, type MiddlewareConsumer, type NestModule } from '@nestjs/common';
+import { withErrorBody } from '../../infrastructure/http/index.js';
+import { jsonRpcErrorOf } from '../../infrastructure/surfaces/index.js';
 import { DetectedAccountsModule } from '../detected-accounts/index.js';
 import { MerchantAccountsModule } from '../merchant-accounts/index.js';
 import { MerchantStatusesModule } from '../merchant-statuses/index.js';
@@ -8,8 +9,7 @@ import { SignInLinksModule } from '../sign-in-links/index.js';
 import { AgentConnectorController } from './agent-connector.controller.js';
 import { AgentConnectorService } from './agent-connector.service.js';
 import type { Tool } from './tools/tool.js';
-import { ToolCallLimit } from './tools/tool-call-limit.js';
-import { ToolCalls } from './tools/tool-calls.js';
+import { ToolCallLimit, ToolCalls } from './tools/tool-calls.js';
 import { Tools, TOOL_CLASSES } from './tools/tools.js';
 
 const TOOLS = { provide: Tools, inject: TOOL_CLASSES, useFactory: (...tools: Tool[]) => new Tools(tools) };
@@ -23,6 +23,10 @@ const TOOLS = { provide: Tools, inject: TOOL_CLASSES, useFactory: (...tools: Too
     SignInLinksModule,
   ],
   controllers: [AgentConnectorController],
-  providers: [AgentConnectorService, JsonRpcErrorFormat, ToolCallLimit, ToolCalls, TOOLS, ...TOOL_CLASSES],
+  providers: [AgentConnectorService, ToolCallLimit, ToolCalls, TOOLS, ...TOOL_CLASSES],
 })
-export class AgentConnectorModule {}
+export class AgentConnectorModule implements NestModule {
+  configure(consumer: MiddlewareConsumer): void {
+    consumer.apply(withErrorBody(jsonRpcErrorOf)).exclude('mcp/*path').forRoutes('mcp');
+  }
+}

@@ -9,11 +9,10 @@ import {
   idOf,
   METHOD_NOT_FOUND,
   type JsonRpcMessage,
-} from '../../infrastructure/json-rpc/index.js';
+} from '../../infrastructure/surfaces/index.js';
 import { HOUR, SECOND } from '../../infrastructure/time/index.js';
 import { withReadableError } from './protocol-errors.js';
-import { ToolCallLimit } from './tools/tool-call-limit.js';
-import { ToolCalls } from './tools/tool-calls.js';
+import { ToolCallLimit, ToolCalls } from './tools/tool-calls.js';
 import { Tools } from './tools/tools.js';
 
 const INSTRUCTIONS =
@@ -71,7 +70,9 @@ export class AgentConnectorService {
     // The SDK would keep the stream open, but no list of tools changes while its token is valid.
     if (message.method === 'subscriptions/listen') {
       const error = { code: METHOD_NOT_FOUND, message: 'The agent connector sends no notifications.' };
-      response.status(404).json({ jsonrpc: '2.0', id: idOf(message), error });
+      response.status(404);
+      await requestContext(request).recordNow();
+      response.json({ jsonrpc: '2.0', id: idOf(message), error });
       return;
     }
     const agent = currentAgentOf(request);
@@ -89,7 +90,10 @@ export class AgentConnectorService {
     });
     const contentType = result.headers.get('content-type');
     if (contentType !== null) response.setHeader('Content-Type', contentType);
-    response.status(result.status).end(withReadableError(await result.text()));
+    const body = withReadableError(await result.text());
+    response.status(result.status);
+    await requestContext(request).recordNow();
+    response.end(body);
   }
 
   private serverFor({ agent, requestId, refusal }: Serving): Server {

@@ -1,4 +1,4 @@
-import { INVALID_PARAMS } from '../../infrastructure/json-rpc/index.js';
+import { INVALID_PARAMS } from '../../infrastructure/surfaces/index.js';
 
 /** Characters of each text in an error. */
 const MAX_LENGTH = 300;

@@ -5,19 +5,22 @@ import {
   DashboardAction,
   DashboardPage,
   FormBody,
+  requestFrom,
+  submitted,
   type PageResponse,
 } from '../../infrastructure/pages/index.js';
-import { AllowlistedDomainsPagesService } from './allowlisted-domains-pages.service.js';
-import { newDomainPage } from './allowlisted-domains.pages.js';
+import { AddDomainRequest } from './allowlisted-domains.dto.js';
+import { domainsPage, DOMAINS_PATH, newDomainPage, removeDomainPage } from './allowlisted-domains.pages.js';
+import { ALLOWLISTED_DOMAIN_NOT_FOUND, AllowlistedDomainsService } from './allowlisted-domains.service.js';
 
 @Controller('dashboard/allowed-domains')
 export class AllowlistedDomainsPagesController {
-  constructor(private readonly pages: AllowlistedDomainsPagesService) {}
+  constructor(private readonly domains: AllowlistedDomainsService) {}
 
   @Get()
   @DashboardPage('listAllowlistedDomains')
-  list(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
-    return this.pages.list(actor);
+  async list(@CurrentActor() { organizationId }: DashboardActor): Promise<PageResponse> {
+    return domainsPage(await this.domains.list(organizationId));
   }
 
   @Get('new')
@@ -29,18 +32,30 @@ export class AllowlistedDomainsPagesController {
   @Post('new')
   @DashboardAction('createAllowlistedDomain')
   add(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
-    return this.pages.add(actor, form);
+    return submitted(
+      async () => {
+        await this.domains.add(actor, requestFrom(AddDomainRequest, form).domain);
+        return { redirectTo: `${DOMAINS_PATH}?done=added` };
+      },
+      (problem) => newDomainPage(form.get('domain'), problem),
+    );
   }
 
   @Get(':id/remove')
   @DashboardPage('deleteAllowlistedDomain')
-  startRemoving(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
-    return this.pages.startRemoving(actor, id);
+  async startRemoving(
+    @CurrentActor() { organizationId }: DashboardActor,
+    @Param('id') id: string,
+  ): Promise<PageResponse> {
+    const domain = (await this.domains.list(organizationId)).find((each) => each.id === id);
+    if (!domain) throw ALLOWLISTED_DOMAIN_NOT_FOUND.error();
+    return removeDomainPage(domain);
   }
 
   @Post(':id/remove')
   @DashboardAction('deleteAllowlistedDomain')
-  remove(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
-    return this.pages.remove(actor, id);
+  async remove(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
+    await this.domains.remove(actor, id);
+    return { redirectTo: `${DOMAINS_PATH}?done=removed` };
   }
 }

@@ -1,6 +1,5 @@
-import { Controller, Delete, Get, Param, Post } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Post } from '@nestjs/common';
 import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
-import { JsonBody } from '../../infrastructure/http/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
 import { auditAction } from '../audit-logs/index.js';
@@ -26,7 +25,7 @@ export class AllowlistedDomainsController {
   @DashboardOperation(ADD_DOMAIN, { ...RECENTLY_LOGGED_IN_ADMIN, action: auditAction('domain.add') })
   add(
     @CurrentActor() actor: DashboardActor,
-    @JsonBody() request: AddDomainRequest,
+    @Body() request: AddDomainRequest,
   ): Promise<AllowlistedDomainResponse> {
     return this.domains.add(actor, request.domain);
   }

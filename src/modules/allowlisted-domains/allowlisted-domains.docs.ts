@@ -1,12 +1,12 @@
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { withMessages, type OperationDocument } from '../../infrastructure/openapi/index.js';
+import { AddDomainRequest, AllowlistedDomainResponse, EXAMPLE_ID } from './allowlisted-domains.dto.js';
 import {
   ALLOWLISTED_DOMAIN_NOT_FOUND,
   DOMAIN_TAKEN,
   MAX_DOMAINS,
   TOO_MANY_DOMAINS,
-} from './allowlisted-domain-errors.js';
-import { AddDomainRequest, AllowlistedDomainResponse, EXAMPLE_ID } from './allowlisted-domains.dto.js';
+} from './allowlisted-domains.service.js';
 
 export const LIST_DOMAINS: OperationDocument = {
   operationId: 'listAllowlistedDomains',

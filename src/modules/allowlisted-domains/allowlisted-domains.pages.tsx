@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import {
   Allowed,
   ButtonLink,
-  Confirmation,
+  confirmationPage,
   Done,
   EmptyState,
   Form,
@@ -94,16 +94,16 @@ export function newDomainPage(domain?: string, problem?: string): Page {
 }
 
 export function removeDomainPage({ id, domain }: AllowlistedDomainResponse): Page {
-  return {
+  return confirmationPage({
     title: `Remove ${domain}?`,
     parent: DOMAINS,
-    content: (
-      <Confirmation action={`${DOMAINS_PATH}/${id}/remove`} button="Remove domain" cancel={DOMAINS_PATH}>
-        <p>
-          Email addresses in this domain can no longer be invited. Users who were invited keep their access.
-          If you remove the last domain, all domains are allowed.
-        </p>
-      </Confirmation>
+    action: `${DOMAINS_PATH}/${id}/remove`,
+    button: 'Remove domain',
+    children: (
+      <p>
+        Email addresses in this domain can no longer be invited. Users who were invited keep their access. If
+        you remove the last domain, all domains are allowed.
+      </p>
     ),
-  };
+  });
 }

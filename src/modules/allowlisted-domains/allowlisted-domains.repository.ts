@@ -29,12 +29,9 @@ export class AllowlistedDomainsRepository {
   }
 
   /** @returns the removed domain, to only one of several concurrent calls */
-  async remove(organizationId: string, id: string): Promise<AllowlistedDomain | undefined> {
-    const [[removed]] = await this.transaction.manager.query<[AllowlistedDomain[], number]>(
-      `DELETE FROM allowlisted_domain WHERE organization_id = $1 AND id = $2
-       RETURNING id, organization_id AS "organizationId", domain, created_at AS "createdAt"`,
-      [organizationId, id],
-    );
-    return removed;
+  async remove(organizationId: string, id: string): Promise<AllowlistedDomain | null> {
+    const domain = await this.transaction.manager.findOneBy(AllowlistedDomain, { organizationId, id });
+    const { affected } = await this.transaction.manager.delete(AllowlistedDomain, { organizationId, id });
+    return affected === 1 ? domain : null;
   }
 }

@@ -3,19 +3,23 @@ import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import type { DashboardActor } from '../../infrastructure/auth/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
-import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
+import { ErrorKind, INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { AuditLog } from '../audit-logs/index.js';
 import type { AllowlistedDomain } from './allowlisted-domain.entity.js';
-import {
-  ALLOWLISTED_DOMAIN_NOT_FOUND,
-  DOMAIN_TAKEN,
-  MAX_DOMAINS,
-  TOO_MANY_DOMAINS,
-} from './allowlisted-domain-errors.js';
 import type { AllowlistedDomainResponse } from './allowlisted-domains.dto.js';
 import { AllowlistedDomainsRepository } from './allowlisted-domains.repository.js';
 import { domainName } from './domain-name.js';
+
+export const ALLOWLISTED_DOMAIN_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
+  label: 'AllowlistedDomainNotFound',
+  when: 'The allowlist of the organization has no domain with this ID.',
+  message: 'There is no allowlisted domain with this ID.',
+});
+
+export const DOMAIN_TAKEN = 'The domain has already been added.';
+export const MAX_DOMAINS = 100;
+export const TOO_MANY_DOMAINS = `The allowlist already has the maximum of ${MAX_DOMAINS} domains.`;
 
 /** The email domains that an organization invites users from. If the list is empty, all domains are allowed. */
 @Injectable()
@@ -48,7 +52,7 @@ export class AllowlistedDomainsService {
 
   @Transactional()
   async remove(actor: DashboardActor, id: string): Promise<AllowlistedDomainResponse> {
-    const removed = isUUID(id) ? await this.repository.remove(actor.organizationId, id) : undefined;
+    const removed = isUUID(id) ? await this.repository.remove(actor.organizationId, id) : null;
     if (!removed) throw ALLOWLISTED_DOMAIN_NOT_FOUND.error();
     await this.auditLog.record({ action: 'domain.remove', actor, target: { name: removed.domain } });
     return toResponse(removed);

@@ -1,6 +1,5 @@
-import { Controller, Get, Param, Patch, Post } from '@nestjs/common';
+import { Body, Controller, Get, Param, Patch, Post } from '@nestjs/common';
 import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
-import { JsonBody } from '../../infrastructure/http/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
 import { auditAction } from '../audit-logs/index.js';
@@ -38,7 +37,7 @@ export class ApiClientsController {
   update(
     @CurrentActor() actor: DashboardActor,
     @Param('client_id') clientId: string,
-    @JsonBody() request: UpdateClientRequest,
+    @Body() request: UpdateClientRequest,
   ): Promise<ApiClientResponse> {
     return this.secrets.rename(actor, clientId, request.name);
   }
@@ -57,7 +56,7 @@ export class ApiClientsController {
   rotate(
     @CurrentActor() actor: DashboardActor,
     @Param('client_id') clientId: string,
-    @JsonBody() request: RotateSecretRequest,
+    @Body() request: RotateSecretRequest,
   ): Promise<ApiSecretResponse> {
     return this.secrets.rotate(actor, clientId, request.overlap_hours);
   }

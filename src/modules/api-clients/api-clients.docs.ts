@@ -1,6 +1,5 @@
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { withMessages, type OperationDocument } from '../../infrastructure/openapi/index.js';
-import { API_CLIENT_NOT_FOUND } from './api-client-errors.js';
 import {
   ApiClientResponse,
   ApiSecretResponse,
@@ -8,7 +7,7 @@ import {
   RotateSecretRequest,
   UpdateClientRequest,
 } from './api-clients.dto.js';
-import { RotationInProgressError } from './api-clients.service.js';
+import { API_CLIENT_NOT_FOUND, RotationInProgressError } from './api-clients.service.js';
 
 const ID = {
   client_id: {

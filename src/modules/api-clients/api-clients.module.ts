@@ -8,7 +8,6 @@ import { ApiClientsController } from './api-clients.controller.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
 import { ApiClientsService } from './api-clients.service.js';
 import { ApiCredentialsPagesController } from './api-credentials-pages.controller.js';
-import { ApiCredentialsPagesService } from './api-credentials-pages.service.js';
 import { ApiSecret } from './api-secret.entity.js';
 import { ApiSecretsService } from './api-secrets.service.js';
 import { OrganizationAccessibleClients } from './organization-accessible-clients.js';
@@ -25,7 +24,6 @@ import { SigningSecrets } from './signing-secrets.js';
     ApiClientCredentialVerifier,
     OrganizationAccessibleClients,
     ApiSecretsService,
-    ApiCredentialsPagesService,
   ],
   exports: [
     ApiClientCredentialVerifier,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { In } from 'typeorm';
+import { In, IsNull, Not, Or } from 'typeorm';
 import { Transaction, unlessDuplicate } from '../../infrastructure/database/index.js';
 import { ApiClient } from './api-client.entity.js';
 import { ApiSecret } from './api-secret.entity.js';
@@ -89,22 +89,23 @@ export class ApiClientsRepository {
 
   /** @returns whether the client had another name */
   async rename(clientId: string, name: string): Promise<boolean> {
-    const [, count] = await this.transaction.manager.query<[unknown, number]>(
-      'UPDATE api_client SET name = $2 WHERE id = $1 AND name IS DISTINCT FROM $2',
-      [clientId, name],
-    );
-    return count > 0;
+    const other = { id: clientId, name: Or(IsNull(), Not(name)) };
+    const { affected } = await this.transaction.manager.update(ApiClient, other, { name });
+    return affected === 1;
   }
 
   /** @returns whether the client exists */
   async enableOperation(clientId: string, operation: string): Promise<boolean> {
-    const [, count] = await this.transaction.manager.query<[unknown, number]>(
-      `UPDATE api_client
-          SET enabled_operations = CASE WHEN $2 = ANY (enabled_operations) THEN enabled_operations
-                                        ELSE array_append(enabled_operations, $2) END
-        WHERE id = $1`,
-      [clientId, operation],
-    );
-    return count > 0;
+    const { affected } = await this.transaction.manager
+      .createQueryBuilder()
+      .update(ApiClient)
+      .set({
+        enabledOperations: () =>
+          'CASE WHEN :operation = ANY (enabled_operations) THEN enabled_operations ELSE enabled_operations || :operation::text END',
+      })
+      .where({ id: clientId })
+      .setParameters({ operation })
+      .execute();
+    return affected === 1;
   }
 }

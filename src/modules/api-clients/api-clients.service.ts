@@ -4,12 +4,17 @@ import { isUUID } from 'class-validator';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { generateSecret, SecretDigest, Sealer } from '../../infrastructure/crypto/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
-import { OperatorError } from '../../infrastructure/errors/index.js';
+import { ErrorKind, OperatorError } from '../../infrastructure/errors/index.js';
 import { Clock, HOUR } from '../../infrastructure/time/index.js';
 import type { ApiClient } from './api-client.entity.js';
-import type { ApiSecret } from './api-secret.entity.js';
+import { sealedFor, type ApiSecret } from './api-secret.entity.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
-import { sealedFor } from './sealed-for.js';
+
+export const API_CLIENT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
+  label: 'ApiClientNotFound',
+  when: 'There is no API client with this `client_id`, or it belongs to another organization.',
+  message: 'There is no API client with this client_id.',
+});
 
 /** A client with its new secret in plain text. */
 export interface IssuedCredentials {

@@ -8,72 +8,97 @@ import {
   FormBody,
   inEachEnvironment,
   PageEnvironment,
+  requestFrom,
+  submitted,
   type PageResponse,
 } from '../../infrastructure/pages/index.js';
-import { ApiCredentialsPagesService } from './api-credentials-pages.service.js';
+import { RotateSecretRequest, UpdateClientRequest } from './api-clients.dto.js';
+import { API_CLIENT_NOT_FOUND } from './api-clients.service.js';
+import {
+  activatePage,
+  credentialsPage,
+  credentialsPath,
+  noCredentialsPage,
+  renamePage,
+  rotatePage,
+  secretPage,
+  viewPage,
+} from './api-credentials.pages.js';
+import { ApiSecretsService, type ClientCredentialsView } from './api-secrets.service.js';
 
 @Controller(inEachEnvironment('api-credentials'))
 export class ApiCredentialsPagesController {
-  constructor(private readonly pages: ApiCredentialsPagesService) {}
+  constructor(private readonly secrets: ApiSecretsService) {}
 
   @Get()
   @DashboardPage('listApiClients')
-  show(
+  async show(
     @CurrentActor() actor: DashboardActor,
     @PageEnvironment() environment: PlatformEnvironment,
   ): Promise<PageResponse> {
-    return this.pages.show(actor, environment);
+    const credentials = await this.secrets.credentials(actor, environment);
+    return credentials ? credentialsPage(credentials) : noCredentialsPage();
   }
 
   @Get(':client_id/rename')
   @DashboardPage('updateApiClient')
-  startRenaming(
+  async startRenaming(
     @CurrentActor() actor: DashboardActor,
     @PageEnvironment() environment: PlatformEnvironment,
     @Param('client_id') clientId: string,
   ): Promise<PageResponse> {
-    return this.pages.startRenaming(actor, environment, clientId);
+    const { client } = await this.credentials(actor, environment, clientId);
+    return renamePage(client, client.name ?? '');
   }
 
   @Post(':client_id/rename')
   @DashboardAction('updateApiClient')
-  rename(
+  async rename(
     @CurrentActor() actor: DashboardActor,
     @PageEnvironment() environment: PlatformEnvironment,
     @Param('client_id') clientId: string,
     @FormBody() form: FormFields,
   ): Promise<PageResponse> {
-    return this.pages.rename(actor, environment, clientId, form);
+    const { client } = await this.credentials(actor, environment, clientId);
+    return submitted(
+      async () => {
+        await this.secrets.rename(actor, clientId, requestFrom(UpdateClientRequest, form).name);
+        return { redirectTo: `${credentialsPath(environment)}?done=renamed` };
+      },
+      (problem) => renamePage(client, form.get('name') ?? '', problem),
+    );
   }
 
   @Get(':client_id/view')
   @DashboardPage('viewApiSecret')
-  startViewing(
+  async startViewing(
     @CurrentActor() actor: DashboardActor,
     @PageEnvironment() environment: PlatformEnvironment,
     @Param('client_id') clientId: string,
   ): Promise<PageResponse> {
-    return this.pages.startViewing(actor, environment, clientId);
+    return viewPage(await this.credentials(actor, environment, clientId));
   }
 
   @Post(':client_id/view')
   @DashboardAction('viewApiSecret')
-  view(
+  async view(
     @CurrentActor() actor: DashboardActor,
     @PageEnvironment() environment: PlatformEnvironment,
     @Param('client_id') clientId: string,
   ): Promise<PageResponse> {
-    return this.pages.view(actor, environment, clientId);
+    const credentials = await this.credentials(actor, environment, clientId);
+    const { secret } = await this.secrets.view(actor, clientId);
+    return secretPage(credentials, secret, 'viewed');
   }
 
   @Get(':client_id/rotate')
   @DashboardPage('rotateApiSecret')
-  startRotating(
+  async startRotating(
     @CurrentActor() actor: DashboardActor,
     @PageEnvironment() environment: PlatformEnvironment,
     @Param('client_id') clientId: string,
   ): Promise<PageResponse> {
-    return this.pages.startRotating(actor, environment, clientId);
+    return rotatePage(await this.credentials(actor, environment, clientId));
   }
 
   @Post(':client_id/rotate')
@@ -84,26 +109,48 @@ export class ApiCredentialsPagesController {
     @Param('client_id') clientId: string,
     @FormBody() form: FormFields,
   ): Promise<PageResponse> {
-    return this.pages.rotate(actor, environment, clientId, form);
+    return submitted(
+      async () => {
+        await this.credentials(actor, environment, clientId);
+        const hours = { overlap_hours: Number(form.get('overlap_hours')) };
+        const { overlap_hours: overlapHours } = requestFrom(RotateSecretRequest, form, hours);
+        const { secret } = await this.secrets.rotate(actor, clientId, overlapHours);
+        return secretPage(await this.credentials(actor, environment, clientId), secret, 'rotated');
+      },
+      async (problem) => rotatePage(await this.credentials(actor, environment, clientId), problem),
+    );
   }
 
   @Get(':client_id/activate')
   @DashboardPage('activateApiSecret')
-  startActivating(
+  async startActivating(
     @CurrentActor() actor: DashboardActor,
     @PageEnvironment() environment: PlatformEnvironment,
     @Param('client_id') clientId: string,
   ): Promise<PageResponse> {
-    return this.pages.startActivating(actor, environment, clientId);
+    return activatePage(await this.credentials(actor, environment, clientId));
   }
 
   @Post(':client_id/activate')
   @DashboardAction('activateApiSecret')
-  activate(
+  async activate(
     @CurrentActor() actor: DashboardActor,
     @PageEnvironment() environment: PlatformEnvironment,
     @Param('client_id') clientId: string,
   ): Promise<PageResponse> {
-    return this.pages.activate(actor, environment, clientId);
+    await this.credentials(actor, environment, clientId);
+    await this.secrets.activate(actor, clientId);
+    return { redirectTo: `${credentialsPath(environment)}?done=activated` };
+  }
+
+  /** @throws ApiError if the client does not exist, or belongs to another organization or environment */
+  private async credentials(
+    actor: DashboardActor,
+    environment: PlatformEnvironment,
+    clientId: string,
+  ): Promise<ClientCredentialsView> {
+    const credentials = await this.secrets.credentials(actor, environment);
+    if (credentials?.client.client_id !== clientId) throw API_CLIENT_NOT_FOUND.error();
+    return credentials;
   }
 }

@@ -5,7 +5,7 @@ import {
   Badge,
   ButtonLink,
   CodeBlock,
-  Confirmation,
+  confirmationPage,
   dashboardPath,
   Details,
   Done,
@@ -13,7 +13,6 @@ import {
   Form,
   Moment,
   Notice,
-  Problem,
   RelativeTime,
   SelectField,
   Table,
@@ -256,23 +255,19 @@ export function renamePage(client: ApiClientResponse, name: string, problem?: st
 }
 
 export function viewPage({ client }: ClientCredentialsView): Page {
-  return {
+  return confirmationPage({
     title: `View the ${client.environment} secret?`,
     parent: parentOf(client),
-    content: (
-      <Confirmation
-        action={actionPath(client, 'view')}
-        button="View secret"
-        isDestructive={false}
-        cancel={credentialsPath(client.environment)}
-      >
-        <p>
-          The next page shows the secret. Make sure that nobody else sees your screen. The audit log records
-          that you viewed it.
-        </p>
-      </Confirmation>
+    action: actionPath(client, 'view'),
+    button: 'View secret',
+    isDestructive: false,
+    children: (
+      <p>
+        The next page shows the secret. Make sure that nobody else sees your screen. The audit log records
+        that you viewed it.
+      </p>
     ),
-  };
+  });
 }
 
 /** The secret in plain text. This page is the response to a form, so the secret is in no address. */
@@ -319,39 +314,35 @@ export function rotatePage({ client }: ClientCredentialsView, problem?: string):
   const isInProgress = client.overlap_ends_at !== null;
   const none = { value: '0', label: 'None (after a leak)' };
   const options = OVERLAPS.map((hours) => ({ value: String(hours), label: inWords(hours) }));
-  return {
+  return confirmationPage({
     title: `Rotate the ${client.environment} secret?`,
     parent: parentOf(client),
-    content: (
+    action: actionPath(client, 'rotate'),
+    button: 'Rotate secret',
+    isDestructive: isInProgress,
+    problem,
+    children: (
       <>
-        <Problem message={problem} />
-        <Confirmation
-          action={actionPath(client, 'rotate')}
-          button="Rotate secret"
-          isDestructive={isInProgress}
-          cancel={credentialsPath(client.environment)}
-        >
-          <p>
-            You get a new secret.{' '}
-            {isInProgress
-              ? 'A rotation is in progress, so you can only rotate without an overlap: both current secrets stop working immediately. To keep the overlap, cancel.'
-              : 'During the overlap, the old secret works too, and webhooks are signed with the old one until you activate the new one.'}
-          </p>
-          <SelectField
-            name="overlap_hours"
-            label="Overlap"
-            hint={
-              isInProgress
-                ? undefined
-                : 'You cannot extend it later. Without an overlap, requests with the old secret fail immediately.'
-            }
-            options={isInProgress ? [none] : [...options, none]}
-            value={isInProgress ? '0' : String(DEFAULT_OVERLAP_HOURS)}
-          />
-        </Confirmation>
+        <p>
+          You get a new secret.{' '}
+          {isInProgress
+            ? 'A rotation is in progress, so you can only rotate without an overlap: both current secrets stop working immediately. To keep the overlap, cancel.'
+            : 'During the overlap, the old secret works too, and webhooks are signed with the old one until you activate the new one.'}
+        </p>
+        <SelectField
+          name="overlap_hours"
+          label="Overlap"
+          hint={
+            isInProgress
+              ? undefined
+              : 'You cannot extend it later. Without an overlap, requests with the old secret fail immediately.'
+          }
+          options={isInProgress ? [none] : [...options, none]}
+          value={isInProgress ? '0' : String(DEFAULT_OVERLAP_HOURS)}
+        />
       </>
     ),
-  };
+  });
 }
 
 function inWords(hours: number): string {
@@ -360,23 +351,19 @@ function inWords(hours: number): string {
 }
 
 export function activatePage({ client }: ClientCredentialsView): Page {
-  return {
+  return confirmationPage({
     title: 'Sign webhooks with the new secret?',
     parent: parentOf(client),
-    content: (
-      <Confirmation
-        action={actionPath(client, 'activate')}
-        button="Activate new secret"
-        cancel={credentialsPath(client.environment)}
-      >
-        <p>
-          Do this when all your {client.environment} webhook receivers know the new secret. From now on, the{' '}
-          <code>Service-Signature</code> header of every webhook is signed with the new secret: receivers that
-          check this header with only the old secret reject the webhooks. Receivers that check{' '}
-          <code>webhook-signature</code> notice no change, because it has a signature with each secret until
-          the overlap ends. You cannot go back to the old secret.
-        </p>
-      </Confirmation>
+    action: actionPath(client, 'activate'),
+    button: 'Activate new secret',
+    children: (
+      <p>
+        Do this when all your {client.environment} webhook receivers know the new secret. From now on, the{' '}
+        <code>Service-Signature</code> header of every webhook is signed with the new secret: receivers that
+        check this header with only the old secret reject the webhooks. Receivers that check{' '}
+        <code>webhook-signature</code> notice no change, because it has a signature with each secret until the
+        overlap ends. You cannot go back to the old secret.
+      </p>
     ),
-  };
+  });
 }

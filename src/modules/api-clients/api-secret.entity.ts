@@ -35,3 +35,8 @@ export class ApiSecret {
   @Column({ name: 'accepted_until', type: 'timestamptz', precision: 3, nullable: true })
   acceptedUntil!: Date | null;
 }
+
+/** Returns the owner that a secret is encrypted for (`Sealer`), so that it cannot be decrypted in another row. */
+export function sealedFor({ id, version }: Pick<ApiSecret, 'id' | 'version'>, client: ApiClient): string[] {
+  return ['api_secret', client.id, client.environment, id, String(version)];
+}

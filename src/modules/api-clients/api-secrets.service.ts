@@ -5,12 +5,11 @@ import { Transactional } from '../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { AuditLog, type AuditAction } from '../audit-logs/index.js';
 import { ApiClientDirectory } from './api-client-directory.js';
-import { API_CLIENT_NOT_FOUND } from './api-client-errors.js';
 import type { ApiClient } from './api-client.entity.js';
 import type { ApiSecret } from './api-secret.entity.js';
 import type { ApiClientResponse, ApiSecretResponse } from './api-clients.dto.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
-import { ApiClientsService, RotationInProgressError } from './api-clients.service.js';
+import { API_CLIENT_NOT_FOUND, ApiClientsService, RotationInProgressError } from './api-clients.service.js';
 
 /** A client with the accepted versions of its secret. */
 export interface ClientCredentialsView {

@@ -1,6 +1,5 @@
-export { API_CLIENT_NOT_FOUND } from './api-client-errors.js';
 export { ApiClientDirectory, type ClientRecord } from './api-client-directory.js';
-export { ApiClientsService, type IssuedCredentials } from './api-clients.service.js';
+export { API_CLIENT_NOT_FOUND, ApiClientsService, type IssuedCredentials } from './api-clients.service.js';
 export { ApiClientsModule } from './api-clients.module.js';
 export { SigningSecrets } from './signing-secrets.js';
 export { ApiClientCredentialVerifier } from './api-client-credential-verifier.js';

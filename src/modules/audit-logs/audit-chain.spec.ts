@@ -5,16 +5,11 @@ const ENTRY: UnhashedEntry = {
   organizationId: '19b11f7c-4c8e-49bf-853e-3cea2462349f',
   sequence: '1',
   id: '5b0c7a52-43c8-4c0e-9a53-0f2d4f0f6a11',
-  createdAt: new Date('2026-01-31T08:15:30.123Z'),
-  action: 'user.add',
-  outcome: 'success',
-  actorName: 'Ada "the first" Lovelace',
-  actorEmail: 'ada@example.com',
-  targetType: 'user',
-  targetName: 'zoë@example.com',
-  targetEnvironment: 'production',
-  contextIp: '203.0.113.7',
-  contextUserAgent: 'Firefox',
+  datetime: new Date('2026-01-31T08:15:30.123Z'),
+  event: { action: 'user.add', outcome: { status: 'success' } },
+  actor: { name: 'Ada "the first" Lovelace', email: 'ada@example.com' },
+  target: { type: 'user', name: 'zoë@example.com', environment: 'production' },
+  context: { ip: '203.0.113.7', user_agent: 'Firefox' },
 };
 /** The canonical form, which independent verifiers of a chain hash as well. */
 const CANONICAL =
@@ -35,13 +30,14 @@ describe('hashEntry', () => {
   });
 
   it('distinguishes null from an empty name, and the values of adjacent fields', () => {
+    const { target } = ENTRY;
     const hashes = [
-      { targetName: null },
-      { targetName: '' },
-      { targetName: 'null' },
-      { actorName: 'a', actorEmail: 'b' },
-      { actorName: 'ab', actorEmail: '' },
-      { actorName: 'a","b', actorEmail: '' },
+      { target: { ...target, name: null } },
+      { target: { ...target, name: '' } },
+      { target: { ...target, name: 'null' } },
+      { actor: { name: 'a', email: 'b' } },
+      { actor: { name: 'ab', email: '' } },
+      { actor: { name: 'a","b', email: '' } },
     ].map((change) => hashEntry({ ...ENTRY, ...change }, CHAIN_START).toString('hex'));
     expect(new Set(hashes).size).toBe(hashes.length);
   });

@@ -10,22 +10,22 @@ export type ChainLink = Pick<AuditLogEntry, 'sequence' | 'hash'>;
 /** The link that the first entry is chained to. */
 export const CHAIN_START: ChainLink = { sequence: '0', hash: Buffer.alloc(32) };
 
-/** The fields of an entry, in the order in which they are hashed and inserted. */
-export const HASHED_FIELDS = [
-  'organizationId',
-  'sequence',
+/** The fields of the API, as paths, in the order in which they are hashed and exported. */
+export const AUDIT_LOG_COLUMNS = [
   'id',
-  'createdAt',
-  'action',
-  'outcome',
-  'actorName',
-  'actorEmail',
-  'targetType',
-  'targetName',
-  'targetEnvironment',
-  'contextIp',
-  'contextUserAgent',
-] as const satisfies readonly (keyof UnhashedEntry)[];
+  'datetime',
+  'event.action',
+  'event.outcome.status',
+  'actor.name',
+  'actor.email',
+  'target.type',
+  'target.name',
+  'target.environment',
+  'context.ip',
+  'context.user_agent',
+];
+
+const HASHED_PATHS = ['organizationId', 'sequence', ...AUDIT_LOG_COLUMNS].map((path) => path.split('.'));
 
 /** Increase it when the fields or their order change. It is part of what is hashed. */
 const CANONICAL_VERSION = 1;
@@ -42,5 +42,8 @@ export function hashEntry(entry: UnhashedEntry, previous: ChainLink): Buffer {
 
 /** Serializes an entry unambiguously: the escapes of JSON keep adjacent fields distinct. */
 function canonical(entry: UnhashedEntry): string {
-  return JSON.stringify([CANONICAL_VERSION, ...HASHED_FIELDS.map((field) => entry[field])]);
+  const values = HASHED_PATHS.map((path) =>
+    path.reduce<unknown>((value, name) => (value as Readonly<Record<string, unknown>>)[name], entry),
+  );
+  return JSON.stringify([CANONICAL_VERSION, ...values]);
 }

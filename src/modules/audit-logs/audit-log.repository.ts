@@ -1,34 +1,14 @@
 import { Injectable } from '@nestjs/common';
+import type { SelectQueryBuilder } from 'typeorm';
 import { Transaction } from '../../infrastructure/database/index.js';
 import type { Period } from '../../infrastructure/time/index.js';
-import type { AuditChainHead } from './audit-chain-head.entity.js';
-import { CHAIN_START, HASHED_FIELDS } from './audit-chain.js';
-import type { AuditAction, AuditOutcome } from './audit-actions.js';
-import type { AuditLogEntry } from './audit-log-entry.entity.js';
+import { CHAIN_START } from './audit-chain.js';
+import { AuditChainHead, AuditLogEntry } from './audit-log-entry.entity.js';
+import type { SearchAuditLogsQuery } from './audit-logs.dto.js';
 
 /** The position of an entry in the order of time. */
-export type Position = Pick<AuditLogEntry, 'createdAt' | 'sequence'>;
+export type Position = Pick<AuditLogEntry, 'datetime' | 'sequence'>;
 
-/** Conditions, all of which an entry must meet. */
-export interface AuditLogFilter {
-  /** A part of the actor's name or email address, in any case. */
-  readonly actor?: string | undefined;
-  readonly action?: AuditAction | undefined;
-  readonly outcome?: AuditOutcome | undefined;
-}
-
-/** The conditions of a filter, whose values are the parameters from $5. */
-const MATCHES = `($5::text IS NULL OR strpos(lower(actor_name), lower($5)) > 0 OR strpos(lower(actor_email), lower($5)) > 0)
-  AND ($6::text IS NULL OR action = $6) AND ($7::text IS NULL OR outcome = $7)`;
-
-const ENTRY = `organization_id AS "organizationId", sequence, id, created_at AS "createdAt", action, outcome,
-  actor_name AS "actorName", actor_email AS "actorEmail", target_type AS "targetType",
-  target_name AS "targetName", target_environment AS "targetEnvironment", context_ip AS "contextIp",
-  context_user_agent AS "contextUserAgent", hash`;
-const HEAD = `organization_id AS "organizationId", sequence, created_at AS "createdAt", hash`;
-
-/** The largest bigint: as a position, it comes after all entries of the same time. */
-const MAX_SEQUENCE = '9223372036854775807';
 const BATCH = 1_000;
 
 @Injectable()
@@ -37,28 +17,23 @@ export class AuditLogRepository {
 
   /** Returns the head of the organization's chain, and locks it until the transaction ends. */
   async lockHead(organizationId: string, now: Date): Promise<AuditChainHead> {
-    await this.query(
-      `INSERT INTO audit_chain (organization_id, sequence, created_at, hash) VALUES ($1, $2, $3, $4)
-       ON CONFLICT DO NOTHING`,
-      [organizationId, CHAIN_START.sequence, now, CHAIN_START.hash],
-    );
-    const [head] = await this.query<AuditChainHead>(
-      `SELECT ${HEAD} FROM audit_chain WHERE organization_id = $1 FOR UPDATE`,
-      [organizationId],
-    );
-    return head as AuditChainHead;
+    const { manager } = this.transaction;
+    const first = { organizationId, createdAt: now, ...CHAIN_START };
+    await manager.createQueryBuilder().insert().into(AuditChainHead).values(first).orIgnore().execute();
+    return manager.findOneOrFail(AuditChainHead, {
+      where: { organizationId },
+      lock: { mode: 'pessimistic_write' },
+    });
   }
 
   /** Adds the entry, and makes it the head. */
   async append(entry: AuditLogEntry): Promise<void> {
-    await this.query(
-      `WITH entry AS (
-         INSERT INTO audit_log (organization_id, sequence, id, created_at, action, outcome, actor_name, actor_email,
-                                target_type, target_name, target_environment, context_ip, context_user_agent, hash)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
-       )
-       UPDATE audit_chain SET sequence = $2, created_at = $4, hash = $14 WHERE organization_id = $1`,
-      [...HASHED_FIELDS.map((field) => entry[field]), entry.hash],
+    const { organizationId, sequence, datetime, hash } = entry;
+    await this.transaction.manager.insert(AuditLogEntry, entry);
+    await this.transaction.manager.update(
+      AuditChainHead,
+      { organizationId },
+      { sequence, createdAt: datetime, hash },
     );
   }
 
@@ -74,19 +49,14 @@ export class AuditLogRepository {
     before: Position | undefined,
     size: number,
   ): Promise<AuditLogEntry[]> {
-    return this.query(
-      `SELECT ${ENTRY} FROM audit_log
-        WHERE organization_id = $1 AND created_at >= $2::timestamptz
-          AND (created_at, sequence) < ($3::timestamptz, $4::bigint)
-        ORDER BY created_at DESC, sequence DESC LIMIT $5`,
-      [
-        organizationId,
-        start ?? '-infinity',
-        before?.createdAt ?? end ?? 'infinity',
-        before?.sequence ?? MAX_SEQUENCE,
-        size,
-      ],
-    );
+    const found = this.entriesOf(organizationId)
+      .orderBy({ 'entry.datetime': 'DESC', 'entry.sequence': 'DESC' })
+      .limit(size);
+    if (start) found.andWhere('entry.datetime >= :start', { start });
+    if (before)
+      found.andWhere('(entry.datetime, entry.sequence) < (:datetime, :sequence)', positionOf(before));
+    else if (end) found.andWhere('entry.datetime <= :end', { end });
+    return found.getMany();
   }
 
   /**
@@ -95,86 +65,68 @@ export class AuditLogRepository {
    */
   async matching(
     organizationId: string,
-    { actor, action, outcome }: AuditLogFilter,
+    { actor, action, outcome }: Pick<SearchAuditLogsQuery, 'actor' | 'action' | 'outcome'>,
     { from, below }: { readonly from: string; readonly below: string },
     size: number,
   ): Promise<AuditLogEntry[]> {
-    return this.query(
-      `SELECT ${ENTRY} FROM audit_log
-        WHERE organization_id = $1 AND sequence >= $2 AND sequence < $3 AND ${MATCHES}
-        ORDER BY sequence DESC LIMIT $4`,
-      [organizationId, from, below, size, actor, action, outcome],
-    );
+    const found = this.entriesOf(organizationId)
+      .andWhere('entry.sequence >= :from AND entry.sequence < :below', { from, below })
+      .orderBy('entry.sequence', 'DESC')
+      .limit(size);
+    if (actor !== undefined)
+      found.andWhere(
+        '(strpos(lower(entry.actor.name), lower(:actor)) > 0 OR strpos(lower(entry.actor.email), lower(:actor)) > 0)',
+        { actor },
+      );
+    if (action !== undefined) found.andWhere('entry.event.action = :action', { action });
+    if (outcome !== undefined) found.andWhere('entry.event.outcome.status = :outcome', { outcome });
+    return found.getMany();
   }
 
   /** Returns the entry with this ID. */
-  async find(organizationId: string, id: string): Promise<AuditLogEntry | undefined> {
-    const [entry] = await this.query<AuditLogEntry>(
-      `SELECT ${ENTRY} FROM audit_log WHERE id = $2 AND organization_id = $1`,
-      [organizationId, id],
-    );
-    return entry;
+  async find(organizationId: string, id: string): Promise<AuditLogEntry | null> {
+    return this.transaction.manager.findOneBy(AuditLogEntry, { organizationId, id });
   }
 
   /** Returns the entry with this sequence. */
-  async at(organizationId: string, sequence: string): Promise<AuditLogEntry | undefined> {
-    const [entry] = await this.query<AuditLogEntry>(
-      `SELECT ${ENTRY} FROM audit_log WHERE organization_id = $1 AND sequence = $2`,
-      [organizationId, sequence],
-    );
-    return entry;
+  async at(organizationId: string, sequence: string): Promise<AuditLogEntry | null> {
+    return this.transaction.manager.findOneBy(AuditLogEntry, { organizationId, sequence });
   }
 
   /** Returns all entries of the period, oldest first, reading them in batches. The position replaces the start. */
-  async *inOrderOfTime(organizationId: string, { start, end }: Period): AsyncGenerator<AuditLogEntry> {
-    let position: { createdAt: Date | string; sequence: string } | undefined = {
-      createdAt: start ?? '-infinity',
-      sequence: CHAIN_START.sequence,
-    };
-    while (position) {
-      const batch: AuditLogEntry[] = await this.query(
-        `SELECT ${ENTRY} FROM audit_log
-          WHERE organization_id = $1 AND created_at <= $2::timestamptz
-            AND (created_at, sequence) > ($3::timestamptz, $4::bigint)
-          ORDER BY created_at, sequence LIMIT $5`,
-        [organizationId, end ?? 'infinity', position.createdAt, position.sequence, BATCH],
-      );
-      yield* batch;
-      position = batch.at(-1);
-    }
+  inOrderOfTime(organizationId: string, { start, end }: Period): AsyncGenerator<AuditLogEntry> {
+    return inBatches((last) => {
+      const next = this.entriesOf(organizationId).orderBy({
+        'entry.datetime': 'ASC',
+        'entry.sequence': 'ASC',
+      });
+      if (last) next.andWhere('(entry.datetime, entry.sequence) > (:datetime, :sequence)', positionOf(last));
+      else if (start) next.andWhere('entry.datetime >= :start', { start });
+      return end ? next.andWhere('entry.datetime <= :end', { end }) : next;
+    });
   }
 
   /**
    * Returns all entries in the order of the chain, reading them in batches.
    *
-   * @param after if given, only the entries after this sequence
+   * @param after if given, only the entries after this sequence; otherwise also any that were forged before the first one
    */
-  async *inOrderOfChain(organizationId: string, after?: string): AsyncGenerator<AuditLogEntry> {
-    // Starts below 0, to also find entries that were forged before the first one.
-    let sequence: string | undefined = after ?? `-${MAX_SEQUENCE}`;
-    while (sequence !== undefined) {
-      const batch: AuditLogEntry[] = await this.query(
-        `SELECT ${ENTRY} FROM audit_log WHERE organization_id = $1 AND sequence > $2
-          ORDER BY sequence LIMIT $3`,
-        [organizationId, sequence, BATCH],
-      );
-      yield* batch;
-      sequence = batch.at(-1)?.sequence;
-    }
+  inOrderOfChain(organizationId: string, after?: string): AsyncGenerator<AuditLogEntry> {
+    return inBatches((last) => {
+      const next = this.entriesOf(organizationId).orderBy('entry.sequence');
+      const sequence = last?.sequence ?? after;
+      return sequence === undefined ? next : next.andWhere('entry.sequence > :sequence', { sequence });
+    });
   }
 
-  async head(organizationId: string): Promise<AuditChainHead | undefined> {
-    const [head] = await this.query<AuditChainHead>(
-      `SELECT ${HEAD} FROM audit_chain WHERE organization_id = $1`,
-      [organizationId],
-    );
-    return head;
+  async head(organizationId: string): Promise<AuditChainHead | null> {
+    return this.transaction.manager.findOneBy(AuditChainHead, { organizationId });
   }
 
   /** Returns the organizations that have entries or a head: an attacker may have removed one and not the other. */
   async organizationIds(): Promise<string[]> {
     // A loose index scan: it jumps from one organization to the next, without reading all entries.
-    const rows = await this.query<{ id: string }>(
+    const rows = await this.transaction.manager.query<{ id: string }[]>(
       `WITH RECURSIVE with_entries (id) AS (
          (SELECT organization_id FROM audit_log ORDER BY organization_id LIMIT 1)
          UNION ALL
@@ -188,7 +140,26 @@ export class AuditLogRepository {
     return rows.map(({ id }) => id);
   }
 
-  private query<Row>(statement: string, values: unknown[] = []): Promise<Row[]> {
-    return this.transaction.manager.query<Row[]>(statement, values);
+  private entriesOf(organizationId: string): SelectQueryBuilder<AuditLogEntry> {
+    return this.transaction.manager
+      .createQueryBuilder(AuditLogEntry, 'entry')
+      .where('entry.organizationId = :organizationId', { organizationId });
   }
+}
+
+function positionOf({ datetime, sequence }: Position): Position {
+  return { datetime, sequence };
+}
+
+/** @param after returns the query of the entries after the last one of the previous batch */
+async function* inBatches(
+  after: (last: AuditLogEntry | undefined) => SelectQueryBuilder<AuditLogEntry>,
+): AsyncGenerator<AuditLogEntry> {
+  let batch: AuditLogEntry[];
+  let last: AuditLogEntry | undefined;
+  do {
+    batch = await after(last).limit(BATCH).getMany();
+    yield* batch;
+    last = batch.at(-1);
+  } while (batch.length === BATCH);
 }

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import {
-  DenialRecorder,
-  type ExportRecorder,
+  AuditRecorder,
   type AuditedAction,
   type DashboardActor,
   type DeniedTarget,
 } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { Transactional } from '../../infrastructure/database/index.js';
+import { KeyedQueue, Transactional } from '../../infrastructure/database/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import {
   AUDIT_ACTIONS,
@@ -22,6 +21,13 @@ import { AuditLogRepository } from './audit-log.repository.js';
 
 /** The user or operator who acts. For a login attempt, the user who is trying to log in. */
 export type AuditActor = Pick<DashboardActor, 'organizationId' | 'name' | 'email' | 'origin'>;
+
+/** Actor of entries about what the service does by itself. Like that of operators, it names no person. */
+export const SYSTEM = {
+  name: 'system',
+  email: 'system',
+  origin: { ip: '', userAgent: 'background job' },
+};
 
 export interface AuditRecord {
   readonly action: AuditAction;
@@ -41,7 +47,10 @@ export interface AuditRecord {
  * the transaction ends, so call `record` last in the transaction.
  */
 @Injectable()
-export class AuditLog extends DenialRecorder implements ExportRecorder {
+export class AuditLog extends AuditRecorder {
+  /** Entries of one organization wait for each other anyway; waiting in the database would occupy connections. */
+  private readonly queue = new KeyedQueue(1);
+
   constructor(
     private readonly repository: AuditLogRepository,
     private readonly clock: Clock,
@@ -61,16 +70,15 @@ export class AuditLog extends DenialRecorder implements ExportRecorder {
       organizationId: actor.organizationId,
       sequence: nextSequence(head),
       id: randomUUID(),
-      createdAt: this.timeAfter(head.createdAt),
-      action,
-      outcome: outcome ?? 'success',
-      actorName: actor.name,
-      actorEmail: actor.email,
-      targetType: AUDIT_ACTIONS[action].target,
-      targetName: target?.name ?? null,
-      targetEnvironment: target?.environment ?? 'production',
-      contextIp: actor.origin.ip,
-      contextUserAgent: actor.origin.userAgent,
+      datetime: this.timeAfter(head.createdAt),
+      event: { action, outcome: { status: outcome ?? 'success' } },
+      actor: { name: actor.name, email: actor.email },
+      target: {
+        type: AUDIT_ACTIONS[action].target,
+        name: target?.name ?? null,
+        environment: target?.environment ?? 'production',
+      },
+      context: { ip: actor.origin.ip, user_agent: actor.origin.userAgent },
     };
     await this.repository.append({ ...entry, hash: hashEntry(entry, head) });
   }
@@ -78,7 +86,7 @@ export class AuditLog extends DenialRecorder implements ExportRecorder {
   async recordDenial(actor: DashboardActor, { action }: AuditedAction, target: DeniedTarget): Promise<void> {
     const known = catalogued(action);
     const isOfEnvironment = isTargetOfEnvironment(AUDIT_ACTIONS[known].target);
-    await this.record({
+    await this.recordInTurn({
       action: known,
       actor,
       target: isOfEnvironment ? target : { name: target.name },
@@ -91,7 +99,16 @@ export class AuditLog extends DenialRecorder implements ExportRecorder {
     { action }: AuditedAction,
     environment: PlatformEnvironment | undefined,
   ): Promise<void> {
-    await this.record({ action: catalogued(action), actor, ...(environment && { target: { environment } }) });
+    await this.recordInTurn({
+      action: catalogued(action),
+      actor,
+      ...(environment && { target: { environment } }),
+    });
+  }
+
+  /** Guards and pages record without a transaction or a place in the queue of the organization's changes. */
+  private recordInTurn(entry: AuditRecord): Promise<void> {
+    return this.queue.run(entry.actor.organizationId, () => this.record(entry));
   }
 
   /**

@@ -1,27 +1,18 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AuditChainHead } from './audit-chain-head.entity.js';
-import { AuditLogEntry } from './audit-log-entry.entity.js';
+import { AuditChainHead, AuditLogEntry } from './audit-log-entry.entity.js';
 import { AuditLog } from './audit-log.js';
 import { AuditLogRepository } from './audit-log.repository.js';
 import { AuditLogsController } from './audit-logs.controller.js';
 import { AuditLogsService } from './audit-logs.service.js';
 import { OperatorAudit } from './operator-audit.js';
-import { AuditLogPagesController } from './pages/audit-log-pages.controller.js';
-import { AuditLogPagesService } from './pages/audit-log-pages.service.js';
+import { AuditLogPagesController } from './audit-log-pages.controller.js';
 import { AuditVerification } from './audit-verification.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([AuditLogEntry, AuditChainHead])],
   controllers: [AuditLogsController, AuditLogPagesController],
-  providers: [
-    AuditLog,
-    AuditLogRepository,
-    AuditLogsService,
-    AuditVerification,
-    OperatorAudit,
-    AuditLogPagesService,
-  ],
+  providers: [AuditLog, AuditLogRepository, AuditLogsService, AuditVerification, OperatorAudit],
   exports: [AuditLog, AuditLogsService, AuditVerification, OperatorAudit],
 })
 export class AuditLogsModule {}

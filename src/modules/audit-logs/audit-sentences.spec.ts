@@ -1,5 +1,5 @@
 import { AUDIT_ACTION_NAMES, AUDIT_ACTIONS, AUDIT_OUTCOMES, type AuditAction } from './audit-actions.js';
-import type { AuditLogEntryResponse } from './audit-logs.dto.js';
+import type { AuditLogEntryResponse } from './audit-log-entry.entity.js';
 import { actionInWords, predicateOf, subjectOf } from './audit-sentences.js';
 
 const ADA = { name: 'Ada Lovelace', email: 'ada@example.com' };

@@ -1,7 +1,7 @@
 import { isTargetOfEnvironment, type AuditAction, type AuditOutcome } from './audit-actions.js';
-import type { AuditLogEntryResponse } from './audit-logs.dto.js';
+import type { AuditLogEntryResponse } from './audit-log-entry.entity.js';
+import { SYSTEM } from './audit-log.js';
 import { OPERATOR } from './operator-audit.js';
-import { SYSTEM } from './system-actor.js';
 
 /** What an action does, in the past tense and in the infinitive, and to what. */
 type Phrase = readonly [past: string, infinitive: string, object?: (name: string | null) => string];

@@ -1,9 +1,20 @@
 import { Injectable } from '@nestjs/common';
+import { isUUID } from 'class-validator';
 import { Snapshot } from '../../infrastructure/database/index.js';
+import { OperatorError } from '../../infrastructure/errors/index.js';
 import { CHAIN_START, nextSequence, hashEntry, type ChainLink } from './audit-chain.js';
 import type { AuditLogEntry } from './audit-log-entry.entity.js';
 import { AuditLogRepository } from './audit-log.repository.js';
-import { exportHead, type ExportedHead } from './exported-head.js';
+
+/** The head of a chain in the exported format. */
+export interface ExportedHead {
+  readonly organization_id: string;
+  readonly sequence: number;
+  /** SHA-256 in hexadecimal digits. */
+  readonly hash: string;
+  /** Time of the entry; null if there is none. */
+  readonly created_at: string | null;
+}
 
 /** The first problem of a chain. */
 interface Flaw {
@@ -51,9 +62,16 @@ export class AuditVerification {
     return this.repository.organizationIds();
   }
 
-  /** Returns the head of the organization's chain, for export. */
+  /** Returns the head of the organization's chain in the exported format, which operators sign and store elsewhere. */
   async head(organizationId: string): Promise<ExportedHead> {
-    return exportHead(organizationId, (await this.repository.head(organizationId)) ?? CHAIN_START);
+    const head = await this.repository.head(organizationId);
+    const { sequence, hash } = head ?? CHAIN_START;
+    return {
+      organization_id: organizationId,
+      sequence: Number(sequence),
+      hash: hash.toString('hex'),
+      created_at: head?.createdAt.toISOString() ?? null,
+    };
   }
 
   /**
@@ -182,7 +200,7 @@ function loss(last: ChainLink, { sequence, source }: ExpectedEnd): Flaw {
 }
 
 function mismatch(entry: ChainLink & Partial<AuditLogEntry>, end: ExpectedEnd): Flaw | undefined {
-  const sameTime = (entry.createdAt?.toISOString() ?? null) === end.createdAt;
+  const sameTime = (entry.datetime?.toISOString() ?? null) === end.createdAt;
   if (entry.hash.toString('hex') === end.hash && sameTime) return undefined;
   return flawOf('head_mismatch', entry, `Entry ${entry.sequence} does not match ${end.source}.`);
 }
@@ -193,4 +211,28 @@ function flawOf(
   explanation: string,
 ): Flaw {
   return { problem, sequence: Number(sequence), id: id ?? null, explanation };
+}
+
+/**
+ * Parses an exported head.
+ *
+ * @throws OperatorError if the text is not an exported head
+ */
+export function parseHead(text: string): ExportedHead {
+  const head = parse(text) as Partial<Record<keyof ExportedHead, unknown>> | null | undefined;
+  const isHead =
+    isUUID(head?.organization_id) &&
+    Number.isSafeInteger(head?.sequence) &&
+    Number(head?.sequence) >= 0 &&
+    /^[0-9a-f]{64}$/.test(String(head?.hash));
+  if (!isHead) throw new OperatorError('The file does not contain a head in the format of `audit head`.');
+  return head as ExportedHead;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

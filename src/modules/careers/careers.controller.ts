@@ -1,5 +1,4 @@
-import { Controller, Post } from '@nestjs/common';
-import { JsonBody } from '../../infrastructure/http/index.js';
+import { Body, Controller, Post } from '@nestjs/common';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { CareersOperation } from '../../infrastructure/surfaces/index.js';
 import { CareersConfiguration } from './careers.configuration.js';
@@ -19,7 +18,7 @@ export class CareersController {
     per: 'address',
     seconds: 3600,
   })
-  submit(@JsonBody() request: SubmitApplicationRequest): Promise<ApplicationReceipt> {
+  submit(@Body() request: SubmitApplicationRequest): Promise<ApplicationReceipt> {
     return this.careers.submit(request);
   }
 }

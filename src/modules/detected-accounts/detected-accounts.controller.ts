@@ -1,19 +1,24 @@
-import { Controller, Post } from '@nestjs/common';
+import { Body, Controller, Post } from '@nestjs/common';
 import {
   CurrentClient,
   EnabledOperationGuard,
   type AuthenticatedClient,
 } from '../../infrastructure/auth/index.js';
-import { JsonBody } from '../../infrastructure/http/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
-import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
+import { InternalOperation, PlatformOperation } from '../../infrastructure/surfaces/index.js';
+import { EventResponse } from '../webhooks/index.js';
 import {
+  CREATE_DETECTION,
+  IDENTIFY_DETECTED_ACCOUNTS,
+  SEARCH_DETECTED_ACCOUNTS,
+} from './detected-accounts.docs.js';
+import {
+  CreateDetectionRequest,
   DetectedAccountResponse,
   IdentifyDetectedAccountsRequest,
   SearchDetectedAccountsRequest,
 } from './detected-accounts.dto.js';
 import { DetectedAccountsService } from './detected-accounts.service.js';
-import { SEARCH_DETECTED_ACCOUNTS, IDENTIFY_DETECTED_ACCOUNTS } from './detected-accounts.docs.js';
 
 /** The name by which operators enable operation 6 for a client. */
 export const IDENTIFY_OPERATION = 'identify-detected-accounts';
@@ -27,7 +32,7 @@ export class DetectedAccountsController {
   @PlatformOperation(SEARCH_DETECTED_ACCOUNTS)
   search(
     @CurrentClient() client: AuthenticatedClient,
-    @JsonBody() request: SearchDetectedAccountsRequest,
+    @Body() request: SearchDetectedAccountsRequest,
   ): Promise<DetectedAccountResponse[]> {
     return this.detectedAccounts.search(client, request.external_user_id, request.names);
   }
@@ -36,8 +41,20 @@ export class DetectedAccountsController {
   @PlatformOperation(IDENTIFY_DETECTED_ACCOUNTS, { guards: [EnabledOperationGuard(IDENTIFY_OPERATION)] })
   identify(
     @CurrentClient() client: AuthenticatedClient,
-    @JsonBody() request: IdentifyDetectedAccountsRequest,
+    @Body() request: IdentifyDetectedAccountsRequest,
   ): Promise<DetectedAccountResponse[]> {
     return this.detectedAccounts.search(client, request.external_user_id, request.name);
+  }
+}
+
+@Topic('Detections', 'Records the accounts that the platform detects.')
+@Controller('detections')
+export class DetectionsController {
+  constructor(private readonly detectedAccounts: DetectedAccountsService) {}
+
+  @Post()
+  @InternalOperation(CREATE_DETECTION, 'detections:write')
+  create(@Body() request: CreateDetectionRequest): Promise<EventResponse> {
+    return this.detectedAccounts.create(request);
   }
 }

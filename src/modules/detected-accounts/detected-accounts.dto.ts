@@ -3,17 +3,20 @@ import { namedSchema } from '../../infrastructure/schemas/index.js';
 import {
   ArrayField,
   ExternalUserIdField,
+  IntegerField,
   MESSAGES,
   NOT_BLANK,
+  TextField,
+  TimestampField,
   UuidField,
   validateText,
 } from '../../infrastructure/validation/index.js';
+import { MAX_MERCHANT_ID } from '../merchants/index.js';
 import { IdempotencyKeyField } from '../webhooks/index.js';
 
 const MAX_NAMES = 100;
 const NAME_LENGTH = 256;
 const MAX_MERCHANTS = 100;
-const MAX_MERCHANT_ID = 2 ** 31 - 1;
 
 const NAME = { type: 'string', minLength: 1, maxLength: NAME_LENGTH, pattern: NOT_BLANK };
 
@@ -103,4 +106,28 @@ export class CreateDetectionRequest extends DetectAccountsRequest {
 
   @IdempotencyKeyField('detection-4711')
   idempotency_key?: string;
+}
+
+/** A line of an import. */
+export class ImportedDetection {
+  @UuidField({ description: 'The API client that the user belongs to.' })
+  client_id!: string;
+
+  @ExternalUserIdField()
+  external_user_id!: string;
+
+  @TextField({
+    required: { unless: 'merchant_id' },
+    description: 'Name of the merchant, in any common spelling.',
+  })
+  merchant?: string;
+
+  @IntegerField({ required: false, min: 1, max: MAX_MERCHANT_ID, description: 'ID of the merchant.' })
+  merchant_id?: number;
+
+  @TimestampField({
+    required: false,
+    description: 'When the account was detected. Default: the time of the import.',
+  })
+  detected_at?: string;
 }

@@ -1,19 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { isUUID } from 'class-validator';
-import { Clock } from '../../infrastructure/time/index.js';
-import {
-  EXTERNAL_USER_ID_LENGTH,
-  isMissing,
-  isTimestamp,
-  MESSAGES,
-  validateText,
-} from '../../infrastructure/validation/index.js';
+import { isObject } from 'class-validator';
 import { Transactional } from '../../infrastructure/database/index.js';
+import { ApiError } from '../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
+import { Clock } from '../../infrastructure/time/index.js';
+import { validated } from '../../infrastructure/validation/index.js';
 import { ApiClientsService } from '../api-clients/index.js';
 import { MerchantCatalogService } from '../merchants/index.js';
 import { WebhookPublisher, type EventMerchant } from '../webhooks/index.js';
 import type { DetectedAccount } from './detected-account.entity.js';
+import { ImportedDetection } from './detected-accounts.dto.js';
 import { DetectedAccountsRepository, type AccountKey } from './detected-accounts.repository.js';
 
 /** Receives the progress of an import. Line numbers start at 1. */
@@ -179,45 +175,27 @@ function parseDetection(
 ): Detection | string {
   if (text.length > MAX_LINE_LENGTH) return `The line is longer than ${MAX_LINE_LENGTH} characters.`;
   if (text.includes(REPLACEMENT_CHARACTER)) return 'The line is not valid UTF-8.';
-  let value: Record<string, unknown>;
+  let value: unknown;
   try {
-    value = JSON.parse(text) as Record<string, unknown>;
+    value = JSON.parse(text);
   } catch {
     return 'The line is not valid JSON.';
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return 'The line is not a JSON object.';
-  const problem = validateDetection(value);
-  if (problem !== undefined) return problem;
-  const { client_id, external_user_id, merchant, merchant_id, detected_at } = value;
-  const client = clients.get((client_id as string).toLowerCase());
+  if (!isObject(value)) return 'The line is not a JSON object.';
+  let request: ImportedDetection;
+  try {
+    request = validated(ImportedDetection, value);
+  } catch (error) {
+    if (error instanceof ApiError) return error.message;
+    throw error;
+  }
+  const client = clients.get(request.client_id.toLowerCase());
   if (!client) return 'There is no API client with this client_id.';
   return {
     line,
     client,
-    externalUserId: external_user_id as string,
-    merchant: (isMissing(merchant_id) ? merchant : merchant_id) as string | number,
-    detectedAt: isMissing(detected_at) ? now : new Date(detected_at as string),
+    externalUserId: request.external_user_id,
+    merchant: request.merchant_id ?? request.merchant ?? '',
+    detectedAt: request.detected_at === undefined ? now : new Date(request.detected_at),
   };
-}
-
-function validateDetection(value: Readonly<Record<string, unknown>>): string | undefined {
-  const { client_id, external_user_id, merchant, merchant_id, detected_at } = value;
-  if (isMissing(client_id)) return MESSAGES.required('client_id');
-  if (!isUUID(client_id)) return MESSAGES.uuid('client_id');
-  if (isMissing(external_user_id)) return MESSAGES.required('external_user_id');
-  const problem =
-    validateText('external_user_id', external_user_id, EXTERNAL_USER_ID_LENGTH) ??
-    (isMissing(merchant_id) ? validateMerchant(merchant) : validateMerchantId(merchant_id));
-  if (problem !== undefined) return problem;
-  return isMissing(detected_at) || isTimestamp(detected_at) ? undefined : MESSAGES.timestamp('detected_at');
-}
-
-function validateMerchant(name: unknown): string | undefined {
-  return isMissing(name) ? MESSAGES.required('merchant') : validateText('merchant', name);
-}
-
-function validateMerchantId(id: unknown): string | undefined {
-  const isId = Number.isInteger(id) && (id as number) > 0 && (id as number) < 2 ** 31;
-  return isId ? undefined : 'The merchant_id field must be a positive integer.';
 }

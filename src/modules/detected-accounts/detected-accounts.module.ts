@@ -4,11 +4,10 @@ import { ApiClientsModule } from '../api-clients/index.js';
 import { MerchantsModule } from '../merchants/index.js';
 import { WebhooksModule } from '../webhooks/index.js';
 import { DetectedAccount } from './detected-account.entity.js';
-import { DetectedAccountsController } from './detected-accounts.controller.js';
+import { DetectedAccountsController, DetectionsController } from './detected-accounts.controller.js';
 import { DetectedAccountsImport } from './detected-accounts.import.js';
 import { DetectedAccountsRepository } from './detected-accounts.repository.js';
 import { DetectedAccountsService } from './detected-accounts.service.js';
-import { DetectionsController } from './detections.controller.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([DetectedAccount]), MerchantsModule, ApiClientsModule, WebhooksModule],

@@ -3,7 +3,7 @@ import { Transactional } from '../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { API_CLIENT_NOT_FOUND, ApiClientDirectory } from '../api-clients/index.js';
-import { matchKeys, MERCHANT_NOT_FOUND, MerchantCatalogService } from '../merchants/index.js';
+import { matchKeys, MerchantCatalogService, requireMerchants } from '../merchants/index.js';
 import {
   contentHash,
   IDEMPOTENCY_KEY_REUSED,
@@ -99,11 +99,6 @@ export class DetectedAccountsService {
     const idsByName = await this.merchants.idsByName(named.filter((each) => typeof each === 'string'));
     const ids = named.map((each) => (typeof each === 'number' ? each : idsByName.get(each)));
     const known = await this.merchants.byIds(ids.filter((id) => id !== undefined));
-    const merchants = ids.map((id, index) => {
-      const merchant = id === undefined ? undefined : known.get(id);
-      if (!merchant) throw MERCHANT_NOT_FOUND.error(`The merchant in merchants[${index}] does not exist.`);
-      return merchant;
-    });
-    return [...new Set(merchants)];
+    return [...new Set(requireMerchants(ids, known, 'merchants'))];
   }
 }

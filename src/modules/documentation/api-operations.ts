@@ -21,25 +21,32 @@ interface DocumentedOperation {
   readonly tags?: readonly string[];
 }
 
-/** The operations that this deployment documents. */
+/** The API document of this deployment, and the operations in it. */
 @Injectable()
 export class ApiOperations {
-  private document: (() => OpenAPIObject) | undefined;
+  private create: () => OpenAPIObject = () => {
+    throw new Error('The API document needs the routes of an application.');
+  };
+  private created: OpenAPIObject | undefined;
   private loaded: readonly ApiOperation[] | undefined;
 
-  /** Sets the API document, which is built from the routes of the application and so cannot be injected. */
-  from(document: () => OpenAPIObject): void {
-    this.document = document;
+  /** Sets how to build the document. It is built when it is needed, which takes longer than creating the application. */
+  from(create: () => OpenAPIObject): void {
+    this.create = create;
+  }
+
+  get document(): OpenAPIObject {
+    return (this.created ??= this.create());
   }
 
   get all(): readonly ApiOperation[] {
-    return (this.loaded ??= operationsOf(this.document?.()));
+    return (this.loaded ??= operationsOf(this.document));
   }
 }
 
-function operationsOf(document: OpenAPIObject | undefined): ApiOperation[] {
-  const order = (document?.tags ?? []).map(({ name }) => name);
-  return Object.entries(document?.paths ?? {})
+function operationsOf(document: OpenAPIObject): ApiOperation[] {
+  const order = (document.tags ?? []).map(({ name }) => name);
+  return Object.entries(document.paths)
     .flatMap(([path, item]) =>
       Object.entries(item as Record<string, DocumentedOperation>)
         .filter(([, { operationId }]) => operationId !== undefined)

@@ -1,10 +1,12 @@
-import { Controller, Get, Param, Redirect, Req, Res } from '@nestjs/common';
+import { Controller, Get, Param, Redirect, Req, Res, UseFilters } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { DocumentationService } from './documentation.service.js';
+import { SiteExceptionFilter } from './site-exception.filter.js';
 
-/** The documentation site, which every HTTP process serves. */
+/** The API document and the documentation site, which every HTTP process serves. */
 @ApiExcludeController()
+@UseFilters(SiteExceptionFilter)
 @Controller()
 export class DocumentationController {
   constructor(private readonly documentation: DocumentationService) {}
@@ -14,6 +16,21 @@ export class DocumentationController {
   @Redirect()
   root(): { url: string } {
     return this.documentation.start();
+  }
+
+  @Get('openapi.json')
+  document(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.documentation.sendDocument('openapi.json', request, response);
+  }
+
+  @Get('openapi-3.0.json')
+  documentOfVersion30(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.documentation.sendDocument('openapi-3.0.json', request, response);
+  }
+
+  @Get('openapi.yaml')
+  documentAsYaml(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.documentation.sendDocument('openapi.yaml', request, response);
   }
 
   @Get('docs')

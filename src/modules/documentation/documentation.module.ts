@@ -1,11 +1,12 @@
 import { Module } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
 import { ApiOperations } from './api-operations.js';
 import { DocumentationController } from './documentation.controller.js';
 import { DocumentationService } from './documentation.service.js';
-import { SiteErrorFormat } from './site-error-format.js';
+import { DefaultExceptionFilter } from './site-exception.filter.js';
 
 @Module({
   controllers: [DocumentationController],
-  providers: [ApiOperations, DocumentationService, SiteErrorFormat],
+  providers: [ApiOperations, DocumentationService, { provide: APP_FILTER, useClass: DefaultExceptionFilter }],
 })
 export class DocumentationModule {}

@@ -1,10 +1,28 @@
 import { Injectable } from '@nestjs/common';
+import type { OpenAPIObject } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
+import { stringify } from 'yaml';
 import { ServiceConfiguration } from '../../infrastructure/config/index.js';
 import type { ApiError } from '../../infrastructure/errors/index.js';
-import { PublicAddress } from '../../infrastructure/http/index.js';
+import { PublicAddress, StaticContent } from '../../infrastructure/http/index.js';
+import { toVersion30 } from '../../infrastructure/openapi/index.js';
 import { ApiOperations } from './api-operations.js';
 import type { Site } from './site.js';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** The forms of the API document. */
+const DOCUMENTS = {
+  'openapi.json': { type: JSON_TYPE, write: (document: OpenAPIObject) => JSON.stringify(document) },
+  'openapi-3.0.json': {
+    type: JSON_TYPE,
+    write: (document: OpenAPIObject) => JSON.stringify(toVersion30(document)),
+  },
+  'openapi.yaml': {
+    type: 'text/yaml; charset=utf-8',
+    write: (document: OpenAPIObject) => stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 }),
+  },
+};
 
 /**
  * Sends the pages and files of the site. Loads the site at the first request, because its libraries take 60 ms and 11 MB,
@@ -13,6 +31,7 @@ import type { Site } from './site.js';
 @Injectable()
 export class DocumentationService {
   private loading: Promise<Site> | undefined;
+  private readonly documents = new Map<string, StaticContent>();
 
   constructor(
     private readonly configuration: ServiceConfiguration,
@@ -48,18 +67,27 @@ export class DocumentationService {
     await site.download(name).send(request, response);
   }
 
-  /** Sends a page about the error. Redirects addresses of the site that end with a slash. */
-  async sendError(error: ApiError, request: Request, response: Response): Promise<void> {
+  /** Returns a page about the error. Redirects addresses of the site that end with a slash. */
+  async errorPage(error: ApiError, request: Request, response: Response): Promise<string> {
     if (/^\/docs\/(?:[\w-]+\/)?$/.test(request.path)) {
       response.redirect(request.path.slice(0, -1));
-      return;
+      return '';
     }
     const site = await this.load();
     const page = site.errorPage(error, request);
-    response
-      .status(error.status)
-      .set({ ...error.headers, ...site.pageHeaders })
-      .send(page);
+    response.set(site.pageHeaders);
+    return page;
+  }
+
+  /** Sends the API document, which is created at the first request for it. */
+  async sendDocument(name: keyof typeof DOCUMENTS, request: Request, response: Response): Promise<void> {
+    const { type, write } = DOCUMENTS[name];
+    let content = this.documents.get(name);
+    if (!content) {
+      content = new StaticContent(write(this.operations.document), { 'Content-Type': type });
+      this.documents.set(name, content);
+    }
+    await content.send(request, response);
   }
 
   private load(): Promise<Site> {

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import type { CatalogGroup } from './guides.js';
-import { highlightedCode } from './highlighted-code.js';
+import { highlightedCode } from './rendered-markdown.js';
 
 /** A public address of this deployment. */
 export interface DeploymentAddress {

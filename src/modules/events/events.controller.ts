@@ -1,6 +1,6 @@
-import { Controller, Post } from '@nestjs/common';
+import { Body, Controller, Post } from '@nestjs/common';
 import { ApiExtraModels } from '@nestjs/swagger';
-import { JsonBody, JsonOrLinesBody } from '../../infrastructure/http/index.js';
+import { JsonOrLinesBodyGuard } from '../../infrastructure/http/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { InternalOperation } from '../../infrastructure/surfaces/index.js';
 import { PUBLISH_EVENT, PUBLISH_EVENTS } from './events.docs.js';
@@ -22,15 +22,17 @@ export class EventsController {
 
   @Post()
   @InternalOperation(PUBLISH_EVENT, 'events:publish')
-  publish(@JsonBody() request: PublishEventRequest): Promise<EventResponse> {
+  publish(@Body() request: PublishEventRequest): Promise<EventResponse> {
     return this.events.publish(request);
   }
 
   @Post('batch')
-  @InternalOperation(PUBLISH_EVENTS, 'events:publish')
-  publishBatch(
-    @JsonOrLinesBody('events', { size: MAX_BATCH_SIZE, items: MAX_EVENTS }) request: PublishEventsRequest,
-  ): Promise<EventResultsResponse> {
+  @InternalOperation(
+    PUBLISH_EVENTS,
+    'events:publish',
+    JsonOrLinesBodyGuard('events', { size: MAX_BATCH_SIZE, items: MAX_EVENTS }),
+  )
+  publishBatch(@Body() request: PublishEventsRequest): Promise<EventResultsResponse> {
     return this.events.publishBatch(request);
   }
 }

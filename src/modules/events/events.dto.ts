@@ -15,6 +15,7 @@ import {
   UuidField,
   withMessage,
 } from '../../infrastructure/validation/index.js';
+import { MAX_MERCHANT_ID } from '../merchants/index.js';
 import { EVENT_NAME, IdempotencyKeyField, MetadataField, type EventName } from '../webhooks/index.js';
 
 export const MAX_EVENTS = 1_000;
@@ -66,7 +67,7 @@ export class PublishEventRequest {
   @IntegerField({
     required: false,
     min: 1,
-    max: 2 ** 31 - 1,
+    max: MAX_MERCHANT_ID,
     description: 'ID of the merchant.',
     example: 16,
   })

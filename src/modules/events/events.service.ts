@@ -4,10 +4,11 @@ import { BatchedStatement } from '../../infrastructure/database/index.js';
 import { ApiError, INVALID_FIELD, PAYLOAD_TOO_LARGE } from '../../infrastructure/errors/index.js';
 import { validated } from '../../infrastructure/validation/index.js';
 import { API_CLIENT_NOT_FOUND, ApiClientDirectory, type ClientRecord } from '../api-clients/index.js';
-import { MERCHANT_NOT_FOUND, MerchantCatalogService } from '../merchants/index.js';
+import { MERCHANT_NOT_FOUND, MerchantCatalogService, requireMerchants } from '../merchants/index.js';
 import { SESSION_NOT_FOUND, SessionsService, type SessionDetails } from '../sessions/index.js';
 import {
   contentHash,
+  detectedMerchantIds,
   IDEMPOTENCY_KEY_REUSED,
   WebhookPublisher,
   type EventMerchant,
@@ -21,7 +22,7 @@ import {
   type EventResultsResponse,
   type PublishEventsRequest,
 } from './events.dto.js';
-import { contentOf, detectedMerchantIds, requestedEvent, requireFieldsOf } from './requested-event.js';
+import { contentOf, requestedEvent, requireFieldsOf } from './requested-event.js';
 
 /** What the IDs in requests refer to. */
 interface References {
@@ -35,9 +36,6 @@ const CONCURRENT_STATEMENTS = 1;
 /** Milliseconds. Single events that arrive within this time share their statements, which saves CPU time (decision 0020). */
 const INTERVAL = 16;
 const ENOUGH_EVENTS = 16;
-
-/** PostgreSQL's `integer`. No merchant has a larger ID. */
-const MAX_MERCHANT_ID = 2 ** 31 - 1;
 
 /** Publishes the events of the platform's own services. */
 @Injectable()
@@ -99,7 +97,7 @@ export class EventsService {
   private async referencesOf(requests: readonly PublishEventRequest[]): Promise<References> {
     const merchantIds = requests.flatMap((request) => [
       ...(request.merchant_id === undefined ? [] : [request.merchant_id]),
-      ...detectedMerchantIds(request).filter((id) => id >= 1 && id <= MAX_MERCHANT_ID),
+      ...detectedMerchantIds(request.event, request.data),
     ]);
     const sessionIds = requests.flatMap(({ session_id: id }) => id?.toLowerCase() ?? []);
     const [clients, merchants, sessions] = await Promise.all([
@@ -133,9 +131,7 @@ function resolve(request: PublishEventRequest, { clients, merchants, sessions }:
   if (request.session_id !== undefined && !isOfUser) throw SESSION_NOT_FOUND.error();
   const merchant = request.merchant_id === undefined ? undefined : merchants.get(request.merchant_id);
   if (request.merchant_id !== undefined && !merchant) throw MERCHANT_NOT_FOUND.error();
-  const unknown = detectedMerchantIds(request).findIndex((id) => !merchants.has(id));
-  if (unknown >= 0)
-    throw MERCHANT_NOT_FOUND.error(`The merchant in data.detected accounts[${unknown}] does not exist.`);
+  requireMerchants(detectedMerchantIds(request.event, request.data), merchants, 'data.detected accounts');
   const { idempotency_key: key } = request;
   return {
     client: { clientId: client.clientId, environment: client.environment },

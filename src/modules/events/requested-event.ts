@@ -2,10 +2,10 @@ import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import {
   ENVELOPES,
   EVENTS,
+  validateData,
   type AnyEvent,
   type EventMerchant,
   type EventName,
-  type EventOf,
 } from '../webhooks/index.js';
 import type { PublishEventRequest } from './events.dto.js';
 
@@ -18,7 +18,7 @@ const CONDITIONAL_FIELDS = ['external_user_id', 'session_id', 'task_id', 'mercha
  * @throws ApiError INVALID_FIELD for the first problem in the order of the fields
  */
 export function requireFieldsOf(request: PublishEventRequest): void {
-  const problem = problemOfFields(request) ?? EVENTS[request.event].data.validate(request.data ?? {}, 'data');
+  const problem = problemOfFields(request) ?? validateData(request.event, request.data ?? {});
   if (problem !== undefined) throw INVALID_FIELD.error(problem);
 }
 
@@ -55,7 +55,7 @@ export function requestedEvent(
 }
 
 function dataOf({ event, data }: PublishEventRequest): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.keys(EVENTS[event].data.example).map((field) => [field, data?.[field]]));
+  return Object.fromEntries(Object.keys(EVENTS[event].data.shape).map((field) => [field, data?.[field]]));
 }
 
 /** Returns what decides whether two valid requests are for the same event, whatever their spelling. */
@@ -67,11 +67,4 @@ export function contentOf({ idempotency_key: _key, ...request }: PublishEventReq
     session_id: request.session_id?.toLowerCase(),
     data: Object.keys(data).length === 0 ? undefined : data,
   };
-}
-
-/** Returns the IDs of the merchants in the data of a valid request. */
-export function detectedMerchantIds({ event, data }: PublishEventRequest): number[] {
-  if (event !== 'NEW_DETECTED_ACCOUNTS_AVAILABLE') return [];
-  const { detected_accounts: accounts } = data as EventOf<typeof event>['data'];
-  return accounts.map(({ id }) => id);
 }

@@ -1,6 +1,5 @@
-import { Controller, Post } from '@nestjs/common';
+import { Body, Controller, Post } from '@nestjs/common';
 import { CurrentClient, type AuthenticatedClient } from '../../infrastructure/auth/index.js';
-import { JsonBody } from '../../infrastructure/http/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
 import { McpTokensConfiguration } from './mcp-tokens.configuration.js';
@@ -27,7 +26,7 @@ export class McpTokensController {
   })
   create(
     @CurrentClient() client: AuthenticatedClient,
-    @JsonBody() request: CreateMcpTokenRequest,
+    @Body() request: CreateMcpTokenRequest,
   ): Promise<McpTokenResponse> {
     return this.mcpTokens.create(client, request);
   }

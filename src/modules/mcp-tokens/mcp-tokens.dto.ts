@@ -7,7 +7,7 @@ import {
 
 /** Seconds. */
 const MIN_LIFETIME = 60;
-const MAX_LIFETIME = 2_592_000;
+export const MAX_LIFETIME = 2_592_000;
 const DEFAULT_LIFETIME = 86_400;
 
 /** Looks like a token but has a wrong checksum, so that leak scanners do not report it. */

@@ -3,20 +3,13 @@ import { ApiClientsModule } from '../api-clients/index.js';
 import { McpTokensBatch } from './mcp-tokens.batch.js';
 import { McpTokensController } from './mcp-tokens.controller.js';
 import { McpTokensRepository } from './mcp-tokens.repository.js';
-import { McpTokensRotation } from './mcp-tokens.rotation.js';
 import { McpTokensService } from './mcp-tokens.service.js';
 import { StoredMcpTokenVerifier } from './stored-mcp-token-verifier.js';
 
 @Module({
   imports: [ApiClientsModule],
   controllers: [McpTokensController],
-  providers: [
-    McpTokensService,
-    McpTokensRepository,
-    McpTokensBatch,
-    McpTokensRotation,
-    StoredMcpTokenVerifier,
-  ],
+  providers: [McpTokensService, McpTokensRepository, McpTokensBatch, StoredMcpTokenVerifier],
   exports: [McpTokensService, StoredMcpTokenVerifier],
 })
 export class McpTokensModule {}

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DailyPartitions, PartitionMetrics, Transaction } from '../../infrastructure/database/index.js';
+import { PartitionRotation, Transaction } from '../../infrastructure/database/index.js';
 
 /** An expired token is kept for another week, so that operators can answer questions about it. */
 export const DAYS_AFTER_EXPIRY = 7;
@@ -9,10 +9,9 @@ const RETENTION = { days: DAYS_AFTER_EXPIRY, expiryColumn: 'expires_at' };
 export class McpTokensRepository {
   constructor(
     private readonly transaction: Transaction,
-    private readonly partitions: DailyPartitions,
-    metrics: PartitionMetrics,
+    rotation: PartitionRotation,
   ) {
-    metrics.watch('mcp_token');
+    rotation.add({ name: 'mcp_token', retention: RETENTION, lock: 'mcp-tokens.rotation' });
   }
 
   /** Searches all partitions. Only introspection and revocation need this time, which is expensive to decode. */
@@ -42,9 +41,5 @@ export class McpTokensRepository {
       `UPDATE mcp_token SET revoked_at = $3 WHERE token_hash = $1 AND created_at = $2 AND revoked_at IS NULL`,
       [tokenHash, createdAt, now],
     );
-  }
-
-  async rotate(now: Date): Promise<void> {
-    await this.partitions.rotate('mcp_token', now, RETENTION);
   }
 }

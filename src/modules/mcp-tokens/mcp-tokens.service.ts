@@ -10,10 +10,9 @@ import {
 } from '../../infrastructure/crypto/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { Clock, DAY, SECOND } from '../../infrastructure/time/index.js';
-import type { CreateMcpTokenRequest, McpTokenResponse } from './mcp-tokens.dto.js';
+import { MAX_LIFETIME, type CreateMcpTokenRequest, type McpTokenResponse } from './mcp-tokens.dto.js';
 import { McpTokensBatch, type StoredMcpToken } from './mcp-tokens.batch.js';
-import { McpTokensRepository } from './mcp-tokens.repository.js';
-import { RevokedTokens, type RevokedMcpToken } from './revoked-tokens.js';
+import { DAYS_AFTER_EXPIRY, McpTokensRepository } from './mcp-tokens.repository.js';
 
 /** The data of a token that is still valid. */
 export interface ActiveMcpToken {
@@ -34,13 +33,25 @@ export interface PresentedMcpToken extends Omit<ActiveMcpToken, 'createdAt' | 'p
   readonly phoneNumber: () => string | undefined;
 }
 
+/** An MCP token that was revoked, and the user of the client for whom it was created. */
+export interface RevokedMcpToken {
+  readonly tokenHash: Buffer;
+  readonly clientId: string;
+  readonly externalUserId: string;
+}
+
+/** Port for what ends with an MCP token. Implementations join the transaction that revokes the token. */
+export abstract class RevokedTokens {
+  abstract cleanUpAfter(token: RevokedMcpToken): Promise<void>;
+}
+
 const TOKEN_PREFIXES: Readonly<Record<PlatformEnvironment, string>> = {
   development: 'mcp_dev_',
   production: 'mcp_live_',
 };
 
-/** A token is deleted at the latest this many days after it was created: 30 until it expires, and a week. */
-const MAX_DAYS_KEPT = 38;
+/** A token is deleted at the latest this many days after it was created, with the rest of its day. */
+const MAX_DAYS_KEPT = (MAX_LIFETIME * SECOND) / DAY + DAYS_AFTER_EXPIRY + 1;
 
 /** Tokens with which an agent connects to the agent connector on behalf of one user (specification, operation 1). */
 @Injectable()

@@ -1,17 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { McpTokenVerifier, type AuthenticatedAgent } from '../../infrastructure/auth/index.js';
+import type { AuthenticatedAgent, TokenVerifier } from '../../infrastructure/auth/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
 import { McpTokensService } from './mcp-tokens.service.js';
 
 /** Verifies MCP tokens. Nothing is cached, so that a revoked token is refused in the next request. */
 @Injectable()
-export class StoredMcpTokenVerifier extends McpTokenVerifier {
+export class StoredMcpTokenVerifier implements TokenVerifier<AuthenticatedAgent> {
   constructor(
     private readonly tokens: McpTokensService,
     private readonly clients: ApiClientDirectory,
-  ) {
-    super();
-  }
+  ) {}
 
   async verify(token: string): Promise<AuthenticatedAgent | 'expired' | undefined> {
     const found = await this.tokens.authenticate(token);

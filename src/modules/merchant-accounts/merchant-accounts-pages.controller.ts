@@ -5,21 +5,33 @@ import {
   DashboardPage,
   inEachEnvironment,
   PageEnvironment,
+  queryFrom,
+  submitted,
   type PageResponse,
 } from '../../infrastructure/pages/index.js';
-import { MerchantAccountsPagesService } from './merchant-accounts-pages.service.js';
+import { ListMerchantAccountsQuery } from './merchant-accounts.dto.js';
+import { merchantAccountsPage } from './merchant-accounts.pages.js';
+import { MerchantAccountsService } from './merchant-accounts.service.js';
 
 @Controller(inEachEnvironment('merchant-accounts'))
 export class MerchantAccountsPagesController {
-  constructor(private readonly pages: MerchantAccountsPagesService) {}
+  constructor(private readonly accounts: MerchantAccountsService) {}
 
+  /** @param query without a user, the page only asks for one */
   @Get()
   @DashboardPage('listMerchantAccounts')
-  list(
+  async list(
     @CurrentActor() actor: DashboardActor,
     @PageEnvironment() environment: PlatformEnvironment,
     @Query() query: Readonly<Record<string, string>>,
   ): Promise<PageResponse> {
-    return this.pages.list(actor, environment, query);
+    if (!query['external_user_id']) return merchantAccountsPage({});
+    return submitted(
+      async () => {
+        const request = queryFrom(ListMerchantAccountsQuery, query, { environment });
+        return merchantAccountsPage({ found: await this.accounts.list(actor, request) });
+      },
+      (problem) => merchantAccountsPage({ problem }),
+    );
   }
 }

@@ -5,14 +5,13 @@ import { WebhooksModule } from '../webhooks/index.js';
 import { MerchantAccount } from './merchant-account.entity.js';
 import { MerchantAccountsController } from './merchant-accounts.controller.js';
 import { MerchantAccountsPagesController } from './merchant-accounts-pages.controller.js';
-import { MerchantAccountsPagesService } from './merchant-accounts-pages.service.js';
 import { MerchantAccountsRepository } from './merchant-accounts.repository.js';
 import { MerchantAccountsService } from './merchant-accounts.service.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([MerchantAccount]), MerchantsModule, WebhooksModule],
   controllers: [MerchantAccountsController, MerchantAccountsPagesController],
-  providers: [MerchantAccountsService, MerchantAccountsPagesService, MerchantAccountsRepository],
+  providers: [MerchantAccountsService, MerchantAccountsRepository],
   exports: [MerchantAccountsService],
 })
 export class MerchantAccountsModule {}

@@ -1,5 +1,4 @@
 import type { VNode } from 'preact';
-import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
   Badge,
   dashboardPath,
@@ -23,7 +22,7 @@ interface Lookup {
   readonly problem?: string;
 }
 
-export function merchantAccountsPage(environment: PlatformEnvironment, { found, problem }: Lookup): Page {
+export function merchantAccountsPage({ found, problem }: Lookup): Page {
   return {
     title: 'Merchant accounts',
     content: (
@@ -32,7 +31,7 @@ export function merchantAccountsPage(environment: PlatformEnvironment, { found, 
         <UserForm />
         <Results>
           <Problem message={problem} />
-          {found ? <Accounts environment={environment} found={found} /> : null}
+          {found ? <Accounts {...found} /> : null}
         </Results>
       </>
     ),
@@ -53,12 +52,8 @@ function UserForm(): VNode {
   );
 }
 
-interface AccountsProps {
-  readonly environment: PlatformEnvironment;
-  readonly found: MerchantAccountPage;
-}
-
-function Accounts({ environment, found: { data, next_cursor } }: AccountsProps): VNode {
+function Accounts({ data, next_cursor }: MerchantAccountPage): VNode {
+  const { environment } = usePage();
   return (
     <>
       {data.length === 0 ? (
@@ -74,7 +69,7 @@ function Accounts({ environment, found: { data, next_cursor } }: AccountsProps):
         <AccountTable accounts={data} />
       )}
       <Pagination nextCursor={next_cursor} />
-      <RequestLogLink environment={environment} />
+      <RequestLogLink />
     </>
   );
 }
@@ -87,7 +82,16 @@ function AccountTable({ accounts }: { readonly accounts: readonly MerchantAccoun
       keyOf={({ merchant }) => merchant.id}
       columns={[
         { title: 'Merchant', cell: ({ merchant }) => merchant.name },
-        { title: 'State', cell: ({ state }) => <State state={state} />, isShort: true },
+        {
+          title: 'State',
+          cell: ({ state }) =>
+            state === 'connected' ? (
+              <Badge tone="good">Connected</Badge>
+            ) : (
+              <Badge tone="warn">Disconnected</Badge>
+            ),
+          isShort: true,
+        },
         { title: 'Since', cell: ({ since }) => <RelativeTime time={since} /> },
         { title: 'Session ID', cell: ({ session_id }) => session_id ?? 'Unknown' },
       ]}
@@ -95,16 +99,9 @@ function AccountTable({ accounts }: { readonly accounts: readonly MerchantAccoun
   );
 }
 
-function State({ state }: Pick<MerchantAccountResponse, 'state'>): VNode {
-  return state === 'connected' ? (
-    <Badge tone="good">Connected</Badge>
-  ) : (
-    <Badge tone="warn">Disconnected</Badge>
-  );
-}
-
-function RequestLogLink({ environment }: Pick<AccountsProps, 'environment'>): VNode {
-  const { external_user_id = '' } = usePage().query;
+function RequestLogLink(): VNode {
+  const { environment, query } = usePage();
+  const { external_user_id = '' } = query;
   return (
     <p>
       <a href={pathWith(dashboardPath(environment, 'request-logs'), { external_user_id }, { period: '7d' })}>

@@ -13,20 +13,8 @@ export class MerchantAccountsRepository {
 
   /** Adds or changes the account and locks it until the transaction ends. */
   async save(account: MerchantAccount): Promise<void> {
-    await this.transaction.manager.query(
-      `INSERT INTO merchant_account (client_id, external_user_id, merchant_id, state, since, session_id)
-       VALUES ($1, $2, $3, $4, $5, $6)
-       ON CONFLICT (client_id, external_user_id, merchant_id) DO UPDATE
-          SET state = excluded.state, since = excluded.since, session_id = excluded.session_id`,
-      [
-        account.clientId,
-        account.externalUserId,
-        account.merchantId,
-        account.state,
-        account.since,
-        account.sessionId,
-      ],
-    );
+    const key = ['clientId', 'externalUserId', 'merchantId'];
+    await this.transaction.manager.upsert(MerchantAccount, account, key);
   }
 
   /** Returns the account and locks it until the transaction ends. */

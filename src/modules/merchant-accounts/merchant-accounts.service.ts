@@ -9,7 +9,7 @@ import { Clock } from '../../infrastructure/time/index.js';
 import { MESSAGES } from '../../infrastructure/validation/index.js';
 import { MerchantCatalogService, OTHER_ENVIRONMENT, type CatalogEntry } from '../merchants/index.js';
 import {
-  TaskIdsRepository,
+  WebhookEventsRepository,
   WebhookPublisher,
   type EventMerchant,
   type SessionMetadata,
@@ -49,7 +49,7 @@ export class MerchantAccountsService {
     private readonly repository: MerchantAccountsRepository,
     private readonly merchants: MerchantCatalogService,
     private readonly publisher: WebhookPublisher,
-    private readonly taskIds: TaskIdsRepository,
+    private readonly events: WebhookEventsRepository,
     private readonly clients: AccessibleClients,
     private readonly cursors: CursorCodec,
     private readonly clock: Clock,
@@ -66,7 +66,7 @@ export class MerchantAccountsService {
   ): Promise<{ eventId: string; taskId: number }> {
     const key = { clientId: client.clientId, externalUserId, merchantId: merchant.id };
     await this.repository.save({ ...key, state: 'connected', since: this.clock.now(), sessionId });
-    const taskId = await this.taskIds.next();
+    const taskId = await this.events.nextTaskId();
     const eventId = await this.publisher.publish(client, {
       event: 'AUTHENTICATED',
       sessionId,

@@ -1,5 +1,4 @@
-import { Controller, Get, Param, Put } from '@nestjs/common';
-import { JsonBody } from '../../infrastructure/http/index.js';
+import { Body, Controller, Get, Param, Put } from '@nestjs/common';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { InternalOperation } from '../../infrastructure/surfaces/index.js';
 import { LIST_MERCHANT_STATUSES, SET_MERCHANT_STATUS } from './merchant-statuses.docs.js';
@@ -13,10 +12,7 @@ export class MerchantStatusesController {
 
   @Put(':id/status')
   @InternalOperation(SET_MERCHANT_STATUS, 'events:publish')
-  set(
-    @Param('id') id: string,
-    @JsonBody() request: SetMerchantStatusRequest,
-  ): Promise<MerchantStatusResponse> {
+  set(@Param('id') id: string, @Body() request: SetMerchantStatusRequest): Promise<MerchantStatusResponse> {
     return this.statuses.set(id, request);
   }
 

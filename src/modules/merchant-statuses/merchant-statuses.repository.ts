@@ -1,20 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { In, IsNull, Not } from 'typeorm';
 import { Transaction } from '../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
+import { MerchantStatus } from './merchant-status.entity.js';
 import type { SetMerchantStatusRequest } from './merchant-statuses.dto.js';
-
-/** The last status of a merchant for a type of session, and the progress of notifying clients of it. */
-export interface MerchantStatus extends SetMerchantStatusRequest {
-  readonly merchantId: number;
-  readonly requestedAt: Date;
-  /** The last client that the event was published for, in the order of their IDs; null at first. */
-  readonly lastClientId: string | null;
-  readonly published: number;
-  readonly finishedAt: Date | null;
-}
-
-const COLUMNS = `merchant_id AS "merchantId", type, status, requested_at AS "requestedAt",
-  last_client_id AS "lastClientId", published, finished_at AS "finishedAt"`;
 
 @Injectable()
 export class MerchantStatusesRepository {
@@ -22,37 +11,30 @@ export class MerchantStatusesRepository {
 
   /** Sets the status. If it changes, clients have to be notified from the beginning. */
   async set(merchantId: number, { type, status }: SetMerchantStatusRequest, now: Date): Promise<void> {
-    await this.transaction.manager.query(
-      `INSERT INTO merchant_status (merchant_id, type, status, requested_at) VALUES ($1, $2, $3, $4)
-           ON CONFLICT (merchant_id, type) DO UPDATE
-              SET status = excluded.status, requested_at = excluded.requested_at, last_client_id = NULL,
-                  published = 0, finished_at = NULL
-            WHERE merchant_status.status <> excluded.status`,
-      [merchantId, type, status, now],
-    );
+    const { manager } = this.transaction;
+    const row = { status, requestedAt: now, lastClientId: null, published: 0, finishedAt: null };
+    const insertion = manager.createQueryBuilder().insert().into(MerchantStatus);
+    await insertion
+      .values({ merchantId, type, ...row })
+      .orIgnore()
+      .execute();
+    await manager.update(MerchantStatus, { merchantId, type, status: Not(status) }, row);
   }
 
-  async of(merchantId: number): Promise<MerchantStatus[]> {
-    return this.transaction.manager.query<MerchantStatus[]>(
-      `SELECT ${COLUMNS} FROM merchant_status WHERE merchant_id = $1 ORDER BY type`,
-      [merchantId],
-    );
-  }
-
-  async ofAll(merchantIds: readonly number[]): Promise<MerchantStatus[]> {
-    return this.transaction.manager.query<MerchantStatus[]>(
-      `SELECT ${COLUMNS} FROM merchant_status WHERE merchant_id = ANY ($1) ORDER BY merchant_id, type`,
-      [merchantIds],
-    );
+  async of(merchantIds: readonly number[]): Promise<MerchantStatus[]> {
+    return this.transaction.manager.find(MerchantStatus, {
+      where: { merchantId: In([...merchantIds]) },
+      order: { merchantId: 'ASC', type: 'ASC' },
+    });
   }
 
   /** Locks a status that clients have to be notified of, unless another transaction does so. */
-  async lockPending(): Promise<MerchantStatus | undefined> {
-    const [status] = await this.transaction.manager.query<MerchantStatus[]>(
-      `SELECT ${COLUMNS} FROM merchant_status WHERE finished_at IS NULL
-        ORDER BY requested_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
-    );
-    return status;
+  async lockPending(): Promise<MerchantStatus | null> {
+    return this.transaction.manager.findOne(MerchantStatus, {
+      where: { finishedAt: IsNull() },
+      order: { requestedAt: 'ASC' },
+      lock: { mode: 'pessimistic_write', onLocked: 'skip_locked' },
+    });
   }
 
   /** Returns the next clients that do not hide the merchant. */
@@ -71,16 +53,20 @@ export class MerchantStatusesRepository {
     );
   }
 
+  /** Records which clients were notified last. The status must be locked. */
   async progress(
-    { merchantId, type }: MerchantStatus,
+    { merchantId, type, lastClientId, published }: MerchantStatus,
     clients: readonly AttributedClient[],
     finishedAt: Date | null,
   ): Promise<void> {
-    await this.transaction.manager.query(
-      `UPDATE merchant_status
-          SET last_client_id = coalesce($3, last_client_id), published = published + $4, finished_at = $5
-        WHERE merchant_id = $1 AND type = $2`,
-      [merchantId, type, clients.at(-1)?.clientId ?? null, clients.length, finishedAt],
+    await this.transaction.manager.update(
+      MerchantStatus,
+      { merchantId, type },
+      {
+        lastClientId: clients.at(-1)?.clientId ?? lastClientId,
+        published: published + clients.length,
+        finishedAt,
+      },
     );
   }
 }

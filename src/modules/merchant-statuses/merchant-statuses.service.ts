@@ -3,8 +3,9 @@ import { Transactional } from '../../infrastructure/database/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { MERCHANT_NOT_FOUND, MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
 import { MERCHANT_SESSION_TYPES, WebhookPublisher } from '../webhooks/index.js';
+import type { MerchantStatus } from './merchant-status.entity.js';
 import type { MerchantStatusResponse, SetMerchantStatusRequest } from './merchant-statuses.dto.js';
-import { MerchantStatusesRepository, type MerchantStatus } from './merchant-statuses.repository.js';
+import { MerchantStatusesRepository } from './merchant-statuses.repository.js';
 
 /** Clients that are notified in one transaction. */
 const CLIENTS_PER_PAGE = 500;
@@ -26,18 +27,18 @@ export class MerchantStatusesService {
   async set(id: string, request: SetMerchantStatusRequest): Promise<MerchantStatusResponse> {
     const merchant = await this.require(id);
     await this.repository.set(merchant.id, request, this.clock.now());
-    const statuses = await this.repository.of(merchant.id);
+    const statuses = await this.repository.of([merchant.id]);
     return toResponse(statuses.find(({ type }) => type === request.type) as MerchantStatus);
   }
 
   async list(id: string): Promise<MerchantStatusResponse[]> {
     const merchant = await this.require(id);
-    return (await this.repository.of(merchant.id)).map(toResponse);
+    return (await this.repository.of([merchant.id])).map(toResponse);
   }
 
   /** Returns a function that tells the statuses of these merchants. Without a known status, a merchant works. */
   async statusesOf(merchantIds: readonly number[]): Promise<(merchantId: number) => StatusByType> {
-    const down = (await this.repository.ofAll(merchantIds)).filter(({ status }) => status === 'DOWN');
+    const down = (await this.repository.of(merchantIds)).filter(({ status }) => status === 'DOWN');
     return (id) => {
       const types = down.filter(({ merchantId }) => merchantId === id).map(({ type }) => type);
       return Object.fromEntries(

@@ -1,21 +1,67 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { Transactional } from '../../infrastructure/database/index.js';
 import { LRUCache } from 'lru-cache';
+import { Transactional } from '../../infrastructure/database/index.js';
+import { ErrorKind } from '../../infrastructure/errors/index.js';
 import { MINUTE } from '../../infrastructure/time/index.js';
 import { matchKey, matchKeys } from './match-key.js';
-import { MERCHANT_CATALOG } from './merchant-catalog.js';
-import { MerchantCatalogRepository } from './merchant-catalog.repository.js';
-import type { Viewer } from './merchants.repository.js';
+import { MerchantsRepository, type Viewer } from './merchants.repository.js';
+
+export const MERCHANT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
+  label: 'MerchantNotFound',
+  when: 'There is no merchant with this id.',
+  message: 'There is no merchant with this id.',
+});
 
 export interface CatalogEntry {
   readonly id: number;
   readonly name: string;
 }
 
+interface BundledMerchant extends CatalogEntry {
+  readonly aliases?: readonly string[];
+}
+
+/**
+ * Reads the merchants that every installation has.
+ *
+ * IDs are part of the published API: an ID never changes and is never reused, even if its merchant is removed. IDs in
+ * `merchants.json` stay below 10000; merchants that operators add start at ID 10000.
+ *
+ * Matching ignores case, accents, punctuation and spacing, so add an alias only if letters differ: `Disney Plus` for
+ * `Disney+`, but not `Wal-Mart` for `Walmart`. No two names or aliases may match each other.
+ */
+export function bundledMerchants(): readonly BundledMerchant[] {
+  return JSON.parse(
+    readFileSync(join(import.meta.dirname, 'merchants.json'), 'utf8'),
+  ) as readonly BundledMerchant[];
+}
+
 /** More than `max` IDs in one call would not all be found. */
 const MAX_CACHED = 100_000;
+/** PostgreSQL's `integer`. */
+export const MAX_MERCHANT_ID = 2 ** 31 - 1;
 /** Ids that fit into the column, without a sign or leading zeros. */
-const MERCHANT_ID = /^[1-9]\d{0,8}$/;
+export const MERCHANT_ID = /^[1-9]\d{0,8}$/;
+
+/**
+ * Returns the merchants with these IDs, in the same order.
+ *
+ * @param field name of the array that the request contains
+ * @throws ApiError MERCHANT_NOT_FOUND for the first one that does not exist
+ */
+export function requireMerchants(
+  ids: readonly (number | undefined)[],
+  known: ReadonlyMap<number, CatalogEntry>,
+  field: string,
+): CatalogEntry[] {
+  return ids.map((id, index) => {
+    const merchant = id === undefined ? undefined : known.get(id);
+    if (!merchant) throw MERCHANT_NOT_FOUND.error(`The merchant in ${field}[${index}] does not exist.`);
+    return merchant;
+  });
+}
 
 /** Imports the bundled merchants at startup, and finds merchants by name and id. */
 @Injectable()
@@ -23,7 +69,7 @@ export class MerchantCatalogService implements OnApplicationBootstrap {
   /** Nearly every event has a merchant. */
   private readonly cache = new LRUCache<number, CatalogEntry>({ max: MAX_CACHED, ttl: MINUTE });
 
-  constructor(private readonly repository: MerchantCatalogRepository) {}
+  constructor(private readonly repository: MerchantsRepository) {}
 
   async onApplicationBootstrap(): Promise<void> {
     await this.importCatalog();
@@ -32,9 +78,10 @@ export class MerchantCatalogService implements OnApplicationBootstrap {
   /** Adds the merchants and names of the bundled catalog that are not in the database. */
   @Transactional()
   async importCatalog(): Promise<void> {
-    await this.repository.saveMerchants(MERCHANT_CATALOG.map(({ id, name }) => ({ id, name })));
+    const merchants = bundledMerchants();
+    await this.repository.saveMerchants(merchants);
     await this.repository.saveNames(
-      MERCHANT_CATALOG.flatMap(({ id, name, aliases }) =>
+      merchants.flatMap(({ id, name, aliases = [] }) =>
         [name, ...aliases].map((spelling) => ({ matchKey: matchKey(spelling), merchantId: id })),
       ),
     );
@@ -63,9 +110,9 @@ export class MerchantCatalogService implements OnApplicationBootstrap {
     return merchant && (await this.repository.isHidden(viewer, merchant.id)) ? undefined : merchant;
   }
 
-  /** Returns merchants by id. Unknown ids are absent. A changed name shows after a minute at the latest. */
+  /** Returns merchants by any numbers. Unknown ids are absent. A changed name shows after a minute at the latest. */
   async byIds(ids: readonly number[]): Promise<Map<number, CatalogEntry>> {
-    const unknown = ids.filter((id) => !this.cache.has(id));
+    const unknown = ids.filter((id) => id >= 1 && id <= MAX_MERCHANT_ID && !this.cache.has(id));
     const read = unknown.length === 0 ? [] : await this.repository.byIds(unknown);
     for (const { id, name } of read) this.cache.set(id, { id, name });
     const found = ids.map((id) => this.cache.get(id)).filter((merchant) => merchant !== undefined);

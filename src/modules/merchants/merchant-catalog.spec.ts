@@ -1,5 +1,7 @@
 import { matchKey } from './match-key.js';
-import { MERCHANT_CATALOG } from './merchant-catalog.js';
+import { bundledMerchants } from './merchant-catalog.service.js';
+
+const MERCHANT_CATALOG = bundledMerchants();
 
 /** Operators may use ids from here on. */
 const FIRST_OPERATOR_ID = 10_000;
@@ -17,7 +19,7 @@ describe('Merchant catalog', () => {
 
   it('has no two names with the same match key', () => {
     const spellingsOfKey = new Map<string, string[]>();
-    for (const { id, name, aliases } of MERCHANT_CATALOG) {
+    for (const { id, name, aliases = [] } of MERCHANT_CATALOG) {
       for (const spelling of [name, ...aliases]) {
         const key = matchKey(spelling);
         spellingsOfKey.set(key, [...(spellingsOfKey.get(key) ?? []), `${spelling} (${id})`]);

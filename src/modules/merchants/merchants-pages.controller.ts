@@ -11,24 +11,34 @@ import {
   PageEnvironment,
   type PageResponse,
 } from '../../infrastructure/pages/index.js';
-import { MerchantsPagesService } from './merchants-pages.service.js';
+import { matchKeys } from './match-key.js';
+import { MERCHANT_ID } from './merchant-catalog.service.js';
+import { listPath, merchantsPage } from './merchants.pages.js';
 import { MerchantsService } from './merchants.service.js';
+
+const MERCHANTS_PER_PAGE = 50;
 
 @Controller(inEachEnvironment('merchants'))
 export class MerchantsPagesController {
-  constructor(
-    private readonly pages: MerchantsPagesService,
-    private readonly merchants: MerchantsService,
-  ) {}
+  constructor(private readonly merchants: MerchantsService) {}
 
+  /** @param query the filters `name` and `status`, and the ID of the last merchant before this page as `cursor` */
   @Get()
   @DashboardPage('listMerchants')
-  list(
+  async list(
     @CurrentActor() actor: DashboardActor,
     @PageEnvironment() environment: PlatformEnvironment,
-    @Query() query: Readonly<Record<string, unknown>>,
+    @Query() { name, status, cursor }: Readonly<Record<string, unknown>>,
   ): Promise<PageResponse> {
-    return this.pages.list(actor, environment, query);
+    const filters = {
+      matchKeys: typeof name === 'string' && name.trim() ? matchKeys(name) : undefined,
+      hidden: status === 'hidden' ? true : status === 'shown' ? false : undefined,
+      after: typeof cursor === 'string' && MERCHANT_ID.test(cursor) ? Number(cursor) : undefined,
+    };
+    const merchants = await this.merchants.page(actor, environment, filters, MERCHANTS_PER_PAGE + 1);
+    const shown = merchants.slice(0, MERCHANTS_PER_PAGE);
+    const last = merchants.length > MERCHANTS_PER_PAGE ? shown.at(-1) : undefined;
+    return merchantsPage(environment, shown, last ? String(last.id) : null);
   }
 
   @Get('export')
@@ -42,23 +52,25 @@ export class MerchantsPagesController {
 
   @Post(':id/hide')
   @DashboardAction('hideMerchant')
-  hide(
+  async hide(
     @CurrentActor() actor: DashboardActor,
     @PageEnvironment() environment: PlatformEnvironment,
     @Param('id') id: string,
     @FormBody() form: FormFields,
   ): Promise<PageResponse> {
-    return this.pages.hide(actor, environment, id, form);
+    const merchant = await this.merchants.hide(actor, id, environment);
+    return { redirectTo: listPath(environment, form, 'hidden', merchant) };
   }
 
   @Post(':id/activate')
   @DashboardAction('activateMerchant')
-  activate(
+  async activate(
     @CurrentActor() actor: DashboardActor,
     @PageEnvironment() environment: PlatformEnvironment,
     @Param('id') id: string,
     @FormBody() form: FormFields,
   ): Promise<PageResponse> {
-    return this.pages.activate(actor, environment, id, form);
+    const merchant = await this.merchants.activate(actor, id, environment);
+    return { redirectTo: listPath(environment, form, 'shown', merchant) };
   }
 }

@@ -1,12 +1,40 @@
-import { Controller, Get, Param, Post, Query, type StreamableFile } from '@nestjs/common';
-import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
-import { JsonBody } from '../../infrastructure/http/index.js';
+import { Body, Controller, Get, Param, Post, Query, type StreamableFile } from '@nestjs/common';
+import {
+  CurrentActor,
+  CurrentOrganization,
+  type DashboardActor,
+  type RequestingOrganization,
+} from '../../infrastructure/auth/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
-import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
+import { DashboardOperation, SharedOperation } from '../../infrastructure/surfaces/index.js';
 import { auditAction } from '../audit-logs/index.js';
 import { MerchantsService } from './merchants.service.js';
-import { ChangeMerchantVisibilityRequest, MerchantResponse, MerchantsQuery } from './merchants.dto.js';
-import { EXPORT_MERCHANTS, HIDE_MERCHANT, ACTIVATE_MERCHANT } from './merchants.docs.js';
+import {
+  ChangeMerchantVisibilityRequest,
+  ListMerchantsQuery,
+  MerchantResponse,
+  MerchantsQuery,
+} from './merchants.dto.js';
+import { ACTIVATE_MERCHANT, EXPORT_MERCHANTS, HIDE_MERCHANT, LIST_MERCHANTS } from './merchants.docs.js';
+
+/** Apart from the other operations on merchants, because a host of the platform API must not serve those. */
+@Topic(
+  'Merchants',
+  'Merchants, and which of them you hide: the dashboard and the SDK do not list these. Searches for detected accounts are not affected.',
+)
+@Controller()
+export class MerchantListController {
+  constructor(private readonly merchants: MerchantsService) {}
+
+  @Get('merchants')
+  @SharedOperation(LIST_MERCHANTS, { token: 'none', role: 'member' })
+  list(
+    @CurrentOrganization() organization: RequestingOrganization,
+    @Query() query: ListMerchantsQuery,
+  ): Promise<MerchantResponse[]> {
+    return this.merchants.list(organization, query.environment);
+  }
+}
 
 const ADMIN = { token: 'none', role: 'admin' } as const;
 
@@ -26,7 +54,7 @@ export class MerchantsController {
   hide(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
-    @JsonBody() request: ChangeMerchantVisibilityRequest,
+    @Body() request: ChangeMerchantVisibilityRequest,
   ): Promise<MerchantResponse> {
     return this.merchants.hide(actor, id, request.environment);
   }
@@ -36,7 +64,7 @@ export class MerchantsController {
   activate(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
-    @JsonBody() request: ChangeMerchantVisibilityRequest,
+    @Body() request: ChangeMerchantVisibilityRequest,
   ): Promise<MerchantResponse> {
     return this.merchants.activate(actor, id, request.environment);
   }

@@ -5,7 +5,7 @@ import {
   type OperationDocument,
 } from '../../infrastructure/openapi/index.js';
 import { MESSAGES } from '../../infrastructure/validation/index.js';
-import { MERCHANT_NOT_FOUND } from './merchant-errors.js';
+import { MERCHANT_NOT_FOUND } from './merchant-catalog.service.js';
 import { MAX_MERCHANTS, OTHER_ENVIRONMENT } from './merchants.service.js';
 import { ChangeMerchantVisibilityRequest, MerchantResponse } from './merchants.dto.js';
 

@@ -12,8 +12,7 @@ import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../infrastructure/errors
 import { Clock } from '../../infrastructure/time/index.js';
 import { MESSAGES } from '../../infrastructure/validation/index.js';
 import { AuditLog } from '../audit-logs/index.js';
-import { MERCHANT_NOT_FOUND } from './merchant-errors.js';
-import { MerchantCatalogService, type CatalogEntry } from './merchant-catalog.service.js';
+import { MERCHANT_NOT_FOUND, MerchantCatalogService, type CatalogEntry } from './merchant-catalog.service.js';
 import { MerchantsRepository, type MerchantFilters, type Viewer } from './merchants.repository.js';
 import type { MerchantResponse } from './merchants.dto.js';
 

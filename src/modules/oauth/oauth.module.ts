@@ -1,25 +1,21 @@
-import { Module } from '@nestjs/common';
+import { Module, type MiddlewareConsumer, type NestModule } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { withErrorBody } from '../../infrastructure/http/index.js';
 import { ApiClientsModule } from '../api-clients/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
 import { McpTokensModule } from '../mcp-tokens/index.js';
-import { DeviceAuthorization } from './authorizations/device-authorization.entity.js';
-import { DevicePollState } from './authorizations/device-poll-state.entity.js';
+import { DeviceAuthorization, DevicePollState } from './authorizations/device-authorization.entity.js';
 import { DeviceAuthorizationsController } from './authorizations/device-authorizations.controller.js';
 import { DeviceAuthorizationsRepository } from './authorizations/device-authorizations.repository.js';
 import { DevicePollsBatch } from './authorizations/device-polls.batch.js';
 import { DeviceAuthorizationsService } from './authorizations/device-authorizations.service.js';
 import { CurrentUserController } from './current-user/current-user.controller.js';
 import { MetadataController } from './metadata/metadata.controller.js';
-import { MetadataService } from './metadata/metadata.service.js';
 import { DevicePagesController } from './pages/device-pages.controller.js';
 import { DeviceAccessService } from './tokens/device-access.service.js';
-import { DevicePagesService } from './pages/device-pages.service.js';
 import { DevicesPagesController } from './pages/devices-pages.controller.js';
-import { DevicesPagesService } from './pages/devices-pages.service.js';
-import { OAuthClientsService } from './protocol/oauth-clients.service.js';
-import { OAuthErrorFormat } from './protocol/oauth-error-format.js';
+import { oauthBodyOf } from './protocol/oauth-exception.filter.js';
 import { ActiveAccessTokenVerifier } from './tokens/active-access-token.verifier.js';
 import { AccessTokensService } from './tokens/access-tokens.service.js';
 import { DeviceCodeGrant } from './tokens/device-code.grant.js';
@@ -32,6 +28,8 @@ import { TokenSigningKeysRepository } from './tokens/token-signing-keys.reposito
 import { TokenSigningKeysRotation } from './tokens/token-signing-keys.rotation.js';
 import { TokensController } from './tokens/tokens.controller.js';
 import { TokensService } from './tokens/tokens.service.js';
+
+const METADATA_PATHS = ['.well-known/oauth-authorization-server', '.well-known/jwks.json'];
 
 @Module({
   imports: [
@@ -50,8 +48,6 @@ import { TokensService } from './tokens/tokens.service.js';
     DevicesPagesController,
   ],
   providers: [
-    OAuthClientsService,
-    OAuthErrorFormat,
     DeviceAuthorizationsService,
     DeviceAuthorizationsRepository,
     DevicePollsBatch,
@@ -64,11 +60,15 @@ import { TokensService } from './tokens/tokens.service.js';
     TokenSigningKeysService,
     TokenSigningKeysRepository,
     TokenSigningKeysRotation,
-    MetadataService,
-    DevicePagesService,
     DeviceAccessService,
-    DevicesPagesService,
   ],
   exports: [ActiveAccessTokenVerifier, TokenSigningKeysService],
 })
-export class OAuthModule {}
+export class OAuthModule implements NestModule {
+  configure(consumer: MiddlewareConsumer): void {
+    consumer
+      .apply(withErrorBody(oauthBodyOf))
+      .exclude(...METADATA_PATHS.map((path) => `${path}/*path`))
+      .forRoutes('oauth/*path', ...METADATA_PATHS);
+  }
+}

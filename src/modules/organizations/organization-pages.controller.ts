@@ -6,50 +6,74 @@ import {
   DashboardFile,
   DashboardPage,
   FormBody,
+  requestFrom,
+  submitted,
   type PageResponse,
 } from '../../infrastructure/pages/index.js';
-import { OrganizationAdministrationService } from './organization-administration.service.js';
-import { OrganizationPagesService } from './organization-pages.service.js';
-import { logoPage } from './organization.pages.js';
+import { UpdateLogoRequest, UpdateOrganizationRequest } from './organization.dto.js';
+import {
+  activatePage,
+  logoPage,
+  secondFactorPage,
+  settingsPage,
+  SETTINGS_PATH,
+} from './organization.pages.js';
+import { OrganizationsService } from './organizations.service.js';
 
 /** Bytes. More than an image may have, so that the page can say what is wrong with larger ones. */
 const UPLOAD_LIMIT = 4_194_304;
 
+/** Whether two-factor authentication is required. */
+const CHOICES: ReadonlyMap<string, boolean> = new Map([
+  ['yes', true],
+  ['no', false],
+]);
+
 @Controller('dashboard/organization')
 export class OrganizationPagesController {
-  constructor(
-    private readonly pages: OrganizationPagesService,
-    private readonly administration: OrganizationAdministrationService,
-  ) {}
+  constructor(private readonly organizations: OrganizationsService) {}
 
   @Get()
   @DashboardPage('getOrganization')
-  show(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
-    return this.pages.show(actor);
+  async show(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
+    return settingsPage(await this.organizations.get(actor));
   }
 
   @Get('activate')
   @DashboardPage('activateOrganization')
-  startActivating(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
-    return this.pages.startActivating(actor);
+  async startActivating(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
+    return activatePage(await this.organizations.get(actor));
   }
 
   @Post('activate')
   @DashboardAction('activateOrganization')
-  activate(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
-    return this.pages.activate(actor);
+  async activate(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
+    await this.organizations.activate(actor);
+    return { redirectTo: `${SETTINGS_PATH}?done=activated` };
   }
 
   @Get('second-factor')
   @DashboardPage('updateOrganization')
-  startChanging(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
-    return this.pages.startChanging(actor);
+  async startChanging(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
+    return secondFactorPage(await this.organizations.get(actor));
   }
 
   @Post('second-factor')
   @DashboardAction('updateOrganization')
   change(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
-    return this.pages.change(actor, form);
+    const isRequired = CHOICES.get(form.get('required') ?? '');
+    const days = form.get('grace_period_days');
+    return submitted(
+      async () => {
+        const more = {
+          require_second_factor: isRequired,
+          ...(days === undefined ? {} : { grace_period_days: Number(days) }),
+        };
+        await this.organizations.update(actor, requestFrom(UpdateOrganizationRequest, form, more));
+        return { redirectTo: `${SETTINGS_PATH}?done=${isRequired ? 'required' : 'optional'}` };
+      },
+      async (problem) => secondFactorPage(await this.organizations.get(actor), days, problem),
+    );
   }
 
   // A user uploaded the image: browsers must not execute anything in it.
@@ -57,7 +81,7 @@ export class OrganizationPagesController {
   @Header('Content-Security-Policy', "default-src 'none'; sandbox")
   @DashboardFile('getOrganizationLogo')
   logo(@CurrentActor() actor: DashboardActor): Promise<StreamableFile> {
-    return this.administration.logo(actor, false);
+    return this.organizations.logo(actor, false);
   }
 
   @Get('logo/change')
@@ -69,6 +93,13 @@ export class OrganizationPagesController {
   @Post('logo/change')
   @DashboardAction('updateOrganizationLogo', { limit: UPLOAD_LIMIT, hasFiles: true })
   changeLogo(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
-    return this.pages.changeLogo(actor, form);
+    return submitted(
+      async () => {
+        const image = form.file('image')?.toString('base64') ?? '';
+        await this.organizations.updateLogo(actor, requestFrom(UpdateLogoRequest, form, { image }).image);
+        return { redirectTo: `${SETTINGS_PATH}?done=logo` };
+      },
+      (problem) => logoPage(problem),
+    );
   }
 }

@@ -1,13 +1,11 @@
-import { Controller, Get, Header, Patch, Post, Req, type StreamableFile } from '@nestjs/common';
+import { Body, Controller, Get, Header, Patch, Post, Req, type StreamableFile } from '@nestjs/common';
 import type { Request } from 'express';
 import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
-import { JsonBody } from '../../infrastructure/http/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
 import { auditAction } from '../audit-logs/index.js';
 import { BYTES, LOGO_MEDIA_TYPES } from './logo.js';
 import { OrganizationResponse, UpdateLogoRequest, UpdateOrganizationRequest } from './organization.dto.js';
-import { OrganizationAdministrationService } from './organization-administration.service.js';
 import {
   GET_ORGANIZATION,
   UPDATE_ORGANIZATION,
@@ -15,16 +13,17 @@ import {
   UPDATE_LOGO,
   GET_LOGO,
 } from './organization.docs.js';
+import { OrganizationsService } from './organizations.service.js';
 
 @Topic('Organization', 'Your organization and its logo. Requires a login.')
 @Controller()
 export class OrganizationController {
-  constructor(private readonly administration: OrganizationAdministrationService) {}
+  constructor(private readonly organizations: OrganizationsService) {}
 
   @Get('organization')
   @DashboardOperation(GET_ORGANIZATION, { token: 'none', role: 'member' })
   get(@CurrentActor() actor: DashboardActor): Promise<OrganizationResponse> {
-    return this.administration.get(actor);
+    return this.organizations.get(actor);
   }
 
   @Patch('organization')
@@ -36,9 +35,9 @@ export class OrganizationController {
   })
   update(
     @CurrentActor() actor: DashboardActor,
-    @JsonBody() request: UpdateOrganizationRequest,
+    @Body() request: UpdateOrganizationRequest,
   ): Promise<OrganizationResponse> {
-    return this.administration.update(actor, request);
+    return this.organizations.update(actor, request);
   }
 
   @Post('organization/activate')
@@ -48,7 +47,7 @@ export class OrganizationController {
     action: auditAction('account.activate'),
   })
   activate(@CurrentActor() actor: DashboardActor): Promise<OrganizationResponse> {
-    return this.administration.activate(actor);
+    return this.organizations.activate(actor);
   }
 
   @Post('organization/logo')
@@ -59,9 +58,9 @@ export class OrganizationController {
   })
   updateLogo(
     @CurrentActor() actor: DashboardActor,
-    @JsonBody() request: UpdateLogoRequest,
+    @Body() request: UpdateLogoRequest,
   ): Promise<OrganizationResponse> {
-    return this.administration.updateLogo(actor, request.image);
+    return this.organizations.updateLogo(actor, request.image);
   }
 
   // A user uploaded the image: browsers must not execute anything in it.
@@ -69,6 +68,6 @@ export class OrganizationController {
   @Header('Content-Security-Policy', "default-src 'none'; sandbox")
   @DashboardOperation(GET_LOGO, { token: 'none', role: 'member' })
   logo(@CurrentActor() actor: DashboardActor, @Req() request: Request): Promise<StreamableFile> {
-    return this.administration.logo(actor, request.accepts([...LOGO_MEDIA_TYPES, BYTES]));
+    return this.organizations.logo(actor, request.accepts([...LOGO_MEDIA_TYPES, BYTES]));
   }
 }

@@ -1,7 +1,6 @@
 import type { OperationDocument } from '../../infrastructure/openapi/index.js';
-import { BYTES, LOGO_MEDIA_TYPES } from './logo.js';
+import { BYTES, LOGO_MEDIA_TYPES, LOGO_NOT_FOUND } from './logo.js';
 import { OrganizationResponse, UpdateLogoRequest, UpdateOrganizationRequest } from './organization.dto.js';
-import { LOGO_NOT_FOUND } from './organization-errors.js';
 
 export const GET_ORGANIZATION: OperationDocument = {
   operationId: 'getOrganization',

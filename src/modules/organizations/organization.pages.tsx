@@ -3,13 +3,12 @@ import {
   Allowed,
   Badge,
   ButtonLink,
-  Confirmation,
+  confirmationPage,
   Details,
   Done,
   FileField,
   Form,
   Moment,
-  Problem,
   SelectField,
   usePage,
   type Page,
@@ -128,23 +127,19 @@ function Logo({ organization }: { readonly organization: OrganizationResponse })
 }
 
 export function activatePage({ name }: OrganizationResponse): Page {
-  return {
+  return confirmationPage({
     title: `Activate ${name}?`,
     parent: SETTINGS,
-    content: (
-      <Confirmation
-        action={ACTIVATE_PATH}
-        button="Activate organization"
-        isDestructive={false}
-        cancel={SETTINGS_PATH}
-      >
-        <p>
-          This marks your organization as ready. Do it when you are about to go live. You cannot deactivate it
-          here.
-        </p>
-      </Confirmation>
+    action: ACTIVATE_PATH,
+    button: 'Activate organization',
+    isDestructive: false,
+    children: (
+      <p>
+        This marks your organization as ready. Do it when you are about to go live. You cannot deactivate it
+        here.
+      </p>
     ),
-  };
+  });
 }
 
 const GRACE_PERIODS = [0, 1, 3, DEFAULT_GRACE_DAYS, 14, 30].map((days) => ({
@@ -162,46 +157,44 @@ export function secondFactorPage(
   problem?: string,
 ): Page {
   return from
-    ? {
+    ? confirmationPage({
         title: 'Make two-factor authentication optional?',
         parent: SETTINGS,
-        content: (
-          <Confirmation action={SECOND_FACTOR_PATH} button="Make it optional" cancel={SETTINGS_PATH}>
+        action: SECOND_FACTOR_PATH,
+        button: 'Make it optional',
+        children: (
+          <>
             <input type="hidden" name="required" value="no" />
             <p>
               Users can then log in without a second factor, and turn theirs off. Those who have set one up
               keep it.
             </p>
-          </Confirmation>
-        ),
-      }
-    : {
-        title: 'Require two-factor authentication?',
-        parent: SETTINGS,
-        content: (
-          <>
-            <Problem message={problem} />
-            <Confirmation
-              action={SECOND_FACTOR_PATH}
-              button="Require it"
-              isDestructive={false}
-              cancel={SETTINGS_PATH}
-            >
-              <p>
-                Until the grace period ends, nothing changes. Then users without a second factor can log in,
-                but can only set it up. Access tokens of devices stay valid.
-              </p>
-              <input type="hidden" name="required" value="yes" />
-              <SelectField
-                name="grace_period_days"
-                label="Grace period"
-                options={GRACE_PERIODS}
-                value={days ?? String(DEFAULT_GRACE_DAYS)}
-              />
-            </Confirmation>
           </>
         ),
-      };
+      })
+    : confirmationPage({
+        title: 'Require two-factor authentication?',
+        parent: SETTINGS,
+        action: SECOND_FACTOR_PATH,
+        button: 'Require it',
+        isDestructive: false,
+        problem,
+        children: (
+          <>
+            <p>
+              Until the grace period ends, nothing changes. Then users without a second factor can log in, but
+              can only set it up. Access tokens of devices stay valid.
+            </p>
+            <input type="hidden" name="required" value="yes" />
+            <SelectField
+              name="grace_period_days"
+              label="Grace period"
+              options={GRACE_PERIODS}
+              value={days ?? String(DEFAULT_GRACE_DAYS)}
+            />
+          </>
+        ),
+      });
 }
 
 const KIBIBYTE = 1_024;

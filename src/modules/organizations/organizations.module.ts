@@ -5,8 +5,6 @@ import { AuditLogsModule } from '../audit-logs/index.js';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
 import { OrganizationController } from './organization.controller.js';
 import { OrganizationPagesController } from './organization-pages.controller.js';
-import { OrganizationPagesService } from './organization-pages.service.js';
-import { OrganizationAdministrationService } from './organization-administration.service.js';
 import { FirstOrganization } from './first-organization.js';
 import { Organization } from './organization.entity.js';
 import { OrganizationsRepository } from './organizations.repository.js';
@@ -20,13 +18,7 @@ import { OrganizationsService } from './organizations.service.js';
     AuditLogsModule,
   ],
   controllers: [OrganizationController, OrganizationPagesController],
-  providers: [
-    OrganizationsService,
-    OrganizationsRepository,
-    FirstOrganization,
-    OrganizationAdministrationService,
-    OrganizationPagesService,
-  ],
+  providers: [OrganizationsService, OrganizationsRepository, FirstOrganization],
   exports: [OrganizationsService, OrganizationsRepository, FirstOrganization],
 })
 export class OrganizationsModule {}

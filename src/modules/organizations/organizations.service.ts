@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Injectable, StreamableFile } from '@nestjs/common';
 import { isUUID } from 'class-validator';
+import type { DashboardActor } from '../../infrastructure/auth/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { OperatorError } from '../../infrastructure/errors/index.js';
-import { Clock } from '../../infrastructure/time/index.js';
+import { Clock, DAY } from '../../infrastructure/time/index.js';
 import { validateName } from '../../infrastructure/validation/index.js';
 import { ApiClientsService, type IssuedCredentials } from '../api-clients/index.js';
+import { AuditLog, type AuditAction } from '../audit-logs/index.js';
 import { DashboardUsersService, type AddedDashboardUser } from '../dashboard-users/index.js';
+import { BYTES, decodeBase64, LOGO_NOT_FOUND, mediaTypeOf } from './logo.js';
+import type { OrganizationResponse, UpdateOrganizationRequest } from './organization.dto.js';
 import { OrganizationsRepository } from './organizations.repository.js';
 
 export interface NewOrganization {
@@ -24,13 +28,14 @@ export interface CreatedOrganization {
   readonly owner: AddedDashboardUser;
 }
 
-/** The customers of the platform. */
+/** The customers of the platform. Operators create them, and dashboard users manage their own. */
 @Injectable()
 export class OrganizationsService {
   constructor(
     private readonly repository: OrganizationsRepository,
     private readonly apiClients: ApiClientsService,
     private readonly dashboardUsers: DashboardUsersService,
+    private readonly auditLog: AuditLog,
     private readonly clock: Clock,
   ) {}
 
@@ -91,5 +96,65 @@ export class OrganizationsService {
     if (!isUUID(id) || !(await this.repository.exists(id))) {
       throw new OperatorError(`There is no organization ${id}.`);
     }
+  }
+
+  async get({ organizationId }: DashboardActor): Promise<OrganizationResponse> {
+    const { id, name, activatedAt, logoMediaType, secondFactorRequiredFrom } =
+      await this.repository.find(organizationId);
+    return {
+      organization_id: id,
+      name,
+      activated_at: activatedAt,
+      has_logo: logoMediaType !== null,
+      logo_media_type: logoMediaType,
+      second_factor_required_from: secondFactorRequiredFrom,
+    };
+  }
+
+  /** Changes nothing if the setting has this value already. */
+  @Transactional()
+  async update(
+    actor: DashboardActor,
+    { require_second_factor: isRequired, grace_period_days: days }: UpdateOrganizationRequest,
+  ): Promise<OrganizationResponse> {
+    const from = isRequired ? new Date(this.clock.milliseconds() + days * DAY) : null;
+    const isChanged = await this.repository.requireSecondFactor(actor.organizationId, from);
+    return this.recorded('account.update', actor, isChanged);
+  }
+
+  /** Changes nothing if the organization is already active. */
+  @Transactional()
+  async activate(actor: DashboardActor): Promise<OrganizationResponse> {
+    const isNew = await this.repository.activate(actor.organizationId, this.clock.now());
+    return this.recorded('account.activate', actor, isNew);
+  }
+
+  /** @param encoded base64 of an image of an allowed format */
+  @Transactional()
+  async updateLogo(actor: DashboardActor, encoded: string): Promise<OrganizationResponse> {
+    const image = decodeBase64(encoded) ?? Buffer.alloc(0);
+    const mediaType = mediaTypeOf(image);
+    if (!mediaType) throw new Error('The image was not validated');
+    await this.repository.storeLogo(actor.organizationId, { image, mediaType });
+    return this.recorded('account.logo_update', actor, true);
+  }
+
+  /** @param accepted the media type that the client prefers; `false` if it accepts none of those of logos */
+  async logo({ organizationId }: DashboardActor, accepted: string | false): Promise<StreamableFile> {
+    const logo = await this.repository.logo(organizationId);
+    if (!logo) throw LOGO_NOT_FOUND.error();
+    const type = accepted === BYTES ? BYTES : logo.mediaType;
+    return new StreamableFile(logo.image, { type, length: logo.image.length });
+  }
+
+  /** Returns the organization after an action, which is recorded if it changed something. */
+  private async recorded(
+    action: AuditAction,
+    actor: DashboardActor,
+    isChanged: boolean,
+  ): Promise<OrganizationResponse> {
+    const organization = await this.get(actor);
+    if (isChanged) await this.auditLog.record({ action, actor, target: { name: organization.name } });
+    return organization;
   }
 }

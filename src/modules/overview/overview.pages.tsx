@@ -1,4 +1,4 @@
-import type { VNode } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
   Allowed,
@@ -14,7 +14,7 @@ import {
   type Page,
 } from '../../infrastructure/pages/index.js';
 import type { OverviewPeriod, RequestLogOverview } from '../request-logs/index.js';
-import type { WebhookEndpointResponse } from '../webhook-endpoints/index.js';
+import type { WebhookEndpointResponse } from '../webhooks/index.js';
 
 interface OverviewProps {
   readonly environment: PlatformEnvironment;
@@ -26,13 +26,12 @@ interface OverviewProps {
 const PERIODS: Readonly<Record<OverviewPeriod, string>> = { '24h': 'Last 24 hours', '7d': 'Last 7 days' };
 
 export function overviewPage(props: OverviewProps): Page {
-  const { environment, overview } = props;
   return {
     title: 'Overview',
     actions: <PeriodSwitch {...props} />,
     content: (
       <Results canBeLive>
-        {overview.incompleteBefore ? (
+        {props.overview.incompleteBefore ? (
           <Notice kind="bad">
             The older entries of the request log are still being counted, so these numbers are too low.
           </Notice>
@@ -41,7 +40,7 @@ export function overviewPage(props: OverviewProps): Page {
           <FirstSteps {...props} />
         </Allowed>
         <UnhealthyEndpoints {...props} />
-        <Requests environment={environment} overview={overview} />
+        <Requests {...props} />
         <Deliveries {...props} />
       </Results>
     ),
@@ -148,159 +147,134 @@ function failuresOf(environment: PlatformEnvironment, filters: Readonly<Record<s
 }
 
 interface SectionProps {
-  readonly environment: PlatformEnvironment;
-  readonly overview: RequestLogOverview;
+  readonly title: string;
+  /** What is counted, as the label of a number, and in a sentence. */
+  readonly things: readonly [label: string, inSentence: string];
+  readonly counts: RequestLogOverview['requests'] | RequestLogOverview['deliveries'];
+  readonly medianLabel: string;
+  /** The address of those that failed. */
+  readonly failuresPath: string;
+  /** Charts and tables, unless there is nothing to show. */
+  readonly children: ComponentChildren;
 }
 
-function Requests({ environment, overview: { requests, step, end, start } }: SectionProps): VNode {
+function Section({ title, things, counts, medianLabel, failuresPath, children }: SectionProps): VNode {
+  const { total, failed, errorRate, p50, p95 } = counts;
+  const failures = `${number(failed)} (${percent(errorRate ?? 0)})`;
+  return (
+    <>
+      <h2>{title}</h2>
+      <Tiles
+        entries={[
+          [things[0], number(total)],
+          ['Failed', failed === 0 ? '0' : <a href={failuresPath}>{failures}</a>],
+          [medianLabel, milliseconds(p50)],
+          ['95th percentile', milliseconds(p95)],
+        ]}
+      />
+      {total === 0 ? <p>{`There were no ${things[1]} in this period.`}</p> : children}
+    </>
+  );
+}
+
+function Requests({ environment, overview }: OverviewProps): VNode {
+  const { requests, step } = overview;
   const labels = labelsOf(requests.points, step);
   const valuesOf = (key: 'status2xx' | 'status3xx' | 'status4xx' | 'status5xx'): number[] =>
     requests.points.map((point) => point[key]);
   return (
-    <>
-      <h2>API requests</h2>
-      <Tiles
-        entries={[
-          ['Requests', number(requests.total)],
-          [
-            'Failed',
-            <Failures
-              key="failed"
-              {...requests}
-              href={failuresOf(environment, { type: 'request', ...period(start, end) })}
-            />,
-          ],
-          ['Median latency', milliseconds(requests.p50)],
-          ['95th percentile', milliseconds(requests.p95)],
+    <Section
+      title="API requests"
+      things={['Requests', 'requests']}
+      counts={requests}
+      medianLabel="Median latency"
+      failuresPath={failuresOf(environment, { type: 'request', ...period(overview) })}
+    >
+      <BarChart
+        title="Requests by status"
+        labels={labels}
+        series={[
+          { label: '2xx', tone: 'good', values: valuesOf('status2xx') },
+          { label: '3xx', tone: 'soft', values: valuesOf('status3xx') },
+          { label: '4xx', tone: 'warn', values: valuesOf('status4xx') },
+          { label: '5xx', tone: 'bad', values: valuesOf('status5xx') },
         ]}
       />
-      {requests.total === 0 ? (
-        <p>There were no requests in this period.</p>
-      ) : (
-        <>
-          <BarChart
-            title="Requests by status"
-            labels={labels}
-            series={[
-              { label: '2xx', tone: 'good', values: valuesOf('status2xx') },
-              { label: '3xx', tone: 'soft', values: valuesOf('status3xx') },
-              { label: '4xx', tone: 'warn', values: valuesOf('status4xx') },
-              { label: '5xx', tone: 'bad', values: valuesOf('status5xx') },
-            ]}
-          />
-          <LineChart
-            title="Latency"
-            labels={labels}
-            format={(value) => `${number(value)} ms`}
-            series={[
-              { label: 'Median', tone: 'soft', values: requests.points.map(({ p50 }) => p50) },
-              { label: '95th percentile', tone: 'warn', values: requests.points.map(({ p95 }) => p95) },
-            ]}
-          />
-          <Table
-            caption="Requests by operation"
-            rows={requests.operations.slice(0, MAX_ROWS)}
-            keyOf={({ operation }) => operation ?? ''}
-            columns={[
-              { title: 'Operation', cell: ({ operation }) => <code>{operation ?? 'other'}</code> },
-              { title: 'Requests', isNumber: true, cell: ({ total }) => number(total) },
-              { title: 'Failed', isNumber: true, cell: ({ failed }) => number(failed) },
-            ]}
-          />
-        </>
-      )}
-    </>
+      <LineChart
+        title="Latency"
+        labels={labels}
+        format={(value) => `${number(value)} ms`}
+        series={[
+          { label: 'Median', tone: 'soft', values: requests.points.map(({ p50 }) => p50) },
+          { label: '95th percentile', tone: 'warn', values: requests.points.map(({ p95 }) => p95) },
+        ]}
+      />
+      <Table
+        caption="Requests by operation"
+        rows={requests.operations.slice(0, MAX_ROWS)}
+        keyOf={({ operation }) => operation ?? ''}
+        columns={[
+          { title: 'Operation', cell: ({ operation }) => <code>{operation ?? 'other'}</code> },
+          { title: 'Requests', isNumber: true, cell: ({ total }) => number(total) },
+          { title: 'Failed', isNumber: true, cell: ({ failed }) => number(failed) },
+        ]}
+      />
+    </Section>
   );
 }
 
 const MAX_ROWS = 10;
 
-function Deliveries({
-  environment,
-  overview: { deliveries, step, start, end },
-  endpoints,
-}: OverviewProps): VNode {
+function Deliveries({ environment, overview, endpoints }: OverviewProps): VNode {
+  const { deliveries, step } = overview;
+  const { points } = deliveries;
   const urls = new Map(endpoints.map(({ id, url }) => [id, url]));
   return (
-    <>
-      <h2>Webhook deliveries</h2>
-      <Tiles
-        entries={[
-          ['Attempts', number(deliveries.total)],
-          [
-            'Failed',
-            <Failures
-              key="failed"
-              {...deliveries}
-              href={failuresOf(environment, { type: 'webhook', ...period(start, end) })}
-            />,
-          ],
-          ['Median response time', milliseconds(deliveries.p50)],
-          ['95th percentile', milliseconds(deliveries.p95)],
+    <Section
+      title="Webhook deliveries"
+      things={['Attempts', 'delivery attempts']}
+      counts={deliveries}
+      medianLabel="Median response time"
+      failuresPath={failuresOf(environment, { type: 'webhook', ...period(overview) })}
+    >
+      <BarChart
+        title="Attempts by outcome"
+        labels={labelsOf(points, step)}
+        series={[
+          { label: 'Delivered', tone: 'good', values: points.map(({ succeeded }) => succeeded) },
+          {
+            label: 'Status other than 200',
+            tone: 'warn',
+            values: points.map(({ failed, noResponse }) => failed - noResponse),
+          },
+          { label: 'No response', tone: 'bad', values: points.map(({ noResponse }) => noResponse) },
         ]}
       />
-      {deliveries.total === 0 ? (
-        <p>There were no delivery attempts in this period.</p>
-      ) : (
-        <>
-          <BarChart
-            title="Attempts by outcome"
-            labels={labelsOf(deliveries.points, step)}
-            series={[
-              {
-                label: 'Delivered',
-                tone: 'good',
-                values: deliveries.points.map(({ succeeded }) => succeeded),
-              },
-              {
-                label: 'Status other than 200',
-                tone: 'warn',
-                values: deliveries.points.map(({ failed, noResponse }) => failed - noResponse),
-              },
-              {
-                label: 'No response',
-                tone: 'bad',
-                values: deliveries.points.map(({ noResponse }) => noResponse),
-              },
-            ]}
-          />
-          <Table
-            caption="Attempts by endpoint"
-            rows={deliveries.endpoints.slice(0, MAX_ROWS)}
-            keyOf={({ endpointId }) => endpointId ?? ''}
-            columns={[
-              {
-                title: 'Endpoint',
-                cell: ({ endpointId }) =>
-                  endpointId !== null && urls.has(endpointId) ? (
-                    <a href={dashboardPath(environment, 'webhook-endpoints', endpointId)}>
-                      {urls.get(endpointId)}
-                    </a>
-                  ) : (
-                    'a deleted endpoint'
-                  ),
-              },
-              { title: 'Attempts', isNumber: true, cell: ({ total }) => number(total) },
-              { title: 'Failed', isNumber: true, cell: ({ failed }) => number(failed) },
-            ]}
-          />
-        </>
-      )}
-    </>
+      <Table
+        caption="Attempts by endpoint"
+        rows={deliveries.endpoints.slice(0, MAX_ROWS)}
+        keyOf={({ endpointId }) => endpointId ?? ''}
+        columns={[
+          {
+            title: 'Endpoint',
+            cell: ({ endpointId }) =>
+              endpointId !== null && urls.has(endpointId) ? (
+                <a href={dashboardPath(environment, 'webhook-endpoints', endpointId)}>
+                  {urls.get(endpointId)}
+                </a>
+              ) : (
+                'a deleted endpoint'
+              ),
+          },
+          { title: 'Attempts', isNumber: true, cell: ({ total }) => number(total) },
+          { title: 'Failed', isNumber: true, cell: ({ failed }) => number(failed) },
+        ]}
+      />
+    </Section>
   );
 }
 
-function Failures(props: {
-  readonly failed: number;
-  readonly errorRate: number | null;
-  readonly href: string;
-}): VNode {
-  const { failed, errorRate, href } = props;
-  if (failed === 0) return <>0</>;
-  return <a href={href}>{`${number(failed)} (${percent(errorRate ?? 0)})`}</a>;
-}
-
-function period(start: Date, end: Date): Readonly<Record<'start' | 'end', string>> {
+function period({ start, end }: RequestLogOverview): Readonly<Record<'start' | 'end', string>> {
   return { start: start.toISOString(), end: end.toISOString() };
 }
 

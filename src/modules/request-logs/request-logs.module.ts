@@ -1,42 +1,33 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { ListColumns } from './pages/list-columns.js';
 import { RequestLogsPagesController } from './pages/request-logs-pages.controller.js';
-import { RequestLogsPagesService } from './pages/request-logs-pages.service.js';
 import { OrganizationTurns } from './reading/organization-turns.js';
 import { LogReads } from './storage/log-reads.js';
-import { PostgresRequestLogRepository } from './storage/postgres-request-log.repository.js';
+import { RequestLogRepository } from './storage/request-log.repository.js';
 import { RequestLogHistory } from './reading/request-log-history.js';
-import { RequestLogPartitions } from './partitions/request-log-partitions.js';
+import { RequestLogPartitions } from './storage/request-log-partitions.js';
 import { RequestLogOverviewRepository } from './rollups/request-log-overview.repository.js';
 import { RequestLogOverviewService } from './rollups/request-log-overview.service.js';
 import { RequestLogRollupsJob } from './rollups/request-log-rollups.job.js';
 import { RequestLogRollupsRepository } from './rollups/request-log-rollups.repository.js';
 import { RequestLogRollupsService } from './rollups/request-log-rollups.service.js';
-import { RequestLogStore } from './storage/request-log-store.js';
 import { RequestLogsController } from './reading/request-logs.controller.js';
 import { RequestLogsService } from './reading/request-logs.service.js';
 import { RequestLogFile } from './storage/request-log-file.entity.js';
 import { RequestLogWriter } from './writing/request-log-writer.js';
 import { SavedEntries } from './writing/saved-entries.js';
-import { SavedEntriesWriter } from './writing/saved-entries.writer.js';
-import { RequestLogsRotation } from './partitions/request-logs.rotation.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([RequestLogFile])],
   controllers: [RequestLogsController, RequestLogsPagesController],
   providers: [
     LogReads,
-    { provide: RequestLogStore, useClass: PostgresRequestLogRepository },
+    RequestLogRepository,
     RequestLogWriter,
     SavedEntries,
-    SavedEntriesWriter,
     RequestLogHistory,
     RequestLogPartitions,
-    RequestLogsRotation,
     RequestLogsService,
-    RequestLogsPagesService,
-    ListColumns,
     OrganizationTurns,
     RequestLogRollupsRepository,
     RequestLogRollupsService,
@@ -46,7 +37,7 @@ import { RequestLogsRotation } from './partitions/request-logs.rotation.js';
   ],
   exports: [
     RequestLogWriter,
-    RequestLogStore,
+    RequestLogRepository,
     RequestLogHistory,
     RequestLogPartitions,
     RequestLogRollupsService,

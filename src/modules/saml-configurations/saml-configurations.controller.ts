@@ -1,6 +1,5 @@
-import { Controller, Get, Param, Patch, Post } from '@nestjs/common';
+import { Body, Controller, Get, Param, Patch, Post } from '@nestjs/common';
 import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
-import { JsonBody } from '../../infrastructure/http/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
 import { auditAction } from '../audit-logs/index.js';
@@ -46,7 +45,7 @@ export class SamlConfigurationsController {
   @DashboardOperation(CREATE_CONFIGURATION, { ...RECENTLY_LOGGED_IN_ADMIN, action: auditAction('sso.add') })
   create(
     @CurrentActor() actor: DashboardActor,
-    @JsonBody() request: CreateSamlConfigurationRequest,
+    @Body() request: CreateSamlConfigurationRequest,
   ): Promise<SamlConfigurationResponse> {
     return this.configurations.create(actor, request);
   }
@@ -59,7 +58,7 @@ export class SamlConfigurationsController {
   update(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
-    @JsonBody() request: UpdateSamlConfigurationRequest,
+    @Body() request: UpdateSamlConfigurationRequest,
   ): Promise<SamlConfigurationResponse> {
     return this.configurations.update(actor, id, request);
   }

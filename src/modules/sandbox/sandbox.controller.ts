@@ -1,11 +1,10 @@
-import { Controller, Post } from '@nestjs/common';
+import { Body, Controller, Post } from '@nestjs/common';
 import {
   CurrentClient,
   EnvironmentGuard,
   type AuthenticatedClient,
 } from '../../infrastructure/auth/index.js';
 import { NO_ACCESS } from '../../infrastructure/errors/index.js';
-import { JsonBody } from '../../infrastructure/http/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
 import { DetectAccountsRequest } from '../detected-accounts/index.js';
@@ -40,7 +39,7 @@ export class SandboxController {
   @PlatformOperation(LINK_ACCOUNT, { guards: GUARDS })
   link(
     @CurrentClient() client: AuthenticatedClient,
-    @JsonBody() request: LinkAccountRequest,
+    @Body() request: LinkAccountRequest,
   ): Promise<LinkedAccountResponse> {
     return this.sandbox.link(client, request);
   }
@@ -49,7 +48,7 @@ export class SandboxController {
   @PlatformOperation(DISCONNECT_ACCOUNT, { guards: GUARDS })
   disconnect(
     @CurrentClient() client: AuthenticatedClient,
-    @JsonBody() request: DisconnectAccountRequest,
+    @Body() request: DisconnectAccountRequest,
   ): Promise<PublishedEventResponse> {
     return this.sandbox.disconnect(client, request);
   }
@@ -58,7 +57,7 @@ export class SandboxController {
   @PlatformOperation(DETECT_ACCOUNTS, { guards: GUARDS })
   detect(
     @CurrentClient() client: AuthenticatedClient,
-    @JsonBody() request: DetectAccountsRequest,
+    @Body() request: DetectAccountsRequest,
   ): Promise<PublishedEventResponse> {
     return this.sandbox.detect(client, request);
   }
@@ -67,7 +66,7 @@ export class SandboxController {
   @PlatformOperation(TRIGGER_WEBHOOK, { guards: GUARDS })
   trigger(
     @CurrentClient() client: AuthenticatedClient,
-    @JsonBody() request: TriggerWebhookRequest,
+    @Body() request: TriggerWebhookRequest,
   ): Promise<TriggeredWebhookResponse> {
     return this.sandbox.trigger(client, request);
   }

@@ -6,9 +6,10 @@ import {
   ObjectField,
   UuidField,
 } from '../../infrastructure/validation/index.js';
+import { MAX_MERCHANT_ID } from '../merchants/index.js';
 import { EVENT_NAME, MetadataField, type EventName } from '../webhooks/index.js';
 
-const MERCHANT_ID = { min: 1, max: 2 ** 31 - 1, description: 'ID of the merchant.', example: 16 };
+const MERCHANT_ID = { min: 1, max: MAX_MERCHANT_ID, description: 'ID of the merchant.', example: 16 };
 
 function SessionIdField(description: string): PropertyDecorator {
   return UuidField({ required: false, description, example: 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584' });

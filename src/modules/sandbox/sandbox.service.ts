@@ -5,9 +5,15 @@ import { Transactional } from '../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { DetectedAccountsService, type DetectAccountsRequest } from '../detected-accounts/index.js';
 import { MerchantAccountsService } from '../merchant-accounts/index.js';
-import { MERCHANT_NOT_FOUND, MerchantCatalogService } from '../merchants/index.js';
+import { MERCHANT_NOT_FOUND, MerchantCatalogService, requireMerchants } from '../merchants/index.js';
 import { SESSION_NOT_FOUND, SessionsService, type SessionDetails } from '../sessions/index.js';
-import { EVENTS, TaskIdsRepository, WebhookPublisher, type EventMerchant } from '../webhooks/index.js';
+import {
+  detectedMerchantIds,
+  validateData,
+  WebhookEventsRepository,
+  WebhookPublisher,
+  type EventMerchant,
+} from '../webhooks/index.js';
 import type {
   DisconnectAccountRequest,
   LinkAccountRequest,
@@ -27,7 +33,7 @@ export class SandboxService {
     private readonly merchants: MerchantCatalogService,
     private readonly accounts: MerchantAccountsService,
     private readonly detectedAccounts: DetectedAccountsService,
-    private readonly taskIds: TaskIdsRepository,
+    private readonly events: WebhookEventsRepository,
   ) {}
 
   async link(client: AuthenticatedClient, request: LinkAccountRequest): Promise<LinkedAccountResponse> {
@@ -66,12 +72,14 @@ export class SandboxService {
     request: TriggerWebhookRequest,
   ): Promise<TriggeredWebhookResponse> {
     const data = triggeredData(request.event, request.data ?? {});
-    const problem = EVENTS[request.event].data.validate(data, 'data');
+    const problem = validateData(request.event, data);
     if (problem !== undefined) throw INVALID_FIELD.error(problem);
     const session = await this.sessionOf(client, request.session_id);
+    const detected = detectedMerchantIds(request.event, data);
+    requireMerchants(detected, await this.merchants.byIds(detected), 'data.detected accounts');
     const event = triggeredEvent(request.event, {
       sessionId: request.session_id,
-      taskId: await this.taskIds.next(),
+      taskId: await this.events.nextTaskId(),
       externalUserId: request.external_user_id ?? session?.externalUserId,
       merchant: request.merchant_id === undefined ? undefined : await this.merchantOf(request.merchant_id),
       data,

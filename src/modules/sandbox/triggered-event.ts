@@ -31,7 +31,7 @@ export function triggeredEvent(name: EventName, changes: Changes): AnyEvent {
 
 /** Returns the example's `data` with the values of the request. Unknown fields are ignored. */
 export function triggeredData(name: EventName, requested: Readonly<Record<string, unknown>>): object {
-  const { example } = EVENTS[name].data;
+  const { example } = EVENTS[name];
   const fields = Object.keys(example).filter((field) => Object.hasOwn(requested, field));
   return { ...example, ...Object.fromEntries(fields.map((field) => [field, requested[field]])) };
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { IsNull } from 'typeorm';
+import { IsNull, LessThanOrEqual, Or } from 'typeorm';
 import { Transaction } from '../../infrastructure/database/index.js';
 import { ServiceToken } from './service-token.entity.js';
 
@@ -39,10 +39,10 @@ export class ServiceTokensRepository {
 
   /** Records a use, unless a process has recorded one after `unlessAfter`. */
   async recordUse(id: string, now: Date, unlessAfter: Date): Promise<void> {
-    await this.transaction.manager.query(
-      `UPDATE service_token SET last_used_at = $2
-        WHERE id = $1 AND (last_used_at IS NULL OR last_used_at <= $3)`,
-      [id, now, unlessAfter],
+    await this.transaction.manager.update(
+      ServiceToken,
+      { id, lastUsedAt: Or(IsNull(), LessThanOrEqual(unlessAfter)) },
+      { lastUsedAt: now },
     );
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { ServiceTokenVerifier, type AuthenticatedService } from '../../infrastructure/auth/index.js';
+import type { AuthenticatedService, TokenVerifier } from '../../infrastructure/auth/index.js';
 import { isWellFormedSecret, SecretDigest, sha256 } from '../../infrastructure/crypto/index.js';
 import { BackgroundTasks } from '../../infrastructure/http/index.js';
 import { Clock, MINUTE, SECOND } from '../../infrastructure/time/index.js';
@@ -15,7 +15,7 @@ type KnownToken = AuthenticatedService & Pick<ServiceToken, 'expiresAt'>;
 
 /** Checks service tokens. Only tokens that are not revoked are cached, under a hash of the token. */
 @Injectable()
-export class StoredServiceTokenVerifier extends ServiceTokenVerifier {
+export class StoredServiceTokenVerifier implements TokenVerifier<AuthenticatedService> {
   private readonly logger = new Logger('ServiceTokens');
   private readonly cache = new LRUCache<string, KnownToken>({
     max: MAX_CACHED_TOKENS,
@@ -35,9 +35,7 @@ export class StoredServiceTokenVerifier extends ServiceTokenVerifier {
     private readonly digest: SecretDigest,
     private readonly tasks: BackgroundTasks,
     private readonly clock: Clock,
-  ) {
-    super();
-  }
+  ) {}
 
   async verify(token: string): Promise<AuthenticatedService | 'expired' | undefined> {
     const key = sha256(token).toString('base64');

@@ -1,3 +1,2 @@
-export { SESSION_NOT_FOUND } from './session-errors.js';
 export { SessionsModule } from './sessions.module.js';
-export { SessionsService, type SessionDetails } from './sessions.service.js';
+export { SESSION_NOT_FOUND, SessionsService, type SessionDetails } from './sessions.service.js';

@@ -1,8 +1,7 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import { DeleteAfter } from '../../infrastructure/database/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
-import type { SessionMetadata } from '../webhooks/index.js';
-import type { SessionType } from './session-types.js';
+import type { SessionMetadata, SessionType } from '../webhooks/index.js';
 
 /** A session of one user in the client SDK, valid until `expiresAt`. Knowing the ID is enough to open it. */
 @Entity({ name: 'session' })

@@ -1,6 +1,6 @@
-import { Controller, Post } from '@nestjs/common';
+import { Body, Controller, Post } from '@nestjs/common';
 import { CurrentClient, type AuthenticatedClient } from '../../infrastructure/auth/index.js';
-import { Attribution, JsonBody, type RequestAttribution } from '../../infrastructure/http/index.js';
+import { Attribution, type RequestAttribution } from '../../infrastructure/http/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation, SdkOperation } from '../../infrastructure/surfaces/index.js';
 import { SessionsConfiguration } from './sessions.configuration.js';
@@ -23,7 +23,7 @@ export class SessionsController {
   @PlatformOperation(CREATE_SESSION)
   create(
     @CurrentClient() client: AuthenticatedClient,
-    @JsonBody() request: CreateSessionRequest,
+    @Body() request: CreateSessionRequest,
     @Attribution() attribution: RequestAttribution,
   ): Promise<SessionResponse> {
     return this.sessions.create(client, request, attribution);
@@ -33,7 +33,7 @@ export class SessionsController {
   @PlatformOperation(EXTEND_SESSION)
   extend(
     @CurrentClient() client: AuthenticatedClient,
-    @JsonBody() request: ExtendSessionRequest,
+    @Body() request: ExtendSessionRequest,
     @Attribution() attribution: RequestAttribution,
   ): Promise<OpenedSessionResponse> {
     return this.sessions.extend(client, request.session_id, attribution);
@@ -49,7 +49,7 @@ export class SessionsController {
     },
   })
   open(
-    @JsonBody() request: OpenSessionRequest,
+    @Body() request: OpenSessionRequest,
     @Attribution() attribution: RequestAttribution,
   ): Promise<OpenedSessionResponse> {
     return this.sessions.open(request, attribution);

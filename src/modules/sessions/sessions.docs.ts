@@ -1,8 +1,7 @@
 import { TOO_MANY_REQUESTS } from '../../infrastructure/errors/index.js';
 import type { OperationDocument } from '../../infrastructure/openapi/index.js';
 import { MINUTE } from '../../infrastructure/time/index.js';
-import { EXTEND_NOT_SUPPORTED, SESSION_NOT_FOUND } from './session-errors.js';
-import { SESSION_LIFETIME } from './session-types.js';
+import { EXTEND_NOT_SUPPORTED, SESSION_LIFETIME, SESSION_NOT_FOUND } from './sessions.service.js';
 import { SessionsConfiguration } from './sessions.configuration.js';
 import {
   CreateSessionRequest,

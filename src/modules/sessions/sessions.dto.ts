@@ -9,8 +9,7 @@ import {
   TextField,
   withMessage,
 } from '../../infrastructure/validation/index.js';
-import { MetadataField, type SessionMetadata } from '../webhooks/index.js';
-import { SESSION_TYPE, type SessionType } from './session-types.js';
+import { MetadataField, SESSION_TYPE, type SessionMetadata, type SessionType } from '../webhooks/index.js';
 
 const CARD_ID_LENGTH = 256;
 

@@ -4,14 +4,11 @@ import { isUUID } from 'class-validator';
 import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { Sealer } from '../../infrastructure/crypto/index.js';
 import { KeyedQueue, Transactional } from '../../infrastructure/database/index.js';
-import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
+import { ErrorKind, INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import type { AttributedClient, RequestAttribution } from '../../infrastructure/http/index.js';
-import { Clock } from '../../infrastructure/time/index.js';
+import { Clock, MINUTE } from '../../infrastructure/time/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
-import { EXTEND_NOT_SUPPORTED, SESSION_NOT_FOUND } from './session-errors.js';
-import { validateMetadataSize, type SessionMetadata } from '../webhooks/index.js';
-import { mergeMetadata } from './session-metadata.js';
-import { SESSION_LIFETIME } from './session-types.js';
+import { mergeMetadata, validateMetadataSize, type SessionMetadata } from '../webhooks/index.js';
 import type { Session } from './session.entity.js';
 import type {
   CreateSessionRequest,
@@ -20,6 +17,19 @@ import type {
   SessionResponse,
 } from './sessions.dto.js';
 import { SessionsRepository, type EventSession } from './sessions.repository.js';
+
+/** How long a session is valid, and by how much an extension prolongs it (specification, "Sessions"). */
+export const SESSION_LIFETIME = 30 * MINUTE;
+
+export const SESSION_NOT_FOUND = new ErrorKind(404, 'SESSION_ERROR', 'SESSION_NOT_FOUND', {
+  when: 'The session does not exist or belongs to another client, or you tried to open a session that has expired.',
+  message: 'There is no session with this ID.',
+});
+
+export const EXTEND_NOT_SUPPORTED = new ErrorKind(400, 'SESSION_ERROR', 'EXTEND_NOT_SUPPORTED', {
+  when: 'The session has expired and can no longer be extended.',
+  message: 'The session has expired. Create a new one.',
+});
 
 /** Data of a session that its webhooks contain. */
 export interface SessionDetails {

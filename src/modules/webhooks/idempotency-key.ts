@@ -1,5 +1,6 @@
 import { sha256 } from '../../infrastructure/crypto/index.js';
 import { ErrorKind } from '../../infrastructure/errors/index.js';
+import { BooleanProperty, UuidProperty } from '../../infrastructure/openapi/index.js';
 import { isMissing, IsValidInside, NOT_BLANK, TextField } from '../../infrastructure/validation/index.js';
 
 const MAX_KEY_LENGTH = 255;
@@ -36,4 +37,16 @@ export function contentHash(content: object): Buffer {
 function sortedMembers(_name: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1)));
+}
+
+/** The response to a request that published an event. */
+export class EventResponse {
+  @UuidProperty('ID of the event: its `webhook-id` header.', '0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1')
+  event_id!: string;
+
+  @BooleanProperty(
+    'Whether the event had been published before with this key. Then `event_id` is its ID.',
+    false,
+  )
+  duplicate!: boolean;
 }

@@ -1,5 +1,8 @@
-export { RecentDeliveries } from './deliveries/recent-deliveries.js';
+export type { WebhookEndpointResponse } from './endpoints/webhook-endpoints.dto.js';
+export { WebhookEndpointsService } from './endpoints/webhook-endpoints.service.js';
 export {
+  detectedMerchantIds,
+  ENVELOPES,
   EVENT_NAME,
   EVENT_NAMES,
   EVENTS,
@@ -7,21 +10,28 @@ export {
   MERCHANT_STATUS,
   MERCHANT_STATUSES,
   SESSION_TYPE,
+  validateData,
   type AnyEvent,
+  type EventMerchant,
   type EventName,
-  type EventOf,
+  type SessionType,
 } from './events/event-catalog.js';
 export { eventSchema, exampleEvent, examplePayload } from './events/event-document.js';
-export { ENVELOPES, type EventMerchant } from './events/event-envelope.js';
-export { MetadataField, validateMetadataSize, type SessionMetadata } from './events/session-metadata.js';
-export { EventResponse } from './event-response.dto.js';
-export { contentHash, IDEMPOTENCY_KEY_REUSED, IdempotencyKeyField } from './idempotency-key.js';
-export { TaskIdsRepository } from './events/task-ids.repository.js';
+export {
+  mergeMetadata,
+  MetadataField,
+  validateMetadataSize,
+  type SessionMetadata,
+} from './events/session-metadata.js';
+export {
+  contentHash,
+  EventResponse,
+  IDEMPOTENCY_KEY_REUSED,
+  IdempotencyKeyField,
+} from './idempotency-key.js';
 export { WebhookEventsRepository } from './events/webhook-events.repository.js';
-export { secretVersionsOf } from './queue/delivery-queue.repository.js';
-export { EventSigner, type SignableEvent } from './signing/event-signer.js';
 export type { PublishRequest } from './webhook-publisher.js';
-export { LISTENERS_CHANNEL, type PublishResult } from './queue/publications.repository.js';
+export type { PublishResult } from './queue/publications.batch.js';
 export { WebhookPublisher } from './webhook-publisher.js';
 export { webhookDocuments } from './webhooks.document.js';
 export { DeliveryWorkerModule, WebhooksModule } from './webhooks.module.js';

@@ -1,23 +1,22 @@
 import { Injectable } from '@nestjs/common';
-import { Transaction, Transactional } from '../../infrastructure/database/index.js';
+import { Transactional } from '../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { SpanKind, Tracing } from '../../infrastructure/tracing/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
-import type { OwnedWebhookEndpoint } from '../webhook-endpoints/index.js';
+import type { OwnedWebhookEndpoint } from './endpoints/webhook-endpoints.service.js';
 import type { AnyEvent, EventName, EventOf } from './events/event-catalog.js';
+import { newEvent } from './events/event-body.js';
 import { exampleEvent } from './events/event-document.js';
-import { newEvent } from './events/new-event.js';
 import { WebhookEventsRepository } from './events/webhook-events.repository.js';
 import type { ClaimedDelivery } from './queue/delivery.js';
-import { DeliveryQueueService } from './queue/delivery-queue.service.js';
-import { PublicationsBatch } from './queue/publications.batch.js';
+import { DeliveryQueueRepository } from './queue/delivery-queue.repository.js';
 import {
-  PublicationsRepository,
+  PublicationsBatch,
   type Idempotency,
   type Publication,
   type PublishResult,
-} from './queue/publications.repository.js';
+} from './queue/publications.batch.js';
 
 /** An event to be published for a client. */
 export interface PublishRequest {
@@ -32,11 +31,9 @@ export interface PublishRequest {
 export class WebhookPublisher {
   constructor(
     private readonly clients: ApiClientDirectory,
-    private readonly publications: PublicationsRepository,
-    private readonly batch: PublicationsBatch,
+    private readonly publications: PublicationsBatch,
     private readonly events: WebhookEventsRepository,
-    private readonly queue: DeliveryQueueService,
-    private readonly transaction: Transaction,
+    private readonly queue: DeliveryQueueRepository,
     private readonly clock: Clock,
     private readonly tracing: Tracing,
   ) {}
@@ -53,7 +50,7 @@ export class WebhookPublisher {
     const attributes = { 'messaging.message.id': id, 'mcs.client_id': client.clientId };
     const options = () => ({ kind: SpanKind.PRODUCER, attributes });
     const [result] = await this.tracing.inSpan(`publish ${event.event}`, options, () =>
-      this.store([publication]),
+      this.publications.publish([publication]),
     );
     if (result?.outcome === 'failed') throw result.error;
     return id;
@@ -70,7 +67,7 @@ export class WebhookPublisher {
     const publications = await Promise.all(requests.map((request) => this.publicationOf(request)));
     const attributes = { 'messaging.batch.message_count': requests.length };
     const options = () => ({ kind: SpanKind.PRODUCER, attributes });
-    return this.tracing.inSpan('publish events', options, () => this.store(publications));
+    return this.tracing.inSpan('publish events', options, () => this.publications.publish(publications));
   }
 
   /** Stores an example event for one endpoint. The caller makes the only attempt to deliver it. */
@@ -90,15 +87,5 @@ export class WebhookPublisher {
     if (!record) throw new Error(`There is no client ${client.clientId}`);
     const stored = newEvent(client, event, this.clock.now());
     return { event: stored, organizationId: record.organizationId, idempotency };
-  }
-
-  private async store(publications: readonly Publication[]): Promise<readonly PublishResult[]> {
-    return this.transaction.isOpen
-      ? (await this.publications.publish(publications)).results
-      : Promise.all(
-          publications.map((publication) =>
-            this.batch.add(publication).catch((error: Error) => ({ outcome: 'failed', error }) as const),
-          ),
-        );
   }
 }

@@ -1,5 +1,5 @@
-import type { OpenAPIObject, ParameterObject, SchemaObject } from '@nestjs/swagger';
-import { componentOf, type WebhookDocuments } from '../../infrastructure/openapi/index.js';
+import type { OpenAPIObject, SchemaObject } from '@nestjs/swagger';
+import type { Components, WebhookDocuments } from '../../infrastructure/openapi/index.js';
 import { namedSchema, type SchemaReference } from '../../infrastructure/schemas/index.js';
 import { EVENT_NAMES, EVENTS, type EventName } from './events/event-catalog.js';
 import { eventSchema, examplePayload, schemaNameOf } from './events/event-document.js';
@@ -8,15 +8,15 @@ import { deliveryHeaders } from './signing/delivery-headers.js';
 type PathItem = NonNullable<OpenAPIObject['webhooks']>[string];
 
 /** Returns the parts of the API document that describe webhook requests: one for each event, and one for all. */
-export function webhookDocuments(): WebhookDocuments {
+export function webhookDocuments(components: Components): WebhookDocuments {
   return {
-    webhooks: Object.fromEntries(EVENT_NAMES.map((name) => [name, webhookOf(name)])),
-    callbacks: { createWebhookEndpoint: { event: { '{$request.body#/url}': callback() } } },
+    webhooks: Object.fromEntries(EVENT_NAMES.map((name) => [name, webhookOf(name, components)])),
+    callbacks: { createWebhookEndpoint: { event: { '{$request.body#/url}': callback(components) } } },
   };
 }
 
 /** Some generators read only callbacks, and drop the schemas that nothing else uses. */
-function callback(): PathItem {
+function callback(components: Components): PathItem {
   const events = EVENT_NAMES.map(
     (name) => [name, namedSchema(schemaNameOf(name), eventSchema(name))] as const,
   );
@@ -34,8 +34,10 @@ function callback(): PathItem {
     description: 'Each event is sent to the endpoint as a webhook.',
     schema,
     example: examplePayload(EXAMPLE_EVENT),
+    components,
   });
-  return { post: { ...request.post, responses: { ...request.post?.responses, '4XX': NOT_RECEIVED } } };
+  const responses = { ...request.post?.responses, '4XX': request.post?.responses['default'] };
+  return { post: { ...request.post, responses } } as PathItem;
 }
 
 /** `CARD_UPDATED` -> `Card updated` */
@@ -50,7 +52,6 @@ const EXAMPLE_EVENT = 'CARD_UPDATED';
 const NOT_RECEIVED = {
   description:
     'The event was not received: after any other status, including 201 and 204, the service sends it again.',
-  ...componentOf('WebhookNotReceived'),
 };
 
 const DELIVERY =
@@ -58,13 +59,14 @@ const DELIVERY =
   'service sends the event up to two more times, a few minutes apart. Events can arrive more than once and in any ' +
   'order; detect duplicates by `webhook-id`. Verify the signature before you process the event.';
 
-function webhookOf(name: EventName): PathItem {
+function webhookOf(name: EventName, components: Components): PathItem {
   return requestOf({
     operationId: `receive${schemaNameOf(name)}`,
     summary: titleOf(name),
     description: EVENTS[name].description,
     schema: namedSchema(schemaNameOf(name), eventSchema(name)),
     example: examplePayload(name),
+    components,
   });
 }
 
@@ -74,22 +76,22 @@ interface WebhookRequest {
   readonly description: string;
   readonly schema: SchemaReference;
   readonly example: object;
+  readonly components: Components;
 }
 
-function requestOf({ schema, example, ...document }: WebhookRequest): PathItem {
+function requestOf({ schema, example, components, ...document }: WebhookRequest): PathItem {
   return {
     post: {
       tags: ['Webhooks'],
       ...document,
       security: [],
-      parameters: headersOf(EXAMPLE_EVENT),
+      parameters: headersOf(EXAMPLE_EVENT, components),
       requestBody: { required: true, content: { 'application/json': { schema, example } } },
       responses: {
-        200: {
+        200: components.add('responses', 'WebhookReceived', {
           description: `The event was received and is not sent again. The response body is ignored. ${DELIVERY}`,
-          ...componentOf('WebhookReceived'),
-        },
-        default: NOT_RECEIVED,
+        }),
+        default: components.add('responses', 'WebhookNotReceived', NOT_RECEIVED),
       },
     },
   };
@@ -134,7 +136,7 @@ const HEADERS: Readonly<Record<string, { readonly description: string; readonly 
 const EXAMPLE_SECRET = 'mcs_dev_4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6Wn00000000';
 
 /** Returns the headers, with the values that the service would send with the example payload of an event. */
-function headersOf(event: EventName): ParameterObject[] {
+function headersOf(event: EventName, components: Components): { readonly $ref: string }[] {
   const payload = examplePayload(event);
   const sent = deliveryHeaders({
     eventId: '0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1',
@@ -148,6 +150,7 @@ function headersOf(event: EventName): ParameterObject[] {
     const value = sent[name] ?? '';
     const example = schema.type === 'integer' ? Number(value) : value;
     const component = `Webhook${name.replace(/^webhook-/, '').replaceAll(/(?:^|-)(.)/g, (_, first: string) => first.toUpperCase())}`;
-    return { name, in: 'header', required: true, description, schema, example, ...componentOf(component) };
+    const parameter = { name, in: 'header', required: true, description, schema, example };
+    return components.add('parameters', component, parameter);
   });
 }

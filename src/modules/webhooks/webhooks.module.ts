@@ -1,62 +1,80 @@
 import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { CredentialsCheck } from '../../infrastructure/auth/index.js';
 import { ApiClientsModule } from '../api-clients/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
 import { RequestLogsModule } from '../request-logs/index.js';
-import { WebhookEndpointsModule } from '../webhook-endpoints/index.js';
 import { DeliveriesController } from './deliveries/deliveries.controller.js';
 import { DeliveriesService } from './deliveries/deliveries.service.js';
 import { RecentDeliveries } from './deliveries/recent-deliveries.js';
+import { WebhookUrlConstraint } from './endpoints/webhook-endpoint.constraints.js';
+import { WebhookEndpoint } from './endpoints/webhook-endpoint.entity.js';
+import { WebhookEndpointsController } from './endpoints/webhook-endpoints.controller.js';
+import { WebhookEndpointsRepository } from './endpoints/webhook-endpoints.repository.js';
+import { WebhookEndpointsService } from './endpoints/webhook-endpoints.service.js';
 import { PublishedEventsRepository } from './events/published-events.repository.js';
 import { PublishedEventsService } from './events/published-events.service.js';
-import { TaskIdsRepository } from './events/task-ids.repository.js';
 import { WebhookEventsRepository } from './events/webhook-events.repository.js';
-import { WebhookEventsRotation } from './events/webhook-events.rotation.js';
 import { FailingEndpointEmails } from './failing-endpoints/failing-endpoint-emails.js';
 import { FailingEndpointsJob } from './failing-endpoints/failing-endpoints.job.js';
 import { FailingEndpointsRepository } from './failing-endpoints/failing-endpoints.repository.js';
-import { EndpointPagesController } from './pages/endpoint-pages.controller.js';
-import { EndpointPagesService } from './pages/endpoint-pages.service.js';
+import { EndpointsPagesController } from './pages/endpoints-pages.controller.js';
 import { EventsPagesController } from './pages/events-pages.controller.js';
-import { EventsPagesService } from './pages/events-pages.service.js';
 import { AttemptRecorder } from './queue/attempt-recorder.js';
 import { DeliveryQueueRepository } from './queue/delivery-queue.repository.js';
 import { DeliveryQueueService } from './queue/delivery-queue.service.js';
 import { PublicationsBatch } from './queue/publications.batch.js';
-import { PublicationsRepository } from './queue/publications.repository.js';
 import { QueueMetrics } from './queue/queue.metrics.js';
 import { RecoveriesJob } from './recoveries/recoveries.job.js';
 import { RecoveriesRepository } from './recoveries/recoveries.repository.js';
 import { RecoveriesService } from './recoveries/recoveries.service.js';
 import { EventSigner } from './signing/event-signer.js';
 import { DeliverySender } from './sender/delivery-sender.js';
+import { EventHorizon } from './stream/event-horizon.js';
+import { WebhookStreamRepository } from './stream/webhook-stream.repository.js';
+import { WebhookStreamController } from './stream/webhook-stream.controller.js';
+import { WebhookStreamService } from './stream/webhook-stream.service.js';
 import { WebhookPublisher } from './webhook-publisher.js';
 import { StrandedDeliveriesJob } from './worker/stranded-deliveries.job.js';
 import { DeliveryWorker } from './worker/delivery-worker.js';
 
 @Module({
-  imports: [ApiClientsModule, RequestLogsModule, WebhookEndpointsModule, AuditLogsModule],
-  controllers: [DeliveriesController, EndpointPagesController, EventsPagesController],
+  imports: [
+    TypeOrmModule.forFeature([WebhookEndpoint]),
+    ApiClientsModule,
+    RequestLogsModule,
+    AuditLogsModule,
+  ],
+  controllers: [
+    WebhookEndpointsController,
+    WebhookStreamController,
+    DeliveriesController,
+    EndpointsPagesController,
+    EventsPagesController,
+  ],
   providers: [
     WebhookPublisher,
-    TaskIdsRepository,
     WebhookEventsRepository,
-    WebhookEventsRotation,
     DeliveryQueueService,
     DeliveryQueueRepository,
     PublicationsBatch,
-    PublicationsRepository,
     AttemptRecorder,
     EventSigner,
     DeliverySender,
     DeliveriesService,
     RecoveriesService,
     RecoveriesRepository,
+    WebhookEndpointsService,
+    WebhookEndpointsRepository,
+    WebhookUrlConstraint,
     RecentDeliveries,
+    WebhookStreamService,
+    EventHorizon,
+    WebhookStreamRepository,
+    CredentialsCheck,
     PublishedEventsService,
     PublishedEventsRepository,
-    EndpointPagesService,
-    EventsPagesService,
   ],
   exports: [
     WebhookPublisher,
@@ -66,8 +84,7 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     EventSigner,
     PublicationsBatch,
     RecoveriesRepository,
-    RecentDeliveries,
-    TaskIdsRepository,
+    WebhookEndpointsService,
     WebhookEventsRepository,
   ],
 })

@@ -1,7 +1,7 @@
 import { scaleBand, scaleLinear, scalePoint } from 'd3-scale';
 import { line } from 'd3-shape';
 import type { ComponentChildren, VNode } from 'preact';
-import type { Tone } from './badge.js';
+import type { Tone } from './elements.js';
 
 interface Series {
   readonly label: string;

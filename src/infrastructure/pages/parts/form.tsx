@@ -1,6 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
-import { usePage } from '../page-context.js';
+import { usePage, type Page } from '../page.js';
 import { localTimeOf } from '../submitted.js';
+import { Problem } from './elements.js';
 
 export const FORM_TOKEN_FIELD = 'form_token';
 
@@ -29,35 +30,36 @@ interface FieldProps {
   readonly error?: string | undefined;
 }
 
-/** The ids that describe a field to screen readers (WCAG 2.2, 3.3.1). */
-function descriptionsOf({ name, hint, error }: FieldProps): {
-  readonly hintId?: string | undefined;
-  readonly errorId?: string | undefined;
-  readonly all?: string | undefined;
-} {
-  const hintId = hint ? `${name}-hint` : undefined;
-  const errorId = error ? `${name}-error` : undefined;
-  return { hintId, errorId, all: [hintId, errorId].filter(Boolean).join(' ') || undefined };
-}
-
-function Described(props: FieldProps & { readonly children: ComponentChildren }): VNode {
-  const { hintId, errorId } = descriptionsOf(props);
+/** A label, a hint and an error around a control that they describe to screen readers (WCAG 2.2, 3.3.1). */
+function Labeled(props: FieldProps & { readonly children: ComponentChildren }): VNode {
+  const { name, label, hint, error, children } = props;
   return (
     <div class="field">
-      <label for={props.name}>{props.label}</label>
-      {hintId ? (
-        <span id={hintId} class="hint">
-          {props.hint}
+      <label for={name}>{label}</label>
+      {hint ? (
+        <span id={`${name}-hint`} class="hint">
+          {hint}
         </span>
       ) : null}
-      {errorId ? (
-        <span id={errorId} class="error">
-          {props.error}
+      {error ? (
+        <span id={`${name}-error`} class="error">
+          {error}
         </span>
       ) : null}
-      {props.children}
+      {children}
     </div>
   );
+}
+
+/** Returns the attributes that every labeled control has. */
+function control({ name, hint, error }: FieldProps) {
+  const descriptions = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(' ');
+  return {
+    id: name,
+    name,
+    'aria-describedby': descriptions || undefined,
+    'aria-invalid': error ? ('true' as const) : undefined,
+  };
 }
 
 interface TextFieldProps extends FieldProps {
@@ -78,10 +80,9 @@ interface TextFieldProps extends FieldProps {
 /** A labeled field. Its error is associated with it for screen readers. */
 export function TextField(props: TextFieldProps): VNode {
   return (
-    <Described {...props}>
+    <Labeled {...props}>
       <input
-        id={props.name}
-        name={props.name}
+        {...control(props)}
         type={props.type ?? 'text'}
         value={props.value}
         required={props.required ?? true}
@@ -90,8 +91,6 @@ export function TextField(props: TextFieldProps): VNode {
         inputmode={props.inputmode}
         autocapitalize={props.autocapitalize}
         list={props.suggestions ? `${props.name}-suggestions` : undefined}
-        aria-describedby={descriptionsOf(props).all}
-        aria-invalid={props.error ? 'true' : undefined}
       />
       {props.suggestions ? (
         <datalist id={`${props.name}-suggestions`}>
@@ -100,7 +99,7 @@ export function TextField(props: TextFieldProps): VNode {
           ))}
         </datalist>
       ) : null}
-    </Described>
+    </Labeled>
   );
 }
 
@@ -112,17 +111,9 @@ interface FileFieldProps extends FieldProps {
 /** A labeled choice of one file, which is required. */
 export function FileField(props: FileFieldProps): VNode {
   return (
-    <Described {...props}>
-      <input
-        id={props.name}
-        name={props.name}
-        type="file"
-        accept={props.mediaTypes.join(',')}
-        required
-        aria-describedby={descriptionsOf(props).all}
-        aria-invalid={props.error ? 'true' : undefined}
-      />
-    </Described>
+    <Labeled {...props}>
+      <input {...control(props)} type="file" accept={props.mediaTypes.join(',')} required />
+    </Labeled>
   );
 }
 
@@ -155,18 +146,11 @@ interface TextAreaProps extends FieldProps {
 /** A labeled field of several lines. */
 export function TextArea(props: TextAreaProps): VNode {
   return (
-    <Described {...props}>
-      <textarea
-        id={props.name}
-        name={props.name}
-        rows={props.rows ?? 8}
-        required={props.required ?? true}
-        aria-describedby={descriptionsOf(props).all}
-        aria-invalid={props.error ? 'true' : undefined}
-      >
+    <Labeled {...props}>
+      <textarea {...control(props)} rows={props.rows ?? 8} required={props.required ?? true}>
         {props.value}
       </textarea>
-    </Described>
+    </Labeled>
   );
 }
 
@@ -185,15 +169,15 @@ interface SelectFieldProps extends FieldProps {
 /** A labeled choice of one option. */
 export function SelectField(props: SelectFieldProps): VNode {
   return (
-    <Described {...props}>
-      <select id={props.name} name={props.name} aria-describedby={descriptionsOf(props).all}>
+    <Labeled {...props}>
+      <select {...control(props)}>
         {props.options.map(({ value, label }) => (
           <option key={value} value={value} selected={value === (props.value ?? '')}>
             {label}
           </option>
         ))}
       </select>
-    </Described>
+    </Labeled>
   );
 }
 
@@ -249,4 +233,54 @@ export function ActionButton(props: {
       </button>
     </Form>
   );
+}
+
+interface ConfirmationProps {
+  /** The path that the form is sent to. */
+  readonly action: string;
+  /** The label of the button: what happens, such as "Delete endpoint". */
+  readonly button: string;
+  /** Whether the action cannot be undone. Defaults to true. */
+  readonly isDestructive?: boolean;
+  /** Where "Cancel" leads. */
+  readonly cancel: string;
+  /** What the action does, and further fields. */
+  readonly children: ComponentChildren;
+}
+
+/** Asks before an action. */
+export function Confirmation(props: ConfirmationProps): VNode {
+  return (
+    <Form action={props.action}>
+      {props.children}
+      <div class="actions">
+        <button class={props.isDestructive === false ? undefined : 'danger'}>{props.button}</button>
+        <a class="button second" href={props.cancel}>
+          Cancel
+        </a>
+      </div>
+    </Form>
+  );
+}
+
+interface ConfirmationPageProps extends Omit<ConfirmationProps, 'cancel'> {
+  readonly title: string;
+  /** The page that the action is about, where "Cancel" leads. */
+  readonly parent: NonNullable<Page['parent']>;
+  /** Why the form was not accepted. */
+  readonly problem?: string | undefined;
+}
+
+/** A page that only asks before an action. */
+export function confirmationPage({ title, parent, problem, ...question }: ConfirmationPageProps): Page {
+  return {
+    title,
+    parent,
+    content: (
+      <>
+        <Problem message={problem} />
+        <Confirmation {...question} cancel={parent.path} />
+      </>
+    ),
+  };
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
 import { ENVIRONMENTS } from '../../../infrastructure/config/index.js';
 import { SignInLinksService } from '../../sign-in-links/index.js';
-import { maskedPhoneNumber } from './sign-in-link.js';
+import { maskedPhoneNumber } from './sign-in-link.tools.js';
 import { READ_ONLY, TIMESTAMP, Tool } from './tool.js';
 
 const INPUT = z.strictObject({});

@@ -1,13 +1,46 @@
-import { Injectable } from '@nestjs/common';
 import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcontextprotocol/server';
+import { Injectable } from '@nestjs/common';
+import type { Response } from 'express';
 import type { z } from 'zod';
 import type { AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
-import { INVALID_FIELD, type ApiError } from '../../../infrastructure/errors/index.js';
+import { INVALID_FIELD, TOO_MANY_REQUESTS, type ApiError } from '../../../infrastructure/errors/index.js';
 import { Failures } from '../../../infrastructure/http/index.js';
 import { CounterMetric, Metrics } from '../../../infrastructure/metrics/index.js';
+import {
+  ConnectorRateLimitConfiguration,
+  RateLimiters,
+  type RateLimit,
+} from '../../../infrastructure/rate-limiting/index.js';
 import { isMissing } from '../../../infrastructure/validation/index.js';
 import type { Tool } from './tool.js';
 import { Tools } from './tools.js';
+
+const LIMIT: RateLimit = {
+  name: 'tool-calls',
+  requests: (configuration) => configuration.get(ConnectorRateLimitConfiguration).toolCallsPerMinute,
+  per: 'agent',
+  seconds: 60,
+};
+
+/** Limits tool calls. Not a guard: at a response with the status 429, clients of earlier revisions end the conversation. */
+@Injectable()
+export class ToolCallLimit {
+  private readonly limit = this.limiters.limit(LIMIT);
+
+  constructor(private readonly limiters: RateLimiters) {}
+
+  /** Counts a call, and adds the state of the limit to the headers. @returns the error for a call over the limit */
+  async count({ tokenId }: AuthenticatedAgent, response: Response): Promise<ApiError | undefined> {
+    const state = await this.limit.consume(tokenId);
+    response.set(this.limit.headersOf(state));
+    const { retryAfter } = state;
+    if (retryAfter === undefined) return undefined;
+    return TOO_MANY_REQUESTS.error(
+      'There were too many tool calls within a minute. Wait the number of seconds given in retry_after.',
+      { retryAfter },
+    );
+  }
+}
 
 const CALLS = new CounterMetric({
   name: 'mcs_tool_calls_total',

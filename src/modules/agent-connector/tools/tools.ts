@@ -1,12 +1,14 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/server';
-import { z } from 'zod';
 import type { AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
-import { CancelSignInLinkTool } from './cancel-sign-in-link.tool.js';
-import { CreateSignInLinkTool } from './create-sign-in-link.tool.js';
+import { jsonSchemaOf } from '../../../infrastructure/schemas/index.js';
+import {
+  CancelSignInLinkTool,
+  CreateSignInLinkTool,
+  GetSignInLinkTool,
+  ListSignInLinksTool,
+} from './sign-in-link.tools.js';
 import { GetConnectionInfoTool } from './get-connection-info.tool.js';
-import { GetSignInLinkTool } from './get-sign-in-link.tool.js';
 import { ListMerchantAccountsTool } from './list-merchant-accounts.tool.js';
-import { ListSignInLinksTool } from './list-sign-in-links.tool.js';
 import { SearchDetectedAccountsTool } from './search-detected-accounts.tool.js';
 import { SearchMerchantsTool } from './search-merchants.tool.js';
 import type { Tool } from './tool.js';
@@ -49,29 +51,8 @@ function listed({ description: { annotations, ...description }, input, output }:
     ...description,
     // Clients of earlier revisions read the title there.
     annotations: { title: description.title, ...annotations },
-    inputSchema: schemaOf(input),
-    outputSchema: schemaOf(output),
+    // Every model pays for the length of the list.
+    inputSchema: jsonSchemaOf(input) as ListedTool['inputSchema'],
+    outputSchema: jsonSchemaOf(output) as ListedTool['outputSchema'],
   };
-}
-
-/**
- * Returns the schema as what a sender has to satisfy. In this direction, schemas of results allow other members: a client may
- * keep the schema for hours, and must not refuse a result that has a new member by then.
- */
-function schemaOf(type: z.ZodObject): ListedTool['inputSchema'] {
-  const { $schema: _, ...schema } = z.toJSONSchema(type, {
-    io: 'input',
-    // Every model pays for the length of the list. Zod adds the limits of JavaScript to each integer, and writes each value that
-    // can be null as two schemas.
-    override: ({ jsonSchema }) => {
-      const [value, empty, ...others] = jsonSchema.anyOf ?? [];
-      if (value?.type && !value.enum && empty?.type === 'null' && others.length === 0) {
-        delete jsonSchema.anyOf;
-        Object.assign(jsonSchema, { ...value, ...jsonSchema, type: [value.type, 'null'] });
-      }
-      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-    },
-  });
-  return schema as ListedTool['inputSchema'];
 }

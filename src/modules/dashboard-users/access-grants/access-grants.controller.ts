@@ -1,6 +1,5 @@
-import { Controller, Get, Param, Post } from '@nestjs/common';
+import { Body, Controller, Get, Param, Post } from '@nestjs/common';
 import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
-import { JsonBody } from '../../../infrastructure/http/index.js';
 import { Topic } from '../../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
 import { auditAction } from '../../audit-logs/index.js';
@@ -29,7 +28,7 @@ export class AccessGrantsController {
   })
   create(
     @CurrentActor() actor: DashboardActor,
-    @JsonBody() request: CreateAccessGrantRequest,
+    @Body() request: CreateAccessGrantRequest,
   ): Promise<AccessGrantResponse> {
     return this.grants.create(actor, request);
   }

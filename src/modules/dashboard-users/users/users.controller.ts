@@ -1,6 +1,5 @@
-import { Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
 import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
-import { JsonBody } from '../../../infrastructure/http/index.js';
 import { Topic } from '../../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
 import { auditAction } from '../../audit-logs/index.js';
@@ -24,10 +23,7 @@ export class UsersController {
 
   @Post('users/create')
   @DashboardOperation(CREATE_USER, { ...RECENTLY_LOGGED_IN_ADMIN, action: auditAction('user.add') })
-  create(
-    @CurrentActor() actor: DashboardActor,
-    @JsonBody() request: CreateUserRequest,
-  ): Promise<UserResponse> {
+  create(@CurrentActor() actor: DashboardActor, @Body() request: CreateUserRequest): Promise<UserResponse> {
     return this.users.invite(actor, request);
   }
 
@@ -36,7 +32,7 @@ export class UsersController {
   update(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
-    @JsonBody() request: UpdateUserRequest,
+    @Body() request: UpdateUserRequest,
   ): Promise<UserResponse> {
     return this.users.update(actor, id, request);
   }

@@ -1,10 +1,10 @@
 import { Controller, Post } from '@nestjs/common';
-import { Origin, type FormFields, type RequestOrigin } from '../../../infrastructure/http/index.js';
+import { Origin, type RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Topic } from '../../../infrastructure/openapi/index.js';
 import { PublicForm } from '../protocol/oauth-form.js';
 import { OAuthOperation } from '../protocol/oauth-operation.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
-import { DeviceCodeResponse } from './device-authorizations.dto.js';
+import { DeviceCodeRequest, DeviceCodeResponse } from './device-authorizations.dto.js';
 import { DeviceAuthorizationsService } from './device-authorizations.service.js';
 import { REQUEST_DEVICE_CODE } from './device-authorizations.docs.js';
 
@@ -25,7 +25,10 @@ export class DeviceAuthorizationsController {
       seconds: 60,
     },
   })
-  request(@PublicForm() form: FormFields, @Origin() origin: RequestOrigin): Promise<DeviceCodeResponse> {
-    return this.authorizations.request(form, origin);
+  request(
+    @PublicForm() request: DeviceCodeRequest,
+    @Origin() origin: RequestOrigin,
+  ): Promise<DeviceCodeResponse> {
+    return this.authorizations.request(request, origin);
   }
 }

@@ -1,17 +1,19 @@
-import { IntegerProperty, TextProperty, UuidProperty } from '../../../infrastructure/openapi/index.js';
 import { SCOPES } from '../../../infrastructure/auth/index.js';
+import { IntegerProperty, TextProperty } from '../../../infrastructure/openapi/index.js';
+import { ParameterField } from '../protocol/oauth-form.js';
 
 export const EXAMPLE_CLIENT_ID = '19b11f7c-4c8e-49bf-853e-3cea2462349f';
 export const EXAMPLE_DEVICE_CODE = '6tWyiEDHh4Dq1rmq0oTgxkFE2Y3nVnBq5h0bX8JrZLk';
 
 export class DeviceCodeRequest {
-  @UuidProperty(
+  @ParameterField(
     'The API client that the token is requested for. It also determines the environment.',
     EXAMPLE_CLIENT_ID,
+    { format: 'uuid' },
   )
   client_id!: string;
 
-  @TextProperty(
+  @ParameterField(
     `The requested scopes, separated by spaces: ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}. The default is all scopes.`,
     'request_logs:read webhook_endpoints:read',
     { required: false },

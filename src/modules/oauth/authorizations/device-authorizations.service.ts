@@ -3,15 +3,15 @@ import { Injectable } from '@nestjs/common';
 import { SCOPES, type DashboardActor, type Scope } from '../../../infrastructure/auth/index.js';
 import { Sealer, SecretDigest, sha256 } from '../../../infrastructure/crypto/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
-import { PublicAddress, type FormFields, type RequestOrigin } from '../../../infrastructure/http/index.js';
+import { PublicAddress, type RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Clock, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
-import type { ClientRecord } from '../../api-clients/index.js';
+import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.js';
 import { AuditLog } from '../../audit-logs/index.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
-import { OAuthClientsService } from '../protocol/oauth-clients.service.js';
 import { INVALID_SCOPE } from '../protocol/oauth-errors.js';
+import { publicClient } from '../protocol/oauth-form.js';
 import type { DeviceAuthorization } from './device-authorization.entity.js';
-import type { DeviceCodeResponse } from './device-authorizations.dto.js';
+import type { DeviceCodeRequest, DeviceCodeResponse } from './device-authorizations.dto.js';
 import { DeviceAuthorizationsRepository, type Decision } from './device-authorizations.repository.js';
 import { generateUserCode, formatUserCode } from './user-code.js';
 
@@ -31,7 +31,7 @@ const AUDIT_ACTIONS = { approved: 'auth.device_approve', denied: 'auth.device_de
 @Injectable()
 export class DeviceAuthorizationsService {
   constructor(
-    private readonly clients: OAuthClientsService,
+    private readonly clients: ApiClientDirectory,
     private readonly repository: DeviceAuthorizationsRepository,
     private readonly auditLog: AuditLog,
     private readonly digest: SecretDigest,
@@ -41,10 +41,10 @@ export class DeviceAuthorizationsService {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws OAuthError `invalid_request`, `invalid_client` or `invalid_scope` */
-  async request(form: FormFields, origin: RequestOrigin): Promise<DeviceCodeResponse> {
-    const client = await this.clients.identify(form);
-    const scopes = scopesIn(form.get('scope'));
+  /** @throws OAuthError `invalid_client` or `invalid_scope` */
+  async request(request: DeviceCodeRequest, origin: RequestOrigin): Promise<DeviceCodeResponse> {
+    const client = await publicClient(this.clients, request);
+    const scopes = scopesIn(request.scope);
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       const deviceCode = randomBytes(DEVICE_CODE_BYTES).toString('base64url');
       const userCode = generateUserCode();

@@ -2,21 +2,30 @@ import { Controller, Get, Post } from '@nestjs/common';
 import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import type { FormFields } from '../../../infrastructure/http/index.js';
 import { FormBody, PageRoute, type PageResponse } from '../../../infrastructure/pages/index.js';
-import { DevicesPagesService } from './devices-pages.service.js';
+import { ApiClientDirectory } from '../../api-clients/index.js';
+import { DeviceAccessService } from '../tokens/device-access.service.js';
+import { devicesPage, DEVICES_PATH } from './devices.pages.js';
 
 @Controller('dashboard/devices')
 export class DevicesPagesController {
-  constructor(private readonly pages: DevicesPagesService) {}
+  constructor(
+    private readonly devices: DeviceAccessService,
+    private readonly clients: ApiClientDirectory,
+  ) {}
 
   @Get()
   @PageRoute({ login: true })
-  list(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
-    return this.pages.list(actor);
+  async list(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
+    const devices = await this.devices.list(actor);
+    const clientIds = [...new Set(devices.map(({ clientId }) => clientId))];
+    const names = await Promise.all(clientIds.map((id) => this.clients.nameOf(id)));
+    return devicesPage(devices, new Map(clientIds.map((id, index) => [id, names[index] ?? id])));
   }
 
   @Post()
   @PageRoute({ login: true, form: true })
-  end(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
-    return this.pages.end(actor, form);
+  async end(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
+    await this.devices.end(actor, form.get('device') ?? '');
+    return { redirectTo: `${DEVICES_PATH}?done=ended` };
   }
 }

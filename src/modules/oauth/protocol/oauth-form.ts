@@ -1,8 +1,13 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { IsString } from 'class-validator';
 import type { Request, Response } from 'express';
-import { readForm, type FormFields } from '../../../infrastructure/http/index.js';
-import { MESSAGES } from '../../../infrastructure/validation/index.js';
-import { INVALID_REQUEST } from './oauth-errors.js';
+import { readForm } from '../../../infrastructure/http/index.js';
+import { Field, MESSAGES, withMessage } from '../../../infrastructure/validation/index.js';
+import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.js';
+import { INVALID_CLIENT, INVALID_REQUEST } from './oauth-errors.js';
+
+/** The parameters of a form that are not empty. The DTOs of the endpoints and grants say which of them are read. */
+export type FormParameters = Readonly<Record<string, string>>;
 
 /**
  * Injects the form sent by a public client (RFC 8252, section 8.4). Credentials are rejected, because the client
@@ -23,18 +28,48 @@ export const ConfidentialForm = createParamDecorator((_data: unknown, context: E
 });
 
 /** Rejects repeated parameters (RFC 6749, section 3.2). */
-async function readOAuthForm(request: Request, response: Response): Promise<FormFields> {
+async function readOAuthForm(request: Request, response: Response): Promise<FormParameters> {
   const form = await readForm(request, response);
   if (form.repeated !== undefined)
     throw INVALID_REQUEST.error('A parameter of the form is given more than once.');
-  return form;
+  return form.parameters;
 }
 
-/** Returns a required field of the form. @throws OAuthError `invalid_request` if it is missing or empty */
-export function requireField(form: FormFields, name: string): string {
-  const value = form.get(name);
-  if (value === undefined) {
-    throw INVALID_REQUEST.error(MESSAGES.required(name.replaceAll('_', ' ')));
-  }
-  return value;
+interface ParameterOptions {
+  readonly required?: false;
+  readonly const?: string;
+  readonly format?: 'uuid';
+}
+
+/** A parameter of a form: any text that is not empty. What else can be wrong with it has an OAuth error of its own. */
+export function ParameterField(
+  description: string,
+  example: string,
+  { required, ...schema }: ParameterOptions = {},
+): PropertyDecorator {
+  return Field(
+    {
+      in: 'form',
+      keepsBlank: true,
+      description,
+      example,
+      schema: { type: String, ...schema },
+      ...(required === false && { required }),
+    },
+    IsString(withMessage(MESSAGES.string)),
+  );
+}
+
+/**
+ * Returns the public client that a request names; it cannot authenticate (RFC 6749, section 3.2.1).
+ *
+ * @throws OAuthError `invalid_client` if there is no such client
+ */
+export async function publicClient(
+  directory: ApiClientDirectory,
+  { client_id: id }: { readonly client_id: string },
+): Promise<ClientRecord> {
+  const client = await directory.find(id);
+  if (!client) throw INVALID_CLIENT.error();
+  return client;
 }

@@ -1,4 +1,11 @@
-import { applyDecorators, HttpCode, UseGuards, type CanActivate, type Type } from '@nestjs/common';
+import {
+  applyDecorators,
+  HttpCode,
+  UseFilters,
+  UseGuards,
+  type CanActivate,
+  type Type,
+} from '@nestjs/common';
 import { ApiConsumes, ApiSecurity } from '@nestjs/swagger';
 import { OAuthClientAuthGuard } from '../../../infrastructure/auth/index.js';
 import {
@@ -14,9 +21,10 @@ import {
   type ErrorBodyDocument,
   type OperationDocument,
 } from '../../../infrastructure/openapi/index.js';
-import { RateLimitGuard, type RateLimit } from '../../../infrastructure/rate-limiting/index.js';
+import type { RateLimit } from '../../../infrastructure/rate-limiting/index.js';
+import { RateLimitGuard } from '../../../infrastructure/surfaces/index.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
-import { oauthBodyOf } from './oauth-error-format.js';
+import { oauthBodyOf, OAuthExceptionFilter } from './oauth-exception.filter.js';
 import { UNSUPPORTED_ENCODING } from './oauth-errors.js';
 import { OAuthErrorResponse } from './oauth-error-response.js';
 
@@ -51,6 +59,7 @@ export function OAuthOperation(
   return applyDecorators(
     HttpCode(200),
     UseGuards(...(security ? [OAuthClientAuthGuard] : []), RateLimitGuard(limit, RATE_LIMIT_EXCEEDED)),
+    UseFilters(OAuthExceptionFilter),
     ApiSecurity(security ?? {}),
     ApiConsumes('application/x-www-form-urlencoded'),
     DocumentedOperation('dashboard', {
@@ -73,6 +82,7 @@ export function OAuthOperation(
 export function OAuthMetadata(document: OperationDocument, ...guards: Type<CanActivate>[]): MethodDecorator {
   return applyDecorators(
     UseGuards(RateLimitGuard(OAUTH_LIMIT, RATE_LIMIT_EXCEEDED), ...guards),
+    UseFilters(OAuthExceptionFilter),
     ApiSecurity({}),
     DocumentedOperation('dashboard', {
       ...document,

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import {
-  AccessTokenVerifier,
-  type DashboardIdentity,
-  type DashboardPrincipal,
-  type Scope,
+import type {
+  DashboardIdentity,
+  DashboardPrincipal,
+  Scope,
+  TokenVerifier,
 } from '../../../infrastructure/auth/index.js';
 import { ServiceConfiguration } from '../../../infrastructure/config/index.js';
 import { DashboardUsersService } from '../../dashboard-users/index.js';
@@ -22,15 +22,13 @@ export interface ActiveAccessToken {
  * access of its user takes effect in every process with the next request; only verified signatures are cached.
  */
 @Injectable()
-export class ActiveAccessTokenVerifier extends AccessTokenVerifier {
+export class ActiveAccessTokenVerifier implements TokenVerifier<DashboardIdentity> {
   constructor(
     private readonly tokens: AccessTokensService,
     private readonly revokedTokens: RevokedAccessTokensRepository,
     private readonly users: DashboardUsersService,
     private readonly configuration: ServiceConfiguration,
-  ) {
-    super();
-  }
+  ) {}
 
   /** @returns undefined if the token is invalid or revoked, or if its user has lost access */
   async find(token: string): Promise<ActiveAccessToken | 'expired' | undefined> {
@@ -46,7 +44,7 @@ export class ActiveAccessTokenVerifier extends AccessTokenVerifier {
     return isRevoked || hasEnded ? undefined : { claims, user };
   }
 
-  override async verify(token: string): Promise<DashboardIdentity | 'expired' | undefined> {
+  async verify(token: string): Promise<DashboardIdentity | 'expired' | undefined> {
     const active = await this.find(token);
     if (!active || active === 'expired') return active;
     const { claims, user } = active;

@@ -1,36 +1,39 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type Type } from '@nestjs/common';
 import type { DashboardPrincipal } from '../../../infrastructure/auth/index.js';
 import { sha256 } from '../../../infrastructure/crypto/index.js';
-import type { FormFields } from '../../../infrastructure/http/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
+import type { ClientRecord } from '../../api-clients/index.js';
 import { DashboardUsersService } from '../../dashboard-users/index.js';
 import { DevicePollsBatch } from '../authorizations/device-polls.batch.js';
 import {
   DeviceAuthorizationsRepository,
   type AuthorizationRow,
 } from '../authorizations/device-authorizations.repository.js';
-import { OAuthClientsService } from '../protocol/oauth-clients.service.js';
 import {
   ACCESS_DENIED,
   AUTHORIZATION_PENDING,
   EXPIRED_TOKEN,
   INVALID_GRANT,
   SLOW_DOWN,
-  UNSUPPORTED_GRANT_TYPE,
 } from '../protocol/oauth-errors.js';
-import { requireField } from '../protocol/oauth-form.js';
 import { AccessTokensService } from './access-tokens.service.js';
 import { TOKEN_LIFETIME } from './key-schedule.js';
-import type { AccessTokenResponse } from './tokens.dto.js';
+import { DEVICE_CODE_GRANT, ExchangeDeviceCodeRequest, type AccessTokenResponse } from './tokens.dto.js';
 
-/** RFC 8628, section 3.4. */
-export const DEVICE_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+/** A grant of the token endpoint: the parameters that it reads, and what it does with them. */
+interface Grant<Parameters> {
+  readonly grantType: string;
+  readonly parameters: Type<Parameters>;
+  handle(client: ClientRecord, parameters: Parameters): Promise<AccessTokenResponse>;
+}
 
 /** Exchanges a device code for an access token (specification, operation 2; RFC 8628, sections 3.4 and 3.5). */
 @Injectable()
-export class DeviceCodeGrant {
+export class DeviceCodeGrant implements Grant<ExchangeDeviceCodeRequest> {
+  readonly grantType = DEVICE_CODE_GRANT;
+  readonly parameters = ExchangeDeviceCodeRequest;
+
   constructor(
-    private readonly clients: OAuthClientsService,
     private readonly authorizations: DeviceAuthorizationsRepository,
     private readonly batch: DevicePollsBatch,
     private readonly users: DashboardUsersService,
@@ -39,15 +42,16 @@ export class DeviceCodeGrant {
   ) {}
 
   /**
-   * Checks the grant type, the client, the code and its state, in this order, and issues the token.
+   * Checks the code and its state, in this order, and issues the token.
    *
-   * @throws OAuthError with a code of RFC 6749, section 5.2, for an invalid request, client or code, or of RFC 8628,
+   * @throws OAuthError with a code of RFC 6749, section 5.2, for an invalid code, or of RFC 8628,
    * section 3.5, for the state of the device authorization
    */
-  async exchange(form: FormFields): Promise<AccessTokenResponse> {
-    if (requireField(form, 'grant_type') !== DEVICE_CODE_GRANT) throw UNSUPPORTED_GRANT_TYPE.error();
-    const { clientId } = await this.clients.identify(form);
-    const deviceCodeHash = sha256(requireField(form, 'device_code'));
+  async handle(
+    { clientId }: ClientRecord,
+    { device_code: deviceCode }: ExchangeDeviceCodeRequest,
+  ): Promise<AccessTokenResponse> {
+    const deviceCodeHash = sha256(deviceCode);
     for (;;) {
       const now = this.clock.now();
       const authorization = await this.batch.poll({ deviceCodeHash, clientId, now });

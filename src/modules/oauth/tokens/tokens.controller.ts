@@ -1,33 +1,34 @@
 import { Controller, Post } from '@nestjs/common';
 import { CurrentClient, type AuthenticatedClient } from '../../../infrastructure/auth/index.js';
-import type { FormFields } from '../../../infrastructure/http/index.js';
 import { Topic } from '../../../infrastructure/openapi/index.js';
-import { ConfidentialForm, PublicForm } from '../protocol/oauth-form.js';
+import { ConfidentialForm, PublicForm, type FormParameters } from '../protocol/oauth-form.js';
 import { OAuthOperation } from '../protocol/oauth-operation.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
-import { DeviceCodeGrant } from './device-code.grant.js';
-import { AccessTokenResponse, IntrospectionResponse, RevocationResponse } from './tokens.dto.js';
+import {
+  AccessTokenResponse,
+  IntrospectionResponse,
+  IntrospectTokenRequest,
+  RevocationResponse,
+  RevokeTokenRequest,
+} from './tokens.dto.js';
 import { EXCHANGE_DEVICE_CODE, REVOKE_TOKEN, INTROSPECT_TOKEN } from './tokens.docs.js';
 import { TokensService } from './tokens.service.js';
 
 @Topic('Access tokens')
 @Controller('oauth')
 export class TokensController {
-  constructor(
-    private readonly deviceCodes: DeviceCodeGrant,
-    private readonly tokens: TokensService,
-  ) {}
+  constructor(private readonly tokens: TokensService) {}
 
   @Post('token')
   @OAuthOperation(EXCHANGE_DEVICE_CODE)
-  exchange(@PublicForm() form: FormFields): Promise<AccessTokenResponse> {
-    return this.deviceCodes.exchange(form);
+  exchange(@PublicForm() form: FormParameters): Promise<AccessTokenResponse> {
+    return this.tokens.exchange(form);
   }
 
   @Post('revoke')
   @OAuthOperation(REVOKE_TOKEN)
-  revoke(@PublicForm() form: FormFields): Promise<RevocationResponse> {
-    return this.tokens.revoke(form);
+  revoke(@PublicForm() request: RevokeTokenRequest): Promise<RevocationResponse> {
+    return this.tokens.revoke(request);
   }
 
   @Post('introspect')
@@ -42,8 +43,8 @@ export class TokensController {
   })
   introspect(
     @CurrentClient() client: AuthenticatedClient,
-    @ConfidentialForm() form: FormFields,
+    @ConfidentialForm() request: IntrospectTokenRequest,
   ): Promise<IntrospectionResponse> {
-    return this.tokens.introspect(client, form);
+    return this.tokens.introspect(client, request);
   }
 }

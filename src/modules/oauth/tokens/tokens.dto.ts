@@ -10,6 +10,7 @@ import { ROLE, type DashboardRole } from '../../../infrastructure/auth/index.js'
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { enumeration } from '../../../infrastructure/schemas/index.js';
 import { ENVIRONMENT } from '../../../infrastructure/validation/index.js';
+import { ParameterField } from '../protocol/oauth-form.js';
 import { EXAMPLE_CLIENT_ID, EXAMPLE_DEVICE_CODE } from '../authorizations/device-authorizations.dto.js';
 
 const TOKEN_TYPE = enumeration(
@@ -25,14 +26,23 @@ const EXAMPLE_ACCESS_TOKEN =
 const EXAMPLE_USER_ID = '5b0c7a52-43c8-4c0e-9a53-0f2d4f0f6a11';
 const EXAMPLE_ORGANIZATION_ID = '0b9ad2b2-6c34-4d5b-9f0a-3e2c1d4b5a60';
 
-export class ExchangeDeviceCodeRequest {
-  @ConstantProperty('urn:ietf:params:oauth:grant-type:device_code', 'The device code grant.')
+/** RFC 8628, section 3.4. */
+export const DEVICE_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+
+/** What every grant has: the grant that reads the other parameters. */
+export class TokenRequest {
+  @ParameterField('The device code grant.', DEVICE_CODE_GRANT, { const: DEVICE_CODE_GRANT })
   grant_type!: string;
+}
 
-  @UuidProperty('The client that the device code was requested for.', EXAMPLE_CLIENT_ID)
+/** What every grant of a public client has. */
+export class PublicClientTokenRequest extends TokenRequest {
+  @ParameterField('The client that the device code was requested for.', EXAMPLE_CLIENT_ID, { format: 'uuid' })
   client_id!: string;
+}
 
-  @TextProperty('The code from the device-code request.', EXAMPLE_DEVICE_CODE)
+export class ExchangeDeviceCodeRequest extends PublicClientTokenRequest {
+  @ParameterField('The code from the device-code request.', EXAMPLE_DEVICE_CODE)
   device_code!: string;
 }
 
@@ -51,13 +61,13 @@ export class AccessTokenResponse {
 }
 
 export class RevokeTokenRequest {
-  @TextProperty('An access token or MCP token.', EXAMPLE_ACCESS_TOKEN)
+  @ParameterField('An access token or MCP token.', EXAMPLE_ACCESS_TOKEN)
   token!: string;
 
-  @UuidProperty('The client that the token was issued to.', EXAMPLE_CLIENT_ID)
+  @ParameterField('The client that the token was issued to.', EXAMPLE_CLIENT_ID, { format: 'uuid' })
   client_id!: string;
 
-  @TextProperty('A hint about the kind of token. Not required.', 'access_token', { required: false })
+  @ParameterField('A hint about the kind of token. Not required.', 'access_token', { required: false })
   token_type_hint?: string;
 }
 
@@ -65,10 +75,10 @@ export class RevokeTokenRequest {
 export class RevocationResponse {}
 
 export class IntrospectTokenRequest {
-  @TextProperty('An access token or MCP token.', EXAMPLE_ACCESS_TOKEN)
+  @ParameterField('An access token or MCP token.', EXAMPLE_ACCESS_TOKEN)
   token!: string;
 
-  @TextProperty('A hint about the kind of token. Not required.', 'access_token', { required: false })
+  @ParameterField('A hint about the kind of token. Not required.', 'access_token', { required: false })
   token_type_hint?: string;
 }
 

@@ -1,33 +1,56 @@
 import { Injectable } from '@nestjs/common';
 import type { AuthenticatedClient } from '../../../infrastructure/auth/index.js';
-import type { FormFields } from '../../../infrastructure/http/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
+import { validated } from '../../../infrastructure/validation/index.js';
+import { ApiClientDirectory } from '../../api-clients/index.js';
 import { McpTokensService, type ActiveMcpToken } from '../../mcp-tokens/index.js';
-import { OAuthClientsService } from '../protocol/oauth-clients.service.js';
-import { requireField } from '../protocol/oauth-form.js';
+import { UNSUPPORTED_GRANT_TYPE } from '../protocol/oauth-errors.js';
+import { publicClient, type FormParameters } from '../protocol/oauth-form.js';
 import { ActiveAccessTokenVerifier, type ActiveAccessToken } from './active-access-token.verifier.js';
 import { AccessTokensService } from './access-tokens.service.js';
+import { DeviceCodeGrant } from './device-code.grant.js';
 import { RevokedAccessTokensRepository } from './revoked-access-tokens.repository.js';
-import type { IntrospectionResponse, RevocationResponse } from './tokens.dto.js';
+import {
+  PublicClientTokenRequest,
+  TokenRequest,
+  type AccessTokenResponse,
+  type IntrospectionResponse,
+  type IntrospectTokenRequest,
+  type RevocationResponse,
+  type RevokeTokenRequest,
+} from './tokens.dto.js';
 
 /**
- * Revokes (RFC 7009) and introspects (RFC 7662) access tokens and MCP tokens. `token_type_hint` is ignored, because
+ * Issues access tokens, and revokes (RFC 7009) and introspects (RFC 7662) access tokens and MCP tokens. `token_type_hint` is ignored, because
  * the two kinds have different formats.
  */
 @Injectable()
 export class TokensService {
   constructor(
-    private readonly clients: OAuthClientsService,
+    private readonly deviceCodes: DeviceCodeGrant,
+    private readonly clients: ApiClientDirectory,
     private readonly accessTokens: AccessTokensService,
     private readonly verifier: ActiveAccessTokenVerifier,
     private readonly revokedTokens: RevokedAccessTokensRepository,
     private readonly mcpTokens: McpTokensService,
   ) {}
 
+  /**
+   * Checks the grant type, the client and the parameters of the grant, in this order.
+   *
+   * @throws ApiError INVALID_FIELD for a missing parameter, or OAuthError
+   */
+  async exchange(form: FormParameters): Promise<AccessTokenResponse> {
+    const { grant_type: grantType } = validated(TokenRequest, form);
+    const grant = [this.deviceCodes].find((each) => each.grantType === grantType);
+    if (!grant) throw UNSUPPORTED_GRANT_TYPE.error();
+    const client = await publicClient(this.clients, validated(PublicClientTokenRequest, form));
+    return grant.handle(client, validated(grant.parameters, form));
+  }
+
   /** Responds the same way whether the token was revoked, is unknown, or belongs to another client (RFC 7009, section 2.2). */
-  async revoke(form: FormFields): Promise<RevocationResponse> {
-    const token = requireField(form, 'token');
-    const { clientId } = await this.clients.identify(form);
+  async revoke({ token, ...request }: RevokeTokenRequest): Promise<RevocationResponse> {
+    const { clientId } = await publicClient(this.clients, request);
     const claims = await this.accessTokens.read(token);
     if (!claims) await this.mcpTokens.revoke(clientId, token);
     else if (claims !== 'expired' && claims.client_id === clientId) {
@@ -37,8 +60,10 @@ export class TokensService {
   }
 
   /** Responds only `active: false` for a token that is not one of the client's (RFC 7662, section 2.2). */
-  async introspect({ clientId }: AuthenticatedClient, form: FormFields): Promise<IntrospectionResponse> {
-    const token = requireField(form, 'token');
+  async introspect(
+    { clientId }: AuthenticatedClient,
+    { token }: IntrospectTokenRequest,
+  ): Promise<IntrospectionResponse> {
     const access = await this.verifier.find(token);
     if (access === 'expired') return { active: false };
     if (access) return access.claims.client_id === clientId ? describeAccessToken(access) : { active: false };

@@ -10,13 +10,14 @@ import {
   pathWith,
   RelativeTime,
   SegmentedBar,
+  usePage,
   type Page,
 } from '../../../infrastructure/pages/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 import type { SingleRequestLogEntryResponse } from '../reading/request-logs.dto.js';
 import { isToolCall } from './curl-command.js';
 import { explanationOf } from './explanations.js';
-import { nameOf, Status } from './request-logs.pages.js';
+import { AccountsLink, nameOf, Status } from './request-logs.pages.js';
 
 interface EntryPageProps {
   readonly environment: PlatformEnvironment;
@@ -31,11 +32,11 @@ export function entryPage(props: EntryPageProps): Page {
   return {
     title: nameOf(entry),
     parent: { title: 'Request logs', path: dashboardPath(environment, 'request-logs') },
-    actions: entry.type === 'webhook' ? <SendAgain environment={environment} entry={entry} /> : null,
+    actions: entry.type === 'webhook' ? <SendAgain entry={entry} /> : null,
     content: (
       <>
-        <Outcome environment={environment} entry={entry} />
-        <Fields environment={environment} entry={entry} />
+        <Outcome entry={entry} />
+        <Fields entry={entry} />
         <Timing entry={entry} />
         {entry.type === 'webhook' ? <DeliveryContent {...props} /> : <RequestContent {...props} />}
       </>
@@ -43,14 +44,10 @@ export function entryPage(props: EntryPageProps): Page {
   };
 }
 
-interface EntryProps {
-  readonly entry: SingleRequestLogEntryResponse;
-}
-interface EntryOfEnvironmentProps extends EntryProps {
-  readonly environment: PlatformEnvironment;
-}
+type EntryProps = Pick<EntryPageProps, 'entry'>;
 
-function SendAgain({ environment, entry: { endpoint_id, event_id } }: EntryOfEnvironmentProps): VNode | null {
+function SendAgain({ entry: { endpoint_id, event_id } }: EntryProps): VNode | null {
+  const { environment } = usePage();
   if (endpoint_id === null || event_id === null) return null;
   return (
     <Allowed operation="redeliverWebhook">
@@ -61,7 +58,7 @@ function SendAgain({ environment, entry: { endpoint_id, event_id } }: EntryOfEnv
   );
 }
 
-function Outcome({ environment, entry }: EntryOfEnvironmentProps): VNode {
+function Outcome({ entry }: EntryProps): VNode {
   const explanation =
     explanationOf(entry) ??
     (entry.type === 'webhook' ? 'Your endpoint received the event.' : 'The request succeeded.');
@@ -70,13 +67,14 @@ function Outcome({ environment, entry }: EntryOfEnvironmentProps): VNode {
       <p>
         <Status entry={entry} /> {explanation}
       </p>
-      <AfterFailure environment={environment} entry={entry} />
+      <AfterFailure entry={entry} />
     </>
   );
 }
 
 /** Links to what comes after a failed delivery attempt: its retry, and the other events that the endpoint missed. */
-function AfterFailure({ environment, entry }: EntryOfEnvironmentProps): VNode | null {
+function AfterFailure({ entry }: EntryProps): VNode | null {
+  const { environment } = usePage();
   const { type, reason, event_id: event, endpoint_id: endpoint } = entry;
   if (type !== 'webhook' || reason === null || event === null || endpoint === null) return null;
   return (
@@ -95,8 +93,9 @@ function AfterFailure({ environment, entry }: EntryOfEnvironmentProps): VNode | 
 /** Half of the longest period of the list, so that links find entries before and after this one. */
 const LINKED_PERIOD = 3 * DAY;
 
-function Fields({ environment, entry }: EntryOfEnvironmentProps): VNode {
-  const { delivery } = entry;
+function Fields({ entry }: EntryProps): VNode {
+  const { environment } = usePage();
+  const { delivery, external_user_id: user } = entry;
   const time = entry.datetime.getTime();
   const list = (filters: Readonly<Record<string, string>>): string =>
     pathWith(dashboardPath(environment, 'request-logs'), filters, {
@@ -137,23 +136,14 @@ function Fields({ environment, entry }: EntryOfEnvironmentProps): VNode {
         ['Event', entry.event],
         ['Event ID', linked('event_id', entry.event_id, 'All attempts', 'events')],
         ['Endpoint', linked('endpoint_id', entry.endpoint_id, 'All deliveries', 'webhook-endpoints')],
-        ['User', linked('external_user_id', entry.external_user_id, 'All entries of this user')],
-        ['Merchant accounts', accountsLink(environment, entry)],
+        ['User', linked('external_user_id', user, 'All entries of this user')],
+        ['Merchant accounts', user === null ? null : <AccountsLink user={user} />],
         ['Session ID', linked('session_id', entry.session_id, 'All entries of this session')],
         ['Task ID', linked('task_id', entry.task_id, 'All entries of this task')],
         ['Entry ID', entry.id],
       ]}
     />
   );
-}
-
-function accountsLink(
-  environment: PlatformEnvironment,
-  { external_user_id }: SingleRequestLogEntryResponse,
-): VNode | null {
-  if (external_user_id === null) return null;
-  const path = pathWith(dashboardPath(environment, 'merchant-accounts'), { external_user_id }, {});
-  return <a href={path}>Merchant accounts of this user</a>;
 }
 
 function Timing({ entry: { delivery, latency_ms } }: EntryProps): VNode | null {

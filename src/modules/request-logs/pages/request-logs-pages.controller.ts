@@ -1,35 +1,110 @@
-import { Controller, Get, Param, Post, Query, Res, type StreamableFile } from '@nestjs/common';
-import type { Response } from 'express';
-import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
+import {
+  Controller,
+  createParamDecorator,
+  Get,
+  Param,
+  Post,
+  Query,
+  Res,
+  type ExecutionContext,
+  type StreamableFile,
+} from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { AccessibleClients, CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import type { FormFields } from '../../../infrastructure/http/index.js';
+import { ReadPools } from '../../../infrastructure/database/index.js';
+import { ApiError, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import { exportFile, ExportFormatField, type ExportFormat } from '../../../infrastructure/exports/index.js';
+import { cookieOf, PublicAddress, setCookie, type FormFields } from '../../../infrastructure/http/index.js';
 import {
   DashboardAction,
   DashboardExport,
   DashboardPage,
+  dashboardPath,
   FormBody,
   inEachEnvironment,
   PageEnvironment,
+  queryFrom,
   type PageResponse,
 } from '../../../infrastructure/pages/index.js';
-import { ChosenColumns, type OptionalColumn } from './list-columns.js';
-import type { PageQuery } from './list-parameters.js';
-import { RequestLogsPagesService } from './request-logs-pages.service.js';
-import { columnsPage } from './request-logs.pages.js';
+import { INVALID_CURSOR_FORMAT } from '../../../infrastructure/paging/index.js';
+import { Clock, DAY, HOUR } from '../../../infrastructure/time/index.js';
+import { MAX_PERIOD_DAYS } from '../reading/request-log-period.js';
+import { REQUEST_LOG_COLUMNS } from '../reading/request-log-response.js';
+import { ListRequestLogsQuery, type SingleRequestLogEntryResponse } from '../reading/request-logs.dto.js';
+import { RequestLogsService } from '../reading/request-logs.service.js';
+import { REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
+import { curlOfDelivery, curlOfRequest, curlOfToolCall, isToolCall } from './curl-command.js';
+import { EventBodies } from './event-bodies.js';
+import { entryPage } from './request-log-entry.pages.js';
+import {
+  columnsPage,
+  listPage,
+  MAX_EXPORTED_ENTRIES,
+  OPTIONAL_COLUMNS,
+  type FoundEntries,
+  type OptionalColumn,
+} from './request-logs.pages.js';
+
+/** The query of a page, as it was sent. */
+type PageQuery = Readonly<Record<string, unknown>>;
+
+class ExportRequestLogsQuery extends ListRequestLogsQuery {
+  @ExportFormatField()
+  format!: ExportFormat;
+}
+
+const ENTRIES_PER_PAGE = 50;
+/** Periods that end now, in milliseconds. Otherwise, the operation's default of 24 hours applies. */
+const PERIODS: Readonly<Record<string, number>> = { '1h': HOUR, '7d': MAX_PERIOD_DAYS * DAY };
+
+/** Errors that the list explains next to its filters, because other filters help. */
+const EXPLAINED_ERRORS: readonly string[] = [
+  INVALID_FIELD,
+  INVALID_CURSOR_FORMAT,
+  REQUEST_LOG_QUERY_TIMEOUT,
+].map(({ code }) => code);
+
+const DEFAULT_COLUMNS: readonly OptionalColumn[] = ['latency', 'user'];
+const COLUMNS_COOKIE = 'request_log_columns';
+const COLUMNS_COOKIE_LIFETIME = 365 * DAY;
+const COLUMN_SEPARATOR = '.';
+/** Stands for a choice without columns, because an empty cookie is deleted. */
+const NO_COLUMNS = 'none';
+
+/** Handler parameter: the columns that the browser has chosen. */
+const ChosenColumns = createParamDecorator(
+  (_data: unknown, context: ExecutionContext): readonly OptionalColumn[] => {
+    const chosen = cookieOf(context.switchToHttp().getRequest<Request>(), COLUMNS_COOKIE);
+    return chosen === undefined ? DEFAULT_COLUMNS : knownColumns(chosen.split(COLUMN_SEPARATOR));
+  },
+);
 
 @Controller(inEachEnvironment('request-logs'))
 export class RequestLogsPagesController {
-  constructor(private readonly pages: RequestLogsPagesService) {}
+  constructor(
+    private readonly requestLogs: RequestLogsService,
+    private readonly clients: AccessibleClients,
+    private readonly eventBodies: EventBodies,
+    private readonly address: PublicAddress,
+    private readonly pools: ReadPools,
+    private readonly clock: Clock,
+  ) {}
 
   @Get()
   @DashboardPage('listRequestLogs')
-  list(
+  async list(
     @CurrentActor() actor: DashboardActor,
     @PageEnvironment() environment: PlatformEnvironment,
     @Query() query: PageQuery,
     @ChosenColumns() columns: readonly OptionalColumn[],
   ): Promise<PageResponse> {
-    return this.pages.list(actor, environment, query, columns);
+    try {
+      return listPage({ columns, found: await this.find(actor, environment, query) });
+    } catch (error) {
+      if (!(error instanceof ApiError) || !EXPLAINED_ERRORS.includes(error.code)) throw error;
+      return { ...listPage({ columns, problem: error.message }), status: error.status };
+    }
   }
 
   @Get('export/:format')
@@ -37,10 +112,19 @@ export class RequestLogsPagesController {
   export(
     @CurrentActor() actor: DashboardActor,
     @PageEnvironment() environment: PlatformEnvironment,
-    @Param('format') format: string,
+    @Param('format') wanted: string,
     @Query() query: PageQuery,
   ): Promise<StreamableFile> {
-    return this.pages.export(actor, environment, { ...query, format });
+    const { format, ...filters } = queryFrom(ExportRequestLogsQuery, this.withPeriod(query), {
+      environment,
+      format: wanted,
+    });
+    return exportFile({
+      format,
+      name: `request-logs-${environment}`,
+      columns: REQUEST_LOG_COLUMNS,
+      rows: this.requestLogs.newest(actor, filters, MAX_EXPORTED_ENTRIES),
+    });
   }
 
   @Get('columns/choose')
@@ -52,6 +136,7 @@ export class RequestLogsPagesController {
     return columnsPage(environment, columns);
   }
 
+  /** Saves the chosen columns, and returns to the list with its filters. */
   @Post('columns/choose')
   @DashboardAction('listRequestLogs')
   chooseColumns(
@@ -59,16 +144,68 @@ export class RequestLogsPagesController {
     @FormBody() form: FormFields,
     @Res({ passthrough: true }) response: Response,
   ): PageResponse {
-    return this.pages.chooseColumns(environment, form, response);
+    const columns = knownColumns(form.all('columns[]')).join(COLUMN_SEPARATOR) || NO_COLUMNS;
+    const expires = new Date(this.clock.milliseconds() + COLUMNS_COOKIE_LIFETIME);
+    setCookie(response, COLUMNS_COOKIE, columns, expires);
+    const filters = form.get('filters');
+    const list = dashboardPath(environment, 'request-logs');
+    return { redirectTo: filters === undefined ? list : `${list}?${new URLSearchParams(filters)}` };
   }
 
   @Get(':id')
   @DashboardPage('getRequestLog')
-  get(
+  async get(
     @CurrentActor() actor: DashboardActor,
     @PageEnvironment() environment: PlatformEnvironment,
     @Param('id') id: string,
   ): Promise<PageResponse> {
-    return this.pages.get(actor, environment, id);
+    const entry = await this.requestLogs.get(actor, id, environment);
+    const eventBody = await this.bodyOf(actor, environment, entry);
+    return entryPage({ environment, entry, eventBody, curl: this.curlOf(entry, eventBody) });
   }
+
+  private curlOf(entry: SingleRequestLogEntryResponse, eventBody: string | undefined): string {
+    if (entry.type === 'webhook') return curlOfDelivery(entry, eventBody);
+    if (isToolCall(entry)) return curlOfToolCall(entry, this.address.of('connector'));
+    return curlOfRequest(entry, this.address.of('platform'));
+  }
+
+  private async find(
+    actor: DashboardActor,
+    environment: PlatformEnvironment,
+    pageQuery: PageQuery,
+  ): Promise<FoundEntries> {
+    const query = queryFrom(ListRequestLogsQuery, this.withPeriod(pageQuery), {
+      environment,
+      limit: ENTRIES_PER_PAGE,
+    });
+    const { clientId } = await this.clients.forEnvironment(actor, environment);
+    const secondsOld = this.pools.secondsBehindFor(clientId);
+    const { data, next_cursor } = await this.requestLogs.page(actor, query);
+    const isEmpty = data.length === 0 && query.cursor === undefined;
+    const newestTime = isEmpty ? await this.requestLogs.newestTime(actor, environment) : undefined;
+    return { query, entries: data, nextCursor: next_cursor, newestTime, secondsOld };
+  }
+
+  /** Replaces a relative period by times. */
+  private withPeriod({ period, ...filters }: PageQuery): PageQuery {
+    const length = PERIODS[String(period)];
+    if (length === undefined || filters['start'] || filters['end']) return filters;
+    const now = this.clock.now();
+    return { ...filters, start: new Date(now.getTime() - length).toISOString(), end: now.toISOString() };
+  }
+
+  private async bodyOf(
+    actor: DashboardActor,
+    environment: PlatformEnvironment,
+    { event_id }: SingleRequestLogEntryResponse,
+  ): Promise<string | undefined> {
+    if (event_id === null) return undefined;
+    const { clientId } = await this.clients.forEnvironment(actor, environment);
+    return (await this.eventBodies.bodyOf(clientId, event_id))?.toString('utf8');
+  }
+}
+
+function knownColumns(names: readonly string[]): OptionalColumn[] {
+  return OPTIONAL_COLUMNS.filter((column) => names.includes(column));
 }

@@ -1,4 +1,4 @@
-import type { ComponentChildren, VNode } from 'preact';
+import type { VNode } from 'preact';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import {
   Allowed,
@@ -7,9 +7,10 @@ import {
   Checkboxes,
   dashboardPath,
   EmptyState,
+  Filter,
+  FilterChoice,
   FilterForm,
   Form,
-  localTimeOf,
   Moment,
   Pagination,
   pathWith,
@@ -18,7 +19,7 @@ import {
   Results,
   SelectField,
   Table,
-  TextField,
+  Toolbar,
   usePage,
   type Column,
   type Page,
@@ -26,7 +27,20 @@ import {
 import { DAY } from '../../../infrastructure/time/index.js';
 import { MAX_PERIOD_DAYS } from '../reading/request-log-period.js';
 import type { ListRequestLogsQuery, RequestLogEntryResponse } from '../reading/request-logs.dto.js';
-import { OPTIONAL_COLUMNS, type OptionalColumn } from './list-columns.js';
+
+const COLUMNS = {
+  latency: { title: 'Latency', cell: ({ latency_ms }) => `${latency_ms} ms`, isNumber: true },
+  user: { title: 'User', cell: ({ external_user_id }) => external_user_id },
+  session: { title: 'Session ID', cell: ({ session_id }) => session_id },
+  task: { title: 'Task ID', cell: ({ task_id }) => task_id, isNumber: true },
+  endpoint: { title: 'Endpoint ID', cell: ({ endpoint_id }) => endpoint_id },
+  event_id: { title: 'Event ID', cell: ({ event_id }) => event_id },
+  reason: { title: 'Reason', cell: ({ reason }) => reason },
+} as const satisfies Readonly<Record<string, Column<RequestLogEntryResponse>>>;
+
+/** The columns of the list that users can choose, besides those that it always has. */
+export type OptionalColumn = keyof typeof COLUMNS;
+export const OPTIONAL_COLUMNS = Object.keys(COLUMNS) as readonly OptionalColumn[];
 
 /** Maximum number of entries in a file. */
 export const MAX_EXPORTED_ENTRIES = 10_000;
@@ -43,14 +57,13 @@ export interface FoundEntries {
 }
 
 interface ListPageProps {
-  readonly environment: PlatformEnvironment;
   readonly columns: readonly OptionalColumn[];
   readonly found?: FoundEntries;
   /** Why there are no entries. */
   readonly problem?: string;
 }
 
-export function listPage({ environment, columns, found, problem }: ListPageProps): Page {
+export function listPage({ columns, found, problem }: ListPageProps): Page {
   const isFirst = found !== undefined && found.query.cursor === undefined;
   return {
     title: 'Request logs',
@@ -61,7 +74,7 @@ export function listPage({ environment, columns, found, problem }: ListPageProps
         <Filters />
         <Results canBeLive={isFirst}>
           <Age seconds={found?.secondsOld ?? 0} />
-          {found ? <List environment={environment} columns={columns} found={found} /> : null}
+          {found ? <List columns={columns} found={found} /> : null}
         </Results>
       </>
     ),
@@ -77,12 +90,10 @@ function Age({ seconds }: { readonly seconds: number }): VNode | null {
 }
 
 const TYPES = [
-  { value: '', label: 'All' },
   { value: 'request', label: 'API requests' },
   { value: 'webhook', label: 'Deliveries' },
 ];
 const OUTCOMES = [
-  { value: '', label: 'All' },
   { value: 'success', label: 'Succeeded' },
   { value: 'failure', label: 'Failed' },
 ];
@@ -116,8 +127,8 @@ function Filters(): VNode {
   return (
     <FilterForm>
       <SelectField name="period" label="Period" options={periods} value={period} />
-      <SelectField name="type" label="Type" options={TYPES} value={query['type']} />
-      <SelectField name="outcome" label="Outcome" options={OUTCOMES} value={query['outcome']} />
+      <FilterChoice name="type" label="Type" options={TYPES} />
+      <FilterChoice name="outcome" label="Outcome" options={OUTCOMES} />
       <details open={FURTHER_FILTERS.some((name) => query[name])}>
         <summary>More filters</summary>
         <div class="more">
@@ -136,42 +147,36 @@ function Filters(): VNode {
   );
 }
 
-function Filter(props: {
-  readonly name: string;
-  readonly label: string;
-  readonly hint?: string;
-  readonly type?: 'datetime-local' | 'number';
-}): VNode {
-  const value = usePage().query[props.name];
-  return (
-    <TextField
-      {...props}
-      value={props.type === 'datetime-local' ? localTimeOf(value) : value}
-      required={false}
-    />
-  );
-}
-
-interface ListProps {
-  readonly environment: PlatformEnvironment;
-  readonly columns: readonly OptionalColumn[];
-  readonly found: FoundEntries;
-}
-
-function List({ environment, columns, found }: ListProps): VNode {
+function List({ columns, found }: Required<Pick<ListPageProps, 'columns' | 'found'>>): VNode {
   const { entries, nextCursor, query } = found;
-  const { query: parameters } = usePage();
+  const { query: parameters, environment, path } = usePage();
   // A relative period ends at another time on each request, so the pages that follow need its bounds.
   const bounds =
     parameters['period'] === undefined ? {} : { period: undefined, start: query.start, end: query.end };
   return (
     <>
-      <OfUser environment={environment} query={query} />
+      {query.external_user_id === undefined ? null : (
+        <p>
+          <AccountsLink user={query.external_user_id} />
+        </p>
+      )}
       {entries.length === 0 ? (
-        <NoEntries environment={environment} found={found} />
+        <NoEntries newestTime={found.newestTime} />
       ) : (
         <>
-          <Toolbar environment={environment} query={query} />
+          <Toolbar
+            links={
+              <li>
+                <a href={pathWith(`${path}/columns/choose`, parameters, { live: undefined })}>
+                  Choose columns
+                </a>
+              </li>
+            }
+            exportPath={`${path}/export`}
+            exportHint={`An export has at most ${MAX_EXPORTED_ENTRIES.toLocaleString('en')} entries, the newest.`}
+          >
+            Newest first, <Period query={query} />.
+          </Toolbar>
           <Table
             caption="Request log entries, newest first"
             rows={entries}
@@ -185,52 +190,13 @@ function List({ environment, columns, found }: ListProps): VNode {
   );
 }
 
-interface OfUserProps {
-  readonly environment: PlatformEnvironment;
-  readonly query: ListRequestLogsQuery;
+/** Links to the merchant accounts of a user. */
+export function AccountsLink({ user }: { readonly user: string }): VNode {
+  const path = dashboardPath(usePage().environment, 'merchant-accounts');
+  return <a href={pathWith(path, { external_user_id: user }, {})}>Merchant accounts of this user</a>;
 }
 
-/** Links to the accounts of the user, if the list shows only one. */
-function OfUser({ environment, query: { external_user_id } }: OfUserProps): VNode | null {
-  if (external_user_id === undefined) return null;
-  const path = pathWith(dashboardPath(environment, 'merchant-accounts'), { external_user_id }, {});
-  return (
-    <p>
-      <a href={path}>Merchant accounts of this user</a>
-    </p>
-  );
-}
-
-/** Says which period the list shows, and links to what can be done with it. */
-function Toolbar(props: {
-  readonly environment: PlatformEnvironment;
-  readonly query: ListRequestLogsQuery;
-}): VNode {
-  const { query } = usePage();
-  const list = dashboardPath(props.environment, 'request-logs');
-  return (
-    <div class="toolbar">
-      <p>
-        Newest first, <Period {...props} />.
-      </p>
-      <ul>
-        <li>
-          <a href={pathWith(`${list}/columns/choose`, query, { live: undefined })}>Choose columns</a>
-        </li>
-        {(['csv', 'ndjson'] as const).map((format) => (
-          <li key={format}>
-            <a href={pathWith(`${list}/export/${format}`, query, { cursor: undefined, live: undefined })}>
-              {`Export as ${format.toUpperCase()}`}
-            </a>
-          </li>
-        ))}
-        <li class="hint">{`An export has at most ${MAX_EXPORTED_ENTRIES.toLocaleString('en')} entries, the newest.`}</li>
-      </ul>
-    </div>
-  );
-}
-
-function Period({ query }: { readonly query: ListRequestLogsQuery }): VNode {
+function Period({ query }: Pick<FoundEntries, 'query'>): VNode {
   const { period, start: from, end: to } = usePage().query;
   const relative = PERIODS.find(({ value }) => value === period);
   if (relative && !from && !to) return <>{relative.label.toLowerCase()}</>;
@@ -246,25 +212,6 @@ function Period({ query }: { readonly query: ListRequestLogsQuery }): VNode {
   );
 }
 
-const COLUMN_TITLES: Readonly<Record<OptionalColumn, string>> = {
-  latency: 'Latency',
-  user: 'User',
-  session: 'Session ID',
-  task: 'Task ID',
-  endpoint: 'Endpoint ID',
-  event_id: 'Event ID',
-  reason: 'Reason',
-};
-const VALUES: Readonly<Record<OptionalColumn, (entry: RequestLogEntryResponse) => ComponentChildren>> = {
-  latency: ({ latency_ms }) => `${latency_ms} ms`,
-  user: ({ external_user_id }) => external_user_id,
-  session: ({ session_id }) => session_id,
-  task: ({ task_id }) => task_id,
-  endpoint: ({ endpoint_id }) => endpoint_id,
-  event_id: ({ event_id }) => event_id,
-  reason: ({ reason }) => reason,
-};
-
 function columnsOf(
   environment: PlatformEnvironment,
   chosen: readonly OptionalColumn[],
@@ -279,11 +226,7 @@ function columnsOf(
       ),
     },
     { title: 'Status', cell: (entry) => <Status entry={entry} /> },
-    ...chosen.map((name) => ({
-      title: COLUMN_TITLES[name],
-      cell: VALUES[name],
-      isNumber: name === 'latency' || name === 'task',
-    })),
+    ...chosen.map((name) => COLUMNS[name]),
   ];
 }
 
@@ -318,18 +261,12 @@ export function Status({
   );
 }
 
-interface NoEntriesProps {
-  readonly environment: PlatformEnvironment;
-  readonly found: FoundEntries;
-}
-
 /** Parameters that select the period, and those that do not filter. */
 const NO_FILTERS = new Set(['period', 'start', 'end', 'cursor', 'live', 'done']);
 
-function NoEntries({ environment, found: { newestTime } }: NoEntriesProps): VNode {
+function NoEntries({ newestTime }: Pick<FoundEntries, 'newestTime'>): VNode {
   const { path, query, now } = usePage();
-  if (newestTime === undefined && query['cursor'] === undefined)
-    return <NoEntriesYet environment={environment} />;
+  if (newestTime === undefined && query['cursor'] === undefined) return <NoEntriesYet />;
   const isFiltered = Object.keys(query).some((name) => !NO_FILTERS.has(name) && query[name] !== '');
   const isLongest = query['period'] === LONGEST_PERIOD;
   const isRecent = newestTime !== undefined && now.getTime() - newestTime.getTime() < MAX_PERIOD_DAYS * DAY;
@@ -367,7 +304,8 @@ function NoEntries({ environment, found: { newestTime } }: NoEntriesProps): VNod
   );
 }
 
-function NoEntriesYet({ environment }: { readonly environment: PlatformEnvironment }): VNode {
+function NoEntriesYet(): VNode {
+  const { environment } = usePage();
   return (
     <EmptyState title="No requests yet">
       <p>
@@ -395,13 +333,8 @@ export function columnsPage(environment: PlatformEnvironment, columns: readonly 
   };
 }
 
-function ColumnsForm({
-  path,
-  columns,
-}: {
-  readonly path: string;
-  readonly columns: readonly string[];
-}): VNode {
+function ColumnsForm(props: { readonly path: string; readonly columns: readonly string[] }): VNode {
+  const { path, columns } = props;
   const { query } = usePage();
   return (
     <Form action={`${path}/columns/choose`}>
@@ -410,7 +343,7 @@ function ColumnsForm({
       <Checkboxes
         name="columns[]"
         legend="Columns besides time, type, request and status"
-        options={OPTIONAL_COLUMNS.map((value) => ({ value, label: COLUMN_TITLES[value] }))}
+        options={OPTIONAL_COLUMNS.map((value) => ({ value, label: COLUMNS[value].title }))}
         values={columns}
       />
       <div class="actions">

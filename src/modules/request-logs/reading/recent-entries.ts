@@ -1,4 +1,4 @@
-import { MAX_LATENESS, type RequestLogPosition } from '../storage/request-log-store.js';
+import { MAX_LATENESS, type RequestLogPosition } from '../storage/request-log-entry.js';
 
 /**
  * Remembers the last entries that were shown while following a log, so that reading the same period again finds late

@@ -6,11 +6,8 @@ import { Clock, MINUTE, SECOND, type Period } from '../../../infrastructure/time
 import { RecentEntries } from './recent-entries.js';
 import { REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
 import { resolvedPeriod } from './request-log-period.js';
-import {
-  RequestLogStore,
-  type RequestLogEntry,
-  type RequestLogPosition,
-} from '../storage/request-log-store.js';
+import { RequestLogRepository } from '../storage/request-log.repository.js';
+import type { RequestLogEntry, RequestLogPosition } from '../storage/request-log-entry.js';
 import { toHistoryEntry } from './request-log-response.js';
 import type { RequestLogHistoryEntry } from './request-logs.dto.js';
 
@@ -24,7 +21,7 @@ const BEGINNING = new Date(0);
 @Injectable()
 export class RequestLogHistory {
   constructor(
-    private readonly store: RequestLogStore,
+    private readonly repository: RequestLogRepository,
     private readonly clock: Clock,
   ) {}
 
@@ -106,7 +103,7 @@ export class RequestLogHistory {
     let after: RequestLogPosition | undefined;
     do {
       const page = { after, limit: ENTRIES_PER_BATCH };
-      const batch = await explainTimeout(this.store.oldest({ client, period, filter: {} }, page));
+      const batch = await explainTimeout(this.repository.oldest({ client, period, filter: {} }, page));
       yield batch;
       after = batch.length < ENTRIES_PER_BATCH ? undefined : batch.at(-1);
     } while (after);
@@ -114,7 +111,9 @@ export class RequestLogHistory {
 
   private newestBefore(client: AttributedClient, end: Date, limit: number): Promise<RequestLogEntry[]> {
     const period = { start: BEGINNING, end };
-    return explainTimeout(this.store.newest({ client, period, filter: {} }, { before: undefined, limit }));
+    return explainTimeout(
+      this.repository.newest({ client, period, filter: {} }, { before: undefined, limit }),
+    );
   }
 }
 

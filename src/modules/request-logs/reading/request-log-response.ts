@@ -1,4 +1,4 @@
-import type { RequestLogEntry } from '../storage/request-log-store.js';
+import type { RequestLogEntry } from '../storage/request-log-entry.js';
 import type {
   LoggedDeliveryResponse,
   RequestLogHistoryEntry,

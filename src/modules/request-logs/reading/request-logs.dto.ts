@@ -28,7 +28,7 @@ import {
   REQUEST_LOG_TYPES,
   type RequestLogOutcome,
   type RequestLogType,
-} from '../storage/request-log-store.js';
+} from '../storage/request-log-entry.js';
 
 const REQUEST_LOG_TYPE = enumeration(
   'RequestLogType',

@@ -8,12 +8,8 @@ import { Clock, periodOf, type Period } from '../../../infrastructure/time/index
 import { REQUEST_LOG_NOT_FOUND } from '../request-log-errors.js';
 import { OrganizationTurns } from './organization-turns.js';
 import { validatePeriod, resolvedPeriod } from './request-log-period.js';
-import {
-  RequestLogStore,
-  type RequestLogEntry,
-  type RequestLogFilter,
-  type RequestLogPosition,
-} from '../storage/request-log-store.js';
+import { RequestLogRepository } from '../storage/request-log.repository.js';
+import type { RequestLogEntry, RequestLogFilter, RequestLogPosition } from '../storage/request-log-entry.js';
 import { toDetailedResponse, toHistoryEntry, toResponse } from './request-log-response.js';
 import type {
   ListRequestLogsQuery,
@@ -36,7 +32,7 @@ const BEGINNING = new Date(0);
 @Injectable()
 export class RequestLogsService {
   constructor(
-    private readonly store: RequestLogStore,
+    private readonly repository: RequestLogRepository,
     private readonly clients: AccessibleClients,
     private readonly cursors: CursorCodec,
     private readonly clock: Clock,
@@ -53,7 +49,7 @@ export class RequestLogsService {
     const found = isContradictory(query)
       ? []
       : await this.turns.run(actor.organizationId, () =>
-          this.store.newest(
+          this.repository.newest(
             { client, period, filter: filterOf(query) },
             { before: previous?.position, limit: query.limit + 1 },
           ),
@@ -80,7 +76,7 @@ export class RequestLogsService {
       const limit = Math.min(left, ENTRIES_PER_BATCH);
       const page = { before, limit };
       const batch: RequestLogEntry[] = await this.turns.run(actor.organizationId, () =>
-        this.store.newest(selection, page),
+        this.repository.newest(selection, page),
       );
       yield* batch.map(toHistoryEntry);
       before = batch.at(-1);
@@ -93,7 +89,7 @@ export class RequestLogsService {
     const client = await this.clients.forEnvironment(actor, environment);
     const selection = { client, period: { start: BEGINNING, end: this.clock.now() }, filter: {} };
     const [entry] = await this.turns.run(actor.organizationId, () =>
-      this.store.newest(selection, { before: undefined, limit: 1 }),
+      this.repository.newest(selection, { before: undefined, limit: 1 }),
     );
     return entry?.createdAt;
   }
@@ -112,7 +108,7 @@ export class RequestLogsService {
       ? [await this.clients.forEnvironment(actor, environment)]
       : await this.clients.all(actor);
     const entry = ID.test(id)
-      ? await this.turns.run(actor.organizationId, () => this.store.find(clients, Number(id)))
+      ? await this.turns.run(actor.organizationId, () => this.repository.find(clients, Number(id)))
       : undefined;
     if (!entry) throw REQUEST_LOG_NOT_FOUND.error();
     return toDetailedResponse(entry);

@@ -4,7 +4,7 @@ import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { HOUR, SECOND } from '../../../infrastructure/time/index.js';
 import { REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
-import type { RequestLogType } from '../storage/request-log-store.js';
+import type { RequestLogType } from '../storage/request-log-entry.js';
 import { earlier, later, nextFullHour, startOfHour } from './request-log-rollup.js';
 import { ENTRY_COLUMNS, summaryOf, SUMMARY_COLUMNS } from './request-log-summary.repository.js';
 

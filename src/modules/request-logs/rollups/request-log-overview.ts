@@ -1,6 +1,6 @@
 import type { EntryCount } from './request-log-overview.repository.js';
 import { latencyOfBucket } from './request-log-rollup.js';
-import type { RequestLogType } from '../storage/request-log-store.js';
+import type { RequestLogType } from '../storage/request-log-entry.js';
 
 /** Numbers of entries. */
 export interface OutcomeCounts {

@@ -8,7 +8,7 @@ import {
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
-import { MAX_LATENESS } from './request-log-store.js';
+import { MAX_LATENESS } from './request-log-entry.js';
 
 export interface LogReadOptions {
   readonly timeoutMessage?: string;

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import {
   BatchedStatement,
@@ -22,15 +22,20 @@ import {
   validateText,
 } from '../../../infrastructure/validation/index.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
-import { RequestLogStore, type NewRequestLogEntry } from '../storage/request-log-store.js';
+import { RequestLogRepository } from '../storage/request-log.repository.js';
+import type { NewRequestLogEntry } from '../storage/request-log-entry.js';
 import { SavedEntries } from './saved-entries.js';
 
 /** Maximum milliseconds to delay a response until its entry is written. A slow database must not slow down the API. */
 const TIMEOUT = 250;
 const RETRY_DELAY = SECOND;
-const SHUTDOWN_TIMEOUT = 5 * SECOND;
-/** For the statements that are running after that. */
-const LAST_STATEMENTS_TIMEOUT = 10 * SECOND;
+/** Maximum milliseconds that a shutdown waits for entries that no statement contains yet. */
+const WAITING_ENTRIES_TIMEOUT = 5 * SECOND;
+/**
+ * Milliseconds from the beginning of the shutdown until entries that are not written are saved to a file. `onTermination` ends
+ * the process 3 seconds later, whatever the earlier steps of the shutdown took.
+ */
+const SHUTDOWN_DEADLINE = 17 * SECOND;
 const ENTRIES_PER_STATEMENT = 1_000;
 const CONCURRENT_STATEMENTS = 2;
 /** Number of dropped entries for each log line that reports them. */
@@ -63,16 +68,18 @@ const LIMIT = new GaugeMetric({
  * in a bounded buffer.
  */
 @Injectable()
-export class RequestLogWriter extends RequestRecorder {
+export class RequestLogWriter extends RequestRecorder implements BeforeApplicationShutdown {
   private readonly logger = new Logger('RequestLogs');
   private readonly entries: BatchedStatement<NewRequestLogEntry>;
   private droppedEntries = 0;
   private isStoreUnavailable = false;
+  /** When a shutdown must have saved all entries, in milliseconds of a monotonic clock. */
+  private deadline: number | undefined;
   private readonly losses: CounterValue<'reason'>;
   private readonly notAwaited: CounterValue<never>;
 
   constructor(
-    store: RequestLogStore,
+    repository: RequestLogRepository,
     configuration: RequestLogsConfiguration,
     metrics: Metrics,
     private readonly files: SavedEntries,
@@ -88,7 +95,7 @@ export class RequestLogWriter extends RequestRecorder {
     metrics.gauge(LIMIT, () => [{ labels: {}, value: configuration.bufferedEntries }]);
     this.entries = new BatchedStatement({
       execute: async (entries) => {
-        await store.append(entries);
+        await repository.append(entries);
         pools.wrote(new Set(entries.map(({ clientId }) => clientId)));
         written.inc({}, entries.length);
         this.noteRecovery();
@@ -134,14 +141,21 @@ export class RequestLogWriter extends RequestRecorder {
     });
   }
 
+  /** Before the steps of the shutdown that wait for connections, handlers and tasks, and after the delay for load balancers. */
+  beforeApplicationShutdown(): void {
+    this.deadline = performance.now() + SHUTDOWN_DEADLINE;
+  }
+
   /**
-   * Resolves when all entries are written to the log, or those that could not be written within 5 s to a file. Entries of
-   * statements that are still running get 10 s more, because the database may yet commit them.
+   * Resolves when all entries are written to the log, or to a file. Entries that wait for a statement go to the file after 5 s, and
+   * those of running statements at the deadline, because the database may yet commit them.
    */
   async close(): Promise<void> {
-    await this.idle(SHUTDOWN_TIMEOUT);
+    const deadline = this.deadline ?? performance.now() + SHUTDOWN_DEADLINE;
+    const left = (): number => Math.max(0, deadline - performance.now());
+    await this.idle(Math.min(WAITING_ENTRIES_TIMEOUT, left() / 2));
     await this.save(this.entries.stop());
-    await this.idle(LAST_STATEMENTS_TIMEOUT);
+    await this.idle(left());
     await this.save(this.entries.abandon());
   }
 

@@ -1,8 +1,10 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { HttpAdapterHost } from '@nestjs/core';
 import { ServiceConfiguration } from '../../../infrastructure/config/index.js';
-import type { NewRequestLogEntry } from '../storage/request-log-store.js';
+import type { NewRequestLogEntry } from '../storage/request-log-entry.js';
+import type { RequestLogRepository } from '../storage/request-log.repository.js';
 import { SavedEntries } from './saved-entries.js';
 
 const entry = (path: string): NewRequestLogEntry => ({
@@ -27,7 +29,8 @@ let saved: SavedEntries;
 
 beforeEach(() => {
   dataDirectory = mkdtempSync(join(tmpdir(), 'saved-entries-'));
-  saved = new SavedEntries(Object.assign(new ServiceConfiguration(), { dataDirectory }));
+  const service = Object.assign(new ServiceConfiguration(), { dataDirectory });
+  saved = new SavedEntries(service, undefined as unknown as RequestLogRepository, new HttpAdapterHost());
 });
 afterEach(() => rmSync(dataDirectory, { recursive: true }));
 

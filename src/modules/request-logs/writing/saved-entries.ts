@@ -1,9 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { Injectable } from '@nestjs/common';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
 import { ServiceConfiguration } from '../../../infrastructure/config/index.js';
-import type { NewRequestLogEntry } from '../storage/request-log-store.js';
+import {
+  isDatabaseUnavailable,
+  isMissingPartition,
+  isTransient,
+  Transactional,
+} from '../../../infrastructure/database/index.js';
+import { SECOND } from '../../../infrastructure/time/index.js';
+import type { NewRequestLogEntry } from '../storage/request-log-entry.js';
+import { RequestLogRepository } from '../storage/request-log.repository.js';
 
 /** Maximum number of bytes of all files together. */
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -11,16 +21,45 @@ const EXTENSION = '.ndjson';
 const DRAFT = '.draft';
 const REFUSED = '.refused';
 
+const RETRY_DELAY = 5 * SECOND;
+/** Maximum milliseconds that a shutdown waits for a statement. Its transaction is then rolled back, or another process finds it. */
+const STOP_TIMEOUT = SECOND;
+const ENTRIES_PER_STATEMENT = 1_000;
+/** Errors that are no fault of the entries. */
+const RETRIED = [isDatabaseUnavailable, isMissingPartition, isTransient];
+
 /**
- * Keeps entries in `DATA_DIR/request-log` that a process could not write before it ended. Each file has an entry per line, and
- * its name is the ID by which the database recognizes that the file has been written.
+ * Keeps entries in `DATA_DIR/request-log` that a process could not write before it ended, and writes them after the next start.
+ * Each file has an entry per line, and its name is the ID by which the database recognizes that the file has been written.
+ * Several processes may share the files: the database decides which of them writes a file. Commands of operators leave the
+ * files alone.
  */
 @Injectable()
-export class SavedEntries {
+export class SavedEntries implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly logger = new Logger('RequestLogs');
   private readonly folder: string;
+  private readonly stopped = new AbortController();
+  private writing: Promise<void> | undefined;
 
-  constructor({ dataDirectory }: ServiceConfiguration) {
+  constructor(
+    { dataDirectory }: ServiceConfiguration,
+    private readonly requestLog: RequestLogRepository,
+    private readonly adapterHost: HttpAdapterHost,
+  ) {
     this.folder = resolve(dataDirectory, 'request-log');
+  }
+
+  /** Writes in the background, because the entries of a node that is down must not delay the start. */
+  onApplicationBootstrap(): void {
+    if (!this.adapterHost.httpAdapter) return;
+    this.writing = this.writeAll().catch((error: unknown) =>
+      this.logger.error('The saved request log entries cannot be read', error),
+    );
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    this.stopped.abort();
+    await Promise.race([this.writing, pause(STOP_TIMEOUT, undefined, { ref: false })]);
   }
 
   /** Writes a file with the newest entries that fit, which are the last ones. @returns how many do not fit */
@@ -34,7 +73,7 @@ export class SavedEntries {
       if (room < 0) break;
       lines.push(line);
     }
-    if (lines.length > 0) await this.write(lines.toReversed().join(''));
+    if (lines.length > 0) await this.writeDraft(lines.toReversed().join(''));
     return entries.length - lines.length;
   }
 
@@ -68,12 +107,55 @@ export class SavedEntries {
     return path;
   }
 
+  private async writeAll(): Promise<void> {
+    const { signal } = this.stopped;
+    for (let ids = await this.ids(); ids.length > 0; ids = await this.ids()) {
+      for (const id of ids) if (!signal.aborted) await this.writeFile(id);
+      if (signal.aborted) return;
+      if ((await this.ids()).length > 0)
+        await pause(RETRY_DELAY, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  private async writeFile(id: string): Promise<void> {
+    try {
+      const entries = await this.read(id);
+      if (!entries) return;
+      if (await this.writeOnce(id, entries))
+        this.logger.log(`${entries.length} saved request log entries were written`);
+      await this.remove(id);
+    } catch (error) {
+      if (this.stopped.signal.aborted || RETRIED.some((isRetried) => isRetried(error))) return;
+      const path = await this.setAside(id);
+      this.logger.error(
+        `A file of request log entries could not be written and is set aside as ${path}`,
+        error,
+      );
+    }
+  }
+
+  /**
+   * Writes the entries of a file and the fact that they are written, or nothing.
+   *
+   * @returns false if they already were written
+   * @throws AbortError if the process is stopping
+   */
+  @Transactional()
+  private async writeOnce(id: string, entries: readonly NewRequestLogEntry[]): Promise<boolean> {
+    if (!(await this.requestLog.claimFile(id))) return false;
+    for (let first = 0; first < entries.length; first += ENTRIES_PER_STATEMENT) {
+      this.stopped.signal.throwIfAborted();
+      await this.requestLog.append(entries.slice(first, first + ENTRIES_PER_STATEMENT));
+    }
+    return true;
+  }
+
   private pathOf(id: string): string {
     return join(this.folder, `${id}${EXTENSION}`);
   }
 
   /** Gives the file its name only when it is complete, because other processes may look for files at any time. */
-  private async write(content: string): Promise<void> {
+  private async writeDraft(content: string): Promise<void> {
     const path = this.pathOf(randomUUID());
     const draft = `${path}${DRAFT}`;
     const file = await open(draft, 'wx', 0o600);

@@ -1,16 +1,16 @@
-import { Controller, Get, Param, Post } from '@nestjs/common';
+import { Body, Controller, Get, Param, Post } from '@nestjs/common';
 import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
-import { JsonBody } from '../../../infrastructure/http/index.js';
 import { Topic } from '../../../infrastructure/openapi/index.js';
-import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
+import { DashboardOperation, OutsideOrganizationQueue } from '../../../infrastructure/surfaces/index.js';
 import {
   QueuedDeliveriesResponse,
+  RecoverRequest,
+  RecoveryResponse,
   RedeliverRequest,
   TestedWebhookEndpointResponse,
   TestWebhookEndpointRequest,
 } from './deliveries.dto.js';
 import { DeliveriesService } from './deliveries.service.js';
-import { RecoverRequest, RecoveryResponse } from '../recoveries/recoveries.dto.js';
 import { RecoveriesService } from '../recoveries/recoveries.service.js';
 import { TEST_ENDPOINT, REDELIVER_EVENT, RECOVER_EVENTS, GET_RECOVERY } from './deliveries.docs.js';
 
@@ -26,10 +26,11 @@ export class DeliveriesController {
 
   @Post('test')
   @DashboardOperation(TEST_ENDPOINT, PERMISSION)
+  @OutsideOrganizationQueue()
   test(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
-    @JsonBody() request: TestWebhookEndpointRequest,
+    @Body() request: TestWebhookEndpointRequest,
   ): Promise<TestedWebhookEndpointResponse> {
     return this.deliveries.test(actor, id, request.event);
   }
@@ -39,7 +40,7 @@ export class DeliveriesController {
   redeliver(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
-    @JsonBody() request: RedeliverRequest,
+    @Body() request: RedeliverRequest,
   ): Promise<QueuedDeliveriesResponse> {
     return this.deliveries.redeliver(actor, id, request.event_id);
   }
@@ -49,7 +50,7 @@ export class DeliveriesController {
   recover(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
-    @JsonBody() request: RecoverRequest,
+    @Body() request: RecoverRequest,
   ): Promise<RecoveryResponse> {
     return this.recoveries.request(actor, id, new Date(request.since));
   }

@@ -1,13 +1,17 @@
 import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { withMessages, type OperationDocument } from '../../../infrastructure/openapi/index.js';
-import { WEBHOOK_ENDPOINT_DISABLED, WEBHOOK_ENDPOINT_NOT_FOUND } from '../../webhook-endpoints/index.js';
+import {
+  WEBHOOK_ENDPOINT_DISABLED,
+  WEBHOOK_ENDPOINT_NOT_FOUND,
+} from '../endpoints/webhook-endpoint-errors.js';
 import {
   QueuedDeliveriesResponse,
+  RecoverRequest,
+  RecoveryResponse,
   RedeliverRequest,
   TestedWebhookEndpointResponse,
   TestWebhookEndpointRequest,
 } from './deliveries.dto.js';
-import { RecoverRequest, RecoveryResponse } from '../recoveries/recoveries.dto.js';
 import { notSubscribed, UNKNOWN_EVENT } from './deliveries.service.js';
 
 const ID = {

@@ -3,10 +3,11 @@ import {
   EnumProperty,
   IntegerProperty,
   TextProperty,
+  TimestampProperty,
   UuidProperty,
 } from '../../../infrastructure/openapi/index.js';
 import { enumeration } from '../../../infrastructure/schemas/index.js';
-import { EnumField, TextField } from '../../../infrastructure/validation/index.js';
+import { EnumField, TextField, TimestampField } from '../../../infrastructure/validation/index.js';
 import { TRANSPORT_FAILURES } from '../../../infrastructure/http-client/index.js';
 import { EVENT_NAME, type EventName } from '../events/event-catalog.js';
 import type { FailureReason } from '../queue/delivery.js';
@@ -71,4 +72,36 @@ export class RedeliverRequest {
 export class QueuedDeliveriesResponse {
   @IntegerProperty('Number of deliveries added to the queue.', 1, { minimum: 0, maximum: 1 })
   queued!: number;
+}
+
+const RECOVERY_STATUSES = ['none', 'running', 'finished'] as const;
+const RECOVERY_STATUS = enumeration('RecoveryStatus', RECOVERY_STATUSES, 'How far a recovery is.');
+
+export class RecoverRequest {
+  @TimestampField({
+    description: 'Start of the period. A time before the oldest entry of the request log counts as that.',
+    example: '2026-01-31T08:00:00Z',
+  })
+  since!: string;
+}
+
+export class RecoveryResponse {
+  @EnumProperty(
+    RECOVERY_STATUS,
+    'Whether the recovery is running or finished; `none` if there has not been one.',
+    'running',
+  )
+  status!: (typeof RECOVERY_STATUSES)[number];
+
+  @TimestampProperty('Start of the period.', '2026-01-31T08:00:00.000Z', { nullable: true })
+  since!: Date | null;
+
+  @IntegerProperty('Number of deliveries that the recovery has added to the queue.', 118, { minimum: 0 })
+  queued!: number;
+
+  @TimestampProperty('When the recovery was requested.', undefined, { nullable: true })
+  requested_at!: Date | null;
+
+  @TimestampProperty('When the recovery finished; null while it is running.', null, { nullable: true })
+  finished_at!: Date | null;
 }

@@ -3,14 +3,12 @@ import { isUUID } from 'class-validator';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
-import {
-  WEBHOOK_ENDPOINT_NOT_FOUND,
-  WebhookEndpointsService,
-  type OwnedWebhookEndpoint,
-} from '../../webhook-endpoints/index.js';
+import { WEBHOOK_ENDPOINT_NOT_FOUND } from '../endpoints/webhook-endpoint-errors.js';
+import { WebhookEndpointsService } from '../endpoints/webhook-endpoints.service.js';
 import type { EventName } from '../events/event-catalog.js';
 import { WebhookEventsRepository } from '../events/webhook-events.repository.js';
 import type { Outcome } from '../queue/delivery.js';
+import { DeliveryQueueRepository } from '../queue/delivery-queue.repository.js';
 import { DeliveryQueueService } from '../queue/delivery-queue.service.js';
 import { DeliverySender } from '../sender/delivery-sender.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
@@ -31,6 +29,7 @@ export class DeliveriesService {
     private readonly publisher: WebhookPublisher,
     private readonly events: WebhookEventsRepository,
     private readonly queue: DeliveryQueueService,
+    private readonly queued: DeliveryQueueRepository,
     private readonly sender: DeliverySender,
     private readonly configuration: WebhookDeliveriesConfiguration,
   ) {}
@@ -62,13 +61,9 @@ export class DeliveriesService {
     if (!event) throw INVALID_FIELD.error(UNKNOWN_EVENT);
     const isSubscribed = event.isTest || !endpoint.events || endpoint.events.includes(event.name);
     if (!isSubscribed) throw INVALID_FIELD.error(notSubscribed(event.name));
-    await this.lockLane(endpoint);
-    return { queued: await this.queue.addMissing(endpoint.id, { ids: [eventId], includeTests: true }) };
-  }
-
-  /** The endpoint may have been deleted since it was read. */
-  private async lockLane({ id }: OwnedWebhookEndpoint): Promise<void> {
-    if (!(await this.queue.lockLane(id))) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
+    // The endpoint may have been deleted since it was read.
+    if (!(await this.queued.lockLane(endpoint.id))) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
+    return { queued: await this.queued.addMissing(endpoint.id, [eventId], { includeTests: true }) };
   }
 
   private messageOf({ statusCode, reason, explanation }: Outcome): string {

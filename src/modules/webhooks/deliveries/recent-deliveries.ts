@@ -2,30 +2,45 @@ import { Injectable } from '@nestjs/common';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import { ApiError } from '../../../infrastructure/errors/index.js';
 import { Clock, DAY } from '../../../infrastructure/time/index.js';
-import { OrganizationTurns, RequestLogStore, type RequestLogEntry } from '../../request-logs/index.js';
-import {
-  MAX_COUNTED,
-  type DeliveryAttempt,
-  type EndpointActivity,
-  type EndpointDeliveries,
-  type OwnedWebhookEndpoint,
-} from '../../webhook-endpoints/index.js';
+import { OrganizationTurns, RequestLogRepository, type RequestLogEntry } from '../../request-logs/index.js';
+import type { OwnedWebhookEndpoint } from '../endpoints/webhook-endpoints.service.js';
 import { PublishedEventsRepository } from '../events/published-events.repository.js';
 
+/** An attempt to deliver an event to an endpoint, from the request log. */
+export interface DeliveryAttempt {
+  /** ID of the entry in the request log. */
+  readonly id: number;
+  readonly createdAt: Date;
+  readonly event: string | null;
+  readonly eventId: string;
+  readonly statusCode: number;
+  /** Null if the attempt succeeded. */
+  readonly reason: string | null;
+}
+
+/** The recent deliveries of an endpoint. */
+export interface EndpointActivity {
+  /** The last attempts, newest first; undefined if the request log is too busy. */
+  readonly attempts: readonly DeliveryAttempt[] | undefined;
+  /** The number of events in the queue of the endpoint. It stops counting at `MAX_COUNTED`. */
+  readonly waiting: number;
+}
+
+export const MAX_COUNTED = 1_000;
 const SHOWN_ATTEMPTS = 5;
 const PERIOD = 7 * DAY;
 
 /** Finds what was sent to an endpoint recently, for its page. */
 @Injectable()
-export class RecentDeliveries implements EndpointDeliveries {
+export class RecentDeliveries {
   constructor(
-    private readonly requestLog: RequestLogStore,
+    private readonly requestLog: RequestLogRepository,
     private readonly events: PublishedEventsRepository,
     private readonly turns: OrganizationTurns,
     private readonly clock: Clock,
   ) {}
 
-  async recent(actor: DashboardActor, endpoint: OwnedWebhookEndpoint): Promise<EndpointActivity> {
+  async of(actor: DashboardActor, endpoint: OwnedWebhookEndpoint): Promise<EndpointActivity> {
     const [attempts, waiting] = await Promise.all([
       this.attemptsTo(actor, endpoint),
       this.events.waitingFor(endpoint.id, MAX_COUNTED),

@@ -1,5 +1,7 @@
-import type { EventName, EventOf } from './event-catalog.js';
-import type { FieldsOfVariant } from './event-envelope.js';
+import { randomUUID } from 'node:crypto';
+import type { AttributedClient } from '../../../infrastructure/http/index.js';
+import type { EventName, EventOf, FieldsOfVariant } from './event-catalog.js';
+import type { NewEvent } from './webhook-events.repository.js';
 
 /** All fields that an event can have. Fields that its variant lacks are undefined and left out of the JSON. */
 type Fields = Partial<FieldsOfVariant['session']> & { readonly event: string; readonly data: object };
@@ -24,4 +26,25 @@ export function eventBody<Name extends EventName>(
     timestamp: Math.floor(timestampMilliseconds),
   };
   return Buffer.from(JSON.stringify(payload));
+}
+
+/** Returns the event with an ID, as it is stored. */
+export function newEvent<Name extends EventName>(
+  { clientId, environment }: AttributedClient,
+  event: EventOf<Name>,
+  createdAt: Date,
+): NewEvent {
+  const { sessionId, taskId, externalUserId } = event as Partial<FieldsOfVariant['session']>;
+  return {
+    clientId,
+    environment,
+    id: randomUUID(),
+    createdAt,
+    name: event.event,
+    sessionId: sessionId ?? null,
+    taskId: taskId ?? null,
+    externalUserId: externalUserId ?? null,
+    body: eventBody(event, createdAt.getTime()),
+    isTest: false,
+  };
 }

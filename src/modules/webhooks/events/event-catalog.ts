@@ -1,38 +1,102 @@
-import { enumeration } from '../../../infrastructure/schemas/index.js';
-import type { EventVariant, FieldsOfVariant } from './event-envelope.js';
-import {
-  integer,
-  list,
-  named,
-  nothing,
-  object,
-  orNull,
-  text,
-  word,
-  type Shape,
-  type ValueOf,
-} from './shape.js';
+import { z } from 'zod';
+import { enumeration, type Enumeration } from '../../../infrastructure/schemas/index.js';
+import { isMissing, MESSAGES, validateText } from '../../../infrastructure/validation/index.js';
+import type { SessionMetadata } from './session-metadata.js';
 
-interface EventDescription {
-  /** Determines which fields the payload has besides `data`. */
-  readonly variant: EventVariant;
-  /** When the event is sent and how to react to it; published in the documents. */
-  readonly description: string;
-  readonly data: Shape<object>;
+/** Limits of values that clients choose. Schemas do not state them: later values may be longer. */
+const MAX_TEXT_LENGTH = 500;
+const MAX_LIST_LENGTH = 100;
+
+const text = (description: string): z.ZodString =>
+  z
+    .string()
+    .refine((value) => validateText('', value, MAX_TEXT_LENGTH) === undefined)
+    .describe(description);
+
+/** One of the values of an enumeration. */
+function oneOf<Value extends string>(
+  { name, values, description }: Enumeration<Value>,
+  meaning: string,
+): z.ZodType<Value> {
+  return z.enum(values).meta({ id: name, description }).describe(meaning);
 }
 
-const CARD_ID = text('Your own ID for the card.', '81n9al10a0ayn13');
-const DATA = 'Fields that depend on the event.';
+/** A part with a name in the API document. */
+function named<Type extends z.ZodType>(id: string, type: Type, description: string): Type {
+  return type.meta({ id, description });
+}
+
+const MERCHANT = named(
+  'WebhookMerchant',
+  z.object({
+    id: z.int().describe('The merchant’s id, which never changes.'),
+    name: text('The merchant’s name.'),
+  }),
+  'The merchant that the event is about.',
+);
+
+/** The merchant that an event is about. */
+export type EventMerchant = z.output<typeof MERCHANT>;
+
+interface SessionFields {
+  readonly sessionId: string;
+  readonly taskId: number;
+  readonly externalUserId: string;
+  readonly merchant: EventMerchant;
+  readonly metadata?: SessionMetadata | undefined;
+}
+
+/**
+ * The fields besides `data` that a publisher provides for each variant of event. Only events of a session have
+ * metadata.
+ */
+export interface FieldsOfVariant {
+  readonly session: SessionFields;
+  readonly userAndMerchant: Pick<SessionFields, 'externalUserId' | 'merchant'>;
+  readonly merchant: Pick<SessionFields, 'merchant'>;
+  readonly user: Pick<SessionFields, 'externalUserId'>;
+}
+
+const EXTERNAL_USER_ID = z.string().describe('Your own identifier for the user.');
+
+/** The same fields in the payload, in their order. */
+export const ENVELOPES = {
+  session: {
+    session_id: z.uuid().describe('The session that the event belongs to.'),
+    task_id: z.int().describe('The task of the session.'),
+    external_user_id: EXTERNAL_USER_ID,
+    merchant: MERCHANT,
+  },
+  userAndMerchant: { external_user_id: EXTERNAL_USER_ID, merchant: MERCHANT },
+  merchant: { merchant: MERCHANT },
+  user: { external_user_id: EXTERNAL_USER_ID },
+} satisfies Readonly<Record<keyof FieldsOfVariant, z.ZodRawShape>>;
+
 /** The types of session that a merchant can have a status for. */
 export const MERCHANT_SESSION_TYPES = ['card_switcher', 'transaction_link', 'link', 'vault'] as const;
 export const SESSION_TYPE = enumeration('SessionType', MERCHANT_SESSION_TYPES, 'The purpose of a session.');
+export type SessionType = (typeof MERCHANT_SESSION_TYPES)[number];
 export const MERCHANT_STATUSES = ['UP', 'DOWN'] as const;
 export const MERCHANT_STATUS = enumeration(
   'MerchantStatus',
   MERCHANT_STATUSES,
   'Whether sessions of a type work at a merchant.',
 );
-const NO_DATA = 'This event has no further fields: an empty object. Fields may be added.';
+
+interface EventDescription {
+  /** Determines which fields the payload has besides `data`. */
+  readonly variant: keyof FieldsOfVariant;
+  /** When the event is sent and how to react to it; published in the documents. */
+  readonly description: string;
+  readonly data: z.ZodObject;
+  /** The `data` of the example. */
+  readonly example: object;
+}
+
+const CARD_ID = text('Your own ID for the card.');
+const EXAMPLE_CARD_ID = '81n9al10a0ayn13';
+const WITH_DATA = 'Fields that depend on the event.';
+const WITHOUT_DATA = 'This event has no further fields: an empty object. Fields may be added.';
 
 /**
  * All events. To add one, add an entry here: types, payloads, the `webhooks` section of the API document and
@@ -42,69 +106,67 @@ export const EVENTS = {
   AUTHENTICATED: {
     variant: 'session',
     description: 'The user has logged in to the merchant: the account is linked.',
-    data: object({ card_id: orNull(CARD_ID) }, DATA),
+    data: z.object({ card_id: CARD_ID.nullable() }).describe(WITH_DATA),
+    example: { card_id: EXAMPLE_CARD_ID },
   },
   CARD_UPDATED: {
     variant: 'session',
     description: 'The merchant now charges the card.',
-    data: object({ card_id: CARD_ID }, DATA),
+    data: z.object({ card_id: CARD_ID }).describe(WITH_DATA),
+    example: { card_id: EXAMPLE_CARD_ID },
   },
   CARD_FAILED: {
     variant: 'session',
     description: 'The card could not be saved at the merchant.',
-    data: object(
-      {
-        card_id: CARD_ID,
-        reason: text('The reason as a sentence. The wording may change.', 'The merchant declined the card.'),
-      },
-      DATA,
-    ),
+    data: z
+      .object({ card_id: CARD_ID, reason: text('The reason as a sentence. The wording may change.') })
+      .describe(WITH_DATA),
+    example: { card_id: EXAMPLE_CARD_ID, reason: 'The merchant declined the card.' },
   },
   ACCOUNT_LOGIN_REQUIRED: {
     variant: 'userAndMerchant',
     description:
       'The account is disconnected: the user must log in to the merchant again. Start a session for this.',
-    data: nothing(NO_DATA),
+    data: z.object({}).describe(WITHOUT_DATA),
+    example: {},
   },
   NEW_TRANSACTIONS_AVAILABLE: {
     variant: 'userAndMerchant',
     description: 'The user has new transactions at the merchant.',
-    data: nothing(NO_DATA),
+    data: z.object({}).describe(WITHOUT_DATA),
+    example: {},
   },
   MERCHANT_STATUS_UPDATE: {
     variant: 'merchant',
     description: 'Sessions of a type stopped working at the merchant (`DOWN`) or work again (`UP`).',
-    data: object(
-      {
-        type: word(SESSION_TYPE, 'The type of session.', 'card_switcher'),
-        status: word(MERCHANT_STATUS, 'Whether sessions of this type work.', 'DOWN'),
-      },
-      DATA,
-    ),
+    data: z
+      .object({
+        type: oneOf(SESSION_TYPE, 'The type of session.'),
+        status: oneOf(MERCHANT_STATUS, 'Whether sessions of this type work.'),
+      })
+      .describe(WITH_DATA),
+    example: { type: 'card_switcher', status: 'DOWN' },
   },
   NEW_DETECTED_ACCOUNTS_AVAILABLE: {
     variant: 'user',
     description:
       'Accounts of the user were detected at these merchants. Call "Search detected accounts" to check the merchants ' +
       'that you are interested in.',
-    data: object(
-      {
-        detected_accounts: list(
-          named(
-            'DetectedMerchant',
-            object(
-              {
-                id: integer('ID of the merchant.', 19),
-                name: text('Name of the merchant.', 'DoorDash'),
-              },
+    data: z
+      .object({
+        detected_accounts: z
+          .array(
+            named(
+              'DetectedMerchant',
+              z.object({ id: z.int().describe('ID of the merchant.'), name: text('Name of the merchant.') }),
               'A merchant.',
             ),
-          ),
-          'The merchants.',
-        ),
-      },
-      DATA,
-    ),
+          )
+          .refine(({ length }) => length <= MAX_LIST_LENGTH)
+          .describe('The merchants.'),
+      })
+      .describe(WITH_DATA),
+    example: { detected_accounts: [{ id: 19, name: 'DoorDash' }] },
   },
 } as const satisfies Readonly<Record<string, EventDescription>>;
 
@@ -118,11 +180,42 @@ export const EVENT_NAME = enumeration(
   'The name of an event. More events may be added.',
 );
 
+type DataOf<Name extends EventName> = z.output<(typeof EVENTS)[Name]['data']>;
+
 /** An event as its publisher provides it. Its fields depend on its name. */
 export type EventOf<Name extends EventName> = {
   readonly event: Name;
-  readonly data: ValueOf<(typeof EVENTS)[Name]['data']>;
+  readonly data: DataOf<Name>;
 } & FieldsOfVariant[(typeof EVENTS)[Name]['variant']];
 
 /** An event of any name, with the fields of that name. */
 export type AnyEvent = { [Name in EventName]: EventOf<Name> }[EventName];
+
+/** Returns the message about the first problem of the `data` that a client sent for an event. */
+export function validateData(name: EventName, data: unknown): string | undefined {
+  return EVENTS[name].data.safeParse(data, { error: messageOf }).error?.issues[0]?.message;
+}
+
+function messageOf(issue: z.core.$ZodRawIssue): string {
+  const { input, path = [] } = issue;
+  const at = path.map((key) =>
+    typeof key === 'number' ? `[${key}]` : `.${String(key).replaceAll('_', ' ')}`,
+  );
+  const field = ['data', ...at].join('');
+  if (input === undefined || (typeof path.at(-1) === 'number' && isMissing(input)))
+    return MESSAGES.required(field);
+  if (issue.code === 'invalid_value') return MESSAGES.selected(field, issue.values.map(String));
+  const expected = issue.code === 'invalid_type' ? issue.expected : undefined;
+  if (expected === 'object') return MESSAGES.object(field);
+  if (expected === 'array') return MESSAGES.array(field);
+  if (Array.isArray(input) && !expected) return MESSAGES.maxItems(field, MAX_LIST_LENGTH);
+  const isText = expected === 'string' || (typeof input === 'string' && !expected);
+  return (isText ? validateText(field, input, MAX_TEXT_LENGTH) : undefined) ?? MESSAGES.integer(field);
+}
+
+/** Returns the IDs of the merchants in valid `data` of an event. */
+export function detectedMerchantIds(name: EventName, data: unknown): number[] {
+  if (name !== 'NEW_DETECTED_ACCOUNTS_AVAILABLE') return [];
+  const { detected_accounts: accounts } = data as DataOf<typeof name>;
+  return accounts.map(({ id }) => id);
+}

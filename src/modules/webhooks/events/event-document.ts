@@ -1,12 +1,18 @@
 import type { SchemaObject } from '@nestjs/swagger';
+import { z } from 'zod';
+import { jsonSchemaOf } from '../../../infrastructure/schemas/index.js';
 import { eventBody } from './event-body.js';
-import { EVENTS, type AnyEvent, type EventName } from './event-catalog.js';
-import { ENVELOPES, EXAMPLE_FIELDS } from './event-envelope.js';
+import {
+  ENVELOPES,
+  EVENT_NAMES,
+  EVENTS,
+  type AnyEvent,
+  type EventName,
+  type FieldsOfVariant,
+} from './event-catalog.js';
 import { SESSION_METADATA } from './session-metadata.js';
-import { constant, integer, named, object, type Shape } from './shape.js';
 
 const EXAMPLE_TIME = 1_710_864_923_198;
-const TIMESTAMP = integer('When the event happened, in milliseconds since the Unix epoch.', EXAMPLE_TIME);
 
 /** `CARD_UPDATED` -> `CardUpdatedWebhook` */
 export function schemaNameOf(name: EventName): string {
@@ -14,30 +20,46 @@ export function schemaNameOf(name: EventName): string {
   return `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')}Webhook`;
 }
 
-/** Returns the JSON Schema of the payload. It allows additional fields, because fields may be added later. */
-export function eventSchema(name: EventName): SchemaObject {
-  const { variant, data } = EVENTS[name];
-  const { schema } = object(
-    {
-      event: constant(name, 'The name of the event.'),
+const PAYLOADS = new Map(EVENT_NAMES.map((name) => [name, payloadOf(name)]));
+
+function payloadOf(name: EventName): z.ZodObject {
+  const { variant, description } = EVENTS[name];
+  const { data }: { readonly data: z.ZodObject } = EVENTS[name];
+  const all = variant === 'session' ? data.extend({ metadata: SESSION_METADATA.optional() }) : data;
+  return z
+    .object({
+      event: z.literal(name).describe('The name of the event.'),
       ...ENVELOPES[variant],
-      data: named(`${schemaNameOf(name)}Data`, variant === 'session' ? withMetadata(data) : data),
-      timestamp: TIMESTAMP,
-    },
-    EVENTS[name].description,
-  );
-  return schema;
+      data: all.meta({ id: `${schemaNameOf(name)}Data`, description: data.description }),
+      timestamp: z.int().describe('When the event happened, in milliseconds since the Unix epoch.'),
+    })
+    .describe(description);
 }
 
-function withMetadata({ schema, ...data }: Shape<object>): Shape<object> {
-  const properties = { ...schema.properties, metadata: SESSION_METADATA.schema };
-  return { ...data, schema: { ...schema, properties } };
+/** Returns the JSON Schema of the payload. It allows additional fields, because fields may be added later. */
+export function eventSchema(name: EventName): SchemaObject {
+  return jsonSchemaOf(PAYLOADS.get(name) as z.ZodObject);
 }
+
+const SESSION: Required<FieldsOfVariant['session']> = {
+  sessionId: 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584',
+  taskId: 25_605,
+  externalUserId: 'user-8f3a',
+  merchant: { id: 16, name: 'Netflix' },
+  metadata: { trace_id: 't-1' },
+};
+const { externalUserId, merchant } = SESSION;
+const EXAMPLE_FIELDS: FieldsOfVariant = {
+  session: SESSION,
+  userAndMerchant: { externalUserId, merchant },
+  merchant: { merchant },
+  user: { externalUserId },
+};
 
 /** Returns an example event with all fields that its name allows. */
 export function exampleEvent<Name extends EventName>(name: Name): AnyEvent & { readonly event: Name } {
-  const { variant, data } = EVENTS[name];
-  return { event: name, ...EXAMPLE_FIELDS[variant], data: data.example } as AnyEvent & {
+  const { variant, example } = EVENTS[name];
+  return { event: name, ...EXAMPLE_FIELDS[variant], data: example } as unknown as AnyEvent & {
     readonly event: Name;
   };
 }

@@ -9,7 +9,7 @@ import { Clock, DAY, periodOf } from '../../../infrastructure/time/index.js';
 import {
   MAX_PERIOD_DAYS,
   OrganizationTurns,
-  RequestLogStore,
+  RequestLogRepository,
   validatePeriod,
   type AttemptSummary,
 } from '../../request-logs/index.js';
@@ -57,7 +57,7 @@ const UNKNOWN_EVENT = 'There is no event with this ID. Events are kept as long a
 export class PublishedEventsService {
   constructor(
     private readonly repository: PublishedEventsRepository,
-    private readonly requestLog: RequestLogStore,
+    private readonly requestLog: RequestLogRepository,
     private readonly clients: AccessibleClients,
     private readonly cursors: CursorCodec,
     private readonly turns: OrganizationTurns,

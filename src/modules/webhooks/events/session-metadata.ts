@@ -1,11 +1,11 @@
-import { isObject } from 'class-validator';
+import { z } from 'zod';
+import { jsonSchemaOf } from '../../../infrastructure/schemas/index.js';
 import {
   IsValidInside,
   MESSAGES,
   ObjectField,
   validateText,
 } from '../../../infrastructure/validation/index.js';
-import { named, type Shape } from './shape.js';
 
 /** The integrator's own keys and values, echoed in the webhooks of the session. */
 export type SessionMetadata = Readonly<Record<string, string>>;
@@ -19,31 +19,28 @@ const MAX_KEY_LENGTH = 500;
 /** Keys that a message may show. Others are free text. */
 const SHOWN_KEY = /^[\w.-]{1,64}$/;
 
-const SCHEMA = {
-  additionalProperties: { type: 'string', maxLength: MAX_VALUE_LENGTH },
-  propertyNames: { maxLength: MAX_KEY_LENGTH },
-  maxProperties: MAX_KEYS,
-};
+/** Metadata as schemas show it. Zod does not check the key `__proto__`: requests use `MetadataField`. */
+const METADATA = z
+  .record(
+    z.string().meta({ type: undefined, maxLength: MAX_KEY_LENGTH }),
+    z.string().meta({ maxLength: MAX_VALUE_LENGTH }),
+  )
+  .meta({ maxProperties: MAX_KEYS });
 
-/** The metadata of a session, as webhooks echo it. */
-export const SESSION_METADATA: Shape<SessionMetadata> = named('WebhookMetadata', {
-  schema: {
-    type: 'object',
-    description: 'Metadata of the session; absent if none was attached.',
-    ...SCHEMA,
-    minProperties: 1,
-  },
-  example: { trace_id: 't-1' },
-  validate: (value, field) =>
-    isObject(value) ? (validateMetadataSize(value) ?? validateMembers(value)) : MESSAGES.object(field),
+/** The metadata of a session in a webhook. */
+export const SESSION_METADATA = METADATA.meta({
+  id: 'WebhookMetadata',
+  description: 'Metadata of the session; absent if none was attached.',
+  minProperties: 1,
 });
 
 /** Optional metadata within the limits, which the schema in the API document states. */
 export function MetadataField(description: string): PropertyDecorator {
+  const { type: _, ...members } = jsonSchemaOf(METADATA);
   return ObjectField(
     {
       required: false,
-      members: SCHEMA,
+      members,
       description,
       example: { order: '4711' },
     },
@@ -58,6 +55,11 @@ export function MetadataField(description: string): PropertyDecorator {
 /** Returns the message about metadata with too many keys. Merging two valid sets can exceed the limit. */
 export function validateMetadataSize(metadata: object): string | undefined {
   return Object.keys(metadata).length > MAX_KEYS ? MESSAGES.maxKeys('metadata', MAX_KEYS) : undefined;
+}
+
+/** Merges two sets of metadata, whatever their keys; the second one overrides values of the first. */
+export function mergeMetadata(first: SessionMetadata, second: SessionMetadata): SessionMetadata {
+  return Object.fromEntries([...Object.entries(first), ...Object.entries(second)]);
 }
 
 function validateMembers(metadata: object): string | undefined {

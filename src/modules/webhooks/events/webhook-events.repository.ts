@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { DailyPartitions, Transaction } from '../../../infrastructure/database/index.js';
+import { PartitionRotation, Transaction } from '../../../infrastructure/database/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
-import type { EventBodies } from '../../request-logs/index.js';
+import { RequestLogsConfiguration, type EventBodies } from '../../request-logs/index.js';
 import type { DeliveredEvent } from '../queue/delivery.js';
 
 export interface NewEvent extends DeliveredEvent {
@@ -24,8 +24,18 @@ const KEYS_PER_STATEMENT = 1_000;
 export class WebhookEventsRepository implements EventBodies {
   constructor(
     private readonly transaction: Transaction,
-    private readonly partitions: DailyPartitions,
-  ) {}
+    rotation: PartitionRotation,
+    { retentionDays }: RequestLogsConfiguration,
+  ) {
+    // Events are kept as long as the request log, so that every delivery in the log can be repeated, and a day longer: an attempt
+    // in flight needs its event until it is settled; otherwise its slot in the lane would never become free.
+    rotation.add({
+      name: 'webhook_event',
+      retention: { days: retentionDays + 1 },
+      lock: 'webhook-events.rotation',
+      deleteDependents: (now) => this.deleteDependents(new Date(now.getTime() - retentionDays * DAY)),
+    });
+  }
 
   async add(event: NewEvent): Promise<void> {
     await this.transaction.manager.query(
@@ -47,6 +57,14 @@ export class WebhookEventsRepository implements EventBodies {
     );
   }
 
+  /** Returns a new task ID: unique, with gaps. */
+  async nextTaskId(): Promise<number> {
+    const [row] = await this.transaction.manager.query<[{ id: string }]>(
+      "SELECT nextval('task_id_seq') AS id",
+    );
+    return Number(row.id);
+  }
+
   async one(clientId: string, id: string): Promise<Pick<NewEvent, 'name' | 'isTest'> | undefined> {
     const [event] = await this.transaction.manager.query<Pick<NewEvent, 'name' | 'isTest'>[]>(
       'SELECT event AS name, is_test AS "isTest" FROM webhook_event WHERE id = $1 AND client_id = $2',
@@ -64,17 +82,11 @@ export class WebhookEventsRepository implements EventBodies {
     return event?.body;
   }
 
-  /**
-   * Deletes deliveries and then events that are past retention. Events are kept a day longer, because an attempt in
-   * flight needs its event until it is settled; otherwise its slot in the lane would never become free.
-   */
-  async rotate(now: Date, retentionDays: number): Promise<void> {
-    const oldestKept = new Date(now.getTime() - retentionDays * DAY);
+  private async deleteDependents(oldestKept: Date): Promise<void> {
     await this.transaction.manager.query(
       'DELETE FROM webhook_delivery WHERE event_created_at < $1 AND claim_id IS NULL',
       [oldestKept],
     );
-    await this.partitions.rotate('webhook_event', now, { days: retentionDays + 1 });
     await this.deleteKeysBefore(new Date(oldestKept.getTime() - DAY));
   }
 
@@ -82,7 +94,7 @@ export class WebhookEventsRepository implements EventBodies {
   private async deleteKeysBefore(time: Date): Promise<void> {
     let deleted: number;
     do {
-      [, deleted] = await this.transaction.manager.query<[unknown, number]>(
+      deleted = await this.transaction.change(
         `DELETE FROM webhook_event_key WHERE (client_id, key) IN (
            SELECT client_id, key FROM webhook_event_key WHERE created_at < $1 ORDER BY created_at LIMIT $2)`,
         [time, KEYS_PER_STATEMENT],

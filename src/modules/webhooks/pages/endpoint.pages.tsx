@@ -1,231 +1,199 @@
 import type { VNode } from 'preact';
-import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import {
+  ActionButton,
   Allowed,
-  Badge,
+  ButtonLink,
   dashboardPath,
   Details,
   Done,
-  Form,
+  EmptyState,
   Moment,
   Notice,
-  Problem,
   RelativeTime,
-  Results,
-  SelectField,
-  TimeField,
-  usePage,
+  Table,
   type Page,
 } from '../../../infrastructure/pages/index.js';
-import { DAY } from '../../../infrastructure/time/index.js';
-import {
-  AttemptResult,
-  endpointPath,
-  type OwnedWebhookEndpoint,
-  type WebhookEndpointResponse,
-} from '../../webhook-endpoints/index.js';
-import type { TestedWebhookEndpointResponse } from '../deliveries/deliveries.dto.js';
-import { EVENT_NAMES } from '../events/event-catalog.js';
-import type { RecoveryResponse } from '../recoveries/recoveries.dto.js';
+import type { WebhookEndpointResponse } from '../endpoints/webhook-endpoints.dto.js';
+import { MAX_COUNTED, type EndpointActivity } from '../deliveries/recent-deliveries.js';
+import { AttemptResult, endpointList, endpointPath, EndpointStatus } from './endpoint-parts.pages.js';
 
-interface TestState {
-  readonly event?: string | undefined;
-  readonly result?: TestedWebhookEndpointResponse;
-  /** Why the form was not accepted. */
-  readonly problem?: string;
-}
-
-/** The form, below the result of the test that was just sent. */
-export function testPage(
-  environment: PlatformEnvironment,
-  { id, url, disabledAt }: OwnedWebhookEndpoint,
-  { event, result, problem }: TestState,
-): Page {
-  const path = endpointPath(environment, id);
-  return {
-    title: 'Send a test',
-    parent: { title: url, path },
-    content: (
-      <>
-        <Problem message={problem} />
-        {result ? <TestResult environment={environment} result={result} /> : null}
-        {result?.received ? <NextStep path={path} isDisabled={disabledAt !== null} /> : null}
-        <Form action={`${path}/test`}>
-          <p>
-            The service sends an example event to <code>{url}</code>, signed like every event, and shows the
-            response. It is sent once, even if the endpoint is paused or disabled.
-          </p>
-          <SelectField
-            name="event"
-            label="Event"
-            options={EVENT_NAMES.map((name) => ({ value: name, label: name }))}
-            value={event ?? EVENT_NAMES[0]}
-          />
-          <p class="hint">The test takes up to 10 seconds.</p>
-          <div class="actions">
-            <button>{result ? 'Send another test' : 'Send test'}</button>
-          </div>
-        </Form>
-      </>
-    ),
-  };
-}
-
-function NextStep({ path, isDisabled }: { readonly path: string; readonly isDisabled: boolean }): VNode {
-  if (isDisabled)
-    return (
-      <p>
-        The receiver works. Go back to the <a href={path}>endpoint</a> to enable it.
-      </p>
-    );
-  return (
-    <p>
-      The receiver works. If deliveries failed before, <a href={`${path}/recover`}>recover the events</a> that
-      it has missed.
-    </p>
-  );
-}
-
-function TestResult({
-  environment,
-  result,
-}: {
-  readonly environment: PlatformEnvironment;
-  readonly result: TestedWebhookEndpointResponse;
-}): VNode {
-  const { event_id: eventId } = result;
-  return (
-    <>
-      <Notice kind={result.received ? 'good' : 'bad'}>{result.message}</Notice>
-      <Details
-        entries={[
-          ['Result', <AttemptResult key="result" statusCode={result.status_code} reason={result.reason} />],
-          ['Duration', `${result.latency_ms} ms`],
-          [
-            'Event',
-            <a key="event" href={dashboardPath(environment, 'events', eventId)}>
-              What was sent, and the response
-            </a>,
-          ],
-        ]}
-      />
-    </>
-  );
-}
-
-interface Refused {
-  readonly since?: string | undefined;
-  readonly problem?: string;
-}
-
-export function recoveryPage(
-  endpoint: WebhookEndpointResponse,
-  recovery: RecoveryResponse,
-  refused: Refused,
-): Page {
-  const path = endpointPath(endpoint.environment, endpoint.id);
-  return {
-    title: 'Recover events',
-    parent: { title: endpoint.url, path },
-    content: (
-      <>
-        <Done messages={{ started: 'The recovery was started. Its progress is shown below.' }} />
-        <p>
-          After an outage of your receiver, a recovery sends the events again that the endpoint has not
-          received since a time that you choose. It does not send events that the endpoint has received, or
-          events that are still waiting: the service retries those automatically.
-        </p>
-        <Results canBeLive={recovery.status === 'running'}>
-          <LastRecovery recovery={recovery} path={path} />
-          <Allowed operation="recoverWebhooks">
-            <NextRecovery endpoint={endpoint} recovery={recovery} refused={refused} />
-          </Allowed>
-        </Results>
-      </>
-    ),
-  };
-}
-
-interface LastRecoveryProps {
-  readonly recovery: RecoveryResponse;
-  /** The path of the page of the endpoint. */
-  readonly path: string;
-}
-
-function LastRecovery({ recovery, path }: LastRecoveryProps): VNode | null {
-  const { status, since, queued, requested_at: requestedAt, finished_at: finishedAt } = recovery;
-  if (status === 'none') return <p>There has been no recovery of this endpoint yet.</p>;
-  return (
-    <>
-      <h2>Last recovery</h2>
-      <Details
-        entries={[
-          [
-            'State',
-            status === 'running' ? (
-              <Badge key="state" tone="warn">
-                Running
-              </Badge>
-            ) : (
-              <Badge key="state" tone="good">
-                Finished
-              </Badge>
-            ),
-          ],
-          ['Events since', since && <Moment key="since" time={since} />],
-          ['Events queued', String(queued)],
-          ['Requested', requestedAt && <RelativeTime key="requested" time={requestedAt} />],
-          ['Finished', finishedAt && <RelativeTime key="finished" time={finishedAt} />],
-        ]}
-      />
-      {status === 'running' ? null : (
-        <p>
-          {queued === 0 ? 'The recovery found no event to send again.' : 'Check that the events arrived:'}{' '}
-          <a href={path}>Recent deliveries of the endpoint</a>
-        </p>
-      )}
-    </>
-  );
-}
-
-interface NextRecoveryProps {
+interface EndpointProps {
   readonly endpoint: WebhookEndpointResponse;
-  readonly recovery: RecoveryResponse;
-  readonly refused: Refused;
 }
 
-/** The form, or why there is none now. */
-function NextRecovery({ endpoint, recovery, refused: { since, problem } }: NextRecoveryProps): VNode {
-  const { now } = usePage();
-  const { environment, id, health, status } = endpoint;
+const MESSAGES = {
+  created: 'The endpoint was created. Send a test to check that your receiver responds.',
+  saved: 'The changes were saved.',
+  paused: 'Deliveries are paused.',
+  resumed: 'Deliveries are resumed.',
+  enabled:
+    'The endpoint is enabled. Events that it missed while it was disabled are not sent by themselves: choose Recover events.',
+};
+
+export function endpointPage(endpoint: WebhookEndpointResponse, activity: EndpointActivity): Page {
+  return {
+    title: endpoint.url,
+    parent: endpointList(endpoint.environment),
+    actions: <Actions endpoint={endpoint} />,
+    content: (
+      <>
+        <Done messages={MESSAGES} />
+        <Situation endpoint={endpoint} />
+        <Facts endpoint={endpoint} waiting={activity.waiting} />
+        <Deliveries endpoint={endpoint} attempts={activity.attempts} />
+        <Signatures endpoint={endpoint} />
+      </>
+    ),
+  };
+}
+
+function Actions({ endpoint: { id, environment, status } }: EndpointProps): VNode {
   const path = endpointPath(environment, id);
-  if (recovery.status === 'running') return <p>You can start another recovery when this one has finished.</p>;
+  return (
+    <>
+      <Allowed operation="testWebhookEndpoint">
+        <ButtonLink to={`${path}/test`}>Send test</ButtonLink>
+      </Allowed>
+      <Allowed operation="updateWebhookEndpoint">
+        <ButtonLink to={`${path}/edit`} kind="second">
+          Edit
+        </ButtonLink>
+        {status === 'enabled' ? (
+          <ActionButton action={`${path}/status`} fields={{ status: 'paused' }}>
+            Pause
+          </ActionButton>
+        ) : (
+          <ActionButton action={`${path}/status`} fields={{ status: 'enabled' }}>
+            {status === 'paused' ? 'Resume' : 'Enable'}
+          </ActionButton>
+        )}
+      </Allowed>
+      <ButtonLink to={`${path}/recover`} kind="second">
+        <Allowed operation="recoverWebhooks" otherwise="Last recovery">
+          Recover events
+        </Allowed>
+      </ButtonLink>
+      <Allowed operation="deleteWebhookEndpoint">
+        <ButtonLink to={`${path}/delete`} kind="danger">
+          Delete
+        </ButtonLink>
+      </Allowed>
+    </>
+  );
+}
+
+/** Explains a status that is not the usual one, and what to do. */
+function Situation({ endpoint: { status, health } }: EndpointProps): VNode | null {
   if (status === 'disabled')
     return (
+      <Notice kind="bad">
+        The service disabled this endpoint, because all deliveries failed for days. It gets no events. Fix
+        your receiver, send a test, enable the endpoint, and then recover the events that it missed.
+      </Notice>
+    );
+  if (status === 'paused')
+    return (
       <p>
-        The endpoint is disabled. <a href={path}>Enable it</a> first.
+        This endpoint is paused. Events wait until you resume it, at most as long as the request log is kept.
       </p>
     );
+  if (health.consecutive_failures > 0)
+    return (
+      <p>
+        {health.consecutive_failures === 1
+          ? 'The last delivery failed. '
+          : `The last ${health.consecutive_failures} deliveries failed. `}
+        {health.throttled ? 'Until the next success, the service makes only one attempt per second. ' : null}
+        See below why. The service retries waiting events automatically.
+        <Allowed operation="recoverWebhooks">
+          {' '}
+          When your receiver works again, choose Recover events to send the events whose retries ran out.
+        </Allowed>
+      </p>
+    );
+  return null;
+}
+
+function Facts({ endpoint, waiting }: EndpointProps & { readonly waiting: number }): VNode {
+  const { id, description, events, health, created_at: created } = endpoint;
+  const { last_success_at: lastSuccess } = health;
   return (
-    <Form action={`${path}/recover`}>
-      <h2>Start a recovery</h2>
-      <TimeField
-        name="since"
-        label="Send missed events since"
-        hint="If in doubt, choose an earlier time: only events that were not received are sent."
-        value={since ?? suggestedStart(health.last_success_at, now)}
-        error={problem}
-      />
-      {status === 'paused' ? <p>The endpoint is paused: recovered events wait until you resume it.</p> : null}
-      <div class="actions">
-        <button>Recover events</button>
-      </div>
-    </Form>
+    <Details
+      entries={[
+        ['Status', <EndpointStatus key="status" endpoint={endpoint} />],
+        ['Description', description],
+        ['Events', events ? events.join(', ') : 'All events, including those that are added later'],
+        ['Last success', lastSuccess ? <RelativeTime key="success" time={lastSuccess} /> : 'Never'],
+        ['Failures in a row', String(health.consecutive_failures)],
+        ['Events waiting', waiting >= MAX_COUNTED ? `${MAX_COUNTED} or more` : String(waiting)],
+        ['Created', <Moment key="created" time={created} />],
+        ['ID', <code key="id">{id}</code>],
+      ]}
+    />
   );
 }
 
-/** Returns the time of the last success or a day ago, whichever is earlier. */
-function suggestedStart(lastSuccess: Date | null, now: Date): Date {
-  const dayAgo = now.getTime() - DAY;
-  return new Date(Math.min(lastSuccess?.getTime() ?? dayAgo, dayAgo));
+function Deliveries({
+  endpoint: { id, environment },
+  attempts,
+}: EndpointProps & Pick<EndpointActivity, 'attempts'>): VNode {
+  const log = `${dashboardPath(environment, 'request-logs')}?type=webhook&endpoint_id=${id}&period=7d`;
+  return (
+    <>
+      <h2>Recent deliveries</h2>
+      {attempts === undefined ? <p>The request log is busy. Reload the page to see the deliveries.</p> : null}
+      {attempts?.length === 0 ? (
+        <EmptyState title="No deliveries in the last 7 days">
+          <p>Send a test to see how your receiver responds.</p>
+        </EmptyState>
+      ) : null}
+      {attempts?.length ? (
+        <Table
+          caption="Recent deliveries"
+          rows={attempts}
+          keyOf={({ id: entry }) => entry}
+          columns={[
+            {
+              title: 'Time',
+              cell: ({ id: entry, createdAt }) => (
+                <a href={dashboardPath(environment, 'request-logs', String(entry))}>
+                  <RelativeTime time={createdAt} />
+                </a>
+              ),
+            },
+            { title: 'Result', cell: (attempt) => <AttemptResult {...attempt} /> },
+            {
+              title: 'Event',
+              cell: ({ event, eventId }) => (
+                <a href={dashboardPath(environment, 'events', eventId)}>{event ?? eventId}</a>
+              ),
+            },
+          ]}
+        />
+      ) : null}
+      <p>
+        <a href={`${log}&outcome=failure#results`}>Failed deliveries in the request log</a>
+        {' · '}
+        <a href={`${log}#results`}>All deliveries</a>
+      </p>
+    </>
+  );
+}
+
+function Signatures({ endpoint: { environment } }: EndpointProps): VNode {
+  const credentials = `${environment} API credentials`;
+  return (
+    <>
+      <h2>Signatures</h2>
+      <p>
+        Every delivery is signed with the secret of your{' '}
+        <Allowed operation="listApiClients" otherwise={credentials}>
+          <a href={dashboardPath(environment, 'api-credentials')}>{credentials}</a>
+        </Allowed>
+        . Your receiver should <a href="/docs/webhooks#signatures">verify the signature</a>. While you rotate
+        the secret, the header <code>webhook-signature</code> has a signature with each of the two secrets,
+        and <code>Service-Signature</code> only one.
+      </p>
+    </>
+  );
 }

@@ -5,25 +5,42 @@ import type { FormFields } from '../../../infrastructure/http/index.js';
 import {
   DashboardAction,
   DashboardPage,
-  inEachEnvironment,
+  dashboardPath,
   FormBody,
+  inEachEnvironment,
   PageEnvironment,
+  queryFrom,
+  requestFrom,
+  submitted,
   type PageResponse,
 } from '../../../infrastructure/pages/index.js';
-import { EventsPagesService } from './events-pages.service.js';
+import { WebhookEndpointsService } from '../endpoints/webhook-endpoints.service.js';
+import { RedeliverRequest } from '../deliveries/deliveries.dto.js';
+import { DeliveriesService } from '../deliveries/deliveries.service.js';
+import { ListEventsQuery } from '../events/published-events.dto.js';
+import { PublishedEventsService } from '../events/published-events.service.js';
+import { eventPage, eventsPage } from './events.pages.js';
 
+/** The pages about published events and their deliveries. */
 @Controller(inEachEnvironment('events'))
 export class EventsPagesController {
-  constructor(private readonly pages: EventsPagesService) {}
+  constructor(
+    private readonly events: PublishedEventsService,
+    private readonly endpoints: WebhookEndpointsService,
+    private readonly deliveries: DeliveriesService,
+  ) {}
 
   @Get()
   @DashboardPage('listRequestLogs')
   list(
     @CurrentActor() actor: DashboardActor,
     @PageEnvironment() environment: PlatformEnvironment,
-    @Query() query: Record<string, string>,
+    @Query() query: Readonly<Record<string, string>>,
   ): Promise<PageResponse> {
-    return this.pages.list(actor, environment, query);
+    return submitted(
+      async () => eventsPage(await this.events.page(actor, environment, queryFrom(ListEventsQuery, query))),
+      (problem) => eventsPage({ data: [], nextCursor: null }, problem),
+    );
   }
 
   @Get(':id')
@@ -33,17 +50,41 @@ export class EventsPagesController {
     @PageEnvironment() environment: PlatformEnvironment,
     @Param('id') id: string,
   ): Promise<PageResponse> {
-    return this.pages.get(actor, environment, id);
+    return this.eventPage(actor, environment, id);
   }
 
   @Post(':id')
   @DashboardAction('redeliverWebhook')
-  sendAgain(
+  async sendAgain(
     @CurrentActor() actor: DashboardActor,
     @PageEnvironment() environment: PlatformEnvironment,
     @Param('id') id: string,
     @FormBody() form: FormFields,
   ): Promise<PageResponse> {
-    return this.pages.sendAgain(actor, environment, id, form);
+    const endpointId = form.get('endpoint_id') ?? '';
+    await this.endpoints.requireIn(actor, environment, endpointId);
+    const { event_id: eventId } = requestFrom(RedeliverRequest, form, { event_id: id });
+    return submitted(
+      async () => {
+        const { queued } = await this.deliveries.redeliver(actor, endpointId, eventId);
+        const done = queued === 0 ? 'waiting' : 'queued';
+        return { redirectTo: `${dashboardPath(environment, 'events', id)}?done=${done}&live=on` };
+      },
+      (problem) => this.eventPage(actor, environment, id, problem),
+    );
+  }
+
+  /** @param problem why the event could not be sent again */
+  private async eventPage(
+    actor: DashboardActor,
+    environment: PlatformEnvironment,
+    id: string,
+    problem?: string,
+  ): Promise<PageResponse> {
+    const [event, { data }] = await Promise.all([
+      this.events.get(actor, environment, id),
+      this.endpoints.list(actor, environment),
+    ]);
+    return eventPage(environment, event, data, problem);
   }
 }

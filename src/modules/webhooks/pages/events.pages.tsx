@@ -9,15 +9,15 @@ import {
   Details,
   Done,
   EmptyState,
+  Filter,
+  FilterChoice,
   FilterForm,
   Moment,
   Pagination,
   Problem,
   RelativeTime,
   Results,
-  SelectField,
   Table,
-  TextField,
   TimeField,
   usePage,
   type Page,
@@ -25,7 +25,7 @@ import {
 } from '../../../infrastructure/pages/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 import { MAX_PERIOD_DAYS } from '../../request-logs/index.js';
-import { AttemptResult, endpointPath, type WebhookEndpointResponse } from '../../webhook-endpoints/index.js';
+import type { WebhookEndpointResponse } from '../endpoints/webhook-endpoints.dto.js';
 import { EVENT_NAMES } from '../events/event-catalog.js';
 import type { ListedEvent, PublishedEvent } from '../events/published-events.repository.js';
 import type {
@@ -34,6 +34,7 @@ import type {
   EventPage,
   WithDeliveries,
 } from '../events/published-events.service.js';
+import { AttemptResult, endpointPath } from './endpoint-parts.pages.js';
 
 const STATES: Readonly<Record<DeliveryState, readonly [Tone, string]>> = {
   failed: ['bad', 'Failed'],
@@ -43,20 +44,17 @@ const STATES: Readonly<Record<DeliveryState, readonly [Tone, string]>> = {
 };
 
 /** @param problem why the filters were not accepted */
-export function eventsPage(environment: PlatformEnvironment, page: EventPage, problem?: string): Page {
+export function eventsPage(page: EventPage, problem?: string): Page {
   return {
     title: 'Events',
     content: (
       <>
-        <p>
-          Events are what your <a href={dashboardPath(environment, 'webhook-endpoints')}>webhook endpoints</a>{' '}
-          receive. Open an event to see its content and to send it again.
-        </p>
+        <Introduction />
         <Filters />
         <Results canBeLive={problem === undefined}>
           <Problem message={problem} />
-          {page.data.length === 0 && problem === undefined ? <NoEvents environment={environment} /> : null}
-          {page.data.length > 0 ? <Events environment={environment} events={page.data} /> : null}
+          {page.data.length === 0 && problem === undefined ? <NoEvents /> : null}
+          {page.data.length > 0 ? <Events events={page.data} /> : null}
           <Pagination nextCursor={page.nextCursor} />
         </Results>
       </>
@@ -64,31 +62,31 @@ export function eventsPage(environment: PlatformEnvironment, page: EventPage, pr
   };
 }
 
+function Introduction(): VNode {
+  return (
+    <p>
+      Events are what your{' '}
+      <a href={dashboardPath(usePage().environment, 'webhook-endpoints')}>webhook endpoints</a> receive. Open
+      an event to see its content and to send it again.
+    </p>
+  );
+}
+
 function Filters(): VNode {
   const { query } = usePage();
   const names = EVENT_NAMES.map((name) => ({ value: name, label: name }));
   return (
     <FilterForm>
-      <SelectField
-        name="event"
-        label="Event"
-        options={[{ value: '', label: 'All events' }, ...names]}
-        value={query['event']}
-      />
-      <TextField
-        name="external_user_id"
-        label="User (external_user_id)"
-        value={query['external_user_id']}
-        required={false}
-      />
+      <FilterChoice name="event" label="Event" all="All events" options={names} />
+      <Filter name="external_user_id" label="User (external_user_id)" />
       <TimeField name="start" label="From" value={query['start']} required={false} />
       <TimeField name="end" label="To" value={query['end']} required={false} />
     </FilterForm>
   );
 }
 
-function NoEvents({ environment }: { readonly environment: PlatformEnvironment }): VNode {
-  const { query } = usePage();
+function NoEvents(): VNode {
+  const { environment, query } = usePage();
   const isFiltered = ['event', 'external_user_id', 'start', 'end'].some((name) => query[name]);
   if (isFiltered)
     return (
@@ -110,14 +108,8 @@ function NoEvents({ environment }: { readonly environment: PlatformEnvironment }
   );
 }
 
-interface InEnvironment {
-  readonly environment: PlatformEnvironment;
-}
-
-function Events({
-  environment,
-  events,
-}: InEnvironment & { readonly events: readonly WithDeliveries<ListedEvent>[] }): VNode {
+function Events({ events }: { readonly events: readonly WithDeliveries<ListedEvent>[] }): VNode {
+  const { environment } = usePage();
   return (
     <Table
       caption="Events"
@@ -129,7 +121,7 @@ function Events({
           cell: (event) => (
             <div>
               <a href={dashboardPath(environment, 'events', event.id)}>{event.name}</a>{' '}
-              <TestBadge event={event} />
+              {event.isTest ? <Badge tone="soft">Test</Badge> : null}
             </div>
           ),
         },
@@ -139,10 +131,6 @@ function Events({
       ]}
     />
   );
-}
-
-function TestBadge({ event }: { readonly event: ListedEvent }): VNode | null {
-  return event.isTest ? <Badge tone="soft">Test</Badge> : null;
 }
 
 /** How many deliveries are in each state. */
@@ -198,9 +186,9 @@ export function eventPage(
           }}
         />
         <Problem message={problem} />
-        <Facts environment={environment} event={event} />
+        <Facts event={event} />
         <h2>Deliveries</h2>
-        <Deliveries environment={environment} event={event} endpoints={endpoints} />
+        <Deliveries event={event} endpoints={endpoints} />
         <h2>Content</h2>
         <CodeBlock title="Body" code={JSON.stringify(JSON.parse(event.body.toString()), null, 2)} />
       </>
@@ -208,7 +196,8 @@ export function eventPage(
   };
 }
 
-function Facts({ environment, event }: InEnvironment & { readonly event: PublishedEvent }): VNode {
+function Facts({ event }: { readonly event: PublishedEvent }): VNode {
+  const { environment } = usePage();
   const { id, createdAt, externalUserId, sessionId, taskId } = event;
   const logs = dashboardPath(environment, 'request-logs');
   const events = dashboardPath(environment, 'events');
@@ -256,12 +245,13 @@ function periodSince(time: Date): string {
   return String(new URLSearchParams({ start: time.toISOString(), end: end.toISOString() }));
 }
 
-interface DeliveriesProps extends InEnvironment {
+interface DeliveriesProps {
   readonly event: WithDeliveries<PublishedEvent>;
   readonly endpoints: readonly WebhookEndpointResponse[];
 }
 
-function Deliveries({ environment, event, endpoints }: DeliveriesProps): VNode {
+function Deliveries({ event, endpoints }: DeliveriesProps): VNode {
+  const { environment } = usePage();
   const targets = targetsOf(event, endpoints);
   const log = `${dashboardPath(environment, 'request-logs')}?event_id=${event.id}&${periodSince(event.createdAt)}`;
   if (targets.length === 0)
@@ -280,18 +270,12 @@ function Deliveries({ environment, event, endpoints }: DeliveriesProps): VNode {
         rows={targets}
         keyOf={({ id }) => id}
         columns={[
-          { title: 'Endpoint', cell: (target) => <Endpoint environment={environment} target={target} /> },
+          { title: 'Endpoint', cell: (target) => <Endpoint target={target} /> },
           { title: 'State', cell: ({ delivery }) => <State delivery={delivery} /> },
-          {
-            title: 'Last attempt',
-            cell: ({ delivery }) => <LastAttempt delivery={delivery} {...{ environment }} />,
-          },
+          { title: 'Last attempt', cell: ({ delivery }) => <LastAttempt delivery={delivery} /> },
           { title: 'Attempts', isNumber: true, cell: ({ delivery }) => delivery?.attempts ?? 0 },
           { title: 'Next attempt', cell: (target) => <NextAttempt target={target} /> },
-          {
-            title: 'Actions',
-            cell: (target) => <SendAgain event={event} target={target} {...{ environment }} />,
-          },
+          { title: 'Actions', cell: (target) => <SendAgain event={event} target={target} /> },
         ]}
       />
       <p>
@@ -314,18 +298,19 @@ function targetsOf(
   }));
 }
 
-function Endpoint({ environment, target }: InEnvironment & { readonly target: Target }): VNode {
-  const { id, endpoint, delivery } = target;
+function Endpoint({ target: { id, endpoint, delivery } }: { readonly target: Target }): VNode {
+  const { environment } = usePage();
   if (endpoint) return <a href={endpointPath(environment, id)}>{endpoint.url}</a>;
   return <span>{`${delivery?.last?.url ?? id} (deleted)`}</span>;
 }
 
-function State({ delivery }: { readonly delivery: EventDelivery | undefined }): VNode {
+function State({ delivery }: Pick<Target, 'delivery'>): VNode {
   const [tone, label] = delivery ? STATES[delivery.state] : (['soft', 'Not sent'] as const);
   return <Badge tone={tone}>{label}</Badge>;
 }
 
-function LastAttempt({ environment, delivery }: InEnvironment & Pick<Target, 'delivery'>): ComponentChildren {
+function LastAttempt({ delivery }: Pick<Target, 'delivery'>): ComponentChildren {
+  const { environment } = usePage();
   const last = delivery?.last;
   if (!last) return 'None';
   return (
@@ -348,10 +333,13 @@ function NextAttempt({ target: { endpoint, delivery } }: { readonly target: Targ
 
 /** The button, or why there is none. */
 function SendAgain({
-  environment,
   event,
   target: { id, endpoint, delivery },
-}: InEnvironment & { readonly event: ListedEvent; readonly target: Target }): ComponentChildren {
+}: {
+  readonly event: ListedEvent;
+  readonly target: Target;
+}): ComponentChildren {
+  const { environment } = usePage();
   if (!endpoint) return 'The endpoint was deleted';
   if (endpoint.status === 'disabled') return 'Enable the endpoint to send it';
   const isSubscribed = event.isTest || endpoint.events === null || endpoint.events.includes(event.name);

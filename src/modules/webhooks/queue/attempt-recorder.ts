@@ -3,7 +3,7 @@ import { TRANSPORT_FAILURES } from '../../../infrastructure/http-client/index.js
 import { maskedUrl } from '../../../infrastructure/logging/index.js';
 import { CounterMetric, HistogramMetric, Metrics } from '../../../infrastructure/metrics/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
-import { RequestLogStore, type NewRequestLogEntry } from '../../request-logs/index.js';
+import { RequestLogRepository, type NewRequestLogEntry } from '../../request-logs/index.js';
 import type { FinishedAttempt } from './delivery.js';
 
 /** Value of the label `reason` for attempts that succeeded. */
@@ -33,7 +33,7 @@ export class AttemptRecorder {
   private readonly deliveries = this.metrics.counter(ENDED);
 
   constructor(
-    private readonly requestLog: RequestLogStore,
+    private readonly requestLog: RequestLogRepository,
     private readonly clock: Clock,
     private readonly metrics: Metrics,
   ) {

@@ -7,34 +7,20 @@ import {
   Transactional,
 } from '../../../infrastructure/database/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
-import type { WebhookTarget } from '../../webhook-endpoints/index.js';
-import type { StoredEvent } from '../events/webhook-events.repository.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
+import type { AttemptSlots } from './attempt-slots.js';
 import { AttemptRecorder } from './attempt-recorder.js';
-import type { ClaimedDelivery, FinishedAttempt, Outcome, QueuedDelivery } from './delivery.js';
-import {
-  DeliveryQueueRepository,
-  type LockedLane,
-  type SelectedEvents,
-  type Settlement,
-} from './delivery-queue.repository.js';
-import { delayUntilRetry, longestDelayOfFirstRetry } from './retry-delay.js';
+import type { FinishedAttempt, Outcome, QueuedDelivery } from './delivery.js';
+import { DeliveryQueueRepository } from './delivery-queue.repository.js';
+import { delayUntilRetry } from './retry-delay.js';
+import type { LockedLane } from './sql/lock-due-lanes.js';
+import type { Settlement } from './sql/settle-attempts.js';
 
 /** The result of `claim()`. */
 export interface ClaimedBatch {
   readonly deliveries: readonly QueuedDelivery[];
   /** Endpoints whose lanes were looked at. They no longer need a notification. */
   readonly endpointIds: readonly string[];
-}
-
-/** Attempts that a process can start now. */
-export interface ClaimableRoom {
-  readonly free: number;
-  readonly freeForUnproven: number;
-  /** Those that unproven endpoints can use besides the first one of each. */
-  readonly furtherForUnproven: number;
-  readonly fullOrganizations: readonly string[];
-  freeFor(organizationId: string | null): number;
 }
 
 const ATTEMPTS_PER_SETTLEMENT = 200;
@@ -45,7 +31,7 @@ const ENOUGH_ATTEMPTS = 32;
 const SETTLEMENT_RETRY_DELAY = SECOND;
 const EXPIRED_PER_RUN = 200;
 
-/** The queue of deliveries: adds them, claims due ones for one process at a time, and settles their attempts. */
+/** Claims due deliveries for one process at a time, and settles their attempts. */
 @Injectable()
 export class DeliveryQueueService {
   private readonly logger = new Logger('Webhooks');
@@ -75,46 +61,20 @@ export class DeliveryQueueService {
   onLaneDue: () => void = () => undefined;
 
   /**
-   * Adds a delivery for each of the events within the open transaction, except for events that are no longer stored,
-   * events that the queue already has for this endpoint, and events that the endpoint is not subscribed to. A disabled
-   * endpoint gets none.
-   *
-   * @returns how many were added
-   */
-  async addMissing(endpointId: string, events: SelectedEvents): Promise<number> {
-    return this.repository.addMissing(endpointId, events, this.configuration.attemptsAllowed);
-  }
-
-  /** Adds a delivery with one attempt, already claimed for the calling process. */
-  async addClaimed(event: StoredEvent, endpoint: WebhookTarget): Promise<ClaimedDelivery> {
-    return this.repository.addClaimed(event, endpoint);
-  }
-
-  /**
-   * Prevents attempts to the endpoint from being claimed or settled until the open transaction ends.
-   *
-   * @returns whether the endpoint still exists
-   */
-  async lockLane(endpointId: string): Promise<boolean> {
-    return this.repository.lockLane(endpointId);
-  }
-
-  /**
    * @param worker identifies the process
    * @param notified endpoints that have new deliveries, although their lanes may not say so
    */
   @Transactional()
-  async claim(worker: number, room: ClaimableRoom, notified: readonly string[]): Promise<ClaimedBatch> {
+  async claim(worker: number, slots: AttemptSlots, notified: readonly string[]): Promise<ClaimedBatch> {
     const due = await this.repository.lockDueLanes({
-      width: this.configuration.endpointConcurrency,
-      unproven: room.freeForUnproven,
-      fullOrganizations: room.fullOrganizations,
+      maxUnproven: slots.freeForUnproven,
+      fullOrganizations: slots.fullOrganizations,
       notified,
     });
     if (due.length === 0) return { deliveries: [], endpointIds: [] };
-    const lanes = withinShares(due, room);
+    const lanes = withinShares(due, slots);
     // Claiming sets when a lane is due next, also for a lane without room.
-    const claimed = await this.repository.claim([...lanes.values()], room.free, worker);
+    const claimed = await this.repository.claim([...lanes.values()], slots.free, worker);
     return {
       deliveries: claimed.map((delivery) => ({
         ...delivery,
@@ -151,11 +111,6 @@ export class DeliveryQueueService {
   private async settleBatch(attempts: readonly FinishedAttempt[]): Promise<void> {
     const { ids: settled, hasDueLane } = await this.repository.settle(
       attempts.map((attempt) => this.settlementOf(attempt)),
-      {
-        maxWidth: this.configuration.endpointConcurrency,
-        // If every first attempt fails and its retry succeeds, there is a success within the longest delay of a first retry.
-        grace: longestDelayOfFirstRetry(this.configuration.retryDelays),
-      },
     );
     const unsettled = attempts.filter(({ delivery }) => !settled.has(delivery.id));
     const expired = unsettled.length === 0 ? unsettled : await this.withExistingEndpoint(unsettled);
@@ -199,13 +154,13 @@ export class DeliveryQueueService {
  * Returns the lanes by endpoint, with their room reduced to what is left for their organizations and for unproven
  * endpoints. Every unproven endpoint gets one slot before any of them gets a second one.
  */
-function withinShares(lanes: readonly LockedLane[], free: ClaimableRoom): Map<string, LockedLane> {
+function withinShares(lanes: readonly LockedLane[], slots: AttemptSlots): Map<string, LockedLane> {
   const left = new Map<string | null, number>();
   const kept = new Map<string, LockedLane>();
-  let furtherForUnproven = free.furtherForUnproven;
+  let furtherForUnproven = slots.furtherForUnproven;
   for (const lane of lanes) {
     const { endpointId, organizationId, isProven } = lane;
-    const available = left.get(organizationId) ?? free.freeFor(organizationId);
+    const available = left.get(organizationId) ?? slots.freeFor(organizationId);
     const first = !isProven && lane.isIdle ? 1 : 0;
     const wanted = isProven ? lane.room : first + Math.min(lane.room - first, furtherForUnproven);
     const room = Math.min(wanted, available);

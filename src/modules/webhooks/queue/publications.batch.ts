@@ -1,35 +1,55 @@
 import { Injectable } from '@nestjs/common';
-import { BatchedStatement } from '../../../infrastructure/database/index.js';
+import { BatchedStatement, Transaction } from '../../../infrastructure/database/index.js';
+import type { NewEvent } from '../events/webhook-events.repository.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
+import type { Reservation } from './attempt-slots.js';
 import type { QueuedDelivery } from './delivery.js';
-import {
-  laneOf,
-  PublicationsRepository,
-  type ClaimedPublication,
-  type Publication,
-  type PublishResult,
-} from './publications.repository.js';
+import { PUBLISH_EVENTS, type ClaimedPublication } from './sql/publish-events.js';
 
-/** Attempts that a worker can start, which it keeps free until they are released. */
-interface ReservedRoom {
-  readonly total: number;
-  readonly perOrganization: ReadonlyMap<string, number>;
-  release(): void;
+/** A client's key for an event. With the same key and content, the event is published once. */
+export interface Idempotency {
+  readonly key: string;
+  /** SHA-256 of the content of the request. */
+  readonly contentHash: Buffer;
 }
+
+/** An event and the organization of its client. */
+export interface Publication {
+  readonly event: NewEvent;
+  readonly organizationId: string;
+  readonly idempotency: Idempotency | undefined;
+}
+
+/**
+ * `duplicate`: the key has an earlier event. `conflict`: it was used for an event with different content. `failed`: the event
+ * was not stored, or it is unknown whether it was.
+ */
+export type PublishResult =
+  | { readonly outcome: 'published' | 'duplicate'; readonly eventId: string }
+  | { readonly outcome: 'conflict' }
+  | { readonly outcome: 'failed'; readonly error: Error };
 
 /** The worker of this process. */
 export interface LocalWorker {
   readonly id: number;
-  reserve(organizationIds: ReadonlySet<string>): ReservedRoom;
+  reserve(organizationIds: ReadonlySet<string>): Reservation;
   start(delivery: QueuedDelivery): void;
+}
+
+type ClaimLimits = Omit<Reservation, 'release'> & { readonly worker: number };
+
+interface PublishedKey extends Idempotency {
+  readonly clientId: string;
+  readonly eventId: string;
 }
 
 const EVENTS_PER_STATEMENT = 1_000;
 const CONCURRENT_STATEMENTS = 2;
+const NO_CLAIMS: ClaimLimits = { total: 0, perOrganization: new Map(), worker: 0 };
 
 /**
- * Publishes events outside a transaction. Events of concurrent requests share a statement, which commits by itself. If this
- * process has a worker, it claims their deliveries in the same statement.
+ * Publishes events: one statement for any number of them. Outside a transaction, events of concurrent requests share a
+ * statement, which commits by itself. If this process has a worker, it claims their deliveries in the same statement.
  */
 @Injectable()
 export class PublicationsBatch {
@@ -41,7 +61,7 @@ export class PublicationsBatch {
   });
 
   constructor(
-    private readonly repository: PublicationsRepository,
+    private readonly transaction: Transaction,
     private readonly configuration: WebhookDeliveriesConfiguration,
   ) {}
 
@@ -50,46 +70,114 @@ export class PublicationsBatch {
     this.worker = worker;
   }
 
-  /** Resolves when the event is committed. */
-  add(publication: Publication): Promise<PublishResult> {
-    return this.statements.add(publication);
+  /**
+   * Publishes in the open transaction. Without one, resolves when the events are committed, and an event that cannot be
+   * stored does not prevent the others.
+   *
+   * @returns a result for each publication, in order
+   */
+  async publish(publications: readonly Publication[]): Promise<PublishResult[]> {
+    if (this.transaction.isOpen) return (await this.store(publications, NO_CLAIMS)).results;
+    return Promise.all(
+      publications.map((publication) =>
+        this.statements.add(publication).catch((error: Error) => ({ outcome: 'failed', error }) as const),
+      ),
+    );
   }
 
   private async execute(publications: readonly Publication[]): Promise<PublishResult[]> {
     const { worker } = this;
-    if (!worker) return (await this.repository.publish(publications)).results;
-    const { release, ...room } = worker.reserve(
-      new Set(publications.map(({ organizationId }) => organizationId)),
-    );
+    if (!worker) return (await this.store(publications, NO_CLAIMS)).results;
+    const organizationIds = new Set(publications.map(({ organizationId }) => organizationId));
+    const { release, ...room } = worker.reserve(organizationIds);
     try {
-      const { results, claimed } = await this.repository.publish(publications, {
-        ...room,
-        worker: worker.id,
-      });
+      const { results, claimed } = await this.store(publications, { ...room, worker: worker.id });
       const byEvent = new Map(publications.map((publication) => [publication.event.id, publication]));
       for (const delivery of claimed) {
-        const publication = byEvent.get(delivery.eventId) as Publication;
-        worker.start(toQueued(delivery, publication, this.configuration.attemptsAllowed));
+        worker.start(this.toQueued(delivery, byEvent.get(delivery.eventId) as Publication));
       }
       return results;
     } finally {
       release();
     }
   }
-}
 
-function toQueued(
-  delivery: ClaimedPublication,
-  publication: Publication,
-  attemptsAllowed: number,
-): QueuedDelivery {
-  const { clientId, environment } = publication.event;
-  return {
-    ...delivery,
-    attempt: 1,
-    attemptsAllowed,
-    client: { clientId, environment },
-    event: publication.event,
-    lane: laneOf(publication),
-  };
+  private toQueued(delivery: ClaimedPublication, { event, organizationId }: Publication): QueuedDelivery {
+    const { clientId, environment } = event;
+    return {
+      ...delivery,
+      attempt: 1,
+      attemptsAllowed: this.configuration.attemptsAllowed,
+      client: { clientId, environment },
+      event,
+      // Only proven lanes give their deliveries to a publishing process.
+      lane: { organizationId, isProven: true },
+    };
+  }
+
+  /** @returns also the deliveries that this process has claimed and has to send now */
+  private async store(
+    publications: readonly Publication[],
+    claims: ClaimLimits,
+  ): Promise<{ results: PublishResult[]; claimed: ClaimedPublication[] }> {
+    const { attemptsAllowed, endpointConcurrency: maxWidth } = this.configuration;
+    const rows = await PUBLISH_EVENTS.run(
+      this.transaction.manager,
+      { maxClaims: claims.total, worker: claims.worker, attemptsAllowed, maxWidth },
+      publications.map(({ event, organizationId, idempotency }) => ({
+        ...event,
+        organizationId,
+        organizationRoom: claims.perOrganization.get(organizationId) ?? 0,
+        key: idempotency?.key,
+        contentHash: idempotency?.contentHash,
+      })),
+    );
+    const stored = new Set(rows[0]?.keyed);
+    return {
+      results: await this.resultsOf(publications, stored),
+      claimed: rows.filter((row): row is typeof row & ClaimedPublication => row.id !== null),
+    };
+  }
+
+  /** @param stored the events with a new key */
+  private async resultsOf(
+    publications: readonly Publication[],
+    stored: ReadonlySet<string>,
+  ): Promise<PublishResult[]> {
+    const isRepeated = ({ event, idempotency }: Publication): boolean =>
+      idempotency !== undefined && !stored.has(event.id);
+    const repeated = publications.filter(isRepeated);
+    // A separate statement, because the snapshot of the first one may be older than the keys that it met. Its failure must
+    // not fail the whole batch, because the other events may be committed by now.
+    const earlier = repeated.length === 0 ? [] : await this.keysOf(repeated).catch((error: Error) => error);
+    const nameOf = (clientId: string, key: string | undefined): string => `${clientId} ${key}`;
+    const byKey = new Map(
+      (earlier instanceof Error ? [] : earlier).map((published) => [
+        nameOf(published.clientId, published.key),
+        published,
+      ]),
+    );
+    return publications.map((publication): PublishResult => {
+      const { event, idempotency } = publication;
+      if (!isRepeated(publication)) return { outcome: 'published', eventId: event.id };
+      if (earlier instanceof Error) return { outcome: 'failed', error: earlier };
+      const published = byKey.get(nameOf(event.clientId, idempotency?.key));
+      // Also if the key was deleted after the statement met it: the event was not stored.
+      if (!idempotency || !published?.contentHash.equals(idempotency.contentHash))
+        return { outcome: 'conflict' };
+      return { outcome: 'duplicate', eventId: published.eventId };
+    });
+  }
+
+  private keysOf(publications: readonly Publication[]): Promise<PublishedKey[]> {
+    return this.transaction.manager.query<PublishedKey[]>(
+      `SELECT client_id AS "clientId", key, event_id AS "eventId", content_hash AS "contentHash"
+         FROM webhook_event_key
+        WHERE (client_id, key) IN (SELECT * FROM unnest($1::uuid[], $2::text[]))`,
+      [
+        publications.map(({ event }) => event.clientId),
+        publications.map(({ idempotency }) => idempotency?.key),
+      ],
+    );
+  }
 }

@@ -2,9 +2,9 @@ import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { isDatabaseUnavailable, Transactional } from '../../../infrastructure/database/index.js';
 import { Clock, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
-import { RequestLogStore, type AttemptPosition, type LoggedEndpoint } from '../../request-logs/index.js';
+import { RequestLogRepository, type AttemptPosition, type LoggedEndpoint } from '../../request-logs/index.js';
 import type { StoredEvent } from '../events/webhook-events.repository.js';
-import { DeliveryQueueService } from '../queue/delivery-queue.service.js';
+import { DeliveryQueueRepository } from '../queue/delivery-queue.repository.js';
 import { RecoveriesRepository, type ClaimedRecovery } from './recoveries.repository.js';
 
 const EVENTS_PER_PAGE = 1_000;
@@ -25,8 +25,8 @@ export class RecoveriesJob implements OnApplicationShutdown {
 
   constructor(
     private readonly repository: RecoveriesRepository,
-    private readonly requestLog: RequestLogStore,
-    private readonly queue: DeliveryQueueService,
+    private readonly requestLog: RequestLogRepository,
+    private readonly queue: DeliveryQueueRepository,
     private readonly clock: Clock,
   ) {}
 
@@ -83,7 +83,7 @@ export class RecoveriesJob implements OnApplicationShutdown {
     await this.read(endpoint, readAgainFrom, (eventId, hasFailed) => {
       if (!hasFailed) missing.delete(eventId);
     });
-    const queued = await this.queue.addMissing(endpointId, { ids: [...missing], includeTests: false });
+    const queued = await this.queue.addMissing(endpointId, [...missing]);
     await this.repository.progress(endpointId, queued);
   }
 

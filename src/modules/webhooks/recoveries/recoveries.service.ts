@@ -3,8 +3,9 @@ import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import { Clock, DAY } from '../../../infrastructure/time/index.js';
 import { RequestLogsConfiguration } from '../../request-logs/index.js';
-import { WEBHOOK_ENDPOINT_NOT_FOUND, WebhookEndpointsService } from '../../webhook-endpoints/index.js';
-import type { RecoveryResponse } from './recoveries.dto.js';
+import { WEBHOOK_ENDPOINT_NOT_FOUND } from '../endpoints/webhook-endpoint-errors.js';
+import { WebhookEndpointsService } from '../endpoints/webhook-endpoints.service.js';
+import type { RecoveryResponse } from '../deliveries/deliveries.dto.js';
 import { RecoveriesRepository, type Recovery } from './recoveries.repository.js';
 
 /** Accepts recoveries and reports their progress. `RecoveriesJob` runs them. */

@@ -1,5 +1,7 @@
+import { TextDecoder } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { HttpClient } from '../../../infrastructure/http-client/index.js';
+import { HttpClient, type ResponseText } from '../../../infrastructure/http-client/index.js';
+import { maskedText } from '../../../infrastructure/logging/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
 import {
   SpanKind,
@@ -9,11 +11,14 @@ import {
 } from '../../../infrastructure/tracing/index.js';
 import type { ClaimedDelivery, Outcome } from '../queue/delivery.js';
 import { EventSigner } from '../signing/event-signer.js';
-import { excerptOf } from './response-excerpt.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
 
 /** Success is status 200 and nothing else (specification, "Delivery"). */
 const OK = 200;
+
+/** Bytes of a response that the request log keeps. */
+const MAX_BYTES = 2 * 1024;
+const PART_OF_TOKEN = /[\w.+/=~%-]/;
 
 /** Makes one attempt: signs the event, posts it to the endpoint, and classifies the result. */
 @Injectable()
@@ -75,4 +80,19 @@ function spanOf({ id, endpointId, attempt, event, client }: ClaimedDelivery): Sp
       'mcs.webhook.endpoint_id': endpointId,
     },
   };
+}
+
+/**
+ * Returns the beginning of a text in which secrets are masked, at most 2 KiB in UTF-8. Masks before cutting, because half of a
+ * secret is not recognized.
+ */
+export function excerptOf({ text, isComplete }: ResponseText): string {
+  const masked = Buffer.from(maskedText(isComplete ? text : withoutLastToken(text)));
+  return new TextDecoder().decode(masked.subarray(0, MAX_BYTES), { stream: true });
+}
+
+function withoutLastToken(text: string): string {
+  let end = text.length;
+  while (end > 0 && PART_OF_TOKEN.test(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
 }

@@ -1,5 +1,4 @@
-import { serviceSignature } from './service-signature.js';
-import { standardSignatures } from './standard-webhooks.js';
+import { createHmac } from 'node:crypto';
 
 export interface Delivery {
   /** The same in every delivery of the event, so that receivers can recognize duplicates. */
@@ -36,4 +35,50 @@ export function deliveryHeaders(delivery: Delivery): Record<string, string> {
       ...otherSecrets,
     ]),
   };
+}
+
+/** The signed parts of a delivery (specification, "Signature"): the length of the body, not its bytes. */
+export interface SignedParts {
+  readonly event: string;
+  /** Not signed if the body has none. */
+  readonly sessionId?: string | null;
+  /** Size of the body in bytes. */
+  readonly contentLength: number;
+}
+
+/** Returns the header `Service-Signature`: the HMAC-SHA256 with the client secret, in base64. */
+export function serviceSignature(parts: SignedParts, secret: string): string {
+  return createHmac('sha256', secret).update(signedString(parts)).digest('base64');
+}
+
+function signedString({ event, sessionId, contentLength }: SignedParts): string {
+  const signed = [
+    ['Content-Length', String(contentLength)],
+    ['Content-Type', 'application/json'],
+    ['Encryption-Type', 'HMAC-SHA256'],
+    ['event', event],
+    ...(sessionId ? [['session_id', sessionId]] : []),
+  ];
+  return signed.flat().join('|');
+}
+
+/** The signed parts of a message in the Standard Webhooks specification. */
+export interface SignedMessage {
+  readonly id: string;
+  readonly timestampSeconds: number;
+  readonly body: Buffer;
+}
+
+/** Returns the header `webhook-signature` with a signature by each secret. */
+export function standardSignatures(message: SignedMessage, secrets: readonly string[]): string {
+  return secrets.map((secret) => standardSignature(message, secret)).join(' ');
+}
+
+/**
+ * Returns one signature of the header `webhook-signature` (Standard Webhooks 1.0.0, "Signature scheme", symmetric). The key is the UTF-8
+ * text of the client secret; the secret is not decoded from base64.
+ */
+export function standardSignature({ id, timestampSeconds, body }: SignedMessage, secret: string): string {
+  const signature = createHmac('sha256', secret).update(`${id}.${timestampSeconds}.`).update(body);
+  return `v1,${signature.digest('base64')}`;
 }

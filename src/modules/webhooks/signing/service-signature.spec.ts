@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { serviceSignature } from './service-signature.js';
+import { serviceSignature } from './delivery-headers.js';
 
 interface Vector {
   readonly name: string;

@@ -16,11 +16,11 @@ import { GaugeMetric, Metrics } from '../../../infrastructure/metrics/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
 import type { ClaimedDelivery, QueuedDelivery } from '../queue/delivery.js';
 import { DeliveryQueueService } from '../queue/delivery-queue.service.js';
-import { LANES_CHANNEL, WORKER_LOCK } from '../queue/lane-rules.js';
 import { PublicationsBatch, type LocalWorker } from '../queue/publications.batch.js';
+import { LANES_CHANNEL, WORKER_LOCK } from '../queue/sql/lane.js';
 import { DeliverySender } from '../sender/delivery-sender.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
-import { AttemptSlots, type Reservation } from './attempt-slots.js';
+import { AttemptSlots, type Reservation } from '../queue/attempt-slots.js';
 
 /** Milliseconds. Polling finds retries that become due, and lanes of which `StrandedDeliveriesJob` says that they are due. */
 const POLL_INTERVAL = SECOND;
@@ -43,6 +43,22 @@ const LAST_POLL_AGE = new GaugeMetric({
   help: 'Seconds since this process last polled the queue, or had no free slot and did not need to. A value above a few seconds means that the process cannot read the queue or hangs.',
 });
 
+/** The modes of a worker, and those that can follow each. */
+const NEXT_MODES = {
+  /** Until the application has started. */
+  new: ['waiting', 'draining'],
+  /** From the start of a claim until its attempts occupy their slots. */
+  claiming: ['waiting', 'lastClaim'],
+  /** Until something makes another claim worthwhile, and for at least `CLAIM_INTERVAL`. */
+  waiting: ['claiming', 'draining'],
+  /** Like `claiming`, but the worker is to stop: nothing is claimed afterwards. */
+  lastClaim: ['draining'],
+  /** Claims nothing. Attempts in flight end. */
+  draining: ['stopped'],
+  stopped: [],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+type Mode = keyof typeof NEXT_MODES;
+
 /** Claims due deliveries and makes their attempts. Any number of processes can do this at the same time. */
 @Injectable()
 export class DeliveryWorker
@@ -57,10 +73,9 @@ export class DeliveryWorker
   private readonly notified = new Map<string, number>();
   /** Aborted when something happens that makes another claim worthwhile. */
   private wakeUp = new AbortController();
-  private isStopping = false;
-  /** From the start of a claim until its attempts occupy their slots. */
-  private isClaiming = false;
-  private isPaused = false;
+  private mode: Mode = 'new';
+  /** Whether the log says that deliveries are paused, because the database is unavailable. */
+  private isReportedPaused = false;
   /** `performance.now()` when the process last queried the queue successfully, or had no free slot and did not need to. */
   private lastPollAt = performance.now();
   private lastClaimAt = 0;
@@ -84,6 +99,7 @@ export class DeliveryWorker
   }
 
   onApplicationBootstrap(): void {
+    this.enter('waiting');
     this.subscription = this.notifications.listen(
       LANES_CHANNEL,
       (endpointIds) => {
@@ -99,7 +115,8 @@ export class DeliveryWorker
 
   /** Stops claiming while the HTTP server closes. */
   beforeApplicationShutdown(): void {
-    this.isStopping = true;
+    if (this.isStopping) return;
+    this.enter(this.mode === 'claiming' ? 'lastClaim' : 'draining');
     this.publications.setWorker(undefined);
     this.wakeUp.abort();
   }
@@ -117,16 +134,27 @@ export class DeliveryWorker
     ]);
     timeout.abort();
     await this.subscription?.close();
+    if (this.mode !== 'stopped') this.enter('stopped');
+  }
+
+  private get isStopping(): boolean {
+    return this.mode === 'lastClaim' || this.mode === 'draining' || this.mode === 'stopped';
+  }
+
+  private enter(mode: Mode): void {
+    const next: readonly Mode[] = NEXT_MODES[this.mode];
+    if (!next.includes(mode)) throw new Error(`A worker cannot change from ${this.mode} to ${mode}`);
+    this.mode = mode;
   }
 
   private async run(): Promise<void> {
     while (!this.isStopping) {
       // Create the controller before claiming, so that a wake-up during the claim is not missed.
       this.wakeUp = new AbortController();
-      this.isClaiming = true;
+      this.enter('claiming');
       const claimed = await this.claim();
       for (const delivery of claimed ?? []) this.start(delivery);
-      this.isClaiming = false;
+      this.enter(this.isStopping ? 'draining' : 'waiting');
       // A lane whose notification remains is locked by another process, but only for a moment: try again.
       const retries = claimed !== undefined && this.notified.size > 0 && this.slots.free > 0;
       if (!claimed?.length && !retries) await this.pause();
@@ -141,9 +169,9 @@ export class DeliveryWorker
     try {
       const claimed = hasRoom ? await this.claimFreeSlots() : [];
       this.lastPollAt = performance.now();
-      if (hasRoom && this.isPaused) {
+      if (hasRoom && this.isReportedPaused) {
         this.logger.log('Deliveries resumed');
-        this.isPaused = false;
+        this.isReportedPaused = false;
       }
       return claimed;
     } catch (error) {
@@ -164,7 +192,8 @@ export class DeliveryWorker
 
   /** Reserves nothing during a claim, which may take all slots that are free when it begins. */
   reserve(organizationIds: ReadonlySet<string>): Reservation {
-    return this.slots.reserve(this.isClaiming ? new Set() : organizationIds);
+    const isClaiming = this.mode === 'claiming' || this.mode === 'lastClaim';
+    return this.slots.reserve(isClaiming ? new Set() : organizationIds);
   }
 
   /** Makes the attempt of a delivery that this process has claimed. */
@@ -198,7 +227,7 @@ export class DeliveryWorker
       this.logger.error('Deliveries could not be claimed', error);
       return;
     }
-    if (!this.isPaused) this.logger.warn(`Deliveries are paused: ${(error as Error).message}`);
-    this.isPaused = true;
+    if (!this.isReportedPaused) this.logger.warn(`Deliveries are paused: ${(error as Error).message}`);
+    this.isReportedPaused = true;
   }
 }

@@ -1,0 +1,77 @@
+import type { PlatformEnvironment } from '../config/index.js';
+import type { AttributedClient } from '../http/index.js';
+import type { DashboardActor, DashboardIdentity } from './dashboard-actor.js';
+import type { AuthenticatedClient } from './principals.js';
+
+export type CredentialCheck =
+  | { readonly accepted: true; readonly client: AuthenticatedClient }
+  /** `client` is set if the client exists, so that the failed request appears in its log. */
+  | { readonly accepted: false; readonly client?: AttributedClient };
+
+/** Port: verifies the credentials of API clients. */
+export abstract class CredentialVerifier {
+  /** Takes equally long for an unknown client and for a wrong secret. */
+  abstract verify(clientId: string, secret: string): Promise<CredentialCheck>;
+}
+
+/** Port: verifies the tokens of a surface. */
+export interface TokenVerifier<User> {
+  /** @returns undefined when the token is malformed, unknown, revoked, or must not be used on this host */
+  verify(token: string): Promise<User | 'expired' | undefined>;
+}
+
+/** Port: verifies logins in browsers. */
+export abstract class DashboardSessionVerifier {
+  /**
+   * @param token the value of the session's cookie
+   * @returns undefined when the login does not exist, has ended or expired, or its second factor is missing
+   */
+  abstract verify(token: string): Promise<DashboardIdentity | undefined>;
+}
+
+/** Port: the API clients whose data a dashboard user may access. */
+export abstract class AccessibleClients {
+  /**
+   * Returns the client of the user's organization in an environment.
+   *
+   * @throws ApiError ENVIRONMENT_MISMATCH when the access token is for the other environment
+   * @throws ApiError INVALID_FIELD when this host does not serve the environment
+   */
+  abstract forEnvironment(
+    actor: DashboardIdentity,
+    environment: PlatformEnvironment,
+  ): Promise<AttributedClient>;
+
+  /** Returns the client of the access token, or all clients of the organization for a login. */
+  abstract all(actor: DashboardIdentity): Promise<AttributedClient[]>;
+}
+
+/** An action of the audit log's catalog. Created by `auditAction` of the audit-logs module. */
+export interface AuditedAction {
+  readonly action: string;
+}
+
+/** The target of a denied request as far as its URL and credentials show it, because the body is not read. */
+export interface DeniedTarget {
+  /** The ID in the path; null if there is none. */
+  readonly name: string | null;
+  /** Undefined if nothing shows it. */
+  readonly environment?: PlatformEnvironment;
+}
+
+/** Port: records what the guards and pages observe, outside of transactions. */
+export abstract class AuditRecorder {
+  /** Records a denied attempt at an audited action. */
+  abstract recordDenial(actor: DashboardActor, action: AuditedAction, target: DeniedTarget): Promise<void>;
+
+  /**
+   * Records that a user exported data.
+   *
+   * @param environment of the data; undefined if it belongs to the whole organization
+   */
+  abstract recordExport(
+    actor: DashboardActor,
+    action: AuditedAction,
+    environment: PlatformEnvironment | undefined,
+  ): Promise<void>;
+}

@@ -1,0 +1,62 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { Request } from 'express';
+import type { PlatformEnvironment } from '../config/index.js';
+import type { AttributedClient } from '../http/index.js';
+import type { DashboardIdentity } from './dashboard-actor.js';
+
+/** The API client that a platform request is authenticated as. */
+export interface AuthenticatedClient {
+  readonly clientId: string;
+  readonly organizationId: string;
+  readonly environment: PlatformEnvironment;
+  /** Operations that are disabled by default and enabled for this client. */
+  readonly enabledOperations: ReadonlySet<string>;
+}
+
+/** The scopes of service tokens. */
+export const SERVICE_SCOPES = ['events:publish', 'detections:write'] as const;
+export type ServiceScope = (typeof SERVICE_SCOPES)[number];
+
+/** One of the platform's own services. */
+export interface AuthenticatedService {
+  readonly scopes: ReadonlySet<string>;
+}
+
+/** An agent that acts for one user, as its MCP token says. */
+export interface AuthenticatedAgent {
+  /** Identifies the token in rate limits. */
+  readonly tokenId: string;
+  /** SHA-256. */
+  readonly tokenHash: Buffer;
+  readonly client: AttributedClient;
+  readonly organizationId: string;
+  readonly externalUserId: string;
+  /** E.164; the user's, if the client gave one. Decrypted when it is read. */
+  readonly phoneNumber: string | undefined;
+  /** When the token expires. */
+  readonly expiresAt: Date;
+}
+
+/** The client or user that sent a request. */
+export type RequestingOrganization = AuthenticatedClient | DashboardIdentity;
+
+/** Returns the authenticated client. Call it only on routes that accept Basic credentials. */
+export function currentClientOf(request: Request): AuthenticatedClient {
+  return request.user as AuthenticatedClient;
+}
+
+/** Returns the authenticated agent. Call it only on routes that accept MCP tokens. */
+export function currentAgentOf(request: Request): AuthenticatedAgent {
+  return request.user as AuthenticatedAgent;
+}
+
+const currentUser = <User>() =>
+  createParamDecorator(
+    (_data: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<Request>().user as User,
+  );
+
+/** Handler parameter: the authenticated client. */
+export const CurrentClient = currentUser<AuthenticatedClient>();
+
+/** Handler parameter of operations that accept both Basic credentials and a login. */
+export const CurrentOrganization = currentUser<RequestingOrganization>();

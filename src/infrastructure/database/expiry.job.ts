@@ -1,0 +1,94 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Cron } from '@nestjs/schedule';
+import { DataSource } from 'typeorm';
+import { LoadedConfiguration } from '../config/index.js';
+import { Clock, hourlyAt } from '../time/index.js';
+import { JobLock } from './advisory-lock.js';
+
+/** Small enough that no other statement waits long for a lock. */
+const ROWS_PER_STATEMENT = 1_000;
+const EXPIRY = Symbol('expiry');
+
+type KeepFor = (configuration: LoadedConfiguration) => number;
+
+/** How many milliseconds rows of a table are kept after the time in a column. */
+interface ExpiryRule {
+  readonly entity: string;
+  readonly property: string;
+  readonly table: string;
+  /** The only column of the primary key. */
+  readonly key: string;
+  readonly column: string;
+  readonly isInMilliseconds: boolean;
+  readonly keepFor: number;
+}
+
+/**
+ * Deletes a row of the entity once this many milliseconds have passed since the time in the column. The column is a
+ * `timestamptz`, or a `bigint` that holds milliseconds since the epoch. The entity's primary key must have exactly one
+ * column.
+ */
+export function DeleteAfter(keepFor: number | KeepFor): PropertyDecorator {
+  return (prototype, property) =>
+    Reflect.defineMetadata(
+      EXPIRY,
+      { property: String(property), keepFor: typeof keepFor === 'number' ? () => keepFor : keepFor },
+      prototype.constructor,
+    );
+}
+
+/** Deletes the expired rows of every table whose entity has a `@DeleteAfter` column. */
+@Injectable()
+export class ExpiryJob {
+  private readonly logger = new Logger('Expiry');
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly lock: JobLock,
+    private readonly configuration: LoadedConfiguration,
+    private readonly clock: Clock,
+  ) {}
+
+  @Cron(hourlyAt(35))
+  async run(): Promise<void> {
+    await this.lock.runExclusively('expiry', async () => {
+      for (const rule of this.rules()) {
+        // A failure for one table must not prevent the cleanup of the others.
+        await this.deleteExpired(rule).catch((error: unknown) =>
+          this.logger.error(`Expired rows of ${rule.entity} were not deleted`, error),
+        );
+      }
+    });
+  }
+
+  rules(): ExpiryRule[] {
+    return this.dataSource.entityMetadatas.flatMap((metadata) => {
+      const rule = Reflect.getMetadata(EXPIRY, metadata.target as object) as
+        { readonly property: string; readonly keepFor: KeepFor } | undefined;
+      const column = rule && metadata.findColumnWithPropertyName(rule.property);
+      const [key] = metadata.primaryColumns;
+      if (!column || !key) return [];
+      return {
+        entity: metadata.name,
+        property: rule.property,
+        table: metadata.tableName,
+        key: key.databaseName,
+        column: column.databaseName,
+        isInMilliseconds: column.type === 'bigint',
+        keepFor: rule.keepFor(this.configuration),
+      };
+    });
+  }
+
+  private async deleteExpired({ table, key, column, isInMilliseconds, keepFor }: ExpiryRule): Promise<void> {
+    const before = this.clock.milliseconds() - keepFor;
+    let deleted: number;
+    do {
+      [, deleted] = await this.dataSource.query<[unknown, number]>(
+        `DELETE FROM ${table} WHERE ${key} IN (
+           SELECT ${key} FROM ${table} WHERE ${column} < $1 ORDER BY ${column} LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+        [isInMilliseconds ? before : new Date(before), ROWS_PER_STATEMENT],
+      );
+    } while (deleted === ROWS_PER_STATEMENT);
+  }
+}

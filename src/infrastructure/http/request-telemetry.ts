@@ -1,0 +1,93 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { CounterMetric, GaugeMetric, HistogramMetric, Metrics } from '../metrics/index.js';
+import { SECOND } from '../time/index.js';
+import { SpanKind, SpanStatusCode, Tracing, type Span } from '../tracing/index.js';
+import type { RequestContext } from './request-context.js';
+
+/** Other methods must not become label values, because clients can send any text. */
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+const OTHER_METHOD = '_OTHER';
+
+/** Returns the pattern of the matched route, or undefined if no route matched. */
+export function routeOf(request: Request): string | undefined {
+  return (request.route as { path?: string } | undefined)?.path;
+}
+
+/** Returns the method or `_OTHER` (OpenTelemetry semantic conventions for HTTP). */
+function methodOf(request: Request): string {
+  return METHODS.has(request.method) ? request.method : OTHER_METHOD;
+}
+
+/** Label of unknown paths and of the documentation's files, which have no route. */
+const UNMATCHED = 'unmatched';
+
+const REQUESTS = new CounterMetric({
+  name: 'mcs_http_requests_total',
+  help: 'Completed requests. `route` is the pattern of the route, or `unmatched`.',
+  labels: ['method', 'route', 'status'],
+});
+const DURATION = new HistogramMetric({
+  name: 'mcs_http_request_duration_seconds',
+  help: 'Time from the request headers to the response, including the request log entry.',
+  labels: ['method', 'route'],
+});
+const IN_FLIGHT = new GaugeMetric({
+  name: 'mcs_http_requests_in_flight',
+  help: 'Requests that are being processed.',
+});
+
+/** Metrics of HTTP requests. */
+@Injectable()
+export class RequestMetrics {
+  private readonly requests = this.metrics.counter(REQUESTS);
+  private readonly duration = this.metrics.histogram(DURATION);
+
+  constructor(private readonly metrics: Metrics) {}
+
+  /** @param count returns the number of requests in flight */
+  watch(count: () => number): void {
+    this.metrics.gauge(IN_FLIGHT, () => [{ labels: {}, value: count() }]);
+  }
+
+  completed(request: Request, response: Response, milliseconds: number): void {
+    const method = methodOf(request);
+    const route = routeOf(request) ?? UNMATCHED;
+    this.requests.inc({ method, route, status: response.statusCode });
+    this.duration.observe({ method, route }, milliseconds / SECOND);
+  }
+}
+
+/** A span for each request (OpenTelemetry semantic conventions for HTTP), with the route instead of the path. */
+@Injectable()
+export class RequestSpans {
+  constructor(private readonly tracing: Tracing) {}
+
+  /** Returns undefined if tracing is disabled. */
+  begin(request: Request): Span | undefined {
+    return this.tracing.begin(methodOf(request), { kind: SpanKind.SERVER, headers: request.headers });
+  }
+
+  /** Runs the work with the span as the parent of further spans. */
+  within(span: Span | undefined, work: () => void): void {
+    this.tracing.within(span, work);
+  }
+
+  end(span: Span, request: Request, response: Response, context: RequestContext): void {
+    const [method, route] = [methodOf(request), routeOf(request)];
+    const { statusCode } = response;
+    span.setAttributes({
+      'http.request.method': method,
+      'http.response.status_code': statusCode,
+      'mcs.request_id': context.requestId,
+      ...(route !== undefined && { 'http.route': route }),
+      ...(context.tool !== undefined && { 'gen_ai.tool.name': context.tool }),
+      ...(context.client && { 'mcs.client_id': context.client.clientId }),
+    });
+    if (route !== undefined) span.updateName(`${method} ${route}`);
+    if (statusCode >= 500) {
+      span.setAttribute('error.type', String(statusCode)).setStatus({ code: SpanStatusCode.ERROR });
+    }
+    span.end();
+  }
+}

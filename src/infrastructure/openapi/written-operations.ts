@@ -1,0 +1,166 @@
+import type { Type } from '@nestjs/common';
+import type { OpenAPIObject, SchemaObject } from '@nestjs/swagger';
+import { ServiceConfiguration, type Surface } from '../config/index.js';
+import { conditionsOf, type ConditionalPresence } from '../validation/index.js';
+import type { Components, Part } from './components.js';
+import { resolveDescription, responsesOf, type ConfigurationOf, type DocumentedRoute } from './operation.js';
+
+export type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
+
+/** The headings of the surfaces, in their order. */
+export const SURFACE_NAMES: Readonly<Record<Surface, string>> = {
+  platform: 'Platform API',
+  connector: 'Agent connector',
+  dashboard: 'Dashboard API',
+  careers: 'Careers',
+  internal: 'Internal API',
+};
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  required?: boolean;
+  example?: unknown;
+  schema: SchemaObject;
+  /** @nestjs/swagger leaves a reference to an enumeration here instead of in the schema. */
+  allOf?: readonly SchemaObject[];
+}
+
+interface Body {
+  readonly content: Readonly<Record<string, { readonly schema: object; example?: unknown }>>;
+}
+
+/** A route, and the classes of the parameters of its handler. */
+export interface DiscoveredRoute extends DocumentedRoute {
+  readonly parameters: readonly unknown[];
+}
+
+interface Context {
+  readonly schemas: Readonly<Record<string, SchemaObject>>;
+  readonly components: Components;
+  readonly configurationOf: ConfigurationOf;
+}
+
+/**
+ * Returns an operation of @nestjs/swagger with everything that its route documents. Its tag is made of the surface and the
+ * topic, such as `Platform API · MCP tokens`: Swagger UI does not support groups of tags.
+ */
+export function writtenOperation(
+  { operationId, parameters = [], requestBody, security, summary, tags = [] }: Operation,
+  { surface, operation, parameters: classes }: DiscoveredRoute,
+  { schemas, components, configurationOf }: Context,
+): Operation {
+  const { pathParameters = {}, body } = operation;
+  const described = (parameters as Parameter[]).map((parameter) => {
+    const part = writtenParameter(parameter) as unknown as Part;
+    const name = pathParameters[parameter.name]?.component;
+    return name === undefined ? part : components.add('parameters', name, part);
+  });
+  const url = configurationOf(ServiceConfiguration).publicUrlOf(surface);
+  const written = {
+    operationId,
+    ...(described.length > 0 && { parameters: described }),
+    ...(body && { requestBody: writtenBody(requestBody as Body, body, schemas) }),
+    responses: responsesOf(operation, classes, components),
+    security,
+    summary,
+    tags: [[SURFACE_NAMES[surface], ...tags].join(TAG_SEPARATOR)],
+    description: resolveDescription(operation.description, configurationOf),
+    ...(url !== undefined && { servers: [{ url, description: SURFACE_NAMES[surface] }] }),
+  };
+  return written as unknown as Operation;
+}
+
+/** Separates the surface and the topic. */
+export const TAG_SEPARATOR = ' · ';
+
+/** Viewers fill in `example`, but not `examples` of a schema: what they send should work, and IDs of examples do not exist. */
+function writtenParameter({
+  name,
+  schema,
+  allOf = [],
+  example: own,
+  required,
+  ...parameter
+}: Parameter): object {
+  const { example: inSchema, ...ownSchema } = schema;
+  const example = own ?? (inSchema as unknown);
+  const [enumeration] = allOf;
+  const isFilledIn = required === true && parameter.in === 'query' && example !== undefined;
+  const examples = !isFilledIn && !enumeration && example !== undefined ? { examples: [example] } : {};
+  return {
+    name,
+    ...(required === true && { required }),
+    ...parameter,
+    schema: { ...(enumeration ?? ownSchema), ...examples },
+    ...(isFilledIn && { example }),
+  };
+}
+
+/** Returns the body with whether it is required and an example, and adds the conditions between its fields to its schema. */
+function writtenBody(
+  { content }: Body,
+  type: Type,
+  schemas: Readonly<Record<string, SchemaObject>>,
+): { readonly required: boolean; readonly content: object } {
+  const schema = schemas[type.name] as SchemaObject;
+  for (const [field, condition] of conditionsOf(type)) Object.assign(schema, conditionOf(field, condition));
+  const example = exampleOf(schema);
+  const media = Object.entries(content).map(([name, each]) => [
+    name,
+    { ...each, ...(example !== undefined && { example }) },
+  ]);
+  return { required: (schema.required ?? []).length > 0, content: Object.fromEntries(media) };
+}
+
+/**
+ * Returns an example without optional IDs and without optional fields that have no example; undefined if viewers can use
+ * the examples of the properties. They do not find examples next to references.
+ */
+function exampleOf({ properties = {}, required = [] }: SchemaObject): object | undefined {
+  const fields = Object.entries(properties as Record<string, SchemaObject>);
+  const isOmitted = ([name, field]: [string, SchemaObject]): boolean =>
+    !required.includes(name) && (field.format === 'uuid' || !('example' in field));
+  const isFound = fields.some(([, field]) => 'example' in field && !('allOf' in field));
+  if (isFound && !fields.some(isOmitted)) return undefined;
+  return Object.fromEntries(
+    fields.filter((field) => !isOmitted(field)).map(([name, { example }]) => [name, example as unknown]),
+  );
+}
+
+/** Returns the condition of an object that requires a field if another one is missing or has a certain value. */
+function conditionOf(field: string, condition: ConditionalPresence): object {
+  if ('unless' in condition) return { if: isPresent(condition.unless), else: isPresent(field) };
+  const { when, is } = condition;
+  const description = 'The other field that decides.';
+  return {
+    if: { required: [when], properties: { [when]: { const: is, description } } },
+    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+    then: isPresent(field),
+  };
+}
+
+/** `null` counts as missing. */
+function isPresent(field: string): object {
+  const description = 'Present, and not null.';
+  return { required: [field], properties: { [field]: { type: 'string', description } } };
+}
+
+/**
+ * Returns a schema with what @nestjs/swagger writes for references replaced:
+ *
+ * - `allOf: [{ $ref }]` becomes `$ref`. OpenAPI 3.0 did not allow other members next to `$ref`; since 3.1, `allOf` only
+ *   suggests inheritance to readers and generators.
+ * - `anyOf: [{ $ref }, { type: 'null' }]` becomes `oneOf`, because a value cannot match both.
+ */
+export function writtenSchema<Schema>(schema: Schema): Schema {
+  if (Array.isArray(schema)) return schema.map(writtenSchema) as Schema;
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { allOf, anyOf, ...rest } = schema as { allOf?: Part[]; anyOf?: Part[] };
+  const isReference = allOf?.length === 1 && '$ref' in (allOf[0] ?? {});
+  const isNullable = anyOf?.some(({ type }) => type === 'null');
+  const written = isReference ? { ...allOf[0], ...rest } : isNullable ? { oneOf: anyOf, ...rest } : schema;
+  return Object.fromEntries(
+    Object.entries(written).map(([name, value]) => [name, writtenSchema(value as unknown)]),
+  ) as Schema;
+}

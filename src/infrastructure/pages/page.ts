@@ -1,0 +1,55 @@
+import { createContext, type ComponentChildren } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { DashboardIdentity } from '../auth/index.js';
+import type { PlatformEnvironment } from '../config/index.js';
+
+/** A page to show. */
+export interface Page {
+  /** Shown in the browser's tab and as the heading. */
+  readonly title: string;
+  /** The page that this one belongs to, such as the list that an item is in. */
+  readonly parent?: { readonly title: string; readonly path: string };
+  /** Links and buttons beside the heading. */
+  readonly actions?: ComponentChildren;
+  readonly content: ComponentChildren;
+  /** Defaults to 200. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A redirect, sent as 303 so that a reload does not send the form again (RFC 9110, section 15.4.4). */
+interface PageRedirect {
+  /** A path of this service. */
+  readonly redirectTo: string;
+}
+
+/** The return value of a page's handler. */
+export type PageResponse = Page | PageRedirect;
+
+/** Values that every page gets from the request. */
+export interface PageContext {
+  /** Proves that a form comes from our own page. */
+  readonly formToken: string;
+  /** The user, if one is logged in. */
+  readonly user?: DashboardIdentity;
+  /** The environment that the page shows, or else the one that the browser last showed. */
+  readonly environment: PlatformEnvironment;
+  /** The environments that this deployment serves. */
+  readonly environments: readonly PlatformEnvironment[];
+  readonly path: string;
+  /** The parameters of the query that appear once. */
+  readonly query: Readonly<Record<string, string>>;
+  readonly now: Date;
+}
+
+export const CurrentPage = createContext<PageContext>({
+  formToken: '',
+  environment: 'development',
+  environments: [],
+  path: '',
+  query: {},
+  now: new Date(0),
+});
+
+/** Returns the values of the request whose page is rendered. For components only. */
+export const usePage = (): PageContext => useContext(CurrentPage);

@@ -1,0 +1,162 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { mayPerform } from '../../auth/index.js';
+import { usePage } from '../page.js';
+
+/** How a value is colored. The words must say the same, because not everyone sees the color. */
+export type Tone = 'good' | 'warn' | 'bad' | 'soft';
+
+/** A state in a word or two. */
+export function Badge({
+  tone,
+  children,
+}: {
+  readonly tone: Tone;
+  readonly children: ComponentChildren;
+}): VNode {
+  return <span class={`badge tone-${tone}`}>{children}</span>;
+}
+
+/** A success or error message, which screen readers announce when the page loads. */
+export function Notice(props: {
+  readonly kind: 'good' | 'bad';
+  readonly children: ComponentChildren;
+}): VNode {
+  return (
+    <div class={`notice ${props.kind}`} role={props.kind === 'bad' ? 'alert' : 'status'}>
+      {props.children}
+    </div>
+  );
+}
+
+/** Why the form was not accepted, if it was not. */
+export function Problem({ message }: { readonly message: string | undefined }): VNode | null {
+  return message === undefined ? null : <Notice kind="bad">{message}</Notice>;
+}
+
+/**
+ * Says what the form that led to this page has done. The redirect after a form names it in the parameter `done`; only the
+ * given messages can be shown.
+ */
+export function Done({ messages }: { readonly messages: Readonly<Record<string, string>> }): VNode | null {
+  const { done } = usePage().query;
+  const message = done !== undefined && Object.hasOwn(messages, done) ? messages[done] : undefined;
+  return message === undefined ? null : <Notice kind="good">{message}</Notice>;
+}
+
+interface EmptyStateProps {
+  readonly title: string;
+  /** What to do next. */
+  readonly children: ComponentChildren;
+}
+
+/** Shown in place of a list that has no entries. */
+export function EmptyState({ title, children }: EmptyStateProps): VNode {
+  return (
+    <div class="empty">
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}
+
+/** A paragraph that links to another page. */
+export function Link({ to, children }: { readonly to: string; readonly children: string }): VNode {
+  return (
+    <p>
+      <a href={to}>{children}</a>
+    </p>
+  );
+}
+
+interface ButtonLinkProps {
+  readonly to: string;
+  readonly kind?: 'first' | 'second' | 'danger';
+  readonly children: ComponentChildren;
+  /** Read to screen readers after the label, if several links of a page have the same label. */
+  readonly of?: string;
+}
+
+/** A link to a form, which looks like a button. */
+export function ButtonLink({ to, kind = 'first', children, of }: ButtonLinkProps): VNode {
+  return (
+    <a class={`button ${kind}`} href={to}>
+      {children}
+      {of ? <span class="unseen">{` ${of}`}</span> : null}
+    </a>
+  );
+}
+
+interface AllowedProps {
+  /** The `operationId` of an operation of the dashboard API. */
+  readonly operation: string;
+  /** Shown to the other users. */
+  readonly otherwise?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** Shows something only to users whose role may perform the operation. */
+export function Allowed({ operation, otherwise = null, children }: AllowedProps): VNode {
+  const { user } = usePage();
+  return <>{user && mayPerform(user, operation) ? children : otherwise}</>;
+}
+
+interface MomentProps {
+  readonly time: Date;
+  /** Whether the time is shown to the millisecond. */
+  readonly isExact?: boolean;
+}
+
+/** A time in UTC, to the minute. */
+export function Moment({ time, isExact = false }: MomentProps): VNode {
+  return <time datetime={time.toISOString()}>{utc(time, isExact ? 23 : 16)}</time>;
+}
+
+/** A time relative to now, such as "5 minutes ago". Hovering shows the time in UTC to the second. */
+export function RelativeTime({ time }: { readonly time: Date }): VNode {
+  return (
+    <time datetime={time.toISOString()} title={utc(time, 19)}>
+      {relativeTime(time, usePage().now)}
+    </time>
+  );
+}
+
+function utc(time: Date, length: 16 | 19 | 23): string {
+  return `${time.toISOString().slice(0, length).replace('T', ' ')} UTC`;
+}
+
+const FORMAT = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+/** Units and their lengths in seconds. */
+const UNITS = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+] as const;
+
+/** Returns the time in words, in whole units, rounded down: 119 seconds ago is "1 minute ago". */
+function relativeTime(time: Date, now: Date): string {
+  const seconds = Math.trunc((time.getTime() - now.getTime()) / 1_000);
+  const [unit, length] = UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
+  return FORMAT.format(Math.trunc(seconds / length), unit);
+}
+
+interface CodeBlockProps {
+  readonly title: string;
+  readonly code: string;
+}
+
+/** Text to read or copy. The button appears with the script that copies. */
+export function CodeBlock({ title, code }: CodeBlockProps): VNode {
+  return (
+    <figure class="code-block">
+      <figcaption>
+        {title}
+        <button type="button" class="second copy needs-script" aria-label={`Copy: ${title}`}>
+          Copy
+        </button>
+      </figcaption>
+      <pre tabindex={0} aria-label={title} role="region">
+        <code>{code}</code>
+      </pre>
+    </figure>
+  );
+}

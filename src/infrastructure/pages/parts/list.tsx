@@ -1,0 +1,178 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { usePage } from '../page.js';
+import { localTimeOf } from '../submitted.js';
+import { SelectField, TextField } from './form.js';
+
+/** The list that filters and live updates replace. */
+const RESULTS = 'results';
+
+interface FilterFormProps {
+  /** The label of the button. */
+  readonly apply?: string;
+  /** The text of the link to the list without filters. */
+  readonly clear?: string;
+  readonly children: ComponentChildren;
+}
+
+/**
+ * The filters of a list, which become parameters of the page's address. With a script, only the results are replaced, and the
+ * address changes too.
+ *
+ * @param children fields; those without a value are not applied
+ */
+export function FilterForm({
+  apply = 'Apply filters',
+  clear = 'Clear filters',
+  children,
+}: FilterFormProps): VNode {
+  const { path } = usePage();
+  return (
+    <form
+      class="filters"
+      method="get"
+      action={path}
+      hx-get={path}
+      hx-target={`#${RESULTS}`}
+      hx-select={`#${RESULTS}`}
+      hx-swap="outerHTML"
+      hx-push-url="true"
+    >
+      {children}
+      <div class="actions">
+        <button class="second">{apply}</button>
+        {/* Always shown, because a script that applies the filters leaves the form as it is. */}
+        <a href={path}>{clear}</a>
+      </div>
+    </form>
+  );
+}
+
+interface FilterProps {
+  /** The name of the parameter. */
+  readonly name: string;
+  readonly label: string;
+  readonly hint?: string;
+  /** Times are in UTC. */
+  readonly type?: 'text' | 'datetime-local' | 'number';
+}
+
+/** An optional field of a `FilterForm`. */
+export function Filter(props: FilterProps): VNode {
+  const value = usePage().query[props.name];
+  const shown = props.type === 'datetime-local' ? localTimeOf(value) : value;
+  return <TextField {...props} value={shown} required={false} />;
+}
+
+interface ChoiceProps {
+  /** The name of the parameter. */
+  readonly name: string;
+  readonly label: string;
+  /** What the first option is called, which applies no filter. */
+  readonly all?: string;
+  readonly options: readonly { readonly value: string; readonly label: string }[];
+}
+
+/** A choice of a `FilterForm`. */
+export function FilterChoice({ all = 'All', options, ...field }: ChoiceProps): VNode {
+  const value = usePage().query[field.name];
+  return <SelectField {...field} options={[{ value: '', label: all }, ...options]} value={value} />;
+}
+
+interface ToolbarProps {
+  /** What the list shows. */
+  readonly children: ComponentChildren;
+  /** List items with further links. */
+  readonly links?: ComponentChildren;
+  /** The path of the export, without the format. */
+  readonly exportPath: string;
+  /** What an export contains. */
+  readonly exportHint: string;
+}
+
+/** Says above a list what it shows, and links to files with its entries. */
+export function Toolbar({ children, links, exportPath, exportHint }: ToolbarProps): VNode {
+  const { query } = usePage();
+  return (
+    <div class="toolbar">
+      <p>{children}</p>
+      <ul>
+        {links}
+        {['csv', 'ndjson'].map((format) => (
+          <li key={format}>
+            <a href={pathWith(`${exportPath}/${format}`, query, { cursor: undefined, live: undefined })}>
+              {`Export as ${format.toUpperCase()}`}
+            </a>
+          </li>
+        ))}
+        <li class="hint">{exportHint}</li>
+      </ul>
+    </div>
+  );
+}
+
+interface ResultsProps {
+  /** Whether the list may be updated live: the user turns it on. */
+  readonly canBeLive?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/**
+ * The results of a list. With live updates, a script loads the list again every 5 seconds while the page is visible. Users
+ * start and stop them (WCAG 2.2, 2.2.2), and each update counts toward the user's request limit.
+ */
+export function Results({ canBeLive = false, children }: ResultsProps): VNode {
+  const { path, query } = usePage();
+  const isLive = canBeLive && query['live'] === 'on';
+  const address = pathWith(path, query, {});
+  const live = isLive
+    ? { 'hx-get': address, 'hx-trigger': 'every 5s', 'hx-select': `#${RESULTS}`, 'hx-swap': 'outerHTML' }
+    : {};
+  return (
+    <div id={RESULTS} {...live}>
+      {canBeLive ? (
+        <p class="live needs-script">
+          {isLive ? <span class="badge tone-good">Live</span> : null}{' '}
+          <a href={pathWith(path, query, { live: isLive ? undefined : 'on' })}>
+            {isLive ? 'Stop live updates' : 'Start live updates'}
+          </a>
+        </p>
+      ) : null}
+      {children}
+    </div>
+  );
+}
+
+/** Returns a path with the parameters of a query and some changes to them; undefined removes a parameter. */
+export function pathWith(
+  path: string,
+  query: Readonly<Record<string, string>>,
+  changes: Readonly<Record<string, string | undefined>>,
+): string {
+  const parameters = Object.entries({ ...query, ...changes }).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '' && entry[0] !== 'done',
+  );
+  return parameters.length === 0 ? path : `${path}?${new URLSearchParams(parameters)}`;
+}
+
+interface PaginationProps {
+  readonly nextCursor: string | null;
+  /** What else changes in the address of the next page: undefined removes a parameter. */
+  readonly changes?: Readonly<Record<string, string | undefined>>;
+}
+
+/** Links to the next page of a list, and back to its start. Cursors lead forward only. */
+export function Pagination({ nextCursor, changes = {} }: PaginationProps): VNode | null {
+  const { path, query } = usePage();
+  const isFirst = query['cursor'] === undefined;
+  if (isFirst && nextCursor === null) return null;
+  return (
+    <nav class="pagination" aria-label="Pages">
+      {isFirst ? null : <a href={pathWith(path, query, { cursor: undefined })}>Back to the first page</a>}
+      {nextCursor === null ? (
+        <span>This is the last page.</span>
+      ) : (
+        <a href={pathWith(path, query, { ...changes, cursor: nextCursor, live: undefined })}>Next page</a>
+      )}
+    </nav>
+  );
+}

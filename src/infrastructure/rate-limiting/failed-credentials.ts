@@ -1,0 +1,69 @@
+import { Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import { rateLimitKeyOfAddress } from '../http/index.js';
+import { PlatformRateLimitConfiguration } from './rate-limit.configuration.js';
+import { RateLimiters } from './rate-limiters.js';
+import type { RequestLimit } from './counted-limit.js';
+
+const WINDOW = { seconds: 60 };
+/** Characters of a client ID, which is a UUID. Longer values are truncated to limit the memory for each key. */
+const CLIENT_ID_LENGTH = 36;
+
+/** How to respond to a request with wrong credentials beyond a limit. */
+interface TooManyFailures {
+  /** Seconds. */
+  readonly retryAfter: number;
+  /** Whether this request stands for all that follow it in the client's request log. */
+  readonly isFirst: boolean;
+  /** Tell the client about the limit. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * Limits wrong credentials per IP address, and those of an API client also per client and IP address. Call it only after the
+ * credentials have been checked, so that a flood of wrong secrets never refuses the right one.
+ */
+@Injectable()
+export class FailedCredentials {
+  private readonly perAddress = this.limiters.limit({
+    ...WINDOW,
+    name: 'failed-credentials-per-address',
+    requests: (configuration) => configuration.get(PlatformRateLimitConfiguration).failuresPerAddress,
+  });
+  private readonly perClient = this.limiters.limit({
+    ...WINDOW,
+    name: 'failed-credentials-per-client',
+    requests: (configuration) => configuration.get(PlatformRateLimitConfiguration).failuresPerClient,
+  });
+  /** Per client, address and minute, failures beyond a limit share one entry in the request log. */
+  private readonly entries = this.limiters.limit({
+    ...WINDOW,
+    name: 'failed-credentials-entries',
+    requests: () => 1,
+  });
+
+  constructor(private readonly limiters: RateLimiters) {}
+
+  /**
+   * Counts a failure.
+   *
+   * @param clientId absent for tokens, which do not name their client
+   * @returns undefined within the limits
+   */
+  async count(request: Request, clientId?: string): Promise<TooManyFailures | undefined> {
+    const address = rateLimitKeyOfAddress(request.ip ?? '');
+    // In lower case, because credentials are accepted in every spelling of the UUID.
+    const both = `${address} ${(clientId ?? '').slice(0, CLIENT_ID_LENGTH).toLowerCase()}`;
+    // Counts the address first, which limits the number of client IDs to count.
+    const counts: [RequestLimit, string][] = [[this.perAddress, address]];
+    if (clientId !== undefined) counts.push([this.perClient, both]);
+    for (const [limit, subject] of counts) {
+      const state = await limit.consume(subject);
+      const { retryAfter } = state;
+      if (retryAfter === undefined) continue;
+      const isFirst = (await this.entries.count(both)) === undefined;
+      return { retryAfter, isFirst, headers: limit.headersOf(state) };
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,52 @@
+import { Configuration, EnvironmentVariable, IsIntegerBetween } from '../config/index.js';
+
+/** Messages for each tool call: clients without sessions repeat the handshake and `tools/list`. */
+const MESSAGES_PER_TOOL_CALL = 5;
+
+@Configuration('Agent connector')
+export class ConnectorRateLimitConfiguration {
+  @EnvironmentVariable(
+    'MCP_TOOL_CALLS_PER_MINUTE',
+    'Maximum number of tool calls per minute with one MCP token. The limit for messages of any kind, tool calls included, is five times as high.',
+  )
+  @IsIntegerBetween(1, 100_000_000)
+  toolCallsPerMinute: number = 120;
+
+  get messagesPerMinute(): number {
+    return this.toolCallsPerMinute * MESSAGES_PER_TOOL_CALL;
+  }
+}
+
+@Configuration('Rate limits')
+export class DashboardRateLimitConfiguration {
+  @EnvironmentVariable(
+    'DASHBOARD_REQUESTS_PER_MINUTE',
+    'Maximum number of requests per minute from one user to the dashboard API.',
+  )
+  @IsIntegerBetween(1, 100_000_000)
+  dashboardRequestsPerMinute: number = 600;
+}
+
+@Configuration('Rate limits of the platform API')
+export class PlatformRateLimitConfiguration {
+  @EnvironmentVariable(
+    'PLATFORM_REQUESTS_PER_MINUTE',
+    'Maximum number of requests per minute from one client to the platform API. Operations with a limit of their own are not counted.',
+  )
+  @IsIntegerBetween(1, 100_000_000)
+  requestsPerMinute: number = 6_000;
+
+  @EnvironmentVariable(
+    'FAILED_CREDENTIALS_PER_MINUTE',
+    'Maximum number of requests per minute with wrong Basic credentials from one IP address for one client. Requests with the right credentials are never refused.',
+  )
+  @IsIntegerBetween(1, 100_000_000)
+  failuresPerClient: number = 30;
+
+  @EnvironmentVariable(
+    'FAILED_CREDENTIALS_PER_MINUTE_AND_ADDRESS',
+    'Maximum number of requests per minute with wrong credentials from one IP address: Basic credentials of all clients, MCP tokens and service tokens together. Requests with the right credentials are never refused.',
+  )
+  @IsIntegerBetween(1, 100_000_000)
+  failuresPerAddress: number = 600;
+}

@@ -1,0 +1,319 @@
+import {
+  applyDecorators,
+  HttpCode,
+  Inject,
+  Injectable,
+  mixin,
+  UseFilters,
+  UseGuards,
+  UseInterceptors,
+  type CanActivate,
+  type ExecutionContext,
+  type Type,
+} from '@nestjs/common';
+import { AuthGuard } from '@nestjs/passport';
+import { ApiBasicAuth, ApiExcludeEndpoint, ApiSecurity } from '@nestjs/swagger';
+import type { Request } from 'express';
+import {
+  CROSS_SITE_REQUEST,
+  DashboardAuthGuard,
+  DashboardPermissionGuard,
+  declarePermission,
+  INVALID_SERVICE_TOKEN,
+  LOGIN_REQUIRED,
+  missingServiceScope,
+  RECENT_LOGIN_REQUIRED,
+  RequirePermission,
+  SECOND_FACTOR_REQUIRED,
+  ServiceScopeGuard,
+  sessionTokenOf,
+  type DashboardPermission,
+  type ServiceScope,
+} from '../auth/index.js';
+import { ServiceConfiguration, type Surface } from '../config/index.js';
+import {
+  INSUFFICIENT_ROLE,
+  INSUFFICIENT_SCOPE,
+  INTERNAL_ERROR,
+  INVALID_ACCESS_TOKEN,
+  INVALID_API_KEYS,
+  NO_ACCESS,
+  PAYLOAD_TOO_LARGE,
+  RATE_LIMIT_EXCEEDED,
+  SERVICE_UNAVAILABLE,
+  TOO_MANY_REQUESTS,
+  UNSUPPORTED_MEDIA_TYPE,
+} from '../errors/index.js';
+import { JsonBodyGuard, OnSurface, OriginGuard, RecordRequest } from '../http/index.js';
+import {
+  DocumentedOperation,
+  resolveDescription,
+  withSharedMessages,
+  type ConfigurationOf,
+  type OperationDocument,
+} from '../openapi/index.js';
+import {
+  ConnectorRateLimitConfiguration,
+  DashboardRateLimitConfiguration,
+  PlatformRateLimitConfiguration,
+  type RateLimit,
+} from '../rate-limiting/index.js';
+import { JsonRpcExceptionFilter, JsonRpcMessageGuard } from './json-rpc.js';
+import { OrganizationQueue } from './organization-queue.interceptor.js';
+import { RateLimitGuard } from './rate-limit.guard.js';
+
+/** Counts the requests of a client to all operations without a limit of their own together. */
+const PLATFORM_LIMIT: RateLimit = {
+  name: 'platform',
+  requests: (configuration) => configuration.get(PlatformRateLimitConfiguration).requestsPerMinute,
+  per: 'client',
+  seconds: 60,
+};
+
+/** Counts the requests of a user to all operations together, both with access tokens and with sessions. */
+const DASHBOARD_LIMIT: RateLimit = {
+  name: 'dashboard',
+  requests: (configuration) => configuration.get(DashboardRateLimitConfiguration).dashboardRequestsPerMinute,
+  per: 'user',
+  seconds: 60,
+};
+export const DashboardLimitGuard = RateLimitGuard(DASHBOARD_LIMIT, RATE_LIMIT_EXCEEDED);
+
+/**
+ * Counts all messages. Tool calls also have a lower limit of their own, whose refusal is a result that agents can read: only a
+ * client that ignores it, or repeats other messages without end, gets here.
+ */
+const CONNECTOR_LIMIT: RateLimit = {
+  name: 'mcp-messages',
+  requests: (configuration) => configuration.get(ConnectorRateLimitConfiguration).messagesPerMinute,
+  per: 'agent',
+  seconds: 60,
+};
+
+type Guards = readonly (CanActivate | Type<CanActivate>)[];
+type Errors = OperationDocument['errors'];
+
+interface PlatformChecks {
+  /** The default is one limit for all operations of a client. */
+  readonly limit?: RateLimit;
+  /** Access checks (403). */
+  readonly guards?: Guards;
+}
+
+/** An operation of the platform API. */
+export function PlatformOperation(
+  document: OperationDocument,
+  { limit = PLATFORM_LIMIT, guards = [] }: PlatformChecks = {},
+): MethodDecorator {
+  return applyDecorators(
+    guarded(document, [AuthGuard('basic'), RateLimitGuard(limit, TOO_MANY_REQUESTS), ...guards]),
+    UseInterceptors(RecordRequest),
+    ApiBasicAuth('basic'),
+    documented('platform', document, [TOO_MANY_REQUESTS, ...commonErrors(document), INVALID_API_KEYS]),
+  );
+}
+
+/** An operation of the platform API for the client SDK, which cannot keep a secret and sends no credentials. */
+export function SdkOperation(
+  document: OperationDocument,
+  { limit }: { readonly limit: RateLimit },
+): MethodDecorator {
+  return applyDecorators(
+    guarded(document, [RateLimitGuard(limit, TOO_MANY_REQUESTS)]),
+    UseInterceptors(RecordRequest),
+    ApiSecurity({}),
+    documented('platform', document, [TOO_MANY_REQUESTS, ...commonErrors(document)]),
+  );
+}
+
+/** An operation of the dashboard API. */
+export function DashboardOperation(
+  document: OperationDocument,
+  permission: DashboardPermission,
+): MethodDecorator {
+  declarePermission(document.operationId, permission);
+  return applyDecorators(
+    RequirePermission(() => permission),
+    guarded(document, [DashboardAuthGuard, DashboardLimitGuard, DashboardPermissionGuard]),
+    UseInterceptors(OrganizationQueue),
+    ...dashboardSecurity(permission),
+    documented('dashboard', document, [...dashboardErrors(permission), ...commonErrors(document)]),
+  );
+}
+
+/**
+ * An operation of the platform API that the dashboard has too: it accepts the Basic credentials of a client, or what the
+ * dashboard API accepts. The API document lists it once, on the platform API.
+ *
+ * @param permission required for requests without Basic credentials
+ */
+export function SharedOperation(
+  document: OperationDocument,
+  permission: DashboardPermission,
+): MethodDecorator {
+  declarePermission(document.operationId, permission);
+  return applyDecorators(
+    RequirePermission(() => permission),
+    guarded(document, [
+      ...[AuthGuard('basic'), RateLimitGuard(PLATFORM_LIMIT, TOO_MANY_REQUESTS)].map(onlyFor('platform')),
+      ...[DashboardAuthGuard, DashboardLimitGuard, DashboardPermissionGuard].map(onlyFor('dashboard')),
+    ]),
+    UseInterceptors(RecordRequest),
+    ApiBasicAuth('basic'),
+    ...dashboardSecurity(permission),
+    documented('platform', document, [
+      INVALID_API_KEYS,
+      TOO_MANY_REQUESTS,
+      ...dashboardErrors(permission),
+      ...commonErrors(document),
+    ]),
+    OnSurface('platform', 'dashboard'),
+  );
+}
+
+/** An operation for the platform's own services. Only requests with wrong tokens are limited (429). */
+export function InternalOperation(
+  document: OperationDocument,
+  scope: ServiceScope,
+  readBody: Type<CanActivate> = JsonBodyGuard,
+): MethodDecorator {
+  return applyDecorators(
+    guarded(document, [AuthGuard('service-token'), ServiceScopeGuard(scope)], readBody),
+    ApiSecurity('service-token'),
+    documented(
+      'internal',
+      {
+        ...document,
+        description: (configurationOf) =>
+          `${resolveDescription(document.description, configurationOf)}\n\nRequires the scope \`${scope}\`.`,
+      },
+      [
+        withSharedMessages('InvalidServiceToken', INVALID_ACCESS_TOKEN, INVALID_SERVICE_TOKEN),
+        TOO_MANY_REQUESTS,
+        withSharedMessages(labelOf(scope), INSUFFICIENT_SCOPE, missingServiceScope(scope)),
+        ...commonErrors(document),
+      ],
+    ),
+  );
+}
+
+/** An operation of the careers surface, which takes no credentials. */
+export function CareersOperation(document: OperationDocument, limit: RateLimit): MethodDecorator {
+  return applyDecorators(
+    guarded(document, [RateLimitGuard(limit, RATE_LIMIT_EXCEEDED)]),
+    ApiSecurity({}),
+    documented('careers', document, [RATE_LIMIT_EXCEEDED, ...commonErrors(document)]),
+  );
+}
+
+/** A route of the Model Context Protocol. JSON-RPC has its own descriptions of methods, so the API document lacks it. */
+export function ConnectorRoute(): MethodDecorator {
+  return applyDecorators(
+    OnSurface('connector'),
+    ApiExcludeEndpoint(),
+    UseGuards(
+      OriginGuard,
+      AuthGuard('mcp-token'),
+      RateLimitGuard(CONNECTOR_LIMIT, TOO_MANY_REQUESTS),
+      JsonRpcMessageGuard,
+    ),
+    UseFilters(JsonRpcExceptionFilter),
+  );
+}
+
+/**
+ * Applies the guards, in the order of the specification ("Order of checks"): credentials (401), rate limit (429), access (403).
+ * The last one reads the body, so that nothing of the body of a refused request is received.
+ */
+function guarded(
+  { status, body }: OperationDocument,
+  guards: Guards,
+  readBody: Type<CanActivate> = JsonBodyGuard,
+): MethodDecorator {
+  return applyDecorators(HttpCode(status ?? 200), UseGuards(...guards, ...(body ? [readBody] : [])));
+}
+
+/** Assigns the operation to its surface, and documents it with the errors of the guards. */
+function documented(surface: Surface, document: OperationDocument, errors: Errors): MethodDecorator {
+  return DocumentedOperation(surface, { ...document, errors: [...document.errors, ...errors] });
+}
+
+/** Returns the errors that any operation may respond with; a JSON body adds some. */
+function commonErrors({ body, errors }: OperationDocument): Errors {
+  const own = errors.map((error) => ('kind' in error ? error.kind : error));
+  const ofBody = [PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE].filter((kind) => !own.includes(kind));
+  return [...(body ? ofBody : []), INTERNAL_ERROR, SERVICE_UNAVAILABLE];
+}
+
+function dashboardSecurity({ token }: DashboardPermission): MethodDecorator[] {
+  return [...(token === 'none' ? [] : [ApiSecurity('bearer')]), ApiSecurity('session')];
+}
+
+/** Returns the errors of requests without the permission, or over the limit. */
+function dashboardErrors({ token, role, recentLogin }: DashboardPermission): Errors {
+  return [
+    INVALID_ACCESS_TOKEN,
+    ...(recentLogin
+      ? [withSharedMessages('RecentLoginRequired', INVALID_ACCESS_TOKEN, RECENT_LOGIN_REQUIRED)]
+      : []),
+    RATE_LIMIT_EXCEEDED,
+    NO_SECOND_FACTOR,
+    ...FORBIDDEN_TOKENS[token === 'any' || token === 'none' ? token : 'scope'],
+    ...(role === undefined ? [] : [INSUFFICIENT_ROLE]),
+  ];
+}
+
+/** Errors (403) of a login. */
+const NO_SECOND_FACTOR = withSharedMessages('SecondFactorRequired', NO_ACCESS, SECOND_FACTOR_REQUIRED);
+const FROM_OTHER_SITE = withSharedMessages('CrossSiteRequest', NO_ACCESS, CROSS_SITE_REQUEST);
+
+/** Errors (403) for an access token, or for a session in its place. */
+const FORBIDDEN_TOKENS = {
+  any: [],
+  scope: [INSUFFICIENT_SCOPE, FROM_OTHER_SITE],
+  none: [withSharedMessages('LoginRequired', INSUFFICIENT_SCOPE, LOGIN_REQUIRED), FROM_OTHER_SITE],
+};
+
+/** `events:publish` -> `MissingEventsPublish` */
+function labelOf(scope: ServiceScope): string {
+  return `Missing${scope.replaceAll(/(?:^|\W)(\w)/g, (_, letter: string) => letter.toUpperCase())}`;
+}
+
+type SharedSurface = 'platform' | 'dashboard';
+
+/** Returns a function that makes a guard ignore requests of the other surface. */
+function onlyFor(surface: SharedSurface): (guard: Type<CanActivate>) => Type<CanActivate> {
+  return (Guard) => {
+    @Injectable()
+    class GuardOfSurface extends Guard {
+      @Inject(ServiceConfiguration)
+      private readonly configuration!: ServiceConfiguration;
+
+      override canActivate(context: ExecutionContext): ReturnType<CanActivate['canActivate']> {
+        const request = context.switchToHttp().getRequest<Request>();
+        return surfaceOf(request, this.configuration) === surface ? super.canActivate(context) : true;
+      }
+    }
+    return mixin(GuardOfSurface);
+  };
+}
+
+/** A host that serves one of the surfaces accepts only its credentials. Without credentials, a program is told what to send. */
+function surfaceOf(request: Request, configuration: ServiceConfiguration): SharedSurface {
+  if (!configuration.serves('dashboard')) return 'platform';
+  if (!configuration.serves('platform')) return 'dashboard';
+  const { authorization } = request.headers;
+  const isUser =
+    authorization === undefined ? sessionTokenOf(request) !== undefined : /^bearer\b/i.test(authorization);
+  return isUser ? 'dashboard' : 'platform';
+}
+
+/** Returns a sentence about the limits of the operations that have no limit of their own, for the API document. */
+export function describeLimits(configurationOf: ConfigurationOf): string {
+  const { requestsPerMinute } = configurationOf(PlatformRateLimitConfiguration);
+  const { dashboardRequestsPerMinute } = configurationOf(DashboardRateLimitConfiguration);
+  return (
+    `The platform API accepts ${requestsPerMinute} requests per minute per client, and the dashboard API ` +
+    `${dashboardRequestsPerMinute} per minute per user, across all operations.`
+  );
+}

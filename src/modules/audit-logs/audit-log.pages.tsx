@@ -1,0 +1,259 @@
+import type { VNode } from 'preact';
+import { browserName } from '../../infrastructure/http/index.js';
+import {
+  Badge,
+  ButtonLink,
+  Details,
+  EmptyState,
+  Filter,
+  FilterChoice,
+  FilterForm,
+  Moment,
+  Notice,
+  Pagination,
+  pathWith,
+  Problem,
+  RelativeTime,
+  Results,
+  Table,
+  Toolbar,
+  usePage,
+  type Page,
+  type Tone,
+} from '../../infrastructure/pages/index.js';
+import { AUDIT_ACTION_NAMES, type AuditOutcome } from './audit-actions.js';
+import type { AuditLogEntryResponse } from './audit-log-entry.entity.js';
+import type { AuditLogSearchResult } from './audit-logs.service.js';
+import { actionInWords, isOfEnvironment, predicateOf, subjectOf } from './audit-sentences.js';
+import type { PartialChainReport } from './audit-verification.js';
+
+const PATH = '/dashboard/audit-log';
+const AUDIT_LOG = { title: 'Audit log', path: PATH };
+
+const OUTCOMES: Readonly<Record<AuditOutcome, { readonly label: string; readonly tone: Tone }>> = {
+  success: { label: 'Succeeded', tone: 'good' },
+  failure: { label: 'Failed', tone: 'warn' },
+  denied: { label: 'Denied', tone: 'bad' },
+};
+
+/** @param problem why there are no entries */
+export function listPage(result: AuditLogSearchResult | undefined, problem?: string): Page {
+  return {
+    title: AUDIT_LOG.title,
+    actions: (
+      <ButtonLink to={`${PATH}/verify`} kind="second">
+        Verify the log
+      </ButtonLink>
+    ),
+    content: (
+      <>
+        <p>What users did, and tried to do, in both environments. Entries are never changed or deleted.</p>
+        <Problem message={problem} />
+        <Filters />
+        <Results>{result ? <Entries {...result} /> : null}</Results>
+      </>
+    ),
+  };
+}
+
+function Filters(): VNode {
+  return (
+    <FilterForm>
+      <Filter name="actor" label="Done by" hint="Part of a name or email" />
+      <FilterChoice
+        name="action"
+        label="Action"
+        options={AUDIT_ACTION_NAMES.map((value) => ({ value, label: actionInWords(value) }))}
+      />
+      <FilterChoice
+        name="outcome"
+        label="Outcome"
+        options={Object.entries(OUTCOMES).map(([value, { label }]) => ({ value, label }))}
+      />
+      <Filter name="start" label="From" type="datetime-local" hint="UTC" />
+      <Filter name="end" label="To" type="datetime-local" hint="UTC" />
+    </FilterForm>
+  );
+}
+
+function Entries({ entries, nextCursor, searchedSince }: AuditLogSearchResult): VNode {
+  return (
+    <>
+      {entries.length === 0 ? (
+        <NoEntries searchedSince={searchedSince} />
+      ) : (
+        <>
+          <Toolbar
+            exportPath={`${PATH}/export`}
+            exportHint="An export has all entries that match the filters, oldest first."
+          >
+            Newest first.
+          </Toolbar>
+          <EntriesTable entries={entries} />
+          {searchedSince === null ? null : <SearchedSince time={searchedSince} />}
+        </>
+      )}
+      <Pagination nextCursor={nextCursor} />
+    </>
+  );
+}
+
+function EntriesTable({ entries }: Pick<AuditLogSearchResult, 'entries'>): VNode {
+  return (
+    <Table
+      caption="Audit log entries, newest first"
+      rows={entries}
+      keyOf={({ id }) => id}
+      columns={[
+        { title: 'Time', cell: ({ datetime }) => <RelativeTime time={datetime} /> },
+        {
+          title: 'What happened',
+          cell: (entry) => (
+            <span>
+              <a href={`${PATH}/entries/${entry.id}`}>{`${subjectOf(entry)} ${predicateOf(entry)}`}</a>{' '}
+              {entry.event.outcome.status === 'success' ? null : <Outcome entry={entry} />}
+            </span>
+          ),
+        },
+        { title: 'From', cell: originOf },
+      ]}
+    />
+  );
+}
+
+function Outcome({ entry }: { readonly entry: AuditLogEntryResponse }): VNode {
+  const { label, tone } = OUTCOMES[entry.event.outcome.status];
+  return <Badge tone={tone}>{label}</Badge>;
+}
+
+/** Returns the browser and IP address. Operators and background jobs have no address. */
+function originOf({ context: { ip, user_agent } }: AuditLogEntryResponse): string {
+  return ip === '' ? user_agent : `${browserName(user_agent)}, ${ip}`;
+}
+
+function SearchedSince({ time }: { readonly time: Date }): VNode {
+  return (
+    <p>
+      Searched back to <Moment time={time} />. The next page searches older entries.
+    </p>
+  );
+}
+
+function NoEntries({ searchedSince }: Pick<AuditLogSearchResult, 'searchedSince'>): VNode {
+  const { query } = usePage();
+  if (searchedSince)
+    return (
+      <EmptyState title="No matching entries so far">
+        <SearchedSince time={searchedSince} />
+      </EmptyState>
+    );
+  return Object.values(query).some(Boolean) ? (
+    <EmptyState title="No entries match these filters">
+      {query['actor'] ? (
+        <p>
+          “Done by” finds what a user did. To see who added or changed a user, choose an action instead, such
+          as “Add a user”.
+        </p>
+      ) : null}
+      <ButtonLink to={PATH}>Clear filters</ButtonLink>
+    </EmptyState>
+  ) : (
+    <EmptyState title="Nothing is recorded yet">
+      <p>Logins, invitations, changes of endpoints and other actions of users appear here.</p>
+    </EmptyState>
+  );
+}
+
+export function entryPage(entry: AuditLogEntryResponse): Page {
+  const { id, datetime, event, actor, target, context } = entry;
+  return {
+    title: `${subjectOf(entry)} ${predicateOf(entry)}`,
+    parent: AUDIT_LOG,
+    content: (
+      <Details
+        entries={[
+          [
+            'Time',
+            <>
+              <Moment time={datetime} isExact /> (<RelativeTime time={datetime} />)
+            </>,
+          ],
+          [
+            'Action',
+            <>
+              <code>{event.action}</code>{' '}
+              <a href={pathWith(PATH, {}, { action: event.action })}>All entries of this action</a>
+            </>,
+          ],
+          ['Outcome', <Outcome entry={entry} />],
+          [
+            'Done by',
+            <>
+              {actor.name === actor.email ? actor.name : `${actor.name}, ${actor.email}`}{' '}
+              <a href={pathWith(PATH, {}, { actor: actor.email })}>All entries of this user</a>
+            </>,
+          ],
+          ['Target', target.name === null ? target.type : <>{`${target.type}: ${target.name}`}</>],
+          ['Environment', isOfEnvironment(entry) ? target.environment : null],
+          ['IP address', context.ip || null],
+          ['Browser', context.ip === '' ? null : browserName(context.user_agent)],
+          ['User agent', context.user_agent || null],
+          ['Entry ID', id],
+        ]}
+      />
+    ),
+  };
+}
+
+const NUMBER = new Intl.NumberFormat('en');
+
+export function verificationPage(report: PartialChainReport): Page {
+  const { from, to, isNewest, flaw } = report;
+  const verified = from === 1 && isNewest ? 'The audit log' : 'This part of the audit log';
+  return {
+    title: flaw ? 'The audit log is not intact' : `${verified} is intact`,
+    parent: AUDIT_LOG,
+    content: (
+      <>
+        {flaw ? (
+          <Notice kind="bad">
+            <p>{flaw.explanation}</p>
+            <p>
+              Entries were changed or removed without the service. Tell an operator of the platform, who can
+              compare the log with a copy of its head that is kept elsewhere.
+            </p>
+          </Notice>
+        ) : (
+          <Notice kind="good">{summaryOf(report)}</Notice>
+        )}
+        <p>
+          Each entry contains a hash of itself and of the entry before it, so a later change of an entry, or a
+          missing entry, breaks the chain. Someone with full access to the database could rebuild the whole
+          chain; only a copy of its head that is kept elsewhere reveals that.
+        </p>
+        <div class="actions">
+          {from > 1 ? (
+            <ButtonLink to={pathWith(`${PATH}/verify`, {}, { up_to: String(from - 1) })} kind="second">
+              Verify the entries before
+            </ButtonLink>
+          ) : null}
+          {isNewest ? null : (
+            <ButtonLink to={`${PATH}/verify`} kind="second">
+              Verify the newest entries
+            </ButtonLink>
+          )}
+        </div>
+        {from > 1 ? (
+          <p class="hint">{`This page verifies ${NUMBER.format(to - from + 1)} entries at a time.`}</p>
+        ) : null}
+      </>
+    ),
+  };
+}
+
+function summaryOf({ from, to, isNewest }: PartialChainReport): string {
+  if (to === 0) return 'The audit log has no entries yet.';
+  if (from === 1 && isNewest) return `All ${NUMBER.format(to)} entries are unchanged, and none is missing.`;
+  const part = isNewest ? `The newest ${NUMBER.format(to - from + 1)} entries` : 'The entries';
+  return `${part}, number ${NUMBER.format(from)} to ${NUMBER.format(to)}, are unchanged, and none is missing.`;
+}

@@ -1,0 +1,58 @@
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, extname, join } from 'node:path';
+import { NOT_FOUND } from '../../infrastructure/errors/index.js';
+import { StaticContent } from '../../infrastructure/http/index.js';
+import { BASE_STYLES } from '../../infrastructure/pages/index.js';
+
+/** Returns the text of a file of the repository, which the image of the service also contains. */
+export function readProjectFile(file: string): string {
+  return readFileSync(join(projectFolder(), file), 'utf8');
+}
+
+/** The sources and the compiled files are in different depths. */
+function projectFolder(folder = import.meta.dirname): string {
+  return existsSync(join(folder, 'package.json')) ? folder : projectFolder(dirname(folder));
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
+};
+
+const require = createRequire(import.meta.url);
+const own = (file: string): Buffer => readFileSync(join(import.meta.dirname, 'assets', file));
+
+/** The files that pages load, and how to read them. */
+const ASSETS: Readonly<Record<string, () => string | Buffer>> = {
+  'site.css': () => `${BASE_STYLES}${own('site.css').toString()}`,
+  'site.mjs': () => own('site.mjs'),
+  'reference.mjs': () => own('reference.mjs'),
+  // The package exports only its CommonJS build to `require`.
+  'minisearch.mjs': () => readFileSync(join(dirname(require.resolve('minisearch')), '../es/index.js')),
+  'swagger-ui.css': () => readFileSync(require.resolve('swagger-ui-dist/swagger-ui.css')),
+  'swagger-ui-bundle.js': () => readFileSync(require.resolve('swagger-ui-dist/swagger-ui-bundle.js')),
+};
+
+/** @throws ApiError NOT_FOUND if pages load no such file */
+export function readSiteAsset(name: string): StaticContent {
+  const read = Object.hasOwn(ASSETS, name) ? ASSETS[name] : undefined;
+  if (!read) throw NOT_FOUND.error();
+  return new StaticContent(read(), { 'Content-Type': TYPES[extname(name)] ?? '' });
+}
+
+const CHECKSUMS = 'SHA256SUMS';
+
+/**
+ * Returns a package for integrators, or their checksums. `scripts/ensure-clients.mjs` has packed them.
+ *
+ * @throws ApiError NOT_FOUND if there is no such file
+ */
+export function readDownload(name: string): StaticContent {
+  const folder = join(projectFolder(), 'clients/dist');
+  const isOffered = name === CHECKSUMS || name.endsWith('.tgz');
+  if (!isOffered || !existsSync(folder) || !readdirSync(folder).includes(name)) throw NOT_FOUND.error();
+  const type = name === CHECKSUMS ? 'text/plain; charset=utf-8' : 'application/gzip';
+  return new StaticContent(readFileSync(join(folder, name)), { 'Content-Type': type });
+}

@@ -1,0 +1,31 @@
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import type { SetMerchantStatusRequest } from './merchant-statuses.dto.js';
+
+/** The last status of a merchant for a type of session, and the progress of notifying clients of it. */
+@Entity({ name: 'merchant_status' })
+@Check('merchant_status_status_check', `status IN ('UP', 'DOWN')`)
+@Index('merchant_status_pending_index', ['requestedAt'], { where: 'finished_at IS NULL' })
+export class MerchantStatus {
+  @ForeignKey('merchant', { name: 'merchant_status_merchant_fkey' })
+  @PrimaryColumn({ name: 'merchant_id', type: 'integer', primaryKeyConstraintName: 'merchant_status_pkey' })
+  merchantId!: number;
+
+  @PrimaryColumn({ type: 'varchar', length: 16, primaryKeyConstraintName: 'merchant_status_pkey' })
+  type!: SetMerchantStatusRequest['type'];
+
+  @Column({ type: 'varchar', length: 4 })
+  status!: SetMerchantStatusRequest['status'];
+
+  @Column({ name: 'requested_at', type: 'timestamptz', precision: 3 })
+  requestedAt!: Date;
+
+  /** The last client that the event was published for, in the order of their IDs; null at first. */
+  @Column({ name: 'last_client_id', type: 'uuid', nullable: true })
+  lastClientId!: string | null;
+
+  @Column({ type: 'integer', default: 0 })
+  published!: number;
+
+  @Column({ name: 'finished_at', type: 'timestamptz', precision: 3, nullable: true })
+  finishedAt!: Date | null;
+}

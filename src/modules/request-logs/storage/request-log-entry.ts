@@ -1,0 +1,107 @@
+import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import type { AttributedClient } from '../../../infrastructure/http/index.js';
+import type { RequestPhases } from '../../../infrastructure/http-client/index.js';
+import { SECOND, type Period } from '../../../infrastructure/time/index.js';
+
+/**
+ * Milliseconds. Entries are not committed exactly in the order of their time: several processes write them, in batches, and retry
+ * after a second while the database is unavailable.
+ */
+export const MAX_LATENESS = 10 * SECOND;
+
+export const REQUEST_LOG_TYPES = ['request', 'webhook'] as const;
+export type RequestLogType = (typeof REQUEST_LOG_TYPES)[number];
+
+/** A webhook has succeeded if the response was 200, an API request if it was not an error. */
+export const REQUEST_LOG_OUTCOMES = ['success', 'failure'] as const;
+export type RequestLogOutcome = (typeof REQUEST_LOG_OUTCOMES)[number];
+
+/** Additional data of an entry about a webhook delivery attempt. */
+export interface LoggedAttempt {
+  readonly endpointId: string;
+  readonly eventId: string;
+  /** 1 for the first attempt. */
+  readonly number: number;
+  /** Stable code of the failure; null if the attempt succeeded. */
+  readonly reason: string | null;
+  /** The beginning of a failed response; null if it had no text. Of the methods that read, only `find` returns it. */
+  readonly responseBody?: string | null;
+  readonly phases: Omit<RequestPhases, 'total'>;
+}
+
+/** An entry to be written. The database assigns its ID. */
+export interface NewRequestLogEntry {
+  readonly clientId: string;
+  readonly environment: PlatformEnvironment;
+  readonly createdAt: Date;
+  readonly type: RequestLogType;
+  readonly method: string;
+  readonly path: string | null;
+  readonly url: string | null;
+  readonly event: string | null;
+  readonly statusCode: number;
+  readonly latencyMilliseconds: number;
+  readonly sessionId: string | null;
+  readonly taskId: number | null;
+  readonly externalUserId: string | null;
+  /** The tool that an agent called, if the request is one. */
+  readonly tool?: string | null;
+  /** Set for webhooks. */
+  readonly attempt?: LoggedAttempt;
+}
+
+/** A stored entry. IDs are unique, but do not reflect the order of entries. */
+export interface RequestLogEntry extends NewRequestLogEntry {
+  readonly id: number;
+}
+
+/** The position of an entry in a log, which is sorted by time, and by ID within a millisecond. */
+export type RequestLogPosition = Pick<RequestLogEntry, 'createdAt' | 'id'>;
+
+/** The position of an attempt in the log of an endpoint. The ID is a decimal number. */
+export interface AttemptPosition {
+  readonly createdAt: Date;
+  readonly id: string;
+}
+
+/** An endpoint and its client, without which a query would have to search all entries. */
+export interface LoggedEndpoint {
+  readonly endpointId: string;
+  readonly clientId: string;
+}
+
+export interface EndpointAttempt extends AttemptPosition {
+  readonly eventId: string;
+  readonly hasFailed: boolean;
+}
+
+/** The attempts to deliver one event to one endpoint. */
+export interface AttemptSummary {
+  readonly eventId: string;
+  readonly endpointId: string;
+  readonly count: number;
+  /** The last attempt. Its URL is masked. */
+  readonly last: RequestLogPosition &
+    Pick<RequestLogEntry, 'url' | 'statusCode'> &
+    Pick<LoggedAttempt, 'reason'>;
+}
+
+/** Conditions, all of which an entry must meet. */
+export interface RequestLogFilter {
+  readonly type?: RequestLogType | undefined;
+  readonly sessionId?: string | undefined;
+  readonly taskId?: number | undefined;
+  readonly externalUserId?: string | undefined;
+  readonly event?: string | undefined;
+  readonly statusCode?: number | undefined;
+  readonly endpointId?: string | undefined;
+  readonly eventId?: string | undefined;
+  readonly outcome?: RequestLogOutcome | undefined;
+}
+
+/** Entries of a client in a period, including both ends. */
+export interface RequestLogSelection {
+  readonly client: AttributedClient;
+  readonly period: Required<Period>;
+  readonly filter: RequestLogFilter;
+}

@@ -1,0 +1,56 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { jest } from '@jest/globals';
+import { HttpAdapterHost } from '@nestjs/core';
+import { ServiceConfiguration } from '../../../infrastructure/config/index.js';
+import type { ReadPools } from '../../../infrastructure/database/index.js';
+import { Metrics } from '../../../infrastructure/metrics/index.js';
+import { Clock } from '../../../infrastructure/time/index.js';
+import { RequestLogsConfiguration } from '../request-logs.configuration.js';
+import type { RequestLogRepository } from '../storage/request-log.repository.js';
+import { RequestLogWriter } from './request-log-writer.js';
+import { SavedEntries } from './saved-entries.js';
+
+/** When `onTermination` ends the process. */
+const STOP_TIMEOUT = 20_000;
+
+describe('RequestLogWriter', () => {
+  it('saves entries of running statements before the process is ended, if the steps before took long', async () => {
+    const dataDirectory = mkdtempSync(join(tmpdir(), 'request-log-writer-'));
+    const pools = { wrote: () => undefined } as unknown as ReadPools;
+    const database = { append: () => new Promise<void>(() => undefined) } as unknown as RequestLogRepository;
+    const service = Object.assign(new ServiceConfiguration(), { dataDirectory });
+    const files = new SavedEntries(service, database, new HttpAdapterHost());
+    const writer = new RequestLogWriter(
+      database,
+      new RequestLogsConfiguration(),
+      new Metrics(),
+      files,
+      pools,
+      new Clock(),
+    );
+    const client = { clientId: '00000000-0000-4000-8000-000000000001', environment: 'production' } as const;
+    await writer.record({
+      ...client,
+      method: 'POST',
+      path: '/running',
+      statusCode: 200,
+      latencyMilliseconds: 1,
+      body: undefined,
+    });
+    const begin = performance.now();
+    writer.beforeApplicationShutdown();
+    // Connections, handlers and tasks have taken their time.
+    const elapsed = jest.spyOn(performance, 'now').mockImplementation(() => begin + STOP_TIMEOUT - 4_000);
+    try {
+      await writer.close();
+      const folder = join(dataDirectory, 'request-log');
+      const [file = ''] = readdirSync(folder);
+      expect(readFileSync(join(folder, file), 'utf8')).toContain('/running');
+    } finally {
+      elapsed.mockRestore();
+      rmSync(dataDirectory, { recursive: true });
+    }
+  });
+});

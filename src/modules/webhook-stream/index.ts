@@ -1,1 +1,0 @@
-export { WebhookStreamModule } from './webhook-stream.module.js';

@@ -1,0 +1,45 @@
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+
+/** Maximum number of endpoints of an organization in one environment (specification, "Limits"). */
+export const MAX_ENDPOINTS = 10;
+/** Characters (specification, "Limits"). */
+export const MAX_URL_LENGTH = 2083;
+export const MAX_DESCRIPTION_LENGTH = 255;
+
+/**
+ * A URL that receives a client's webhooks. Deleting an endpoint deletes its deliveries and its lane, the state of its
+ * queue.
+ */
+@Entity({ name: 'webhook_endpoint' })
+// Unique, on (client_id, md5(url)), which TypeORM cannot express.
+@Index('webhook_endpoint_client_url_key', { synchronize: false })
+export class WebhookEndpoint {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'webhook_endpoint_pkey' })
+  id!: string;
+
+  @ForeignKey('api_client', { name: 'webhook_endpoint_client_fkey', onDelete: 'CASCADE' })
+  @Column({ name: 'client_id', type: 'uuid' })
+  clientId!: string;
+
+  /** In the normal form (`normalUrl`), in which one character of the given URL can become 12. */
+  @Column({ type: 'text' })
+  url!: string;
+
+  @Column({ type: 'varchar', length: MAX_DESCRIPTION_LENGTH, nullable: true })
+  description!: string | null;
+
+  @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
+  createdAt!: Date;
+
+  /** The names of the events that are sent to the endpoint; null for all. */
+  @Column({ type: 'text', array: true, nullable: true })
+  events!: string[] | null;
+
+  /** Set when the endpoint was disabled because it kept failing. Nothing is published to it until it is enabled. */
+  @Column({ name: 'disabled_at', type: 'timestamptz', precision: 3, nullable: true })
+  disabledAt!: Date | null;
+
+  /** When the endpoint was disabled earlier, and since when it had missed events then. Only recoveries read it. */
+  @Column({ name: 'missed_periods', type: 'tstzmultirange', default: '{}', select: false })
+  missedPeriods?: string;
+}

@@ -1,0 +1,71 @@
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query, UseInterceptors } from '@nestjs/common';
+import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
+import { Topic } from '../../../infrastructure/openapi/index.js';
+import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
+import { auditAction } from '../../audit-logs/index.js';
+import {
+  CreateWebhookEndpointRequest,
+  UpdateWebhookEndpointRequest,
+  WebhookEndpointListResponse,
+  WebhookEndpointResponse,
+  WebhookEndpointsQuery,
+} from './webhook-endpoints.dto.js';
+import { EndpointAccessInterceptor } from './endpoint-access.interceptor.js';
+import { WebhookEndpointsService } from './webhook-endpoints.service.js';
+import {
+  LIST_ENDPOINTS,
+  GET_ENDPOINT,
+  CREATE_ENDPOINT,
+  UPDATE_ENDPOINT,
+  DELETE_ENDPOINT,
+} from './webhook-endpoints.docs.js';
+
+const READ = { token: 'webhook_endpoints:read' } as const;
+const WRITE = { token: 'webhook_endpoints:write', role: 'member' } as const;
+
+@Topic('Webhook endpoints', 'URLs that events are sent to, tests and redeliveries.')
+@Controller()
+export class WebhookEndpointsController {
+  constructor(private readonly endpoints: WebhookEndpointsService) {}
+
+  @Get('webhook-endpoints')
+  @DashboardOperation(LIST_ENDPOINTS, READ)
+  list(
+    @CurrentActor() actor: DashboardActor,
+    @Query() query: WebhookEndpointsQuery,
+  ): Promise<WebhookEndpointListResponse> {
+    return this.endpoints.list(actor, query.environment);
+  }
+
+  @Get('webhook-endpoints/:id')
+  @DashboardOperation(GET_ENDPOINT, READ)
+  get(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<WebhookEndpointResponse> {
+    return this.endpoints.get(actor, id);
+  }
+
+  @Post('webhook-endpoints/create')
+  @DashboardOperation(CREATE_ENDPOINT, { ...WRITE, action: auditAction('webhook.create') })
+  create(
+    @CurrentActor() actor: DashboardActor,
+    @Body() request: CreateWebhookEndpointRequest,
+  ): Promise<WebhookEndpointResponse> {
+    return this.endpoints.create(actor, request);
+  }
+
+  @Patch('webhook-endpoints/:id')
+  @UseInterceptors(EndpointAccessInterceptor)
+  @DashboardOperation(UPDATE_ENDPOINT, { ...WRITE, action: auditAction('webhook.update') })
+  update(
+    @CurrentActor() actor: DashboardActor,
+    @Param('id') id: string,
+    @Body() request: UpdateWebhookEndpointRequest,
+  ): Promise<WebhookEndpointResponse> {
+    return this.endpoints.update(actor, id, request);
+  }
+
+  @Delete('webhook-endpoints/:id')
+  @DashboardOperation(DELETE_ENDPOINT, { ...WRITE, action: auditAction('webhook.delete') })
+  delete(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<WebhookEndpointResponse> {
+    return this.endpoints.delete(actor, id);
+  }
+}

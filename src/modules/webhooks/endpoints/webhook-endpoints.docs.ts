@@ -1,0 +1,89 @@
+import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import { withMessages, type OperationDocument } from '../../../infrastructure/openapi/index.js';
+import {
+  NOT_PUBLIC,
+  WEBHOOK_ENDPOINT_ALREADY_EXISTS,
+  WEBHOOK_ENDPOINT_LIMIT_REACHED,
+  WEBHOOK_ENDPOINT_NOT_FOUND,
+} from './webhook-endpoint-errors.js';
+import { MAX_ENDPOINTS } from './webhook-endpoint.entity.js';
+import {
+  CreateWebhookEndpointRequest,
+  EXAMPLE_ID,
+  UpdateWebhookEndpointRequest,
+  WebhookEndpointListResponse,
+  WebhookEndpointResponse,
+} from './webhook-endpoints.dto.js';
+
+const ID = {
+  id: {
+    component: 'WebhookEndpointIdParameter',
+    schema: 'uuid',
+    description: 'The `id` of the endpoint.',
+    example: EXAMPLE_ID,
+  },
+} as const;
+const INVALID = withMessages(INVALID_FIELD, NOT_PUBLIC);
+const ACCESS = 'Available to every user, with an access token or a login.';
+
+export const LIST_ENDPOINTS: OperationDocument = {
+  operationId: 'listWebhookEndpoints',
+  summary: 'List webhook endpoints',
+  description:
+    `Returns the webhook endpoints of an environment, at most ${MAX_ENDPOINTS}, in the order in which they were ` +
+    'created. Use it to see where events are sent, and to find the IDs that other operations require. ' +
+    ACCESS,
+  response: WebhookEndpointListResponse,
+  responseDescription: 'All endpoints of the environment.',
+  errors: [ENVIRONMENT_MISMATCH],
+};
+
+export const GET_ENDPOINT: OperationDocument = {
+  operationId: 'getWebhookEndpoint',
+  summary: 'Get a webhook endpoint',
+  description: `Returns one endpoint. Use it if you stored the ID of the endpoint. ${ACCESS}`,
+  pathParameters: ID,
+  response: WebhookEndpointResponse,
+  responseDescription: 'The endpoint.',
+  errors: [ENVIRONMENT_MISMATCH, WEBHOOK_ENDPOINT_NOT_FOUND],
+};
+
+export const CREATE_ENDPOINT: OperationDocument = {
+  operationId: 'createWebhookEndpoint',
+  summary: 'Create webhook endpoint',
+  description:
+    'Starts to send the events of the environment to this URL. Use it when a receiver is ready to respond. An ' +
+    `environment can have at most ${MAX_ENDPOINTS} endpoints with different URLs. ${ACCESS}. Audited as ` +
+    '`webhook.create`.',
+  body: CreateWebhookEndpointRequest,
+  response: WebhookEndpointResponse,
+  responseDescription: 'The endpoint was created.',
+  errors: [INVALID, ENVIRONMENT_MISMATCH, WEBHOOK_ENDPOINT_ALREADY_EXISTS, WEBHOOK_ENDPOINT_LIMIT_REACHED],
+};
+
+export const UPDATE_ENDPOINT: OperationDocument = {
+  operationId: 'updateWebhookEndpoint',
+  summary: 'Change a webhook endpoint',
+  description:
+    'Changes the fields that you send. Absent fields keep their values, and so do `url` and `status` if they are `null`. ' +
+    'Use it when your receiver moves, to choose events, to pause and resume deliveries, and to enable an endpoint that ' +
+    'the service has disabled. A new URL applies to events that are published afterwards. ' +
+    `${ACCESS} Audited as \`webhook.update\` if something changed.`,
+  pathParameters: ID,
+  body: UpdateWebhookEndpointRequest,
+  response: WebhookEndpointResponse,
+  responseDescription: 'The updated endpoint.',
+  errors: [INVALID, ENVIRONMENT_MISMATCH, WEBHOOK_ENDPOINT_NOT_FOUND, WEBHOOK_ENDPOINT_ALREADY_EXISTS],
+};
+
+export const DELETE_ENDPOINT: OperationDocument = {
+  operationId: 'deleteWebhookEndpoint',
+  summary: 'Delete a webhook endpoint',
+  description:
+    'Deletes an endpoint and its pending deliveries. Use it when you no longer operate the receiver. ' +
+    `${ACCESS} Audited as \`webhook.delete\`.`,
+  pathParameters: ID,
+  response: WebhookEndpointResponse,
+  responseDescription: 'The deleted endpoint.',
+  errors: [ENVIRONMENT_MISMATCH, WEBHOOK_ENDPOINT_NOT_FOUND],
+};

@@ -1,0 +1,223 @@
+import { ApiSchema } from '@nestjs/swagger';
+import { ArrayNotEmpty, IsArray, Validate } from 'class-validator';
+import {
+  BooleanProperty,
+  EnumProperty,
+  IntegerProperty,
+  ObjectProperty,
+  TextProperty,
+  TimestampProperty,
+  UuidProperty,
+} from '../../../infrastructure/openapi/index.js';
+import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { enumeration } from '../../../infrastructure/schemas/index.js';
+import {
+  ENVIRONMENT as ENVIRONMENT_NAME,
+  EnumField,
+  EnvironmentField,
+  Field,
+  MESSAGES,
+  TextField,
+  withMessage,
+} from '../../../infrastructure/validation/index.js';
+import { EVENT_NAME } from '../events/event-catalog.js';
+import { EventNamesConstraint, WebhookUrlConstraint } from './webhook-endpoint.constraints.js';
+import { MAX_DESCRIPTION_LENGTH, MAX_URL_LENGTH } from './webhook-endpoint.entity.js';
+
+export const EXAMPLE_ID = 'c7d1a3b2-6a7e-4a4e-9a57-2f8f0d3b5c11';
+const EXAMPLE_URL = 'https://hooks.example.com/merchants';
+const EXAMPLE_DESCRIPTION = 'Card updates';
+
+const ENVIRONMENT = 'The environment whose events are sent. Must match the environment of the access token.';
+
+const URL_FIELD = {
+  max: MAX_URL_LENGTH,
+  format: 'uri',
+  pattern: '^[Hh][Tt][Tt][Pp][Ss]://',
+  description:
+    'A public https URL with a host name: no IP address, no credentials; a port is allowed. The URL is stored and ' +
+    'shown in the normal form of the URL Standard, without a fragment and without a dot after the host name: ' +
+    '`https://EXAMPLE.com.:443#a` becomes `https://example.com/`. The limit counts characters as you send them.',
+  example: EXAMPLE_URL,
+};
+
+const DESCRIPTION_FIELD = {
+  required: false,
+  min: 0,
+  max: MAX_DESCRIPTION_LENGTH,
+  description: `What you use the endpoint for, in at most ${MAX_DESCRIPTION_LENGTH} characters.`,
+  example: EXAMPLE_DESCRIPTION,
+};
+
+/** The statuses that a request can set. */
+const SETTABLE_STATUSES = ['enabled', 'paused'] as const;
+export type SettableStatus = (typeof SETTABLE_STATUSES)[number];
+const SETTABLE_STATUS = enumeration(
+  'SettableWebhookEndpointStatus',
+  SETTABLE_STATUSES,
+  'The statuses that you can give a webhook endpoint.',
+);
+const STATUSES = [...SETTABLE_STATUSES, 'disabled'] as const;
+type EndpointStatus = (typeof STATUSES)[number];
+const STATUS = enumeration(
+  'WebhookEndpointStatus',
+  STATUSES,
+  'Whether events are sent to a webhook endpoint. More may be added.',
+);
+const DISABLED_REASONS = ['failing'] as const;
+const DISABLED_REASON = enumeration(
+  'WebhookEndpointDisabledReason',
+  DISABLED_REASONS,
+  'Why the service has disabled a webhook endpoint. `failing`: all attempts failed for days. More may be added.',
+);
+
+const EXAMPLE_EVENTS = ['AUTHENTICATED', 'CARD_UPDATED'];
+const EVENTS_FIELD = {
+  required: false,
+  schema: { type: 'array', items: EVENT_NAME.reference, minItems: 1 },
+  description:
+    'Names of the events to send to the endpoint. If absent, all events are sent, including those that are added later.',
+  example: EXAMPLE_EVENTS,
+} as const;
+const EVENTS_VALIDATORS = [
+  IsArray(withMessage(MESSAGES.array)),
+  ArrayNotEmpty(withMessage(MESSAGES.required)),
+  Validate(EventNamesConstraint),
+];
+
+const STATUS_FIELD = { required: false, example: 'enabled' };
+
+export class WebhookEndpointsQuery {
+  @EnvironmentField({ in: 'query', description: ENVIRONMENT })
+  environment!: PlatformEnvironment;
+}
+
+/** The fields of a new endpoint. */
+export class CreateWebhookEndpointRequest {
+  @EnvironmentField({ description: ENVIRONMENT })
+  environment!: PlatformEnvironment;
+
+  @TextField(URL_FIELD, Validate(WebhookUrlConstraint))
+  url!: string;
+
+  @TextField(DESCRIPTION_FIELD)
+  description?: string;
+
+  @Field(EVENTS_FIELD, ...EVENTS_VALIDATORS)
+  events?: string[];
+
+  @EnumField(SETTABLE_STATUS, {
+    ...STATUS_FIELD,
+    description:
+      '`paused` creates the endpoint without sending anything to it: events wait until you change the status to `enabled`.',
+    default: 'enabled',
+  })
+  status?: SettableStatus;
+}
+
+/** The fields of an endpoint that a request changes. */
+export class UpdateWebhookEndpointRequest {
+  @TextField({ ...URL_FIELD, required: false }, Validate(WebhookUrlConstraint))
+  url?: string;
+
+  @TextField({
+    ...DESCRIPTION_FIELD,
+    clearable: true,
+    description: `${DESCRIPTION_FIELD.description} \`null\` or blank text removes it.`,
+  })
+  description?: string | null;
+
+  @Field(
+    {
+      ...EVENTS_FIELD,
+      clearable: true,
+      description:
+        'Names of the events to send to the endpoint. `null`: all events, including those that are added later. Applies to ' +
+        'events that are published from now on.',
+    },
+    ...EVENTS_VALIDATORS,
+  )
+  events?: string[] | null;
+
+  @EnumField(SETTABLE_STATUS, {
+    ...STATUS_FIELD,
+    description:
+      '`paused`: events wait, and nothing is sent until you change the status to `enabled`. `enabled` also ends the ' +
+      'status `disabled`.',
+  })
+  status?: SettableStatus;
+}
+
+@ApiSchema({ description: 'How deliveries to a webhook endpoint went recently.' })
+export class WebhookEndpointHealth {
+  @TimestampProperty('When the endpoint last responded with 200; null if it never did.', undefined, {
+    nullable: true,
+  })
+  last_success_at!: Date | null;
+
+  @IntegerProperty('Number of attempts that failed since the last success.', 0, { minimum: 0 })
+  consecutive_failures!: number;
+
+  @BooleanProperty(
+    'Whether the endpoint gets one attempt per second, because 5 attempts in a row failed. The next success ends that.',
+    false,
+  )
+  throttled!: boolean;
+
+  @EnumProperty(
+    DISABLED_REASON,
+    'Why the service disabled the endpoint; null unless `status` is `disabled`.',
+    null,
+    { nullable: true },
+  )
+  disabled_reason!: (typeof DISABLED_REASONS)[number] | null;
+}
+
+export class WebhookEndpointResponse {
+  @UuidProperty('ID of the endpoint.', EXAMPLE_ID)
+  id!: string;
+
+  @TextProperty('The URL that webhooks are sent to, in the normal form of the URL Standard.', EXAMPLE_URL, {
+    format: 'uri',
+    // A character can become 12 in the normal form.
+    maxLength: 12 * MAX_URL_LENGTH,
+  })
+  url!: string;
+
+  @TextProperty('What you use the endpoint for; null if you did not describe it.', EXAMPLE_DESCRIPTION, {
+    nullable: true,
+    maxLength: MAX_DESCRIPTION_LENGTH,
+  })
+  description!: string | null;
+
+  @EnumProperty(ENVIRONMENT_NAME, 'The environment whose events are sent.', 'production')
+  environment!: PlatformEnvironment;
+
+  @TimestampProperty('When the endpoint was created.')
+  created_at!: Date;
+
+  @EnumProperty(
+    EVENT_NAME,
+    'Names of the events that are sent to the endpoint; null for all events, including those that are added later.',
+    EXAMPLE_EVENTS,
+    { isArray: true, nullable: true },
+  )
+  events!: string[] | null;
+
+  @EnumProperty(
+    STATUS,
+    '`enabled`: events are sent to the endpoint. `paused`: they wait until it is enabled, at most as long as the request ' +
+      'log is kept. `disabled`: the service has disabled the endpoint because it kept failing. It gets no events until you ' +
+      'enable it, and you can resend those that it missed.',
+    'enabled',
+  )
+  status!: EndpointStatus;
+
+  @ObjectProperty(WebhookEndpointHealth, 'How deliveries to the endpoint went recently.')
+  health!: WebhookEndpointHealth;
+}
+
+export class WebhookEndpointListResponse {
+  @ObjectProperty([WebhookEndpointResponse], 'The endpoints, in the order in which they were created.')
+  data!: WebhookEndpointResponse[];
+}

@@ -1,0 +1,269 @@
+import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import { isUUID } from 'class-validator';
+import {
+  AccessibleClients,
+  requireEnvironment,
+  type DashboardActor,
+} from '../../../infrastructure/auth/index.js';
+import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { Transactional } from '../../../infrastructure/database/index.js';
+import { OperatorError } from '../../../infrastructure/errors/index.js';
+import type { AttributedClient } from '../../../infrastructure/http/index.js';
+import { normalUrl } from '../../../infrastructure/http-client/index.js';
+import { maskedUrl } from '../../../infrastructure/logging/index.js';
+import { Clock } from '../../../infrastructure/time/index.js';
+import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.js';
+import { AuditLog, type AuditAction } from '../../audit-logs/index.js';
+import { EVENT_NAMES, type EventName } from '../events/event-catalog.js';
+import {
+  WEBHOOK_ENDPOINT_ALREADY_EXISTS,
+  WEBHOOK_ENDPOINT_DISABLED,
+  WEBHOOK_ENDPOINT_LIMIT_REACHED,
+  WEBHOOK_ENDPOINT_NOT_FOUND,
+} from './webhook-endpoint-errors.js';
+import { MAX_ENDPOINTS, type WebhookEndpoint } from './webhook-endpoint.entity.js';
+import type {
+  CreateWebhookEndpointRequest,
+  SettableStatus,
+  UpdateWebhookEndpointRequest,
+  WebhookEndpointListResponse,
+  WebhookEndpointResponse,
+} from './webhook-endpoints.dto.js';
+import { WebhookEndpointsRepository, type EndpointHealth } from './webhook-endpoints.repository.js';
+
+/** An endpoint with the client whose events it receives. */
+export interface OwnedWebhookEndpoint extends WebhookEndpoint {
+  readonly client: AttributedClient;
+}
+
+/** Manages the webhook endpoints of organizations (specification, operation 7). */
+@Injectable()
+export class WebhookEndpointsService {
+  constructor(
+    private readonly repository: WebhookEndpointsRepository,
+    private readonly clients: ApiClientDirectory,
+    private readonly accessibleClients: AccessibleClients,
+    private readonly auditLog: AuditLog,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Returns the endpoints of a client for operators, with secrets in the URLs masked. */
+  async ofClientMasked(client: AttributedClient): Promise<WebhookEndpointResponse[]> {
+    const endpoints = await this.repository.ofClient(client.clientId);
+    return this.toResponses(
+      endpoints.map((endpoint) => ({ ...endpoint, url: maskedUrl(endpoint.url), client })),
+    );
+  }
+
+  /**
+   * Returns an endpoint for operators, with secrets in the URL masked.
+   *
+   * @throws OperatorError if there is no such endpoint
+   */
+  async requireForOperator(id: string): Promise<OwnedWebhookEndpoint & { readonly client: ClientRecord }> {
+    const endpoint = isUUID(id) ? await this.repository.one(id) : null;
+    const client = endpoint && (await this.clients.find(endpoint.clientId));
+    if (!client) throw new OperatorError(`There is no webhook endpoint ${id}.`);
+    return { ...endpoint, url: maskedUrl(endpoint.url), client };
+  }
+
+  /**
+   * Pauses, resumes or enables an endpoint. Attempts in flight continue.
+   *
+   * @returns whether this changed anything
+   */
+  @Transactional()
+  async setStatus(id: string, status: SettableStatus): Promise<boolean> {
+    const now = this.clock.now();
+    const wasDisabled = await this.repository.endDisabled(id, now);
+    // Disabling an endpoint pauses its lane.
+    const changed =
+      status === 'paused' ? await this.repository.pause(id, now) : await this.repository.resume(id);
+    return wasDisabled || changed;
+  }
+
+  /**
+   * Returns the endpoint with the ID from the request path.
+   *
+   * @throws ApiError WEBHOOK_ENDPOINT_NOT_FOUND if it does not exist or belongs to another organization
+   * @throws ApiError ENVIRONMENT_MISMATCH if the actor's access token is for the other environment
+   */
+  async require(actor: DashboardActor, id: string): Promise<OwnedWebhookEndpoint> {
+    const endpoint = existing(isUUID(id) ? await this.repository.one(id) : null);
+    const client = await this.clients.find(endpoint.clientId);
+    if (client?.organizationId !== actor.organizationId) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
+    requireEnvironment(actor, client.environment);
+    return { ...endpoint, client };
+  }
+
+  /**
+   * Returns the endpoint with the ID from the path of a page that shows one environment.
+   *
+   * @throws ApiError WEBHOOK_ENDPOINT_NOT_FOUND also if it belongs to the other environment
+   */
+  async requireIn(
+    actor: DashboardActor,
+    environment: PlatformEnvironment,
+    id: string,
+  ): Promise<OwnedWebhookEndpoint> {
+    const endpoint = await this.require(actor, id);
+    if (endpoint.client.environment !== environment) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
+    return endpoint;
+  }
+
+  /**
+   * Returns the endpoint with the ID from the request path, for an operation that queues deliveries.
+   *
+   * @throws ApiError like `require()`, and WEBHOOK_ENDPOINT_DISABLED
+   */
+  async requireActive(actor: DashboardActor, id: string): Promise<OwnedWebhookEndpoint> {
+    const endpoint = await this.require(actor, id);
+    if (endpoint.disabledAt) throw WEBHOOK_ENDPOINT_DISABLED.error();
+    return endpoint;
+  }
+
+  async list(actor: DashboardActor, environment: PlatformEnvironment): Promise<WebhookEndpointListResponse> {
+    const client = await this.accessibleClients.forEnvironment(actor, environment);
+    const endpoints = await this.repository.ofClient(client.clientId);
+    return {
+      data: await this.toResponses(endpoints.map((endpoint) => shownTo(actor, { ...endpoint, client }))),
+    };
+  }
+
+  async get(actor: DashboardActor, id: string): Promise<WebhookEndpointResponse> {
+    return this.toResponse(shownTo(actor, await this.require(actor, id)));
+  }
+
+  @Transactional()
+  async create(
+    actor: DashboardActor,
+    request: CreateWebhookEndpointRequest,
+  ): Promise<WebhookEndpointResponse> {
+    const client = await this.accessibleClients.forEnvironment(actor, request.environment);
+    const endpoint: WebhookEndpoint = {
+      id: randomUUID(),
+      clientId: client.clientId,
+      url: normalUrl(request.url),
+      description: request.description ?? null,
+      createdAt: this.clock.now(),
+      events: normalEvents(request.events),
+      disabledAt: null,
+    };
+    const others = await this.repository.ofClientBlockingAdditions(client.clientId);
+    if (others.some(({ url }) => url === endpoint.url)) throw WEBHOOK_ENDPOINT_ALREADY_EXISTS.error();
+    if (others.length >= MAX_ENDPOINTS) throw WEBHOOK_ENDPOINT_LIMIT_REACHED.error();
+    // The lock does not cover updates: one of them may have taken the URL in the meantime.
+    if (!(await this.repository.add(endpoint))) throw WEBHOOK_ENDPOINT_ALREADY_EXISTS.error();
+    if (request.status === 'paused') await this.setStatus(endpoint.id, 'paused');
+    return this.record('webhook.create', actor, { ...endpoint, client });
+  }
+
+  @Transactional()
+  async update(
+    actor: DashboardActor,
+    id: string,
+    request: UpdateWebhookEndpointRequest,
+  ): Promise<WebhookEndpointResponse> {
+    const { client } = await this.require(actor, id);
+    const endpoint = existing(await this.repository.locked(id));
+    const changes = changesOf(endpoint, {
+      url: request.url === undefined ? undefined : normalUrl(request.url),
+      description: request.description,
+      events: request.events === undefined ? undefined : normalEvents(request.events),
+    });
+    const hasChanges = Object.keys(changes).length > 0;
+    if (hasChanges && !(await this.repository.change(id, changes)))
+      throw WEBHOOK_ENDPOINT_ALREADY_EXISTS.error();
+    if (changes.url !== undefined) await this.repository.forgetFailures(id);
+    const hasNewStatus = request.status !== undefined && (await this.setStatus(id, request.status));
+    const changed = { ...existing(await this.repository.one(id)), client };
+    return hasChanges || hasNewStatus
+      ? this.record('webhook.update', actor, changed)
+      : this.toResponse(changed);
+  }
+
+  @Transactional()
+  async delete(actor: DashboardActor, id: string): Promise<WebhookEndpointResponse> {
+    const { client } = await this.require(actor, id);
+    // The lock lets only one of several concurrent deletions find the endpoint, and makes earlier updates visible to it.
+    const endpoint = existing(await this.repository.locked(id));
+    await this.repository.remove(id);
+    return this.record('webhook.delete', actor, { ...endpoint, client });
+  }
+
+  private async record(
+    action: AuditAction,
+    actor: DashboardActor,
+    endpoint: OwnedWebhookEndpoint,
+  ): Promise<WebhookEndpointResponse> {
+    const target = { name: maskedUrl(endpoint.url), environment: endpoint.client.environment };
+    await this.auditLog.record({ action, actor, target });
+    return this.toResponse(endpoint);
+  }
+
+  private async toResponse(endpoint: OwnedWebhookEndpoint): Promise<WebhookEndpointResponse> {
+    const health = await this.repository.healthOf([endpoint.id]);
+    return toResponse(endpoint, health.get(endpoint.id));
+  }
+
+  private async toResponses(endpoints: readonly OwnedWebhookEndpoint[]): Promise<WebhookEndpointResponse[]> {
+    const health = await this.repository.healthOf(endpoints.map(({ id }) => id));
+    return endpoints.map((endpoint) => toResponse(endpoint, health.get(endpoint.id)));
+  }
+}
+
+/** Masks secrets in the URL for users who may not change the endpoint. */
+function shownTo({ role }: DashboardActor, endpoint: OwnedWebhookEndpoint): OwnedWebhookEndpoint {
+  return role === 'viewer' ? { ...endpoint, url: maskedUrl(endpoint.url) } : endpoint;
+}
+
+function existing(endpoint: WebhookEndpoint | null): WebhookEndpoint {
+  if (!endpoint) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
+  return endpoint;
+}
+
+/** Returns the requested values that differ from those of the endpoint. An undefined value is not requested. */
+function changesOf(
+  endpoint: WebhookEndpoint,
+  requested: { readonly [Name in 'url' | 'description' | 'events']: WebhookEndpoint[Name] | undefined },
+): Partial<WebhookEndpoint> {
+  const changed = Object.entries(requested).filter(
+    ([name, value]) =>
+      value !== undefined && !isDeepStrictEqual(value, endpoint[name as keyof typeof requested]),
+  );
+  return Object.fromEntries(changed);
+}
+
+function statusOf(
+  { disabledAt }: WebhookEndpoint,
+  health?: EndpointHealth,
+): WebhookEndpointResponse['status'] {
+  if (disabledAt) return 'disabled';
+  return health?.paused ? 'paused' : 'enabled';
+}
+
+function toResponse(endpoint: OwnedWebhookEndpoint, health?: EndpointHealth): WebhookEndpointResponse {
+  const { id, url, description, client, createdAt, events, disabledAt } = endpoint;
+  return {
+    id,
+    url,
+    description,
+    environment: client.environment,
+    created_at: createdAt,
+    events,
+    status: statusOf(endpoint, health),
+    health: {
+      last_success_at: health?.lastSuccessAt ?? null,
+      consecutive_failures: health?.consecutiveFailures ?? 0,
+      throttled: health?.throttled ?? false,
+      disabled_reason: disabledAt ? 'failing' : null,
+    },
+  };
+}
+
+/** Returns the names in the order of the catalog, each once. */
+function normalEvents(events: readonly string[] | null | undefined): EventName[] | null {
+  return events ? EVENT_NAMES.filter((name) => events.includes(name)) : null;
+}

@@ -1,0 +1,205 @@
+import type { VNode } from 'preact';
+import {
+  Allowed,
+  Badge,
+  dashboardPath,
+  Details,
+  Done,
+  Form,
+  Moment,
+  Notice,
+  Problem,
+  RelativeTime,
+  Results,
+  SelectField,
+  TimeField,
+  usePage,
+  type Page,
+} from '../../../infrastructure/pages/index.js';
+import { DAY } from '../../../infrastructure/time/index.js';
+import type { OwnedWebhookEndpoint } from '../endpoints/webhook-endpoints.service.js';
+import type { WebhookEndpointResponse } from '../endpoints/webhook-endpoints.dto.js';
+import type { RecoveryResponse, TestedWebhookEndpointResponse } from '../deliveries/deliveries.dto.js';
+import { EVENT_NAMES } from '../events/event-catalog.js';
+import { AttemptResult, endpointPath } from './endpoint-parts.pages.js';
+
+interface TestState {
+  readonly event?: string | undefined;
+  readonly result?: TestedWebhookEndpointResponse;
+  /** Why the form was not accepted. */
+  readonly problem?: string;
+}
+
+/** The form, below the result of the test that was just sent. */
+export function testPage(
+  { id, url, disabledAt, client }: OwnedWebhookEndpoint,
+  { event, result, problem }: TestState,
+): Page {
+  const path = endpointPath(client.environment, id);
+  return {
+    title: 'Send a test',
+    parent: { title: url, path },
+    content: (
+      <>
+        <Problem message={problem} />
+        {result ? <TestResult result={result} /> : null}
+        {result?.received ? <NextStep path={path} isDisabled={disabledAt !== null} /> : null}
+        <Form action={`${path}/test`}>
+          <p>
+            The service sends an example event to <code>{url}</code>, signed like every event, and shows the
+            response. It is sent once, even if the endpoint is paused or disabled.
+          </p>
+          <SelectField
+            name="event"
+            label="Event"
+            options={EVENT_NAMES.map((name) => ({ value: name, label: name }))}
+            value={event ?? EVENT_NAMES[0]}
+          />
+          <p class="hint">The test takes up to 10 seconds.</p>
+          <div class="actions">
+            <button>{result ? 'Send another test' : 'Send test'}</button>
+          </div>
+        </Form>
+      </>
+    ),
+  };
+}
+
+function NextStep({ path, isDisabled }: { readonly path: string; readonly isDisabled: boolean }): VNode {
+  if (isDisabled)
+    return (
+      <p>
+        The receiver works. Go back to the <a href={path}>endpoint</a> to enable it.
+      </p>
+    );
+  return (
+    <p>
+      The receiver works. If deliveries failed before, <a href={`${path}/recover`}>recover the events</a> that
+      it has missed.
+    </p>
+  );
+}
+
+function TestResult({ result }: { readonly result: TestedWebhookEndpointResponse }): VNode {
+  const { environment } = usePage();
+  return (
+    <>
+      <Notice kind={result.received ? 'good' : 'bad'}>{result.message}</Notice>
+      <Details
+        entries={[
+          ['Result', <AttemptResult key="result" statusCode={result.status_code} reason={result.reason} />],
+          ['Duration', `${result.latency_ms} ms`],
+          [
+            'Event',
+            <a key="event" href={dashboardPath(environment, 'events', result.event_id)}>
+              What was sent, and the response
+            </a>,
+          ],
+        ]}
+      />
+    </>
+  );
+}
+
+interface RecoveryProps {
+  readonly endpoint: WebhookEndpointResponse;
+  readonly recovery: RecoveryResponse;
+  /** The time that was not accepted, and why. */
+  readonly since: string | undefined;
+  readonly problem: string | undefined;
+}
+
+export function recoveryPage(props: RecoveryProps): Page {
+  const { endpoint, recovery } = props;
+  const path = endpointPath(endpoint.environment, endpoint.id);
+  return {
+    title: 'Recover events',
+    parent: { title: endpoint.url, path },
+    content: (
+      <>
+        <Done messages={{ started: 'The recovery was started. Its progress is shown below.' }} />
+        <p>
+          After an outage of your receiver, a recovery sends the events again that the endpoint has not
+          received since a time that you choose. It does not send events that the endpoint has received, or
+          events that are still waiting: the service retries those automatically.
+        </p>
+        <Results canBeLive={recovery.status === 'running'}>
+          <LastRecovery recovery={recovery} path={path} />
+          <Allowed operation="recoverWebhooks">
+            <NextRecovery {...props} />
+          </Allowed>
+        </Results>
+      </>
+    ),
+  };
+}
+
+/** @param path of the page of the endpoint */
+function LastRecovery({
+  recovery,
+  path,
+}: Pick<RecoveryProps, 'recovery'> & { readonly path: string }): VNode | null {
+  const { status, since, queued, requested_at: requestedAt, finished_at: finishedAt } = recovery;
+  if (status === 'none') return <p>There has been no recovery of this endpoint yet.</p>;
+  return (
+    <>
+      <h2>Last recovery</h2>
+      <Details
+        entries={[
+          [
+            'State',
+            <Badge key="state" tone={status === 'running' ? 'warn' : 'good'}>
+              {status === 'running' ? 'Running' : 'Finished'}
+            </Badge>,
+          ],
+          ['Events since', since && <Moment key="since" time={since} />],
+          ['Events queued', String(queued)],
+          ['Requested', requestedAt && <RelativeTime key="requested" time={requestedAt} />],
+          ['Finished', finishedAt && <RelativeTime key="finished" time={finishedAt} />],
+        ]}
+      />
+      {status === 'running' ? null : (
+        <p>
+          {queued === 0 ? 'The recovery found no event to send again.' : 'Check that the events arrived:'}{' '}
+          <a href={path}>Recent deliveries of the endpoint</a>
+        </p>
+      )}
+    </>
+  );
+}
+
+/** The form, or why there is none now. */
+function NextRecovery({ endpoint, recovery, since, problem }: RecoveryProps): VNode {
+  const { now } = usePage();
+  const { environment, id, health, status } = endpoint;
+  const path = endpointPath(environment, id);
+  if (recovery.status === 'running') return <p>You can start another recovery when this one has finished.</p>;
+  if (status === 'disabled')
+    return (
+      <p>
+        The endpoint is disabled. <a href={path}>Enable it</a> first.
+      </p>
+    );
+  return (
+    <Form action={`${path}/recover`}>
+      <h2>Start a recovery</h2>
+      <TimeField
+        name="since"
+        label="Send missed events since"
+        hint="If in doubt, choose an earlier time: only events that were not received are sent."
+        value={since ?? suggestedStart(health.last_success_at, now)}
+        error={problem}
+      />
+      {status === 'paused' ? <p>The endpoint is paused: recovered events wait until you resume it.</p> : null}
+      <div class="actions">
+        <button>Recover events</button>
+      </div>
+    </Form>
+  );
+}
+
+/** Returns the time of the last success or a day ago, whichever is earlier. */
+function suggestedStart(lastSuccess: Date | null, now: Date): Date {
+  const dayAgo = now.getTime() - DAY;
+  return new Date(Math.min(lastSuccess?.getTime() ?? dayAgo, dayAgo));
+}

@@ -1,0 +1,72 @@
+import type { VNode } from 'preact';
+import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { Badge, dashboardPath, type Page, type Tone } from '../../../infrastructure/pages/index.js';
+import type { WebhookEndpointResponse } from '../endpoints/webhook-endpoints.dto.js';
+
+/** Returns the link to the list of endpoints. */
+export function endpointList(environment: PlatformEnvironment): NonNullable<Page['parent']> {
+  return { title: 'Webhook endpoints', path: dashboardPath(environment, 'webhook-endpoints') };
+}
+
+/** Returns the path of the page of an endpoint, or of one of the pages below it. */
+export function endpointPath(
+  environment: PlatformEnvironment,
+  id: string,
+  ...below: readonly string[]
+): string {
+  return dashboardPath(environment, 'webhook-endpoints', id, ...below);
+}
+
+const STATUSES: Readonly<Record<WebhookEndpointResponse['status'], readonly [Tone, string]>> = {
+  enabled: ['good', 'Enabled'],
+  paused: ['warn', 'Paused'],
+  disabled: ['bad', 'Disabled: failing'],
+};
+
+/** The status of an endpoint, and whether its deliveries fail. */
+export function EndpointStatus({
+  endpoint: { status, health },
+}: {
+  readonly endpoint: WebhookEndpointResponse;
+}): VNode {
+  const [tone, label] = STATUSES[status];
+  const isFailing = status === 'enabled' && health.consecutive_failures > 0;
+  return (
+    <span>
+      <Badge tone={tone}>{label}</Badge>
+      {isFailing ? (
+        <>
+          {' '}
+          <Badge tone="bad">{health.throttled ? 'Failing, throttled' : 'Failing'}</Badge>
+        </>
+      ) : null}
+    </span>
+  );
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  TIMEOUT: 'No response in time',
+  DNS: 'Host name not found',
+  TLS: 'TLS failed',
+  REFUSED: 'Connection refused',
+  RESET: 'Connection closed',
+  NOT_HTTP: 'Not an HTTP response',
+  HEADERS_TOO_LARGE: 'Headers too large',
+  FORBIDDEN_ADDRESS: 'Address not public',
+  INTERRUPTED: 'Interrupted',
+};
+
+/** The result of a delivery attempt: the status of the response, or why there was none. */
+export function AttemptResult({
+  statusCode,
+  reason,
+}: {
+  readonly statusCode: number;
+  /** Null if the attempt succeeded. */
+  readonly reason: string | null;
+}): VNode {
+  if (reason === null) return <Badge tone="good">{`Received (${statusCode})`}</Badge>;
+  return (
+    <Badge tone="bad">{reason === 'NON_200' ? `HTTP ${statusCode}` : (REASONS[reason] ?? reason)}</Badge>
+  );
+}

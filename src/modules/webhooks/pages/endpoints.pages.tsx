@@ -1,0 +1,230 @@
+import type { ComponentChildren, VNode } from 'preact';
+import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import {
+  Allowed,
+  ButtonLink,
+  Checkboxes,
+  confirmationPage,
+  Done,
+  EmptyState,
+  Form,
+  Problem,
+  RelativeTime,
+  SelectField,
+  Table,
+  TextField,
+  type Page,
+} from '../../../infrastructure/pages/index.js';
+import { MAX_DESCRIPTION_LENGTH, MAX_ENDPOINTS } from '../endpoints/webhook-endpoint.entity.js';
+import type { OwnedWebhookEndpoint } from '../endpoints/webhook-endpoints.service.js';
+import type { WebhookEndpointResponse } from '../endpoints/webhook-endpoints.dto.js';
+import { EVENT_NAMES, EVENTS } from '../events/event-catalog.js';
+import { endpointList, endpointPath, EndpointStatus } from './endpoint-parts.pages.js';
+
+/** The values of the form. No events means all. */
+export interface EndpointFields {
+  readonly url?: string | undefined;
+  readonly description?: string | undefined;
+  readonly events: readonly string[];
+  readonly status?: string | undefined;
+}
+
+export function endpointsPage(
+  environment: PlatformEnvironment,
+  endpoints: readonly WebhookEndpointResponse[],
+): Page {
+  const { title, path } = endpointList(environment);
+  return {
+    title,
+    actions: endpoints.length === 0 ? null : <CreateButton path={path} count={endpoints.length} />,
+    content: (
+      <>
+        <Done messages={{ deleted: 'The endpoint was deleted.' }} />
+        {endpoints.length === 0 ? (
+          <EmptyState title="No webhook endpoints yet">
+            <p>
+              {`An endpoint is an https URL of yours. The service sends it the events of the ${environment} ` +
+                'environment as they happen, such as a card that was updated.'}
+            </p>
+            <p>
+              <a href="/docs/webhooks">Learn how to build a receiver</a>
+            </p>
+            <CreateButton path={path} count={0} />
+          </EmptyState>
+        ) : (
+          <Endpoints endpoints={endpoints} />
+        )}
+      </>
+    ),
+  };
+}
+
+function CreateButton({ path, count }: { readonly path: string; readonly count: number }): VNode {
+  return (
+    <Allowed operation="createWebhookEndpoint">
+      {count < MAX_ENDPOINTS ? (
+        <ButtonLink to={`${path}/new`}>Create endpoint</ButtonLink>
+      ) : (
+        <p>{`This environment has the maximum of ${MAX_ENDPOINTS} endpoints.`}</p>
+      )}
+    </Allowed>
+  );
+}
+
+function Endpoints({ endpoints }: { readonly endpoints: readonly WebhookEndpointResponse[] }): VNode {
+  return (
+    <Table
+      caption="Webhook endpoints"
+      rows={endpoints}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          title: 'Endpoint',
+          cell: ({ id, url, description, environment }) => (
+            <div>
+              <a href={endpointPath(environment, id)}>{url}</a>
+              {description === null ? null : <span class="hint">{description}</span>}
+            </div>
+          ),
+        },
+        { title: 'Status', cell: (endpoint) => <EndpointStatus endpoint={endpoint} /> },
+        {
+          title: 'Last success',
+          cell: ({ health: { last_success_at: time } }) => (time ? <RelativeTime time={time} /> : 'Never'),
+        },
+        {
+          title: 'Failures in a row',
+          isNumber: true,
+          cell: ({ health }) => health.consecutive_failures,
+        },
+        { title: 'Events', cell: ({ events }) => <Subscription events={events} /> },
+      ]}
+    />
+  );
+}
+
+const MAX_NAMED_EVENTS = 2;
+
+function Subscription({ events }: Pick<WebhookEndpointResponse, 'events'>): ComponentChildren {
+  if (!events) return 'All events';
+  if (events.length > MAX_NAMED_EVENTS) return `${events.length} events`;
+  // In a narrow column, names break after an underscore if they must.
+  const parts = events.join(', ').split(/(?<=_)/);
+  return <div>{parts.map((part, index) => [index === 0 ? null : <wbr key={index} />, part])}</div>;
+}
+
+/** @param problem why the form was not accepted */
+export function newEndpointPage(
+  environment: PlatformEnvironment,
+  fields: EndpointFields,
+  problem?: string,
+): Page {
+  const parent = endpointList(environment);
+  return {
+    title: `Create an endpoint for ${environment}`,
+    parent,
+    content: (
+      <Form action={`${parent.path}/new`}>
+        <Fields {...fields} problem={problem} />
+        <SelectField
+          name="status"
+          label="When to start"
+          value={fields.status}
+          options={[
+            { value: 'enabled', label: 'Send events as soon as they happen' },
+            { value: 'paused', label: 'Create it paused: events wait until you resume' },
+          ]}
+        />
+        <div class="actions">
+          <button>Create endpoint</button>
+        </div>
+      </Form>
+    ),
+  };
+}
+
+/**
+ * @param path of the page of the endpoint
+ * @param problem why the form was not accepted
+ */
+export function editEndpointPage(path: string, fields: EndpointFields, problem?: string): Page {
+  return {
+    title: 'Edit endpoint',
+    parent: { title: 'Endpoint', path },
+    content: (
+      <Form action={`${path}/edit`}>
+        <p>
+          Changes apply to events that happen from now on. Events that are already waiting go to the earlier
+          URL.
+        </p>
+        <Fields {...fields} problem={problem} />
+        <div class="actions">
+          <button>Save changes</button>
+          <a class="button second" href={path}>
+            Cancel
+          </a>
+        </div>
+      </Form>
+    ),
+  };
+}
+
+function Fields(props: EndpointFields & { readonly problem: string | undefined }): VNode {
+  const { url, description, events, problem } = props;
+  const isAboutUrl = problem !== undefined && /\burl\b/i.test(problem);
+  return (
+    <>
+      <Problem message={isAboutUrl ? undefined : problem} />
+      <TextField
+        name="url"
+        label="URL"
+        type="url"
+        hint="A public https URL with a host name, such as https://hooks.example.com/merchants"
+        value={url}
+        error={isAboutUrl ? problem : undefined}
+      />
+      <TextField
+        name="description"
+        label="Description (optional)"
+        hint="What you use the endpoint for"
+        value={description}
+        required={false}
+        maxLength={MAX_DESCRIPTION_LENGTH}
+      />
+      <Checkboxes
+        name="events[]"
+        legend="Events to send"
+        hint="If you select none, all events are sent, including those that are added later."
+        options={EVENT_NAMES.map((name) => ({
+          value: name,
+          label: name,
+          // Without the marks of code in Markdown.
+          hint: EVENTS[name].description.replaceAll('`', ''),
+        }))}
+        values={events}
+      />
+    </>
+  );
+}
+
+export function deleteEndpointPage(environment: PlatformEnvironment, endpoint: OwnedWebhookEndpoint): Page {
+  const path = endpointPath(environment, endpoint.id);
+  return confirmationPage({
+    title: 'Delete this endpoint?',
+    parent: { title: 'Endpoint', path },
+    action: `${path}/delete`,
+    button: 'Delete endpoint',
+    children: (
+      <>
+        <p>
+          <code>{endpoint.url}</code>
+        </p>
+        <p>
+          The service stops sending events to this URL, and drops those that are waiting. You cannot undo
+          this. To stop deliveries for a while, pause the endpoint instead. The request log keeps the earlier
+          deliveries.
+        </p>
+      </>
+    ),
+  });
+}

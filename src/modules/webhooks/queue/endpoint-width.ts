@@ -1,0 +1,73 @@
+/**
+ * The rule that adapts the number of concurrent attempts to an endpoint; docs/decisions/0019-adaptive-endpoint-width.md
+ * gives the reasons. `sql/settle-attempts.ts` computes the same for many lanes in one statement, and
+ * `test/e2e/endpoint-width.spec.ts` compares the two. The simulation in bench/ uses this function.
+ */
+export const WIDTH_RULE = {
+  /** Concurrent attempts to an endpoint of which nothing is known. */
+  startWidth: 4,
+  /** How much a success widens a lane, or narrows it while the receiver is slow, at most. */
+  gain: 0.5,
+  /** How many times the baseline the latency may be before the lane narrows. */
+  toleratedSlowness: 2,
+  /** Milliseconds. Below this, latency says nothing about the load of the receiver. */
+  minBaseline: 20,
+  /** Number of successes over which the baseline is averaged. */
+  successesToLearn: 8,
+  /** The share of the width that remains after a failure. */
+  keptPerFailure: 0.8,
+  /** How fast the ceiling rises with each success, as an exponent. */
+  ceilingGrowth: 0.005,
+  /**
+   * Consecutive failures after which an endpoint gets one attempt at a time, with a pause before each unless its last
+   * success is recent.
+   */
+  failuresUntilNarrow: 5,
+} as const;
+
+/** What the rule remembers of an endpoint. */
+export interface EndpointWidth {
+  readonly width: number;
+  /** Null: the maximum width. */
+  readonly ceiling: number | null;
+  /** Milliseconds that the endpoint takes while few attempts are in flight; null if unknown. */
+  readonly baseline: number | null;
+}
+
+/** Attempts to one endpoint that are settled together. */
+export interface SettledAttempts {
+  readonly succeeded: number;
+  readonly failed: number;
+  /** Mean milliseconds of the attempts that succeeded. */
+  readonly latency: number;
+  /** Attempts in flight before the settlement, including these. */
+  readonly inFlight: number;
+  /** Consecutive failures before the settlement. */
+  readonly consecutiveFailures: number;
+}
+
+/** Returns the width of an endpoint after a settlement. */
+export function adaptWidth(
+  { width, ceiling, baseline }: EndpointWidth,
+  { succeeded, failed, latency, inFlight, consecutiveFailures }: SettledAttempts,
+  maxWidth: number,
+): EndpointWidth {
+  const rule = WIDTH_RULE;
+  if (succeeded === 0 && consecutiveFailures + failed >= rule.failuresUntilNarrow) {
+    return { width: 1, ceiling: null, baseline };
+  }
+  const slowness = latency / Math.max(baseline ?? latency, rule.minBaseline);
+  const gain = succeeded === 0 ? 0 : rule.gain * Math.max(-1, Math.min(rule.toleratedSlowness - slowness, 1));
+  const isUsed = 2 * inFlight >= width;
+  const growth = isUsed && gain > 0 ? Math.exp(rule.ceilingGrowth * succeeded) : 1;
+  const raised = Math.min(maxWidth, (ceiling ?? maxWidth) * growth);
+  const grown = isUsed || gain < 0 ? Math.min(raised, width + gain * succeeded) : width;
+  const next = Math.max(1, grown * rule.keptPerFailure ** failed);
+  const learns = succeeded > 0 && (baseline === null || Math.max(width, inFlight) <= rule.startWidth);
+  const weight = 1 - Math.exp(-succeeded / rule.successesToLearn);
+  return {
+    width: next,
+    ceiling: failed > 0 ? next : raised,
+    baseline: learns ? (baseline ?? latency) + (latency - (baseline ?? latency)) * weight : baseline,
+  };
+}

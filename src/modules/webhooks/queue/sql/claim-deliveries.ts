@@ -1,0 +1,61 @@
+import type { ClaimedDelivery } from '../delivery.js';
+import { LEASE_UNTIL } from './lane.js';
+import type { LockedLane } from './lock-due-lanes.js';
+import { Statement } from './statement.js';
+
+interface ClaimLimits {
+  readonly limit: number;
+  /** Identifies the process that claims. */
+  readonly worker: number;
+}
+
+/** A claimed delivery without its event. */
+export interface ClaimedRow extends Omit<ClaimedDelivery, 'client' | 'event' | 'secretVersions'> {
+  readonly eventId: string;
+  readonly eventCreatedAt: Date;
+}
+
+/**
+ * Claims the first delivery of every lane before the second of any. The earliest delivery that remains unclaimed determines
+ * when the lane is due next. The caller has locked the lanes in an earlier statement, because the snapshot of this one must
+ * not be older than the locks.
+ *
+ * Not a prepared statement, and neither is `SETTLE_ATTEMPTS`: the queue is often empty when a plan is made, and PostgreSQL
+ * would use a plan for an empty table until it analyzes the table, although a long queue has built up.
+ */
+export const CLAIM_DELIVERIES = new Statement<
+  ClaimLimits,
+  ClaimedRow,
+  Pick<LockedLane, 'endpointId' | 'room'>
+>(
+  `
+  WITH lane AS (SELECT * FROM unnest($endpointId::uuid[], $room::integer[]) AS lane (endpoint_id, room)),
+       candidate AS MATERIALIZED (
+         SELECT lane.endpoint_id, room, id, due_at, rank
+           FROM lane
+           LEFT JOIN LATERAL (
+                  SELECT id, due_at, row_number() OVER (ORDER BY due_at, id) AS rank
+                    FROM webhook_delivery
+                   WHERE endpoint_id = lane.endpoint_id AND claim_id IS NULL
+                   ORDER BY due_at, id
+                   LIMIT lane.room + 1) first ON true),
+       picked AS MATERIALIZED (
+         SELECT id FROM candidate WHERE rank <= room AND due_at <= now() ORDER BY rank, due_at LIMIT $limit),
+       claimed AS (
+         UPDATE webhook_delivery
+            SET claim_id = gen_random_uuid(), attempts = attempts + 1, attempt_started_at = now(),
+                lease_until = ${LEASE_UNTIL}, claimed_by = $worker
+          WHERE id = ANY (ARRAY(SELECT id FROM picked)) AND claim_id IS NULL
+         RETURNING *),
+       updated_lane AS (
+         UPDATE webhook_lane SET in_flight = in_flight + state.claimed, next_due = state.next_due
+           FROM (SELECT endpoint_id, count(picked.id)::integer AS claimed,
+                        min(due_at) FILTER (WHERE picked.id IS NULL) AS next_due
+                   FROM candidate LEFT JOIN picked USING (id)
+                  GROUP BY endpoint_id) state
+          WHERE webhook_lane.endpoint_id = state.endpoint_id)
+  SELECT id, claim_id AS "claimId", endpoint_id AS "endpointId", url, attempts AS attempt,
+         attempts_allowed AS "attemptsAllowed", event_id AS "eventId", event_created_at AS "eventCreatedAt"
+    FROM claimed`,
+  { isPrepared: false },
+);

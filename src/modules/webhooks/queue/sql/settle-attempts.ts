@@ -1,0 +1,120 @@
+import { WIDTH_RULE } from '../endpoint-width.js';
+import { PROBE_INTERVAL } from './lane.js';
+import { Statement } from './statement.js';
+
+/** The result of an attempt, as far as the queue needs it. */
+export interface Settlement {
+  readonly deliveryId: string;
+  readonly claimId: string;
+  readonly endpointId: string;
+  /** Null if the endpoint is not to blame: the process ended before the attempt did. */
+  readonly succeeded: boolean | null;
+  /** Milliseconds until the response, without the time to connect. */
+  readonly latency: number;
+  /** Milliseconds until the next attempt; null if this was the last one. */
+  readonly retryIn: number | null;
+}
+
+/** How the results change the lanes. */
+interface LaneRules {
+  readonly maxWidth: number;
+  /** Milliseconds after a success during which failures do not throttle the lane. */
+  readonly grace: number;
+}
+
+interface SettledRow {
+  /** A settled delivery; null if there is none. */
+  readonly id: string | null;
+  /** Whether one of the lanes has further deliveries that are due. */
+  readonly hasDueLane: boolean;
+}
+
+const { startWidth, gain, toleratedSlowness, minBaseline, successesToLearn, keptPerFailure } = WIDTH_RULE;
+const { ceilingGrowth, failuresUntilNarrow } = WIDTH_RULE;
+
+/**
+ * Ends attempts: finished deliveries leave the queue, the others become due again, and their lanes get room and another
+ * width. From `signal` to `adapted`, the statement does what `adaptWidth()` does.
+ *
+ * Keeps a time in `failing_since` only if there were failures before: the previous release, which may still run, does not
+ * reset it.
+ */
+export const SETTLE_ATTEMPTS = new Statement<LaneRules, SettledRow, Settlement>(
+  `
+  WITH attempt AS MATERIALIZED (
+         SELECT * FROM unnest($deliveryId::bigint[], $claimId::uuid[], $endpointId::uuid[], $succeeded::boolean[],
+                              $retryIn::double precision[], $latency::double precision[])
+                    AS attempt (delivery_id, claim_id, endpoint_id, succeeded, retry_in, latency)),
+       lane AS MATERIALIZED (
+         SELECT endpoint_id, COALESCE(adaptive_width, ${startWidth}) AS width,
+                COALESCE(width_ceiling, $maxWidth::double precision) AS ceiling, baseline_ms AS baseline, in_flight,
+                consecutive_failures
+           FROM webhook_lane WHERE endpoint_id = ANY ($endpointId) ORDER BY endpoint_id FOR UPDATE),
+       settled AS MATERIALIZED (
+         SELECT delivery.id, delivery.endpoint_id, succeeded, latency,
+                now() + retry_in * interval '1 millisecond' AS due_at
+           FROM lane
+           JOIN attempt USING (endpoint_id)
+           JOIN webhook_delivery delivery ON delivery.id = delivery_id AND delivery.claim_id = attempt.claim_id
+            FOR UPDATE OF delivery),
+       deleted AS (
+         DELETE FROM webhook_delivery WHERE id = ANY (ARRAY(SELECT id FROM settled WHERE due_at IS NULL))),
+       postponed AS (
+         UPDATE webhook_delivery
+            SET due_at = settled.due_at, claim_id = NULL, claimed_by = NULL, attempt_started_at = NULL,
+                lease_until = NULL
+           FROM settled
+          WHERE webhook_delivery.id = settled.id AND settled.due_at IS NOT NULL),
+       batch AS (
+         SELECT endpoint_id, count(*)::integer AS finished, min(due_at) AS due_at,
+                count(*) FILTER (WHERE succeeded) AS succeeded, count(*) FILTER (WHERE NOT succeeded) AS failed,
+                avg(latency) FILTER (WHERE succeeded) AS latency
+           FROM settled GROUP BY endpoint_id),
+       signal AS (
+         SELECT *, 2 * in_flight >= width AS is_used,
+                succeeded = 0 AND consecutive_failures + failed >= ${failuresUntilNarrow} AS is_narrow,
+                CASE WHEN succeeded = 0 THEN 0
+                     ELSE ${gain} * GREATEST(-1, LEAST(1, ${toleratedSlowness} - latency
+                            / GREATEST(COALESCE(baseline, latency), ${minBaseline}))) END AS gain
+           FROM batch JOIN lane USING (endpoint_id)),
+       raised AS (
+         SELECT *, LEAST($maxWidth, CASE WHEN is_used AND gain > 0 THEN ceiling * exp(${ceilingGrowth} * succeeded)
+                                         ELSE ceiling END) AS raised_ceiling
+           FROM signal),
+       adapted AS (
+         SELECT *,
+                GREATEST(1, power(${keptPerFailure}, failed)
+                  * CASE WHEN is_used OR gain < 0 THEN LEAST(raised_ceiling, width + gain * succeeded)
+                         ELSE width END) AS next_width,
+                CASE WHEN succeeded > 0 AND (baseline IS NULL OR GREATEST(width, in_flight) <= ${startWidth})
+                     THEN COALESCE(baseline + (latency - baseline) * (1 - exp(-succeeded / ${successesToLearn}.0)), latency)
+                     ELSE baseline END AS next_baseline
+           FROM raised),
+       updated_lane AS (
+         UPDATE webhook_lane
+            SET in_flight = webhook_lane.in_flight - finished,
+                next_due = LEAST(next_due, due_at),
+                consecutive_failures = CASE WHEN succeeded > 0 THEN 0 ELSE webhook_lane.consecutive_failures + failed END,
+                last_success_at = CASE WHEN succeeded > 0 THEN now() ELSE last_success_at END,
+                last_failure_at = CASE WHEN failed > 0 THEN now() ELSE last_failure_at END,
+                failing_since = CASE WHEN succeeded > 0 THEN NULL
+                                     WHEN failed > 0
+                                     THEN COALESCE(CASE WHEN webhook_lane.consecutive_failures > 0 THEN failing_since END,
+                                                   now())
+                                     ELSE failing_since END,
+                adaptive_width = CASE WHEN is_narrow THEN 1 ELSE next_width END,
+                width_ceiling = CASE WHEN is_narrow THEN NULL WHEN failed > 0 THEN next_width ELSE raised_ceiling END,
+                baseline_ms = next_baseline,
+                not_before = CASE WHEN succeeded > 0 THEN '-infinity'
+                                  WHEN is_narrow AND failed > 0
+                                   AND (last_success_at > now() - $grace * interval '1 millisecond') IS NOT TRUE
+                                  THEN now() + interval '${PROBE_INTERVAL} milliseconds'
+                                  ELSE not_before END
+           FROM adapted
+          WHERE webhook_lane.endpoint_id = adapted.endpoint_id
+         RETURNING next_due <= now() AS is_due)
+  SELECT id, due.exists AS "hasDueLane"
+    FROM (SELECT bool_or(is_due) IS TRUE AS exists FROM updated_lane) due
+    LEFT JOIN settled ON true`,
+  { isPrepared: false },
+);

@@ -1,0 +1,74 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import type { Notifications } from '../../../infrastructure/database/index.js';
+import type { Metrics } from '../../../infrastructure/metrics/index.js';
+import type { QueuedDelivery } from '../queue/delivery.js';
+import type { DeliveryQueueService } from '../queue/delivery-queue.service.js';
+import type { LocalWorker, PublicationsBatch } from '../queue/publications.batch.js';
+import type { DeliverySender } from '../sender/delivery-sender.js';
+import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
+import { DeliveryWorker } from './delivery-worker.js';
+
+const DELIVERY = { id: '1', lane: { organizationId: null, isProven: true } } as QueuedDelivery;
+
+describe('DeliveryWorker', () => {
+  let claims: ((deliveries: readonly QueuedDelivery[]) => void)[];
+  let sent: string[];
+  let localWorker: LocalWorker | undefined;
+  let worker: DeliveryWorker;
+
+  beforeEach(() => {
+    [claims, sent, localWorker] = [[], [], undefined];
+    const queue = {
+      claim: () =>
+        new Promise((resolve) =>
+          claims.push((deliveries) => resolve({ deliveries, endpointIds: [] } as const)),
+        ),
+      settle: () => Promise.resolve(),
+    };
+    const publications = { setWorker: (set: LocalWorker | undefined) => (localWorker = set) };
+    const sender = { send: ({ id }: QueuedDelivery) => Promise.resolve(sent.push(id)) };
+    worker = new DeliveryWorker(
+      queue as unknown as DeliveryQueueService,
+      publications as unknown as PublicationsBatch,
+      sender as unknown as DeliverySender,
+      { listen: () => ({ close: () => Promise.resolve() }) } as unknown as Notifications,
+      new WebhookDeliveriesConfiguration(),
+      { gauge: () => undefined } as unknown as Metrics,
+    );
+  });
+
+  it('starts the deliveries of a claim that was running when it was stopped, and claims no more', async () => {
+    worker.onApplicationBootstrap();
+    await nextTurn();
+    worker.beforeApplicationShutdown();
+    expect(localWorker).toBeUndefined();
+    claims[0]?.([DELIVERY]);
+    await worker.onApplicationShutdown();
+    expect([sent, claims.length]).toEqual([['1'], 1]);
+  });
+
+  it('reserves slots for publishers, except during a claim', async () => {
+    const reserved = (): number | undefined => localWorker?.reserve(new Set(['organization'])).total;
+    worker.onApplicationBootstrap();
+    await nextTurn();
+    expect(reserved()).toBe(0);
+    claims[0]?.([]);
+    await sleep(1);
+    expect(reserved()).toBeGreaterThan(0);
+    worker.beforeApplicationShutdown();
+    await worker.onApplicationShutdown();
+  });
+
+  it('can be stopped without having started, and more than once', async () => {
+    worker.beforeApplicationShutdown();
+    worker.beforeApplicationShutdown();
+    await worker.onApplicationShutdown();
+    await worker.onApplicationShutdown();
+    expect(claims).toEqual([]);
+  });
+
+  it('rejects a change of mode that is not possible', () => {
+    worker.beforeApplicationShutdown();
+    expect(() => worker.onApplicationBootstrap()).toThrow('A worker cannot change from draining to waiting');
+  });
+});

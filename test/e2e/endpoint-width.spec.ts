@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { WebhookDeliveriesConfiguration } from '../../src/modules/webhooks/webhook-deliveries.configuration.js';
+import { adaptWidth } from '../../src/modules/webhooks/queue/endpoint-width.js';
+import { DeliveryQueueRepository } from '../../src/modules/webhooks/queue/delivery-queue.repository.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+/*
+ * The statement that settles attempts changes the width of many lanes at once, and the simulation in bench/ uses a function.
+ * Both must be the same rule.
+ */
+
+const BATCHES = 10_000;
+const MAX_WIDTH = 64;
+
+const positive = (max: number): fc.Arbitrary<number> =>
+  fc.oneof(fc.integer({ min: 1, max }), fc.double({ min: 1, max, noNaN: true }));
+
+const batch = fc.record({
+  lane: fc.record({
+    width: positive(MAX_WIDTH),
+    ceiling: fc.option(positive(MAX_WIDTH)),
+    baseline: fc.option(fc.double({ min: 0, max: 10_000, noNaN: true })),
+  }),
+  consecutiveFailures: fc.integer({ min: 0, max: 7 }),
+  /** Attempts in flight that are not settled with the batch. */
+  others: fc.integer({ min: 0, max: MAX_WIDTH }),
+  attempts: fc.array(
+    fc.record({
+      succeeded: fc.constantFrom(true, false, null),
+      // Also latencies close to each other, so that lanes are neither always slow nor always fast.
+      latency: fc.oneof(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 0, max: 10_000 })),
+      retryIn: fc.constantFrom(null, 180_000),
+    }),
+    { minLength: 1, maxLength: 6 },
+  ),
+});
+
+let service: TestApp;
+
+beforeAll(async () => {
+  service = await startTestApp();
+});
+
+afterAll(() => service.close());
+
+interface LaneRow {
+  readonly endpoint_id: string;
+  readonly adaptive_width: number;
+  readonly width_ceiling: number | null;
+  readonly baseline_ms: number | null;
+  readonly in_flight: number;
+}
+
+it(`settles ${BATCHES} random batches with the widths of adaptWidth()`, async () => {
+  expect(service.app.get(WebhookDeliveriesConfiguration).endpointConcurrency).toBe(MAX_WIDTH);
+  const batches = fc.sample(batch, BATCHES).map((each) => ({ ...each, id: randomUUID() }));
+  const settlements = batches.flatMap(({ id, attempts }) =>
+    attempts.map((attempt) => ({ ...attempt, endpointId: id, claimId: randomUUID() })),
+  );
+  await service.database.query(
+    `INSERT INTO webhook_endpoint (id, client_id, url, created_at)
+     SELECT id, $1, 'https://example.com/' || id, now() FROM unnest($2::uuid[]) AS id`,
+    [service.development.clientId, batches.map(({ id }) => id)],
+  );
+  await service.database.query(
+    `INSERT INTO webhook_lane (endpoint_id, adaptive_width, width_ceiling, baseline_ms, in_flight, consecutive_failures)
+     SELECT * FROM unnest($1::uuid[], $2::float8[], $3::float8[], $4::float8[], $5::integer[], $6::integer[])`,
+    [
+      batches.map(({ id }) => id),
+      batches.map(({ lane }) => lane.width),
+      batches.map(({ lane }) => lane.ceiling),
+      batches.map(({ lane }) => lane.baseline),
+      batches.map(({ others, attempts }) => others + attempts.length),
+      batches.map(({ consecutiveFailures }) => consecutiveFailures),
+    ],
+  );
+  const deliveries = await service.database.query<{ id: string; claim_id: string }>(
+    `INSERT INTO webhook_delivery (endpoint_id, event_id, event_created_at, url, attempts_allowed, due_at, attempts,
+                                   claim_id, attempt_started_at, lease_until)
+     SELECT endpoint_id, gen_random_uuid(), now(), '', 3, now(), 1, claim_id, now(), now() + interval '1 minute'
+       FROM unnest($1::uuid[], $2::uuid[]) AS claimed (endpoint_id, claim_id)
+     RETURNING id, claim_id`,
+    [settlements.map(({ endpointId }) => endpointId), settlements.map(({ claimId }) => claimId)],
+  );
+  const idOf = new Map(deliveries.map(({ id, claim_id: claimId }) => [claimId, id]));
+
+  const { ids } = await service.app
+    .get(DeliveryQueueRepository)
+    .settle(settlements.map((each) => ({ ...each, deliveryId: idOf.get(each.claimId) ?? '' })));
+  expect(ids.size).toBe(settlements.length);
+
+  const rows = await service.database.query<LaneRow>('SELECT * FROM webhook_lane');
+  const byId = new Map(rows.map((row) => [row.endpoint_id, row]));
+  const differing = batches.filter(({ id, lane, attempts, others, consecutiveFailures }) => {
+    const successes = attempts.filter(({ succeeded }) => succeeded);
+    const expected = adaptWidth(
+      lane,
+      {
+        succeeded: successes.length,
+        failed: attempts.filter(({ succeeded }) => succeeded === false).length,
+        latency: successes.reduce((sum, { latency }) => sum + latency, 0) / (successes.length || 1),
+        inFlight: others + attempts.length,
+        consecutiveFailures,
+      },
+      MAX_WIDTH,
+    );
+    const row = byId.get(id);
+    return !(
+      row?.in_flight === others &&
+      isClose(row.adaptive_width, expected.width) &&
+      isClose(row.width_ceiling, expected.ceiling) &&
+      isClose(row.baseline_ms, expected.baseline)
+    );
+  });
+  expect(differing).toEqual([]);
+  // Otherwise the batches would not test all parts of the rule.
+  expect(rows.filter((row) => row.width_ceiling === null).length).toBeGreaterThan(BATCHES / 50);
+  expect(rows.filter((row) => row.adaptive_width === MAX_WIDTH).length).toBeGreaterThan(0);
+}, 60_000);
+
+/** PostgreSQL and JavaScript round differently. */
+function isClose(actual: number | null, expected: number | null): boolean {
+  if (actual === null || expected === null) return actual === expected;
+  return Math.abs(actual - expected) <= 1e-9 * Math.max(1, Math.abs(expected));
+}

@@ -1,0 +1,337 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import type { AttributedClient } from '../../src/infrastructure/http/index.js';
+import type {
+  LoggedAttempt,
+  NewRequestLogEntry,
+  RequestLogEntry,
+  RequestLogFilter,
+  RequestLogPosition,
+  RequestLogSelection,
+} from '../../src/modules/request-logs/storage/request-log-entry.js';
+import { RequestLogRepository } from '../../src/modules/request-logs/index.js';
+import { DailyPartitions } from '../../src/infrastructure/database/index.js';
+import { whileLogIsLocked } from '../support/locked-log.js';
+import { loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const MINUTE = HOUR / 60;
+const MAX_ENTRIES = 1_000;
+const EVENTS = ['CARD_UPDATED', 'AUTHENTICATED'];
+
+describe('The repository of the request log', () => {
+  const now = new Date();
+  let service: TestApp;
+  let repository: RequestLogRepository;
+
+  beforeAll(async () => {
+    service = await startTestApp({ REQUEST_LOG_QUERY_TIMEOUT_MS: '300' });
+    repository = service.app.get(RequestLogRepository);
+  });
+  afterAll(() => service.close());
+
+  const at = (milliseconds: number): Date => new Date(now.getTime() + milliseconds);
+  const someClient = (): AttributedClient => ({ clientId: randomUUID(), environment: 'production' });
+  const requestOf = (
+    client: AttributedClient,
+    change: Partial<NewRequestLogEntry> = {},
+  ): NewRequestLogEntry => loggedRequest(client, { createdAt: at(-HOUR), ...change });
+  const attemptOf = (
+    client: AttributedClient,
+    change: Partial<NewRequestLogEntry> = {},
+  ): NewRequestLogEntry => loggedAttempt(client, { createdAt: at(-HOUR), ...change });
+  const allOf = (client: AttributedClient, filter: RequestLogFilter = {}): RequestLogSelection => ({
+    client,
+    period: { start: at(-DAY), end: at(DAY) },
+    filter,
+  });
+
+  const newest = (selection: RequestLogSelection, limit = MAX_ENTRIES): Promise<RequestLogEntry[]> =>
+    repository.newest(selection, { before: undefined, limit });
+
+  /** Reads pages until one is not full. */
+  async function walk(
+    page: (position: RequestLogPosition | undefined) => Promise<RequestLogEntry[]>,
+    size: number,
+  ): Promise<RequestLogEntry[]> {
+    const walked: RequestLogEntry[] = [];
+    for (;;) {
+      const entries = await page(walked.at(-1));
+      walked.push(...entries);
+      if (entries.length < size) return walked;
+    }
+  }
+
+  it('returns what was written', async () => {
+    const client = someClient();
+    const written = [
+      requestOf(client, { path: '/mcp', tool: 'search_merchants', createdAt: at(-4) }),
+      requestOf(client, { externalUserId: 'ä\u{1F600}', sessionId: randomUUID(), createdAt: at(-3) }),
+      attemptOf(client, { createdAt: at(-2) }),
+      attemptOf(client, {
+        createdAt: at(-1),
+        sessionId: null,
+        taskId: Number.MAX_SAFE_INTEGER,
+        externalUserId: null,
+        statusCode: 0,
+      }),
+    ];
+    await repository.append(written);
+    const found = await newest(allOf(client));
+    expect(found.toReversed()).toEqual(
+      written.map((entry) => ({ ...entry, id: expect.any(Number) as number })),
+    );
+    expect(found.every(({ id }) => Number.isSafeInteger(id) && id > 0)).toBe(true);
+    expect(new Set(found.map(({ id }) => id)).size).toBe(written.length);
+  });
+
+  it('writes all entries or none', async () => {
+    const client = someClient();
+    const impossible = requestOf(client, { externalUserId: '\0' });
+    await expect(repository.append([requestOf(client), impossible, requestOf(client)])).rejects.toThrow();
+    expect(await newest(allOf(client))).toEqual([]);
+    await repository.append([]);
+  });
+
+  it('separates clients and environments', async () => {
+    const one = someClient();
+    const clients = [one, { ...one, environment: 'development' as const }, someClient()];
+    for (const client of clients) await repository.append([requestOf(client), attemptOf(client)]);
+    for (const client of clients) {
+      const found = await newest(allOf(client));
+      expect(found).toHaveLength(2);
+      for (const entry of found) expect(entry).toMatchObject(client);
+    }
+    expect(await newest(allOf(someClient()))).toEqual([]);
+  });
+
+  it('includes both ends of a period, to the millisecond', async () => {
+    const client = someClient();
+    await repository.append([-1, 0, 1, 2, 3].map((offset) => requestOf(client, { createdAt: at(offset) })));
+    const offsets = async (start: number, end: number): Promise<number[]> => {
+      const selection = { client, period: { start: at(start), end: at(end) }, filter: {} };
+      const [down, up] = [
+        await newest(selection),
+        await repository.oldest(selection, { after: undefined, limit: MAX_ENTRIES }),
+      ];
+      expect(up).toEqual(down.toReversed());
+      return up.map(({ createdAt }) => createdAt.getTime() - now.getTime());
+    };
+    expect(await offsets(0, 2)).toEqual([0, 1, 2]);
+    expect(await offsets(-1, -1)).toEqual([-1]);
+    expect(await offsets(4, 9)).toEqual([]);
+    expect(await offsets(-DAY, DAY)).toEqual([-1, 0, 1, 2, 3]);
+  });
+
+  it('pages in a stable order without gaps or duplicates, also for equal times', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: -3, max: 0 }), { maxLength: 40 }),
+        fc.integer({ min: 1, max: 12 }),
+        async (offsets, size) => {
+          const client = someClient();
+          await repository.append(
+            offsets.map((offset) => requestOf(client, { createdAt: at(offset * HOUR) })),
+          );
+          const selection = allOf(client);
+          const whole = await newest(selection);
+          expect(whole.map(({ createdAt }) => createdAt)).toEqual(
+            offsets.toSorted((left, right) => right - left).map((offset) => at(offset * HOUR)),
+          );
+          const down = await walk((before) => repository.newest(selection, { before, limit: size }), size);
+          expect(down).toEqual(whole);
+          const up = await walk((after) => repository.oldest(selection, { after, limit: size }), size);
+          expect(up).toEqual(whole.toReversed());
+        },
+      ),
+      { numRuns: 25 },
+    );
+  });
+
+  it('returns each entry that existed at the first page exactly once, while more are written', async () => {
+    const client = someClient();
+    const times = [-2, -1, 0].map((hours) => at(hours * HOUR));
+    const some = (): NewRequestLogEntry[] =>
+      times.flatMap((createdAt) => Array.from({ length: 20 }, () => requestOf(client, { createdAt })));
+    await repository.append(some());
+    const selection = allOf(client);
+    const before = new Set((await newest(selection)).map(({ id }) => id));
+    const walked = await walk(async (position) => {
+      await repository.append(some());
+      return repository.newest(selection, { before: position, limit: 7 });
+    }, 7);
+    const ids = walked.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.filter((id) => before.has(id))).toHaveLength(before.size);
+  });
+
+  it('finds the entries that match all given filters, and no others', async () => {
+    const client = someClient();
+    const sessions = [randomUUID(), randomUUID()];
+    const endpoints = [randomUUID(), randomUUID()];
+    const eventIds = [randomUUID(), randomUUID()];
+    const { attempt } = attemptOf(client);
+    const entry = fc.record({
+      isWebhook: fc.boolean(),
+      session: fc.option(fc.constantFrom(...sessions)),
+      task: fc.option(fc.constantFrom(1, 2)),
+      user: fc.option(fc.constantFrom('a', 'A')),
+      event: fc.constantFrom(...EVENTS),
+      endpointId: fc.constantFrom(...endpoints),
+      eventId: fc.constantFrom(...eventIds),
+      status: fc.constantFrom(200, 201, 404, 0),
+    });
+    const [entries = []] = fc.sample(fc.array(entry, { minLength: 150, maxLength: 150 }), 1);
+    await repository.append(
+      entries.map((each, index) => {
+        const change = {
+          createdAt: at(-Math.floor(index / 10) * HOUR),
+          sessionId: each.session,
+          externalUserId: each.user,
+          statusCode: each.status,
+        };
+        return each.isWebhook
+          ? attemptOf(client, {
+              ...change,
+              event: each.event,
+              taskId: each.task,
+              attempt: {
+                ...(attempt as LoggedAttempt),
+                endpointId: each.endpointId,
+                eventId: each.eventId,
+              },
+            })
+          : requestOf(client, change);
+      }),
+    );
+    const all = await newest(allOf(client));
+    expect(all).toHaveLength(150);
+    const filter = fc.record<RequestLogFilter>(
+      {
+        type: fc.constantFrom('request', 'webhook'),
+        sessionId: fc.constantFrom(...sessions, randomUUID()),
+        taskId: fc.constantFrom(1, 2, 3),
+        externalUserId: fc.constantFrom('a', 'A', 'á'),
+        event: fc.constantFrom(...EVENTS, 'CARD_FAILED'),
+        statusCode: fc.constantFrom(200, 201, 404, 500),
+        endpointId: fc.constantFrom(...endpoints, randomUUID()),
+        eventId: fc.constantFrom(...eventIds, randomUUID()),
+        outcome: fc.constantFrom('success', 'failure'),
+      },
+      { requiredKeys: [] },
+    );
+    await fc.assert(
+      fc.asyncProperty(filter, async (filter) => {
+        const expected = all.filter((each) => {
+          const succeeded = each.type === 'webhook' ? each.statusCode === 200 : each.statusCode < 400;
+          const values = { ...each, ...each.attempt, outcome: succeeded ? 'success' : 'failure' };
+          return Object.entries(filter).every(([key, value]) => Reflect.get(values, key) === value);
+        });
+        expect(await newest(allOf(client, filter))).toEqual(expected);
+        expect(
+          await walk((before) => repository.newest(allOf(client, filter), { before, limit: 4 }), 4),
+        ).toEqual(expected);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('finds one entry by its ID, only for the given clients', async () => {
+    const [one, other] = [someClient(), someClient()];
+    await repository.append([requestOf(one), attemptOf(one, { createdAt: at(-5 * DAY) })]);
+    const entries = await newest({
+      client: one,
+      period: { start: at(-6 * DAY), end: at(0) },
+      filter: {},
+    });
+    expect(entries).toHaveLength(2);
+    for (const entry of entries) {
+      const found = await repository.find([one], entry.id);
+      expect(found).toMatchObject(entry);
+      expect(await repository.find([other, one], entry.id)).toEqual(found);
+      expect(await repository.find([other], entry.id)).toBeUndefined();
+      expect(await repository.find([], entry.id)).toBeUndefined();
+    }
+    expect(await repository.find([one], Number.MAX_SAFE_INTEGER)).toBeUndefined();
+  });
+
+  it('returns the body of a response only with a single entry', async () => {
+    const client = someClient();
+    const { attempt } = attemptOf(client);
+    const responseBody = 'ä\u{1F600}\n';
+    await repository.append([
+      attemptOf(client, { attempt: { ...(attempt as LoggedAttempt), responseBody } }),
+    ]);
+    const [entry] = await newest(allOf(client));
+    expect(entry?.attempt).not.toHaveProperty('responseBody');
+    expect((await repository.find([client], entry?.id ?? 0))?.attempt?.responseBody).toBe(responseBody);
+  });
+
+  it('returns each delivery attempt to an endpoint once, page by page, oldest first', async () => {
+    const client = someClient();
+    const endpointId = randomUUID();
+    const attempt = (minutes: number, reason: string | null, to = endpointId): NewRequestLogEntry =>
+      attemptOf(client, {
+        createdAt: at(minutes * MINUTE),
+        attempt: {
+          endpointId: to,
+          eventId: randomUUID(),
+          number: 1,
+          reason,
+          phases: { dns: null, connect: null, tls: null, firstByte: null },
+        },
+      });
+    // More than a page, several in each millisecond.
+    const entries = Array.from({ length: 6_000 }, (_, index) =>
+      attempt(Math.floor(index / 10) - 700, index % 3 === 0 ? null : 'TIMEOUT'),
+    );
+    await repository.append([...entries, attempt(-800, null), attempt(-1, null, randomUUID())]);
+    await repository.append([attemptOf(client), requestOf(client)]);
+    const found: { eventId: string; hasFailed: boolean }[] = [];
+    let position = { createdAt: at(-700 * MINUTE), id: '0' };
+    for (;;) {
+      const page = await repository.attempts({ endpointId, clientId: client.clientId }, position);
+      const last = page.at(-1);
+      if (!last) break;
+      found.push(...page);
+      position = last;
+    }
+    expect(found.map(({ eventId, hasFailed }) => [eventId, hasFailed])).toEqual(
+      entries.map((entry) => [entry.attempt?.eventId, entry.attempt?.reason !== null]),
+    );
+  });
+
+  it('drops entries past retention, keeps the others, and prepares the coming days', async () => {
+    const client = someClient();
+    const days = [-12, -10, -1, 0, 1, 6];
+    await repository.append(days.map((day) => requestOf(client, { createdAt: at(day * DAY) })));
+    await service.app.get(DailyPartitions).rotate('request_log', now, { days: 10 });
+    const selection = { client, period: { start: at(-20 * DAY), end: at(20 * DAY) }, filter: {} };
+    const kept = (await newest(selection)).map(
+      ({ createdAt }) => (createdAt.getTime() - now.getTime()) / DAY,
+    );
+    expect(kept).toEqual([6, 1, 0, -1, -10]);
+    const parts = await service.app.get(DailyPartitions).status('request_log');
+    const today = parts.filter(({ from, to }) => from && to && from <= now && now < to);
+    expect(today).toHaveLength(1);
+    expect(parts.every(({ bytes, entries }) => bytes >= 0 && entries >= 0)).toBe(true);
+  });
+
+  it('cancels a query that exceeds the timeout, and runs the next one', async () => {
+    const client = someClient();
+    await repository.append([requestOf(client)]);
+    const timeout = { code: 'REQUEST_LOG_QUERY_TIMEOUT' };
+    await whileLogIsLocked(service.database, async () => {
+      await Promise.all([
+        expect(newest(allOf(client))).rejects.toMatchObject(timeout),
+        expect(repository.oldest(allOf(client), { after: undefined, limit: 1 })).rejects.toMatchObject(
+          timeout,
+        ),
+        expect(repository.find([client], 1)).rejects.toMatchObject(timeout),
+      ]);
+    });
+    expect(await newest(allOf(client))).toHaveLength(1);
+  });
+});
