@@ -258,7 +258,7 @@ const ACTIONS: Readonly<Record<ConfigurationAction, { readonly word: string; rea
 };
 
 /** @param problem why the action was not possible */
-export function confirmationPage(
+export function confirmConfigurationPage(
   configuration: SamlConfigurationResponse,
   action: ConfigurationAction,
   problem?: string,

@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 
 /** The merchant and the user who signs in to it. */
@@ -21,12 +22,32 @@ export type SignInOutcome =
   /** The merchant does not let the user sign in, whatever the user enters. */
   | { readonly outcome: 'failed' };
 
-/** Port for signing in to merchants. Implementations have their own time limits; no transaction is open during a call. */
-export abstract class MerchantSignIn {
+const PASSWORD = 'pass_good';
+const CODE = '123456';
+
+/** What happens for each user name, with the right password. */
+const USERS: ReadonlyMap<string, SignInOutcome> = new Map([
+  ['user_good', { outcome: 'succeeded' }],
+  ['user_otp', { outcome: 'codeRequired', challenge: 'sandbox' }],
+]);
+
+/**
+ * Signs users in to merchants: simulates every merchant in the environment `development`. No merchant is available in
+ * production. An implementation for real merchants needs time limits of its own; no transaction is open during a call.
+ */
+@Injectable()
+export class MerchantSignIn {
   /** Returns whether users can sign in to merchants in this environment at all. Each merchant has a status besides. */
-  abstract isAvailable(environment: PlatformEnvironment): boolean;
+  isAvailable(environment: PlatformEnvironment): boolean {
+    return environment === 'development';
+  }
 
-  abstract start(target: SignInTarget, credentials: MerchantCredentials): Promise<SignInOutcome>;
+  async start(_target: SignInTarget, { userName, password }: MerchantCredentials): Promise<SignInOutcome> {
+    if (userName === 'user_locked') return { outcome: 'failed' };
+    return (password === PASSWORD && USERS.get(userName)) || { outcome: 'refused' };
+  }
 
-  abstract answer(target: SignInTarget, challenge: string, code: string): Promise<SignInOutcome>;
+  async answer(_target: SignInTarget, _challenge: string, code: string): Promise<SignInOutcome> {
+    return { outcome: code === CODE ? 'succeeded' : 'refused' };
+  }
 }

@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isWellFormedToken, Sealer, sha256 } from '../../infrastructure/crypto/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
+import { ErrorKind } from '../../infrastructure/errors/index.js';
+import { rateLimitKeyOfAddress } from '../../infrastructure/http/index.js';
+import { RateLimiters } from '../../infrastructure/rate-limiting/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { ApiClientDirectory, type ClientRecord } from '../api-clients/index.js';
 import { MerchantAccountsService } from '../merchant-accounts/index.js';
@@ -11,8 +14,14 @@ import { SessionsService } from '../sessions/index.js';
 import { MerchantSignIn, type MerchantCredentials, type SignInOutcome } from './merchant-sign-in.js';
 import { SignInAvailability } from './sign-in-availability.js';
 import type { SignInLink } from './sign-in-link.entity.js';
+import { SignInLinksConfiguration } from './sign-in-links.configuration.js';
 import { SignInLinksRepository } from './sign-in-links.repository.js';
 import { MAX_ATTEMPTS } from './sign-in-links.service.js';
+
+const SIGN_IN_RATE_EXCEEDED = new ErrorKind(429, 'RATE_LIMIT_ERROR', 'RATE_LIMIT_EXCEEDED', {
+  when: 'Too many forms were sent with the sign-in link, or with unknown links from the IP address, within a minute.',
+  message: 'There were too many attempts. Wait a minute, then try again.',
+});
 
 /** A link as its user sees it. */
 export interface OpenedLink {
@@ -33,7 +42,19 @@ export type AttemptResult =
 /** What a user does with a link. Anyone who knows the token counts as the user: it was sent to the user's phone. */
 @Injectable()
 export class SignInService {
+  private readonly perLink = this.limiters.limit({
+    name: 'sign-in-forms',
+    requests: (configuration) => configuration.get(SignInLinksConfiguration).formsPerMinute,
+    seconds: 60,
+  });
+  private readonly unknownPerAddress = this.limiters.limit({
+    name: 'unknown-sign-in-links',
+    requests: (configuration) => configuration.get(SignInLinksConfiguration).unknownLinksPerMinute,
+    seconds: 60,
+  });
+
   constructor(
+    private readonly limiters: RateLimiters,
     private readonly repository: SignInLinksRepository,
     private readonly clients: ApiClientDirectory,
     private readonly organizations: OrganizationsService,
@@ -49,6 +70,19 @@ export class SignInService {
   /** Returns the link with this token, which may have ended. Tokens that the service cannot have issued cost no query. */
   async find(token: string): Promise<SignInLink | null> {
     return isWellFormedToken(token) ? this.repository.withToken(sha256(token)) : null;
+  }
+
+  /**
+   * Counts a form. Forms of unknown links are counted per IP address, apart from those of real links, so that nobody who guesses
+   * links can lock out users behind the same address.
+   *
+   * @throws ApiError SIGN_IN_RATE_EXCEEDED
+   */
+  async countForm(link: SignInLink | null, ip: string): Promise<void> {
+    const retryAfter = link
+      ? await this.perLink.count(link.id)
+      : await this.unknownPerAddress.count(rateLimitKeyOfAddress(ip));
+    if (retryAfter !== undefined) throw SIGN_IN_RATE_EXCEEDED.error(undefined, { retryAfter });
   }
 
   /** Changes nothing, because message apps open links to show a preview. */
