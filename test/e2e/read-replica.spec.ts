@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { jest } from '@jest/globals';
 import pg from 'pg';
 import { createApplication } from '../../src/application.js';
 import { loadConfiguration } from '../../src/infrastructure/config/index.js';
@@ -180,7 +179,7 @@ describe('DATABASE_READ_URL', () => {
   });
 
   it('asks the servers for their positions once for all queries that wait at the same time', async () => {
-    const statements = jest.spyOn(pg.Client.prototype, 'query');
+    const statements = import.meta.jest.spyOn(pg.Client.prototype, 'query');
     try {
       const queries = Array.from({ length: 50 }, () =>
         pool.query('SELECT', [], { writer: client().clientId }),
