@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { BackgroundTasks } from '../../src/infrastructure/http/index.js';
-import { Mailer } from '../../src/infrastructure/mail/index.js';
+import { Mailer } from '../../src/infrastructure/messages/index.js';
 import { auditedBy } from '../support/audited.js';
 import { logLines } from '../support/log-lines.js';
 import { mailTo, tokenIn } from '../support/mails.js';

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { BackgroundTasks, browserName, type RequestOrigin } from '../../infrastructure/http/index.js';
-import { Mailer, type Mail } from '../../infrastructure/mail/index.js';
+import { Mailer, type Mail } from '../../infrastructure/messages/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 
 const IF_NOT_YOU =

@@ -19,7 +19,7 @@ import {
   UndeliverableTextMessage,
   type TextMessage,
   type UndeliverableReason,
-} from '../../infrastructure/text-messages/index.js';
+} from '../../infrastructure/messages/index.js';
 import { Clock, DAY, HOUR, MINUTE } from '../../infrastructure/time/index.js';
 import { McpTokensService } from '../mcp-tokens/index.js';
 import { MERCHANT_NOT_FOUND, MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';

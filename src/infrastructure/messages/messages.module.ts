@@ -2,11 +2,31 @@ import { Global, Logger, Module } from '@nestjs/common';
 import { ServiceConfiguration } from '../config/index.js';
 import { OperatorError } from '../errors/index.js';
 import { HttpClient } from '../http-client/index.js';
-import { MessageFiles } from '../message-files/index.js';
+import { Clock } from '../time/index.js';
+import { FileMailer } from './file.mailer.js';
 import { FileTextMessageSender } from './file.text-message-sender.js';
+import { MailConfiguration } from './mail.configuration.js';
+import { Mailer } from './mailer.js';
+import { MessageFiles } from './message-files.js';
+import { SmtpMailer } from './smtp.mailer.js';
 import { TextMessages, TextMessageSenders } from './text-messages.js';
 import { TextMessagesConfiguration } from './text-messages.configuration.js';
 import { TwilioTextMessageSender } from './twilio.text-message-sender.js';
+
+function mailer(
+  mail: MailConfiguration,
+  service: ServiceConfiguration,
+  files: MessageFiles,
+  clock: Clock,
+): Mailer {
+  if (mail.smtpUrl !== undefined) return new SmtpMailer(mail);
+  if (service.isProduction && service.serves('dashboard')) {
+    new Logger('Mail').warn(
+      'SMTP_URL is not set: emails are written to files in DATA_DIR/mail, and their recipients do not get them',
+    );
+  }
+  return new FileMailer(mail, clock, files);
+}
 
 /** @throws OperatorError if the HTTP client must not send requests to the provider's URL */
 export function textMessageSenders(
@@ -30,9 +50,16 @@ export function textMessageSenders(
   return new TextMessageSenders({ development: files, production: files });
 }
 
+/** Sends emails and text messages, or writes them to files. */
 @Global()
 @Module({
   providers: [
+    MessageFiles,
+    {
+      provide: Mailer,
+      inject: [MailConfiguration, ServiceConfiguration, MessageFiles, Clock],
+      useFactory: mailer,
+    },
     TextMessages,
     {
       provide: TextMessageSenders,
@@ -40,6 +67,6 @@ export function textMessageSenders(
       useFactory: textMessageSenders,
     },
   ],
-  exports: [TextMessages],
+  exports: [Mailer, TextMessages],
 })
-export class TextMessagesModule {}
+export class MessagesModule {}

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import type { PlatformEnvironment } from '../config/index.js';
 import { TOO_MANY_REQUESTS, type ApiError } from '../errors/index.js';
 import type { AttributedClient } from '../http/index.js';
@@ -135,4 +136,14 @@ export class TextMessages {
     }
     this.messages.inc({ outcome: sender.outcome });
   }
+}
+
+/** Local numbers that charge the caller. The numbering plans of North American cities do not list them by type. */
+const PAY_PER_CALL = /^\+1\d{3}976\d{4}$/;
+
+/** Returns whether the owner of the phone number earns from messages to it. @param phoneNumber in E.164 */
+export function isPremiumRate(phoneNumber: string): boolean {
+  return (
+    PAY_PER_CALL.test(phoneNumber) || parsePhoneNumberFromString(phoneNumber)?.getType() === 'PREMIUM_RATE'
+  );
 }

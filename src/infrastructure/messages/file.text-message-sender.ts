@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import type { MessageFiles } from '../message-files/index.js';
+import type { MessageFiles } from './message-files.js';
 import { TextMessageSender, type AddressedText } from './text-message-sender.js';
 
 /** Writes each text message to a file and logs the path of the file. Used if nothing else sends the message. */

@@ -1,5 +1,4 @@
-import { htmlOf, textOf } from './mail-body.js';
-import type { MailPart } from './mail-part.js';
+import { htmlOf, textOf, type MailPart } from './mail-body.js';
 
 const LINK = `https://dashboard.example.com/password-reset/confirm?token=${'x'.repeat(80)}`;
 const BODY: readonly MailPart[] = [

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Logger } from '@nestjs/common';
-import type { MessageFiles } from '../message-files/index.js';
+import type { MessageFiles } from './message-files.js';
 import type { Clock } from '../time/index.js';
 import type { MailConfiguration } from './mail.configuration.js';
 import { Mailer, type RenderedMail } from './mailer.js';

@@ -1,5 +1,4 @@
-import { htmlOf, textOf } from './mail-body.js';
-import type { MailPart } from './mail-part.js';
+import { htmlOf, textOf, type MailPart } from './mail-body.js';
 
 /** An email to one recipient. */
 export interface Mail {
