@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
+import { DAY, HOUR, MINUTE } from '../../src/infrastructure/time/index.js';
 import type { AttributedClient } from '../../src/infrastructure/http/index.js';
 import type {
   LoggedAttempt,
@@ -22,9 +23,6 @@ export interface OpenRequestLogStore {
   close(): Promise<void>;
 }
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
-const MINUTE = HOUR / 60;
 const MAX_ENTRIES = 1_000;
 const EVENTS = ['CARD_UPDATED', 'AUTHENTICATED'];
 

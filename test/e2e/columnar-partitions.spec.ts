@@ -1,10 +1,10 @@
+import { DAY } from '../../src/infrastructure/time/index.js';
 import { RequestLogHistory, RequestLogStore } from '../../src/modules/request-logs/index.js';
 import { RequestLogsRotation } from '../../src/modules/request-logs/partitions/request-logs.rotation.js';
 import { logLines } from '../support/log-lines.js';
 import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
-const DAY = 86_400_000;
 const TODAY = Math.floor(Date.now() / DAY) * DAY;
 /** Columnar storage is an extension, which is not part of this project. */
 const withExtension = process.env.TEST_CITUS_BINARIES === undefined ? describe.skip : describe;

@@ -1,9 +1,9 @@
 import pg from 'pg';
+import { DAY } from '../../src/infrastructure/time/index.js';
 import { RequestLogStore } from '../../src/modules/request-logs/index.js';
 import { eventually } from '../support/eventually.js';
 import { startTestApp, type Login, type TestApp, type TestResponse } from '../support/test-app.js';
 
-const DAY = 86_400_000;
 const QUERIES = 12;
 
 let service: TestApp;

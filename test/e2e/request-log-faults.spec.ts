@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { DAY } from '../../src/infrastructure/time/index.js';
 import { CryptoConfiguration } from '../../src/infrastructure/crypto/index.js';
 import { RequestLogStore } from '../../src/modules/request-logs/index.js';
 import { RequestLogWriter } from '../../src/modules/request-logs/writing/request-log-writer.js';
@@ -20,8 +21,6 @@ import {
   type TestApp,
 } from '../support/test-app.js';
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 const TIMEOUT = error(
   'REQUEST_LOG_ERROR',
   'REQUEST_LOG_QUERY_TIMEOUT',

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { DAY } from '../../src/infrastructure/time/index.js';
 import type { ReadPool } from '../../src/infrastructure/database/index.js';
 import {
   RequestLogStore,
@@ -8,8 +9,6 @@ import {
 } from '../../src/modules/request-logs/index.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 /** Entries of the client in seven days. Other clients have as many. */
 const ENTRIES = 42_000;
 const PAGE = 26;

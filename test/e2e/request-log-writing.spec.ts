@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { DAY } from '../../src/infrastructure/time/index.js';
 import type { NewRequestLogEntry } from '../../src/modules/request-logs/storage/request-log-store.js';
 import { RequestLogWriter } from '../../src/modules/request-logs/writing/request-log-writer.js';
 import { RequestLogsRotation } from '../../src/modules/request-logs/partitions/request-logs.rotation.js';
@@ -18,7 +19,6 @@ const CREATE = CREATE_MCP_TOKEN.path;
 const SEARCH = SEARCH_DETECTED_ACCOUNTS.path;
 const IDENTIFY = IDENTIFY_DETECTED_ACCOUNTS.path;
 const REQUESTS_PER_MINUTE = 100;
-const DAY = 86_400_000;
 
 interface Entry {
   readonly id: string;
