@@ -94,7 +94,7 @@ withExtension('Columnar storage of the request log', () => {
     const page = { before: undefined, limit: 50 };
     const [entry] = await store.newest({ client, period, filter: { type: 'webhook' } }, page);
     expect(await store.find([client], entry?.id ?? 0)).toMatchObject({ id: entry?.id, type: 'webhook' });
-    const ofUser = await store.newest({ client, period, filter: { externalUserId: 'user-3' } }, page);
+    const ofUser = await store.newest({ client, period, filter: { external_user_id: 'user-3' } }, page);
     expect(ofUser).toHaveLength(6);
   });
 

@@ -106,7 +106,7 @@ async function entriesBefore(position: RequestLogPosition | undefined, user: str
   const selection = { client: client(), period: { start: ago(3_600), end: ago(-3_600) } };
   const found = await service.app
     .get(RequestLogRepository)
-    .newest({ ...selection, filter: { externalUserId: user } }, { before: position, limit: 10 });
+    .newest({ ...selection, filter: { external_user_id: user } }, { before: position, limit: 10 });
   return found.length;
 }
 
