@@ -1,6 +1,6 @@
 import { createApplication } from './application.js';
 import { announce, prepareSchema, runProgram } from './infrastructure/bootstrap/index.js';
-import { ServiceConfiguration } from './infrastructure/config/index.js';
+import { ServiceConfiguration, type LoadedConfiguration } from './infrastructure/config/index.js';
 import { HttpConfiguration, Startup } from './infrastructure/http/index.js';
 import { MetricsServer } from './infrastructure/metrics/index.js';
 import { FirstOrganization } from './modules/organizations/index.js';
@@ -9,7 +9,9 @@ import { FirstOrganization } from './modules/organizations/index.js';
  * Loads the configuration, then starts the database, migrates the schema, and starts the application and the HTTP
  * server. Stops them in reverse order.
  */
-await runProgram({ servesHttp: true }, async ({ configuration }) => {
+const delay = (configuration: LoadedConfiguration): number =>
+  configuration.get(HttpConfiguration).shutdownDelayMilliseconds;
+await runProgram({ servesHttp: true, delay }, async ({ configuration }) => {
   await prepareSchema(configuration);
   const service = configuration.get(ServiceConfiguration);
   const app = await createApplication(configuration, { backgroundWork: service.backgroundWork });

@@ -1,5 +1,6 @@
 import { Module, type DynamicModule, type Type } from '@nestjs/common';
-import { InjectCommander } from 'nest-commander';
+import { Command, CommandRunner, InjectCommander } from 'nest-commander';
+import { COMMANDS, type CommandName } from './commands/commands.js';
 
 /** Contains only commands; each opens the application when it runs. */
 @Module({})
@@ -12,4 +13,37 @@ export class CliModule {
   static register(providers: readonly Type[]): DynamicModule {
     return { module: CliModule, providers: [...providers] };
   }
+}
+
+/** The programs of the commands. Each loads the modules that it uses, and loading all of them takes seconds of CPU time. */
+const PROGRAMS: Readonly<Record<CommandName, () => Promise<typeof CommandRunner>>> = {
+  organization: async () => (await import('./commands/organization.command.js')).ORGANIZATION_COMMAND,
+  client: async () => (await import('./commands/client.command.js')).CLIENT_COMMAND,
+  user: async () => (await import('./commands/user.command.js')).USER_COMMAND,
+  endpoint: async () => (await import('./commands/endpoint.command.js')).ENDPOINT_COMMAND,
+  database: async () => (await import('./commands/database.command.js')).DATABASE_COMMAND,
+  'data-key': async () => (await import('./commands/key.commands.js')).DATA_KEY_COMMAND,
+  detection: async () => (await import('./commands/detection.command.js')).DETECTION_COMMAND,
+  application: async () => (await import('./commands/application.command.js')).APPLICATION_COMMAND,
+  audit: async () => (await import('./commands/audit.command.js')).AUDIT_COMMAND,
+  'request-log': async () => (await import('./commands/request-log.command.js')).REQUEST_LOG_COMMAND,
+  'service-token': async () => (await import('./commands/service-token.command.js')).SERVICE_TOKEN_COMMAND,
+  'token-key': async () => (await import('./commands/key.commands.js')).TOKEN_KEY_COMMAND,
+  migrate: async () => (await import('./commands/migrate.command.js')).MIGRATE_COMMAND,
+  doctor: async () => (await import('./commands/doctor.command.js')).DOCTOR_COMMAND,
+};
+
+/** Returns the providers of the command that the words name, or, for the help, of all commands without their programs. */
+export async function commandsFor(words: readonly string[]): Promise<Type[]> {
+  const name = words.find((word) => Object.hasOwn(COMMANDS, word)) as CommandName | undefined;
+  if (name === undefined) return Object.values(COMMANDS).map(namedOnly);
+  return (await PROGRAMS[name]()).registerWithSubCommands() as unknown as Type[];
+}
+
+function namedOnly(description: (typeof COMMANDS)[CommandName]): Type {
+  @Command(description)
+  class NamedCommand extends CommandRunner {
+    override async run(): Promise<void> {}
+  }
+  return NamedCommand;
 }

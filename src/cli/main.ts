@@ -1,7 +1,6 @@
 import { CommandFactory } from 'nest-commander';
-import { CliModule } from './cli.module.js';
-import { EXIT } from './exit.js';
-import { commandsFor } from './load-commands.js';
+import { CliModule, commandsFor } from './cli.module.js';
+import { EXIT } from './output.js';
 
 const providers = await commandsFor(process.argv.slice(2));
 

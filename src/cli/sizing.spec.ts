@@ -1,4 +1,7 @@
-import { sizingOf, type ExpectedLoad } from './sizing.js';
+import { DatabaseConfiguration } from '../infrastructure/database/index.js';
+import { DAYS_AFTER_EXPIRY } from '../modules/mcp-tokens/index.js';
+import { RequestLogsConfiguration } from '../modules/request-logs/index.js';
+import { DEFAULTS, sizingOf, type ExpectedLoad } from './sizing.js';
 
 const LOAD: ExpectedLoad = {
   requests: 500,
@@ -10,6 +13,17 @@ const LOAD: ExpectedLoad = {
 };
 
 describe('Sizing', () => {
+  it('uses the defaults of the settings', () => {
+    const { retentionDays, readConnections } = new RequestLogsConfiguration();
+    const { poolSize } = new DatabaseConfiguration();
+    expect(DEFAULTS).toEqual({
+      retentionDays,
+      readConnections,
+      poolSize,
+      daysAfterExpiry: DAYS_AFTER_EXPIRY,
+    });
+  });
+
   it('calculates disk, processes and connections', () => {
     expect(sizingOf(LOAD)).toEqual({
       request_log: { entries_per_day: 43_200_000, gb_per_day: 16, gb: 480 },

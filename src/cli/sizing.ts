@@ -1,6 +1,8 @@
-import { DatabaseConfiguration } from '../infrastructure/database/index.js';
-import { DAYS_AFTER_EXPIRY } from '../modules/mcp-tokens/index.js';
-import { RequestLogsConfiguration } from '../modules/request-logs/index.js';
+/**
+ * Defaults of settings, and how many days an expired token is kept. They are repeated here because the modules that define them
+ * take longer to load than everything else that `database size` needs. `sizing.spec.ts` compares them.
+ */
+export const DEFAULTS = { retentionDays: 30, readConnections: 2, poolSize: 10, daysAfterExpiry: 7 };
 
 const SECONDS_PER_DAY = 86_400;
 const GIGABYTE = 1e9;
@@ -70,7 +72,7 @@ export function sizingOf(load: ExpectedLoad): Sizing {
   const events = perDay(load.deliveryAttempts, BYTES_PER_ROW.event);
   const tokens = perDay(load.tokens, BYTES_PER_ROW.token);
   const [logTotal, eventTotal] = [log * load.retentionDays, events * load.retentionDays];
-  const tokenTotal = tokens * (load.tokenDays + DAYS_AFTER_EXPIRY);
+  const tokenTotal = tokens * (load.tokenDays + DEFAULTS.daysAfterExpiry);
   const disk = (logTotal + eventTotal + tokenTotal) * DISK_RESERVE;
 
   const peak = { requests: load.requests * load.peak, attempts: load.deliveryAttempts * load.peak };
@@ -99,8 +101,8 @@ export function sizingOf(load: ExpectedLoad): Sizing {
 }
 
 function connectionsOf(kind: 'http' | 'workers'): number {
-  const { poolSize } = new DatabaseConfiguration();
-  const reads = new RequestLogsConfiguration().readConnections + OVERVIEW_CONNECTIONS;
+  const { poolSize, readConnections } = DEFAULTS;
+  const reads = readConnections + OVERVIEW_CONNECTIONS;
   const background = Object.values(BACKGROUND_CONNECTIONS).reduce((sum, count) => sum + count, 0);
   return poolSize + (kind === 'http' ? reads : background);
 }

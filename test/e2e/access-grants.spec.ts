@@ -73,18 +73,14 @@ describe('An access grant', () => {
     await service.database.query(
       `UPDATE dashboard_session SET expires_at = '2100-01-01', authenticated_at = now() + interval '1 day'`,
     );
-    const restore = moveClock(service, (DAY + 1) * 1000);
-    try {
-      expect(await mayManage(member)).toBe(false);
-      const expired = (await list()).find(({ id }) => id === body['id']);
-      expect(expired).toMatchObject({ active: false, revoked_at: null });
-      const entries = await auditedBy(service, async () => {
-        expect((await revoke(body['id'])).body).toMatchObject({ active: false, revoked_at: null });
-      });
-      expect(entries).toEqual([]);
-    } finally {
-      restore();
-    }
+    using _clock = moveClock(service, (DAY + 1) * 1000);
+    expect(await mayManage(member)).toBe(false);
+    const expired = (await list()).find(({ id }) => id === body['id']);
+    expect(expired).toMatchObject({ active: false, revoked_at: null });
+    const entries = await auditedBy(service, async () => {
+      expect((await revoke(body['id'])).body).toMatchObject({ active: false, revoked_at: null });
+    });
+    expect(entries).toEqual([]);
   });
 
   it('can be revoked, once', async () => {

@@ -311,14 +311,16 @@ describe('Access tokens', () => {
   it('expire after 15 minutes', async () => {
     const fresh = await accessToken(service, user);
     const issued = Number(decodeJwt(fresh).iat) * SECOND;
-    let restore = stopClock(service, new Date(issued + 900 * SECOND - 1));
-    expect((await me(fresh)).status).toBe(200);
-    restore();
-    restore = stopClock(service, new Date(issued + 900 * SECOND));
-    // The first request finds the token in the cache, the second verifies it.
-    expectExpired(await me(fresh));
-    expectExpired(await me(fresh));
-    restore();
+    {
+      using _clock = stopClock(service, new Date(issued + 900 * SECOND - 1));
+      expect((await me(fresh)).status).toBe(200);
+    }
+    {
+      using _clock = stopClock(service, new Date(issued + 900 * SECOND));
+      // The first request finds the token in the cache, the second verifies it.
+      expectExpired(await me(fresh));
+      expectExpired(await me(fresh));
+    }
   });
 
   it.each([
@@ -422,9 +424,8 @@ describe('Introspection', () => {
       phone_number: '+12125550123',
     });
     expect((await introspect(await mcpToken())).body).not.toHaveProperty('phone_number');
-    const restore = moveClock(service, 61 * SECOND);
+    using _clock = moveClock(service, 61 * SECOND);
     expect((await introspect(token)).body).toEqual({ active: false });
-    restore();
   });
 
   it('returns only active: false to other clients', async () => {
@@ -530,13 +531,15 @@ describe('Revocation', () => {
     const cleaning = service.app.get(ExpiryJob);
     const count = async () => (await service.database.query('SELECT 1 FROM revoked_access_token')).length;
     expect(await count()).toBeGreaterThan(0);
-    let restore = moveClock(service, DAY);
-    await cleaning.run();
-    restore();
+    {
+      using _clock = moveClock(service, DAY);
+      await cleaning.run();
+    }
     expect(await count()).toBeGreaterThan(0);
-    restore = moveClock(service, DAY + 16 * MINUTE);
-    await cleaning.run();
-    restore();
+    {
+      using _clock = moveClock(service, DAY + 16 * MINUTE);
+      await cleaning.run();
+    }
     expect(await count()).toBe(0);
   });
 });
@@ -643,12 +646,8 @@ describe('Signing keys', () => {
     base = Date.now();
   });
   const at = async <T>(milliseconds: number, work: () => Promise<T>): Promise<T> => {
-    const restore = stopClock(service, new Date(base + milliseconds));
-    try {
-      return await work();
-    } finally {
-      restore();
-    }
+    using _clock = stopClock(service, new Date(base + milliseconds));
+    return await work();
   };
   const tokenAt = (milliseconds: number): Promise<string> =>
     at(milliseconds, async () => accessToken(service, await service.login('member')));
@@ -764,9 +763,8 @@ describe('Failures', () => {
 
   beforeAll(async () => {
     await service.database.query('DELETE FROM token_signing_key');
-    const restore = moveClock(service, 5 * MINUTE);
+    using _clock = moveClock(service, 5 * MINUTE);
     token = await accessToken(service, await service.login('member'));
-    restore();
   });
 
   it.each(FAILING)(

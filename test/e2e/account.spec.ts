@@ -88,12 +88,13 @@ it('Cleaning deletes logins and links that have expired, and no others', async (
   const [old, fresh] = [await addInvited(service), await addInvited(service)];
   const links = service.app.get(PasswordLinksService);
   links.invite(old);
-  const restore = moveClock(service, 8 * 24 * HOUR);
-  await loggedIn(late);
-  links.invite(fresh);
-  await service.app.get(BackgroundTasks).settled();
-  await service.app.get(ExpiryJob).run();
-  restore();
+  {
+    using _clock = moveClock(service, 8 * 24 * HOUR);
+    await loggedIn(late);
+    links.invite(fresh);
+    await service.app.get(BackgroundTasks).settled();
+    await service.app.get(ExpiryJob).run();
+  }
   expect(await sessionsOf(service, early)).toBe(0);
   expect(await sessionsOf(service, late)).toBe(1);
   expect(await service.database.query('SELECT user_id FROM password_link')).toEqual([{ user_id: fresh.id }]);

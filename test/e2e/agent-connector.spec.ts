@@ -123,12 +123,8 @@ describe.each(Object.entries(CLIENTS))('The agent connector, with %s', (name, co
       short,
       async (agent) => {
         await agent.result('get_connection_info');
-        const restore = moveClock(service, 61_000);
-        try {
-          await expect(agent.call('get_connection_info')).rejects.toThrow(/expired/);
-        } finally {
-          restore();
-        }
+        using _clock = moveClock(service, 61_000);
+        await expect(agent.call('get_connection_info')).rejects.toThrow(/expired/);
       },
       connect,
     );

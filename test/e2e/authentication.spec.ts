@@ -200,12 +200,8 @@ describe('Rotation of a secret', () => {
   const freshClient = async () => (await service.anotherOrganization()).development;
 
   async function later(milliseconds: number, check: () => Promise<void>): Promise<void> {
-    const restore = moveClock(service, milliseconds);
-    try {
-      await check();
-    } finally {
-      restore();
-    }
+    using _clock = moveClock(service, milliseconds);
+    await check();
   }
 
   it('accepts both secrets for a day and then only the new one', async () => {

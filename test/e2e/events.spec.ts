@@ -336,9 +336,8 @@ describe('An idempotency key', () => {
     const event = loginRequired({ idempotency_key: randomUUID() });
     const event_id = await published(event);
     const rotateIn = async (days: number): Promise<void> => {
-      const restore = moveClock(service, days * DAY);
+      using _clock = moveClock(service, days * DAY);
       await service.app.get(PartitionRotation).run();
-      restore();
     };
     await rotateIn(30);
     expect((await publish(event)).body).toEqual({ event_id, duplicate: true });

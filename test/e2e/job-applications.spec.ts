@@ -426,17 +426,16 @@ describe('POST /apply', () => {
     await service.database.query('DELETE FROM job_application');
     const retention = service.app.get(ExpiryJob);
     const countAfter = async (milliseconds: number): Promise<number> => {
-      const restore = moveClock(service, milliseconds);
-      try {
+      {
+        using _clock = moveClock(service, milliseconds);
         await retention.run();
-      } finally {
-        restore();
       }
       return countApplications(service);
     };
-    const restore = moveClock(service, -DAY);
-    await submit(COMPLETE);
-    restore();
+    {
+      using _clock = moveClock(service, -DAY);
+      await submit(COMPLETE);
+    }
     await submit(COMPLETE);
     expect(await countAfter(364 * DAY - MINUTE)).toBe(2);
     expect(await countAfter(364 * DAY + MINUTE)).toBe(1);
@@ -450,9 +449,8 @@ describe('Retention of job applications', () => {
     const service = await startTestApp({ APPLICATION_RETENTION_DAYS: '2' });
     try {
       for (const age of [3 * DAY, DAY]) {
-        const restore = moveClock(service, -age);
+        using _clock = moveClock(service, -age);
         expect((await submitTo(service, COMPLETE)).status).toBe(200);
-        restore();
       }
       await service.app.get(ExpiryJob).run();
       expect(await countApplications(service)).toBe(1);

@@ -98,12 +98,14 @@ describe('POST /login', () => {
 
   it('opens a session for 12 hours', async () => {
     const visitor = await loggedIn(await addUser(service));
-    const early = moveClock(service, 12 * HOUR - MINUTE);
-    expect((await visitor.get('/account')).status).toBe(200);
-    early();
-    const late = moveClock(service, 12 * HOUR + MINUTE);
-    expect((await visitor.get('/account')).location).toBe('/login?next=%2Faccount');
-    late();
+    {
+      using _clock = moveClock(service, 12 * HOUR - MINUTE);
+      expect((await visitor.get('/account')).status).toBe(200);
+    }
+    {
+      using _clock = moveClock(service, 12 * HOUR + MINUTE);
+      expect((await visitor.get('/account')).location).toBe('/login?next=%2Faccount');
+    }
   });
 
   it('replaces an earlier session of the same browser (session fixation)', async () => {

@@ -110,11 +110,10 @@ describe('openid-client, unmodified', () => {
     'reports an expired code',
     async () => {
       const flow = await initiate();
-      const restore = stopClock(service, new Date(Date.now() + 601 * SECOND));
+      using _clock = stopClock(service, new Date(Date.now() + 601 * SECOND));
       await expect(
         client.pollDeviceAuthorizationGrant(configuration, { ...flow, interval: 1 }),
       ).rejects.toMatchObject({ error: 'expired_token', status: 400 });
-      restore();
     },
     TIMEOUT,
   );

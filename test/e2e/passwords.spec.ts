@@ -238,13 +238,15 @@ describe('A password link', () => {
 
   it('expires after one hour', async () => {
     const token = await linkFor(user.email);
-    const late = moveClock(service, HOUR + 1_000);
-    expect((await new Visitor(service).get(confirmPath(token))).status).toBe(400);
-    expect((await set(token)).status).toBe(400);
-    late();
-    const early = moveClock(service, HOUR - 60_000);
-    expect((await set(token)).status).toBe(303);
-    early();
+    {
+      using _clock = moveClock(service, HOUR + 1_000);
+      expect((await new Visitor(service).get(confirmPath(token))).status).toBe(400);
+      expect((await set(token)).status).toBe(400);
+    }
+    {
+      using _clock = moveClock(service, HOUR - 60_000);
+      expect((await set(token)).status).toBe(303);
+    }
   });
 
   it('is replaced by a newer link', async () => {
@@ -321,19 +323,19 @@ describe('An invitation', () => {
   it('sets the first password within 7 days', async () => {
     const invited = await invite();
     expect(invited.mail).toContain('the dashboard of Test organization');
-    const restore = moveClock(service, 7 * DAY - HOUR);
-    expect(await canLogIn(invited, NEW_PASSWORD)).toBe(false);
-    expect((await set(invited.token)).location).toBe('/password-reset/done');
-    expect(await canLogIn(invited, NEW_PASSWORD)).toBe(true);
-    restore();
+    {
+      using _clock = moveClock(service, 7 * DAY - HOUR);
+      expect(await canLogIn(invited, NEW_PASSWORD)).toBe(false);
+      expect((await set(invited.token)).location).toBe('/password-reset/done');
+      expect(await canLogIn(invited, NEW_PASSWORD)).toBe(true);
+    }
     expect(await auditOf(service, invited)).toEqual(['auth.password_reset success', 'auth.login success']);
   });
 
   it('expires after 7 days', async () => {
     const { token } = await invite();
-    const restore = moveClock(service, 7 * DAY + HOUR);
+    using _clock = moveClock(service, 7 * DAY + HOUR);
     expect((await set(token)).status).toBe(400);
-    restore();
   });
 
   it('is not replaced by a request for a new password', async () => {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
 import { createApplication } from '../../src/application.js';
 import { loadConfiguration } from '../../src/infrastructure/config/index.js';
 import {
@@ -132,6 +133,7 @@ describe('DATABASE_READ_URL', () => {
     );
     expect(rows.map(({ name }) => name)).toEqual([
       'replica-check',
+      'replica-wait',
       'request-log-overview-replica',
       'request-logs-replica',
       'test-replica',
@@ -174,6 +176,21 @@ describe('DATABASE_READ_URL', () => {
     });
     // Within two checks, the service knows that the replica has all of it.
     await pause(1.5 * SECOND);
+  });
+
+  it('asks the servers for their positions once for all queries that wait at the same time', async () => {
+    const statements = import.meta.jest.spyOn(pg.Client.prototype, 'query');
+    try {
+      const queries = Array.from({ length: 50 }, () =>
+        pool.query('SELECT', [], { writer: client().clientId }),
+      );
+      await Promise.all(queries);
+      const positions = statements.mock.calls.filter(([text]) => String(text).includes('pg_current_wal_lsn'));
+      // The checks every half second ask, too.
+      expect(positions.length).toBeLessThan(20);
+    } finally {
+      statements.mockRestore();
+    }
   });
 
   it('says on the page of the log how old its data is', async () => {

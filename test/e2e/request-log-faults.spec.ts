@@ -2,7 +2,6 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { jest } from '@jest/globals';
 import pg from 'pg';
 import { DailyPartitions } from '../../src/infrastructure/database/index.js';
 import { CryptoConfiguration } from '../../src/infrastructure/crypto/index.js';
@@ -348,7 +347,9 @@ describe('Stopping while saved entries are written', () => {
     await saved.save([loggedRequest(own.production, { createdAt: new Date() })]);
     let finish = (): void => undefined;
     const hanging = new Promise<void>((resolve) => (finish = resolve));
-    const append = jest.spyOn(own.app.get(RequestLogRepository), 'append').mockReturnValue(hanging);
+    const append = import.meta.jest
+      .spyOn(own.app.get(RequestLogRepository), 'append')
+      .mockReturnValue(hanging);
     try {
       saved.onApplicationBootstrap();
       await eventually('the statement has begun', () => append.mock.calls.length > 0 || undefined);

@@ -105,12 +105,8 @@ async function numbered(count: number): Promise<string[]> {
 }
 
 async function at<T>(time: Date, work: () => Promise<T>): Promise<T> {
-  const restore = stopClock(service, time);
-  try {
-    return await work();
-  } finally {
-    restore();
-  }
+  using _clock = stopClock(service, time);
+  return await work();
 }
 
 describe('GET /request-logs', () => {
@@ -487,15 +483,15 @@ describe('Cursors of GET /request-logs', () => {
   };
   let cursor: string;
   let bounded: string;
-  let restore: () => void;
+  let clock: Disposable;
 
   beforeEach(async () => {
     await numbered(30);
-    restore = stopClock(service, NOW);
+    clock = stopClock(service, NOW);
     cursor = (await list()).body.next_cursor ?? '';
     bounded = (await list(BOUNDS)).body.next_cursor ?? '';
   });
-  afterEach(() => restore());
+  afterEach(() => clock[Symbol.dispose]());
 
   const expectRefused = async (query: Query, as?: RequestOptions): Promise<void> => {
     const { status, body } = await list(query, as);
@@ -690,11 +686,7 @@ describe('GET /request-logs/:id', () => {
 
 describe('An expired access token', () => {
   it('is rejected', async () => {
-    const restore = moveClock(service, 16 * 60_000);
-    try {
-      expect((await list()).status).toBe(401);
-    } finally {
-      restore();
-    }
+    using _clock = moveClock(service, 16 * 60_000);
+    expect((await list()).status).toBe(401);
   });
 });

@@ -30,12 +30,14 @@ describe('Sealer', () => {
     await database.drop();
   });
 
-  const sealerWith = (configuration: CryptoConfiguration): Sealer =>
-    new Sealer(
+  const sealerWith = (keyring: Omit<CryptoConfiguration, 'productionProblems'>): Sealer => {
+    const configuration = Object.assign(new CryptoConfiguration(), keyring);
+    return new Sealer(
       new KeyRepository(dataSource as Pick<Transaction, 'manager'> as Transaction),
       new KeyWrapper(configuration),
       new SecretDigest(configuration),
     );
+  };
 
   it.each([
     ['an API secret', 'mcs_dev_secret'],

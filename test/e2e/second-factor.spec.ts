@@ -17,7 +17,7 @@ const SETUP = '/account/second-factor/setup';
 let service: TestApp;
 /** A code is accepted once, so every test moves the clock by a few steps. */
 let ahead = 0;
-let restoreClock: () => void = () => undefined;
+let clock: Disposable | undefined;
 
 beforeAll(async () => {
   service = await startTestApp(BEHIND_PROXY);
@@ -26,9 +26,9 @@ beforeEach(() => advanceClock());
 afterAll(() => service.close());
 
 function advanceClock(): void {
-  restoreClock();
+  clock?.[Symbol.dispose]();
   ahead += 3 * STEP;
-  restoreClock = moveClock(service, ahead);
+  clock = moveClock(service, ahead);
 }
 
 const codeOf = (secret: string, steps = 0) => totpCode(secret, Date.now() + ahead + steps * STEP);

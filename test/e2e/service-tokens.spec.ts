@@ -187,12 +187,8 @@ describe('A service token', () => {
     const { token, stored } = await issueServiceToken(service);
     expect(await statusWith(token)).toBe(400);
     await service.database.query('UPDATE service_token SET revoked_at = now() WHERE id = $1', [stored.id]);
-    const restore = moveClock(service, CACHED_FOR + 1);
-    try {
-      expect(await statusWith(token)).toBe(401);
-    } finally {
-      restore();
-    }
+    using _clock = moveClock(service, CACHED_FOR + 1);
+    expect(await statusWith(token)).toBe(401);
   });
 
   it('is accepted until the overlap of its rotation ends', async () => {
@@ -203,14 +199,10 @@ describe('A service token', () => {
     rememberSecret(next.token);
     expect(next.stored).toMatchObject({ name: 'Test', scopes: ['events:publish'] });
     expect(await statusWith(token)).toBe(400);
-    const restore = moveClock(service, HOUR + 1);
-    try {
-      const { status, body } = await service.request('/events', { body: {}, token });
-      expect([status, body]).toEqual([401, EXPIRED_TOKEN]);
-      expect(await statusWith(next.token)).toBe(400);
-    } finally {
-      restore();
-    }
+    using _clock = moveClock(service, HOUR + 1);
+    const { status, body } = await service.request('/events', { body: {}, token });
+    expect([status, body]).toEqual([401, EXPIRED_TOKEN]);
+    expect(await statusWith(next.token)).toBe(400);
   });
 
   it('is rotated by 1 of 20 concurrent requests', async () => {
@@ -230,9 +222,8 @@ describe('A service token', () => {
       async () => (await lastUseOf(stored.id)) ?? undefined,
     );
     const useAfter = async (milliseconds: number): Promise<void> => {
-      const restore = moveClock(service, milliseconds);
+      using _clock = moveClock(service, milliseconds);
       await statusWith(token);
-      restore();
     };
     await useAfter(CACHED_FOR + 1);
     await useAfter(50 * SECOND);

@@ -70,12 +70,8 @@ async function rowOf(id: string): Promise<Row> {
 }
 
 async function later(milliseconds: number, work: () => Promise<void>): Promise<void> {
-  const restore = moveClock(service, milliseconds);
-  try {
-    await work();
-  } finally {
-    restore();
-  }
+  using _clock = moveClock(service, milliseconds);
+  await work();
 }
 
 const keys = (count: number, prefix = 'k') =>
@@ -86,9 +82,8 @@ const countOf = (responses: readonly TestResponse<unknown>[], status: number): n
 describe('POST /session/create', () => {
   it('returns the ID of a session that is valid for 30 minutes', async () => {
     const now = new Date('2026-05-05T10:00:00.123Z');
-    const restore = stopClock(service, now);
+    using _clock = stopClock(service, now);
     const { status, body } = await create(CREATE_SESSION.body, service.production);
-    restore();
     expect(status).toBe(200);
     expect(body).toEqual({
       session: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/) as string,
@@ -232,14 +227,14 @@ describe('POST /session/extend', () => {
   it('rejects a request once the session has expired', async () => {
     const id = await created();
     const { expires_at: end } = await rowOf(id);
-    let restore = stopClock(service, end);
-    const late = await extend(id);
-    restore();
-    expect([late.status, late.body]).toEqual([400, EXTEND_NOT_SUPPORTED]);
+    {
+      using _clock = stopClock(service, end);
+      const late = await extend(id);
+      expect([late.status, late.body]).toEqual([400, EXTEND_NOT_SUPPORTED]);
+    }
     expect((await rowOf(id)).expires_at).toEqual(end);
-    restore = stopClock(service, new Date(end.getTime() - 1));
+    using _clock = stopClock(service, new Date(end.getTime() - 1));
     expect((await extend(id)).status).toBe(200);
-    restore();
   });
 
   it('returns 404 for unknown sessions and sessions of other clients', async () => {
@@ -310,10 +305,11 @@ describe('POST /session/open', () => {
     const before = await rowOf(id);
     const absent = await open(randomUUID());
     expect([absent.status, absent.body]).toEqual([404, NOT_FOUND]);
-    const restore = stopClock(service, before.expires_at);
-    const late = await open(id, { order: 'late' });
-    restore();
-    expect([late.status, late.body]).toEqual([404, NOT_FOUND]);
+    {
+      using _clock = stopClock(service, before.expires_at);
+      const late = await open(id, { order: 'late' });
+      expect([late.status, late.body]).toEqual([404, NOT_FOUND]);
+    }
     expect(await rowOf(id)).toEqual(before);
     expect((await open(id.toUpperCase())).body).toMatchObject({ session: id });
   });

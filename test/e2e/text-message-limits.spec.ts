@@ -66,17 +66,14 @@ describe('The limits on text messages', () => {
   it('accept a number of messages of a client to a phone number per day', async () => {
     const agents = withOnePhone(20);
     expect(await createAll(agents)).toHaveLength(15);
-    const restore = [service, replica].map((each) => moveClock(each, HOUR + MINUTE));
-    try {
-      const errors = await createAll(agents);
-      expect(errors).toHaveLength(18);
-      for (const error of errors)
-        expect(error).toMatchObject(
-          tooMany('The company can send at most 7 text messages per day to one phone number.'),
-        );
-    } finally {
-      for (const each of restore) each();
-    }
+    using _clock = moveClock(service, HOUR + MINUTE);
+    using _clockOfReplica = moveClock(replica, HOUR + MINUTE);
+    const errors = await createAll(agents);
+    expect(errors).toHaveLength(18);
+    for (const error of errors)
+      expect(error).toMatchObject(
+        tooMany('The company can send at most 7 text messages per day to one phone number.'),
+      );
   });
 
   it('leave messages to the users of other clients with the same phone', async () => {

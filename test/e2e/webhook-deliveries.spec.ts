@@ -692,9 +692,8 @@ describe('Rotation of events', () => {
     await attempted(id, 1);
     const keptEvents = () => service.database.query('SELECT FROM webhook_event WHERE id = $1', [id]);
     const rotateIn = async (days: number): Promise<void> => {
-      const restore = moveClock(service, days * 24 * 60 * 60_000);
+      using _clock = moveClock(service, days * 24 * 60 * 60_000);
       await service.app.get(PartitionRotation).run();
-      restore();
     };
     await rotateIn(30);
     expect(await keptEvents()).toHaveLength(1);

@@ -1,43 +1,41 @@
-import type { INestApplicationContext } from '@nestjs/common';
-import { Command, SubCommand } from 'nest-commander';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import { CareersService, type JobApplication } from '../../modules/careers/index.js';
-import { CommandGroup } from './command-group.js';
-import { OperatorCommand } from './operator-command.js';
-import { printResult } from './output.js';
-import { exportRows } from './rows.js';
-import { FORMAT, Options, parseNumber } from './options.js';
+import { commandGroup, operatorCommand, parseNumber } from '../operator-command.js';
 import { COMMANDS } from './commands.js';
+import { FORMAT } from './options.js';
+import { exportRows } from './rows.js';
 
 const DEFAULT_LIST = 20;
 
-@SubCommand({ name: 'list', description: 'List the newest job applications' })
-@Options({
-  limit: {
-    flags: '--limit <number>',
-    description: `number of applications (default: ${DEFAULT_LIST})`,
-    parse: parseNumber,
+const list = operatorCommand<{ limit?: number }>(
+  {
+    name: 'list',
+    description: 'List the newest job applications',
+    options: {
+      limit: {
+        flags: '--limit <number>',
+        description: `number of applications (default: ${DEFAULT_LIST})`,
+        parse: parseNumber,
+      },
+    },
   },
-})
-class ListApplicationsCommand extends OperatorCommand {
-  protected async execute(app: INestApplicationContext, options: { limit?: number }): Promise<void> {
-    const limit = options.limit ?? DEFAULT_LIST;
+  async (app, { limit = DEFAULT_LIST }) => {
     if (!Number.isInteger(limit) || limit < 1)
       throw new OperatorError('The limit must be a positive integer.');
-    printResult((await app.get(CareersService).newest(limit)).map(toRow));
-  }
-}
+    return (await app.get(CareersService).newest(limit)).map(toRow);
+  },
+);
 
-@SubCommand({ name: 'export', description: 'Write all job applications to standard output' })
-@Options({ format: FORMAT })
-class ExportApplicationsCommand extends OperatorCommand {
-  protected execute(app: INestApplicationContext, options: { format: string }): Promise<void> {
-    return exportRows(options.format, Object.keys(FIELDS), toRows(app.get(CareersService).all()));
-  }
-}
+const exportAll = operatorCommand<{ format: string }>(
+  {
+    name: 'export',
+    description: 'Write all job applications to standard output',
+    options: { format: FORMAT },
+  },
+  (app, { format }) => exportRows(format, Object.keys(FIELDS), toRows(app.get(CareersService).all())),
+);
 
-@Command({ ...COMMANDS.application, subCommands: [ListApplicationsCommand, ExportApplicationsCommand] })
-export class ApplicationCommand extends CommandGroup {}
+export const APPLICATION_COMMAND = commandGroup(COMMANDS.application, list, exportAll);
 
 /** The columns, named as in the API, and the fields that they show. */
 const FIELDS = {

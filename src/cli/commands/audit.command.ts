@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import type { INestApplicationContext } from '@nestjs/common';
-import { Command, SubCommand } from 'nest-commander';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import {
   AUDIT_LOG_COLUMNS,
@@ -12,12 +11,10 @@ import {
   type ExportedHead,
 } from '../../modules/audit-logs/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
-import { EXIT } from '../exit.js';
-import { CommandGroup } from './command-group.js';
-import { OperatorCommand } from './operator-command.js';
-import { printResult, printSentence } from './output.js';
+import { commandGroup, operatorCommand } from '../operator-command.js';
+import { EXIT, printResult, printSentence } from '../output.js';
 import { exportRows, recorded, withProgress } from './rows.js';
-import { FORMAT, ORGANIZATION, Options, requirePeriod, type PeriodOptions } from './options.js';
+import { FORMAT, ORGANIZATION, requirePeriod, type PeriodOptions } from './options.js';
 import { COMMANDS } from './commands.js';
 
 interface ExportOptions extends PeriodOptions {
@@ -25,25 +22,25 @@ interface ExportOptions extends PeriodOptions {
   readonly format: string;
 }
 
-@SubCommand({
-  name: 'verify',
-  description:
-    'Verify the hash chains of the audit log; exits with code 1 and names the first broken entry of each chain ' +
-    'if there is one',
-})
-@Options({
-  organization: { flags: '--organization <id>', description: 'verify only the chain of this organization' },
-  head: {
-    flags: '--head <file>',
+const verify = operatorCommand<{ organization?: string; head?: string }>(
+  {
+    name: 'verify',
     description:
-      'file written by `audit head` earlier; verify that the chain of its organization still contains that head',
+      'Verify the hash chains of the audit log; exits with code 1 and names the first broken entry of each chain ' +
+      'if there is one',
+    options: {
+      organization: {
+        flags: '--organization <id>',
+        description: 'verify only the chain of this organization',
+      },
+      head: {
+        flags: '--head <file>',
+        description:
+          'file written by `audit head` earlier; verify that the chain of its organization still contains that head',
+      },
+    },
   },
-})
-class VerifyAuditLogCommand extends OperatorCommand {
-  protected async execute(
-    app: INestApplicationContext,
-    options: { organization?: string; head?: string },
-  ): Promise<void> {
+  async (app, options) => {
     const head = options.head === undefined ? undefined : await readHead(options.head);
     const verification = app.get(AuditVerification);
     const reports: ChainReport[] = [];
@@ -55,55 +52,45 @@ class VerifyAuditLogCommand extends OperatorCommand {
       printSentence(`Organization ${organizationId}: ${flaw.explanation}`);
       process.exitCode = EXIT.failed;
     }
-  }
-}
-
-@SubCommand({
-  name: 'head',
-  description: 'Show the head of an organization’s chain, for you to sign and to keep outside the database',
-})
-@Options({ organization: ORGANIZATION })
-class ShowAuditHeadCommand extends OperatorCommand {
-  protected async execute(
-    app: INestApplicationContext,
-    { organization }: { organization: string },
-  ): Promise<void> {
-    await requireChain(app, organization);
-    printResult(await app.get(AuditVerification).head(organization));
-  }
-}
-
-@SubCommand({
-  name: 'export',
-  description: 'Write the audit log of an organization to standard output, oldest first',
-})
-@Options({
-  organization: ORGANIZATION,
-  format: FORMAT,
-  start: {
-    flags: '--start <time>',
-    description: 'only entries at or after this time, such as 2026-01-31T08:15:30Z',
   },
-  end: { flags: '--end <time>', description: 'only entries at or before this time' },
-})
-class ExportAuditLogCommand extends OperatorCommand {
-  protected async execute(
-    app: INestApplicationContext,
-    { organization, format, ...bounds }: ExportOptions,
-  ): Promise<void> {
+);
+
+const showHead = operatorCommand<{ organization: string }>(
+  {
+    name: 'head',
+    description: 'Show the head of an organization’s chain, for you to sign and to keep outside the database',
+    options: { organization: ORGANIZATION },
+  },
+  async (app, { organization }) => {
+    await requireChain(app, organization);
+    return app.get(AuditVerification).head(organization);
+  },
+);
+
+const exportEntries = operatorCommand<ExportOptions>(
+  {
+    name: 'export',
+    description: 'Write the audit log of an organization to standard output, oldest first',
+    options: {
+      organization: ORGANIZATION,
+      format: FORMAT,
+      start: {
+        flags: '--start <time>',
+        description: 'only entries at or after this time, such as 2026-01-31T08:15:30Z',
+      },
+      end: { flags: '--end <time>', description: 'only entries at or before this time' },
+    },
+  },
+  async (app, { organization, format, ...bounds }) => {
     await requireChain(app, organization);
     requirePeriod(bounds);
     const entries = app.get(AuditLogsService).all(organization, bounds);
     const exported = { organizationId: organization, action: 'audit_log.export', target: {} } as const;
     await exportRows(format, AUDIT_LOG_COLUMNS, withProgress(recorded(app, exported, entries)));
-  }
-}
+  },
+);
 
-@Command({
-  ...COMMANDS.audit,
-  subCommands: [VerifyAuditLogCommand, ShowAuditHeadCommand, ExportAuditLogCommand],
-})
-export class AuditCommand extends CommandGroup {}
+export const AUDIT_COMMAND = commandGroup(COMMANDS.audit, verify, showHead, exportEntries);
 
 /** @throws OperatorError if there is no such organization. The platform has a chain, too. */
 async function requireChain(app: INestApplicationContext, organization: string): Promise<void> {

@@ -1,37 +1,28 @@
-import type { INestApplicationContext } from '@nestjs/common';
 import { createReadStream } from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
-import { Command, SubCommand } from 'nest-commander';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import {
   DetectedAccountsImport,
   MAX_LINE_LENGTH,
   type ImportState,
 } from '../../modules/detected-accounts/index.js';
-import { EXIT } from '../exit.js';
-import { CommandGroup } from './command-group.js';
-import { OperatorCommand } from './operator-command.js';
-import { printResult, printSentence } from './output.js';
-import { linesOf } from './input.js';
-import { Options } from './options.js';
+import { commandGroup, operatorCommand } from '../operator-command.js';
+import { EXIT, printSentence } from '../output.js';
 import { COMMANDS } from './commands.js';
+import { linesOf } from './input.js';
 
-@SubCommand({
-  name: 'import',
-  arguments: '<file>',
-  argsDescription: { file: 'NDJSON file, or - for standard input' },
-  description:
-    'Import detected accounts from NDJSON: client_id, external_user_id, merchant (a name) or merchant_id, and ' +
-    'detected_at. Notifies clients of accounts that were not known before. Reports and skips invalid lines (exit code ' +
-    '2). You can safely repeat an import',
-})
-@Options({ notify: { flags: '--no-notify', description: 'send no webhooks' } })
-class ImportDetectionsCommand extends OperatorCommand {
-  protected async execute(
-    app: INestApplicationContext,
-    { notify = true }: { notify?: boolean },
-    [file = '-']: readonly string[],
-  ): Promise<void> {
+const importDetections = operatorCommand<{ notify?: boolean }>(
+  {
+    name: 'import',
+    arguments: '<file>',
+    argsDescription: { file: 'NDJSON file, or - for standard input' },
+    description:
+      'Import detected accounts from NDJSON: client_id, external_user_id, merchant (a name) or merchant_id, and ' +
+      'detected_at. Notifies clients of accounts that were not known before. Reports and skips invalid lines (exit code ' +
+      '2). You can safely repeat an import',
+    options: { notify: { flags: '--no-notify', description: 'send no webhooks' } },
+  },
+  async (app, { notify = true }, [file = '-']) => {
     const input = file === '-' ? process.stdin : await openFile(file);
     const listener = {
       skipped: (line: number, reason: string) => printSentence(`line ${line}: ${reason}`),
@@ -40,13 +31,12 @@ class ImportDetectionsCommand extends OperatorCommand {
     const lines = linesOf(input, MAX_LINE_LENGTH);
     const state = await app.get(DetectedAccountsImport).run(lines, listener, { notify });
     if (process.stderr.isTTY) process.stderr.write('\n');
-    printResult(state);
     if (state.skipped > 0) process.exitCode = EXIT.incomplete;
-  }
-}
+    return state;
+  },
+);
 
-@Command({ ...COMMANDS.detection, subCommands: [ImportDetectionsCommand] })
-export class DetectionCommand extends CommandGroup {}
+export const DETECTION_COMMAND = commandGroup(COMMANDS.detection, importDetections);
 
 async function openFile(file: string): Promise<AsyncIterable<Uint8Array>> {
   try {

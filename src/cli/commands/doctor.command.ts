@@ -1,5 +1,4 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { Command, CommandRunner } from 'nest-commander';
 import { operatorMessageFor } from '../../infrastructure/bootstrap/index.js';
 import { ServiceConfiguration, type LoadedConfiguration } from '../../infrastructure/config/index.js';
 import {
@@ -21,9 +20,9 @@ import {
 import { checkRedis, RedisConfiguration } from '../../infrastructure/redis/index.js';
 import { Clock, SECOND } from '../../infrastructure/time/index.js';
 import { Tracing } from '../../infrastructure/tracing/index.js';
-import { EXIT } from '../exit.js';
-import { OperatorSession } from '../operator-session.js';
-import { printResult } from './output.js';
+import { command } from '../operator-command.js';
+import { onApplication, withConfiguration } from '../operator-session.js';
+import { EXIT, printResult } from '../output.js';
 import { COMMANDS } from './commands.js';
 
 /**
@@ -48,29 +47,34 @@ const ok = (finding: string): Verdict => ({ status: 'ok', finding });
 const warning = (finding: string, remedy: string): Verdict => ({ status: 'warning', finding, remedy });
 const failed = (finding: string, remedy: string): Verdict => ({ status: 'failed', finding, remedy });
 
-@Command(COMMANDS.doctor)
-export class DoctorCommand extends CommandRunner {
-  private readonly findings: Finding[] = [];
-
-  constructor(private readonly session: OperatorSession) {
-    super();
-  }
-
-  /** Runs only with valid settings. The session reports invalid ones. */
-  override run(): Promise<void> {
-    return this.session.withConfiguration(
+/** Runs only with valid settings. The session reports invalid ones. */
+export const DOCTOR_COMMAND = command(
+  COMMANDS.doctor,
+  () =>
+    withConfiguration(
       async (configuration) => {
-        this.findings.length = 0;
-        this.add('settings', ok('All settings are valid.'));
-        await this.checkDatabase(configuration);
-        await this.examine('redis', () => redisVerdict(configuration));
-        await this.examine('mail', () => mailVerdict(configuration));
-        await this.examine('text messages', () => textMessagesVerdict(configuration));
-        printResult(this.findings);
-        if (this.findings.some(({ status }) => status === 'failed')) process.exitCode = EXIT.failed;
+        const findings = await new Examination(configuration).run();
+        printResult(findings);
+        if (findings.some(({ status }) => status === 'failed')) process.exitCode = EXIT.failed;
       },
       { asService: true },
-    );
+    ),
+  { isTopLevel: true },
+);
+
+class Examination {
+  private readonly findings: Finding[] = [];
+
+  constructor(private readonly configuration: LoadedConfiguration) {}
+
+  async run(): Promise<readonly Finding[]> {
+    const { configuration } = this;
+    this.add('settings', ok('All settings are valid.'));
+    await this.checkDatabase(configuration);
+    await this.examine('redis', () => redisVerdict(configuration));
+    await this.examine('mail', () => mailVerdict(configuration));
+    await this.examine('text messages', () => textMessagesVerdict(configuration));
+    return this.findings;
   }
 
   private async checkDatabase(configuration: LoadedConfiguration): Promise<void> {
@@ -99,10 +103,10 @@ export class DoctorCommand extends CommandRunner {
       if (this.findings.at(-1)?.status === 'failed') return;
       await this.examine('nodes', () => nodesVerdict(database));
     }
-    // Makes `onApplication` check the schema without migrating it.
-    database.migrateOnStart = false;
+    // Checks the schema without migrating it.
+    const unchanged = configuration.with(DatabaseConfiguration, { migrateOnStart: false });
     try {
-      await this.session.onApplication(configuration, async (app) => {
+      await onApplication(unchanged, async (app) => {
         this.add('keys', ok('SECRET_PEPPER and KEY_ENCRYPTION_KEY are those of the database.'));
         for (const table of PARTITIONED) {
           await this.examine(`partitions of ${table}`, () => partitionsVerdict(app, table));

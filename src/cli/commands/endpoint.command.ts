@@ -1,64 +1,58 @@
-import type { INestApplicationContext } from '@nestjs/common';
-import { Command, SubCommand } from 'nest-commander';
+import type { Type } from '@nestjs/common';
+import type { CommandRunner } from 'nest-commander';
 import { ApiClientsService } from '../../modules/api-clients/index.js';
 import { OperatorAudit } from '../../modules/audit-logs/index.js';
 import { WebhookEndpointsService } from '../../modules/webhooks/index.js';
-import { CommandGroup } from './command-group.js';
-import { OperatorCommand } from './operator-command.js';
-import { CLIENT, ENDPOINT, Options } from './options.js';
-import { printResult } from './output.js';
+import { commandGroup, operatorCommand } from '../operator-command.js';
 import { COMMANDS } from './commands.js';
+import { CLIENT } from './options.js';
 
-@SubCommand({
-  name: 'list',
-  description: 'List the webhook endpoints of a client; masks secrets in their URLs',
-})
-@Options({ client: CLIENT })
-class ListEndpointsCommand extends OperatorCommand {
-  protected async execute(app: INestApplicationContext, options: { client: string }): Promise<void> {
-    const { id: clientId, environment } = await app.get(ApiClientsService).require(options.client);
+const list = operatorCommand<{ client: string }>(
+  {
+    name: 'list',
+    description: 'List the webhook endpoints of a client; masks secrets in their URLs',
+    options: { client: CLIENT },
+  },
+  async (app, { client }) => {
+    const { id: clientId, environment } = await app.get(ApiClientsService).require(client);
     const endpoints = await app.get(WebhookEndpointsService).ofClientMasked({ clientId, environment });
-    printResult(endpoints.map(({ id, ...endpoint }) => ({ webhook_endpoint_id: id, ...endpoint })));
-  }
-}
+    return endpoints.map(({ id, ...endpoint }) => ({ webhook_endpoint_id: id, ...endpoint }));
+  },
+);
 
-/** Changes the status of one endpoint. Recorded in the audit log if anything changed. */
-abstract class StatusCommand extends OperatorCommand {
-  protected abstract readonly status: 'enabled' | 'paused';
-
-  protected async execute(app: INestApplicationContext, options: { endpoint: string }): Promise<void> {
+/** A command that changes the status of one endpoint. Recorded in the audit log if anything changed. */
+function changeOfStatus(
+  name: string,
+  description: string,
+  status: 'enabled' | 'paused',
+): Type<CommandRunner> {
+  const options = {
+    endpoint: {
+      flags: '--endpoint <webhook_endpoint_id>',
+      description: 'the webhook endpoint, as listed by `endpoint list`',
+      required: true,
+    },
+  };
+  return operatorCommand<{ endpoint: string }>({ name, description, options }, async (app, given) => {
     const endpoints = app.get(WebhookEndpointsService);
-    const { id, url, client } = await endpoints.requireForOperator(options.endpoint);
+    const { id, url, client } = await endpoints.requireForOperator(given.endpoint);
     const { organizationId, environment } = client;
     const target = { name: url, environment };
     const changed = await app.get(OperatorAudit).run(
-      () => endpoints.setStatus(id, this.status),
+      () => endpoints.setStatus(id, status),
       (didChange) => (didChange ? [{ organizationId, action: 'webhook.update', target }] : []),
     );
-    printResult({ webhook_endpoint_id: id, status: this.status, changed });
-  }
+    return { webhook_endpoint_id: id, status, changed };
+  });
 }
 
-@SubCommand({
-  name: 'pause',
-  description: 'Send nothing to a webhook endpoint until it is resumed; events wait',
-})
-@Options({ endpoint: ENDPOINT })
-class PauseEndpointCommand extends StatusCommand {
-  protected readonly status = 'paused';
-}
-
-@SubCommand({
-  name: 'resume',
-  description: 'Send events to a paused or disabled webhook endpoint again, those that waited first',
-})
-@Options({ endpoint: ENDPOINT })
-class ResumeEndpointCommand extends StatusCommand {
-  protected readonly status = 'enabled';
-}
-
-@Command({
-  ...COMMANDS.endpoint,
-  subCommands: [ListEndpointsCommand, PauseEndpointCommand, ResumeEndpointCommand],
-})
-export class EndpointCommand extends CommandGroup {}
+export const ENDPOINT_COMMAND = commandGroup(
+  COMMANDS.endpoint,
+  list,
+  changeOfStatus('pause', 'Send nothing to a webhook endpoint until it is resumed; events wait', 'paused'),
+  changeOfStatus(
+    'resume',
+    'Send events to a paused or disabled webhook endpoint again, those that waited first',
+    'enabled',
+  ),
+);

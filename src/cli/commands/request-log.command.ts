@@ -1,5 +1,4 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { Command, CommandRunner, SubCommand } from 'nest-commander';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { printableJson, printableText } from '../../infrastructure/logging/index.js';
@@ -12,14 +11,12 @@ import {
   RequestLogRollupsService,
   type RequestLogHistoryEntry,
 } from '../../modules/request-logs/index.js';
-import { EXIT } from '../exit.js';
-import { OperatorSession } from '../operator-session.js';
-import { CommandGroup } from './command-group.js';
-import { OperatorCommand } from './operator-command.js';
-import { printResult, printSentence } from './output.js';
-import { exportRows, recorded, withProgress, writeLines } from './rows.js';
-import { CLIENT, FORMAT, Options, parseNumber, requirePeriod, type PeriodOptions } from './options.js';
+import { command, commandGroup, operatorCommand, parseNumber } from '../operator-command.js';
+import { untilStopped } from '../operator-session.js';
+import { EXIT, printResult, printSentence } from '../output.js';
 import { COMMANDS } from './commands.js';
+import { CLIENT, FORMAT, requirePeriod, type PeriodOptions } from './options.js';
+import { exportRows, recorded, withProgress, writeLines } from './rows.js';
 
 const DEFAULT_LINES = 20;
 /** `tail` keeps this many entries in memory; `export` has no limit. */
@@ -36,56 +33,47 @@ interface TailOptions {
   readonly json?: boolean;
 }
 
-@SubCommand({
-  name: 'tail',
-  description:
-    'Show the newest entries of a client, then new ones as they arrive, until you stop the command',
-})
-@Options({
-  client: CLIENT,
-  lines: {
-    flags: '--lines <number>',
-    description: `number of entries to show first, at most ${MAX_LINES} (default: ${DEFAULT_LINES})`,
-    parse: parseNumber,
+const tail = command<TailOptions>(
+  {
+    name: 'tail',
+    description:
+      'Show the newest entries of a client, then new ones as they arrive, until you stop the command',
+    options: {
+      client: CLIENT,
+      lines: {
+        flags: '--lines <number>',
+        description: `number of entries to show first, at most ${MAX_LINES} (default: ${DEFAULT_LINES})`,
+        parse: parseNumber,
+      },
+      json: { flags: '--json', description: 'print each entry as JSON, as in an NDJSON export' },
+    },
   },
-  json: { flags: '--json', description: 'print each entry as JSON, as in an NDJSON export' },
-})
-class TailRequestLogCommand extends CommandRunner {
-  constructor(private readonly session: OperatorSession) {
-    super();
-  }
-
-  override run(
-    _arguments: string[],
-    { client: id, lines = DEFAULT_LINES, json }: TailOptions,
-  ): Promise<void> {
-    return this.session.runUntilStopped(async (app, stopped) => {
+  ({ client: id, lines = DEFAULT_LINES, json }) =>
+    untilStopped(async (app, stopped) => {
       if (!Number.isInteger(lines) || lines > MAX_LINES)
         throw new OperatorError(`The number of lines must be 0 to ${MAX_LINES}.`);
       const client = await findClient(app, id);
-      const history = app.get(RequestLogHistory);
-      const lineOf = json ? printableJson : requestLogLine;
-      await writeLines(history.follow(client, { lines, until: stopped }), lineOf);
-    });
-  }
-}
+      const entries = app.get(RequestLogHistory).follow(client, { lines, until: stopped });
+      await writeLines(entries, json ? printableJson : requestLogLine);
+    }),
+);
 
-@SubCommand({ name: 'export', description: 'Write the entries of a client to standard output, oldest first' })
-@Options({
-  client: CLIENT,
-  format: FORMAT,
-  start: {
-    flags: '--start <time>',
-    description:
-      'only entries at or after this time, such as 2026-01-31T08:15:30Z (default: one day before the end)',
+const exportEntries = operatorCommand<ExportOptions>(
+  {
+    name: 'export',
+    description: 'Write the entries of a client to standard output, oldest first',
+    options: {
+      client: CLIENT,
+      format: FORMAT,
+      start: {
+        flags: '--start <time>',
+        description:
+          'only entries at or after this time, such as 2026-01-31T08:15:30Z (default: one day before the end)',
+      },
+      end: { flags: '--end <time>', description: 'only entries at or before this time (default: now)' },
+    },
   },
-  end: { flags: '--end <time>', description: 'only entries at or before this time (default: now)' },
-})
-class ExportRequestLogCommand extends OperatorCommand {
-  protected async execute(
-    app: INestApplicationContext,
-    { client: id, format, ...bounds }: ExportOptions,
-  ): Promise<void> {
+  async (app, { client: id, format, ...bounds }) => {
     const client = await findClient(app, id);
     requirePeriod(bounds);
     const { organizationId } = await app.get(ApiClientsService).require(id);
@@ -93,53 +81,50 @@ class ExportRequestLogCommand extends OperatorCommand {
     const exported = { organizationId, action: 'request_log.export', target } as const;
     const entries = app.get(RequestLogHistory).all(client, bounds);
     await exportRows(format, REQUEST_LOG_COLUMNS, withProgress(recorded(app, exported, entries)));
-  }
-}
+  },
+);
 
-@SubCommand({
-  name: 'partitions',
-  description: 'Show the partitions of the log; exits with code 1 and names the problems if there are any',
-})
-class ShowRequestLogPartitionsCommand extends OperatorCommand {
-  protected async execute(app: INestApplicationContext): Promise<void> {
+const showPartitions = operatorCommand(
+  {
+    name: 'partitions',
+    description: 'Show the partitions of the log; exits with code 1 and names the problems if there are any',
+  },
+  async (app) => {
     const { partitions, problems } = await app.get(RequestLogPartitions).inspect();
     printResult(partitions);
     for (const problem of problems) {
       printSentence(problem);
       process.exitCode = EXIT.failed;
     }
-  }
-}
-
-@SubCommand({
-  name: 'rebuild-rollups',
-  description:
-    'Count the entries of a period again for the overview of the dashboard. You can safely repeat the command',
-})
-@Options({
-  start: {
-    flags: '--start <time>',
-    description: 'the start of the period, such as 2026-01-31T00:00:00Z (default: the oldest entry)',
   },
-  end: { flags: '--end <time>', description: 'the end of the period (default: now)' },
-})
-class RebuildRollupsCommand extends OperatorCommand {
-  protected async execute(app: INestApplicationContext, bounds: PeriodOptions): Promise<void> {
-    requirePeriod(bounds);
-    printResult(await app.get(RequestLogRollupsService).rebuild(periodOf(bounds)));
-  }
-}
+);
 
-@Command({
-  ...COMMANDS['request-log'],
-  subCommands: [
-    TailRequestLogCommand,
-    ExportRequestLogCommand,
-    ShowRequestLogPartitionsCommand,
-    RebuildRollupsCommand,
-  ],
-})
-export class RequestLogCommand extends CommandGroup {}
+const rebuildRollups = operatorCommand<PeriodOptions>(
+  {
+    name: 'rebuild-rollups',
+    description:
+      'Count the entries of a period again for the overview of the dashboard. You can safely repeat the command',
+    options: {
+      start: {
+        flags: '--start <time>',
+        description: 'the start of the period, such as 2026-01-31T00:00:00Z (default: the oldest entry)',
+      },
+      end: { flags: '--end <time>', description: 'the end of the period (default: now)' },
+    },
+  },
+  async (app, bounds) => {
+    requirePeriod(bounds);
+    return app.get(RequestLogRollupsService).rebuild(periodOf(bounds));
+  },
+);
+
+export const REQUEST_LOG_COMMAND = commandGroup(
+  COMMANDS['request-log'],
+  tail,
+  exportEntries,
+  showPartitions,
+  rebuildRollups,
+);
 
 async function findClient(app: INestApplicationContext, clientId: string): Promise<AttributedClient> {
   const { id, environment } = await app.get(ApiClientsService).require(clientId);

@@ -1,5 +1,4 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { Command, SubCommand } from 'nest-commander';
 import { SERVICE_SCOPES } from '../../infrastructure/auth/index.js';
 import {
   OperatorAudit,
@@ -12,10 +11,7 @@ import {
   ServiceTokensService,
   type IssuedServiceToken,
 } from '../../modules/service-tokens/index.js';
-import { CommandGroup } from './command-group.js';
-import { OperatorCommand } from './operator-command.js';
-import { Options, parseNumber } from './options.js';
-import { printResult } from './output.js';
+import { commandGroup, operatorCommand, parseNumber } from '../operator-command.js';
 import { COMMANDS } from './commands.js';
 
 const TOKEN = {
@@ -24,103 +20,88 @@ const TOKEN = {
   required: true,
 };
 
-@SubCommand({ name: 'create', description: 'Create a service token, and print it once' })
-@Options({
-  name: { flags: '--name <name>', description: 'the service that uses the token', required: true },
-  scope: {
-    flags: '--scope <scope>',
-    description: `${SERVICE_SCOPES.join(' or ')}; repeat the option or separate scopes by commas`,
-    required: true,
-    parse: (text, previous) => [...((previous as string[] | undefined) ?? []), ...text.split(',')],
+const create = operatorCommand<{ name: string; scope: string[] }>(
+  {
+    name: 'create',
+    description: 'Create a service token, and print it once',
+    options: {
+      name: { flags: '--name <name>', description: 'the service that uses the token', required: true },
+      scope: {
+        flags: '--scope <scope>',
+        description: `${SERVICE_SCOPES.join(' or ')}; repeat the option or separate scopes by commas`,
+        required: true,
+        parse: (text, previous) => [...((previous as string[] | undefined) ?? []), ...text.split(',')],
+      },
+    },
   },
-})
-class CreateServiceTokenCommand extends OperatorCommand {
-  protected async execute(
-    app: INestApplicationContext,
-    options: { name: string; scope: string[] },
-  ): Promise<void> {
-    const scopes = options.scope.map((scope) => scope.trim());
-    const tokens = app.get(ServiceTokensService);
-    await issue(app, 'service_token.create', () => tokens.create(options.name, scopes));
-  }
-}
+  (app, { name, scope }) => {
+    const scopes = scope.map((each) => each.trim());
+    return issue(app, 'service_token.create', (tokens) => tokens.create(name, scopes));
+  },
+);
 
-@SubCommand({ name: 'list', description: 'List the service tokens, without the tokens themselves' })
-class ListServiceTokensCommand extends OperatorCommand {
-  protected async execute(app: INestApplicationContext): Promise<void> {
+const list = operatorCommand(
+  { name: 'list', description: 'List the service tokens, without the tokens themselves' },
+  async (app) => {
     const tokens = await app.get(ServiceTokensService).list();
-    printResult(
-      tokens.map((token) => ({
-        service_token_id: token.id,
-        name: token.name,
-        scopes: token.scopes,
-        created_at: token.createdAt,
-        last_used_at: token.lastUsedAt,
-        expires_at: token.expiresAt,
-        revoked_at: token.revokedAt,
-      })),
-    );
-  }
-}
-
-@SubCommand({
-  name: 'rotate',
-  description: 'Issue a token with the same name and scopes; the old one is accepted until the overlap ends',
-})
-@Options({
-  token: TOKEN,
-  overlapHours: {
-    flags: '--overlap-hours <hours>',
-    description: `how long the old token is still accepted, 0 to 168 (default: ${DEFAULT_SERVICE_TOKEN_OVERLAP_HOURS})`,
-    parse: parseNumber,
+    return tokens.map((token) => ({
+      service_token_id: token.id,
+      name: token.name,
+      scopes: token.scopes,
+      created_at: token.createdAt,
+      last_used_at: token.lastUsedAt,
+      expires_at: token.expiresAt,
+      revoked_at: token.revokedAt,
+    }));
   },
-})
-class RotateServiceTokenCommand extends OperatorCommand {
-  protected async execute(
-    app: INestApplicationContext,
-    { token, overlapHours = DEFAULT_SERVICE_TOKEN_OVERLAP_HOURS }: { token: string; overlapHours?: number },
-  ): Promise<void> {
-    const tokens = app.get(ServiceTokensService);
-    await issue(app, 'service_token.rotate', () => tokens.rotate(token, overlapHours));
-  }
-}
+);
 
-@SubCommand({
-  name: 'revoke',
-  description: 'Revoke a service token; every process rejects it within 5 seconds',
-})
-@Options({ token: TOKEN })
-class RevokeServiceTokenCommand extends OperatorCommand {
-  protected async execute(app: INestApplicationContext, { token }: { token: string }): Promise<void> {
+const rotate = operatorCommand<{ token: string; overlapHours?: number }>(
+  {
+    name: 'rotate',
+    description:
+      'Issue a token with the same name and scopes; the old one is accepted until the overlap ends',
+    options: {
+      token: TOKEN,
+      overlapHours: {
+        flags: '--overlap-hours <hours>',
+        description: `how long the old token is still accepted, 0 to 168 (default: ${DEFAULT_SERVICE_TOKEN_OVERLAP_HOURS})`,
+        parse: parseNumber,
+      },
+    },
+  },
+  (app, { token, overlapHours = DEFAULT_SERVICE_TOKEN_OVERLAP_HOURS }) =>
+    issue(app, 'service_token.rotate', (tokens) => tokens.rotate(token, overlapHours)),
+);
+
+const revoke = operatorCommand<{ token: string }>(
+  {
+    name: 'revoke',
+    description: 'Revoke a service token; every process rejects it within 5 seconds',
+    options: { token: TOKEN },
+  },
+  async (app, { token }) => {
     const { revokedAt } = await app.get(OperatorAudit).run(
       () => app.get(ServiceTokensService).revoke(token),
       (before) => (before.revokedAt ? [] : [changeOf('service_token.revoke', before.name)]),
     );
-    printResult({ service_token_id: token, revoked: true, changed: !revokedAt });
-  }
-}
+    return { service_token_id: token, revoked: true, changed: !revokedAt };
+  },
+);
 
-@Command({
-  ...COMMANDS['service-token'],
-  subCommands: [
-    CreateServiceTokenCommand,
-    ListServiceTokensCommand,
-    RotateServiceTokenCommand,
-    RevokeServiceTokenCommand,
-  ],
-})
-export class ServiceTokenCommand extends CommandGroup {}
+export const SERVICE_TOKEN_COMMAND = commandGroup(COMMANDS['service-token'], create, list, rotate, revoke);
 
-/** Issues a token, records it in the audit log of the platform, and prints it. */
+/** Issues a token, and records it in the audit log of the platform. */
 async function issue(
   app: INestApplicationContext,
   action: AuditAction,
-  work: () => Promise<IssuedServiceToken>,
-): Promise<void> {
-  const { stored, token } = await app
-    .get(OperatorAudit)
-    .run(work, (issued) => [changeOf(action, issued.stored.name)]);
-  printResult({ service_token_id: stored.id, name: stored.name, scopes: stored.scopes, token });
+  work: (tokens: ServiceTokensService) => Promise<IssuedServiceToken>,
+): Promise<unknown> {
+  const { stored, token } = await app.get(OperatorAudit).run(
+    () => work(app.get(ServiceTokensService)),
+    (issued) => [changeOf(action, issued.stored.name)],
+  );
+  return { service_token_id: stored.id, name: stored.name, scopes: stored.scopes, token };
 }
 
 /** Service tokens belong to no organization. */

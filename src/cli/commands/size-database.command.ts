@@ -1,12 +1,9 @@
-import { CommandRunner, SubCommand } from 'nest-commander';
-import { RequestLogsConfiguration } from '../../modules/request-logs/index.js';
-import { EXIT } from '../exit.js';
-import { sizingOf, type ExpectedLoad } from '../sizing.js';
-import { Options, parseNumber } from './options.js';
-import { printResult, printSentence } from './output.js';
+import { command, parseNumber } from '../operator-command.js';
+import { EXIT, printResult, printSentence } from '../output.js';
+import { DEFAULTS, sizingOf, type ExpectedLoad } from '../sizing.js';
 
 const HOURS_PER_DAY = 24;
-const { retentionDays: DEFAULT_DAYS } = new RequestLogsConfiguration();
+const DEFAULT_DAYS = DEFAULTS.retentionDays;
 
 interface SizeOptions {
   readonly rps: number;
@@ -17,45 +14,45 @@ interface SizeOptions {
   readonly peak?: number;
 }
 
-@SubCommand({
-  name: 'size',
-  description: 'Calculate the disk space, processes and connections that an expected load needs',
-})
-@Options({
-  rps: {
-    flags: '--rps <number>',
-    description: 'API requests per second, on average over a day',
-    required: true,
-    parse: parseNumber,
+export const sizeDatabase = command<SizeOptions>(
+  {
+    name: 'size',
+    description: 'Calculate the disk space, processes and connections that an expected load needs',
+    options: {
+      rps: {
+        flags: '--rps <number>',
+        description: 'API requests per second, on average over a day',
+        required: true,
+        parse: parseNumber,
+      },
+      days: {
+        flags: '--days <number>',
+        description: `days that log entries and events are kept (default: ${DEFAULT_DAYS})`,
+        parse: parseNumber,
+      },
+      webhooks: {
+        flags: '--webhooks <number>',
+        description: 'webhook delivery attempts per second (default: 0)',
+        parse: parseNumber,
+      },
+      tokens: {
+        flags: '--tokens <number>',
+        description: 'MCP tokens that the requests create per second (default: 0)',
+        parse: parseNumber,
+      },
+      tokenHours: {
+        flags: '--token-hours <number>',
+        description: 'lifetime of an MCP token (default: 24)',
+        parse: parseNumber,
+      },
+      peak: {
+        flags: '--peak <number>',
+        description: 'how many times the average the busiest minute is (default: 3)',
+        parse: parseNumber,
+      },
+    },
   },
-  days: {
-    flags: '--days <number>',
-    description: `days that log entries and events are kept (default: ${DEFAULT_DAYS})`,
-    parse: parseNumber,
-  },
-  webhooks: {
-    flags: '--webhooks <number>',
-    description: 'webhook delivery attempts per second (default: 0)',
-    parse: parseNumber,
-  },
-  tokens: {
-    flags: '--tokens <number>',
-    description: 'MCP tokens that the requests create per second (default: 0)',
-    parse: parseNumber,
-  },
-  tokenHours: {
-    flags: '--token-hours <number>',
-    description: 'lifetime of an MCP token (default: 24)',
-    parse: parseNumber,
-  },
-  peak: {
-    flags: '--peak <number>',
-    description: 'how many times the average the busiest minute is (default: 3)',
-    parse: parseNumber,
-  },
-})
-export class SizeDatabaseCommand extends CommandRunner {
-  override async run(_arguments: string[], options: SizeOptions): Promise<void> {
+  async (options) => {
     const invalid = Object.entries(options).find(([, value]) => Number.isNaN(value));
     if (invalid) {
       printSentence(`The value of ${flagOf(invalid[0])} must be a number, such as 500 or 0.5.`);
@@ -72,8 +69,8 @@ export class SizeDatabaseCommand extends CommandRunner {
       peak,
     };
     printResult(sizingOf(load));
-  }
-}
+  },
+);
 
 function flagOf(option: string): string {
   return `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;

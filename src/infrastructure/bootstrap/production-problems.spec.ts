@@ -1,5 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { loadConfiguration } from '../config/index.js';
+import '../crypto/index.js';
+import '../database/index.js';
+import '../http-client/index.js';
+import '../http/index.js';
 import { findProductionProblems } from './production-problems.js';
 
 const key = (): string => randomBytes(32).toString('base64');
@@ -13,10 +17,12 @@ const COMPLETE = {
   PLATFORM_URL: 'https://api.example.com',
 };
 
-/** Returns the first words of each problem. */
+/** Returns the first words of each problem, in alphabetical order. */
 function problemsOf(changes: Record<string, string>, servesHttp = true): string[] {
   const problems = findProductionProblems(loadConfiguration({ ...COMPLETE, ...changes }), servesHttp);
-  return problems.map((problem) => problem.split(/ is required| must begin| repeats| are equal| is not/)[0]!);
+  return problems
+    .map((problem) => problem.split(/ is required| must begin| repeats| are equal| is not/)[0]!)
+    .toSorted();
 }
 
 describe('Settings in production', () => {
@@ -38,14 +44,14 @@ describe('Settings in production', () => {
         WEBHOOK_TARGETS: 'any',
       }),
     ).toEqual([
-      'DATABASE_URL',
-      'SECRET_PEPPER',
-      'KEY_ENCRYPTION_KEY',
-      'SECRET_PEPPER and KEY_ENCRYPTION_KEY',
-      'PLATFORM_URL',
+      'CAREERS_URL',
       'CONNECTOR_URL',
       'DASHBOARD_URL',
-      'CAREERS_URL',
+      'DATABASE_URL',
+      'KEY_ENCRYPTION_KEY',
+      'PLATFORM_URL',
+      'SECRET_PEPPER',
+      'SECRET_PEPPER and KEY_ENCRYPTION_KEY',
       'WEBHOOK_TARGETS=any',
     ]);
   });
@@ -73,8 +79,8 @@ describe('Settings in production', () => {
 
   it('accepts http only if the address and HOST are of this machine', () => {
     const local = { DASHBOARD_URL: 'http://127.0.0.1:3000', PLATFORM_URL: 'http://localhost:3000' };
-    expect(problemsOf(local)).toEqual(['PLATFORM_URL', 'DASHBOARD_URL']);
-    expect(problemsOf({ ...local, HOST: '0.0.0.0' })).toEqual(['PLATFORM_URL', 'DASHBOARD_URL']);
+    expect(problemsOf(local)).toEqual(['DASHBOARD_URL', 'PLATFORM_URL']);
+    expect(problemsOf({ ...local, HOST: '0.0.0.0' })).toEqual(['DASHBOARD_URL', 'PLATFORM_URL']);
     expect(problemsOf({ ...local, HOST: '127.0.0.1' })).toEqual([]);
     expect(problemsOf({ ...local, HOST: '::1', CAREERS_URL: 'http://[::1]:3000' })).toEqual([]);
     expect(problemsOf({ HOST: '127.0.0.1', DASHBOARD_URL: 'http://dashboard.example.com' })).toEqual([

@@ -3,7 +3,6 @@ import { Logger } from '@nestjs/common';
 import { processEnvironment, ServiceConfiguration, type LoadedConfiguration } from '../config/index.js';
 import { isDatabaseUnavailable } from '../database/index.js';
 import { OperatorError } from '../errors/index.js';
-import { HttpConfiguration } from '../http/index.js';
 import { LoggingConfiguration, ServiceLogger } from '../logging/index.js';
 import { prepareProcess, type PreparedProcess } from './prepare-process.js';
 import { onTermination } from './termination.js';
@@ -25,20 +24,26 @@ export function announce(message: string, configuration: LoadedConfiguration): v
   else print(message);
 }
 
+interface ProgramOptions {
+  readonly servesHttp: boolean;
+  readonly delay?: (configuration: LoadedConfiguration) => number;
+}
+
 /**
  * Runs a program until it receives SIGTERM or SIGINT. If it cannot start, it prints why and exits with code 1.
  *
  * @param options.servesHttp whether the program serves the surfaces
+ * @param options.delay returns how many milliseconds stopping waits on purpose
  * @param start starts the program and returns a function that stops it; the embedded database is released after that
  */
 export async function runProgram(
-  options: { readonly servesHttp: boolean },
+  options: ProgramOptions,
   start: (prepared: PreparedProcess) => Promise<() => Promise<void>>,
 ): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
   let delay = 0;
   const started = begin(options, (prepared) => {
-    delay = prepared.configuration.get(HttpConfiguration).shutdownDelayMilliseconds;
+    delay = options.delay?.(prepared.configuration) ?? 0;
     return start(prepared);
   });
   // A program that is stopped while it starts finishes starting first. Otherwise it would leave the embedded database
@@ -52,7 +57,7 @@ export async function runProgram(
 }
 
 async function begin(
-  options: { readonly servesHttp: boolean },
+  options: ProgramOptions,
   start: (prepared: PreparedProcess) => Promise<() => Promise<void>>,
 ): Promise<() => Promise<void>> {
   let release = async (): Promise<void> => undefined;

@@ -12,5 +12,6 @@ export {
   ENVIRONMENTS,
   ServiceConfiguration,
   type PlatformEnvironment,
+  type ProductionRules,
   type Surface,
 } from './service.configuration.js';

@@ -26,6 +26,12 @@ export class LoadedConfiguration {
     return instance as T;
   }
 
+  /** Returns the same values, except for some of a class. The values themselves never change. */
+  with<T extends object>(target: ConfigurationClass<T>, changes: Partial<T>): LoadedConfiguration {
+    const changed = Object.assign(new target(), this.get(target), changes);
+    return new LoadedConfiguration(new Map([...this.instances, [target, changed]]));
+  }
+
   classes(): readonly ConfigurationClass[] {
     return [...this.instances.keys()];
   }

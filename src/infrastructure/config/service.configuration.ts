@@ -9,11 +9,24 @@ export type PlatformEnvironment = (typeof ENVIRONMENTS)[number];
 const SURFACES = ['platform', 'connector', 'dashboard', 'careers', 'internal'] as const;
 export type Surface = (typeof SURFACES)[number];
 
+/** What a configuration class does not accept in production, although it is fine in development. */
+export interface ProductionRules {
+  /** @param servesHttp whether the process serves its surfaces */
+  productionProblems(service: ServiceConfiguration, servesHttp: boolean): string[];
+}
+
+/** Surfaces whose pages, texts and responses contain the address of another surface, or their own. */
+const LINKS: Readonly<Partial<Record<Surface, readonly Surface[]>>> = {
+  platform: ['platform'],
+  connector: ['platform', 'connector'],
+  dashboard: ['dashboard', 'platform', 'connector'],
+};
+
 const PUBLIC_URL = { require_tld: false, require_protocol: true, protocols: ['http', 'https'] };
 
 /** What this process serves, and its public addresses. */
 @Configuration('Service')
-export class ServiceConfiguration {
+export class ServiceConfiguration implements ProductionRules {
   @EnvironmentVariable(
     'NODE_ENV',
     '`development`, `test` or `production`. `production` disables the features for developers: the embedded database, generated keys, and the first organization.',
@@ -105,6 +118,23 @@ export class ServiceConfiguration {
       careers: this.careersUrl,
       internal: this.internalUrl,
     }[surface];
+  }
+
+  /** Without its address, a surface would be linked to as `http://127.0.0.1`. */
+  productionProblems(_service: ServiceConfiguration, servesHttp: boolean): string[] {
+    const linked = new Set(
+      servesHttp ? this.servedSurfaces.flatMap((surface) => LINKS[surface] ?? []) : undefined,
+    );
+    return [
+      ...(this.dashboardUrl || !this.serves('dashboard')
+        ? []
+        : ['DASHBOARD_URL is required in production: it is the issuer of access tokens.']),
+      ...(this.platformUrl || !linked.has('platform')
+        ? []
+        : [
+            'PLATFORM_URL is required in production: agents and the dashboard refer to it, and without CONNECTOR_URL, sign-in links begin with it.',
+          ]),
+    ];
   }
 
   /** The environments that this deployment serves. */

@@ -1,5 +1,5 @@
 import { Matches } from 'class-validator';
-import { Configuration, EnvironmentVariable } from '../config/index.js';
+import { Configuration, EnvironmentVariable, type ProductionRules } from '../config/index.js';
 
 /** 32 bytes in base64 are 43 characters and one padding character. */
 const KEY_OF_32_BYTES = /^[A-Za-z0-9+/]{43}=$/;
@@ -7,7 +7,7 @@ const KEY_MESSAGE = { message: '$property must be 32 random bytes in base64 (ope
 
 /** Keys that are not stored in the database, so that a dump of it reveals no secrets. */
 @Configuration('Keys')
-export class CryptoConfiguration {
+export class CryptoConfiguration implements ProductionRules {
   @EnvironmentVariable(
     'SECRET_PEPPER',
     'Key for the digests of API secrets: 32 bytes in base64. Outside production, the default is generated in `DATA_DIR`.',
@@ -31,4 +31,17 @@ export class CryptoConfiguration {
   )
   @Matches(KEY_OF_32_BYTES, KEY_MESSAGE)
   previousKeyEncryptionKey?: string;
+
+  productionProblems(): string[] {
+    const keys = { SECRET_PEPPER: this.secretPepper, KEY_ENCRYPTION_KEY: this.keyEncryptionKey };
+    const problems = Object.entries(keys).flatMap(([name, key]) => {
+      if (key === undefined) return [`${name} is required in production.`];
+      return new Set(Buffer.from(key, 'base64')).size > 1
+        ? []
+        : [`${name} repeats one byte: generate a random key (openssl rand -base64 32).`];
+    });
+    if (this.secretPepper !== undefined && this.secretPepper === this.keyEncryptionKey)
+      problems.push('SECRET_PEPPER and KEY_ENCRYPTION_KEY are equal: generate a key for each.');
+    return problems;
+  }
 }

@@ -8,5 +8,4 @@ export {
   generateSecret,
   isWellFormedSecret,
   isWellFormedToken,
-  SECRET_PATTERN,
 } from './secret-format.js';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
+import { SECRET_PATTERN } from '../logging/index.js';
 import {
   dayOfSecret,
   generateDatedSecret,
   generateSecret,
   isWellFormedSecret,
   isWellFormedToken,
-  SECRET_PATTERN,
 } from './secret-format.js';
 
 const PREFIXES = ['mcs_dev_', 'mcs_live_', 'mcp_dev_', 'mcp_live_', 'mcs_svc_'];

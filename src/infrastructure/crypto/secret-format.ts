@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { SECRET_PATTERN } from '../logging/index.js';
 import { DAY } from '../time/index.js';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -15,12 +16,6 @@ const CHECKSUM_DIGITS = 6;
 const UNBIASED_BYTES = 248;
 /** More than 43, because some bytes are skipped. */
 const BYTES_PER_DRAW = 56;
-
-/**
- * The published pattern of all secrets that this service issues: API secrets (`mcs_dev_`, `mcs_live_`), MCP tokens
- * (`mcp_`) and service tokens (`mcs_svc_`). Used by leak scanners, and by the redaction of logs.
- */
-export const SECRET_PATTERN = /\bmc(?:[sp]_(?:dev|live)|s_svc)_[0-9A-Za-z]{49}/g;
 
 /**
  * Generates a secret: the prefix, 256 random bits in base62, and a CRC-32 of both in base62, by which a scanner

@@ -5,6 +5,7 @@ import {
   isCertificate,
   Satisfies,
   IsIntegerBetween,
+  type ProductionRules,
 } from '../config/index.js';
 import { parsedUrl } from '../urls/index.js';
 import { DISTRIBUTIONS, type Distribution } from './distribution/distributed-tables.js';
@@ -30,7 +31,7 @@ function isOfAnotherRole(ownerUrl: unknown, context?: ValidationArguments): bool
 }
 
 @Configuration('Database')
-export class DatabaseConfiguration {
+export class DatabaseConfiguration implements ProductionRules {
   @EnvironmentVariable(
     'DATABASE_URL',
     'URL of the database, PostgreSQL 15 or later: `postgres://user:password@host:port/database`. Add `?sslmode=verify-full` for TLS. Outside production, the default is an embedded PostgreSQL.',
@@ -134,6 +135,12 @@ export class DatabaseConfiguration {
 
   /** Whether partitions are created at startup. Operator commands disable it, to show the partitions as they are. */
   rotateOnStart = true;
+
+  productionProblems(): string[] {
+    return this.url
+      ? []
+      : ['DATABASE_URL is required in production: the embedded database is for development.'];
+  }
 
   /** The role that the service runs with, if another role owns the tables. */
   get serviceRole(): string | undefined {

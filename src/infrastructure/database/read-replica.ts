@@ -5,6 +5,7 @@ import pg from 'pg';
 import { OperatorError } from '../errors/index.js';
 import { GaugeMetric, Metrics } from '../metrics/index.js';
 import { SECOND } from '../time/index.js';
+import { BatchedStatement } from './batched-statement.js';
 import type { DriverAddress } from './database-address.js';
 import { DatabaseConfiguration } from './database.configuration.js';
 import { ReplicaLag } from './replica-lag.js';
@@ -64,20 +65,36 @@ function problemOf(primary: ServerStatus | undefined, replica: ServerStatus): st
   return replica.isReplica ? undefined : NOT_A_REPLICA;
 }
 
-/** A connection that is never used by anything else, so that nothing delays the checks. */
-function openChecks(address: DriverAddress): pg.Pool {
-  const pool = new pg.Pool({
-    ...address,
-    application_name: 'merchant-connectivity-service replica-check',
-    max: 1,
-    keepAlive: true,
-    connectionTimeoutMillis: CHECK_TIMEOUT,
-    statement_timeout: CHECK_TIMEOUT,
-    query_timeout: CHECK_TIMEOUT,
-  });
-  // The next check fails, too.
-  pool.on('error', () => undefined);
-  return pool;
+interface Servers {
+  readonly primary: pg.Pool;
+  readonly replica: pg.Pool;
+}
+
+/** Opens a connection to each server for one purpose, so that nothing else delays it. A connection is opened when it is used. */
+function openServers(
+  primary: DriverAddress,
+  replica: DriverAddress,
+  purpose: 'replica-check' | 'replica-wait',
+): Servers {
+  const open = (address: DriverAddress): pg.Pool => {
+    const pool = new pg.Pool({
+      ...address,
+      application_name: `merchant-connectivity-service ${purpose}`,
+      max: 1,
+      keepAlive: true,
+      connectionTimeoutMillis: CHECK_TIMEOUT,
+      statement_timeout: CHECK_TIMEOUT,
+      query_timeout: CHECK_TIMEOUT,
+    });
+    // The next statement fails, too.
+    pool.on('error', () => undefined);
+    return pool;
+  };
+  return { primary: open(primary), replica: open(replica) };
+}
+
+async function close({ primary, replica }: Servers): Promise<void> {
+  await Promise.all([primary.end(), replica.end()]);
 }
 
 /**
@@ -96,7 +113,17 @@ export class ReadReplica implements OnApplicationBootstrap, OnApplicationShutdow
   private primaryReadAt = -Infinity;
   /** When each writer last wrote or used the primary, oldest first, in milliseconds of a monotonic clock. */
   private readonly writes = new Map<string, number>();
-  private servers: { readonly primary: pg.Pool; readonly replica: pg.Pool } | undefined;
+  /** The connections of queries that wait for the replica. */
+  private servers: Servers | undefined;
+  /** Queries that arrive during a wait share the next one: what the first saw on the primary may lack what they look for. */
+  private readonly waits = new BatchedStatement<undefined, boolean>({
+    execute: async (queries) => {
+      const catchesUp = await this.catchUp();
+      return queries.map(() => catchesUp);
+    },
+    maxRows: Infinity,
+    maxStatements: 1,
+  });
   private watching: Promise<void> | undefined;
 
   constructor(
@@ -160,12 +187,17 @@ export class ReadReplica implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   private async catchesUp(): Promise<boolean> {
-    if (!this.servers || !this.isPrimaryAvailable) return false;
-    if ((this.lag.seconds ?? Infinity) >= CATCH_UP_SECONDS) return false;
+    if (!this.isPrimaryAvailable || (this.lag.seconds ?? Infinity) >= CATCH_UP_SECONDS) return false;
+    return this.waits.add(undefined);
+  }
+
+  private async catchUp(): Promise<boolean> {
+    if (!this.servers) return false;
     const { primary, replica } = this.servers;
     const deadline = performance.now() + CATCH_UP_TIMEOUT;
     try {
       const { position } = await statusOf(primary);
+      if (this.lag.hasReplayed(position)) return true;
       while ((await statusOf(replica)).position < position) {
         if (performance.now() > deadline) return false;
         await pause(CATCH_UP_INTERVAL);
@@ -181,32 +213,32 @@ export class ReadReplica implements OnApplicationBootstrap, OnApplicationShutdow
     const { driverAddress, readAddress } = this.configuration;
     if (!readAddress || !this.adapterHost.httpAdapter) return;
     this.state = 'behind';
-    const [primary, replica] = [openChecks(driverAddress), openChecks(readAddress)];
+    const servers = openServers(driverAddress, readAddress, 'replica-check');
     try {
-      await this.check(primary, replica, true);
+      await this.check(servers, true);
     } catch (error) {
-      await Promise.all([primary.end(), replica.end()]);
+      await close(servers);
       throw error;
     }
-    this.servers = { primary, replica };
-    this.watching = this.watch(primary, replica);
+    this.servers = openServers(driverAddress, readAddress, 'replica-wait');
+    this.watching = this.watch(servers);
   }
 
   async onApplicationShutdown(): Promise<void> {
     this.stopped.abort();
-    await this.watching;
+    await Promise.all([this.watching, this.servers && close(this.servers)]);
   }
 
-  private async watch(primary: pg.Pool, replica: pg.Pool): Promise<void> {
+  private async watch(servers: Servers): Promise<void> {
     const { signal } = this.stopped;
     while (!signal.aborted) {
       await pause(CHECK_INTERVAL, undefined, { signal, ref: false }).catch(() => undefined);
-      if (!signal.aborted) await this.check(primary, replica);
+      if (!signal.aborted) await this.check(servers);
     }
-    await Promise.all([primary.end(), replica.end()]);
+    await close(servers);
   }
 
-  private async check(primary: pg.Pool, replica: pg.Pool, isStart = false): Promise<void> {
+  private async check({ primary, replica }: Servers, isStart = false): Promise<void> {
     const time = performance.now();
     const written = await statusOf(primary).catch(() => undefined);
     // During a failover, the address of the primary may lead to a replica for a moment.
@@ -264,7 +296,8 @@ export async function inspectReplica({
   maxReadLagSeconds,
 }: DatabaseConfiguration): Promise<{ problem: string } | { milliseconds: number } | undefined> {
   if (!readAddress) return undefined;
-  const [primary, replica] = [openChecks(driverAddress), openChecks(readAddress)];
+  const servers = openServers(driverAddress, readAddress, 'replica-check');
+  const { primary, replica } = servers;
   try {
     const written = await statusOf(primary);
     const start = performance.now();
@@ -279,6 +312,6 @@ export async function inspectReplica({
       await pause(INSPECTION_INTERVAL);
     }
   } finally {
-    await Promise.all([primary.end(), replica.end()]);
+    await close(servers);
   }
 }

@@ -19,6 +19,7 @@ const MAX_POSITIONS = 1_000;
 export class ReplicaLag {
   private positions: WrittenPosition[] = [];
   private last: { readonly position: bigint; readonly time: number } | undefined;
+  private replayedPosition: bigint | undefined;
   private isKnown = false;
   private completeAt = -Infinity;
 
@@ -27,6 +28,7 @@ export class ReplicaLag {
     // After a failover, the new primary may be behind the old one, and its positions mean other changes.
     if (this.last && position < this.last.position) {
       this.positions = [];
+      this.replayedPosition = undefined;
       this.isKnown = false;
     }
     this.last = { position, time };
@@ -38,6 +40,7 @@ export class ReplicaLag {
   }
 
   replayed(position: bigint): void {
+    this.replayedPosition = position;
     for (let oldest = this.positions[0]; oldest && oldest.position <= position; oldest = this.positions[0]) {
       this.isKnown = true;
       this.completeAt = oldest.until;
@@ -57,6 +60,11 @@ export class ReplicaLag {
   get minimumSeconds(): number {
     const [oldest] = this.positions;
     return this.last && oldest ? (this.last.time - oldest.since) / SECOND : 0;
+  }
+
+  /** Returns whether the replica is known to have replayed this position. */
+  hasReplayed(position: bigint): boolean {
+    return this.replayedPosition !== undefined && this.replayedPosition >= position;
   }
 
   /** Returns whether the replica has everything that was visible on the primary at this time. */

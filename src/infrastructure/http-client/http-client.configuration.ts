@@ -1,6 +1,13 @@
 import { Resolver } from 'node:dns';
 import { IsIn, IsIP } from 'class-validator';
-import { Configuration, EnvironmentVariable, isCertificate, Satisfies, succeeds } from '../config/index.js';
+import {
+  Configuration,
+  EnvironmentVariable,
+  isCertificate,
+  Satisfies,
+  succeeds,
+  type ProductionRules,
+} from '../config/index.js';
 import { parsedUrl } from '../urls/index.js';
 
 function isProxyUrl(value: unknown): boolean {
@@ -14,7 +21,7 @@ function isDnsServerList(value: unknown): boolean {
 
 /** How outgoing requests are sent. */
 @Configuration('Webhook sending')
-export class HttpClientConfiguration {
+export class HttpClientConfiguration implements ProductionRules {
   @EnvironmentVariable(
     'WEBHOOK_TARGETS',
     'Allowed webhook URLs: `public` allows public https URLs only. `any` also allows http and private addresses, for development and tests; production rejects it.',
@@ -53,5 +60,13 @@ export class HttpClientConfiguration {
 
   get allowsAnyTarget(): boolean {
     return this.targets === 'any';
+  }
+
+  productionProblems(): string[] {
+    return this.allowsAnyTarget
+      ? [
+          'WEBHOOK_TARGETS=any is not allowed in production: clients could send requests to the internal network.',
+        ]
+      : [];
   }
 }

@@ -1,6 +1,14 @@
 import { IsString } from 'class-validator';
-import { Configuration, EnvironmentVariable, IsIntegerBetween, Satisfies } from '../config/index.js';
+import {
+  Configuration,
+  EnvironmentVariable,
+  IsIntegerBetween,
+  Satisfies,
+  type ProductionRules,
+  type ServiceConfiguration,
+} from '../config/index.js';
 import { parsedUrl } from '../urls/index.js';
+import { isLoopback } from './public-address.js';
 
 /** Browsers send the origin in exactly this spelling. A URL may contain a wildcard, which would match nothing. */
 function areOrigins(values: unknown): boolean {
@@ -10,7 +18,7 @@ function areOrigins(values: unknown): boolean {
 }
 
 @Configuration('HTTP')
-export class HttpConfiguration {
+export class HttpConfiguration implements ProductionRules {
   @EnvironmentVariable('PORT', 'TCP port to listen on. 0 selects a free port.')
   @IsIntegerBetween(0, 65_535)
   port: number = 3000;
@@ -42,4 +50,28 @@ export class HttpConfiguration {
   )
   @IsIntegerBetween(0, 60_000)
   shutdownDelayMilliseconds: number = 0;
+
+  /** `http` is accepted for a trial on one machine: if neither the address nor the port can be reached from another one. */
+  productionProblems({
+    platformUrl,
+    connectorUrl,
+    dashboardUrl,
+    careersUrl,
+  }: ServiceConfiguration): string[] {
+    const addresses = Object.entries({
+      PLATFORM_URL: platformUrl,
+      CONNECTOR_URL: connectorUrl,
+      DASHBOARD_URL: dashboardUrl,
+      CAREERS_URL: careersUrl,
+    });
+    return addresses.flatMap(([name, address = '']) => {
+      const url = parsedUrl(address);
+      if (url?.protocol !== 'http:') return [];
+      return isLoopback(url.hostname) && isLoopback(this.host ?? '')
+        ? []
+        : [
+            `${name} must begin with https:// in production. http:// is accepted only if both ${name} and HOST are addresses of this machine, such as 127.0.0.1.`,
+          ];
+    });
+  }
 }

@@ -1,7 +1,6 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { jest } from '@jest/globals';
 import { HttpAdapterHost } from '@nestjs/core';
 import { ServiceConfiguration } from '../../../infrastructure/config/index.js';
 import type { ReadPools } from '../../../infrastructure/database/index.js';
@@ -42,7 +41,9 @@ describe('RequestLogWriter', () => {
     const begin = performance.now();
     writer.beforeApplicationShutdown();
     // Connections, handlers and tasks have taken their time.
-    const elapsed = jest.spyOn(performance, 'now').mockImplementation(() => begin + STOP_TIMEOUT - 4_000);
+    const elapsed = import.meta.jest
+      .spyOn(performance, 'now')
+      .mockImplementation(() => begin + STOP_TIMEOUT - 4_000);
     try {
       await writer.close();
       const folder = join(dataDirectory, 'request-log');

@@ -1,4 +1,7 @@
-import { printableJson, printableText } from '../../infrastructure/logging/index.js';
+import { printableJson, printableText } from '../infrastructure/logging/index.js';
+
+/** Exit codes: `failed` (standard error says why) and `incomplete` (some input was skipped). */
+export const EXIT = { failed: 1, incomplete: 2 } as const;
 
 /** Prints the result of a command on standard output, as JSON that people can read too. */
 export function printResult(value: unknown): void {

@@ -1,0 +1,38 @@
+import { Sealer } from '../../infrastructure/crypto/index.js';
+import { TokenSigningKeysService, type TokenSigningKeyStatus } from '../../modules/oauth/index.js';
+import { commandGroup, operatorCommand } from '../operator-command.js';
+import { COMMANDS } from './commands.js';
+
+export const DATA_KEY_COMMAND = commandGroup(
+  COMMANDS['data-key'],
+  operatorCommand(
+    {
+      name: 'rewrap',
+      description:
+        'Wrap the data keys with KEY_ENCRYPTION_KEY, so that you can remove PREVIOUS_KEY_ENCRYPTION_KEY',
+    },
+    async (app) => ({ data_keys: await app.get(Sealer).rewrapDataKeys() }),
+  ),
+);
+
+export const TOKEN_KEY_COMMAND = commandGroup(
+  COMMANDS['token-key'],
+  operatorCommand(
+    { name: 'list', description: 'List the signing keys of access tokens, newest first' },
+    async (app) => (await app.get(TokenSigningKeysService).describe()).map(toReport),
+  ),
+  operatorCommand(
+    { name: 'rotate', description: 'Publish a new key, which signs access tokens after 10 minutes' },
+    async (app) => toReport(await app.get(TokenSigningKeysService).rotate()),
+  ),
+);
+
+function toReport(key: TokenSigningKeyStatus): Record<string, unknown> {
+  return {
+    kid: key.kid,
+    algorithm: key.algorithm,
+    created_at: key.createdAt,
+    signs_from: key.signsFrom,
+    state: key.state,
+  };
+}

@@ -1,0 +1,79 @@
+import type { INestApplicationContext, Type } from '@nestjs/common';
+import { Command, CommandRunner, Option, SubCommand, type OptionMetadata } from 'nest-commander';
+import { printResult } from './output.js';
+
+export interface CommandOption extends OptionMetadata {
+  /** @param previous the result for the previous occurrence of an option that can be repeated */
+  readonly parse?: (text: string, previous?: unknown) => unknown;
+}
+
+interface CommandDescription {
+  readonly name: string;
+  readonly description: string;
+  readonly arguments?: string;
+  readonly argsDescription?: Record<string, string>;
+  /** Each option under the name of its flag. */
+  readonly options?: Readonly<Record<string, CommandOption>>;
+}
+
+/**
+ * A command, which nest-commander expects as a class with a method for each option, although most of these methods would only
+ * return the option's text.
+ *
+ * @param run is called with the options and the arguments
+ */
+export function command<Given extends object>(
+  { options = {}, ...description }: CommandDescription,
+  run: (options: Given, parameters: readonly string[]) => Promise<void>,
+  { isTopLevel = false } = {},
+): typeof CommandRunner & Type<CommandRunner> {
+  class DescribedCommand extends CommandRunner {
+    override run(parameters: string[], given: Given): Promise<void> {
+      return run(given, parameters);
+    }
+  }
+  for (const [name, { parse = (text: string) => text, ...option }] of Object.entries(options)) {
+    const descriptor = { value: (text: string, previous?: unknown) => parse(text, previous) };
+    Option(option)(DescribedCommand.prototype, name, descriptor);
+    Object.defineProperty(DescribedCommand.prototype, name, descriptor);
+  }
+  (isTopLevel ? Command : SubCommand)(description)(DescribedCommand);
+  return DescribedCommand;
+}
+
+/** A command that runs once on the application. If `run` returns a value, it is the result, which is printed. */
+export function operatorCommand<Given extends object>(
+  description: CommandDescription,
+  run: (app: INestApplicationContext, options: Given, parameters: readonly string[]) => Promise<unknown>,
+): Type<CommandRunner> {
+  return command<Given>(description, async (options, parameters) => {
+    // Takes long to load, and not every command of a group needs it.
+    const { withApplication } = await import('./operator-session.js');
+    await withApplication(async (app) => {
+      const result = await run(app, options, parameters);
+      if (result !== undefined) printResult(result);
+    });
+  });
+}
+
+/** A command that only has subcommands, and shows its help when called without one. */
+export function commandGroup(
+  description: CommandDescription,
+  ...subCommands: Type<CommandRunner>[]
+): typeof CommandRunner {
+  @Command({ ...description, subCommands })
+  class CommandGroup extends CommandRunner {
+    override async run(): Promise<void> {
+      this.command.help();
+    }
+  }
+  return CommandGroup;
+}
+
+/**
+ * Parses a number in plain digits. Returns NaN for anything else, which every command rejects. `Number('')` is 0, so an
+ * unset variable in a script would be read as 0.
+ */
+export function parseNumber(text: string): number {
+  return /^\d+(\.\d+)?$/.test(text) ? Number(text) : NaN;
+}
