@@ -96,7 +96,7 @@ export class TextMessages {
   private readonly messages = this.metrics.counter(TEXT_MESSAGES);
   private readonly limited = LIMITS.map(({ name, within, attempts: attemptsIn, subject, problem }) => {
     const attempts = attemptsIn(this.settings);
-    const limit = this.limits.limit({ name: `text-messages-per-${name}`, attempts, within });
+    const limit = this.limits.limit(`text-messages-per-${name}`, { attempts, within });
     const message = `${problem?.(attempts) ?? UNAVAILABLE} Retry after the time in retry_after.`;
     const error = (retryAfter: number): ApiError => TOO_MANY_REQUESTS.error(message, { retryAfter });
     return { limit, subject, error };

@@ -6,7 +6,7 @@ import { AuditLog, type AuditAction, type AuditActor, type AuditOutcome } from '
 /** Records in the audit log what users do with their own accounts. */
 @Injectable()
 export class AccountLog {
-  private readonly refusals = this.limits.limit({ name: 'refused-attempts', attempts: 1, within: HOUR });
+  private readonly refusals = this.limits.limit('refused-attempts', { attempts: 1, within: HOUR });
 
   constructor(
     private readonly limits: AttemptLimitsRepository,

@@ -4,7 +4,7 @@ import {
   Allowed,
   Badge,
   ButtonLink,
-  Confirmation,
+  confirmationPage,
   Details,
   Done,
   EmptyState,
@@ -265,21 +265,13 @@ export function confirmConfigurationPage(
 ): Page {
   const { id, name } = configuration;
   const { word, effect } = ACTIONS[action];
-  return {
+  return confirmationPage({
     title: `${word} ${name}?`,
     parent: parentOf(configuration),
-    content: (
-      <>
-        <Problem message={problem} />
-        <Confirmation
-          action={configurationPath(id, action)}
-          button={`${word} identity provider`}
-          isDestructive={action === 'disable'}
-          cancel={configurationPath(id)}
-        >
-          <p>{effect}</p>
-        </Confirmation>
-      </>
-    ),
-  };
+    action: configurationPath(id, action),
+    button: `${word} identity provider`,
+    isDestructive: action === 'disable',
+    problem,
+    children: <p>{effect}</p>,
+  });
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { MerchantStatusesService, type StatusByType } from '../merchant-statuses/index.js';
 
 /** The merchant and the user who signs in to it. */
 export interface SignInTarget {
@@ -37,9 +38,22 @@ const USERS: ReadonlyMap<string, SignInOutcome> = new Map([
  */
 @Injectable()
 export class MerchantSignIn {
+  constructor(private readonly statuses: MerchantStatusesService) {}
+
   /** Returns whether users can sign in to merchants in this environment at all. Each merchant has a status besides. */
   isAvailable(environment: PlatformEnvironment): boolean {
     return environment === 'development';
+  }
+
+  /** Returns whether users can sign in to a merchant with this status. */
+  isAvailableWith(environment: PlatformEnvironment, { link }: StatusByType): boolean {
+    return link === 'UP' && this.isAvailable(environment);
+  }
+
+  /** Returns whether users can sign in to the merchant now. Asked before a link is created, and whenever it is opened. */
+  async isAvailableAt(environment: PlatformEnvironment, merchantId: number): Promise<boolean> {
+    const statuses = await this.statuses.statusesOf([merchantId]);
+    return this.isAvailableWith(environment, statuses(merchantId));
   }
 
   async start(_target: SignInTarget, { userName, password }: MerchantCredentials): Promise<SignInOutcome> {

@@ -9,7 +9,6 @@ import { OrganizationsModule } from '../organizations/index.js';
 import { SessionsModule } from '../sessions/index.js';
 import { LinksOfRevokedTokens } from './links-of-revoked-tokens.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
-import { SignInAvailability } from './sign-in-availability.js';
 import { SignInLink } from './sign-in-link.entity.js';
 import { SignInLinksRepository } from './sign-in-links.repository.js';
 import { SignInLinksService } from './sign-in-links.service.js';
@@ -28,14 +27,7 @@ import { SignInService } from './sign-in.service.js';
     SessionsModule,
   ],
   controllers: [SignInPagesController],
-  providers: [
-    SignInLinksService,
-    LinksOfRevokedTokens,
-    SignInAvailability,
-    SignInService,
-    SignInLinksRepository,
-    MerchantSignIn,
-  ],
-  exports: [SignInLinksService, SignInAvailability, LinksOfRevokedTokens],
+  providers: [SignInLinksService, LinksOfRevokedTokens, SignInService, SignInLinksRepository, MerchantSignIn],
+  exports: [SignInLinksService, MerchantSignIn, LinksOfRevokedTokens],
 })
 export class SignInLinksModule {}

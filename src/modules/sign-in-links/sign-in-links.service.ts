@@ -24,7 +24,7 @@ import { Clock, DAY, HOUR, MINUTE } from '../../infrastructure/time/index.js';
 import { McpTokensService } from '../mcp-tokens/index.js';
 import { MERCHANT_NOT_FOUND, MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
 import { OrganizationsService } from '../organizations/index.js';
-import { SignInAvailability } from './sign-in-availability.js';
+import { MerchantSignIn } from './merchant-sign-in.js';
 import type { SignInLink, SignInLinkStatus } from './sign-in-link.entity.js';
 import { SignInLinksRepository, type LinkOwner, type LinkPosition } from './sign-in-links.repository.js';
 
@@ -98,18 +98,14 @@ export interface CreatedSignInLink extends SignInLinkView {
 @Injectable()
 export class SignInLinksService {
   private readonly logger = new Logger('Sign-in links');
-  private readonly perUser = this.limits.limit({
-    name: 'sign-in-links',
-    attempts: LINKS_PER_HOUR,
-    within: HOUR,
-  });
+  private readonly perUser = this.limits.limit('sign-in-links', { attempts: LINKS_PER_HOUR, within: HOUR });
 
   constructor(
     private readonly limits: AttemptLimitsRepository,
     private readonly repository: SignInLinksRepository,
     private readonly merchants: MerchantCatalogService,
     private readonly organizations: OrganizationsService,
-    private readonly availability: SignInAvailability,
+    private readonly merchantSignIn: MerchantSignIn,
     private readonly mcpTokens: McpTokensService,
     private readonly textMessages: TextMessages,
     private readonly address: PublicAddress,
@@ -129,7 +125,8 @@ export class SignInLinksService {
     const phoneNumber = this.phoneNumberOf(agent);
     const merchant = await this.merchants.visibleTo({ organizationId, environment }, merchantId);
     if (!merchant) throw MERCHANT_NOT_FOUND.error();
-    if (!(await this.availability.atMerchant(environment, merchantId))) throw MERCHANT_UNAVAILABLE.error();
+    if (!(await this.merchantSignIn.isAvailableAt(environment, merchantId)))
+      throw MERCHANT_UNAVAILABLE.error();
     await this.limits.countAll([
       { limit: this.perUser, subject: subjectOf(agent), error: tooManyLinks },
       ...this.textMessages.limitsOf({ client, to: phoneNumber }),
@@ -161,7 +158,7 @@ export class SignInLinksService {
 
   /** Returns why the agent can create no links, whatever the merchant, or undefined if it can. */
   problemOf({ client: { environment }, phoneNumber }: SignInAgent): ApiError | undefined {
-    if (!this.availability.inEnvironment(environment))
+    if (!this.merchantSignIn.isAvailable(environment))
       return MERCHANT_UNAVAILABLE.error(
         `Users cannot sign in to merchants in the environment ${environment} yet.`,
       );

@@ -12,7 +12,6 @@ import { MerchantCatalogService, type CatalogEntry } from '../merchants/index.js
 import { OrganizationsService } from '../organizations/index.js';
 import { SessionsService } from '../sessions/index.js';
 import { MerchantSignIn, type MerchantCredentials, type SignInOutcome } from './merchant-sign-in.js';
-import { SignInAvailability } from './sign-in-availability.js';
 import type { SignInLink } from './sign-in-link.entity.js';
 import { SignInLinksConfiguration } from './sign-in-links.configuration.js';
 import { SignInLinksRepository } from './sign-in-links.repository.js';
@@ -62,7 +61,6 @@ export class SignInService {
     private readonly accounts: MerchantAccountsService,
     private readonly sessions: SessionsService,
     private readonly merchantSignIn: MerchantSignIn,
-    private readonly availability: SignInAvailability,
     private readonly sealer: Sealer,
     private readonly clock: Clock,
   ) {}
@@ -92,7 +90,7 @@ export class SignInService {
     if (!client || !merchant) return undefined;
     const [organization, isAvailable] = await Promise.all([
       this.organizations.nameOf(client.organizationId),
-      this.availability.atMerchant(link.environment, merchant.id),
+      this.merchantSignIn.isAvailableAt(link.environment, merchant.id),
     ]);
     return { link, client, merchant, organization, isAvailable };
   }

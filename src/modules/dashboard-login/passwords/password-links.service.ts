@@ -41,12 +41,8 @@ export type Redemption = 'set' | 'invalid' | 'taken';
  */
 @Injectable()
 export class PasswordLinksService {
-  private readonly resetsOfAccount = this.limits.limit({ name: 'reset-account', attempts: 5, within: HOUR });
-  private readonly resetsFromAddress = this.limits.limit({
-    name: 'reset-address',
-    attempts: 20,
-    within: HOUR,
-  });
+  private readonly resetsOfAccount = this.limits.limit('reset-account', { attempts: 5, within: HOUR });
+  private readonly resetsFromAddress = this.limits.limit('reset-address', { attempts: 20, within: HOUR });
 
   constructor(
     private readonly limits: AttemptLimitsRepository,

@@ -18,8 +18,7 @@ import { PasswordLinksRepository } from './password-links.repository.js';
 /** Checks and changes the passwords of users. */
 @Injectable()
 export class PasswordsService {
-  private readonly confirmations = this.limits.limit({
-    name: 'password-confirmation',
+  private readonly confirmations = this.limits.limit('password-confirmation', {
     attempts: 10,
     within: 15 * MINUTE,
   });

@@ -50,13 +50,11 @@ type Changes = Partial<Pick<DashboardUser, 'name' | 'role' | 'disabledAt'>>;
 /** Manages the users of an organization. Changes within an organization run one at a time. */
 @Injectable()
 export class UserAdministrationService {
-  private readonly invitationsToMailbox = this.limits.limit({
-    name: 'invitation-mailbox',
+  private readonly invitationsToMailbox = this.limits.limit('invitation-mailbox', {
     attempts: INVITATIONS_PER_MAILBOX,
     within: DAY,
   });
-  private readonly invitationsOfOrganization = this.limits.limit({
-    name: 'invitation-organization',
+  private readonly invitationsOfOrganization = this.limits.limit('invitation-organization', {
     attempts: MAX_USERS,
     within: DAY,
   });

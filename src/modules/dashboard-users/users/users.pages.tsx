@@ -9,7 +9,7 @@ import {
   Allowed,
   Badge,
   ButtonLink,
-  Confirmation,
+  confirmationPage,
   Details,
   Done,
   EmptyState,
@@ -370,24 +370,20 @@ const ACTIONS: Readonly<Record<UserAction, { readonly word: string; readonly eff
 /** @param problem why the action was not possible */
 export function confirmUserPage(user: UserResponse, action: UserAction, problem?: string): Page {
   const { word, effect } = ACTIONS[action];
-  return {
+  return confirmationPage({
     title: `${word} ${user.name}?`,
     parent: { title: user.name, path: userPath(user.id) },
-    content: (
+    action: userPath(user.id, action),
+    button: `${word} user`,
+    isDestructive: action !== 'enable',
+    problem,
+    children: (
       <>
-        <Problem message={problem} />
-        <Confirmation
-          action={userPath(user.id, action)}
-          button={`${word} user`}
-          isDestructive={action !== 'enable'}
-          cancel={userPath(user.id)}
-        >
-          <p>
-            {user.email}, {ROLE_NAMES[user.role]}
-          </p>
-          <p>{effect}</p>
-        </Confirmation>
+        <p>
+          {user.email}, {ROLE_NAMES[user.role]}
+        </p>
+        <p>{effect}</p>
       </>
     ),
-  };
+  });
 }
