@@ -25,8 +25,9 @@ export default {
       ...shared,
       displayName: 'e2e',
       roots: ['<rootDir>/test/e2e'],
+      testEnvironmentOptions: { usesBundle: true },
+      resolver: '<rootDir>/test/support/bundle/resolver.cjs',
       setupFiles: [
-        ...shared.setupFiles,
         '<rootDir>/test/support/collect-log-lines.ts',
         '<rootDir>/test/support/record-distributed-statements.ts',
       ],

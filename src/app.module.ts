@@ -6,14 +6,12 @@ import { CryptoModule } from './infrastructure/crypto/index.js';
 import { DatabaseModule } from './infrastructure/database/index.js';
 import { HttpClientModule } from './infrastructure/http-client/index.js';
 import { HttpModule, HttpServicesModule } from './infrastructure/http/index.js';
-import { MessageFilesModule } from './infrastructure/message-files/index.js';
-import { MailModule } from './infrastructure/mail/index.js';
+import { MessagesModule } from './infrastructure/messages/index.js';
 import { MetricsModule } from './infrastructure/metrics/index.js';
 import { PagingModule } from './infrastructure/paging/index.js';
 import { PagesModule } from './infrastructure/pages/index.js';
 import { RateLimitingModule } from './infrastructure/rate-limiting/index.js';
 import { RedisModule } from './infrastructure/redis/index.js';
-import { TextMessagesModule } from './infrastructure/text-messages/index.js';
 import { TimeModule } from './infrastructure/time/index.js';
 import { TracingModule } from './infrastructure/tracing/index.js';
 import { AgentConnectorModule } from './modules/agent-connector/index.js';
@@ -52,10 +50,8 @@ const INFRASTRUCTURE = [
   PagingModule,
   RedisModule,
   RateLimitingModule,
-  MessageFilesModule,
-  MailModule,
+  MessagesModule,
   HttpClientModule,
-  TextMessagesModule,
   HttpServicesModule,
   PagesModule,
   DiscoveryModule,

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildOpenApiDocument } from '../../src/openapi.js';
@@ -166,6 +166,14 @@ describe('docs/architecture.md', () => {
     const folders = readdirSync(join(ROOT, 'src', parent));
     const named = rows.map(([, name]) => name);
     expect(folders.filter((folder) => !named.includes(folder))).toEqual([]);
+  });
+
+  it('names only files that exist', () => {
+    const paths = [...committed('docs/architecture.md').matchAll(/`((?:src|test)\/[\w./-]+)`/g)].map(
+      ([, path = '']) => path,
+    );
+    expect(paths.length).toBeGreaterThan(20);
+    expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   });
 
   it('lists the modules that each module uses', () => {

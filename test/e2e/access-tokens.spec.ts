@@ -10,6 +10,7 @@ import {
   type JWK,
   type JWTPayload,
 } from 'jose';
+import { DAY, MINUTE, SECOND } from '../../src/infrastructure/time/index.js';
 import {
   CurrentActor,
   requireEnvironment,
@@ -37,9 +38,6 @@ import {
   type TestApp,
 } from '../support/test-app.js';
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const DAY = 24 * 60 * MINUTE;
 const NEW_PASSWORD = 'plum gravel orbit lantern';
 const DASHBOARD_URL = 'https://dashboard.example.com';
 const INVALID_ACCESS_TOKEN = error('INVALID_INPUT', 'INVALID_ACCESS_TOKEN', 'The access token is not valid.');
@@ -311,14 +309,16 @@ describe('Access tokens', () => {
   it('expire after 15 minutes', async () => {
     const fresh = await accessToken(service, user);
     const issued = Number(decodeJwt(fresh).iat) * SECOND;
-    let restore = stopClock(service, new Date(issued + 900 * SECOND - 1));
-    expect((await me(fresh)).status).toBe(200);
-    restore();
-    restore = stopClock(service, new Date(issued + 900 * SECOND));
-    // The first request finds the token in the cache, the second verifies it.
-    expectExpired(await me(fresh));
-    expectExpired(await me(fresh));
-    restore();
+    {
+      using _clock = stopClock(service, new Date(issued + 900 * SECOND - 1));
+      expect((await me(fresh)).status).toBe(200);
+    }
+    {
+      using _clock = stopClock(service, new Date(issued + 900 * SECOND));
+      // The first request finds the token in the cache, the second verifies it.
+      expectExpired(await me(fresh));
+      expectExpired(await me(fresh));
+    }
   });
 
   it.each([
@@ -422,9 +422,8 @@ describe('Introspection', () => {
       phone_number: '+12125550123',
     });
     expect((await introspect(await mcpToken())).body).not.toHaveProperty('phone_number');
-    const restore = moveClock(service, 61 * SECOND);
+    using _clock = moveClock(service, 61 * SECOND);
     expect((await introspect(token)).body).toEqual({ active: false });
-    restore();
   });
 
   it('returns only active: false to other clients', async () => {
@@ -530,13 +529,15 @@ describe('Revocation', () => {
     const cleaning = service.app.get(ExpiryJob);
     const count = async () => (await service.database.query('SELECT 1 FROM revoked_access_token')).length;
     expect(await count()).toBeGreaterThan(0);
-    let restore = moveClock(service, DAY);
-    await cleaning.run();
-    restore();
+    {
+      using _clock = moveClock(service, DAY);
+      await cleaning.run();
+    }
     expect(await count()).toBeGreaterThan(0);
-    restore = moveClock(service, DAY + 16 * MINUTE);
-    await cleaning.run();
-    restore();
+    {
+      using _clock = moveClock(service, DAY + 16 * MINUTE);
+      await cleaning.run();
+    }
     expect(await count()).toBe(0);
   });
 });
@@ -643,12 +644,8 @@ describe('Signing keys', () => {
     base = Date.now();
   });
   const at = async <T>(milliseconds: number, work: () => Promise<T>): Promise<T> => {
-    const restore = stopClock(service, new Date(base + milliseconds));
-    try {
-      return await work();
-    } finally {
-      restore();
-    }
+    using _clock = stopClock(service, new Date(base + milliseconds));
+    return await work();
   };
   const tokenAt = (milliseconds: number): Promise<string> =>
     at(milliseconds, async () => accessToken(service, await service.login('member')));
@@ -748,7 +745,6 @@ describe('Signing keys', () => {
   });
 });
 
-// Last, because it renames tables.
 describe('Failures', () => {
   const UNKNOWN_TOKEN = generateSecret('mcp_dev_');
   const FAILING: readonly (readonly [string, string, (token: string, code: string) => Promise<TestResponse>])[] = [
@@ -764,18 +760,19 @@ describe('Failures', () => {
 
   beforeAll(async () => {
     await service.database.query('DELETE FROM token_signing_key');
-    const restore = moveClock(service, 5 * MINUTE);
+    using _clock = moveClock(service, 5 * MINUTE);
     token = await accessToken(service, await service.login('member'));
-    restore();
   });
 
   it.each(FAILING)(
     '%s returns 500 for an internal error and 503 without the database',
     async (operation, table, index) => {
       const isOAuth = operation !== 'getCurrentUser';
-      await service.database.query(`ALTER TABLE ${table} RENAME TO ${table}_away`);
-      const failed = await index(token, 'x');
-      await service.database.query(`ALTER TABLE ${table}_away RENAME TO ${table}`);
+      const whileHidden = async (): Promise<TestResponse> => {
+        await using _table = await service.database.hide(table);
+        return await index(token, 'x');
+      };
+      const failed = await whileHidden();
       expect([failed.status, failed.body['error_code']]).toEqual([500, 'INTERNAL_ERROR']);
       await service.database.cutOff();
       const cut = await index(token, 'x');
@@ -792,10 +789,10 @@ describe('Failures', () => {
     const login = await service.login('member');
     const flow = await startFlow(service);
     await decide(service, login, flow.user_code);
-    await service.database.query('ALTER TABLE access_grant RENAME TO access_grant_away');
-    const failed = await poll(service, flow);
-    await service.database.query('ALTER TABLE access_grant_away RENAME TO access_grant');
-    expect(failed.status).toBe(500);
+    {
+      await using _table = await service.database.hide('access_grant');
+      expect((await poll(service, flow)).status).toBe(500);
+    }
     const { status, body } = await poll(service, flow);
     expect(status).toBe(200);
     rememberSecret(String(body['access_token']));

@@ -1,3 +1,4 @@
+import { HOUR } from '../../src/infrastructure/time/index.js';
 import { BackgroundTasks } from '../../src/infrastructure/http/index.js';
 import { ExpiryJob } from '../../src/infrastructure/database/index.js';
 import { PasswordLinksService } from '../../src/modules/dashboard-login/index.js';
@@ -6,7 +7,6 @@ import { addInvited, addUser, auditOf, sessionsOf, type TestUser } from '../supp
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { BEHIND_PROXY, Visitor } from '../support/visitor.js';
 
-const HOUR = 3_600_000;
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:150.0) Gecko/20100101 Firefox/150.0';
 
 let service: TestApp;
@@ -88,12 +88,13 @@ it('Cleaning deletes logins and links that have expired, and no others', async (
   const [old, fresh] = [await addInvited(service), await addInvited(service)];
   const links = service.app.get(PasswordLinksService);
   links.invite(old);
-  const restore = moveClock(service, 8 * 24 * HOUR);
-  await loggedIn(late);
-  links.invite(fresh);
-  await service.app.get(BackgroundTasks).settled();
-  await service.app.get(ExpiryJob).run();
-  restore();
+  {
+    using _clock = moveClock(service, 8 * 24 * HOUR);
+    await loggedIn(late);
+    links.invite(fresh);
+    await service.app.get(BackgroundTasks).settled();
+    await service.app.get(ExpiryJob).run();
+  }
   expect(await sessionsOf(service, early)).toBe(0);
   expect(await sessionsOf(service, late)).toBe(1);
   expect(await service.database.query('SELECT user_id FROM password_link')).toEqual([{ user_id: fresh.id }]);

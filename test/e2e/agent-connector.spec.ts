@@ -123,12 +123,8 @@ describe.each(Object.entries(CLIENTS))('The agent connector, with %s', (name, co
       short,
       async (agent) => {
         await agent.result('get_connection_info');
-        const restore = moveClock(service, 61_000);
-        try {
-          await expect(agent.call('get_connection_info')).rejects.toThrow(/expired/);
-        } finally {
-          restore();
-        }
+        using _clock = moveClock(service, 61_000);
+        await expect(agent.call('get_connection_info')).rejects.toThrow(/expired/);
       },
       connect,
     );
@@ -900,7 +896,6 @@ describe('Two replicas behind a load balancer', () => {
   });
 });
 
-// Last, because only the application that was started last can use its database in every way.
 describe('The limits of the agent connector', () => {
   let limited: TestApp;
 

@@ -1,3 +1,4 @@
+import { HOUR, MINUTE } from '../../src/infrastructure/time/index.js';
 import { ApiClientsService } from '../../src/modules/api-clients/index.js';
 import { auditedBy, auditEntries } from '../support/audited.js';
 import { moveClock } from '../support/clock.js';
@@ -12,8 +13,6 @@ import {
   type TestApp,
 } from '../support/test-app.js';
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 const STALE = error(
   'INVALID_INPUT',
   'INVALID_ACCESS_TOKEN',
@@ -134,33 +133,28 @@ describe('A login older than five minutes', () => {
     'is not recent enough to %s a secret',
     async (operation) => {
       const { clientId } = service.development;
-      const restore = moveClock(service, 5 * MINUTE + 1_000);
-      try {
-        const before = await stateOf(clientId, owner);
-        const { status, headers, body } = await act(operation, clientId, owner, {});
-        expect([status, body]).toEqual([401, STALE]);
-        expect(headers.get('www-authenticate')).toMatch(
-          /error="insufficient_user_authentication", max_age=300/,
-        );
-        expect((await auditEntries(service))[0]).toMatchObject({
-          event: {
-            action: operation === 'view' ? 'secret.view' : 'secret.rotate',
-            outcome: { status: 'denied' },
-          },
-          actor: { email: owner.email },
-          target: { type: 'secret', name: clientId, environment: 'development' },
-        });
-        expect(await stateOf(clientId, owner)).toEqual(before);
-      } finally {
-        restore();
-      }
+      using _clock = moveClock(service, 5 * MINUTE + 1_000);
+      const before = await stateOf(clientId, owner);
+      const { status, headers, body } = await act(operation, clientId, owner, {});
+      expect([status, body]).toEqual([401, STALE]);
+      expect(headers.get('www-authenticate')).toMatch(
+        /error="insufficient_user_authentication", max_age=300/,
+      );
+      expect((await auditEntries(service))[0]).toMatchObject({
+        event: {
+          action: operation === 'view' ? 'secret.view' : 'secret.rotate',
+          outcome: { status: 'denied' },
+        },
+        actor: { email: owner.email },
+        target: { type: 'secret', name: clientId, environment: 'development' },
+      });
+      expect(await stateOf(clientId, owner)).toEqual(before);
     },
   );
 
   it('may list the clients', async () => {
-    const restore = moveClock(service, 5 * MINUTE + 1_000);
+    using _clock = moveClock(service, 5 * MINUTE + 1_000);
     expect((await service.request('/api-clients', { login: owner })).status).toBe(200);
-    restore();
   });
 });
 
@@ -178,7 +172,7 @@ describe('Rotating a secret', () => {
     const left = Date.parse(state?.overlap_ends_at ?? '') - Date.now();
     expect(left / HOUR).toBeCloseTo(24, 1);
 
-    const restore = moveClock(service, 24 * HOUR + MINUTE);
+    using _clock = moveClock(service, 24 * HOUR + MINUTE);
     await service.database.query(`UPDATE dashboard_session SET expires_at = '2100-01-01'`);
     expect([await statusWith(clientId, old), await statusWith(clientId, secret)]).toEqual([401, 200]);
     expect(await stateOf(clientId, login)).toMatchObject({
@@ -186,7 +180,6 @@ describe('Rotating a secret', () => {
       signing_secret_version: 2,
       overlap_ends_at: null,
     });
-    restore();
   });
 
   it('accepts the given overlap, including zero after a leak', async () => {

@@ -2,7 +2,7 @@ import { TransactionHost } from '@nestjs-cls/transactional';
 import fc from 'fast-check';
 import { DataSource } from 'typeorm';
 import { AuditRecorder, type DashboardActor } from '../../src/infrastructure/auth/index.js';
-import { Clock } from '../../src/infrastructure/time/index.js';
+import { Clock, HOUR } from '../../src/infrastructure/time/index.js';
 import {
   AUDIT_ACTIONS,
   AuditLog,
@@ -20,7 +20,6 @@ import { error, invalidField, startTestApp, type TestResponse, type TestApp } fr
 
 const PATH = LIST_AUDIT_LOGS.path;
 const PAGE = 100;
-const HOUR = 3_600_000;
 const INVALID_CURSOR = error(
   'INVALID_REQUEST',
   'INVALID_CURSOR_FORMAT',
@@ -117,16 +116,17 @@ const descendingNames = (count: number): string[] =>
 
 describe('GET /audit_logs', () => {
   it('lists the recorded entries', async () => {
-    const restore = stopClock(service, new Date('2026-01-31T08:15:30.123Z'));
-    await auditLog().record(
-      auditRecord({
-        action: 'webhook.delete',
-        target: { name: 'https://example.com/hooks', environment: 'development' },
-        outcome: 'failure',
-      }),
-    );
-    await auditLog().record(auditRecord({ action: 'secret.view' }));
-    restore();
+    {
+      using _clock = stopClock(service, new Date('2026-01-31T08:15:30.123Z'));
+      await auditLog().record(
+        auditRecord({
+          action: 'webhook.delete',
+          target: { name: 'https://example.com/hooks', environment: 'development' },
+          outcome: 'failure',
+        }),
+      );
+      await auditLog().record(auditRecord({ action: 'secret.view' }));
+    }
     const { status, body } = await list();
     expect(status).toBe(200);
     const common = {
@@ -184,9 +184,10 @@ describe('GET /audit_logs', () => {
   });
 
   it('pages through entries of the same time without gaps or duplicates', async () => {
-    const restore = stopClock(service, new Date('2026-01-31T08:15:30.123Z'));
-    await recordMany(350);
-    restore();
+    {
+      using _clock = stopClock(service, new Date('2026-01-31T08:15:30.123Z'));
+      await recordMany(350);
+    }
     const pages = await walk();
     expect(namesOf(pages)).toEqual(descendingNames(350));
     expect(pages.map(({ data }) => data.length)).toEqual([PAGE, PAGE, PAGE, 50]);
@@ -493,10 +494,11 @@ describe('Recording an entry', () => {
 
   it('never uses a time before the previous entry', async () => {
     await auditLog().record(auditRecord({ target: { name: 'first' } }));
-    const restore = moveClock(service, -HOUR);
-    expect(service.app.get(Clock).milliseconds()).toBeLessThan(Date.now() - HOUR / 2);
-    await auditLog().record(auditRecord({ target: { name: 'second' } }));
-    restore();
+    {
+      using _clock = moveClock(service, -HOUR);
+      expect(service.app.get(Clock).milliseconds()).toBeLessThan(Date.now() - HOUR / 2);
+      await auditLog().record(auditRecord({ target: { name: 'second' } }));
+    }
     const [second, first] = (await list()).body.data;
     expect([first?.target.name, second?.target.name]).toEqual(['first', 'second']);
     expect(second?.datetime).toBe(first?.datetime);

@@ -218,17 +218,12 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
     operation.isFresh ? 'accepts only a login from the last 5 minutes' : 'accepts an older login',
     async () => {
       if (!operation.isFresh && method !== 'GET') return;
-      const restore = moveClock(service, 5 * 60_000 + 1_000);
-      try {
-        const { status, headers, body } = await send(operation, { login: owner });
-        if (!operation.isFresh) return expect([200, 404]).toContain(status);
-        expect([status, body['error_code']]).toEqual([401, 'INVALID_ACCESS_TOKEN']);
-        expect(headers.get('www-authenticate')).toContain('error="insufficient_user_authentication"');
-        if (action)
-          expect(await newestEntry()).toMatchObject(denied(operation, owner, 'The owner') as object);
-      } finally {
-        restore();
-      }
+      using _clock = moveClock(service, 5 * 60_000 + 1_000);
+      const { status, headers, body } = await send(operation, { login: owner });
+      if (!operation.isFresh) return expect([200, 404]).toContain(status);
+      expect([status, body['error_code']]).toEqual([401, 'INVALID_ACCESS_TOKEN']);
+      expect(headers.get('www-authenticate')).toContain('error="insufficient_user_authentication"');
+      if (action) expect(await newestEntry()).toMatchObject(denied(operation, owner, 'The owner') as object);
     },
   );
 
@@ -632,7 +627,6 @@ describe.each(['development', 'production'] as const)('A denied attempt on the %
   );
 });
 
-// Last, because in one process only the application that started last can use its database in every way.
 describe.each([
   ['development', 'production'],
   ['production', 'development'],

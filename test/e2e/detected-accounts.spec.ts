@@ -230,13 +230,9 @@ describe('POST /detected_accounts/identify', () => {
     const body = { external_user_id: 'u', name: ['Netflix'] };
     expect((await identify(body, development)).status).toBe(403);
     await service.app.get(ApiClientsService).enableOperation(development.clientId, IDENTIFY_OPERATION);
-    const restore = moveClock(service, 5_001);
-    try {
-      expect((await identify(body, development)).status).toBe(200);
-      expect((await identify(body, production)).status).toBe(403);
-    } finally {
-      restore();
-    }
+    using _clock = moveClock(service, 5_001);
+    expect((await identify(body, development)).status).toBe(200);
+    expect((await identify(body, production)).status).toBe(403);
   });
 
   it('reads the names only from the field "name"', async () => {
@@ -437,11 +433,9 @@ describe('Import of detections', () => {
     async (time) => {
       const user = `no time ${JSON.stringify(time)}`;
       const { detected_at: _, ...line } = detection(user, 'Netflix');
-      const restore = stopClock(service, new Date(LATER));
-      try {
+      {
+        using _clock = stopClock(service, new Date(LATER));
         expect(await importLines({ ...line, ...time })).toMatchObject({ recorded: 1, skips: [] });
-      } finally {
-        restore();
       }
       expect(await rowsOf(user)).toEqual([{ merchant_id: 16, detected_at: new Date(LATER) }]);
     },

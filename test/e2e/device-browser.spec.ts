@@ -139,10 +139,11 @@ describeInBrowser('Approval in a browser', (windows) => {
     await page.getByRole('button', { name: 'Decline' }).click();
     await inspected('device-declined');
     await enter(page, (await startFlow(service)).user_code);
-    const restore = moveClock(service, 11 * 60_000);
-    await page.getByRole('button', { name: 'Approve' }).click();
-    await inspected('device-expired');
-    restore();
+    {
+      using _clock = moveClock(service, 11 * 60_000);
+      await page.getByRole('button', { name: 'Approve' }).click();
+      await inspected('device-expired');
+    }
     await page.goto('/device/confirm?request=0190a5b2-7c1e-7e2e-9c6e-2f1a4b5c6d7e');
     await inspected('device-request-unknown');
   });

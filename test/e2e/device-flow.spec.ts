@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { decodeJwt } from 'jose';
+import { MINUTE, SECOND } from '../../src/infrastructure/time/index.js';
 import { ServiceConfiguration } from '../../src/infrastructure/config/index.js';
 import { OAuthConfiguration } from '../../src/modules/oauth/oauth.configuration.js';
 import { ExpiryJob } from '../../src/infrastructure/database/index.js';
@@ -20,8 +21,6 @@ import { Program } from '../support/program.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { startTestApp, type TestResponse, type Login, type TestApp } from '../support/test-app.js';
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
 const TIMEOUT = 90_000;
 const DASHBOARD_URL = 'https://dashboard.example.com';
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
@@ -239,13 +238,9 @@ describe('POST /oauth/token', () => {
 
     const approved = await startFlow(service);
     await decide(service, user, approved.user_code);
-    const restore = moveClock(service, 10 * MINUTE + SECOND);
-    try {
-      for (const flow of [pending, approved, pending, approved]) {
-        expectOAuthError(await poll(service, flow), EXPIRED);
-      }
-    } finally {
-      restore();
+    using _clock = moveClock(service, 10 * MINUTE + SECOND);
+    for (const flow of [pending, approved, pending, approved]) {
+      expectOAuthError(await poll(service, flow), EXPIRED);
     }
   });
 
@@ -432,18 +427,16 @@ describe('Polling intervals', () => {
     const refused: number[] = [];
     let polls = 0;
     for (let code = 0; code < 4; code += 1) {
-      let restore = stopClock(service, new Date(time));
+      using _clock = stopClock(service, new Date(time));
       const flow = await startFlow(service);
       // The first poll is accepted immediately.
       for (let pollIndex = 0; pollIndex < 50; pollIndex += 1) {
         const jitter = Math.round((Math.random() * 2 - 1) * 50);
-        restore();
-        restore = stopClock(service, new Date(time + jitter));
+        using _jittered = stopClock(service, new Date(time + jitter));
         polls += 1;
         if ((await statusOf(flow)) !== 'authorization_pending') refused.push(pollIndex);
         time += 5 * SECOND * 0.85;
       }
-      restore();
     }
     expect([polls, refused]).toEqual([200, []]);
   });
@@ -452,10 +445,8 @@ describe('Polling intervals', () => {
     const start = Date.now();
     const flow = await startFlow(service);
     const at = async (seconds: number): Promise<Record<string, unknown>> => {
-      const restore = stopClock(service, new Date(start + seconds * SECOND));
-      const { body } = await poll(service, flow);
-      restore();
-      return body;
+      using _clock = stopClock(service, new Date(start + seconds * SECOND));
+      return (await poll(service, flow)).body;
     };
     expect((await at(1))['error']).toBe('authorization_pending');
     const intervals: unknown[] = [];
@@ -674,13 +665,15 @@ describe('Expiry', () => {
     };
     const before = await count();
     await cleaning.run();
-    let restore = moveClock(service, 23 * 60 * MINUTE);
-    await cleaning.run();
-    restore();
+    {
+      using _clock = moveClock(service, 23 * 60 * MINUTE);
+      await cleaning.run();
+    }
     expect(await count()).toBe(before);
-    restore = moveClock(service, 24 * 60 * MINUTE + 11 * MINUTE);
-    await cleaning.run();
-    restore();
+    {
+      using _clock = moveClock(service, 24 * 60 * MINUTE + 11 * MINUTE);
+      await cleaning.run();
+    }
     // The requests of the interval tests lie in the future.
     expect(await count()).toBeLessThan(before);
   });

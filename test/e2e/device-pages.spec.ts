@@ -1,9 +1,9 @@
+import { MINUTE } from '../../src/infrastructure/time/index.js';
 import { OAuthConfiguration } from '../../src/modules/oauth/oauth.configuration.js';
 import { moveClock, stopClock } from '../support/clock.js';
 import { Browser, decide, freshAddress, startFlow, type BrowserPage } from '../support/device-flow.js';
 import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
 
-const MINUTE = 60_000;
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 let service: TestApp;
@@ -225,17 +225,11 @@ describe('The device approval pages', () => {
     const lateId = await requestOf(late.user_code);
     const waiting = await browser.open(`/device/result?request=${lateId}`);
     expect(waiting.location).toBe(`/device/confirm?request=${lateId}`);
-    const restore = moveClock(service, 10 * MINUTE + 1);
-    try {
-      expect((await browser.open(`/device/confirm?request=${lateId}`)).status).toBe(303);
-      await browser.send('/device/confirm', { request: lateId, decision: 'approve' });
-      expect((await browser.open(`/device/result?request=${lateId}`)).html).toContain(
-        '<h1>Code expired</h1>',
-      );
-      expect((await enter(browser, late.user_code)).status).toBe(404);
-    } finally {
-      restore();
-    }
+    using _clock = moveClock(service, 10 * MINUTE + 1);
+    expect((await browser.open(`/device/confirm?request=${lateId}`)).status).toBe(303);
+    await browser.send('/device/confirm', { request: lateId, decision: 'approve' });
+    expect((await browser.open(`/device/result?request=${lateId}`)).html).toContain('<h1>Code expired</h1>');
+    expect((await enter(browser, late.user_code)).status).toBe(404);
   });
 
   it('let only the session that entered the code decide', async () => {
@@ -363,7 +357,7 @@ describe('Wrong user codes', () => {
 });
 
 it('user codes can be reused after the decision', async () => {
-  const restore = stopClock(service, new Date());
+  using _clock = stopClock(service, new Date());
   const { user_code } = await startFlow(service);
   await decide(service, user, user_code);
   await service.database.query(
@@ -373,5 +367,4 @@ it('user codes can be reused after the decision', async () => {
        FROM device_authorization ORDER BY decided_at DESC NULLS LAST LIMIT 1`,
   );
   expect((await enter(await atDevice(), user_code)).status).toBe(303);
-  restore();
 });

@@ -124,7 +124,7 @@ describe('npm run cli -- doctor', () => {
       // A start with migrations would have stored them.
       expect(await database.query('SELECT FROM schema_migration WHERE checksum IS NOT NULL')).toEqual([]);
 
-      const ahead = await commands.inProcess('doctor', undefined, { NODE_OPTIONS: CLOCK_AHEAD });
+      const ahead = await commands.inOwnProcess('doctor', undefined, { NODE_OPTIONS: CLOCK_AHEAD });
       expect(ahead.code).toBe(1);
       expect((JSON.parse(ahead.output) as Finding[]).find(({ check }) => check === 'clock')).toEqual({
         check: 'clock',
@@ -135,7 +135,7 @@ describe('npm run cli -- doctor', () => {
 
       const unreachable = await doctor({ DATABASE_URL: 'postgres://user:password@127.0.0.1:1/none' });
       expect(unreachable.of('database')?.finding).toMatch(/is unreachable \(ECONNREFUSED\)/);
-      const insecure = await commands.inProcess('doctor', '', {
+      const insecure = await commands.inOwnProcess('doctor', '', {
         NODE_ENV: 'production',
         PLATFORM_URL: '',
         DASHBOARD_URL: 'http://dashboard.example.com',
@@ -144,7 +144,7 @@ describe('npm run cli -- doctor', () => {
       expect(insecure.code).toBe(1);
       for (const problem of ['PLATFORM_URL is required', 'DASHBOARD_URL must begin', 'SECRET_PEPPER repeats'])
         expect(insecure.errors).toContain(`- ${problem}`);
-      const invalid = await commands.inProcess('doctor', '', { NODE_ENV: 'Production' });
+      const invalid = await commands.inOwnProcess('doctor', '', { NODE_ENV: 'Production' });
       expect(invalid.errors).toMatch(/NODE_ENV must be one of the following values/);
     },
     COMMAND_TIMEOUT,

@@ -58,17 +58,10 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'documents-'));
   // When root runs the test, PostgreSQL runs as another user, who must be able to enter.
   chmodSync(folder, 0o755);
-  for (const name of [
-    'dist',
-    'node_modules',
-    'package.json',
-    'scripts',
-    'examples',
-    'openapi.json',
-    'docs',
-  ]) {
+  for (const name of ['node_modules', 'package.json', 'scripts', 'examples', 'openapi.json', 'docs']) {
     symlinkSync(join(ROOT, name), join(folder, name));
   }
+  symlinkSync(join(process.env.TEST_BUNDLE ?? '', 'dist'), join(folder, 'dist'));
   const service = new Program('main.js', {
     environment: {
       DATA_DIR: join(folder, '.data'),

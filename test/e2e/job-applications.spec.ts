@@ -1,3 +1,4 @@
+import { DAY, MINUTE } from '../../src/infrastructure/time/index.js';
 import { ExpiryJob } from '../../src/infrastructure/database/index.js';
 import { moveClock } from '../support/clock.js';
 import { SUBMIT_JOB_APPLICATION } from '../support/operations.js';
@@ -5,8 +6,6 @@ import { rememberSecret } from '../support/run-directory.js';
 import { error, invalidField, startTestApp, type TestApp } from '../support/test-app.js';
 
 const { path: PATH, body: COMPLETE } = SUBMIT_JOB_APPLICATION;
-const MINUTE = 60_000;
-const DAY = 24 * 60 * MINUTE;
 const SELECTED_ROLE =
   'The selected role is invalid. Allowed values: product_engineer, ios_engineer, android_engineer, infrastructure_engineer, senior_product_manager.';
 const ALL_MISSING =
@@ -426,17 +425,16 @@ describe('POST /apply', () => {
     await service.database.query('DELETE FROM job_application');
     const retention = service.app.get(ExpiryJob);
     const countAfter = async (milliseconds: number): Promise<number> => {
-      const restore = moveClock(service, milliseconds);
-      try {
+      {
+        using _clock = moveClock(service, milliseconds);
         await retention.run();
-      } finally {
-        restore();
       }
       return countApplications(service);
     };
-    const restore = moveClock(service, -DAY);
-    await submit(COMPLETE);
-    restore();
+    {
+      using _clock = moveClock(service, -DAY);
+      await submit(COMPLETE);
+    }
     await submit(COMPLETE);
     expect(await countAfter(364 * DAY - MINUTE)).toBe(2);
     expect(await countAfter(364 * DAY + MINUTE)).toBe(1);
@@ -450,9 +448,8 @@ describe('Retention of job applications', () => {
     const service = await startTestApp({ APPLICATION_RETENTION_DAYS: '2' });
     try {
       for (const age of [3 * DAY, DAY]) {
-        const restore = moveClock(service, -age);
+        using _clock = moveClock(service, -age);
         expect((await submitTo(service, COMPLETE)).status).toBe(200);
-        restore();
       }
       await service.app.get(ExpiryJob).run();
       expect(await countApplications(service)).toBe(1);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import { HOUR, MINUTE } from '../../src/infrastructure/time/index.js';
 import { BackgroundTasks } from '../../src/infrastructure/http/index.js';
-import { PasswordCheck } from '../../src/modules/dashboard-login/passwords/password-check.js';
+import { PasswordsService } from '../../src/modules/dashboard-login/passwords/passwords.service.js';
 import { moveClock } from '../support/clock.js';
 import {
   addInvited,
@@ -13,11 +14,9 @@ import {
 } from '../support/dashboard-users.js';
 import { eventually } from '../support/eventually.js';
 import { mailsTo, mailTo } from '../support/mails.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { countOf, startTestApp, type TestApp } from '../support/test-app.js';
 import { BEHIND_PROXY, Visitor, type PageResponse } from '../support/visitor.js';
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 /** Milliseconds before the response to a failure. Timers may fire 1 ms early. */
 const FAILURE_DELAY = 399;
 const WRONG = 'wrong password';
@@ -98,12 +97,14 @@ describe('POST /login', () => {
 
   it('opens a session for 12 hours', async () => {
     const visitor = await loggedIn(await addUser(service));
-    const early = moveClock(service, 12 * HOUR - MINUTE);
-    expect((await visitor.get('/account')).status).toBe(200);
-    early();
-    const late = moveClock(service, 12 * HOUR + MINUTE);
-    expect((await visitor.get('/account')).location).toBe('/login?next=%2Faccount');
-    late();
+    {
+      using _clock = moveClock(service, 12 * HOUR - MINUTE);
+      expect((await visitor.get('/account')).status).toBe(200);
+    }
+    {
+      using _clock = moveClock(service, 12 * HOUR + MINUTE);
+      expect((await visitor.get('/account')).location).toBe('/login?next=%2Faccount');
+    }
   });
 
   it('replaces an earlier session of the same browser (session fixation)', async () => {
@@ -220,7 +221,7 @@ describe('A failed login', () => {
   it('gets the same response for active, disabled, invited and unknown accounts', async () => {
     const visitor = new Visitor(service);
     await visitor.get('/login');
-    const check = service.app.get(PasswordCheck);
+    const check = service.app.get(PasswordsService);
     const isCorrect = check.isCorrect.bind(check);
     let checked = 0;
     check.isCorrect = (...values) => {
@@ -260,7 +261,7 @@ describe('A failed login', () => {
       'SELECT password_hash FROM dashboard_user WHERE id = $1',
       [user.id],
     );
-    const check = service.app.get(PasswordCheck);
+    const check = service.app.get(PasswordsService);
     expect(await check.isCorrect(undefined, user.password)).toBe(false);
     expect(await check.isCorrect(null, user.password)).toBe(false);
     expect(await check.isCorrect(row?.password_hash, user.password)).toBe(true);
@@ -307,9 +308,6 @@ describe('A failed login', () => {
 describe('Password attempts', () => {
   const attempts = (make: () => Visitor, count: number, email: (index: number) => string) =>
     Promise.all(Array.from({ length: count }, (_, index) => make().logIn(email(index), WRONG)));
-  const countOf = (responses: PageResponse[], status: number) =>
-    responses.filter((response) => response.status === status).length;
-
   it('are limited to 10 per account and IP address, whether or not the account exists', async () => {
     const user = await addUser(service);
     const unknown = { email: someAddress() };

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
+import { DAY } from '../../src/infrastructure/time/index.js';
 import { dayOfSecret, generateSecret } from '../../src/infrastructure/crypto/index.js';
 import { McpTokensBatch } from '../../src/modules/mcp-tokens/mcp-tokens.batch.js';
 import { PartitionRotation } from '../../src/infrastructure/database/index.js';
@@ -223,7 +224,6 @@ describe('POST /mcp/tokens/create', () => {
 });
 
 describe('Stored MCP tokens', () => {
-  const DAY = 86_400_000;
   const startOfDay = (time: Date): Date => new Date(Math.floor(time.getTime() / DAY) * DAY);
   const partitionOf = (time: Date): string =>
     `mcp_token_${time.toISOString().slice(0, 10).replaceAll('-', '')}`;
@@ -307,14 +307,17 @@ describe('Stored MCP tokens', () => {
 
   it('have the day of their row if they are created a moment before midnight', async () => {
     const midnight = startOfDay(new Date(Date.now() + DAY));
-    const restore = stopClock(service, new Date(midnight.getTime() - 1));
-    const last = await mcpToken(service, 'user-2');
-    restore();
-    const restoreAgain = stopClock(service, midnight);
-    const first = await mcpToken(service, 'user-3');
-    expect(await tokens.find(clientId, last)).toMatchObject({ externalUserId: 'user-2' });
-    expect(await tokens.find(clientId, first)).toMatchObject({ externalUserId: 'user-3' });
-    restoreAgain();
+    const createdAt = async (time: Date, user: string): Promise<string> => {
+      using _clock = stopClock(service, time);
+      return await mcpToken(service, user);
+    };
+    const last = await createdAt(new Date(midnight.getTime() - 1), 'user-2');
+    const first = await createdAt(midnight, 'user-3');
+    {
+      using _clock = stopClock(service, midnight);
+      expect(await tokens.find(clientId, last)).toMatchObject({ externalUserId: 'user-2' });
+      expect(await tokens.find(clientId, first)).toMatchObject({ externalUserId: 'user-3' });
+    }
     expect([dayOfSecret(last), dayOfSecret(first)]).toEqual([new Date(midnight.getTime() - DAY), midnight]);
     expect([await tableOf(last), await tableOf(first)]).toEqual([
       partitionOf(new Date(midnight.getTime() - DAY)),
@@ -340,9 +343,8 @@ describe('Stored MCP tokens', () => {
     const days = [4, 0, 1, 2, 0];
     const created: string[] = [];
     for (const [index, offset] of days.entries()) {
-      const restore = stopClock(service, new Date(Date.now() + offset * DAY));
+      using _clock = stopClock(service, new Date(Date.now() + offset * DAY));
       created.push(await mcpToken(service, `day-${index}`));
-      restore();
     }
     const batch = service.app.get(McpTokensBatch);
     const unknown = generateSecret('mcp_dev_');
@@ -357,10 +359,9 @@ describe('Stored MCP tokens', () => {
 
   it('that have expired are told from unknown and malformed ones', async () => {
     const token = await mcpToken(service, 'expired');
-    const restore = stopClock(service, new Date(Date.now() + 2 * DAY));
+    using _clock = stopClock(service, new Date(Date.now() + 2 * DAY));
     const all = [token, generateSecret('mcp_dev_'), 'malformed'];
     const found = await Promise.all(all.map((each) => tokens.authenticate(each)));
-    restore();
     expect(found).toEqual(['expired', undefined, undefined]);
   });
 

@@ -134,9 +134,7 @@ describe('Limit metrics', () => {
   });
 
   it('count rejected attempts', async () => {
-    const limit = service.app
-      .get(AttemptLimitsRepository)
-      .limit({ name: 'trial', attempts: 1, within: MINUTE });
+    const limit = service.app.get(AttemptLimitsRepository).limit('trial', { attempts: 1, within: MINUTE });
     await limit.count('somebody');
     await limit.count('somebody');
     expect(await metrics.value('mcs_rate_limit_refusals_total', { limit: 'trial' })).toBe(1);

@@ -1,11 +1,11 @@
 import * as oauth from 'oauth4webapi';
 import * as client from 'openid-client';
+import { SECOND } from '../../src/infrastructure/time/index.js';
 import { stopClock } from '../support/clock.js';
 import { decide, freshAddress } from '../support/device-flow.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
 
-const SECOND = 1_000;
 const TIMEOUT = 60_000;
 const INSECURE = { [oauth.allowInsecureRequests]: true } as const;
 
@@ -110,11 +110,10 @@ describe('openid-client, unmodified', () => {
     'reports an expired code',
     async () => {
       const flow = await initiate();
-      const restore = stopClock(service, new Date(Date.now() + 601 * SECOND));
+      using _clock = stopClock(service, new Date(Date.now() + 601 * SECOND));
       await expect(
         client.pollDeviceAuthorizationGrant(configuration, { ...flow, interval: 1 }),
       ).rejects.toMatchObject({ error: 'expired_token', status: 400 });
-      restore();
     },
     TIMEOUT,
   );

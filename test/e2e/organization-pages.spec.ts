@@ -138,7 +138,7 @@ describe('A page that requires a recent login', () => {
   it('says why the user logs in again, and is shown afterwards', async () => {
     const owner = await visitorAs();
     await owner.get('/dashboard/users/invitations/new');
-    const end = moveClock(service, 6 * 60_000);
+    using _clock = moveClock(service, 6 * 60_000);
     const { location } = await owner.get('/dashboard/users/invitations/new');
     expect(location).toBe('/login?next=%2Fdashboard%2Fusers%2Finvitations%2Fnew&again=page');
     const login = await owner.get(location ?? '');
@@ -160,7 +160,6 @@ describe('A page that requires a recent login', () => {
     const done = await owner.submit('/login', { email, password, next: '/dashboard/users/invitations/new' });
     expect(done.location).toBe('/dashboard/users/invitations/new');
     expect((await owner.get('/dashboard/users/invitations/new')).status).toBe(200);
-    end();
   });
 });
 
@@ -388,9 +387,10 @@ describe('The page of devices', () => {
     expect(await Promise.all(tokens.map(isActive))).toEqual([true, false]);
     expect((await auditOf(service, viewer.login)).at(-1)).toBe('auth.device_revoke success');
     expect((await viewer.get(PATH)).text.match(/name="device"/g)).toHaveLength(1);
-    const restore = moveClock(service, 15 * 60_000);
-    expect((await viewer.get(PATH)).text).toContain('No device has access');
-    restore();
+    {
+      using _clock = moveClock(service, 15 * 60_000);
+      expect((await viewer.get(PATH)).text).toContain('No device has access');
+    }
 
     const other = await visitorAs('owner');
     expect((await other.get(PATH)).text).toContain('No device has access');

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { DAY, HOUR } from '../../src/infrastructure/time/index.js';
 import { PasswordLinksService } from '../../src/modules/dashboard-login/index.js';
 import { moveClock } from '../support/clock.js';
 import {
@@ -18,8 +19,6 @@ import { rememberSecret } from '../support/run-directory.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { BEHIND_PROXY, Visitor, type PageResponse } from '../support/visitor.js';
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 const NEW_PASSWORD = 'correct horse battery staple';
 const RESET = 'Set a new password';
 const INVITATION = 'Your invitation';
@@ -238,13 +237,15 @@ describe('A password link', () => {
 
   it('expires after one hour', async () => {
     const token = await linkFor(user.email);
-    const late = moveClock(service, HOUR + 1_000);
-    expect((await new Visitor(service).get(confirmPath(token))).status).toBe(400);
-    expect((await set(token)).status).toBe(400);
-    late();
-    const early = moveClock(service, HOUR - 60_000);
-    expect((await set(token)).status).toBe(303);
-    early();
+    {
+      using _clock = moveClock(service, HOUR + 1_000);
+      expect((await new Visitor(service).get(confirmPath(token))).status).toBe(400);
+      expect((await set(token)).status).toBe(400);
+    }
+    {
+      using _clock = moveClock(service, HOUR - 60_000);
+      expect((await set(token)).status).toBe(303);
+    }
   });
 
   it('is replaced by a newer link', async () => {
@@ -321,19 +322,19 @@ describe('An invitation', () => {
   it('sets the first password within 7 days', async () => {
     const invited = await invite();
     expect(invited.mail).toContain('the dashboard of Test organization');
-    const restore = moveClock(service, 7 * DAY - HOUR);
-    expect(await canLogIn(invited, NEW_PASSWORD)).toBe(false);
-    expect((await set(invited.token)).location).toBe('/password-reset/done');
-    expect(await canLogIn(invited, NEW_PASSWORD)).toBe(true);
-    restore();
+    {
+      using _clock = moveClock(service, 7 * DAY - HOUR);
+      expect(await canLogIn(invited, NEW_PASSWORD)).toBe(false);
+      expect((await set(invited.token)).location).toBe('/password-reset/done');
+      expect(await canLogIn(invited, NEW_PASSWORD)).toBe(true);
+    }
     expect(await auditOf(service, invited)).toEqual(['auth.password_reset success', 'auth.login success']);
   });
 
   it('expires after 7 days', async () => {
     const { token } = await invite();
-    const restore = moveClock(service, 7 * DAY + HOUR);
+    using _clock = moveClock(service, 7 * DAY + HOUR);
     expect((await set(token)).status).toBe(400);
-    restore();
   });
 
   it('is not replaced by a request for a new password', async () => {
@@ -388,7 +389,6 @@ describe('POST /account/password', () => {
   });
 });
 
-// Last, because transactions belong to the application that was started last in the process.
 describe('An email that cannot be sent', () => {
   it('is logged without its recipient and not reported to the client', async () => {
     const broken = await startTestApp({ SMTP_URL: 'smtp://127.0.0.1:1' });

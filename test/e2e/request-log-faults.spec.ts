@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { DailyPartitions } from '../../src/infrastructure/database/index.js';
+import { DAY } from '../../src/infrastructure/time/index.js';
 import { CryptoConfiguration } from '../../src/infrastructure/crypto/index.js';
 import { RequestLogRepository } from '../../src/modules/request-logs/index.js';
 import { RequestLogWriter } from '../../src/modules/request-logs/writing/request-log-writer.js';
@@ -22,8 +23,6 @@ import {
   type TestApp,
 } from '../support/test-app.js';
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 const TIMEOUT = error(
   'REQUEST_LOG_ERROR',
   'REQUEST_LOG_QUERY_TIMEOUT',
@@ -347,18 +346,17 @@ describe('Stopping while saved entries are written', () => {
     await saved.save([loggedRequest(own.production, { createdAt: new Date() })]);
     let finish = (): void => undefined;
     const hanging = new Promise<void>((resolve) => (finish = resolve));
-    let hasBegun = false;
-    own.app.get(RequestLogRepository).append = () => {
-      hasBegun = true;
-      return hanging;
-    };
+    const append = import.meta.jest
+      .spyOn(own.app.get(RequestLogRepository), 'append')
+      .mockReturnValue(hanging);
     try {
       saved.onApplicationBootstrap();
-      await eventually('the statement has begun', () => hasBegun || undefined);
+      await eventually('the statement has begun', () => append.mock.calls.length > 0 || undefined);
       const stopped = saved.onModuleDestroy().then(() => true);
       expect(await Promise.race([stopped, pause(10_000, false)])).toBe(true);
     } finally {
       finish();
+      append.mockRestore();
       await own.close();
     }
   });

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { DailyPartitions } from '../../src/infrastructure/database/index.js';
+import { DAY } from '../../src/infrastructure/time/index.js';
 import type { ReadPool } from '../../src/infrastructure/database/index.js';
 import {
   RequestLogRepository,
@@ -9,8 +10,6 @@ import {
 } from '../../src/modules/request-logs/index.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 /** Entries of the client in seven days. Other clients have as many. */
 const ENTRIES = 42_000;
 const PAGE = 26;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { DAY, HOUR, MINUTE } from '../../src/infrastructure/time/index.js';
 import type { AttributedClient } from '../../src/infrastructure/http/index.js';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import {
@@ -18,10 +19,6 @@ import { Program } from '../support/program.js';
 import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
 import type { TestApp } from '../support/test-app.js';
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 const ROLLUPS = ['request_log_rollup', 'request_log_hourly_rollup'];
 const RETENTION_DAYS = 8;
 const PERIODS: readonly OverviewPeriod[] = ['24h', '7d'];
@@ -241,9 +238,10 @@ describe('The rollups of the request log', () => {
       someEntries(50, service.production, () => ago(Math.random() * MINUTE)),
     );
     for (const client of clients) expect(await expectAgreement(client)).toBeGreaterThan(200);
-    const restore = moveClock(service, 10 * MINUTE);
-    await rollups.update();
-    restore();
+    {
+      using _clock = moveClock(service, 10 * MINUTE);
+      await rollups.update();
+    }
     expect(await rolledUpEntries()).toBe(3 * 400 + 3 + 50);
     for (const client of clients) await expectAgreement(client);
   });
@@ -262,33 +260,34 @@ describe('The rollups of the request log', () => {
   it('equal a count over the log after concurrent writes, late entries and concurrent updates', async () => {
     await rollups.update();
     // Half of the entries are late. The clock of the updates is fast, so that they close slices that are being written.
-    const restore = moveClock(service, 8 * MINUTE);
-    const time = (): Date => ago(Math.random() < 0.5 ? 0 : Math.random() * 30 * MINUTE);
-    let isWriting = true;
-    const writers = Array.from({ length: 4 }, async (_, index) => {
-      const client = index % 2 === 0 ? service.production : other;
-      for (let batch = 0; batch < 25; batch += 1)
-        await fillRequestLog(service, someEntries(20, client, time));
-    });
-    const slowWriters = Array.from({ length: 2 }, () =>
-      withConnection(async (connection) => {
-        for (let round = 0; round < 10; round += 1) {
-          await connection.query('BEGIN');
-          await connection.query(INSERT_LATE, lateEntry(service.production, time()));
-          await pause(Math.random() * 60);
-          await connection.query(round % 3 === 0 ? 'ROLLBACK' : 'COMMIT');
-        }
-      }),
-    );
-    const updates = Array.from({ length: 3 }, async () => {
-      while (isWriting) await rollups.update();
-    });
-    await Promise.all([...writers, ...slowWriters]);
-    isWriting = false;
-    await Promise.all(updates);
-    await rollups.update();
-    await rollups.backfill();
-    restore();
+    {
+      using _clock = moveClock(service, 8 * MINUTE);
+      const time = (): Date => ago(Math.random() < 0.5 ? 0 : Math.random() * 30 * MINUTE);
+      let isWriting = true;
+      const writers = Array.from({ length: 4 }, async (_, index) => {
+        const client = index % 2 === 0 ? service.production : other;
+        for (let batch = 0; batch < 25; batch += 1)
+          await fillRequestLog(service, someEntries(20, client, time));
+      });
+      const slowWriters = Array.from({ length: 2 }, () =>
+        withConnection(async (connection) => {
+          for (let round = 0; round < 10; round += 1) {
+            await connection.query('BEGIN');
+            await connection.query(INSERT_LATE, lateEntry(service.production, time()));
+            await pause(Math.random() * 60);
+            await connection.query(round % 3 === 0 ? 'ROLLBACK' : 'COMMIT');
+          }
+        }),
+      );
+      const updates = Array.from({ length: 3 }, async () => {
+        while (isWriting) await rollups.update();
+      });
+      await Promise.all([...writers, ...slowWriters]);
+      isWriting = false;
+      await Promise.all(updates);
+      await rollups.update();
+      await rollups.backfill();
+    }
     expect(await rolledUpEntries()).toBe(2_000 + 12);
     expect(await expectAgreement(service.production)).toBe(1_000 + 12);
     expect(await expectAgreement(other)).toBe(1_000);

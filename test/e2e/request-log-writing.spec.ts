@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { NewRequestLogEntry } from '../../src/modules/request-logs/storage/request-log-entry.js';
+import { DAY } from '../../src/infrastructure/time/index.js';
 import { RequestLogWriter } from '../../src/modules/request-logs/writing/request-log-writer.js';
 import { PartitionRotation } from '../../src/infrastructure/database/index.js';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
@@ -18,7 +19,6 @@ const CREATE = CREATE_MCP_TOKEN.path;
 const SEARCH = SEARCH_DETECTED_ACCOUNTS.path;
 const IDENTIFY = IDENTIFY_DETECTED_ACCOUNTS.path;
 const REQUESTS_PER_MINUTE = 100;
-const DAY = 86_400_000;
 
 interface Entry {
   readonly id: string;
@@ -267,24 +267,18 @@ describe('Partitions of the request log', () => {
   }
 
   async function rotateAt(time: Date): Promise<void> {
-    const restore = stopClock(service, time);
-    try {
-      await service.app.get(PartitionRotation).run();
-    } finally {
-      restore();
-    }
+    using _clock = stopClock(service, time);
+    await service.app.get(PartitionRotation).run();
   }
 
   async function callAt(time: Date, user: string): Promise<string | undefined> {
-    const restore = stopClock(service, time);
-    try {
+    {
+      using _clock = stopClock(service, time);
       const { status } = await service.request(SEARCH, {
         body: { external_user_id: user, names: ['Netflix'] },
         as: service.development,
       });
       expect(status).toBe(200);
-    } finally {
-      restore();
     }
     const [row] = await service.database.query<{ partition: string }>(
       // In a cluster, the name of a shard ends with its number.
@@ -324,12 +318,10 @@ describe('Partitions of the request log', () => {
   it('do not change if the rotation runs again, even concurrently', async () => {
     await rotateAt(NOON);
     const before = await partitions();
-    const restore = stopClock(service, NOON);
-    try {
+    {
+      using _clock = stopClock(service, NOON);
       const rotation = service.app.get(PartitionRotation);
       await Promise.all([rotation.run(), rotation.run(), rotation.run()]);
-    } finally {
-      restore();
     }
     expect(await partitions()).toEqual(before);
   });

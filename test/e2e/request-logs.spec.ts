@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { DAY, HOUR } from '../../src/infrastructure/time/index.js';
 import { CursorCodec } from '../../src/infrastructure/paging/index.js';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { moveClock, stopClock } from '../support/clock.js';
@@ -21,8 +22,6 @@ import {
   type TestApp,
 } from '../support/test-app.js';
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 const NOW = new Date('2026-01-31T12:00:00.500Z');
 const SESSION = 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584';
 const INVALID_CURSOR = error(
@@ -105,12 +104,8 @@ async function numbered(count: number): Promise<string[]> {
 }
 
 async function at<T>(time: Date, work: () => Promise<T>): Promise<T> {
-  const restore = stopClock(service, time);
-  try {
-    return await work();
-  } finally {
-    restore();
-  }
+  using _clock = stopClock(service, time);
+  return await work();
 }
 
 describe('GET /request-logs', () => {
@@ -487,15 +482,15 @@ describe('Cursors of GET /request-logs', () => {
   };
   let cursor: string;
   let bounded: string;
-  let restore: () => void;
+  let clock: Disposable;
 
   beforeEach(async () => {
     await numbered(30);
-    restore = stopClock(service, NOW);
+    clock = stopClock(service, NOW);
     cursor = (await list()).body.next_cursor ?? '';
     bounded = (await list(BOUNDS)).body.next_cursor ?? '';
   });
-  afterEach(() => restore());
+  afterEach(() => clock[Symbol.dispose]());
 
   const expectRefused = async (query: Query, as?: RequestOptions): Promise<void> => {
     const { status, body } = await list(query, as);
@@ -690,11 +685,7 @@ describe('GET /request-logs/:id', () => {
 
 describe('An expired access token', () => {
   it('is rejected', async () => {
-    const restore = moveClock(service, 16 * 60_000);
-    try {
-      expect((await list()).status).toBe(401);
-    } finally {
-      restore();
-    }
+    using _clock = moveClock(service, 16 * 60_000);
+    expect((await list()).status).toBe(401);
   });
 });

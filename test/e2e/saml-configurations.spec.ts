@@ -174,19 +174,15 @@ describe('Enabling', () => {
 
   it('checks the certificates again', async () => {
     const { body } = await create();
-    const restore = moveClock(service, 110 * YEAR);
-    try {
-      await service.database.query(
-        `UPDATE dashboard_session SET expires_at = 'infinity', authenticated_at = now() + interval '110 years'`,
-      );
-      expectRefused(
-        await setState(body['id'], 'enable'),
-        'Every signing certificate of the configuration has expired: send new metadata first.',
-      );
-      expect(await get(body['id'])).toMatchObject({ enabled: false });
-    } finally {
-      restore();
-    }
+    using _clock = moveClock(service, 110 * YEAR);
+    await service.database.query(
+      `UPDATE dashboard_session SET expires_at = 'infinity', authenticated_at = now() + interval '110 years'`,
+    );
+    expectRefused(
+      await setState(body['id'], 'enable'),
+      'Every signing certificate of the configuration has expired: send new metadata first.',
+    );
+    expect(await get(body['id'])).toMatchObject({ enabled: false });
   });
 
   it('is idempotent, as is disabling', async () => {

@@ -5,7 +5,7 @@ import { dataSourceOptions } from '../../src/infrastructure/database/data-source
 import type { Transaction } from '../../src/infrastructure/database/index.js';
 import { CryptoConfiguration } from '../../src/infrastructure/crypto/crypto.configuration.js';
 import { KeyRepository } from '../../src/infrastructure/crypto/key.repository.js';
-import { LocalKeyWrapper } from '../../src/infrastructure/crypto/key-wrapper.js';
+import { KeyWrapper } from '../../src/infrastructure/crypto/key-wrapper.js';
 import { KeyMismatchError, Sealer } from '../../src/infrastructure/crypto/sealer.js';
 import { SecretDigest } from '../../src/infrastructure/crypto/secret-digest.js';
 
@@ -30,11 +30,11 @@ describe('Sealer', () => {
     await database.drop();
   });
 
-  const sealerWith = (changed: Omit<CryptoConfiguration, 'productionProblems'>): Sealer => {
-    const configuration = Object.assign(new CryptoConfiguration(), changed);
+  const sealerWith = (keyring: Omit<CryptoConfiguration, 'productionProblems'>): Sealer => {
+    const configuration = Object.assign(new CryptoConfiguration(), keyring);
     return new Sealer(
       new KeyRepository(dataSource as Pick<Transaction, 'manager'> as Transaction),
-      new LocalKeyWrapper(configuration),
+      new KeyWrapper(configuration),
       new SecretDigest(configuration),
     );
   };

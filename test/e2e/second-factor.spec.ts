@@ -1,3 +1,4 @@
+import { MINUTE } from '../../src/infrastructure/time/index.js';
 import { DashboardSessionsService } from '../../src/modules/dashboard-login/index.js';
 import { SecondFactorService } from '../../src/modules/dashboard-login/second-factor/second-factor.service.js';
 import { DashboardUsersRepository, type DashboardUser } from '../../src/modules/dashboard-users/index.js';
@@ -11,13 +12,12 @@ import { totpCode } from '../support/totp.js';
 import { BEHIND_PROXY, Visitor, type PageResponse } from '../support/visitor.js';
 
 const STEP = 30_000;
-const MINUTE = 60_000;
 const SETUP = '/account/second-factor/setup';
 
 let service: TestApp;
 /** A code is accepted once, so every test moves the clock by a few steps. */
 let ahead = 0;
-let restoreClock: () => void = () => undefined;
+let clock: Disposable | undefined;
 
 beforeAll(async () => {
   service = await startTestApp(BEHIND_PROXY);
@@ -26,9 +26,9 @@ beforeEach(() => advanceClock());
 afterAll(() => service.close());
 
 function advanceClock(): void {
-  restoreClock();
+  clock?.[Symbol.dispose]();
   ahead += 3 * STEP;
-  restoreClock = moveClock(service, ahead);
+  clock = moveClock(service, ahead);
 }
 
 const codeOf = (secret: string, steps = 0) => totpCode(secret, Date.now() + ahead + steps * STEP);

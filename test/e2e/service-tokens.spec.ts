@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { HOUR, SECOND } from '../../src/infrastructure/time/index.js';
 import { SERVICE_SCOPES } from '../../src/infrastructure/auth/index.js';
 import { PLATFORM } from '../../src/modules/audit-logs/index.js';
 import { ServiceTokensService } from '../../src/modules/service-tokens/index.js';
@@ -12,8 +13,6 @@ import { rememberSecret } from '../support/run-directory.js';
 import { issueServiceToken } from '../support/service-tokens.js';
 import { error, type TestApp } from '../support/test-app.js';
 
-const SECOND = 1_000;
-const HOUR = 3_600 * SECOND;
 /** How long a process caches a token. */
 const CACHED_FOR = 5 * SECOND;
 const REALM = 'Bearer realm="Internal API"';
@@ -187,12 +186,8 @@ describe('A service token', () => {
     const { token, stored } = await issueServiceToken(service);
     expect(await statusWith(token)).toBe(400);
     await service.database.query('UPDATE service_token SET revoked_at = now() WHERE id = $1', [stored.id]);
-    const restore = moveClock(service, CACHED_FOR + 1);
-    try {
-      expect(await statusWith(token)).toBe(401);
-    } finally {
-      restore();
-    }
+    using _clock = moveClock(service, CACHED_FOR + 1);
+    expect(await statusWith(token)).toBe(401);
   });
 
   it('is accepted until the overlap of its rotation ends', async () => {
@@ -203,14 +198,10 @@ describe('A service token', () => {
     rememberSecret(next.token);
     expect(next.stored).toMatchObject({ name: 'Test', scopes: ['events:publish'] });
     expect(await statusWith(token)).toBe(400);
-    const restore = moveClock(service, HOUR + 1);
-    try {
-      const { status, body } = await service.request('/events', { body: {}, token });
-      expect([status, body]).toEqual([401, EXPIRED_TOKEN]);
-      expect(await statusWith(next.token)).toBe(400);
-    } finally {
-      restore();
-    }
+    using _clock = moveClock(service, HOUR + 1);
+    const { status, body } = await service.request('/events', { body: {}, token });
+    expect([status, body]).toEqual([401, EXPIRED_TOKEN]);
+    expect(await statusWith(next.token)).toBe(400);
   });
 
   it('is rotated by 1 of 20 concurrent requests', async () => {
@@ -230,9 +221,8 @@ describe('A service token', () => {
       async () => (await lastUseOf(stored.id)) ?? undefined,
     );
     const useAfter = async (milliseconds: number): Promise<void> => {
-      const restore = moveClock(service, milliseconds);
+      using _clock = moveClock(service, milliseconds);
       await statusWith(token);
-      restore();
     };
     await useAfter(CACHED_FOR + 1);
     await useAfter(50 * SECOND);

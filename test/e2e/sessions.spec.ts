@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { DAY, MINUTE } from '../../src/infrastructure/time/index.js';
 import { Sealer } from '../../src/infrastructure/crypto/index.js';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { SessionsService } from '../../src/modules/sessions/index.js';
@@ -6,10 +7,8 @@ import { ExpiryJob } from '../../src/infrastructure/database/index.js';
 import { moveClock, stopClock } from '../support/clock.js';
 import { CREATE_SESSION, UNKNOWN_ID, SESSION_OPERATIONS } from '../support/operations.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { error, invalidField, startTestApp, type TestResponse, type TestApp } from '../support/test-app.js';
+import { countOf, error, invalidField, startTestApp, type TestApp } from '../support/test-app.js';
 
-const MINUTE = 60_000;
-const DAY = 24 * 60 * MINUTE;
 const OPENS_PER_MINUTE = 40;
 const NOT_FOUND = error('SESSION_ERROR', 'SESSION_NOT_FOUND', 'There is no session with this ID.');
 const EXTEND_NOT_SUPPORTED = error(
@@ -70,25 +69,17 @@ async function rowOf(id: string): Promise<Row> {
 }
 
 async function later(milliseconds: number, work: () => Promise<void>): Promise<void> {
-  const restore = moveClock(service, milliseconds);
-  try {
-    await work();
-  } finally {
-    restore();
-  }
+  using _clock = moveClock(service, milliseconds);
+  await work();
 }
 
 const keys = (count: number, prefix = 'k') =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, 'x']));
-const countOf = (responses: readonly TestResponse<unknown>[], status: number): number =>
-  responses.filter((response) => response.status === status).length;
-
 describe('POST /session/create', () => {
   it('returns the ID of a session that is valid for 30 minutes', async () => {
     const now = new Date('2026-05-05T10:00:00.123Z');
-    const restore = stopClock(service, now);
+    using _clock = stopClock(service, now);
     const { status, body } = await create(CREATE_SESSION.body, service.production);
-    restore();
     expect(status).toBe(200);
     expect(body).toEqual({
       session: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/) as string,
@@ -232,14 +223,14 @@ describe('POST /session/extend', () => {
   it('rejects a request once the session has expired', async () => {
     const id = await created();
     const { expires_at: end } = await rowOf(id);
-    let restore = stopClock(service, end);
-    const late = await extend(id);
-    restore();
-    expect([late.status, late.body]).toEqual([400, EXTEND_NOT_SUPPORTED]);
+    {
+      using _clock = stopClock(service, end);
+      const late = await extend(id);
+      expect([late.status, late.body]).toEqual([400, EXTEND_NOT_SUPPORTED]);
+    }
     expect((await rowOf(id)).expires_at).toEqual(end);
-    restore = stopClock(service, new Date(end.getTime() - 1));
+    using _clock = stopClock(service, new Date(end.getTime() - 1));
     expect((await extend(id)).status).toBe(200);
-    restore();
   });
 
   it('returns 404 for unknown sessions and sessions of other clients', async () => {
@@ -310,10 +301,11 @@ describe('POST /session/open', () => {
     const before = await rowOf(id);
     const absent = await open(randomUUID());
     expect([absent.status, absent.body]).toEqual([404, NOT_FOUND]);
-    const restore = stopClock(service, before.expires_at);
-    const late = await open(id, { order: 'late' });
-    restore();
-    expect([late.status, late.body]).toEqual([404, NOT_FOUND]);
+    {
+      using _clock = stopClock(service, before.expires_at);
+      const late = await open(id, { order: 'late' });
+      expect([late.status, late.body]).toEqual([404, NOT_FOUND]);
+    }
     expect(await rowOf(id)).toEqual(before);
     expect((await open(id.toUpperCase())).body).toMatchObject({ session: id });
   });

@@ -192,9 +192,8 @@ describe('A sign-in link', () => {
     expect(await links.cancel(completed.agent, completed.id)).toMatchObject({ status: 'completed' });
 
     const expired = await newLink(service);
-    const restore = moveClock(service, 16 * MINUTE);
+    using _clock = moveClock(service, 16 * MINUTE);
     expect(await links.cancel(expired.agent, expired.id)).toMatchObject({ status: 'expired' });
-    restore();
   });
 
   it('is cancelled once another link of the user for the merchant has completed', async () => {
@@ -464,23 +463,25 @@ describe('The page of a sign-in link', () => {
     const [late, during] = [await newLink(service), await newLink(service)];
     const visitor = new Visitor(service);
     await visitor.get(late.path);
-    let restore = moveClock(service, 16 * MINUTE);
-    const page = await visitor.get(late.path);
-    expect([page.status, titleOf(page)]).toEqual([410, 'This link has expired']);
-    expect((await visitor.submit(late.path, GOOD)).location).toBe(late.path);
-    expect(await statusOf(late)).toBe('expired');
-    restore();
+    {
+      using _clock = moveClock(service, 16 * MINUTE);
+      const page = await visitor.get(late.path);
+      expect([page.status, titleOf(page)]).toEqual([410, 'This link has expired']);
+      expect((await visitor.submit(late.path, GOOD)).location).toBe(late.path);
+      expect(await statusOf(late)).toBe('expired');
+    }
 
     const port = service.app.get(MerchantSignIn);
+    let clock: Disposable | undefined;
+    using _clock = { [Symbol.dispose]: () => clock?.[Symbol.dispose]() };
     Object.assign(port, {
       start: async () => {
-        restore = moveClock(service, 16 * MINUTE);
+        clock = moveClock(service, 16 * MINUTE);
         return { outcome: 'succeeded' };
       },
     });
     expect(titleOf(await send(visitor, during.path, GOOD))).toBe('This link has expired');
     Reflect.deleteProperty(port, 'start');
-    restore();
     for (const { agent } of [late, during])
       expect([await eventsOf(agent), await sessionsOf(agent)]).toEqual([[], []]);
   });

@@ -9,7 +9,7 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 const SETTINGS = {
   SECRET_PEPPER: randomBytes(32).toString('base64'),
   KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
-  TEXT_MESSAGES_PER_NUMBER_AND_DAY: '7',
+  TEXT_MESSAGES_PER_NUMBER_AND_DAY: '14',
   TEXT_MESSAGES_PER_CLIENT_AND_DAY: '12',
 };
 
@@ -49,30 +49,52 @@ const tooMany = (message: string) => ({
 });
 
 describe('The limits on text messages', () => {
-  it('accept exactly 5 of 30 concurrent messages to a phone number per hour, for different users', async () => {
+  it('accept exactly 5 of 30 concurrent messages of a client to a phone number per hour, for different users', async () => {
     const agents = withOnePhone(30);
     const errors = await createAll(agents);
     expect(errors).toHaveLength(25);
     for (const error of errors) {
-      expect(error).toMatchObject(tooMany('A phone number gets at most 5 text messages per hour.'));
+      expect(error).toMatchObject(
+        tooMany('The company can send at most 5 text messages per hour to one phone number.'),
+      );
       expect(error).toMatchObject({ body: { retry_after: expect.any(Number) } });
     }
     const messages = [service, replica].flatMap((each) => textMessagesTo(each, agents[0]!.phoneNumber));
     expect(messages).toHaveLength(5);
   });
 
-  it('accept a number of messages to a phone number per day', async () => {
+  it('accept a number of messages of a client to a phone number per day', async () => {
     const agents = withOnePhone(20);
     expect(await createAll(agents)).toHaveLength(15);
-    const restore = [service, replica].map((each) => moveClock(each, HOUR + MINUTE));
-    try {
-      const errors = await createAll(agents);
-      expect(errors).toHaveLength(18);
-      for (const error of errors)
-        expect(error).toMatchObject(tooMany('A phone number gets at most 7 text messages per day.'));
-    } finally {
-      for (const each of restore) each();
+    using _clock = moveClock(service, HOUR + MINUTE);
+    using _clockOfReplica = moveClock(replica, HOUR + MINUTE);
+    const errors = await createAll(agents);
+    expect(errors).toHaveLength(18);
+    for (const error of errors)
+      expect(error).toMatchObject(
+        tooMany('The company can send at most 7 text messages per day to one phone number.'),
+      );
+  });
+
+  it('leave messages to the users of other clients with the same phone', async () => {
+    const agents = withOnePhone(30);
+    expect(await createAll(agents)).toHaveLength(25);
+    const { phoneNumber } = agents[0]!;
+    const { id, development } = await service.anotherOrganization();
+    for (let count = 0; count < 5; count += 1)
+      await create({ ...newAgent(service, development, id), phoneNumber });
+  });
+
+  it('do not reveal that other clients send messages to a phone', async () => {
+    const { phoneNumber } = newAgent(service);
+    for (let count = 0; count < 2; count += 1) {
+      const { id, development } = await service.anotherOrganization();
+      for (let sent = 0; sent < 5; sent += 1)
+        await create({ ...newAgent(service, development, id), phoneNumber });
     }
+    await expect(create({ ...newAgent(service), phoneNumber })).rejects.toMatchObject(
+      tooMany('The service cannot send the text message now.'),
+    );
   });
 
   it('accept exactly 12 of 25 concurrent messages of a client per day, to different phones', async () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { generateSecret } from '../../src/infrastructure/crypto/index.js';
-import { TextMessages } from '../../src/infrastructure/text-messages/index.js';
+import { TextMessages } from '../../src/infrastructure/messages/index.js';
 import { SignInLinksService } from '../../src/modules/sign-in-links/index.js';
 import { MerchantSignIn } from '../../src/modules/sign-in-links/merchant-sign-in.js';
 import { logLines } from '../support/log-lines.js';

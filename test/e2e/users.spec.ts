@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { BackgroundTasks } from '../../src/infrastructure/http/index.js';
-import { Mailer } from '../../src/infrastructure/mail/index.js';
+import { Mailer } from '../../src/infrastructure/messages/index.js';
 import { auditedBy } from '../support/audited.js';
 import { logLines } from '../support/log-lines.js';
 import { mailTo, tokenIn } from '../support/mails.js';
@@ -167,6 +167,20 @@ describe('POST /users/create', () => {
       await remove(String(added.body['id']), otherOwner);
     }
     expect(statuses).toEqual([...Array<number>(10).fill(200), 429]);
+  });
+
+  it('counts an invitation that is refused toward no limit', async () => {
+    const [otherOwner] = (await ownersOf(1)) as [Login];
+    const body = newUser();
+    const countInOrganizations = (points: number) =>
+      service.database.query(
+        `UPDATE attempt_count SET points = ${points} WHERE key LIKE 'invitation-organization:%'`,
+      );
+    expect((await invite(newUser(), otherOwner)).status).toBe(200);
+    await countInOrganizations(1_000);
+    for (let index = 0; index < 12; index += 1) expect((await invite(body, otherOwner)).status).toBe(429);
+    await countInOrganizations(1);
+    expect((await invite(body, otherOwner)).status).toBe(200);
   });
 
   it('adds an email once for 20 concurrent requests', async () => {

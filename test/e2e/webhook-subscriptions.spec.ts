@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Transactional } from '../../src/infrastructure/database/index.js';
-import { Mailer, type RenderedMail } from '../../src/infrastructure/mail/index.js';
+import { Mailer, type RenderedMail } from '../../src/infrastructure/messages/index.js';
 import { exampleEvent, WebhookPublisher, type EventName } from '../../src/modules/webhooks/index.js';
 import { FailingEndpointsJob } from '../../src/modules/webhooks/failing-endpoints/failing-endpoints.job.js';
 import { WebhookDeliveriesConfiguration } from '../../src/modules/webhooks/webhook-deliveries.configuration.js';

@@ -1,14 +1,17 @@
 import { createInterface } from 'node:readline';
-import { CommandFactory } from 'nest-commander';
-import { Commander } from 'nest-commander/src/constants.js';
-import { CliModule, commandsFor } from '../../dist/src/cli/cli.module.js';
-import { COMMANDS } from '../../dist/src/cli/commands/commands.js';
+import { provideModules, readBundle } from './bundle/bundle.mjs';
 
 /**
  * Runs CLI commands one after the other in one process, because loading the program takes most of the time of each
  * command. Reads the arguments and additional environment variables of each command as a line of JSON, and responds with its
  * output and exit code. The request `"describe"` returns the descriptions of all commands.
  */
+const [bundle] = process.argv.splice(2);
+const read = provideModules(readBundle(bundle));
+const { CommandFactory } = read('nest-commander');
+const { Commander } = read('nest-commander/src/constants.js');
+const { CliModule, commandsFor } = read('src/cli/cli.module.js');
+const { COMMANDS } = read('src/cli/commands/commands.js');
 const write = process.stdout.write.bind(process.stdout);
 const ENVIRONMENT = { ...process.env };
 const providers = await Promise.all(Object.keys(COMMANDS).map((name) => commandsFor([name])));

@@ -23,11 +23,12 @@ export class Commands {
   private requests = 0;
 
   constructor(private readonly environment: Readonly<Record<string, string>>) {
-    this.session = new Program(SESSION, { environment, inputStaysOpen: true });
+    const { TEST_BUNDLE: bundle = '' } = process.env;
+    this.session = new Program(SESSION, { arguments: [bundle], environment, inputStaysOpen: true });
   }
 
-  /** Runs the built program in its own process until it ends. */
-  inProcess(command: string, input?: string, more: Record<string, string> = {}): Promise<Ended> {
+  /** Runs the program in a process of its own until it ends. */
+  inOwnProcess(command: string, input?: string, more: Record<string, string> = {}): Promise<Ended> {
     return run(MAIN, {
       arguments: words(command),
       environment: { ...this.environment, ...more },
@@ -42,7 +43,7 @@ export class Commands {
 
   /** Runs commands without input in one shared process, which takes a third of the time. */
   run(command: string, input?: string): Promise<Ended> {
-    return input === undefined ? this.runWith({}, command) : this.inProcess(command, input);
+    return input === undefined ? this.runWith({}, command) : this.inOwnProcess(command, input);
   }
 
   /** Runs a command in the shared process, with environment variables in addition to the usual ones. */

@@ -3,7 +3,7 @@ import { appendFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { eventually } from './eventually.js';
 
-const PROGRAMS = join(import.meta.dirname, '..', '..', 'dist', 'src');
+const PROGRAMS = join(process.env.TEST_BUNDLE ?? '', 'dist', 'src');
 /** Milliseconds. Starting takes two seconds, and longer on a busy machine. */
 const TIMEOUT = 30_000;
 const LOGS = join(process.env.TEST_RUN_DIRECTORY ?? '', 'logs', `${process.pid}.programs.log`);
@@ -25,7 +25,7 @@ export interface Ended {
   readonly errors: string;
 }
 
-/** Runs a program of the build in its own process. `npm test` builds first. */
+/** Runs a program of the bundle, or another one, in its own process. */
 export class Program {
   private static readonly running = new Set<Program>();
 
@@ -33,7 +33,7 @@ export class Program {
   private readonly child: ChildProcess;
   private readonly texts = { output: '', errors: '' };
 
-  /** @param file below `dist/src`, such as `main.js`, or any absolute path */
+  /** @param file such as `main.js` or `cli/main.js`, or any absolute path */
   constructor(file: string, options: ProgramOptions = {}) {
     const { node = process.execPath } = options;
     this.child = spawn(node, [resolve(PROGRAMS, file), ...(options.arguments ?? [])], {

@@ -1,6 +1,7 @@
 import asyncHooks, { AsyncLocalStorage } from 'node:async_hooks';
 import { availableParallelism, loadavg } from 'node:os';
 import { TestEnvironment } from 'jest-environment-node';
+import { provideModules, readBundle } from './bundle/bundle.mjs';
 
 /**
  * The stores that the current test file has created. Node.js copies every store in use to every new promise, and never
@@ -15,12 +16,25 @@ asyncHooks.AsyncLocalStorage = class extends AsyncLocalStorage {
   }
 };
 
+/** The application, which is compiled once for all test files of a worker. */
+let bundle;
+
 /** Node.js, with timeouts that grow with the load of the machine, and one report of a failed `beforeAll`. */
 export default class LoadAwareEnvironment extends TestEnvironment {
   timeouts = new WeakMap();
+  /** `collect-log-lines.ts` replaces them. They must not keep the modules of a test file in memory. */
+  writes = [process.stdout, process.stderr].map((stream) => [stream, stream.write]);
+
+  constructor(config, context) {
+    super(config, context);
+    if (!config.projectConfig.testEnvironmentOptions.usesBundle) return;
+    bundle ??= readBundle(process.env.TEST_BUNDLE);
+    provideModules(bundle, this.global, this.getVmContext());
+  }
 
   async teardown() {
     await super.teardown();
+    for (const [stream, write] of this.writes) stream.write = write;
     for (const store of stores) store.disable();
     stores.clear();
   }

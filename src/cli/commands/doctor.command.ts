@@ -11,9 +11,13 @@ import {
   type DatabaseInspection,
 } from '../../infrastructure/database/index.js';
 import { HttpClient, HttpClientConfiguration } from '../../infrastructure/http-client/index.js';
-import { checkMail, MailConfiguration } from '../../infrastructure/mail/index.js';
+import {
+  checkMail,
+  checkTwilio,
+  MailConfiguration,
+  TextMessagesConfiguration,
+} from '../../infrastructure/messages/index.js';
 import { checkRedis, RedisConfiguration } from '../../infrastructure/redis/index.js';
-import { checkTwilio, TextMessagesConfiguration } from '../../infrastructure/text-messages/index.js';
 import { Clock, SECOND } from '../../infrastructure/time/index.js';
 import { Tracing } from '../../infrastructure/tracing/index.js';
 import { command } from '../operator-command.js';

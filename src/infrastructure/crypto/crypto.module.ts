@@ -1,12 +1,12 @@
 import { Global, Module, type OnModuleInit } from '@nestjs/common';
 import { KeyRepository } from './key.repository.js';
-import { KeyWrapper, LocalKeyWrapper } from './key-wrapper.js';
+import { KeyWrapper } from './key-wrapper.js';
 import { Sealer } from './sealer.js';
 import { SecretDigest } from './secret-digest.js';
 
 @Global()
 @Module({
-  providers: [SecretDigest, Sealer, KeyRepository, { provide: KeyWrapper, useClass: LocalKeyWrapper }],
+  providers: [SecretDigest, Sealer, KeyRepository, KeyWrapper],
   exports: [SecretDigest, Sealer],
 })
 export class CryptoModule implements OnModuleInit {

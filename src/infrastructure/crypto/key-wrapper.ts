@@ -2,24 +2,19 @@ import { Injectable } from '@nestjs/common';
 import { decrypt, encrypt } from './authenticated-encryption.js';
 import { CryptoConfiguration } from './crypto.configuration.js';
 
-/** Encrypts data keys with a key-encryption key, which may be outside of this process, such as in a cloud KMS. */
-export abstract class KeyWrapper {
-  abstract wrap(dataKey: Buffer): Promise<Buffer>;
-  /** Rejects if the data key was encrypted with another key-encryption key. */
-  abstract unwrap(wrapped: Buffer): Promise<Buffer>;
-}
-
 const PURPOSE = Buffer.from('data-key');
 
-/** Takes the key-encryption keys from the configuration. */
+/**
+ * Encrypts data keys with a key-encryption key, which the configuration contains. The methods are asynchronous so that a cloud KMS
+ * can hold the key instead.
+ */
 @Injectable()
-export class LocalKeyWrapper extends KeyWrapper {
+export class KeyWrapper {
   private readonly key: Buffer;
   /** While the key-encryption key is being changed, some data keys are encrypted with the previous one. */
   private readonly previous: Buffer | undefined;
 
   constructor({ keyEncryptionKey = '', previousKeyEncryptionKey }: CryptoConfiguration) {
-    super();
     this.key = Buffer.from(keyEncryptionKey, 'base64');
     this.previous = previousKeyEncryptionKey ? Buffer.from(previousKeyEncryptionKey, 'base64') : undefined;
   }
@@ -28,6 +23,7 @@ export class LocalKeyWrapper extends KeyWrapper {
     return encrypt(this.key, dataKey, PURPOSE);
   }
 
+  /** Rejects if the data key was encrypted with another key-encryption key. */
   async unwrap(wrapped: Buffer): Promise<Buffer> {
     try {
       return decrypt(this.key, wrapped, PURPOSE);

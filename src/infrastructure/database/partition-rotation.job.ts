@@ -3,7 +3,12 @@ import { Cron } from '@nestjs/schedule';
 import { GaugeMetric, Metrics, type CachedValue } from '../metrics/index.js';
 import { Clock, DAY, hourlyAt, MINUTE, SECOND } from '../time/index.js';
 import { JobLock } from './advisory-lock.js';
-import { countMisplaced, DailyPartitions, type PartitionsOverview, type Retention } from './daily-partitions.js';
+import {
+  countMisplaced,
+  DailyPartitions,
+  type PartitionsOverview,
+  type Retention,
+} from './daily-partitions.js';
 import { DatabaseConfiguration } from './database.configuration.js';
 
 const DAYS_AHEAD = new GaugeMetric({

@@ -38,6 +38,16 @@ export class Transaction {
   }
 
   /**
+   * Runs an UPDATE or a DELETE, for which the driver returns the rows together with their number.
+   *
+   * @returns how many rows changed
+   */
+  async change(statement: string, values: unknown[]): Promise<number> {
+    const [, count] = await this.manager.query<[unknown, number]>(statement, values);
+    return count;
+  }
+
+  /**
    * Runs the callback once the transaction is committed, and never if it is rolled back. If the process crashes after
    * the commit, the callback is lost.
    */

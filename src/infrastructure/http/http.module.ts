@@ -1,5 +1,6 @@
 import { Global, Module, type MiddlewareConsumer, type NestModule } from '@nestjs/common';
 import { APP_PIPE, DiscoveryModule } from '@nestjs/core';
+import type { RequestHandler } from 'express';
 import { RequestValidationPipe } from '../validation/index.js';
 import { AllowedOrigins, CrossOriginRequests } from './cross-origin-requests.js';
 import { Failures } from './exception.filter.js';
@@ -29,28 +30,47 @@ const SERVICES = [
 @Module({ imports: [DiscoveryModule], providers: SERVICES, exports: SERVICES })
 export class HttpServicesModule {}
 
+/** Runs several steps as one middleware. Nest wraps each middleware in a promise, and remembers its requests. */
+function inOrder(...steps: RequestHandler[]): RequestHandler {
+  return (request, response, next) => {
+    const run = (index: number, error?: unknown): void => {
+      const step = steps[index];
+      if (error || !step) next(error);
+      else void step(request, response, (problem?: unknown) => run(index + 1, problem));
+    };
+    run(0);
+  };
+}
+
 /** What every request passes before the guards of its route. */
 @Module({
   providers: [
+    CrossOriginRequests,
+    ProtectiveHeaders,
     RequestMetrics,
     RequestSpans,
     RequestLifecycle,
+    ServedRoutes,
     { provide: APP_PIPE, useClass: RequestValidationPipe },
   ],
 })
 export class HttpModule implements NestModule {
-  constructor(private readonly requests: RequestLifecycle) {}
+  constructor(
+    private readonly requests: RequestLifecycle,
+    private readonly headers: ProtectiveHeaders,
+    private readonly crossOrigin: CrossOriginRequests,
+    private readonly routes: ServedRoutes,
+  ) {}
 
   configure(consumer: MiddlewareConsumer): void {
-    consumer
-      .apply(
-        this.requests.begin,
-        acceptConnectorPath,
-        ProtectiveHeaders,
-        validateRequest,
-        CrossOriginRequests,
-        ServedRoutes,
-      )
-      .forRoutes('/');
+    const steps = inOrder(
+      this.requests.begin,
+      acceptConnectorPath,
+      (...request) => this.headers.use(...request),
+      validateRequest,
+      (...request) => this.crossOrigin.use(...request),
+      (...request) => this.routes.use(...request),
+    );
+    consumer.apply(steps).forRoutes('/');
   }
 }

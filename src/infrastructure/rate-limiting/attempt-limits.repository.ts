@@ -7,9 +7,7 @@ import { Clock, HOUR, MINUTE, SECOND } from '../time/index.js';
 import { CountedLimit } from './counted-limit.js';
 import { RateLimitRejections } from './rate-limiters.js';
 
-export interface AttemptLimitOptions {
-  /** Names the limit; two limits never share their counts. */
-  readonly name: string;
+interface AttemptLimitOptions {
   readonly attempts: number;
   /** Milliseconds. */
   readonly within: number;
@@ -78,8 +76,8 @@ export class AttemptLimitsRepository {
     private readonly clock: Clock,
   ) {}
 
-  limit(options: AttemptLimitOptions): AttemptLimit {
-    const { name, attempts, within } = options;
+  /** @param name two limits with different names never share their counts */
+  limit(name: string, options: AttemptLimitOptions): AttemptLimit {
     const limiter = new RateLimiterPostgres({
       storeClient: this.dataSource,
       storeType: 'typeorm',
@@ -87,8 +85,8 @@ export class AttemptLimitsRepository {
       tableCreated: true,
       clearExpiredByTimeout: false,
       keyPrefix: name,
-      points: attempts,
-      duration: within / SECOND,
+      points: options.attempts,
+      duration: options.within / SECOND,
     });
     return new AttemptLimit(options, limiter, this.digest, this.rejections.of(name));
   }

@@ -1,10 +1,30 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { BackgroundTasks, browserName, type RequestOrigin } from '../../infrastructure/http/index.js';
-import { Mailer, type Mail } from '../../infrastructure/mail/index.js';
+import { Mailer, type Mail } from '../../infrastructure/messages/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 
 const IF_NOT_YOU =
   "If you didn't do this, request a new password on the login page right away, and tell an owner of your organization.";
+
+/** Emails about changes to an account, which tell users about changes that somebody else made. */
+const NOTICES = {
+  passwordChanged: {
+    subject: 'Your password was changed',
+    text: 'The password of your account was changed, and your other sessions were ended.',
+  },
+  secondFactorEnabled: {
+    subject: 'Two-factor authentication was turned on',
+    text: 'Two-factor authentication was turned on for your account.',
+  },
+  secondFactorDisabled: {
+    subject: 'Two-factor authentication was turned off',
+    text: 'Two-factor authentication was turned off for your account.',
+  },
+  recoveryCodesReplaced: {
+    subject: 'Your recovery codes were replaced',
+    text: 'New recovery codes were created for your account. The old codes no longer work.',
+  },
+} as const;
 
 /**
  * Emails to users about their accounts. They are sent in the background, so that response times do not show whether an
@@ -38,34 +58,6 @@ export class AccountEmails {
     ]);
   }
 
-  sendChanged(to: string): void {
-    this.send(to, 'Your password was changed', [
-      'The password of your account was changed, and your other sessions were ended.',
-      IF_NOT_YOU,
-    ]);
-  }
-
-  sendSecondFactorEnabled(to: string): void {
-    this.send(to, 'Two-factor authentication was turned on', [
-      'Two-factor authentication was turned on for your account.',
-      IF_NOT_YOU,
-    ]);
-  }
-
-  sendSecondFactorDisabled(to: string): void {
-    this.send(to, 'Two-factor authentication was turned off', [
-      'Two-factor authentication was turned off for your account.',
-      IF_NOT_YOU,
-    ]);
-  }
-
-  sendRecoveryCodesReplaced(to: string): void {
-    this.send(to, 'Your recovery codes were replaced', [
-      'New recovery codes were created for your account. The old codes no longer work.',
-      IF_NOT_YOU,
-    ]);
-  }
-
   sendNewBrowser(to: string, { ip, userAgent }: RequestOrigin): void {
     this.send(to, 'New login to your account', [
       'Someone logged in to your account in a browser that you have not used before:',
@@ -73,6 +65,11 @@ export class AccountEmails {
       'If this was you, ignore this email.',
       IF_NOT_YOU,
     ]);
+  }
+
+  sendNotice(to: string, notice: keyof typeof NOTICES): void {
+    const { subject, text } = NOTICES[notice];
+    this.send(to, subject, [text, IF_NOT_YOU]);
   }
 
   /** Runs work that sends an email. It continues after the response. */

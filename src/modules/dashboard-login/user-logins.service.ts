@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { UserLogins, type DashboardUser } from '../dashboard-users/index.js';
 import { KnownBrowsersRepository } from './browsers/known-browsers.repository.js';
 import { LoginLimits } from './login/login-limits.js';
-import { SecondFactorLoginService } from './login/second-factor-login.service.js';
 import { PasswordLinksService } from './passwords/password-links.service.js';
 import { SecondFactorService } from './second-factor/second-factor.service.js';
 import { DashboardSessionsService } from './sessions/dashboard-sessions.service.js';
@@ -15,7 +14,6 @@ export class UserLoginsService extends UserLogins {
     private readonly sessions: DashboardSessionsService,
     private readonly browsers: KnownBrowsersRepository,
     private readonly limits: LoginLimits,
-    private readonly secondFactorLogin: SecondFactorLoginService,
     private readonly secondFactor: SecondFactorService,
   ) {
     super();
@@ -36,7 +34,7 @@ export class UserLoginsService extends UserLogins {
   /** Lifts the limits on failed passwords and codes for the account. The limits per browser and address remain. */
   async unlock({ id, email }: DashboardUser): Promise<void> {
     await this.limits.forgetAccount(email);
-    await this.secondFactorLogin.forgetAttempts(id);
+    await this.limits.codesPerUser.forget(id);
   }
 
   /**

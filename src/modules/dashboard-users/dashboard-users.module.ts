@@ -5,19 +5,16 @@ import { AuditLogsModule } from '../audit-logs/index.js';
 import { AccessGrant } from './access-grants/access-grant.entity.js';
 import { AccessGrantsController } from './access-grants/access-grants.controller.js';
 import { AccessGrantsPagesController } from './access-grants/access-grants-pages.controller.js';
-import { AccessGrantsPagesService } from './access-grants/access-grants-pages.service.js';
 import { AccessGrantsRepository } from './access-grants/access-grants.repository.js';
 import { AccessGrantsService } from './access-grants/access-grants.service.js';
-import { RoleDenials } from './role-denials.js';
+import { RoleDenials } from './roles.js';
 import { DashboardUser } from './users/dashboard-user.entity.js';
 import { DashboardUsersRepository } from './users/dashboard-users.repository.js';
 import { DashboardUsersService } from './users/dashboard-users.service.js';
-import { InvitationLimits } from './users/invitation-limits.js';
 import { PasswordRules } from './users/password-rules.js';
 import { PrincipalsBatch } from './users/principals.batch.js';
 import { UserAdministrationService } from './users/user-administration.service.js';
 import { UsersPagesController } from './users/users-pages.controller.js';
-import { UsersPagesService } from './users/users-pages.service.js';
 import { UsersController } from './users/users.controller.js';
 
 @Module({
@@ -30,14 +27,11 @@ import { UsersController } from './users/users.controller.js';
   providers: [
     DashboardUsersService,
     DashboardUsersRepository,
-    InvitationLimits,
     PasswordRules,
     PrincipalsBatch,
     UserAdministrationService,
     AccessGrantsService,
     AccessGrantsRepository,
-    UsersPagesService,
-    AccessGrantsPagesService,
     RoleDenials,
   ],
   exports: [PasswordRules, DashboardUsersService, UserAdministrationService, DashboardUsersRepository],

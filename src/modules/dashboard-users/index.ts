@@ -4,6 +4,5 @@ export { DashboardUsersRepository, EmailTakenError } from './users/dashboard-use
 export { DashboardUsersService, type AddedDashboardUser } from './users/dashboard-users.service.js';
 export { generatePassword, hashPassword, matchesHash, MIN_PASSWORD_LENGTH } from './users/password.js';
 export { PasswordRules } from './users/password-rules.js';
-export { roleInWords } from './users/role-names.js';
-export { UserAdministrationService } from './users/user-administration.service.js';
-export { UserLogins } from './users/user-logins.js';
+export { roleInWords } from './roles.js';
+export { UserAdministrationService, UserLogins } from './users/user-administration.service.js';

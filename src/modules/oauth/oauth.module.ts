@@ -5,6 +5,7 @@ import { ApiClientsModule } from '../api-clients/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
 import { McpTokensModule } from '../mcp-tokens/index.js';
+import { DeviceApprovalsService } from './authorizations/device-approvals.service.js';
 import { DeviceAuthorization, DevicePollState } from './authorizations/device-authorization.entity.js';
 import { DeviceAuthorizationsController } from './authorizations/device-authorizations.controller.js';
 import { DeviceAuthorizationsRepository } from './authorizations/device-authorizations.repository.js';
@@ -13,7 +14,6 @@ import { DeviceAuthorizationsService } from './authorizations/device-authorizati
 import { CurrentUserController } from './current-user/current-user.controller.js';
 import { MetadataController } from './metadata/metadata.controller.js';
 import { DevicePagesController } from './pages/device-pages.controller.js';
-import { DeviceAccessService } from './tokens/device-access.service.js';
 import { DevicesPagesController } from './pages/devices-pages.controller.js';
 import { oauthBodyOf } from './protocol/oauth-exception.filter.js';
 import { ActiveAccessTokenVerifier } from './tokens/active-access-token.verifier.js';
@@ -49,6 +49,7 @@ const METADATA_PATHS = ['.well-known/oauth-authorization-server', '.well-known/j
   ],
   providers: [
     DeviceAuthorizationsService,
+    DeviceApprovalsService,
     DeviceAuthorizationsRepository,
     DevicePollsBatch,
     DeviceCodeGrant,
@@ -60,7 +61,6 @@ const METADATA_PATHS = ['.well-known/oauth-authorization-server', '.well-known/j
     TokenSigningKeysService,
     TokenSigningKeysRepository,
     TokenSigningKeysRotation,
-    DeviceAccessService,
   ],
   exports: [ActiveAccessTokenVerifier, TokenSigningKeysService],
 })

@@ -5,22 +5,33 @@ import {
   DashboardAction,
   DashboardPage,
   FormBody,
+  requestFrom,
+  submitted,
   type PageResponse,
 } from '../../infrastructure/pages/index.js';
-import { SamlConfigurationsPagesService } from './saml-configurations-pages.service.js';
-import { newConfigurationPage } from './saml-configurations.pages.js';
+import { CreateSamlConfigurationRequest, UpdateSamlConfigurationRequest } from './saml-configurations.dto.js';
+import {
+  changeConfigurationPage,
+  configurationPage,
+  configurationPath,
+  configurationsPage,
+  confirmConfigurationPage,
+  newConfigurationPage,
+  type ConfigurationAction,
+} from './saml-configurations.pages.js';
+import { SamlConfigurationsService } from './saml-configurations.service.js';
 
 /** For the longest metadata that the operations accept, in which each character may take three bytes. */
 const WITH_METADATA = { limit: 1_048_576 };
 
 @Controller('dashboard/single-sign-on')
 export class SamlConfigurationsPagesController {
-  constructor(private readonly pages: SamlConfigurationsPagesService) {}
+  constructor(private readonly configurations: SamlConfigurationsService) {}
 
   @Get()
   @DashboardPage('listSamlConfigurations')
-  list(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
-    return this.pages.list(actor);
+  async list(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
+    return configurationsPage(await this.configurations.list(actor));
   }
 
   @Get('configurations/new')
@@ -32,52 +43,89 @@ export class SamlConfigurationsPagesController {
   @Post('configurations/new')
   @DashboardAction('createSamlConfiguration', WITH_METADATA)
   add(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
-    return this.pages.add(actor, form);
+    return submitted(
+      async () => {
+        const request = requestFrom(CreateSamlConfigurationRequest, form);
+        const { id } = await this.configurations.create(actor, request);
+        return { redirectTo: `${configurationPath(id)}?done=added` };
+      },
+      (problem) => newConfigurationPage(form, problem),
+    );
   }
 
   @Get(':id')
   @DashboardPage('getSamlConfiguration')
-  show(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
-    return this.pages.show(actor, id);
+  async show(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
+    return configurationPage(await this.configurations.get(actor, id));
   }
 
   @Get(':id/change')
   @DashboardPage('updateSamlConfiguration')
-  startChanging(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
-    return this.pages.startChanging(actor, id);
+  async startChanging(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
+    return changeConfigurationPage(await this.configurations.get(actor, id));
   }
 
   @Post(':id/change')
   @DashboardAction('updateSamlConfiguration', WITH_METADATA)
-  change(
+  async change(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
     @FormBody() form: FormFields,
   ): Promise<PageResponse> {
-    return this.pages.change(actor, id, form);
+    const configuration = await this.configurations.get(actor, id);
+    return submitted(
+      async () => {
+        await this.configurations.update(actor, id, requestFrom(UpdateSamlConfigurationRequest, form));
+        return { redirectTo: `${configurationPath(id)}?done=changed` };
+      },
+      (problem) => changeConfigurationPage(configuration, form, problem),
+    );
   }
 
   @Get(':id/enable')
   @DashboardPage('enableSamlConfiguration')
   startEnabling(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
-    return this.pages.confirm(actor, id, 'enable');
+    return this.confirm(actor, id, 'enable');
   }
 
   @Post(':id/enable')
   @DashboardAction('enableSamlConfiguration')
   enable(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
-    return this.pages.perform(actor, id, 'enable');
+    return this.perform(actor, id, 'enable');
   }
 
   @Get(':id/disable')
   @DashboardPage('disableSamlConfiguration')
   startDisabling(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
-    return this.pages.confirm(actor, id, 'disable');
+    return this.confirm(actor, id, 'disable');
   }
 
   @Post(':id/disable')
   @DashboardAction('disableSamlConfiguration')
   disable(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
-    return this.pages.perform(actor, id, 'disable');
+    return this.perform(actor, id, 'disable');
+  }
+
+  private async confirm(
+    actor: DashboardActor,
+    id: string,
+    action: ConfigurationAction,
+  ): Promise<PageResponse> {
+    return confirmConfigurationPage(await this.configurations.get(actor, id), action);
+  }
+
+  private async perform(
+    actor: DashboardActor,
+    id: string,
+    action: ConfigurationAction,
+  ): Promise<PageResponse> {
+    const configuration = await this.configurations.get(actor, id);
+    return submitted(
+      async () => {
+        await this.configurations[action](actor, id);
+        return { redirectTo: `${configurationPath(id)}?done=${action}d` };
+      },
+      (problem) => confirmConfigurationPage(configuration, action, problem),
+    );
   }
 }

@@ -1,18 +1,18 @@
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { withMessages, type OperationDocument } from '../../infrastructure/openapi/index.js';
 import {
-  ALL_CERTIFICATES_EXPIRED,
-  ANOTHER_CONFIGURATION_ENABLED,
-  MAX_CONFIGURATIONS,
-  SAML_CONFIGURATION_NOT_FOUND,
-  TOO_MANY_CONFIGURATIONS,
-} from './saml-configuration-errors.js';
-import {
   CreateSamlConfigurationRequest,
   EXAMPLE_ID,
   SamlConfigurationResponse,
   UpdateSamlConfigurationRequest,
 } from './saml-configurations.dto.js';
+import {
+  ALL_CERTIFICATES_EXPIRED,
+  ANOTHER_CONFIGURATION_ENABLED,
+  MAX_CONFIGURATIONS,
+  SAML_CONFIGURATION_NOT_FOUND,
+  TOO_MANY_CONFIGURATIONS,
+} from './saml-configurations.service.js';
 import { METADATA_ERRORS } from './saml-metadata.js';
 
 const ID = {

@@ -4,13 +4,12 @@ import { AuditLogsModule } from '../audit-logs/index.js';
 import { SamlConfiguration } from './saml-configuration.entity.js';
 import { SamlConfigurationsController } from './saml-configurations.controller.js';
 import { SamlConfigurationsPagesController } from './saml-configurations-pages.controller.js';
-import { SamlConfigurationsPagesService } from './saml-configurations-pages.service.js';
 import { SamlConfigurationsRepository } from './saml-configurations.repository.js';
 import { SamlConfigurationsService } from './saml-configurations.service.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([SamlConfiguration]), AuditLogsModule],
   controllers: [SamlConfigurationsController, SamlConfigurationsPagesController],
-  providers: [SamlConfigurationsService, SamlConfigurationsPagesService, SamlConfigurationsRepository],
+  providers: [SamlConfigurationsService, SamlConfigurationsRepository],
 })
 export class SamlConfigurationsModule {}

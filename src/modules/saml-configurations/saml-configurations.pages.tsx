@@ -4,7 +4,7 @@ import {
   Allowed,
   Badge,
   ButtonLink,
-  Confirmation,
+  confirmationPage,
   Details,
   Done,
   EmptyState,
@@ -258,28 +258,20 @@ const ACTIONS: Readonly<Record<ConfigurationAction, { readonly word: string; rea
 };
 
 /** @param problem why the action was not possible */
-export function confirmationPage(
+export function confirmConfigurationPage(
   configuration: SamlConfigurationResponse,
   action: ConfigurationAction,
   problem?: string,
 ): Page {
   const { id, name } = configuration;
   const { word, effect } = ACTIONS[action];
-  return {
+  return confirmationPage({
     title: `${word} ${name}?`,
     parent: parentOf(configuration),
-    content: (
-      <>
-        <Problem message={problem} />
-        <Confirmation
-          action={configurationPath(id, action)}
-          button={`${word} identity provider`}
-          isDestructive={action === 'disable'}
-          cancel={configurationPath(id)}
-        >
-          <p>{effect}</p>
-        </Confirmation>
-      </>
-    ),
-  };
+    action: configurationPath(id, action),
+    button: `${word} identity provider`,
+    isDestructive: action === 'disable',
+    problem,
+    children: <p>{effect}</p>,
+  });
 }

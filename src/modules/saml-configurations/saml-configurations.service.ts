@@ -3,25 +3,35 @@ import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import type { DashboardActor } from '../../infrastructure/auth/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
-import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
+import { ErrorKind, INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { AuditLog, type AuditAction } from '../audit-logs/index.js';
 import type { SamlConfiguration } from './saml-configuration.entity.js';
-import {
-  ALL_CERTIFICATES_EXPIRED,
-  ANOTHER_CONFIGURATION_ENABLED,
-  MAX_CONFIGURATIONS,
-  SAML_CONFIGURATION_NOT_FOUND,
-  TOO_MANY_CONFIGURATIONS,
-} from './saml-configuration-errors.js';
 import type {
   CreateSamlConfigurationRequest,
   SamlConfigurationResponse,
   UpdateSamlConfigurationRequest,
 } from './saml-configurations.dto.js';
 import { SamlConfigurationsRepository } from './saml-configurations.repository.js';
-import { readSamlMetadata, validateCertificate, type SamlMetadata } from './saml-metadata.js';
-import { readCertificate } from './signing-certificate.js';
+import {
+  readCertificate,
+  readSamlMetadata,
+  validateCertificate,
+  type SamlMetadata,
+} from './saml-metadata.js';
+
+export const SAML_CONFIGURATION_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
+  label: 'SamlConfigurationNotFound',
+  when: 'The organization has no single sign-on configuration with this ID.',
+  message: 'There is no single sign-on configuration with this ID.',
+});
+
+export const ANOTHER_CONFIGURATION_ENABLED =
+  'Another single sign-on configuration is enabled: disable it first.';
+export const ALL_CERTIFICATES_EXPIRED =
+  'Every signing certificate of the configuration has expired: send new metadata first.';
+export const MAX_CONFIGURATIONS = 20;
+export const TOO_MANY_CONFIGURATIONS = `The organization already has ${MAX_CONFIGURATIONS} single sign-on configurations: change one of them.`;
 
 /** Manages the identity providers of organizations. Logging in through them is not supported yet. */
 @Injectable()

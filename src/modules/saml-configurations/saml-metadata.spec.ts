@@ -1,6 +1,5 @@
 import { CERTIFICATES, samlMetadata, type MetadataOptions } from '../../../test/support/saml.js';
-import { METADATA_ERRORS, readSamlMetadata } from './saml-metadata.js';
-import { readCertificate } from './signing-certificate.js';
+import { METADATA_ERRORS, readCertificate, readSamlMetadata } from './saml-metadata.js';
 
 const NOW = new Date('2026-01-31T08:15:30.123Z');
 const { STRONG, WEAK, P256, P521, P224, K256, ED25519, EXPIRED } = CERTIFICATES;

@@ -1,7 +1,7 @@
 export { SignInLinksModule } from './sign-in-links.module.js';
 export { LinksOfRevokedTokens } from './links-of-revoked-tokens.js';
-export { SignInAvailability } from './sign-in-availability.js';
-export { SIGN_IN_LINK_STATUSES } from './sign-in-link-statuses.js';
+export { MerchantSignIn } from './merchant-sign-in.js';
+export { SIGN_IN_LINK_STATUSES } from './sign-in-link.entity.js';
 export {
   SignInLinksService,
   type CreatedSignInLink,

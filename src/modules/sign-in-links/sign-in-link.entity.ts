@@ -2,7 +2,10 @@ import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { DeleteAfter } from '../../infrastructure/database/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
-import type { SignInLinkStatus } from './sign-in-link-statuses.js';
+
+/** `expired` is never stored: a pending link has expired when its time is up. */
+export const SIGN_IN_LINK_STATUSES = ['pending', 'completed', 'failed', 'expired', 'cancelled'] as const;
+export type SignInLinkStatus = (typeof SIGN_IN_LINK_STATUSES)[number];
 
 /**
  * A link with which one user can sign in to one merchant, once, until `expiresAt`. Only the hash of its token is stored, and

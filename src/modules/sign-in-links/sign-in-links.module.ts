@@ -9,14 +9,10 @@ import { OrganizationsModule } from '../organizations/index.js';
 import { SessionsModule } from '../sessions/index.js';
 import { LinksOfRevokedTokens } from './links-of-revoked-tokens.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
-import { SandboxMerchantSignIn } from './sandbox-merchant-sign-in.js';
-import { SignInAvailability } from './sign-in-availability.js';
-import { SignInFormLimits } from './sign-in-form-limits.js';
 import { SignInLink } from './sign-in-link.entity.js';
 import { SignInLinksRepository } from './sign-in-links.repository.js';
 import { SignInLinksService } from './sign-in-links.service.js';
 import { SignInPagesController } from './sign-in-pages.controller.js';
-import { SignInPagesService } from './sign-in-pages.service.js';
 import { SignInService } from './sign-in.service.js';
 
 @Module({
@@ -31,16 +27,7 @@ import { SignInService } from './sign-in.service.js';
     SessionsModule,
   ],
   controllers: [SignInPagesController],
-  providers: [
-    SignInLinksService,
-    LinksOfRevokedTokens,
-    SignInAvailability,
-    SignInService,
-    SignInFormLimits,
-    SignInPagesService,
-    SignInLinksRepository,
-    { provide: MerchantSignIn, useClass: SandboxMerchantSignIn },
-  ],
-  exports: [SignInLinksService, SignInAvailability, LinksOfRevokedTokens],
+  providers: [SignInLinksService, LinksOfRevokedTokens, SignInService, SignInLinksRepository, MerchantSignIn],
+  exports: [SignInLinksService, MerchantSignIn, LinksOfRevokedTokens],
 })
 export class SignInLinksModule {}

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { MoreThan } from 'typeorm';
+import { LessThan, MoreThan } from 'typeorm';
 import { Transaction } from '../../infrastructure/database/index.js';
 import { SignInLink } from './sign-in-link.entity.js';
 
@@ -49,13 +49,14 @@ export class SignInLinksRepository {
    * @returns the number of this attempt; undefined if the link is used up, finished or expired
    */
   async countAttempt(id: string, limit: number, now: Date): Promise<number | undefined> {
-    const [[counted]] = await this.transaction.manager.query<[{ attempts: number }[], number]>(
-      `UPDATE sign_in_link SET attempts = attempts + 1
-        WHERE id = $1 AND status = 'pending' AND expires_at > $2 AND attempts < $3
-        RETURNING attempts`,
-      [id, now, limit],
-    );
-    return counted?.attempts;
+    const { raw } = await this.transaction.manager
+      .createQueryBuilder()
+      .update(SignInLink)
+      .set({ attempts: () => 'attempts + 1' })
+      .where({ id, status: 'pending', expiresAt: MoreThan(now), attempts: LessThan(limit) })
+      .returning('attempts')
+      .execute();
+    return (raw as { attempts: number }[])[0]?.attempts;
   }
 
   async storeChallenge(id: string, challengeSealed: Buffer): Promise<void> {

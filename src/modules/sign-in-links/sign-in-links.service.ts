@@ -3,6 +3,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import { generateSecret, sha256 } from '../../infrastructure/crypto/index.js';
 import {
+  ErrorKind,
   INVALID_ACCESS_TOKEN,
   SERVICE_UNAVAILABLE,
   TOO_MANY_REQUESTS,
@@ -18,20 +19,32 @@ import {
   UndeliverableTextMessage,
   type TextMessage,
   type UndeliverableReason,
-} from '../../infrastructure/text-messages/index.js';
+} from '../../infrastructure/messages/index.js';
 import { Clock, DAY, HOUR, MINUTE } from '../../infrastructure/time/index.js';
 import { McpTokensService } from '../mcp-tokens/index.js';
 import { MERCHANT_NOT_FOUND, MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
 import { OrganizationsService } from '../organizations/index.js';
-import { SignInAvailability } from './sign-in-availability.js';
-import {
-  MERCHANT_UNAVAILABLE,
-  PHONE_NUMBER_UNREACHABLE,
-  SIGN_IN_LINK_NOT_FOUND,
-} from './sign-in-link-errors.js';
-import type { SignInLinkStatus } from './sign-in-link-statuses.js';
-import type { SignInLink } from './sign-in-link.entity.js';
+import { MerchantSignIn } from './merchant-sign-in.js';
+import type { SignInLink, SignInLinkStatus } from './sign-in-link.entity.js';
 import { SignInLinksRepository, type LinkOwner, type LinkPosition } from './sign-in-links.repository.js';
+
+const SIGN_IN_LINK_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
+  label: 'SignInLinkNotFound',
+  when: 'The user has no sign-in link with this ID. Links are deleted a week after they expire.',
+  message: 'There is no sign-in link with this ID.',
+});
+
+const PHONE_NUMBER_UNREACHABLE = new ErrorKind(403, 'INVALID_REQUEST', 'NO_ACCESS', {
+  label: 'PhoneNumberUnreachable',
+  when: 'The MCP token has no phone number, or its phone number cannot receive text messages.',
+  message:
+    'This connection has no phone number of the user, so sign-in links cannot be sent. The company can create an MCP token with phone_number.',
+});
+
+const MERCHANT_UNAVAILABLE = new ErrorKind(409, 'MERCHANT_ERROR', 'MERCHANT_UNAVAILABLE', {
+  when: 'Users cannot sign in to the merchant with a link now: the status of the merchant is DOWN, or nobody can sign in to merchants in this environment.',
+  message: 'Users cannot sign in to this merchant with a link at the moment.',
+});
 
 export const LINK_LIFETIME = 15 * MINUTE;
 /** How often the merchant is asked for one link, with credentials or one-time codes. */
@@ -85,18 +98,14 @@ export interface CreatedSignInLink extends SignInLinkView {
 @Injectable()
 export class SignInLinksService {
   private readonly logger = new Logger('Sign-in links');
-  private readonly perUser = this.limits.limit({
-    name: 'sign-in-links',
-    attempts: LINKS_PER_HOUR,
-    within: HOUR,
-  });
+  private readonly perUser = this.limits.limit('sign-in-links', { attempts: LINKS_PER_HOUR, within: HOUR });
 
   constructor(
     private readonly limits: AttemptLimitsRepository,
     private readonly repository: SignInLinksRepository,
     private readonly merchants: MerchantCatalogService,
     private readonly organizations: OrganizationsService,
-    private readonly availability: SignInAvailability,
+    private readonly merchantSignIn: MerchantSignIn,
     private readonly mcpTokens: McpTokensService,
     private readonly textMessages: TextMessages,
     private readonly address: PublicAddress,
@@ -116,7 +125,8 @@ export class SignInLinksService {
     const phoneNumber = this.phoneNumberOf(agent);
     const merchant = await this.merchants.visibleTo({ organizationId, environment }, merchantId);
     if (!merchant) throw MERCHANT_NOT_FOUND.error();
-    if (!(await this.availability.atMerchant(environment, merchantId))) throw MERCHANT_UNAVAILABLE.error();
+    if (!(await this.merchantSignIn.isAvailableAt(environment, merchantId)))
+      throw MERCHANT_UNAVAILABLE.error();
     await this.limits.countAll([
       { limit: this.perUser, subject: subjectOf(agent), error: tooManyLinks },
       ...this.textMessages.limitsOf({ client, to: phoneNumber }),
@@ -148,7 +158,7 @@ export class SignInLinksService {
 
   /** Returns why the agent can create no links, whatever the merchant, or undefined if it can. */
   problemOf({ client: { environment }, phoneNumber }: SignInAgent): ApiError | undefined {
-    if (!this.availability.inEnvironment(environment))
+    if (!this.merchantSignIn.isAvailable(environment))
       return MERCHANT_UNAVAILABLE.error(
         `Users cannot sign in to merchants in the environment ${environment} yet.`,
       );

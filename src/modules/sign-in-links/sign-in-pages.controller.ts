@@ -1,26 +1,111 @@
 import { Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { Origin, type FormFields, type RequestOrigin } from '../../infrastructure/http/index.js';
 import { FormBody, PageRoute, type PageResponse } from '../../infrastructure/pages/index.js';
-import { SignInPagesService } from './sign-in-pages.service.js';
+import { Clock } from '../../infrastructure/time/index.js';
+import { MAX_ATTEMPTS, statusOf } from './sign-in-links.service.js';
+import { SignInService, type AttemptResult, type OpenedLink } from './sign-in.service.js';
+import {
+  codePage,
+  credentialsPage,
+  outcomePage,
+  unknownLinkPage,
+  type End,
+  type SignInView,
+} from './sign-in.pages.js';
 
-/** The token is in the path, which no log, trace or metric contains: they name the route. */
+/** The pages that a sign-in link opens. The token is in the path, which no log, trace or metric contains: they name the route. */
 @Controller('sign-in/:token')
 export class SignInPagesController {
-  constructor(private readonly pages: SignInPagesService) {}
+  constructor(
+    private readonly signIns: SignInService,
+    private readonly clock: Clock,
+  ) {}
 
+  /** @param query `done` names what a form of this page has done, and `again` to enter the credentials again instead of a code */
   @Get()
   @PageRoute({ surface: 'connector', login: false })
-  show(@Param('token') token: string, @Query() query: Record<string, unknown>): Promise<PageResponse> {
-    return this.pages.show(token, query);
+  async show(
+    @Param('token') token: string,
+    @Query() { done, again }: Record<string, unknown>,
+  ): Promise<PageResponse> {
+    const link = await this.signIns.find(token);
+    const opened = link && (await this.signIns.open(link));
+    if (!opened) return unknownLinkPage();
+    const view = viewOf(opened, token, this.clock.now());
+    const end = this.endOf(opened);
+    if (end) return outcomePage(view, end, done === end);
+    return opened.link.challengeSealed && again === undefined ? codePage(view) : credentialsPage(view);
   }
 
   @Post()
   @PageRoute({ surface: 'connector', login: false, form: true })
-  submit(
+  async submit(
     @Param('token') token: string,
     @FormBody() form: FormFields,
-    @Origin() origin: RequestOrigin,
+    @Origin() { ip }: RequestOrigin,
   ): Promise<PageResponse> {
-    return this.pages.submit(token, form, origin);
+    const link = await this.signIns.find(token);
+    await this.signIns.countForm(link, ip);
+    const opened = link && (await this.signIns.open(link));
+    if (!opened) return unknownLinkPage();
+    if (this.endOf(opened)) return { redirectTo: pathOf(token) };
+    const view = viewOf(opened, token, this.clock.now());
+    switch (form.get('action')) {
+      case 'decline':
+        await this.signIns.decline(opened);
+        return { redirectTo: `${pathOf(token)}?done=cancelled` };
+      case 'code':
+        return this.submitCode(opened, view, form);
+      default:
+        return this.submitCredentials(opened, view, form);
+    }
   }
+
+  private async submitCredentials(
+    opened: OpenedLink,
+    view: SignInView,
+    form: FormFields,
+  ): Promise<PageResponse> {
+    // Keyboards of phones add a space after a word.
+    const userName = (form.get('user_name') ?? '').trim();
+    const password = form.get('password') ?? '';
+    if (userName === '' || password === '') return credentialsPage(view, { userName, isMissing: true });
+    const result = await this.signIns.signIn(opened, { userName, password });
+    return afterAttempt(view, result, (attemptsLeft) => credentialsPage(view, { userName, attemptsLeft }));
+  }
+
+  private async submitCode(opened: OpenedLink, view: SignInView, form: FormFields): Promise<PageResponse> {
+    const code = (form.get('code') ?? '').replaceAll(/\s/g, '');
+    if (code === '') return codePage(view, { isMissing: true });
+    const result = await this.signIns.answer(opened, code);
+    return afterAttempt(view, result, (attemptsLeft) => codePage(view, { attemptsLeft }));
+  }
+
+  /** Returns why the link cannot be used, or undefined if it can. */
+  private endOf({ link, isAvailable }: OpenedLink): End | undefined {
+    const status = statusOf(link, this.clock.now());
+    const isExhausted = link.attempts >= MAX_ATTEMPTS;
+    if (status === 'failed') return isExhausted ? 'exhausted' : 'failed';
+    if (status !== 'pending') return status;
+    if (isExhausted) return 'checking';
+    return isAvailable ? undefined : 'unavailable';
+  }
+}
+
+function afterAttempt(
+  { path }: SignInView,
+  attempt: AttemptResult,
+  formAgain: (attemptsLeft: number) => PageResponse,
+): PageResponse {
+  if (attempt.result === 'refused') return formAgain(attempt.attemptsLeft);
+  return { redirectTo: attempt.result === 'succeeded' ? `${path}?done=completed` : path };
+}
+
+function viewOf({ link, merchant, organization }: OpenedLink, token: string, now: Date): SignInView {
+  const { environment, expiresAt } = link;
+  return { path: pathOf(token), organization, merchant: merchant.name, environment, expiresAt, now };
+}
+
+function pathOf(token: string): string {
+  return `/sign-in/${encodeURIComponent(token)}`;
 }

@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isWellFormedToken, Sealer, sha256 } from '../../infrastructure/crypto/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
+import { ErrorKind } from '../../infrastructure/errors/index.js';
+import { rateLimitKeyOfAddress } from '../../infrastructure/http/index.js';
+import { RateLimiters } from '../../infrastructure/rate-limiting/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { ApiClientDirectory, type ClientRecord } from '../api-clients/index.js';
 import { MerchantAccountsService } from '../merchant-accounts/index.js';
@@ -9,10 +12,15 @@ import { MerchantCatalogService, type CatalogEntry } from '../merchants/index.js
 import { OrganizationsService } from '../organizations/index.js';
 import { SessionsService } from '../sessions/index.js';
 import { MerchantSignIn, type MerchantCredentials, type SignInOutcome } from './merchant-sign-in.js';
-import { SignInAvailability } from './sign-in-availability.js';
 import type { SignInLink } from './sign-in-link.entity.js';
+import { SignInLinksConfiguration } from './sign-in-links.configuration.js';
 import { SignInLinksRepository } from './sign-in-links.repository.js';
 import { MAX_ATTEMPTS } from './sign-in-links.service.js';
+
+const SIGN_IN_RATE_EXCEEDED = new ErrorKind(429, 'RATE_LIMIT_ERROR', 'RATE_LIMIT_EXCEEDED', {
+  when: 'Too many forms were sent with the sign-in link, or with unknown links from the IP address, within a minute.',
+  message: 'There were too many attempts. Wait a minute, then try again.',
+});
 
 /** A link as its user sees it. */
 export interface OpenedLink {
@@ -33,7 +41,19 @@ export type AttemptResult =
 /** What a user does with a link. Anyone who knows the token counts as the user: it was sent to the user's phone. */
 @Injectable()
 export class SignInService {
+  private readonly perLink = this.limiters.limit({
+    name: 'sign-in-forms',
+    requests: (configuration) => configuration.get(SignInLinksConfiguration).formsPerMinute,
+    seconds: 60,
+  });
+  private readonly unknownPerAddress = this.limiters.limit({
+    name: 'unknown-sign-in-links',
+    requests: (configuration) => configuration.get(SignInLinksConfiguration).unknownLinksPerMinute,
+    seconds: 60,
+  });
+
   constructor(
+    private readonly limiters: RateLimiters,
     private readonly repository: SignInLinksRepository,
     private readonly clients: ApiClientDirectory,
     private readonly organizations: OrganizationsService,
@@ -41,7 +61,6 @@ export class SignInService {
     private readonly accounts: MerchantAccountsService,
     private readonly sessions: SessionsService,
     private readonly merchantSignIn: MerchantSignIn,
-    private readonly availability: SignInAvailability,
     private readonly sealer: Sealer,
     private readonly clock: Clock,
   ) {}
@@ -51,6 +70,19 @@ export class SignInService {
     return isWellFormedToken(token) ? this.repository.withToken(sha256(token)) : null;
   }
 
+  /**
+   * Counts a form. Forms of unknown links are counted per IP address, apart from those of real links, so that nobody who guesses
+   * links can lock out users behind the same address.
+   *
+   * @throws ApiError SIGN_IN_RATE_EXCEEDED
+   */
+  async countForm(link: SignInLink | null, ip: string): Promise<void> {
+    const retryAfter = link
+      ? await this.perLink.count(link.id)
+      : await this.unknownPerAddress.count(rateLimitKeyOfAddress(ip));
+    if (retryAfter !== undefined) throw SIGN_IN_RATE_EXCEEDED.error(undefined, { retryAfter });
+  }
+
   /** Changes nothing, because message apps open links to show a preview. */
   async open(link: SignInLink): Promise<OpenedLink | undefined> {
     const client = await this.clients.find(link.clientId);
@@ -58,7 +90,7 @@ export class SignInService {
     if (!client || !merchant) return undefined;
     const [organization, isAvailable] = await Promise.all([
       this.organizations.nameOf(client.organizationId),
-      this.availability.atMerchant(link.environment, merchant.id),
+      this.merchantSignIn.isAvailableAt(link.environment, merchant.id),
     ]);
     return { link, client, merchant, organization, isAvailable };
   }

@@ -4,7 +4,7 @@ import type { AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
 import { CursorCodec } from '../../../infrastructure/paging/index.js';
 import { MerchantStatusesService } from '../../merchant-statuses/index.js';
 import { matchKeys, MerchantsService } from '../../merchants/index.js';
-import { SignInAvailability } from '../../sign-in-links/index.js';
+import { MerchantSignIn } from '../../sign-in-links/index.js';
 import { CURSOR, MERCHANT, NEXT_CURSOR, optional, READ_ONLY, text, Tool } from './tool.js';
 
 const DEFAULT_LIMIT = 10;
@@ -37,7 +37,7 @@ export class SearchMerchantsTool extends Tool<typeof INPUT, typeof OUTPUT> {
   constructor(
     private readonly merchants: MerchantsService,
     private readonly statuses: MerchantStatusesService,
-    private readonly signIns: SignInAvailability,
+    private readonly signIns: MerchantSignIn,
     private readonly cursors: CursorCodec,
   ) {
     super();
@@ -59,7 +59,7 @@ export class SearchMerchantsTool extends Tool<typeof INPUT, typeof OUTPUT> {
       merchants: page.map(({ id, name }) => ({
         id,
         name,
-        can_sign_in: this.signIns.withStatus(client.environment, statusesOf(id)),
+        can_sign_in: this.signIns.isAvailableWith(client.environment, statusesOf(id)),
       })),
       next_cursor: last ? this.cursors.encode([last.id], scope) : null,
     };

@@ -1,30 +1,55 @@
 import { Controller, Get, Post } from '@nestjs/common';
+import { isUUID } from 'class-validator';
 import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import type { FormFields } from '../../../infrastructure/http/index.js';
 import { PageRoute, FormBody, type PageResponse } from '../../../infrastructure/pages/index.js';
-import { AccountPagesService } from './account-pages.service.js';
-import { passwordChangedPage, passwordPage } from './account.pages.js';
+import { DashboardUsersRepository, PasswordRules } from '../../dashboard-users/index.js';
+import { PasswordsService } from '../passwords/passwords.service.js';
+import { SecondFactorService } from '../second-factor/second-factor.service.js';
+import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
+import { accountPage, passwordChangedPage, passwordPage } from './account.pages.js';
 
+const ACCOUNT: PageResponse = { redirectTo: '/account' };
+
+/** The pages of a user's own account. */
 @Controller('account')
 export class AccountController {
-  constructor(private readonly pages: AccountPagesService) {}
+  constructor(
+    private readonly users: DashboardUsersRepository,
+    private readonly sessions: DashboardSessionsService,
+    private readonly secondFactor: SecondFactorService,
+    private readonly passwordRules: PasswordRules,
+    private readonly passwords: PasswordsService,
+  ) {}
 
   @Get()
   @PageRoute({ login: true })
-  show(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
-    return this.pages.show(actor);
+  async show(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
+    const [organization, { enabledAt }, sessions] = await Promise.all([
+      this.users.organizationName(actor.organizationId),
+      this.secondFactor.state(actor.userId),
+      this.sessions.list(actor.userId),
+    ]);
+    return accountPage({ actor, organization, hasSecondFactor: enabledAt !== null, sessions });
   }
 
   @Post('sessions/end')
   @PageRoute({ login: true, form: true })
-  endSession(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
-    return this.pages.endSession(actor, form);
+  async endSession(
+    @CurrentActor() actor: DashboardActor,
+    @FormBody() form: FormFields,
+  ): Promise<PageResponse> {
+    const id = form.get('session');
+    if (isUUID(id)) await this.sessions.endOne(actor, id as string);
+    return ACCOUNT;
   }
 
   @Post('sessions/end-others')
   @PageRoute({ login: true, form: true })
-  endOtherSessions(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
-    return this.pages.endOtherSessions(actor);
+  async endOtherSessions(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
+    const { credential } = actor;
+    if (credential.kind === 'session') await this.sessions.endAllOtherAccess(actor, credential.sessionId);
+    return ACCOUNT;
   }
 
   @Get('password')
@@ -35,8 +60,16 @@ export class AccountController {
 
   @Post('password')
   @PageRoute({ login: true, form: true })
-  changePassword(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
-    return this.pages.changePassword(actor, form);
+  async changePassword(
+    @CurrentActor() actor: DashboardActor,
+    @FormBody() form: FormFields,
+  ): Promise<PageResponse> {
+    const { email } = actor;
+    const newPassword = form.get('new_password') ?? '';
+    const error = await this.passwordRules.problemWith(newPassword, actor);
+    if (error !== undefined) return passwordPage({ email, error });
+    const isChanged = await this.passwords.change(actor, form.get('current_password') ?? '', newPassword);
+    return isChanged ? { redirectTo: '/account/password/changed' } : passwordPage({ email, isRefused: true });
   }
 
   @Get('password/changed')

@@ -2,7 +2,9 @@ import { Fragment, type VNode } from 'preact';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import { browserName } from '../../../infrastructure/http/index.js';
 import {
+  ActionButton,
   Badge,
+  Details,
   Form,
   Link,
   Moment,
@@ -11,10 +13,10 @@ import {
   type Page,
 } from '../../../infrastructure/pages/index.js';
 import { roleInWords } from '../../dashboard-users/index.js';
-import { NewPasswordField } from '../passwords/new-password.js';
+import { NewPasswordField } from '../passwords/password-reset.pages.js';
 import type { DashboardSession } from '../sessions/dashboard-session.entity.js';
 
-export interface AccountPageProps {
+interface AccountPageProps {
   readonly actor: DashboardActor;
   readonly organization: string;
   readonly hasSecondFactor: boolean;
@@ -26,45 +28,39 @@ export function accountPage({ actor, organization, hasSecondFactor, sessions }: 
     title: 'Your account',
     content: (
       <>
-        <dl>
-          <dt>Name</dt>
-          <dd>{actor.name}</dd>
-          <dt>Email address</dt>
-          <dd>{actor.email}</dd>
-          <dt>Organization</dt>
-          <dd>{organization}</dd>
-          <dt>Role</dt>
-          <dd>{roleInWords(actor.role)}</dd>
-          <dt>Password</dt>
-          <dd>
-            <a href="/account/password">Change password</a>
-          </dd>
-          <dt>Two-factor authentication</dt>
-          <dd>
-            {hasSecondFactor ? 'On' : 'Off'}
-            {' · '}
-            <a href="/account/second-factor">
-              {hasSecondFactor ? 'Manage' : 'Set up'} two-factor authentication
-            </a>
-          </dd>
-        </dl>
+        <Details
+          entries={[
+            ['Name', actor.name],
+            ['Email address', actor.email],
+            ['Organization', organization],
+            ['Role', roleInWords(actor.role)],
+            [
+              'Password',
+              <a key="password" href="/account/password">
+                Change password
+              </a>,
+            ],
+            [
+              'Two-factor authentication',
+              <>
+                {hasSecondFactor ? 'On' : 'Off'}
+                {' · '}
+                <a href="/account/second-factor">
+                  {hasSecondFactor ? 'Manage' : 'Set up'} two-factor authentication
+                </a>
+              </>,
+            ],
+          ]}
+        />
         <h2>Where you are logged in</h2>
         {byBrowser(sessions).map(({ browser, newest, older }) => (
           <Fragment key={browser}>
             <h3>{browser}</h3>
-            <ul class="sessions">
-              {newest.map((session) => (
-                <Session key={session.id} session={session} isThis={isSessionOf(actor, session)} />
-              ))}
-            </ul>
+            <Sessions actor={actor} sessions={newest} />
             {older.length === 0 ? null : (
               <details>
                 <summary>{`Show ${older.length} older ${older.length === 1 ? 'login' : 'logins'} in ${browser}`}</summary>
-                <ul class="sessions">
-                  {older.map((session) => (
-                    <Session key={session.id} session={session} isThis={isSessionOf(actor, session)} />
-                  ))}
-                </ul>
+                <Sessions actor={actor} sessions={older} />
               </details>
             )}
           </Fragment>
@@ -96,31 +92,34 @@ function byBrowser(sessions: readonly DashboardSession[]): BrowserSessions[] {
   });
 }
 
-function isSessionOf({ credential }: DashboardActor, session: DashboardSession): boolean {
-  return credential.kind === 'session' && credential.sessionId === session.id;
-}
-
-function Session(props: { readonly session: DashboardSession; readonly isThis: boolean }): VNode {
-  const { session, isThis } = props;
-  const browser = browserName(session.userAgent);
+function Sessions({ actor, sessions }: Pick<AccountPageProps, 'actor' | 'sessions'>): VNode {
+  const { credential } = actor;
   return (
-    <li>
-      <div>
-        {session.ip} {isThis ? <Badge tone="good">This browser</Badge> : null}
-        <br />
-        <span class="hint">
-          since <Moment time={session.authenticatedAt} />
-        </span>
-      </div>
-      {isThis ? null : (
-        <Form action="/account/sessions/end">
-          <input type="hidden" name="session" value={session.id} />
-          <button class="second">
-            End<span class="unseen">{` the session in ${browser} from ${session.ip}`}</span>
-          </button>
-        </Form>
-      )}
-    </li>
+    <ul class="sessions">
+      {sessions.map(({ id, ip, userAgent, authenticatedAt }) => {
+        const isThis = credential.kind === 'session' && credential.sessionId === id;
+        return (
+          <li key={id}>
+            <div>
+              {ip} {isThis ? <Badge tone="good">This browser</Badge> : null}
+              <br />
+              <span class="hint">
+                since <Moment time={authenticatedAt} />
+              </span>
+            </div>
+            {isThis ? null : (
+              <ActionButton
+                action="/account/sessions/end"
+                fields={{ session: id }}
+                of={`the session in ${browserName(userAgent)} from ${ip}`}
+              >
+                End
+              </ActionButton>
+            )}
+          </li>
+        );
+      })}
+    </ul>
   );
 }
 

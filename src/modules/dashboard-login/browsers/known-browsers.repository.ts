@@ -1,13 +1,15 @@
 import { Injectable } from '@nestjs/common';
+import { sha256 } from '../../../infrastructure/crypto/index.js';
 import { Transaction } from '../../../infrastructure/database/index.js';
 import { KnownBrowser } from './known-browser.entity.js';
 
+/** The browsers in which each user has logged in. `browser` is the value of the browser's cookie. */
 @Injectable()
 export class KnownBrowsersRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  async has(digest: Buffer): Promise<boolean> {
-    return this.transaction.manager.existsBy(KnownBrowser, { digest });
+  async knows(userId: string, browser: string): Promise<boolean> {
+    return this.transaction.manager.existsBy(KnownBrowser, { digest: digestOf(userId, browser) });
   }
 
   /** Returns when each of the users last logged in. Users without a known browser are absent. */
@@ -21,13 +23,17 @@ export class KnownBrowsersRepository {
   }
 
   /** @returns whether the browser was unknown; true for only one of several concurrent calls */
-  async add({ digest, userId, loggedInAt }: KnownBrowser): Promise<boolean> {
+  async remember(userId: string, browser: string, loggedInAt: Date): Promise<boolean> {
     const [row] = await this.transaction.manager.query<{ isNew: boolean }[]>(
       `INSERT INTO known_browser (digest, user_id, logged_in_at) VALUES ($1, $2, $3)
        ON CONFLICT (digest) DO UPDATE SET logged_in_at = excluded.logged_in_at
        RETURNING xmax = 0 AS "isNew"`,
-      [digest, userId, loggedInAt],
+      [digestOf(userId, browser), userId, loggedInAt],
     );
     return row?.isNew ?? false;
   }
+}
+
+function digestOf(userId: string, browser: string): Buffer {
+  return sha256(JSON.stringify([userId, browser]));
 }

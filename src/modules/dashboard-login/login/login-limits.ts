@@ -26,24 +26,17 @@ export interface CountedLogin {
  */
 @Injectable()
 export class LoginLimits {
-  private readonly perBrowser = this.limits.limit({
-    name: 'login-browser',
+  private readonly perBrowser = this.limits.limit('login-browser', { attempts: 10, within: 15 * MINUTE });
+  private readonly perAccountAndAddress = this.limits.limit('login-account-address', {
     attempts: 10,
     within: 15 * MINUTE,
   });
-  private readonly perAccountAndAddress = this.limits.limit({
-    name: 'login-account-address',
-    attempts: 10,
-    within: 15 * MINUTE,
-  });
-  private readonly perAddress = this.limits.limit({ name: 'login-address', attempts: 50, within: HOUR });
+  private readonly perAddress = this.limits.limit('login-address', { attempts: 50, within: HOUR });
   /** Attempts beyond this limit are delayed, not rejected. */
-  private readonly undelayed = this.limits.limit({
-    name: 'login-undelayed',
-    attempts: 10,
-    within: 15 * MINUTE,
-  });
-  private readonly perAccount = this.limits.limit({ name: 'login-account', attempts: 100, within: HOUR });
+  private readonly undelayed = this.limits.limit('login-undelayed', { attempts: 10, within: 15 * MINUTE });
+  private readonly perAccount = this.limits.limit('login-account', { attempts: 100, within: HOUR });
+  /** Wrong codes of the second step. */
+  readonly codesPerUser = this.limits.limit('second-factor', { attempts: 5, within: 15 * MINUTE });
 
   constructor(private readonly limits: AttemptLimitsRepository) {}
 

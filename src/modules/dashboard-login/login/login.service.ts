@@ -1,19 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
+import type { DashboardPrincipal } from '../../../infrastructure/auth/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
-import type { DashboardActor } from '../../../infrastructure/auth/index.js';
-import type { RequestOrigin } from '../../../infrastructure/http/index.js';
-import { SECOND } from '../../../infrastructure/time/index.js';
 import { tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
-import { AuditLog, type AuditOutcome } from '../../audit-logs/index.js';
+import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { DashboardUsersRepository, type DashboardUser } from '../../dashboard-users/index.js';
 import { AccountEmails } from '../account-emails.js';
-import type { LoginBrowser } from '../browsers/login-browser.js';
-import { KnownBrowsersService } from '../browsers/known-browsers.service.js';
-import { PasswordCheck } from '../passwords/password-check.js';
-import { RefusedAttempts } from '../refused-attempts.js';
+import { AccountLog } from '../account-log.js';
+import { KnownBrowsersRepository } from '../browsers/known-browsers.repository.js';
+import { PasswordsService } from '../passwords/passwords.service.js';
+import { SecondFactorService, type SecondFactorProof } from '../second-factor/second-factor.service.js';
 import type { SessionStage } from '../sessions/dashboard-session.entity.js';
 import { DashboardSessionsService, type OpenedSession } from '../sessions/dashboard-sessions.service.js';
+import type { LoginBrowser } from './login-form.js';
 import { LoginLimits } from './login-limits.js';
 
 /** Milliseconds; well above the time for a password hash (40) and an audit log entry (10). */
@@ -21,36 +20,42 @@ const FAILURE_INTERVAL = 400;
 /** Milliseconds that an attempt waits if many attempts on the account have failed. */
 const DELAY = 3 * SECOND;
 
-export interface LoginAttempt extends LoginBrowser {
+interface LoginAttempt extends LoginBrowser {
   readonly email: string;
   readonly password: string;
   /** The token of the browser's current session, which the new session replaces. */
   readonly replacing?: string | undefined;
 }
 
-/** The result of a login attempt with the correct password. */
-export interface OpenedLogin {
+/** The result of a step that succeeded. */
+interface OpenedLogin {
   readonly stage: SessionStage;
   readonly session: OpenedSession;
   /** Whether the login is complete and the user has not logged in with this browser before. */
   readonly isNewBrowser: boolean;
 }
 
-/** Logs users in and out. A failure does not show whether the account exists. */
+/**
+ * Logs users in: with the password, and then with the second factor if they have one. A failure of the first step does not show
+ * whether the account exists.
+ */
 @Injectable()
 export class LoginService {
   constructor(
     private readonly limits: LoginLimits,
-    private readonly browsers: KnownBrowsersService,
+    private readonly browsers: KnownBrowsersRepository,
     private readonly users: DashboardUsersRepository,
-    private readonly passwords: PasswordCheck,
+    private readonly passwords: PasswordsService,
+    private readonly secondFactor: SecondFactorService,
     private readonly sessions: DashboardSessionsService,
     private readonly emails: AccountEmails,
-    private readonly refused: RefusedAttempts,
-    private readonly auditLog: AuditLog,
+    private readonly log: AccountLog,
+    private readonly clock: Clock,
   ) {}
 
   /**
+   * Checks the password, and opens a session for the next step or for the dashboard.
+   *
    * @returns undefined when the email or password is wrong, or the user is disabled
    * @throws ApiError RATE_LIMIT_EXCEEDED
    */
@@ -58,10 +63,35 @@ export class LoginService {
     return maskFailureTiming(() => this.attempt(attempt));
   }
 
-  @Transactional()
-  async logOut(actor: DashboardActor, token: string): Promise<void> {
-    if (!(await this.sessions.end(token))) return;
-    await this.auditLog.record({ action: 'auth.logout', actor, target: { name: actor.email } });
+  /**
+   * Checks the second factor, and opens a session that grants access. Attempts are limited because a 6-digit code can be guessed.
+   *
+   * @param token of the session that the first step opened, which ends when the second step succeeds
+   * @returns undefined when the proof is wrong, or the first step has ended
+   * @throws ApiError RATE_LIMIT_EXCEEDED
+   */
+  async complete(
+    user: DashboardPrincipal,
+    token: string,
+    proof: SecondFactorProof,
+    from: LoginBrowser,
+  ): Promise<OpenedSession | undefined> {
+    const { userId, email } = user;
+    const { origin, browser } = from;
+    const wait = await this.limits.codesPerUser.count(userId);
+    if (wait !== undefined) {
+      await this.log.recordRefusal('second factor', userId, 'auth.login', { ...user, origin });
+      throw tooManyAttempts(wait);
+    }
+    const opened = await this.openWithSecondFactor(userId, token, proof, from);
+    if (!opened) {
+      await this.log.record('auth.login', { ...user, origin }, 'failure');
+      return undefined;
+    }
+    const subject = { email, ip: origin.ip, knownBrowser: browser };
+    await Promise.all([this.limits.codesPerUser.forget(userId), this.limits.forget(subject)]);
+    if (opened.isNewBrowser) this.emails.sendNewBrowser(email, origin);
+    return opened.session;
   }
 
   private async attempt(attempt: LoginAttempt): Promise<OpenedLogin | undefined> {
@@ -71,13 +101,14 @@ export class LoginService {
     const subject = { email, ip: origin.ip, knownBrowser: isKnown ? browser : undefined };
     const { wait, isSlowed } = await this.limits.count(subject);
     if (wait !== undefined) {
-      if (user && (await this.refused.isFirst('login', user.id))) await this.record(user, origin, 'denied');
+      if (user) await this.log.recordRefusal('login', user.id, 'auth.login', { ...user, origin });
       throw tooManyAttempts(wait);
     }
     if (isSlowed) await pause(DELAY);
     const isPasswordCorrect = await this.passwords.isCorrect(user?.passwordHash, password);
-    const opened = user && isPasswordCorrect ? await this.open(user, attempt) : undefined;
-    if (user && !opened) await this.record(user, origin, user.disabledAt ? 'denied' : 'failure');
+    const opened = user && isPasswordCorrect ? await this.openWithPassword(user, attempt) : undefined;
+    if (user && !opened)
+      await this.log.record('auth.login', { ...user, origin }, user.disabledAt ? 'denied' : 'failure');
     if (opened) await this.limits.subtract(subject);
     if (opened?.stage === 'complete') await this.limits.forget(subject);
     if (opened?.isNewBrowser) this.emails.sendNewBrowser(email, origin);
@@ -86,25 +117,42 @@ export class LoginService {
 
   /** Checks again whether the user was disabled or changed the password in the meantime. */
   @Transactional()
-  private async open(
+  private async openWithPassword(
     user: DashboardUser,
-    { origin, browser, replacing }: LoginAttempt,
+    attempt: LoginAttempt,
   ): Promise<OpenedLogin | undefined> {
     const current = await this.users.lock(user.id);
     if (!current || current.disabledAt || current.passwordHash !== user.passwordHash) return undefined;
-    if (replacing !== undefined) await this.sessions.end(replacing);
-    const stage = current.totpEnabledAt ? 'second_factor' : 'complete';
-    const session = await this.sessions.open(user.id, stage, origin);
-    // With a second factor, the second step completes the login and records its outcome.
-    if (stage !== 'complete') return { stage, session, isNewBrowser: false };
-    const isNewBrowser = await this.browsers.remember(user.id, browser);
-    await this.record(user, origin, 'success');
-    return { stage, session, isNewBrowser };
+    if (attempt.replacing !== undefined) await this.sessions.end(attempt.replacing);
+    return this.open(current, current.totpEnabledAt ? 'second_factor' : 'complete', attempt);
   }
 
-  private async record(user: DashboardUser, origin: RequestOrigin, outcome: AuditOutcome): Promise<void> {
-    const actor = { ...user, origin };
-    await this.auditLog.record({ action: 'auth.login', actor, target: { name: user.email }, outcome });
+  /** Takes the same lock as a password reset, so that no session opened here survives a concurrent reset. */
+  @Transactional()
+  private async openWithSecondFactor(
+    userId: string,
+    token: string,
+    proof: SecondFactorProof,
+    from: LoginBrowser,
+  ): Promise<OpenedLogin | undefined> {
+    const current = await this.users.lock(userId);
+    if (!current || current.disabledAt) return undefined;
+    if (!(await this.secondFactor.accepts(current, proof))) return undefined;
+    if (!(await this.sessions.end(token))) return undefined;
+    return this.open(current, 'complete', from);
+  }
+
+  /** With a second factor, the second step completes the login and records its outcome. */
+  private async open(
+    user: DashboardUser,
+    stage: SessionStage,
+    { origin, browser }: LoginBrowser,
+  ): Promise<OpenedLogin> {
+    const session = await this.sessions.open(user.id, stage, origin);
+    if (stage !== 'complete') return { stage, session, isNewBrowser: false };
+    const isNewBrowser = await this.browsers.remember(user.id, browser, this.clock.now());
+    await this.log.record('auth.login', { ...user, origin });
+    return { stage, session, isNewBrowser };
   }
 }
 

@@ -9,12 +9,7 @@ export class PasswordLinksRepository {
 
   /** Replaces an earlier link of the user. */
   async storeLink(link: PasswordLink): Promise<void> {
-    await this.transaction.manager.query(
-      `INSERT INTO password_link (token_hash, user_id, expires_at) VALUES ($1, $2, $3)
-       ON CONFLICT (user_id) DO UPDATE
-          SET token_hash = excluded.token_hash, expires_at = excluded.expires_at`,
-      [link.tokenHash, link.userId, link.expiresAt],
-    );
+    await this.transaction.manager.upsert(PasswordLink, link, ['userId']);
   }
 
   /** Returns the user of the link. */
@@ -25,11 +20,14 @@ export class PasswordLinksRepository {
 
   /** Deletes the link. @returns its user, to only one of several concurrent calls */
   async takeLink(tokenHash: Buffer, now: Date): Promise<string | undefined> {
-    const [[row]] = await this.transaction.manager.query<[{ userId: string }[], number]>(
-      'DELETE FROM password_link WHERE token_hash = $1 AND expires_at > $2 RETURNING user_id AS "userId"',
-      [tokenHash, now],
-    );
-    return row?.userId;
+    const { raw } = await this.transaction.manager
+      .createQueryBuilder()
+      .delete()
+      .from(PasswordLink)
+      .where({ tokenHash, expiresAt: MoreThan(now) })
+      .returning('user_id')
+      .execute();
+    return (raw as { user_id: string }[])[0]?.user_id;
   }
 
   async deleteLinkOf(userId: string): Promise<void> {

@@ -2,22 +2,25 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { sha256 } from '../../../infrastructure/crypto/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
-import { PublicAddress, type RequestOrigin } from '../../../infrastructure/http/index.js';
+import {
+  PublicAddress,
+  rateLimitKeyOfAddress,
+  type RequestOrigin,
+} from '../../../infrastructure/http/index.js';
 import { Clock, DAY, HOUR } from '../../../infrastructure/time/index.js';
-import { tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
-import { AuditLog } from '../../audit-logs/index.js';
+import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
 import {
   DashboardUsersRepository,
   EmailTakenError,
   hashPassword,
   type DashboardUser,
 } from '../../dashboard-users/index.js';
-import type { LoginBrowser } from '../browsers/login-browser.js';
-import { KnownBrowsersService } from '../browsers/known-browsers.service.js';
+import { AccountEmails } from '../account-emails.js';
+import { AccountLog } from '../account-log.js';
+import { KnownBrowsersRepository } from '../browsers/known-browsers.repository.js';
+import type { LoginBrowser } from '../login/login-form.js';
 import { LoginLimits } from '../login/login-limits.js';
 import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
-import { AccountEmails } from '../account-emails.js';
-import { ResetLimits } from './reset-limits.js';
 import { PasswordLinksRepository } from './password-links.repository.js';
 
 const RESET_LIFETIME = HOUR;
@@ -38,16 +41,19 @@ export type Redemption = 'set' | 'invalid' | 'taken';
  */
 @Injectable()
 export class PasswordLinksService {
+  private readonly resetsOfAccount = this.limits.limit('reset-account', { attempts: 5, within: HOUR });
+  private readonly resetsFromAddress = this.limits.limit('reset-address', { attempts: 20, within: HOUR });
+
   constructor(
+    private readonly limits: AttemptLimitsRepository,
     private readonly repository: PasswordLinksRepository,
     private readonly users: DashboardUsersRepository,
     private readonly sessions: DashboardSessionsService,
-    private readonly browsers: KnownBrowsersService,
+    private readonly browsers: KnownBrowsersRepository,
     private readonly emails: AccountEmails,
-    private readonly resetLimits: ResetLimits,
     private readonly loginLimits: LoginLimits,
     private readonly publicAddress: PublicAddress,
-    private readonly auditLog: AuditLog,
+    private readonly log: AccountLog,
     private readonly clock: Clock,
   ) {}
 
@@ -63,13 +69,16 @@ export class PasswordLinksService {
   }
 
   /**
-   * Counts a request for a new password. `sendReset` processes it after the response.
+   * Counts a request for a new password, whether or not the email has an account: requests could otherwise flood a mailbox.
+   * `sendReset` processes the request after the response.
    *
    * @throws ApiError RATE_LIMIT_EXCEEDED
    */
-  async countResetRequest(email: string, origin: RequestOrigin): Promise<void> {
-    const wait = await this.resetLimits.count(email, origin.ip);
-    if (wait !== undefined) throw tooManyAttempts(wait);
+  async countResetRequest(email: string, { ip }: RequestOrigin): Promise<void> {
+    await this.limits.countAll([
+      { limit: this.resetsOfAccount, subject: email, error: tooManyAttempts },
+      { limit: this.resetsFromAddress, subject: rateLimitKeyOfAddress(ip), error: tooManyAttempts },
+    ]);
   }
 
   /** Sends an email with a link in the background, if the address has an account that is not disabled. */
@@ -98,7 +107,7 @@ export class PasswordLinksService {
       const user = await this.setPassword(sha256(token), passwordHash, from);
       if (!user) return 'invalid';
       await this.loginLimits.forgetAccount(user.email);
-      if (user.passwordHash !== null) this.emails.sendChanged(user.email);
+      if (user.passwordHash !== null) this.emails.sendNotice(user.email, 'passwordChanged');
       return 'set';
     } catch (error) {
       if (error instanceof EmailTakenError) return 'taken';
@@ -118,9 +127,8 @@ export class PasswordLinksService {
     if (!user || user.disabledAt) return undefined;
     await this.users.setPassword(user.id, passwordHash);
     await this.sessions.endAll(user.id);
-    await this.browsers.remember(user.id, browser);
-    const actor = { ...user, origin };
-    await this.auditLog.record({ action: 'auth.password_reset', actor, target: { name: user.email } });
+    await this.browsers.remember(user.id, browser, this.clock.now());
+    await this.log.record('auth.password_reset', { ...user, origin });
     return user;
   }
 

@@ -1,13 +1,32 @@
 import { Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { FormFields } from '../../../infrastructure/http/index.js';
+import { requestOrigin, type FormFields } from '../../../infrastructure/http/index.js';
 import { PageRoute, FormBody, type PageResponse } from '../../../infrastructure/pages/index.js';
-import { PasswordResetPagesService } from './password-reset-pages.service.js';
-import { passwordSetPage, resetRequestPage } from './password-reset.pages.js';
+import { PasswordRules } from '../../dashboard-users/index.js';
+import { emailFromForm, loginBrowserOf } from '../login/login-form.js';
+import { PasswordLinksService, type Redemption } from './password-links.service.js';
+import {
+  addressTakenPage,
+  invalidLinkPage,
+  passwordSetPage,
+  resetRequestedPage,
+  resetRequestPage,
+  setPasswordPage,
+} from './password-reset.pages.js';
 
+const RESPONSES: Readonly<Record<Redemption, () => PageResponse>> = {
+  set: () => ({ redirectTo: '/password-reset/done' }),
+  invalid: invalidLinkPage,
+  taken: addressTakenPage,
+};
+
+/** The pages to request a link and to set a password with it. */
 @Controller('password-reset')
 export class PasswordResetController {
-  constructor(private readonly pages: PasswordResetPagesService) {}
+  constructor(
+    private readonly links: PasswordLinksService,
+    private readonly passwordRules: PasswordRules,
+  ) {}
 
   @Get()
   @PageRoute({ login: false })
@@ -15,26 +34,38 @@ export class PasswordResetController {
     return resetRequestPage();
   }
 
+  /** Looks up the account only after the response, whose time must not show whether the account exists. */
   @Post()
   @PageRoute({ login: false, form: true })
-  request(
+  async request(
     @FormBody() form: FormFields,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<PageResponse> {
-    return this.pages.request(form, request, response);
+    const email = emailFromForm(form);
+    if (email === undefined) return resetRequestPage({ missing: true });
+    await this.links.countResetRequest(email, requestOrigin(request));
+    response.once('close', () => this.links.sendReset(email));
+    return resetRequestedPage();
   }
 
   @Get('confirm')
   @PageRoute({ login: false })
-  show(@Query('token') token: unknown): Promise<PageResponse> {
-    return this.pages.show(token);
+  async show(@Query('token') token: unknown): Promise<PageResponse> {
+    const isValid = typeof token === 'string' && (await this.links.userOf(token)) !== null;
+    return isValid ? setPasswordPage({ token }) : invalidLinkPage();
   }
 
   @Post('confirm')
   @PageRoute({ login: false, form: true })
-  set(@FormBody() form: FormFields, @Req() request: Request): Promise<PageResponse> {
-    return this.pages.set(form, request);
+  async set(@FormBody() form: FormFields, @Req() request: Request): Promise<PageResponse> {
+    const token = form.get('token') ?? '';
+    const password = form.get('new_password') ?? '';
+    const user = await this.links.userOf(token);
+    if (!user) return invalidLinkPage();
+    const error = await this.passwordRules.problemWith(password, user);
+    if (error !== undefined) return setPasswordPage({ token, error });
+    return RESPONSES[await this.links.redeem(token, password, loginBrowserOf(request))]();
   }
 
   @Get('done')

@@ -4,10 +4,10 @@ import type { DashboardActor, DashboardPrincipal } from '../../../infrastructure
 import { Sealer, SecretDigest } from '../../../infrastructure/crypto/index.js';
 import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
-import { AuditLog } from '../../audit-logs/index.js';
 import { DashboardUsersRepository, type DashboardUser } from '../../dashboard-users/index.js';
 import { AccountEmails } from '../account-emails.js';
-import { PasswordConfirmation } from '../passwords/password-confirmation.js';
+import { AccountLog } from '../account-log.js';
+import { PasswordsService } from '../passwords/passwords.service.js';
 import { SecondFactorRepository } from './second-factor.repository.js';
 import { generateTotpSecret, totpStepOf, totpUri } from './totp.js';
 
@@ -37,11 +37,11 @@ export class SecondFactorService {
   constructor(
     private readonly repository: SecondFactorRepository,
     private readonly users: DashboardUsersRepository,
-    private readonly passwords: PasswordConfirmation,
+    private readonly passwords: PasswordsService,
     private readonly sealer: Sealer,
     private readonly digest: SecretDigest,
     private readonly emails: AccountEmails,
-    private readonly auditLog: AuditLog,
+    private readonly log: AccountLog,
     private readonly transaction: Transaction,
     private readonly clock: Clock,
   ) {}
@@ -71,7 +71,7 @@ export class SecondFactorService {
    */
   async enable(actor: DashboardActor, code: string): Promise<readonly string[] | undefined> {
     const codes = await this.add(actor, code);
-    if (codes) this.emails.sendSecondFactorEnabled(actor.email);
+    if (codes) this.emails.sendNotice(actor.email, 'secondFactorEnabled');
     return codes;
   }
 
@@ -83,11 +83,7 @@ export class SecondFactorService {
     if (step === undefined) return undefined;
     await this.users.change(user.id, { totpEnabledAt: this.clock.now(), totpLastStep: step });
     const codes = await this.renew(user.id);
-    await this.auditLog.record({
-      action: 'auth.two_factor_enable',
-      actor,
-      target: { name: actor.email },
-    });
+    await this.log.record('auth.two_factor_enable', actor);
     return codes;
   }
 
@@ -108,7 +104,7 @@ export class SecondFactorService {
   async renewRecoveryCodes(actor: DashboardActor, password: string): Promise<readonly string[] | undefined> {
     if (!(await this.passwords.confirm(actor, password, 'auth.recovery_codes_renew'))) return undefined;
     const codes = await this.replaceRecoveryCodes(actor);
-    if (codes.length > 0) this.emails.sendRecoveryCodesReplaced(actor.email);
+    if (codes.length > 0) this.emails.sendNotice(actor.email, 'recoveryCodesReplaced');
     return codes;
   }
 
@@ -133,18 +129,13 @@ export class SecondFactorService {
     if (!user?.totpEnabledAt) return false;
     await this.users.change(userId, { totpSecretSealed: null, totpEnabledAt: null, totpLastStep: null });
     await this.repository.deleteRecoveryCodes(userId);
-    this.transaction.afterCommit(() => this.emails.sendSecondFactorDisabled(user.email));
+    this.transaction.afterCommit(() => this.emails.sendNotice(user.email, 'secondFactorDisabled'));
     return true;
   }
 
   @Transactional()
   private async remove(actor: DashboardActor): Promise<void> {
-    if (!(await this.reset(actor.userId))) return;
-    await this.auditLog.record({
-      action: 'auth.two_factor_disable',
-      actor,
-      target: { name: actor.email },
-    });
+    if (await this.reset(actor.userId)) await this.log.record('auth.two_factor_disable', actor);
   }
 
   @Transactional()
@@ -152,8 +143,7 @@ export class SecondFactorService {
     const user = await this.users.lock(actor.userId);
     if (!user?.totpEnabledAt) return [];
     const codes = await this.renew(user.id);
-    const target = { name: actor.email };
-    await this.auditLog.record({ action: 'auth.recovery_codes_renew', actor, target });
+    await this.log.record('auth.recovery_codes_renew', actor);
     return codes;
   }
 

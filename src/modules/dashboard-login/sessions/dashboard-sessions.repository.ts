@@ -39,11 +39,9 @@ export class DashboardSessionsRepository {
     return affected === 1;
   }
 
-  async endAll(userId: string): Promise<void> {
-    await this.transaction.manager.delete(DashboardSession, { userId });
-  }
-
-  async endAllBut(userId: string, id: string): Promise<void> {
-    await this.transaction.manager.delete(DashboardSession, { userId, id: Not(id) });
+  /** @param exceptId the session that stays, if any */
+  async endAll(userId: string, exceptId?: string): Promise<void> {
+    const ended = exceptId === undefined ? { userId } : { userId, id: Not(exceptId) };
+    await this.transaction.manager.delete(DashboardSession, ended);
   }
 }

@@ -10,8 +10,8 @@ import { sha256 } from '../../../infrastructure/crypto/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import type { RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
-import { AuditLog } from '../../audit-logs/index.js';
-import { DashboardUsersService } from '../../dashboard-users/index.js';
+import { DashboardUsersRepository, DashboardUsersService } from '../../dashboard-users/index.js';
+import { AccountLog } from '../account-log.js';
 import type { DashboardSession, SessionStage } from './dashboard-session.entity.js';
 import { DashboardSessionsRepository } from './dashboard-sessions.repository.js';
 
@@ -32,7 +32,8 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
   constructor(
     private readonly repository: DashboardSessionsRepository,
     private readonly users: DashboardUsersService,
-    private readonly auditLog: AuditLog,
+    private readonly usersRepository: DashboardUsersRepository,
+    private readonly log: AccountLog,
     private readonly clock: Clock,
   ) {
     super();
@@ -50,8 +51,7 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
       stage,
       authenticatedAt,
       expiresAt,
-      ip: origin.ip,
-      userAgent: origin.userAgent,
+      ...origin,
     });
     return { token, expiresAt };
   }
@@ -65,7 +65,8 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
   }
 
   /** Returns the user whose password was correct and whose second factor is still missing. */
-  async awaitingSecondFactor(token: string): Promise<DashboardPrincipal | undefined> {
+  async awaitingSecondFactor(token: string | undefined): Promise<DashboardPrincipal | undefined> {
+    if (token === undefined) return undefined;
     const session = await this.repository.find(sha256(token), 'second_factor', this.clock.now());
     return session ? this.users.principal(session.userId) : undefined;
   }
@@ -73,6 +74,11 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
   /** @returns whether the session existed; true for only one of several concurrent calls */
   async end(token: string): Promise<boolean> {
     return this.repository.end(sha256(token));
+  }
+
+  @Transactional()
+  async logOut(actor: DashboardActor, token: string): Promise<void> {
+    if (await this.end(token)) await this.log.record('auth.logout', actor);
   }
 
   /** Returns the newest session first. */
@@ -83,27 +89,20 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
   /** Ends another session of the user. */
   @Transactional()
   async endOne(actor: DashboardActor, sessionId: string): Promise<void> {
-    if (await this.repository.endOne(actor.userId, sessionId)) await this.recordEnd(actor);
+    if (await this.repository.endOne(actor.userId, sessionId))
+      await this.log.record('auth.session_end', actor);
   }
 
-  async endAll(userId: string): Promise<void> {
-    await this.repository.endAll(userId);
-  }
-
-  /** Ends all sessions of the user except the given one. */
-  async endOthers(userId: string, sessionId: string): Promise<void> {
-    await this.repository.endAllBut(userId, sessionId);
+  /** @param exceptId the session that stays, if any */
+  async endAll(userId: string, exceptId?: string): Promise<void> {
+    await this.repository.endAll(userId, exceptId);
   }
 
   /** Ends all other sessions of the user, and the access of all devices. */
   @Transactional()
   async endAllOtherAccess(actor: DashboardActor, sessionId: string): Promise<void> {
-    await this.users.endAccess(actor.userId);
-    await this.repository.endAllBut(actor.userId, sessionId);
-    await this.recordEnd(actor);
-  }
-
-  private async recordEnd(actor: DashboardActor): Promise<void> {
-    await this.auditLog.record({ action: 'auth.session_end', actor, target: { name: actor.email } });
+    await this.usersRepository.endAccess(actor.userId);
+    await this.endAll(actor.userId, sessionId);
+    await this.log.record('auth.session_end', actor);
   }
 }

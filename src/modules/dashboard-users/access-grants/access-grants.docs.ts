@@ -4,15 +4,15 @@ import {
   withSharedMessages,
   type OperationDocument,
 } from '../../../infrastructure/openapi/index.js';
-import { USER_NOT_FOUND } from '../users/dashboard-user-errors.js';
+import { USER_NOT_FOUND } from '../users/user-administration.service.js';
+import { AccessGrantResponse, CreateAccessGrantRequest, EXAMPLE_GRANT_ID } from './access-grants.dto.js';
 import {
   ACCESS_GRANT_NOT_FOUND,
   CANNOT_GRANT_TO_YOURSELF,
   MAX_GRANTS,
   ONLY_OWNERS_GRANT_OWNER,
   ROLE_ALREADY_SUFFICIENT,
-} from './access-grant-errors.js';
-import { AccessGrantResponse, CreateAccessGrantRequest, EXAMPLE_GRANT_ID } from './access-grants.dto.js';
+} from './access-grants.service.js';
 
 const ONLY_OWNERS = withSharedMessages('OnlyOwnersGrantOwner', INSUFFICIENT_ROLE, ONLY_OWNERS_GRANT_OWNER);
 

@@ -4,7 +4,7 @@ import {
   Allowed,
   Badge,
   ButtonLink,
-  Confirmation,
+  confirmationPage,
   Done,
   EmptyState,
   Form,
@@ -17,8 +17,7 @@ import {
   TextField,
   type Page,
 } from '../../../infrastructure/pages/index.js';
-import { ROLE_NAMES } from '../users/role-names.js';
-import { mayManage } from '../users/user-administration.service.js';
+import { mayManage, ROLE_NAMES } from '../roles.js';
 import { GRANTED_ROLES, type AccessGrantResponse } from './access-grants.dto.js';
 
 export const GRANTS_PATH = '/dashboard/access-grants';
@@ -195,19 +194,17 @@ export function newGrantPage(props: NewGrantPageProps): Page {
 
 /** @param problem why the grant was not revoked */
 export function revokePage({ id, email, role, expires_at }: AccessGrantResponse, problem?: string): Page {
-  return {
+  return confirmationPage({
     title: `Revoke the role of ${email}?`,
     parent: GRANTS,
-    content: (
-      <>
-        <Problem message={problem} />
-        <Confirmation action={revokePath(id)} button="Revoke role" cancel={GRANTS_PATH}>
-          <p>
-            The user has the role {ROLE_NAMES[role]} until <Moment time={expires_at} />. If you revoke it,
-            they immediately have their own role again.
-          </p>
-        </Confirmation>
-      </>
+    action: revokePath(id),
+    button: 'Revoke role',
+    problem,
+    children: (
+      <p>
+        The user has the role {ROLE_NAMES[role]} until <Moment time={expires_at} />. If you revoke it, they
+        immediately have their own role again.
+      </p>
     ),
-  };
+  });
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { IsNull, MoreThan } from 'typeorm';
 import { Transaction } from '../../../infrastructure/database/index.js';
 import { AccessGrant } from './access-grant.entity.js';
 
@@ -41,10 +42,11 @@ export class AccessGrantsRepository {
 
   /** @returns whether the grant was in force; true for only one of several concurrent calls */
   async revoke(id: string, now: Date): Promise<boolean> {
-    const [, count] = await this.transaction.manager.query<[unknown, number]>(
-      `UPDATE access_grant SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL AND expires_at > $2`,
-      [id, now],
+    const { affected } = await this.transaction.manager.update(
+      AccessGrant,
+      { id, revokedAt: IsNull(), expiresAt: MoreThan(now) },
+      { revokedAt: now },
     );
-    return count > 0;
+    return affected === 1;
   }
 }

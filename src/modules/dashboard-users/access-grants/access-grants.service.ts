@@ -3,21 +3,26 @@ import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import { DASHBOARD_ROLES, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
-import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import { ErrorKind, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { AuditLog } from '../../audit-logs/index.js';
-import { RoleChangeDenied, RoleDenials } from '../role-denials.js';
-import { USER_NOT_FOUND } from '../users/dashboard-user-errors.js';
+import { mayManage, RoleChangeDenied, RoleDenials } from '../roles.js';
 import { DashboardUsersRepository } from '../users/dashboard-users.repository.js';
-import {
-  ACCESS_GRANT_NOT_FOUND,
-  MAX_GRANTS,
-  CANNOT_GRANT_TO_YOURSELF,
-  ONLY_OWNERS_GRANT_OWNER,
-  ROLE_ALREADY_SUFFICIENT,
-} from './access-grant-errors.js';
+import { USER_NOT_FOUND } from '../users/user-administration.service.js';
 import type { AccessGrantResponse, CreateAccessGrantRequest, GrantedRole } from './access-grants.dto.js';
 import { AccessGrantsRepository, type GrantOfUser } from './access-grants.repository.js';
+
+export const ACCESS_GRANT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
+  label: 'AccessGrantNotFound',
+  when: 'The organization has no access grant with this ID.',
+  message: 'There is no access grant with this ID.',
+});
+
+export const ONLY_OWNERS_GRANT_OWNER = 'Only an owner may grant or revoke the role owner.';
+export const CANNOT_GRANT_TO_YOURSELF = 'You cannot grant access to yourself.';
+export const ROLE_ALREADY_SUFFICIENT = 'The user already has this role or a higher one.';
+/** Maximum number of grants in a list. */
+export const MAX_GRANTS = 200;
 
 /** Manages privileged access: a higher role for a limited time and with a reason. */
 @Injectable()
@@ -35,10 +40,8 @@ export class AccessGrantsService {
     return grants.map((grant) => this.toResponse(grant));
   }
 
-  async get({ organizationId }: DashboardActor, id: string): Promise<AccessGrantResponse> {
-    const grant = isUUID(id) ? await this.repository.find(organizationId, id) : undefined;
-    if (!grant) throw ACCESS_GRANT_NOT_FOUND.error();
-    return this.toResponse(grant);
+  async get(actor: DashboardActor, id: string): Promise<AccessGrantResponse> {
+    return this.toResponse(await this.grantOf(actor, id));
   }
 
   async create(actor: DashboardActor, request: CreateAccessGrantRequest): Promise<AccessGrantResponse> {
@@ -83,15 +86,19 @@ export class AccessGrantsService {
 
   @Transactional()
   private async end(actor: DashboardActor, id: string): Promise<GrantOfUser> {
-    const grant = isUUID(id) ? await this.repository.find(actor.organizationId, id) : undefined;
-    if (!grant) throw ACCESS_GRANT_NOT_FOUND.error();
+    const grant = await this.grantOf(actor, id);
     requireRoleFor(actor, grant.role, grant.email);
     const now = this.clock.now();
     // Only one of several concurrent requests revokes the grant and records it.
-    if (!(await this.repository.revoke(grant.id, now)))
-      return (await this.repository.find(actor.organizationId, id)) ?? grant;
+    if (!(await this.repository.revoke(grant.id, now))) return this.grantOf(actor, id);
     await this.auditLog.record({ action: 'access_grant.revoke', actor, target: { name: grant.email } });
     return { ...grant, revokedAt: now };
+  }
+
+  private async grantOf({ organizationId }: DashboardActor, id: string): Promise<GrantOfUser> {
+    const grant = isUUID(id) ? await this.repository.find(organizationId, id) : undefined;
+    if (!grant) throw ACCESS_GRANT_NOT_FOUND.error();
+    return grant;
   }
 
   private toResponse(grant: GrantOfUser): AccessGrantResponse {
@@ -111,5 +118,5 @@ export class AccessGrantsService {
 }
 
 function requireRoleFor(actor: DashboardActor, role: GrantedRole, target: string): void {
-  if (role === 'owner' && actor.role !== 'owner') throw new RoleChangeDenied(ONLY_OWNERS_GRANT_OWNER, target);
+  if (!mayManage(actor, role)) throw new RoleChangeDenied(ONLY_OWNERS_GRANT_OWNER, target);
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
 import type { DashboardRole } from '../../../infrastructure/auth/index.js';
 
@@ -48,4 +49,27 @@ export class DashboardUser {
 
   @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
   createdAt!: Date;
+}
+
+type NewUser = Pick<DashboardUser, 'organizationId' | 'email' | 'name' | 'role' | 'passwordHash'>;
+
+/** Returns a user to add, whose email may have capital letters. */
+export function newUser(
+  { organizationId, email, name, role, passwordHash }: NewUser,
+  createdAt: Date,
+): DashboardUser {
+  return {
+    id: randomUUID(),
+    organizationId,
+    email: email.toLowerCase(),
+    name,
+    role,
+    passwordHash,
+    disabledAt: null,
+    totpSecretSealed: null,
+    totpEnabledAt: null,
+    totpLastStep: null,
+    accessVersion: 0,
+    createdAt,
+  };
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { IsNull, Not } from 'typeorm';
+import { IsNull, LessThan, Not } from 'typeorm';
 import { Transaction, unlessDuplicate, violatesUnique } from '../../../infrastructure/database/index.js';
 import { DashboardUser } from './dashboard-user.entity.js';
 
@@ -117,12 +117,17 @@ export class DashboardUsersRepository {
 
   /** @returns whether the step is later than all steps before; true for only one of several concurrent calls */
   async acceptTotpStep(id: string, step: number): Promise<boolean> {
-    const [, count] = await this.transaction.manager.query<[unknown, number]>(
-      `UPDATE dashboard_user SET totp_last_step = $2
-        WHERE id = $1 AND totp_enabled_at IS NOT NULL AND (totp_last_step IS NULL OR totp_last_step < $2)`,
-      [id, step],
-    );
-    return count === 1;
+    const enabled = { id, totpEnabledAt: Not(IsNull()) };
+    const { affected } = await this.transaction.manager
+      .createQueryBuilder()
+      .update(DashboardUser)
+      .set({ totpLastStep: step })
+      .where([
+        { ...enabled, totpLastStep: IsNull() },
+        { ...enabled, totpLastStep: LessThan(step) },
+      ])
+      .execute();
+    return affected === 1;
   }
 
   /** Deletes the user with their sessions and grants. */

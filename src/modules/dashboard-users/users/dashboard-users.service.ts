@@ -1,11 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isEmail, isUUID } from 'class-validator';
 import type { DashboardPrincipal, DashboardRole } from '../../../infrastructure/auth/index.js';
 import { OperatorError } from '../../../infrastructure/errors/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { validateName } from '../../../infrastructure/validation/index.js';
-import type { DashboardUser } from './dashboard-user.entity.js';
+import { newUser, type DashboardUser } from './dashboard-user.entity.js';
 import { DashboardUsersRepository } from './dashboard-users.repository.js';
 import { generatePassword, hashPassword } from './password.js';
 import { PasswordRules } from './password-rules.js';
@@ -49,23 +48,11 @@ export class DashboardUsersService {
       if (problem !== undefined) throw new OperatorError(problem);
     }
     const password = user.password ?? generatePassword();
-    const id = randomUUID();
-    const added = await this.repository.add({
-      id,
-      organizationId: user.organizationId,
-      email,
-      name: user.name,
-      role: user.role,
-      passwordHash: await hashPassword(password),
-      disabledAt: null,
-      totpSecretSealed: null,
-      totpEnabledAt: null,
-      totpLastStep: null,
-      accessVersion: 0,
-      createdAt: this.clock.now(),
-    });
-    if (!added) throw new OperatorError('A user with this email address already exists.');
-    return { id, email, password };
+    const passwordHash = await hashPassword(password);
+    const added = newUser({ ...user, passwordHash }, this.clock.now());
+    if (!(await this.repository.add(added)))
+      throw new OperatorError('A user with this email address already exists.');
+    return { id: added.id, email, password };
   }
 
   /**
@@ -75,11 +62,6 @@ export class DashboardUsersService {
    */
   async principal(userId: string): Promise<DashboardPrincipal | undefined> {
     return this.principals.find(userId, this.clock.now());
-  }
-
-  /** Ends the user's access tokens and device approvals. */
-  async endAccess(userId: string): Promise<void> {
-    await this.repository.endAccess(userId);
   }
 
   /** Returns the users of an organization for operators, in the order in which they were added. */
@@ -101,9 +83,5 @@ export class DashboardUsersService {
     const user = isUUID(userId) ? await this.repository.find(userId) : null;
     if (!user) throw new OperatorError(`There is no user ${userId}.`);
     return user;
-  }
-
-  async organizationName(organizationId: string): Promise<string> {
-    return this.repository.organizationName(organizationId);
   }
 }

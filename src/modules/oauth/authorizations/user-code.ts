@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import type { SecretDigest } from '../../../infrastructure/crypto/index.js';
 
 /** RFC 8628, section 6.1: only consonants, so that codes do not form words, and no digits. */
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
@@ -24,4 +25,14 @@ export function formatUserCode(code: string): string {
 export function parseUserCode(text: string): string | undefined {
   const code = text.toUpperCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
   return USER_CODE.test(code) ? code : undefined;
+}
+
+/** Returns the keyed digest under which a user code is stored. */
+export function digestOfUserCode(digest: SecretDigest, userCode: string): Buffer {
+  return digest.of(`user code ${userCode}`);
+}
+
+/** Returns the additional data that binds a sealed user code to its device authorization. */
+export function ownerOfUserCode(id: string): string[] {
+  return ['device_authorization', id];
 }

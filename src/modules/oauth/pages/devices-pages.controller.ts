@@ -3,20 +3,20 @@ import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/
 import type { FormFields } from '../../../infrastructure/http/index.js';
 import { FormBody, PageRoute, type PageResponse } from '../../../infrastructure/pages/index.js';
 import { ApiClientDirectory } from '../../api-clients/index.js';
-import { DeviceAccessService } from '../tokens/device-access.service.js';
+import { DeviceApprovalsService } from '../authorizations/device-approvals.service.js';
 import { devicesPage, DEVICES_PATH } from './devices.pages.js';
 
 @Controller('dashboard/devices')
 export class DevicesPagesController {
   constructor(
-    private readonly devices: DeviceAccessService,
+    private readonly approvals: DeviceApprovalsService,
     private readonly clients: ApiClientDirectory,
   ) {}
 
   @Get()
   @PageRoute({ login: true })
   async list(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
-    const devices = await this.devices.list(actor);
+    const devices = await this.approvals.listAccess(actor);
     const clientIds = [...new Set(devices.map(({ clientId }) => clientId))];
     const names = await Promise.all(clientIds.map((id) => this.clients.nameOf(id)));
     return devicesPage(devices, new Map(clientIds.map((id, index) => [id, names[index] ?? id])));
@@ -25,7 +25,7 @@ export class DevicesPagesController {
   @Post()
   @PageRoute({ login: true, form: true })
   async end(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
-    await this.devices.end(actor, form.get('device') ?? '');
+    await this.approvals.endAccess(actor, form.get('device') ?? '');
     return { redirectTo: `${DEVICES_PATH}?done=ended` };
   }
 }

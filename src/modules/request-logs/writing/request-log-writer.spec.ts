@@ -41,15 +41,16 @@ describe('RequestLogWriter', () => {
     const begin = performance.now();
     writer.beforeApplicationShutdown();
     // Connections, handlers and tasks have taken their time.
-    const { now } = performance;
-    performance.now = () => begin + STOP_TIMEOUT - 4_000;
+    const elapsed = import.meta.jest
+      .spyOn(performance, 'now')
+      .mockImplementation(() => begin + STOP_TIMEOUT - 4_000);
     try {
       await writer.close();
       const folder = join(dataDirectory, 'request-log');
       const [file = ''] = readdirSync(folder);
       expect(readFileSync(join(folder, file), 'utf8')).toContain('/running');
     } finally {
-      performance.now = now;
+      elapsed.mockRestore();
       rmSync(dataDirectory, { recursive: true });
     }
   });

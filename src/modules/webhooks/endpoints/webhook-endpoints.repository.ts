@@ -70,7 +70,7 @@ export class WebhookEndpointsRepository {
    * @returns whether this changed anything
    */
   async resume(id: string): Promise<boolean> {
-    const [, changed] = await this.transaction.manager.query<[unknown, number]>(
+    const changed = await this.transaction.change(
       `UPDATE webhook_lane SET paused_at = NULL, failing_since = NULL
         WHERE endpoint_id = $1 AND paused_at IS NOT NULL`,
       [id],
@@ -93,7 +93,7 @@ export class WebhookEndpointsRepository {
    * @returns whether this changed anything
    */
   async endDisabled(id: string, now: Date): Promise<boolean> {
-    const [, changed] = await this.transaction.manager.query<[unknown, number]>(
+    const changed = await this.transaction.change(
       `UPDATE webhook_endpoint
           SET disabled_at = NULL,
               missed_periods = missed_periods + tstzmultirange(

@@ -94,7 +94,7 @@ export class WebhookEventsRepository implements EventBodies {
   private async deleteKeysBefore(time: Date): Promise<void> {
     let deleted: number;
     do {
-      [, deleted] = await this.transaction.manager.query<[unknown, number]>(
+      deleted = await this.transaction.change(
         `DELETE FROM webhook_event_key WHERE (client_id, key) IN (
            SELECT client_id, key FROM webhook_event_key WHERE created_at < $1 ORDER BY created_at LIMIT $2)`,
         [time, KEYS_PER_STATEMENT],

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { PublicAddress } from '../../../infrastructure/http/index.js';
-import { Mailer, type Mail } from '../../../infrastructure/mail/index.js';
+import { Mailer, type Mail } from '../../../infrastructure/messages/index.js';
 import { maskedUrl } from '../../../infrastructure/logging/index.js';
 import { dashboardPath } from '../../../infrastructure/pages/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';

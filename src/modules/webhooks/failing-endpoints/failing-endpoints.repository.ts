@@ -63,7 +63,7 @@ export class FailingEndpointsRepository {
    * @returns whether it was disabled
    */
   async disable(id: string, { untilWarning, untilDisabled }: FailingTimes, now: Date): Promise<boolean> {
-    const [, disabled] = await this.transaction.manager.query<[unknown, number]>(
+    const disabled = await this.transaction.change(
       `WITH endpoint AS MATERIALIZED (SELECT id FROM webhook_endpoint WHERE id = $3 FOR NO KEY UPDATE),
             lane AS (
               UPDATE webhook_lane lane SET paused_at = $4

@@ -51,14 +51,15 @@ export class RecoveriesRepository {
 
   /** Claims a recovery that no process runs. */
   async claim(): Promise<ClaimedRecovery | undefined> {
-    const [[recovery]] = await this.transaction.manager.query<[ClaimedRecovery[], number]>(
-      `UPDATE webhook_recovery SET lease_until = now() + interval '${LEASE}'
-         FROM webhook_endpoint
-        WHERE id = endpoint_id
-          AND endpoint_id = (SELECT endpoint_id FROM webhook_recovery
+    const [recovery] = await this.transaction.manager.query<ClaimedRecovery[]>(
+      `WITH claimed AS (
+         UPDATE webhook_recovery SET lease_until = now() + interval '${LEASE}'
+          WHERE endpoint_id = (SELECT endpoint_id FROM webhook_recovery
                                 WHERE finished_at IS NULL AND lease_until < now()
                                 ORDER BY requested_at LIMIT 1 FOR UPDATE SKIP LOCKED)
-       RETURNING endpoint_id AS "endpointId", client_id AS "clientId", ${COLUMNS}`,
+         RETURNING *)
+       SELECT endpoint_id AS "endpointId", client_id AS "clientId", ${COLUMNS}
+         FROM claimed JOIN webhook_endpoint ON id = endpoint_id`,
     );
     return recovery;
   }

@@ -1,0 +1,92 @@
+import { IsUrl, type ValidationArguments } from 'class-validator';
+import { Configuration, EnvironmentVariable, IsIntegerBetween, Satisfies } from '../config/index.js';
+
+const API_URL = { require_tld: false, require_protocol: true, protocols: ['http', 'https'] };
+
+const MAX_MESSAGES = 100_000_000;
+
+const ALL_OR_NONE =
+  'requires the other settings of Twilio: set TWILIO_ACCOUNT_SID, TWILIO_AUTH_TOKEN and TWILIO_FROM, or none of them';
+
+function hasOthers(_value: unknown, context?: ValidationArguments): boolean {
+  return (context?.object as TextMessagesConfiguration | undefined)?.account !== undefined;
+}
+
+const isPathSegment = (value: unknown): boolean => /^[\w-]+$/.test(String(value));
+
+/** What is needed to send messages through the provider. */
+export interface TwilioAccount {
+  readonly accountSid: string;
+  readonly authToken: string;
+  readonly from: string;
+  readonly apiUrl: string;
+}
+
+@Configuration('Text messages')
+export class TextMessagesConfiguration {
+  @EnvironmentVariable(
+    'TWILIO_ACCOUNT_SID',
+    'Account at Twilio that sends text messages, such as sign-in links. Without it, every text message is written to a file in the data directory.',
+  )
+  @Satisfies(isPathSegment, 'accountSid must be the SID of an account, such as AC followed by 32 digits')
+  @Satisfies(hasOthers, `accountSid ${ALL_OR_NONE}`)
+  accountSid?: string;
+
+  @EnvironmentVariable('TWILIO_AUTH_TOKEN', 'Secret of the account at Twilio.', { secret: true })
+  @Satisfies(hasOthers, `authToken ${ALL_OR_NONE}`)
+  authToken?: string;
+
+  @EnvironmentVariable(
+    'TWILIO_FROM',
+    'Sender of text messages: a phone number of the account, such as `+12125550123`, or the SID of a messaging service (`MG…`).',
+  )
+  @Satisfies(hasOthers, `from ${ALL_OR_NONE}`)
+  from?: string;
+
+  @EnvironmentVariable(
+    'TWILIO_API_URL',
+    'URL of the API of Twilio or of a compatible provider. Requests are subject to the settings of webhook sending, including `WEBHOOK_TARGETS` and `WEBHOOK_PROXY_URL`.',
+  )
+  @IsUrl(API_URL)
+  apiUrl: string = 'https://api.twilio.com';
+
+  @EnvironmentVariable(
+    'TEXT_MESSAGES_IN_DEVELOPMENT',
+    'Whether text messages of clients of the environment `development` are sent too. By default, they are written to files in the data directory.',
+  )
+  inDevelopment: boolean = false;
+
+  @EnvironmentVariable(
+    'TEXT_MESSAGES_PER_NUMBER_AND_HOUR',
+    'Maximum number of text messages to one phone number per hour, from all clients together. One client can send half of them.',
+  )
+  @IsIntegerBetween(1, MAX_MESSAGES)
+  perNumberAndHour: number = 10;
+
+  @EnvironmentVariable(
+    'TEXT_MESSAGES_PER_NUMBER_AND_DAY',
+    'Maximum number of text messages to one phone number per day, from all clients together. One client can send half of them.',
+  )
+  @IsIntegerBetween(1, MAX_MESSAGES)
+  perNumberAndDay: number = 40;
+
+  @EnvironmentVariable(
+    'TEXT_MESSAGES_PER_CLIENT_AND_DAY',
+    'Maximum number of text messages of one client per day.',
+  )
+  @IsIntegerBetween(1, MAX_MESSAGES)
+  perClientAndDay: number = 10_000;
+
+  @EnvironmentVariable(
+    'TEXT_MESSAGES_PER_DAY',
+    'Maximum number of text messages of all clients together per day. Messages that are written to files count separately.',
+  )
+  @IsIntegerBetween(1, MAX_MESSAGES)
+  perDay: number = 100_000;
+
+  get account(): TwilioAccount | undefined {
+    const { accountSid, authToken, from, apiUrl } = this;
+    if (accountSid === undefined || authToken === undefined || from === undefined) return undefined;
+    return { accountSid, authToken, from, apiUrl };
+  }
+}

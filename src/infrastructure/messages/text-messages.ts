@@ -1,0 +1,149 @@
+import { Injectable } from '@nestjs/common';
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import type { PlatformEnvironment } from '../config/index.js';
+import { TOO_MANY_REQUESTS, type ApiError } from '../errors/index.js';
+import type { AttributedClient } from '../http/index.js';
+import { CounterMetric, Metrics } from '../metrics/index.js';
+import { AttemptLimitsRepository, type LimitedAttempt } from '../rate-limiting/index.js';
+import { DAY, HOUR } from '../time/index.js';
+import { TextMessagesConfiguration } from './text-messages.configuration.js';
+import { TextMessageSender, UndeliverableTextMessage, type AddressedText } from './text-message-sender.js';
+
+const TEXT_MESSAGES = new CounterMetric({
+  name: 'mcs_text_messages_total',
+  help: 'Text messages by outcome: `accepted` by the provider, `written` to a file instead of sent, `undeliverable` because the provider never accepts messages to the number, or `failed`.',
+  labels: ['outcome'],
+});
+
+/** The sender of each environment. */
+export class TextMessageSenders {
+  constructor(readonly of: Readonly<Record<PlatformEnvironment, TextMessageSender>>) {}
+}
+
+/** A text message for a user of a client. */
+export interface TextMessage extends AddressedText {
+  readonly client: AttributedClient;
+}
+
+interface MessageLimit {
+  /** The name of the limit, after `text-messages-per-`. */
+  readonly name: string;
+  /** Milliseconds. */
+  readonly within: number;
+  readonly attempts: (settings: TextMessagesConfiguration) => number;
+  readonly subject: (message: Readonly<Record<'clientId' | 'outcome' | 'to', string>>) => string;
+  /** Says what the client exceeded. Absent if other clients' messages count too: it must not learn of them. */
+  readonly problem?: (attempts: number) => string;
+}
+
+/** The error of limits that clients share. */
+const UNAVAILABLE = 'The service cannot send the text message now.';
+
+/** One client cannot use up the messages that the users of other clients may get at the same phone number. */
+const ofOneClient = (attempts: number): number => Math.ceil(attempts / 2);
+
+/**
+ * Messages that are sent and messages that are written to files (`outcome`) count separately, so that development cannot use up
+ * the messages of production.
+ */
+const LIMITS: readonly MessageLimit[] = [
+  {
+    name: 'client-number-and-hour',
+    within: HOUR,
+    attempts: ({ perNumberAndHour }) => ofOneClient(perNumberAndHour),
+    subject: ({ clientId, outcome, to }) => `${clientId} ${outcome} ${to}`,
+    problem: (attempts) =>
+      `The company can send at most ${attempts} text messages per hour to one phone number.`,
+  },
+  {
+    name: 'client-number-and-day',
+    within: DAY,
+    attempts: ({ perNumberAndDay }) => ofOneClient(perNumberAndDay),
+    subject: ({ clientId, outcome, to }) => `${clientId} ${outcome} ${to}`,
+    problem: (attempts) =>
+      `The company can send at most ${attempts} text messages per day to one phone number.`,
+  },
+  {
+    name: 'number-and-hour',
+    within: HOUR,
+    attempts: ({ perNumberAndHour }) => perNumberAndHour,
+    subject: ({ outcome, to }) => `${outcome} ${to}`,
+  },
+  {
+    name: 'number-and-day',
+    within: DAY,
+    attempts: ({ perNumberAndDay }) => perNumberAndDay,
+    subject: ({ outcome, to }) => `${outcome} ${to}`,
+  },
+  {
+    name: 'client',
+    within: DAY,
+    attempts: ({ perClientAndDay }) => perClientAndDay,
+    subject: ({ clientId }) => clientId,
+    problem: (attempts) => `The company can send at most ${attempts} text messages per day.`,
+  },
+  {
+    name: 'day',
+    within: DAY,
+    attempts: ({ perDay }) => perDay,
+    subject: ({ outcome }) => outcome,
+  },
+];
+
+/** Sends text messages. Before you send a message, count it toward the limits that `limitsOf` returns. */
+@Injectable()
+export class TextMessages {
+  private readonly messages = this.metrics.counter(TEXT_MESSAGES);
+  private readonly limited = LIMITS.map(({ name, within, attempts: attemptsIn, subject, problem }) => {
+    const attempts = attemptsIn(this.settings);
+    const limit = this.limits.limit(`text-messages-per-${name}`, { attempts, within });
+    const message = `${problem?.(attempts) ?? UNAVAILABLE} Retry after the time in retry_after.`;
+    const error = (retryAfter: number): ApiError => TOO_MANY_REQUESTS.error(message, { retryAfter });
+    return { limit, subject, error };
+  });
+
+  constructor(
+    private readonly senders: TextMessageSenders,
+    private readonly limits: AttemptLimitsRepository,
+    private readonly settings: TextMessagesConfiguration,
+    private readonly metrics: Metrics,
+  ) {
+    const outcomes = Object.values(senders.of).map(({ outcome }) => outcome);
+    for (const outcome of [...outcomes, 'undeliverable', 'failed']) this.messages.inc({ outcome }, 0);
+  }
+
+  /** Returns the limits that a message counts toward. */
+  limitsOf({ client: { clientId, environment }, to }: Omit<TextMessage, 'body'>): LimitedAttempt[] {
+    const { outcome } = this.senders.of[environment];
+    return this.limited.map(({ subject, ...limited }) => ({
+      ...limited,
+      subject: subject({ clientId, outcome, to }),
+    }));
+  }
+
+  /**
+   * Resolves when the provider has accepted the message or the file is written. Rejects otherwise.
+   *
+   * @throws UndeliverableTextMessage
+   */
+  async send({ client: { environment }, ...text }: TextMessage): Promise<void> {
+    const sender = this.senders.of[environment];
+    try {
+      await sender.deliver(text);
+    } catch (error) {
+      this.messages.inc({ outcome: error instanceof UndeliverableTextMessage ? 'undeliverable' : 'failed' });
+      throw error;
+    }
+    this.messages.inc({ outcome: sender.outcome });
+  }
+}
+
+/** Local numbers that charge the caller. The numbering plans of North American cities do not list them by type. */
+const PAY_PER_CALL = /^\+1\d{3}976\d{4}$/;
+
+/** Returns whether the owner of the phone number earns from messages to it. @param phoneNumber in E.164 */
+export function isPremiumRate(phoneNumber: string): boolean {
+  return (
+    PAY_PER_CALL.test(phoneNumber) || parsePhoneNumberFromString(phoneNumber)?.getType() === 'PREMIUM_RATE'
+  );
+}

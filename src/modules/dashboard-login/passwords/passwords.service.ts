@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import type { DashboardActor } from '../../../infrastructure/auth/index.js';
+import { Transactional } from '../../../infrastructure/database/index.js';
+import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
+import { MINUTE } from '../../../infrastructure/time/index.js';
+import type { AuditAction } from '../../audit-logs/index.js';
+import {
+  DashboardUsersRepository,
+  generatePassword,
+  hashPassword,
+  matchesHash,
+} from '../../dashboard-users/index.js';
+import { AccountEmails } from '../account-emails.js';
+import { AccountLog } from '../account-log.js';
+import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
+import { PasswordLinksRepository } from './password-links.repository.js';
+
+/** Checks and changes the passwords of users. */
+@Injectable()
+export class PasswordsService {
+  private readonly confirmations = this.limits.limit('password-confirmation', {
+    attempts: 10,
+    within: 15 * MINUTE,
+  });
+  private dummy?: Promise<string>;
+
+  constructor(
+    private readonly limits: AttemptLimitsRepository,
+    private readonly links: PasswordLinksRepository,
+    private readonly users: DashboardUsersRepository,
+    private readonly sessions: DashboardSessionsService,
+    private readonly emails: AccountEmails,
+    private readonly log: AccountLog,
+  ) {}
+
+  /**
+   * Compares a password with a hash. Takes equally long if there is no hash.
+   *
+   * @param passwordHash undefined or null when there is no account or no password yet
+   */
+  async isCorrect(passwordHash: string | null | undefined, password: string): Promise<boolean> {
+    this.dummy ??= hashPassword(generatePassword());
+    const dummy = await this.dummy;
+    const matches = await matchesHash(passwordHash ?? dummy, password);
+    return matches && typeof passwordHash === 'string';
+  }
+
+  /**
+   * Checks the password of a logged-in user, before changes that must not be possible in a borrowed browser.
+   *
+   * @param action recorded in the audit log when the password is wrong
+   * @throws ApiError RATE_LIMIT_EXCEEDED
+   */
+  async confirm(actor: DashboardActor, password: string, action: AuditAction): Promise<boolean> {
+    const { userId } = actor;
+    const wait = await this.confirmations.count(userId);
+    if (wait !== undefined) {
+      await this.log.recordRefusal('password', userId, action, actor);
+      throw tooManyAttempts(wait);
+    }
+    const user = await this.users.find(userId);
+    const isCorrect = await this.isCorrect(user?.passwordHash, password);
+    if (isCorrect) await this.confirmations.forget(userId);
+    else await this.log.record(action, actor, 'failure');
+    return isCorrect;
+  }
+
+  /**
+   * Changes the password of a logged-in user who knows the current password. Also ends the user's other sessions, and deletes
+   * a pending link to set a password.
+   *
+   * @returns whether the current password was right
+   * @throws ApiError RATE_LIMIT_EXCEEDED
+   */
+  async change(actor: DashboardActor, currentPassword: string, newPassword: string): Promise<boolean> {
+    if (!(await this.confirm(actor, currentPassword, 'auth.password_change'))) return false;
+    await this.set(actor, await hashPassword(newPassword));
+    this.emails.sendNotice(actor.email, 'passwordChanged');
+    return true;
+  }
+
+  @Transactional()
+  private async set(actor: DashboardActor, passwordHash: string): Promise<void> {
+    const { userId, credential } = actor;
+    await this.users.lock(userId);
+    await this.users.setPassword(userId, passwordHash);
+    await this.links.deleteLinkOf(userId);
+    if (credential.kind === 'session') await this.sessions.endAll(userId, credential.sessionId);
+    await this.log.record('auth.password_change', actor);
+  }
+}

@@ -1,0 +1,142 @@
+import { Injectable } from '@nestjs/common';
+import { isUUID } from 'class-validator';
+import type { DashboardActor } from '../../../infrastructure/auth/index.js';
+import { ServiceConfiguration } from '../../../infrastructure/config/index.js';
+import { Sealer, SecretDigest } from '../../../infrastructure/crypto/index.js';
+import { Transactional } from '../../../infrastructure/database/index.js';
+import { NOT_FOUND, type ApiError } from '../../../infrastructure/errors/index.js';
+import { rateLimitKeyOfAddress } from '../../../infrastructure/http/index.js';
+import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
+import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
+import { AuditLog } from '../../audit-logs/index.js';
+import { TOKEN_LIFETIME } from '../tokens/key-schedule.js';
+import { RevokedAccessTokensRepository } from '../tokens/revoked-access-tokens.repository.js';
+import type { DeviceAuthorization } from './device-authorization.entity.js';
+import {
+  DeviceAuthorizationsRepository,
+  type Decision,
+  type DeviceAccess,
+  type Visibility,
+} from './device-authorizations.repository.js';
+import { digestOfUserCode, formatUserCode, ownerOfUserCode, parseUserCode } from './user-code.js';
+
+/** Maximum number of devices in a list. Access ends after 15 minutes, so there are few. */
+const MAX_DEVICES = 50;
+
+const AUDIT_ACTIONS = { approved: 'auth.device_approve', denied: 'auth.device_deny' } as const;
+
+/**
+ * What users do with device authorizations (RFC 8628, section 3.3). A user finds only those of the user's own organization, and
+ * decides only in the session that entered the code: otherwise, a link to the confirmation page could trick another user into
+ * approving a device.
+ */
+@Injectable()
+export class DeviceApprovalsService {
+  /** Limits on wrong codes, per user and per IP address (RFC 8628, section 5.1). */
+  private readonly perUser = this.limits.limit('user-code-of-user', { attempts: 5, within: 15 * MINUTE });
+  private readonly perAddress = this.limits.limit('user-code-of-address', { attempts: 20, within: HOUR });
+
+  constructor(
+    private readonly limits: AttemptLimitsRepository,
+    private readonly repository: DeviceAuthorizationsRepository,
+    private readonly revokedTokens: RevokedAccessTokensRepository,
+    private readonly digest: SecretDigest,
+    private readonly sealer: Sealer,
+    private readonly configuration: ServiceConfiguration,
+    private readonly auditLog: AuditLog,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Binds the pending device authorization with the entered user code to the login session of the user.
+   *
+   * @returns its ID; undefined if there is none
+   * @throws ApiError RATE_LIMIT_EXCEEDED
+   */
+  async enterCode(actor: DashboardActor, entered: string): Promise<string | undefined> {
+    const attempts = [
+      { limit: this.perUser, subject: actor.userId, error: tooManyCodes },
+      { limit: this.perAddress, subject: rateLimitKeyOfAddress(actor.origin.ip), error: tooManyCodes },
+    ];
+    await this.limits.countAll(attempts);
+    const code = parseUserCode(entered);
+    if (code === undefined) return undefined;
+    const digest = digestOfUserCode(this.digest, code);
+    const [session, visibility] = [sessionIdOf(actor), this.visibleTo(actor)];
+    const id = await this.repository.enterUserCode(digest, session, visibility, this.clock.now());
+    if (id !== undefined) for (const { limit, subject } of attempts) await limit.subtract(subject);
+    return id;
+  }
+
+  async find(actor: DashboardActor, id: unknown): Promise<DeviceAuthorization | null> {
+    return isUUID(id) ? this.repository.find(id as string, this.visibleTo(actor)) : null;
+  }
+
+  isPending({ status, expiresAt }: DeviceAuthorization): boolean {
+    return status === 'pending' && expiresAt > this.clock.now();
+  }
+
+  /** Returns whether the user entered the code in the current session. */
+  isEnteredBy(actor: DashboardActor, { enteredInSession }: DeviceAuthorization): boolean {
+    return enteredInSession === sessionIdOf(actor);
+  }
+
+  /** Returns the user code as the device shows it. */
+  userCodeOf({ id, userCodeSealed }: DeviceAuthorization): string {
+    return formatUserCode(this.sealer.open(userCodeSealed, ownerOfUserCode(id)));
+  }
+
+  /**
+   * Records a user's decision and its audit entry. Does nothing if the device authorization is no longer pending, or
+   * another session entered its code.
+   */
+  @Transactional()
+  async decide(
+    actor: DashboardActor,
+    { id, clientId, environment }: DeviceAuthorization,
+    status: Decision['status'],
+  ): Promise<void> {
+    // Uses the access version that the request was authenticated with. If a password reset increases the version at the
+    // same time, the approval is not valid.
+    const { userId, accessVersion } = actor;
+    const decision = { status, userId, sessionId: sessionIdOf(actor), accessVersion };
+    if (!(await this.repository.decide(id, decision, this.clock.now()))) return;
+    const target = { name: clientId, environment };
+    await this.auditLog.record({ action: AUDIT_ACTIONS[status], actor, target });
+  }
+
+  /** Returns the user's devices that have access, newest first. */
+  async listAccess(actor: DashboardActor): Promise<DeviceAccess[]> {
+    return this.repository.withAccess(actor, this.visibleTo(actor), this.clock.now(), MAX_DEVICES);
+  }
+
+  /**
+   * Ends the access of a device that the user approved, even if the device fetches its token at the same time: the token
+   * has the ID of the device authorization.
+   *
+   * @throws ApiError NOT_FOUND
+   */
+  @Transactional()
+  async endAccess(actor: DashboardActor, id: string): Promise<void> {
+    const device = await this.find(actor, id);
+    if (!device || device.userId !== actor.userId) throw NOT_FOUND.error();
+    await this.repository.withdraw(device.id);
+    const expiresAt = new Date((device.redeemedAt ?? device.expiresAt).getTime() + TOKEN_LIFETIME);
+    await this.revokedTokens.add({ jti: device.id, expiresAt });
+    const target = { name: device.clientId, environment: device.environment };
+    await this.auditLog.record({ action: 'auth.device_revoke', actor, target });
+  }
+
+  private visibleTo({ organizationId }: DashboardActor): Visibility {
+    return { organizationId, environment: this.configuration.pinnedEnvironment };
+  }
+}
+
+function sessionIdOf({ credential }: DashboardActor): string {
+  if (credential.kind !== 'session') throw new Error('Pages accept no access tokens');
+  return credential.sessionId;
+}
+
+function tooManyCodes(wait: number): ApiError {
+  return tooManyAttempts(wait, 'Too many wrong codes.');
+}
