@@ -58,3 +58,9 @@ export function isCertificateRefused(code: unknown): boolean {
 
 /** Message of an error of `pg` that has no code. */
 export const TLS_NOT_SUPPORTED = 'The server does not support SSL connections';
+
+/** Returns the role of a database URL, or undefined if the URL does not name one. */
+export function roleOf(url: string): string | undefined {
+  const { username = '' } = parsedUrl(url) ?? {};
+  return username === '' ? undefined : decodeURIComponent(username);
+}

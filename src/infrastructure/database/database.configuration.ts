@@ -9,8 +9,13 @@ import {
 } from '../config/index.js';
 import { parsedUrl } from '../urls/index.js';
 import { DISTRIBUTIONS, type Distribution } from './distribution/distributed-tables.js';
-import { roleOf } from './service-role.js';
-import { driverAddress, hasKnownTlsMode, acceptsAuthority, type DriverAddress } from './database-address.js';
+import {
+  acceptsAuthority,
+  driverAddress,
+  hasKnownTlsMode,
+  roleOf,
+  type DriverAddress,
+} from './database-address.js';
 
 /** Checks every part of the URL, because the errors of the driver do not name the variable. */
 function isDatabaseUrl(value: unknown): boolean {

@@ -11,10 +11,9 @@ import { DatabaseConfiguration } from './database.configuration.js';
 import { dataSourceOptions } from './data-source-options.js';
 import { ExpiryJob } from './expiry.job.js';
 import { Notifications } from './notifications.js';
-import { ReadPools } from './read-pools.js';
+import { PoolMetrics, ReadPools } from './read-pools.js';
 import { ReadReplica } from './read-replica.js';
 import { PartitionRotation } from './partition-rotation.job.js';
-import { PoolMetrics } from './pool-metrics.js';
 import { isTemporarilyUnavailable } from './sql-state.js';
 import { Transaction } from './transaction.js';
 

@@ -10,7 +10,7 @@ export { inspectDatabase, type DatabaseInspection } from './database-inspection.
 export { KeyedQueue } from './keyed-queue.js';
 export { checkDatabase, migrate, migrateConfigured } from './migrate.js';
 export { Notifications, presentProcesses, type Subscription } from './notifications.js';
-export { prepared } from './prepared-statements.js';
+export { prepared } from './data-source-options.js';
 export { QueryTimeout, ReadPools, type ReadPool } from './read-pools.js';
 export { inspectReplica } from './read-replica.js';
 export { PartitionRotation } from './partition-rotation.job.js';

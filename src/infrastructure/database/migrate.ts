@@ -1,6 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { OperatorError } from '../errors/index.js';
+import { SECOND } from '../time/index.js';
 import { withAdvisoryLock } from './advisory-lock.js';
 import {
   driverAddress,
@@ -12,8 +14,7 @@ import type { DatabaseConfiguration } from './database.configuration.js';
 import { dataSourceOptions } from './data-source-options.js';
 import { inspectMigrations, storeChecksums } from './migration-checksums.js';
 import { grantToServiceRole } from './service-role.js';
-import { isDatabaseUnavailable } from './sql-state.js';
-import { untilAvailable } from './until-available.js';
+import { isDatabaseUnavailable, isTemporarilyUnavailable } from './sql-state.js';
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 const MIN_SERVER_VERSION = 150_000;
@@ -180,4 +181,35 @@ function explain(error: unknown, url: string): DatabaseStartError | undefined {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+const FIRST_DELAY = 100;
+const MAX_DELAY = 5 * SECOND;
+
+/**
+ * Runs work on the database, and retries it with growing delays while the database is unavailable, for example because
+ * both start at the same time.
+ *
+ * @throws the last error once the timeout has passed, and any other error at once
+ */
+async function untilAvailable<Result>(
+  work: () => Promise<Result>,
+  timeoutMilliseconds: number,
+): Promise<Result> {
+  const deadline = performance.now() + timeoutMilliseconds;
+  for (let delay = FIRST_DELAY; ; delay = Math.min(2 * delay, MAX_DELAY)) {
+    try {
+      return await work();
+    } catch (error) {
+      const left = deadline - performance.now();
+      if (left <= 0 || !isTemporarilyUnavailable(error)) throw error;
+      if (delay === FIRST_DELAY) {
+        new Logger('Database').warn(
+          `The database is unavailable (${(error as Error).message}). Retrying for ${Math.ceil(left / SECOND)} s`,
+        );
+      }
+      // The jitter keeps processes that start together from connecting together.
+      await pause(Math.min(delay * (0.5 + Math.random()), left));
+    }
+  }
 }

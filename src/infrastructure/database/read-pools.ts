@@ -1,10 +1,10 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import pg from 'pg';
-import { CounterMetric, Metrics, type CounterValue } from '../metrics/index.js';
+import { DataSource } from 'typeorm';
+import { CounterMetric, GaugeMetric, Metrics, type CounterValue } from '../metrics/index.js';
 import { SECOND } from '../time/index.js';
 import type { DriverAddress } from './database-address.js';
 import { DatabaseConfiguration } from './database.configuration.js';
-import { PoolMetrics } from './pool-metrics.js';
 import { ReadReplica } from './read-replica.js';
 import { isDatabaseUnavailable, isStatementCanceled, isTransient } from './sql-state.js';
 
@@ -20,6 +20,56 @@ const RETRIES = new CounterMetric({
   help: 'Queries that failed on the read replica, because it became unavailable or canceled them to replay changes, and used the primary.',
   labels: ['pool'],
 });
+
+const CONNECTIONS = new GaugeMetric({
+  name: 'mcs_database_pool_connections',
+  help: 'Open connections, by state: `idle` or `in_use`.',
+  labels: ['pool', 'state'],
+});
+const LIMIT = new GaugeMetric({
+  name: 'mcs_database_pool_limit',
+  help: 'Maximum number of open connections.',
+  labels: ['pool'],
+});
+const WAITING = new GaugeMetric({
+  name: 'mcs_database_pool_waiting',
+  help: 'Number of statements and transactions that wait for a connection.',
+  labels: ['pool'],
+});
+
+/** Metrics of the connection pools. */
+@Injectable()
+export class PoolMetrics {
+  private readonly watched = new Map<string, () => pg.Pool | undefined>();
+
+  constructor(metrics: Metrics, dataSource: DataSource) {
+    this.watch('main', () => (dataSource.driver as { master?: pg.Pool }).master);
+    metrics.gauge(CONNECTIONS, () =>
+      this.pools().flatMap(([pool, { totalCount, idleCount }]) => [
+        { labels: { pool, state: 'idle' }, value: idleCount },
+        { labels: { pool, state: 'in_use' }, value: totalCount - idleCount },
+      ]),
+    );
+    metrics.gauge(LIMIT, () =>
+      this.pools().map(([pool, { options }]) => ({ labels: { pool }, value: options.max })),
+    );
+    metrics.gauge(WAITING, () =>
+      this.pools().map(([pool, { waitingCount }]) => ({ labels: { pool }, value: waitingCount })),
+    );
+  }
+
+  /** Adds a pool. @param name the value of its label `pool` */
+  watch(name: string, pool: () => pg.Pool | undefined): void {
+    this.watched.set(name, pool);
+  }
+
+  private pools(): [string, pg.Pool][] {
+    return [...this.watched].flatMap(([name, getPool]) => {
+      const pool = getPool();
+      return pool ? [[name, pool]] : [];
+    });
+  }
+}
 
 /** The statement exceeded its timeout, or waited that long for a connection. */
 export class QueryTimeout extends Error {}

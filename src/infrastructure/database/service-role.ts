@@ -1,5 +1,4 @@
 import type { DataSource } from 'typeorm';
-import { parsedUrl } from '../urls/index.js';
 
 /**
  * Tables on which the role of the service gets fewer privileges: it cannot change audit log entries or the list of
@@ -9,12 +8,6 @@ const RESTRICTED_TABLES: Readonly<Record<string, string>> = {
   audit_log: 'SELECT, INSERT',
   schema_migration: 'SELECT',
 };
-
-/** Returns the role of a database URL, or undefined if the URL does not name one. */
-export function roleOf(url: string): string | undefined {
-  const { username = '' } = parsedUrl(url) ?? {};
-  return username === '' ? undefined : decodeURIComponent(username);
-}
 
 /**
  * Grants the role of the running service the privileges that it needs on the current schema, which the current role
