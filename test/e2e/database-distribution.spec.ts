@@ -7,7 +7,7 @@ import {
   failedNodeConnections,
   migrate,
 } from '../../src/infrastructure/database/index.js';
-import { disownSequence } from '../../src/infrastructure/database/distribution/disown-sequence.js';
+import { disownSequence } from '../../src/infrastructure/database/id-sequence.js';
 import { Commands, COMMAND_TIMEOUT } from '../support/commands.js';
 import { cloneDatabase, type TestDatabase } from '../support/database.js';
 import { Program } from '../support/program.js';

@@ -1,5 +1,4 @@
 export { isCertificate, IsIntegerBetween, Satisfies, succeeds } from './checks.js';
-export { ConfigurationModule } from './configuration.module.js';
 export {
   Configuration,
   configurationDefinitions,
@@ -7,7 +6,12 @@ export {
   variablesOf,
   type Environment,
 } from './environment-variable.js';
-export { loadConfiguration, LoadedConfiguration, processEnvironment } from './load-configuration.js';
+export {
+  ConfigurationModule,
+  loadConfiguration,
+  LoadedConfiguration,
+  processEnvironment,
+} from './load-configuration.js';
 export {
   ENVIRONMENTS,
   ServiceConfiguration,

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { Module, type DynamicModule } from '@nestjs/common';
 import { validateSync } from 'class-validator';
 import { OperatorError } from '../errors/index.js';
 import {
@@ -34,6 +35,18 @@ export class LoadedConfiguration {
 
   classes(): readonly ConfigurationClass[] {
     return [...this.instances.keys()];
+  }
+}
+
+/** Makes every configuration class injectable, with the values that were read at startup. */
+@Module({})
+export class ConfigurationModule {
+  static register(configuration: LoadedConfiguration): DynamicModule {
+    const providers = [
+      { provide: LoadedConfiguration, useValue: configuration },
+      ...configuration.classes().map((target) => ({ provide: target, useValue: configuration.get(target) })),
+    ];
+    return { module: ConfigurationModule, global: true, providers, exports: providers };
   }
 }
 

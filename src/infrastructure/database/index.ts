@@ -14,7 +14,7 @@ export { prepared } from './data-source-options.js';
 export { QueryTimeout, ReadPools, type ReadPool } from './read-pools.js';
 export { inspectReplica } from './read-replica.js';
 export { PartitionRotation } from './partition-rotation.job.js';
-export { settledId } from './settled-id.js';
+export { settledId } from './id-sequence.js';
 export {
   isDatabaseUnavailable,
   isMissingPartition,

@@ -1,5 +1,11 @@
 export { CachedValue } from './cached-value.js';
-export { CounterMetric, GaugeMetric, HistogramMetric, metricCatalog } from './metric.js';
-export { Metrics, type CounterValue } from './metrics.js';
+export {
+  CounterMetric,
+  GaugeMetric,
+  HistogramMetric,
+  metricCatalog,
+  Metrics,
+  type CounterValue,
+} from './metrics.js';
 export { MetricsModule } from './metrics.module.js';
 export { MetricsServer } from './metrics-server.js';

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Global, Injectable, Module } from '@nestjs/common';
 
 /**
  * The wall clock. All code uses it, so that tests can set the time. `test/architecture` enforces this.
@@ -14,3 +14,7 @@ export class Clock {
     return Date.now();
   }
 }
+
+@Global()
+@Module({ providers: [Clock], exports: [Clock] })
+export class TimeModule {}

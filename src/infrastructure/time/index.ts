@@ -1,4 +1,3 @@
-export { Clock } from './clock.js';
+export { Clock, TimeModule } from './clock.js';
 export { DAY, HOUR, hourlyAt, MINUTE, SECOND } from './durations.js';
 export { periodOf, type Period } from './period.js';
-export { TimeModule } from './time.module.js';

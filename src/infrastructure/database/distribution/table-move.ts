@@ -5,9 +5,8 @@ import { OperatorError } from '../../errors/index.js';
 import { withAdvisoryLock } from '../advisory-lock.js';
 import { DailyPartitions } from '../daily-partitions.js';
 import type { DriverAddress } from '../database-address.js';
-import { settledId } from '../settled-id.js';
+import { disownSequence, settledId } from '../id-sequence.js';
 import { isLockTimeout } from '../sql-state.js';
-import { disownSequence } from './disown-sequence.js';
 
 /** Blocks of a partition that one transaction copies: about 100,000 rows of the request log. */
 const BLOCKS_PER_COPY = 5_000;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { generateSecret } from '../crypto/index.js';
-import { maskedText } from './text-masking.js';
+import { maskedText } from './redaction.js';
 
 describe('maskedText', () => {
   it.each([
