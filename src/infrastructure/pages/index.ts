@@ -32,7 +32,6 @@ export {
 export {
   ActionButton,
   Checkboxes,
-  Confirmation,
   confirmationPage,
   FileField,
   Form,
