@@ -2,7 +2,7 @@ import type { INestApplicationContext, Type } from '@nestjs/common';
 import { Command, CommandRunner, Option, SubCommand, type OptionMetadata } from 'nest-commander';
 import { printResult } from './output.js';
 
-export interface CommandOption extends OptionMetadata {
+interface CommandOption extends OptionMetadata {
   /** @param previous the result for the previous occurrence of an option that can be repeated */
   readonly parse?: (text: string, previous?: unknown) => unknown;
 }

@@ -1,3 +1,4 @@
+import { DAY, SECOND } from '../../src/infrastructure/time/index.js';
 import { moveClock } from '../support/clock.js';
 import { auditedBy } from '../support/audited.js';
 import {
@@ -9,7 +10,8 @@ import {
   type TestApp,
 } from '../support/test-app.js';
 
-const DAY = 86_400;
+/** Seconds. */
+const ONE_DAY = DAY / SECOND;
 const OWNERS_ONLY = error(
   'INVALID_REQUEST',
   'INSUFFICIENT_ROLE',
@@ -35,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const grant = (user: Pick<Login, 'userId'>, more: object = {}, login = owner): Promise<TestResponse> => {
-  const body = { user_id: user.userId, role: 'admin', reason: 'Stands in', expires_in: DAY, ...more };
+  const body = { user_id: user.userId, role: 'admin', reason: 'Stands in', expires_in: ONE_DAY, ...more };
   return service.request('/access-grants/create', { body, login });
 };
 const revoke = (id: unknown, login = owner) =>
@@ -65,7 +67,7 @@ describe('An access grant', () => {
       revoked_at: null,
       active: true,
     });
-    expect(Date.parse(String(body['expires_at'])) - Date.parse(String(body['created_at']))).toBe(DAY * 1000);
+    expect(Date.parse(String(body['expires_at'])) - Date.parse(String(body['created_at']))).toBe(DAY);
     expect(await mayManage(member)).toBe(true);
     expect((await list())[0]).toEqual(body);
 
@@ -73,7 +75,7 @@ describe('An access grant', () => {
     await service.database.query(
       `UPDATE dashboard_session SET expires_at = '2100-01-01', authenticated_at = now() + interval '1 day'`,
     );
-    using _clock = moveClock(service, (DAY + 1) * 1000);
+    using _clock = moveClock(service, DAY + SECOND);
     expect(await mayManage(member)).toBe(false);
     const expired = (await list()).find(({ id }) => id === body['id']);
     expect(expired).toMatchObject({ active: false, revoked_at: null });
@@ -133,7 +135,7 @@ describe('An access grant', () => {
     const refusal = invalidField('You cannot grant access to yourself.');
     expectRefused(await grant(admin, {}, admin), refusal);
     await grant(member);
-    expectRefused(await grant(member, { expires_in: 7 * DAY }, member), refusal);
+    expectRefused(await grant(member, { expires_in: 7 * ONE_DAY }, member), refusal);
   });
 
   it('is rejected for users of other organizations and unknown users', async () => {

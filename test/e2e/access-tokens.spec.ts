@@ -10,6 +10,7 @@ import {
   type JWK,
   type JWTPayload,
 } from 'jose';
+import { DAY, MINUTE, SECOND } from '../../src/infrastructure/time/index.js';
 import {
   CurrentActor,
   requireEnvironment,
@@ -37,9 +38,6 @@ import {
   type TestApp,
 } from '../support/test-app.js';
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const DAY = 24 * 60 * MINUTE;
 const NEW_PASSWORD = 'plum gravel orbit lantern';
 const DASHBOARD_URL = 'https://dashboard.example.com';
 const INVALID_ACCESS_TOKEN = error('INVALID_INPUT', 'INVALID_ACCESS_TOKEN', 'The access token is not valid.');
@@ -747,7 +745,6 @@ describe('Signing keys', () => {
   });
 });
 
-// Last, because it renames tables.
 describe('Failures', () => {
   const UNKNOWN_TOKEN = generateSecret('mcp_dev_');
   const FAILING: readonly (readonly [string, string, (token: string, code: string) => Promise<TestResponse>])[] = [
@@ -771,9 +768,11 @@ describe('Failures', () => {
     '%s returns 500 for an internal error and 503 without the database',
     async (operation, table, index) => {
       const isOAuth = operation !== 'getCurrentUser';
-      await service.database.query(`ALTER TABLE ${table} RENAME TO ${table}_away`);
-      const failed = await index(token, 'x');
-      await service.database.query(`ALTER TABLE ${table}_away RENAME TO ${table}`);
+      const whileHidden = async (): Promise<TestResponse> => {
+        await using _table = await service.database.hide(table);
+        return await index(token, 'x');
+      };
+      const failed = await whileHidden();
       expect([failed.status, failed.body['error_code']]).toEqual([500, 'INTERNAL_ERROR']);
       await service.database.cutOff();
       const cut = await index(token, 'x');
@@ -790,10 +789,10 @@ describe('Failures', () => {
     const login = await service.login('member');
     const flow = await startFlow(service);
     await decide(service, login, flow.user_code);
-    await service.database.query('ALTER TABLE access_grant RENAME TO access_grant_away');
-    const failed = await poll(service, flow);
-    await service.database.query('ALTER TABLE access_grant_away RENAME TO access_grant');
-    expect(failed.status).toBe(500);
+    {
+      await using _table = await service.database.hide('access_grant');
+      expect((await poll(service, flow)).status).toBe(500);
+    }
     const { status, body } = await poll(service, flow);
     expect(status).toBe(200);
     rememberSecret(String(body['access_token']));

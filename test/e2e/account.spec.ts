@@ -1,3 +1,4 @@
+import { HOUR } from '../../src/infrastructure/time/index.js';
 import { BackgroundTasks } from '../../src/infrastructure/http/index.js';
 import { ExpiryJob } from '../../src/infrastructure/database/index.js';
 import { PasswordLinksService } from '../../src/modules/dashboard-login/index.js';
@@ -6,7 +7,6 @@ import { addInvited, addUser, auditOf, sessionsOf, type TestUser } from '../supp
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { BEHIND_PROXY, Visitor } from '../support/visitor.js';
 
-const HOUR = 3_600_000;
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:150.0) Gecko/20100101 Firefox/150.0';
 
 let service: TestApp;

@@ -896,7 +896,6 @@ describe('Two replicas behind a load balancer', () => {
   });
 });
 
-// Last, because only the application that was started last can use its database in every way.
 describe('The limits of the agent connector', () => {
   let limited: TestApp;
 

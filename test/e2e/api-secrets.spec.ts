@@ -1,3 +1,4 @@
+import { HOUR, MINUTE } from '../../src/infrastructure/time/index.js';
 import { ApiClientsService } from '../../src/modules/api-clients/index.js';
 import { auditedBy, auditEntries } from '../support/audited.js';
 import { moveClock } from '../support/clock.js';
@@ -12,8 +13,6 @@ import {
   type TestApp,
 } from '../support/test-app.js';
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 const STALE = error(
   'INVALID_INPUT',
   'INVALID_ACCESS_TOKEN',

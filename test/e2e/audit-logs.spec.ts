@@ -2,7 +2,7 @@ import { TransactionHost } from '@nestjs-cls/transactional';
 import fc from 'fast-check';
 import { DataSource } from 'typeorm';
 import { AuditRecorder, type DashboardActor } from '../../src/infrastructure/auth/index.js';
-import { Clock } from '../../src/infrastructure/time/index.js';
+import { Clock, HOUR } from '../../src/infrastructure/time/index.js';
 import {
   AUDIT_ACTIONS,
   AuditLog,
@@ -20,7 +20,6 @@ import { error, invalidField, startTestApp, type TestResponse, type TestApp } fr
 
 const PATH = LIST_AUDIT_LOGS.path;
 const PAGE = 100;
-const HOUR = 3_600_000;
 const INVALID_CURSOR = error(
   'INVALID_REQUEST',
   'INVALID_CURSOR_FORMAT',

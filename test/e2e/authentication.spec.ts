@@ -1,3 +1,4 @@
+import { HOUR, SECOND } from '../../src/infrastructure/time/index.js';
 import { Sealer } from '../../src/infrastructure/crypto/index.js';
 import { ApiClientsService } from '../../src/modules/api-clients/index.js';
 import { moveClock } from '../support/clock.js';
@@ -8,8 +9,6 @@ import { rememberSecret } from '../support/run-directory.js';
 import { error, startTestApp, type RequestOptions, type TestApp } from '../support/test-app.js';
 
 const { path: PATH, body: BODY } = CREATE_MCP_TOKEN;
-const SECOND = 1_000;
-const HOUR = 3_600 * SECOND;
 /** How long a replica caches credentials. */
 const CACHED_FOR = 5 * SECOND;
 const INVALID_API_KEYS = error('INVALID_INPUT', 'INVALID_API_KEYS', 'Invalid client_id or secret provided.');
@@ -352,7 +351,6 @@ describe('A secret in the database', () => {
   });
 });
 
-// Last, because transactions belong to the application that was started last in the process.
 describe('A deployment pinned to one environment', () => {
   it.each(['production', 'development'] as const)(
     'rejects credentials of other environments than %s',

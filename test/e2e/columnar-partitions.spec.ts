@@ -1,10 +1,10 @@
 import { RequestLogHistory, RequestLogRepository } from '../../src/modules/request-logs/index.js';
 import { DailyPartitions, PartitionRotation } from '../../src/infrastructure/database/index.js';
+import { DAY } from '../../src/infrastructure/time/index.js';
 import { logLines } from '../support/log-lines.js';
 import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
-const DAY = 86_400_000;
 const TODAY = Math.floor(Date.now() / DAY) * DAY;
 /** Columnar storage is an extension, which is not part of this project. */
 const withExtension = process.env.TEST_CITUS_BINARIES === undefined ? describe.skip : describe;
@@ -94,7 +94,7 @@ withExtension('Columnar storage of the request log', () => {
     const page = { before: undefined, limit: 50 };
     const [entry] = await store.newest({ client, period, filter: { type: 'webhook' } }, page);
     expect(await store.find([client], entry?.id ?? 0)).toMatchObject({ id: entry?.id, type: 'webhook' });
-    const ofUser = await store.newest({ client, period, filter: { externalUserId: 'user-3' } }, page);
+    const ofUser = await store.newest({ client, period, filter: { external_user_id: 'user-3' } }, page);
     expect(ofUser).toHaveLength(6);
   });
 

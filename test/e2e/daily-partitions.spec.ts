@@ -1,7 +1,7 @@
+import { DAY } from '../../src/infrastructure/time/index.js';
 import { DailyPartitions } from '../../src/infrastructure/database/index.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
-const DAY = 86_400_000;
 const ROWS_PER_DAY = 20_000;
 const RETENTION_DAYS = 30;
 const NOW = new Date();

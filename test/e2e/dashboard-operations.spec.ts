@@ -627,7 +627,6 @@ describe.each(['development', 'production'] as const)('A denied attempt on the %
   );
 });
 
-// Last, because in one process only the application that started last can use its database in every way.
 describe.each([
   ['development', 'production'],
   ['production', 'development'],

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { DailyPartitions, ExpiryJob, migrate } from '../../src/infrastructure/database/index.js';
+import { DAY } from '../../src/infrastructure/time/index.js';
 import { cloneDatabase, type TestDatabase } from '../support/database.js';
 import { logLines } from '../support/log-lines.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
-const DAY = 86_400_000;
 const suffix = randomBytes(4).toString('hex');
 const [OWNER, SERVICE] = [`owner_${suffix}`, `Service-${suffix}`];
 

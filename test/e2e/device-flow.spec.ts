@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { decodeJwt } from 'jose';
+import { MINUTE, SECOND } from '../../src/infrastructure/time/index.js';
 import { ServiceConfiguration } from '../../src/infrastructure/config/index.js';
 import { OAuthConfiguration } from '../../src/modules/oauth/oauth.configuration.js';
 import { ExpiryJob } from '../../src/infrastructure/database/index.js';
@@ -20,8 +21,6 @@ import { Program } from '../support/program.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { startTestApp, type TestResponse, type Login, type TestApp } from '../support/test-app.js';
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
 const TIMEOUT = 90_000;
 const DASHBOARD_URL = 'https://dashboard.example.com';
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';

@@ -1,9 +1,9 @@
+import { MINUTE } from '../../src/infrastructure/time/index.js';
 import { OAuthConfiguration } from '../../src/modules/oauth/oauth.configuration.js';
 import { moveClock, stopClock } from '../support/clock.js';
 import { Browser, decide, freshAddress, startFlow, type BrowserPage } from '../support/device-flow.js';
 import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
 
-const MINUTE = 60_000;
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 let service: TestApp;

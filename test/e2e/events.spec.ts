@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { PartitionRotation } from '../../src/infrastructure/database/index.js';
+import { DAY } from '../../src/infrastructure/time/index.js';
 import { EVENT_NAMES } from '../../src/modules/webhooks/index.js';
 import { moveClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';
@@ -12,7 +13,6 @@ import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver
 
 const INVALID_EVENT = `The selected event is invalid. Allowed values: ${EVENT_NAMES.join(', ')}.`;
 
-const DAY = 86_400_000;
 const CONCURRENT = 20;
 const CLIENT_NOT_FOUND = error('INVALID_REQUEST', 'NOT_FOUND', 'There is no API client with this client_id.');
 const SESSION_NOT_FOUND = error('SESSION_ERROR', 'SESSION_NOT_FOUND', 'There is no session with this ID.');
@@ -526,7 +526,6 @@ describe.each([
     expectUsualErrors(service, path, 'webhook_event_key', { body: body() }, { token }));
 });
 
-// Last, because only the application that was started last can use its database in every way.
 describe('POST /events', () => {
   it('does not serve clients of the other environment on a host of one environment', async () => {
     const { clientId: production } = service.production;

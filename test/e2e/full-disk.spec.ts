@@ -1,10 +1,10 @@
 import { DailyPartitions } from '../../src/infrastructure/database/index.js';
+import { DAY } from '../../src/infrastructure/time/index.js';
 import { eventually } from '../support/eventually.js';
 import { logLines } from '../support/log-lines.js';
 import { CREATE_MCP_TOKEN, SEARCH_DETECTED_ACCOUNTS } from '../support/operations.js';
 import { error, startTestApp, type TestApp } from '../support/test-app.js';
 
-const DAY = 86_400_000;
 /** The error of PostgreSQL on a full disk. `npm run bench:faults` fills a real one. */
 const REFUSAL = `RAISE EXCEPTION 'could not extend file "base/1/2": No space left on device' USING ERRCODE = 'disk_full'`;
 

@@ -695,7 +695,6 @@ describe('Documentation', () => {
   });
 });
 
-// Last, because only the application that was started last can use its database in every way.
 describe('A deployment with some surfaces', () => {
   it.each([
     ['platform', 401, 404, 404],

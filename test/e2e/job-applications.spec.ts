@@ -1,3 +1,4 @@
+import { DAY, MINUTE } from '../../src/infrastructure/time/index.js';
 import { ExpiryJob } from '../../src/infrastructure/database/index.js';
 import { moveClock } from '../support/clock.js';
 import { SUBMIT_JOB_APPLICATION } from '../support/operations.js';
@@ -5,8 +6,6 @@ import { rememberSecret } from '../support/run-directory.js';
 import { error, invalidField, startTestApp, type TestApp } from '../support/test-app.js';
 
 const { path: PATH, body: COMPLETE } = SUBMIT_JOB_APPLICATION;
-const MINUTE = 60_000;
-const DAY = 24 * 60 * MINUTE;
 const SELECTED_ROLE =
   'The selected role is invalid. Allowed values: product_engineer, ios_engineer, android_engineer, infrastructure_engineer, senior_product_manager.';
 const ALL_MISSING =

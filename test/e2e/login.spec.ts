@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { HOUR, MINUTE } from '../../src/infrastructure/time/index.js';
 import { BackgroundTasks } from '../../src/infrastructure/http/index.js';
 import { PasswordsService } from '../../src/modules/dashboard-login/passwords/passwords.service.js';
 import { moveClock } from '../support/clock.js';
@@ -13,11 +14,9 @@ import {
 } from '../support/dashboard-users.js';
 import { eventually } from '../support/eventually.js';
 import { mailsTo, mailTo } from '../support/mails.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { countOf, startTestApp, type TestApp } from '../support/test-app.js';
 import { BEHIND_PROXY, Visitor, type PageResponse } from '../support/visitor.js';
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 /** Milliseconds before the response to a failure. Timers may fire 1 ms early. */
 const FAILURE_DELAY = 399;
 const WRONG = 'wrong password';
@@ -309,9 +308,6 @@ describe('A failed login', () => {
 describe('Password attempts', () => {
   const attempts = (make: () => Visitor, count: number, email: (index: number) => string) =>
     Promise.all(Array.from({ length: count }, (_, index) => make().logIn(email(index), WRONG)));
-  const countOf = (responses: PageResponse[], status: number) =>
-    responses.filter((response) => response.status === status).length;
-
   it('are limited to 10 per account and IP address, whether or not the account exists', async () => {
     const user = await addUser(service);
     const unknown = { email: someAddress() };

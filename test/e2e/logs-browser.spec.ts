@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
+import { MINUTE } from '../../src/infrastructure/time/index.js';
 import type { AttributedClient } from '../../src/infrastructure/http/index.js';
 import { AuditLog } from '../../src/modules/audit-logs/index.js';
 import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/index.js';
@@ -10,7 +11,6 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const LOGS = '/dashboard/production/request-logs';
 const AUDIT = '/dashboard/audit-log';
-const MINUTE = 60_000;
 const PHONE = { width: 390, height: 844 };
 const EVENT: AnyEvent = {
   event: 'MERCHANT_STATUS_UPDATE',

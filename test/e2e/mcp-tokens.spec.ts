@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
+import { DAY } from '../../src/infrastructure/time/index.js';
 import { dayOfSecret, generateSecret } from '../../src/infrastructure/crypto/index.js';
 import { McpTokensBatch } from '../../src/modules/mcp-tokens/mcp-tokens.batch.js';
 import { PartitionRotation } from '../../src/infrastructure/database/index.js';
@@ -223,7 +224,6 @@ describe('POST /mcp/tokens/create', () => {
 });
 
 describe('Stored MCP tokens', () => {
-  const DAY = 86_400_000;
   const startOfDay = (time: Date): Date => new Date(Math.floor(time.getTime() / DAY) * DAY);
   const partitionOf = (time: Date): string =>
     `mcp_token_${time.toISOString().slice(0, 10).replaceAll('-', '')}`;

@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
+import { DAY } from '../../src/infrastructure/time/index.js';
 import { dataSourceOptions } from '../../src/infrastructure/database/data-source-options.js';
 import { checkDatabase, migrate } from '../../src/infrastructure/database/index.js';
 import { checksumOf } from '../../src/infrastructure/database/migration-checksums.js';
@@ -177,7 +178,6 @@ describe('Migrations', () => {
   });
 
   describe('that partition MCP tokens', () => {
-    const DAY = 86_400_000;
     const CLIENT = '11111111-1111-4111-8111-111111111111';
     const POSITION = MIGRATIONS.indexOf(McpTokenPartitions1790000000025);
 

@@ -1,11 +1,11 @@
 import * as oauth from 'oauth4webapi';
 import * as client from 'openid-client';
+import { SECOND } from '../../src/infrastructure/time/index.js';
 import { stopClock } from '../support/clock.js';
 import { decide, freshAddress } from '../support/device-flow.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
 
-const SECOND = 1_000;
 const TIMEOUT = 60_000;
 const INSECURE = { [oauth.allowInsecureRequests]: true } as const;
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { DAY, HOUR } from '../../src/infrastructure/time/index.js';
 import { PasswordLinksService } from '../../src/modules/dashboard-login/index.js';
 import { moveClock } from '../support/clock.js';
 import {
@@ -18,8 +19,6 @@ import { rememberSecret } from '../support/run-directory.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { BEHIND_PROXY, Visitor, type PageResponse } from '../support/visitor.js';
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 const NEW_PASSWORD = 'correct horse battery staple';
 const RESET = 'Set a new password';
 const INVITATION = 'Your invitation';
@@ -390,7 +389,6 @@ describe('POST /account/password', () => {
   });
 });
 
-// Last, because transactions belong to the application that was started last in the process.
 describe('An email that cannot be sent', () => {
   it('is logged without its recipient and not reported to the client', async () => {
     const broken = await startTestApp({ SMTP_URL: 'smtp://127.0.0.1:1' });

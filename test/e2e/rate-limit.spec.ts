@@ -7,15 +7,12 @@ import {
   UNKNOWN_ID,
 } from '../support/operations.js';
 import { issueServiceToken } from '../support/service-tokens.js';
-import { error, startTestApp, type TestResponse, type TestApp } from '../support/test-app.js';
+import { countOf, error, startTestApp, type TestResponse, type TestApp } from '../support/test-app.js';
 import { BEHIND_PROXY } from '../support/visitor.js';
 
 const { path: PATH, body: BODY } = CREATE_MCP_TOKEN;
 
 const TOO_LARGE = { external_user_id: 'x'.repeat(600_000) };
-
-const countOf = (responses: readonly TestResponse[], status: number): number =>
-  responses.filter((response) => response.status === status).length;
 
 /** Returns the requests that remain according to the response, and checks the headers about the limit. */
 function remainingIn({ status, headers }: TestResponse, name: string, limit: number, seconds = 60): number {
@@ -273,7 +270,6 @@ function spellingsOf(clientId: string, count: number): string[] {
     .map((each) => clientId.slice(0, each) + clientId.charAt(each).toUpperCase() + clientId.slice(each + 1));
 }
 
-// Last, because in one process only the application that started last can use its database in every way.
 describe('Rate limit of the dashboard API', () => {
   let service: TestApp;
 

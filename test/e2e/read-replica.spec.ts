@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { SECOND } from '../../src/infrastructure/time/index.js';
 import { createApplication } from '../../src/application.js';
 import { loadConfiguration } from '../../src/infrastructure/config/index.js';
 import {
@@ -23,7 +24,6 @@ import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request
 import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
 
 const TIMEOUT = 60_000;
-const SECOND = 1_000;
 /** So long that no test exceeds it by accident. */
 const MAX_LAG = 30;
 const UNUSED = 'The read replica is not used, and its queries use the primary.';
@@ -106,7 +106,7 @@ async function entriesBefore(position: RequestLogPosition | undefined, user: str
   const selection = { client: client(), period: { start: ago(3_600), end: ago(-3_600) } };
   const found = await service.app
     .get(RequestLogRepository)
-    .newest({ ...selection, filter: { externalUserId: user } }, { before: position, limit: 10 });
+    .newest({ ...selection, filter: { external_user_id: user } }, { before: position, limit: 10 });
   return found.length;
 }
 

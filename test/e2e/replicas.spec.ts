@@ -7,7 +7,7 @@ import { CREATE_MCP_TOKEN } from '../support/operations.js';
 import { TEST_AUTHORITY } from '../support/receiver-certificates.js';
 import { describeWithRedis, RedisServer } from '../support/redis-server.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { startTestApp, type TestResponse, type TestApp } from '../support/test-app.js';
+import { countOf, startTestApp, type TestResponse, type TestApp } from '../support/test-app.js';
 
 const { path: PATH, body: BODY } = CREATE_MCP_TOKEN;
 /** Milliseconds that a request may take while Redis becomes unavailable, on a busy machine. */
@@ -42,9 +42,6 @@ const sendConcurrently = (services: readonly TestApp[], count: number, as = serv
 
 const send = (service: TestApp, as = service.development): Promise<TestResponse> =>
   service.request(PATH, { body: BODY, as });
-
-const countOf = (responses: readonly TestResponse[], status: number): number =>
-  responses.filter((response) => response.status === status).length;
 
 const isConnected = (service: TestApp): boolean => service.app.get(Redis).isConnected;
 

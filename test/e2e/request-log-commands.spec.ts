@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { DAY, HOUR, SECOND } from '../../src/infrastructure/time/index.js';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { PartitionRotation } from '../../src/infrastructure/database/index.js';
 import { COMMAND_TIMEOUT, startTestAppWithCommands, type Commands } from '../support/commands.js';
@@ -9,10 +10,6 @@ import { logLines } from '../support/log-lines.js';
 import { Program, type Ended } from '../support/program.js';
 import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
 import type { TestApp } from '../support/test-app.js';
-
-const SECOND = 1_000;
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 
 interface ExportedEntry {
   readonly id: number;

@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { DailyPartitions } from '../../src/infrastructure/database/index.js';
+import { DAY } from '../../src/infrastructure/time/index.js';
 import { eventually } from '../support/eventually.js';
 import { startTestApp, type Login, type TestApp, type TestResponse } from '../support/test-app.js';
 
-const DAY = 86_400_000;
 const QUERIES = 12;
 
 let service: TestApp;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { DailyPartitions } from '../../src/infrastructure/database/index.js';
+import { DAY } from '../../src/infrastructure/time/index.js';
 import { CryptoConfiguration } from '../../src/infrastructure/crypto/index.js';
 import { RequestLogRepository } from '../../src/modules/request-logs/index.js';
 import { RequestLogWriter } from '../../src/modules/request-logs/writing/request-log-writer.js';
@@ -22,8 +23,6 @@ import {
   type TestApp,
 } from '../support/test-app.js';
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 const TIMEOUT = error(
   'REQUEST_LOG_ERROR',
   'REQUEST_LOG_QUERY_TIMEOUT',

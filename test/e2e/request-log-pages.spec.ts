@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
+import { HOUR } from '../../src/infrastructure/time/index.js';
 import type { AttributedClient } from '../../src/infrastructure/http/index.js';
 import { RequestLogRepository } from '../../src/modules/request-logs/index.js';
 import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/index.js';
@@ -10,7 +11,6 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 import { Visitor } from '../support/visitor.js';
 
 const PATH = '/dashboard/production/request-logs';
-const HOUR = 3_600_000;
 const MAX_PAGE_SIZE = 60_000;
 const EVENT: AnyEvent = {
   event: 'MERCHANT_STATUS_UPDATE',

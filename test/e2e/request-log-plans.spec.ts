@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { DailyPartitions } from '../../src/infrastructure/database/index.js';
+import { DAY } from '../../src/infrastructure/time/index.js';
 import type { ReadPool } from '../../src/infrastructure/database/index.js';
 import {
   RequestLogRepository,
@@ -9,8 +10,6 @@ import {
 } from '../../src/modules/request-logs/index.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 /** Entries of the client in seven days. Other clients have as many. */
 const ENTRIES = 42_000;
 const PAGE = 26;
@@ -198,25 +197,25 @@ describe('Query plans of the request log', () => {
       .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 
   it.each<[string, () => RequestLogFilter, number, string]>([
-    ['endpointId', () => ({ endpointId: idOf('endpoint 3') }), PAGE, 'webhook_endpoint_id_created_at'],
-    ['endpointId of nothing', () => ({ endpointId: RARE.sessionId }), 0, 'webhook_endpoint_id_created_at'],
-    ['eventId', () => ({ eventId: idOf('event 17') }), 3, 'environment_webhook_e'],
-    ['eventId of nothing', () => ({ eventId: RARE.sessionId }), 0, 'environment_webhook_e'],
+    ['endpointId', () => ({ endpoint_id: idOf('endpoint 3') }), PAGE, 'webhook_endpoint_id_created_at'],
+    ['endpointId of nothing', () => ({ endpoint_id: RARE.sessionId }), 0, 'webhook_endpoint_id_created_at'],
+    ['eventId', () => ({ event_id: idOf('event 17') }), 3, 'environment_webhook_e'],
+    ['eventId of nothing', () => ({ event_id: RARE.sessionId }), 0, 'environment_webhook_e'],
     [
       'eventId and endpointId',
-      () => ({ eventId: idOf('event 17'), endpointId: idOf('endpoint 1') }),
+      () => ({ event_id: idOf('event 17'), endpoint_id: idOf('endpoint 1') }),
       1,
       'environment_webhook_e',
     ],
     [
       'failures of an endpoint that has failures',
-      () => ({ endpointId: idOf('endpoint 1'), outcome: 'failure' }),
+      () => ({ endpoint_id: idOf('endpoint 1'), outcome: 'failure' }),
       PAGE,
       'webhook_endpoint_id_created_at_idx1',
     ],
     [
       'failures of an endpoint that has none',
-      () => ({ endpointId: idOf('endpoint 3'), outcome: 'failure' }),
+      () => ({ endpoint_id: idOf('endpoint 3'), outcome: 'failure' }),
       0,
       'webhook_endpoint_id_created_at_idx1',
     ],
@@ -232,7 +231,7 @@ describe('Query plans of the request log', () => {
   });
 
   it('read a page of an endpoint at a depth at the cost of the first', async () => {
-    const filter = { endpointId: idOf('endpoint 3') };
+    const filter = { endpoint_id: idOf('endpoint 3') };
     const { work: first } = await newest(filter);
     const { work } = await newest(filter, await positionAt(35_000));
     expect(work.found).toBe(PAGE);
@@ -257,15 +256,15 @@ describe('Query plans of the request log', () => {
   });
 
   it.each<[RequestLogFilter, string]>([
-    [{ externalUserId: 'user-7' }, 'external_user_id'],
-    [{ externalUserId: RARE.externalUserId }, 'external_user_id'],
-    [{ taskId: 17 }, 'task_id'],
-    [{ taskId: RARE.taskId }, 'task_id'],
-    [{ sessionId: RARE.sessionId }, 'session_id'],
+    [{ external_user_id: 'user-7' }, 'external_user_id'],
+    [{ external_user_id: RARE.externalUserId }, 'external_user_id'],
+    [{ task_id: 17 }, 'task_id'],
+    [{ task_id: RARE.taskId }, 'task_id'],
+    [{ session_id: RARE.sessionId }, 'session_id'],
     [{ event: 'EVENT_2' }, 'event'],
     [{ event: 'NO_SUCH_EVENT' }, 'event'],
-    [{ statusCode: 501 }, 'status_code'],
-    [{ statusCode: 418 }, 'status_code'],
+    [{ status_code: 501 }, 'status_code'],
+    [{ status_code: 418 }, 'status_code'],
   ])('use an index that starts with the filter for %j', async (filter, column) => {
     const { work } = await newest(filter);
     expect(work.rowsPassedOver).toBe(0);
@@ -276,7 +275,7 @@ describe('Query plans of the request log', () => {
     for (const index of work.indexes) expect(index).toContain(`environment_${column.slice(0, 9)}`);
   });
 
-  it.each<RequestLogFilter>([{ type: 'request' }, { statusCode: 200 }, { outcome: 'success' }])(
+  it.each<RequestLogFilter>([{ type: 'request' }, { status_code: 200 }, { outcome: 'success' }])(
     'filter few rows for %j',
     async (filter) => {
       const { work } = await newest(filter);
@@ -301,12 +300,12 @@ describe('Query plans of the request log', () => {
   });
 
   it.each<RequestLogFilter>([
-    { externalUserId: 'user-7', event: 'EVENT_3' },
-    { event: 'EVENT_1', statusCode: 500 },
-    { sessionId: RARE.sessionId, type: 'webhook' },
-    { statusCode: 501, type: 'request' },
+    { external_user_id: 'user-7', event: 'EVENT_3' },
+    { event: 'EVENT_1', status_code: 500 },
+    { session_id: RARE.sessionId, type: 'webhook' },
+    { status_code: 501, type: 'request' },
     { outcome: 'failure', type: 'webhook' },
-    { outcome: 'failure', externalUserId: 'user-7' },
+    { outcome: 'failure', external_user_id: 'user-7' },
   ])('use the more selective index for %j', async (filter) => {
     const { work } = await newest(filter);
     // 2 in 50 entries have such a status, 1 in 3,000 belongs to the user.

@@ -5,11 +5,10 @@ import type {
   LoggedAttempt,
   NewRequestLogEntry,
   RequestLogEntry,
-  RequestLogFilter,
   RequestLogPosition,
-  RequestLogSelection,
 } from '../../src/modules/request-logs/storage/request-log-entry.js';
-import { RequestLogRepository } from '../../src/modules/request-logs/index.js';
+import type { RequestLogSelection } from '../../src/modules/request-logs/storage/request-log.repository.js';
+import { RequestLogRepository, type RequestLogFilter } from '../../src/modules/request-logs/index.js';
 import { DailyPartitions } from '../../src/infrastructure/database/index.js';
 import { whileLogIsLocked } from '../support/locked-log.js';
 import { loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
@@ -211,13 +210,13 @@ describe('The repository of the request log', () => {
     const filter = fc.record<RequestLogFilter>(
       {
         type: fc.constantFrom('request', 'webhook'),
-        sessionId: fc.constantFrom(...sessions, randomUUID()),
-        taskId: fc.constantFrom(1, 2, 3),
-        externalUserId: fc.constantFrom('a', 'A', 'á'),
+        session_id: fc.constantFrom(...sessions, randomUUID()),
+        task_id: fc.constantFrom(1, 2, 3),
+        external_user_id: fc.constantFrom('a', 'A', 'á'),
         event: fc.constantFrom(...EVENTS, 'CARD_FAILED'),
-        statusCode: fc.constantFrom(200, 201, 404, 500),
-        endpointId: fc.constantFrom(...endpoints, randomUUID()),
-        eventId: fc.constantFrom(...eventIds, randomUUID()),
+        status_code: fc.constantFrom(200, 201, 404, 500),
+        endpoint_id: fc.constantFrom(...endpoints, randomUUID()),
+        event_id: fc.constantFrom(...eventIds, randomUUID()),
         outcome: fc.constantFrom('success', 'failure'),
       },
       { requiredKeys: [] },
@@ -227,7 +226,9 @@ describe('The repository of the request log', () => {
         const expected = all.filter((each) => {
           const succeeded = each.type === 'webhook' ? each.statusCode === 200 : each.statusCode < 400;
           const values = { ...each, ...each.attempt, outcome: succeeded ? 'success' : 'failure' };
-          return Object.entries(filter).every(([key, value]) => Reflect.get(values, key) === value);
+          const nameOf = (key: string): string =>
+            key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+          return Object.entries(filter).every(([key, value]) => Reflect.get(values, nameOf(key)) === value);
         });
         expect(await newest(allOf(client, filter))).toEqual(expected);
         expect(

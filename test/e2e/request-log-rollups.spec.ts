@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { DAY, HOUR, MINUTE } from '../../src/infrastructure/time/index.js';
 import type { AttributedClient } from '../../src/infrastructure/http/index.js';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import {
@@ -18,10 +19,6 @@ import { Program } from '../support/program.js';
 import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
 import type { TestApp } from '../support/test-app.js';
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 const ROLLUPS = ['request_log_rollup', 'request_log_hourly_rollup'];
 const RETENTION_DAYS = 8;
 const PERIODS: readonly OverviewPeriod[] = ['24h', '7d'];

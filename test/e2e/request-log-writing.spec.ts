@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { NewRequestLogEntry } from '../../src/modules/request-logs/storage/request-log-entry.js';
+import { DAY } from '../../src/infrastructure/time/index.js';
 import { RequestLogWriter } from '../../src/modules/request-logs/writing/request-log-writer.js';
 import { PartitionRotation } from '../../src/infrastructure/database/index.js';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
@@ -18,7 +19,6 @@ const CREATE = CREATE_MCP_TOKEN.path;
 const SEARCH = SEARCH_DETECTED_ACCOUNTS.path;
 const IDENTIFY = IDENTIFY_DETECTED_ACCOUNTS.path;
 const REQUESTS_PER_MINUTE = 100;
-const DAY = 86_400_000;
 
 interface Entry {
   readonly id: string;

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { DAY, HOUR } from '../../src/infrastructure/time/index.js';
 import { CursorCodec } from '../../src/infrastructure/paging/index.js';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { moveClock, stopClock } from '../support/clock.js';
@@ -21,8 +22,6 @@ import {
   type TestApp,
 } from '../support/test-app.js';
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 const NOW = new Date('2026-01-31T12:00:00.500Z');
 const SESSION = 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584';
 const INVALID_CURSOR = error(

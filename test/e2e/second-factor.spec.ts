@@ -1,3 +1,4 @@
+import { MINUTE } from '../../src/infrastructure/time/index.js';
 import { DashboardSessionsService } from '../../src/modules/dashboard-login/index.js';
 import { SecondFactorService } from '../../src/modules/dashboard-login/second-factor/second-factor.service.js';
 import { DashboardUsersRepository, type DashboardUser } from '../../src/modules/dashboard-users/index.js';
@@ -11,7 +12,6 @@ import { totpCode } from '../support/totp.js';
 import { BEHIND_PROXY, Visitor, type PageResponse } from '../support/visitor.js';
 
 const STEP = 30_000;
-const MINUTE = 60_000;
 const SETUP = '/account/second-factor/setup';
 
 let service: TestApp;

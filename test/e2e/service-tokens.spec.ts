@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { HOUR, SECOND } from '../../src/infrastructure/time/index.js';
 import { SERVICE_SCOPES } from '../../src/infrastructure/auth/index.js';
 import { PLATFORM } from '../../src/modules/audit-logs/index.js';
 import { ServiceTokensService } from '../../src/modules/service-tokens/index.js';
@@ -12,8 +13,6 @@ import { rememberSecret } from '../support/run-directory.js';
 import { issueServiceToken } from '../support/service-tokens.js';
 import { error, type TestApp } from '../support/test-app.js';
 
-const SECOND = 1_000;
-const HOUR = 3_600 * SECOND;
 /** How long a process caches a token. */
 const CACHED_FOR = 5 * SECOND;
 const REALM = 'Bearer realm="Internal API"';

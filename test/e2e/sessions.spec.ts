@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { DAY, MINUTE } from '../../src/infrastructure/time/index.js';
 import { Sealer } from '../../src/infrastructure/crypto/index.js';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { SessionsService } from '../../src/modules/sessions/index.js';
@@ -6,10 +7,8 @@ import { ExpiryJob } from '../../src/infrastructure/database/index.js';
 import { moveClock, stopClock } from '../support/clock.js';
 import { CREATE_SESSION, UNKNOWN_ID, SESSION_OPERATIONS } from '../support/operations.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { error, invalidField, startTestApp, type TestResponse, type TestApp } from '../support/test-app.js';
+import { countOf, error, invalidField, startTestApp, type TestApp } from '../support/test-app.js';
 
-const MINUTE = 60_000;
-const DAY = 24 * 60 * MINUTE;
 const OPENS_PER_MINUTE = 40;
 const NOT_FOUND = error('SESSION_ERROR', 'SESSION_NOT_FOUND', 'There is no session with this ID.');
 const EXTEND_NOT_SUPPORTED = error(
@@ -76,9 +75,6 @@ async function later(milliseconds: number, work: () => Promise<void>): Promise<v
 
 const keys = (count: number, prefix = 'k') =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, 'x']));
-const countOf = (responses: readonly TestResponse<unknown>[], status: number): number =>
-  responses.filter((response) => response.status === status).length;
-
 describe('POST /session/create', () => {
   it('returns the ID of a session that is valid for 30 minutes', async () => {
     const now = new Date('2026-05-05T10:00:00.123Z');

@@ -13,7 +13,7 @@ import { refusedPort } from '../support/hostile-receivers.js';
 import { logLines } from '../support/log-lines.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
-import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+import { addEndpoint, startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
 
 const SESSION_ID = 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584';
 const NETFLIX = { id: 16, name: 'Netflix' };
@@ -276,10 +276,7 @@ describe('Publishing an event', () => {
 
   it('signs a retry with the secret that was activated after the first attempt', async () => {
     const { clientId, secret: old } = (await service.anotherOrganization()).development;
-    await service.database.query(
-      'INSERT INTO webhook_endpoint (id, client_id, url, created_at) VALUES (gen_random_uuid(), $1, $2, now())',
-      [clientId, `${receiver.url}/hook`],
-    );
+    await addEndpoint(service, clientId, `${receiver.url}/hook`);
     const clients = service.app.get(ApiClientsService);
     const { secret: rotated } = await clients.rotateSecret(clientId, 1);
     rememberSecret(rotated);
@@ -344,10 +341,7 @@ describe('A failed delivery', () => {
   });
 
   it('is logged with status 0 and a reason if the connection is refused', async () => {
-    await service.database.query(
-      'INSERT INTO webhook_endpoint (id, client_id, url, created_at) VALUES (gen_random_uuid(), $1, $2, now())',
-      [service.development.clientId, `http://127.0.0.1:${await refusedPort()}/`],
-    );
+    await addEndpoint(service, service.development.clientId, `http://127.0.0.1:${await refusedPort()}/`);
     const attempts = await attempted(await publish(), 3);
     expect(attempts).toEqual([1, 2, 3].map((attempt) => ({ status_code: 0, reason: 'REFUSED', attempt })));
   });

@@ -6,14 +6,15 @@ import { auditedBy, auditEntries } from '../support/audited.js';
 import { accessToken } from '../support/device-flow.js';
 import { UNKNOWN_ID } from '../support/operations.js';
 import {
+  countOf,
   error,
   invalidField,
   startTestApp,
-  type TestResponse,
   type RequestOptions,
   type Login,
   type TestApp,
 } from '../support/test-app.js';
+import { addEndpoint } from '../support/webhook-receiver.js';
 
 const ALREADY_EXISTS = error(
   'WEBHOOK_ENDPOINT_ERROR',
@@ -91,9 +92,6 @@ async function created(body: object = {}, as: RequestOptions = { token }): Promi
   return response.body;
 }
 const rows = () => service.database.query('SELECT * FROM webhook_endpoint ORDER BY id');
-const countOf = (responses: readonly TestResponse<unknown>[], status: number): number =>
-  responses.filter((response) => response.status === status).length;
-
 describe('POST /webhook-endpoints/create', () => {
   it('returns the endpoint', async () => {
     const before = Date.now();
@@ -605,7 +603,6 @@ describe('The URL of an endpoint', () => {
   });
 });
 
-// This test is last because `@Transactional()` uses the application that was started last in the process.
 describe('A deployment pinned to one environment', () => {
   it('returns 404 for endpoints of the other environment', async () => {
     const pinned = await startTestApp({ PIN_ENVIRONMENT: 'production' });
@@ -618,10 +615,7 @@ describe('A deployment pinned to one environment', () => {
         400,
         invalidField('The selected environment is invalid. Allowed values: production.'),
       ]);
-      await pinned.database.query(
-        `INSERT INTO webhook_endpoint (id, client_id, url, created_at) VALUES ($1, $2, $3, now())`,
-        [UNKNOWN_ID, pinned.development.clientId, url],
-      );
+      await addEndpoint(pinned, pinned.development.clientId, url, UNKNOWN_ID);
       expect((await pinned.request(`/webhook-endpoints/${UNKNOWN_ID}`, { login })).status).toBe(404);
       const own = await pinned.request('/webhook-endpoints/create', {
         body: { environment: 'production', url },

@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { WebhookPublisher, exampleEvent } from '../../src/modules/webhooks/index.js';
 import { eventually } from '../support/eventually.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
-import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+import { addEndpoint, startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
 
 const SLOTS = 16;
 let service: TestApp;
@@ -36,11 +35,7 @@ afterEach(async () => {
   await service.database.query('DELETE FROM request_log');
 });
 
-const addEndpoint = (clientId: string, path: string) =>
-  service.database.query(
-    'INSERT INTO webhook_endpoint (id, client_id, url, created_at) VALUES ($1, $2, $3, now())',
-    [randomUUID(), clientId, receiver.url + path],
-  );
+const addPath = (clientId: string, path: string) => addEndpoint(service, clientId, receiver.url + path);
 const publish = (clientId: string) =>
   service.app
     .get(WebhookPublisher)
@@ -51,7 +46,7 @@ const dead = () => receiver.arrivals.filter(({ path }) => path.startsWith('/dead
 
 describe('Endpoints that never respond', () => {
   it('leave slots to an endpoint with a recent success of another organization', async () => {
-    await addEndpoint(service.development.clientId, '/healthy');
+    await addPath(service.development.clientId, '/healthy');
     await publish(service.development.clientId);
     await receiver.arrived(1, '/healthy');
     await eventually('the success is recorded', async () => {
@@ -61,7 +56,7 @@ describe('Endpoints that never respond', () => {
 
     for (let count = 0; count < 2; count += 1) {
       const { clientId } = (await service.anotherOrganization()).development;
-      for (let index = 0; index < 10; index += 1) await addEndpoint(clientId, `/dead/${count}-${index}`);
+      for (let index = 0; index < 10; index += 1) await addPath(clientId, `/dead/${count}-${index}`);
       for (let index = 0; index < 4; index += 1) await publish(clientId);
     }
     await eventually('the dead endpoints use all slots that they can', () => dead().length >= SLOTS / 2);
@@ -72,10 +67,10 @@ describe('Endpoints that never respond', () => {
   });
 
   it('leave slots to other organizations, even if they succeeded before', async () => {
-    await addEndpoint(service.development.clientId, '/healthy');
+    await addPath(service.development.clientId, '/healthy');
     await publish(service.development.clientId);
     const { clientId } = (await service.anotherOrganization()).development;
-    for (let index = 0; index < 10; index += 1) await addEndpoint(clientId, `/${index}`);
+    for (let index = 0; index < 10; index += 1) await addPath(clientId, `/${index}`);
     await publish(clientId);
     await eventually('the successes are recorded', async () => {
       const rows = await service.database.query('SELECT FROM webhook_lane WHERE last_success_at IS NOT NULL');

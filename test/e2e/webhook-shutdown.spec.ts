@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { exampleEvent, WebhookPublisher } from '../../src/modules/webhooks/index.js';
 import { DeliveryWorker } from '../../src/modules/webhooks/worker/delivery-worker.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
-import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+import { addEndpoint, startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
 
 let service: TestApp;
 let receiver: WebhookReceiver;
@@ -30,10 +29,7 @@ describe('A worker that shuts down', () => {
     let respond = (): void => undefined;
     receiver.response = (response) => void (respond = () => response.writeHead(200).end());
     const { clientId } = service.development;
-    await service.database.query(
-      'INSERT INTO webhook_endpoint (id, client_id, url, created_at) VALUES ($1, $2, $3, now())',
-      [randomUUID(), clientId, receiver.url],
-    );
+    await addEndpoint(service, clientId, receiver.url);
     await service.app
       .get(WebhookPublisher)
       .publish({ clientId, environment: 'development' }, exampleEvent('CARD_UPDATED'));

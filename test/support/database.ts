@@ -13,6 +13,8 @@ export interface TestDatabase {
   /** Ends all connections and refuses new ones, as if the server were down. */
   cutOff(): Promise<void>;
   reconnect(): Promise<void>;
+  /** Renames a table until the end of the block: `await using _table = await database.hide(…)`. */
+  hide(table: string): Promise<AsyncDisposable>;
   drop(): Promise<void>;
 }
 
@@ -24,10 +26,20 @@ export async function cloneDatabase(options: { empty?: boolean } = {}): Promise<
   const url = Object.assign(new URL(templateUrl), { pathname: `/${name}` }).href;
   const pool = new pg.Pool({ connectionString: url, max: 2 });
   pool.on('error', () => undefined);
+  const query: TestDatabase['query'] = async (sql, values) =>
+    (await unlessDeadlocked(() => pool.query(sql, values))).rows;
   return {
     name,
     url,
-    query: async (sql, values) => (await unlessDeadlocked(() => pool.query(sql, values))).rows,
+    query,
+    async hide(table) {
+      await query(`ALTER TABLE ${table} RENAME TO ${table}_hidden`);
+      return {
+        async [Symbol.asyncDispose]() {
+          await query(`ALTER TABLE ${table}_hidden RENAME TO ${table}`);
+        },
+      };
+    },
     async cutOff() {
       await administer(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
       await administer(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);

@@ -25,6 +25,8 @@ export default async function globalSetup() {
   onInterruption(globalTeardown);
   const { TEST_CITUS_BINARIES: binaries } = process.env;
   await Promise.all([binaries === undefined ? startServer() : startCluster(directory, binaries), buildAll()]);
+  // With one worker, tests run in this process, and Jest copies global names: all files would share the metadata of libraries.
+  for (const name of ['classValidatorMetadataStorage', 'typeormMetadataArgsStorage']) delete globalThis[name];
 }
 
 /** Builds the clients, and the application, which the tests load as a bundle. */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { TransactionHost } from '@nestjs-cls/transactional';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { createApplication } from '../../src/application.js';
 import { loadConfiguration } from '../../src/infrastructure/config/index.js';
@@ -68,6 +69,25 @@ export interface TestApp {
   close(): Promise<void>;
 }
 
+/** The hosts of transactions of the running applications, in the order in which they started. */
+const transactionHosts: (readonly [symbol, TransactionHost])[][] = [];
+
+/**
+ * Makes `@Transactional()` use the application that was started before, when this one is closed: it always uses the one that
+ * was created last in the process.
+ *
+ * @returns a function to call after the application was closed
+ */
+function keepTransactionHosts(): () => void {
+  const current = Reflect.get(TransactionHost, '_instanceMap') as Map<symbol, TransactionHost>;
+  const own = [...current];
+  transactionHosts.push(own);
+  return () => {
+    transactionHosts.splice(transactionHosts.indexOf(own), 1);
+    for (const [name, host] of transactionHosts.at(-1) ?? []) current.set(name, host);
+  };
+}
+
 /** @param options.backgroundWork whether scheduled jobs and the delivery worker run too */
 export async function startTestApp(
   environment: Record<string, string> = {},
@@ -89,6 +109,7 @@ export async function startTestApp(
     ...environment,
   });
   const app = await createApplication(configuration, { backgroundWork });
+  const restoreTransactionHosts = keepTransactionHosts();
   await app.listen(0, '127.0.0.1');
   const baseUrl = await app.getUrl();
   const createOrganization = async () => {
@@ -145,6 +166,7 @@ export async function startTestApp(
     },
     async close() {
       await app.close();
+      restoreTransactionHosts();
       await database.drop();
     },
   };
@@ -158,6 +180,11 @@ export function basic(credentials: Pick<IssuedCredentials, 'clientId' | 'secret'
 
 function encode(body: unknown): BodyInit {
   return typeof body === 'string' || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body);
+}
+
+/** Returns how many of the responses have this status. */
+export function countOf(responses: readonly { readonly status: number }[], status: number): number {
+  return responses.filter((response) => response.status === status).length;
 }
 
 /** Returns the body of an error response. */

@@ -22,6 +22,8 @@ let bundle;
 /** Node.js, with timeouts that grow with the load of the machine, and one report of a failed `beforeAll`. */
 export default class LoadAwareEnvironment extends TestEnvironment {
   timeouts = new WeakMap();
+  /** `collect-log-lines.ts` replaces them. They must not keep the modules of a test file in memory. */
+  writes = [process.stdout, process.stderr].map((stream) => [stream, stream.write]);
 
   constructor(config, context) {
     super(config, context);
@@ -32,6 +34,7 @@ export default class LoadAwareEnvironment extends TestEnvironment {
 
   async teardown() {
     await super.teardown();
+    for (const [stream, write] of this.writes) stream.write = write;
     for (const store of stores) store.disable();
     stores.clear();
   }

@@ -14,9 +14,10 @@ export async function expectUsualErrors(
 
   expect((await service.request(path, options)).status).toBe(401);
 
-  await service.database.query(`ALTER TABLE ${table} RENAME TO hidden`);
-  expect(await status()).toBe(500);
-  await service.database.query(`ALTER TABLE hidden RENAME TO ${table}`);
+  {
+    await using _table = await service.database.hide(table);
+    expect(await status()).toBe(500);
+  }
 
   await service.database.cutOff();
   expect(await status()).toBe(503);

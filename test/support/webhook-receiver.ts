@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { eventually } from './eventually.js';
+import type { TestApp } from './test-app.js';
 
 /** A webhook that arrived at a receiver. */
 export interface Arrival {
@@ -23,6 +25,19 @@ export interface WebhookReceiver {
   /** Waits until this number of webhooks has arrived at the path, or at any path. */
   arrived(count: number, path?: string): Promise<Arrival[]>;
   close(): Promise<void>;
+}
+
+/** Adds an endpoint with any URL to a client. */
+export async function addEndpoint(
+  { database }: Pick<TestApp, 'database'>,
+  clientId: string,
+  url: string,
+  id: string = randomUUID(),
+): Promise<void> {
+  await database.query(
+    'INSERT INTO webhook_endpoint (id, client_id, url, created_at) VALUES ($1, $2, $3, now())',
+    [id, clientId, url],
+  );
 }
 
 export async function startReceiver(): Promise<WebhookReceiver> {

@@ -10,6 +10,15 @@ interface Lane {
   readonly waiting: (() => void)[];
 }
 
+interface WaitingLimits {
+  /** Per key. The default is 1,000. */
+  readonly maxWaiting?: number;
+  /** The error of work that finds so much work waiting. The default is SERVICE_UNAVAILABLE. */
+  readonly refusal?: () => Error;
+  /** How many milliseconds work waits at most, and the error of work that waited so long. The default is no limit. */
+  readonly timeout?: { readonly milliseconds: number; readonly error: () => Error };
+}
+
 /**
  * Limits how much work of the same key runs at a time in this process; further work waits, in order. Use it around work that
  * waits for a lock in the database. Without it, each request that waits for the lock would occupy a connection of the pool,
@@ -19,17 +28,23 @@ export class KeyedQueue {
   private readonly lanes = new Map<string, Lane>();
 
   /** @param max how much work of a key runs at the same time */
-  constructor(private readonly max: number) {}
+  constructor(
+    private readonly max: number,
+    private readonly limits: WaitingLimits = {},
+  ) {}
 
-  /** @throws ApiError SERVICE_UNAVAILABLE if too much work of the key is waiting */
+  /** @throws ApiError SERVICE_UNAVAILABLE if too much work of the key is waiting, or the errors of the limits */
   async run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
     const lane = this.lanes.get(key) ?? { running: 0, waiting: [] };
     this.lanes.set(key, lane);
-    if (lane.waiting.length >= MAX_WAITING)
-      throw SERVICE_UNAVAILABLE.error(undefined, { retryAfter: RETRY_AFTER });
+    const {
+      maxWaiting = MAX_WAITING,
+      refusal = () => SERVICE_UNAVAILABLE.error(undefined, { retryAfter: RETRY_AFTER }),
+    } = this.limits;
+    if (lane.waiting.length >= maxWaiting) throw refusal();
     if (lane.running < this.max) lane.running += 1;
     // Work that finishes passes its slot to the next waiting work, so `running` does not change.
-    else await new Promise<void>((resolve) => lane.waiting.push(resolve));
+    else await this.turn(lane);
     try {
       return await work();
     } finally {
@@ -38,5 +53,22 @@ export class KeyedQueue {
       else lane.running -= 1;
       if (lane.running === 0) this.lanes.delete(key);
     }
+  }
+
+  private turn({ waiting }: Lane): Promise<void> {
+    const { timeout } = this.limits;
+    return new Promise((resolve, reject) => {
+      const timer =
+        timeout &&
+        setTimeout(() => {
+          waiting.splice(waiting.indexOf(start), 1);
+          reject(timeout.error());
+        }, timeout.milliseconds);
+      const start = (): void => {
+        clearTimeout(timer);
+        resolve();
+      };
+      waiting.push(start);
+    });
   }
 }

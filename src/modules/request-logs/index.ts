@@ -1,16 +1,19 @@
-export { OrganizationTurns } from './reading/organization-turns.js';
 export { MAX_PERIOD_DAYS, validatePeriod } from './reading/request-log-period.js';
-export { EventBodies } from './pages/event-bodies.js';
+export { EventBodies } from './pages/request-logs-pages.controller.js';
 export { REQUEST_LOG_COLUMNS } from './reading/request-log-response.js';
 export { RequestLogHistory } from './reading/request-log-history.js';
-export { LogReads, type LogReadOptions } from './storage/log-reads.js';
+export { LogReads, OrganizationTurns, type LogReadOptions } from './storage/log-reads.js';
 export { RequestLogPartitions } from './storage/request-log-partitions.js';
-export type { OutcomeCounts, RequestLogOverview } from './rollups/request-log-overview.js';
-export { RequestLogOverviewService, type OverviewPeriod } from './rollups/request-log-overview.service.js';
-export { REQUEST_LOG_ROLLUPS_JOB } from './rollups/request-log-rollups.job.js';
-export { RequestLogRollupsService } from './rollups/request-log-rollups.service.js';
+export {
+  RequestLogOverviewService,
+  type OutcomeCounts,
+  type OverviewPeriod,
+  type RequestLogOverview,
+} from './rollups/request-log-overview.service.js';
+export { REQUEST_LOG_ROLLUPS_JOB, RequestLogRollupsService } from './rollups/request-log-rollups.service.js';
 export { RequestLogsConfiguration } from './request-logs.configuration.js';
 export type { RequestLogHistoryEntry } from './reading/request-logs.dto.js';
+export type { RequestLogFilter } from './storage/request-log-filter.js';
 export { REQUEST_LOG_ROTATION, RequestLogRepository } from './storage/request-log.repository.js';
 export type {
   AttemptPosition,
@@ -18,7 +21,6 @@ export type {
   LoggedEndpoint,
   NewRequestLogEntry,
   RequestLogEntry,
-  RequestLogFilter,
   RequestLogPosition,
 } from './storage/request-log-entry.js';
 export { RequestLogsModule } from './request-logs.module.js';

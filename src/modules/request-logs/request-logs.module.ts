@@ -1,14 +1,12 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { RequestLogsPagesController } from './pages/request-logs-pages.controller.js';
-import { OrganizationTurns } from './reading/organization-turns.js';
-import { LogReads } from './storage/log-reads.js';
+import { LogReads, OrganizationTurns } from './storage/log-reads.js';
 import { RequestLogRepository } from './storage/request-log.repository.js';
 import { RequestLogHistory } from './reading/request-log-history.js';
 import { RequestLogPartitions } from './storage/request-log-partitions.js';
 import { RequestLogOverviewRepository } from './rollups/request-log-overview.repository.js';
 import { RequestLogOverviewService } from './rollups/request-log-overview.service.js';
-import { RequestLogRollupsJob } from './rollups/request-log-rollups.job.js';
 import { RequestLogRollupsRepository } from './rollups/request-log-rollups.repository.js';
 import { RequestLogRollupsService } from './rollups/request-log-rollups.service.js';
 import { RequestLogsController } from './reading/request-logs.controller.js';
@@ -31,7 +29,6 @@ import { SavedEntries } from './writing/saved-entries.js';
     OrganizationTurns,
     RequestLogRollupsRepository,
     RequestLogRollupsService,
-    RequestLogRollupsJob,
     RequestLogOverviewRepository,
     RequestLogOverviewService,
   ],

@@ -35,7 +35,6 @@ import { ListRequestLogsQuery, type SingleRequestLogEntryResponse } from '../rea
 import { RequestLogsService } from '../reading/request-logs.service.js';
 import { REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
 import { curlOfDelivery, curlOfRequest, curlOfToolCall, isToolCall } from './curl-command.js';
-import { EventBodies } from './event-bodies.js';
 import { entryPage } from './request-log-entry.pages.js';
 import {
   columnsPage,
@@ -79,6 +78,12 @@ const ChosenColumns = createParamDecorator(
     return chosen === undefined ? DEFAULT_COLUMNS : knownColumns(chosen.split(COLUMN_SEPARATOR));
   },
 );
+
+/** Port: the bodies of webhook events. */
+export abstract class EventBodies {
+  /** Returns the body of an event of the client, or undefined if the event does not exist or no longer exists. */
+  abstract bodyOf(clientId: string, eventId: string): Promise<Buffer | undefined>;
+}
 
 @Controller(inEachEnvironment('request-logs'))
 export class RequestLogsPagesController {

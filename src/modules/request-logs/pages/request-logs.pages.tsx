@@ -27,6 +27,7 @@ import {
 import { DAY } from '../../../infrastructure/time/index.js';
 import { MAX_PERIOD_DAYS } from '../reading/request-log-period.js';
 import type { ListRequestLogsQuery, RequestLogEntryResponse } from '../reading/request-logs.dto.js';
+import { REQUEST_LOG_FILTERS } from '../storage/request-log-filter.js';
 
 const COLUMNS = {
   latency: { title: 'Latency', cell: ({ latency_ms }) => `${latency_ms} ms`, isNumber: true },
@@ -106,18 +107,11 @@ const PERIODS = [
 ];
 /** Shown while the fields `From` and `To` select the period. */
 const OTHER_PERIOD = { value: '', label: 'From and to' };
-/** Filters that most users need rarely. */
-const FURTHER_FILTERS = [
-  'start',
-  'end',
-  'status_code',
-  'external_user_id',
-  'event',
-  'session_id',
-  'task_id',
-  'endpoint_id',
-  'event_id',
-];
+/** The fields of the filters that most users need rarely. */
+const FURTHER_FIELDS = Object.entries(REQUEST_LOG_FILTERS).flatMap(([name, definition]) =>
+  'field' in definition ? [{ name, ...definition.field }] : [],
+);
+const FURTHER_FILTERS = ['start', 'end', ...FURTHER_FIELDS.map(({ name }) => name)];
 
 function Filters(): VNode {
   const { query } = usePage();
@@ -134,13 +128,9 @@ function Filters(): VNode {
         <div class="more">
           <Filter name="start" label="From" type="datetime-local" hint="UTC, replaces the period" />
           <Filter name="end" label="To" type="datetime-local" hint="UTC" />
-          <Filter name="status_code" label="Status code" type="number" hint="0: no response" />
-          <Filter name="external_user_id" label="User" hint="Your external_user_id" />
-          <Filter name="event" label="Event" hint="Such as CARD_UPDATED" />
-          <Filter name="session_id" label="Session ID" />
-          <Filter name="task_id" label="Task ID" type="number" />
-          <Filter name="endpoint_id" label="Endpoint ID" />
-          <Filter name="event_id" label="Event ID" hint="The webhook-id header" />
+          {FURTHER_FIELDS.map((field) => (
+            <Filter key={field.name} {...field} />
+          ))}
         </div>
       </details>
     </FilterForm>

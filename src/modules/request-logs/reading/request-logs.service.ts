@@ -6,10 +6,11 @@ import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../../infrastructure/paging/index.js';
 import { Clock, periodOf, type Period } from '../../../infrastructure/time/index.js';
 import { REQUEST_LOG_NOT_FOUND } from '../request-log-errors.js';
-import { OrganizationTurns } from './organization-turns.js';
+import { OrganizationTurns } from '../storage/log-reads.js';
 import { validatePeriod, resolvedPeriod } from './request-log-period.js';
 import { RequestLogRepository } from '../storage/request-log.repository.js';
-import type { RequestLogEntry, RequestLogFilter, RequestLogPosition } from '../storage/request-log-entry.js';
+import type { RequestLogEntry, RequestLogPosition } from '../storage/request-log-entry.js';
+import { activeFilters } from '../storage/request-log-filter.js';
 import { toDetailedResponse, toHistoryEntry, toResponse } from './request-log-response.js';
 import type {
   ListRequestLogsQuery,
@@ -50,7 +51,7 @@ export class RequestLogsService {
       ? []
       : await this.turns.run(actor.organizationId, () =>
           this.repository.newest(
-            { client, period, filter: filterOf(query) },
+            { client, period, filter: query },
             { before: previous?.position, limit: query.limit + 1 },
           ),
         );
@@ -70,7 +71,7 @@ export class RequestLogsService {
     maximum: number,
   ): AsyncGenerator<RequestLogHistoryEntry> {
     const client = await this.clients.forEnvironment(actor, query.environment);
-    const selection = { client, period: validPeriod(query, this.clock.now()), filter: filterOf(query) };
+    const selection = { client, period: validPeriod(query, this.clock.now()), filter: query };
     let [before, left]: [RequestLogPosition | undefined, number] = [undefined, maximum];
     while (left > 0 && !isContradictory(query)) {
       const limit = Math.min(left, ENTRIES_PER_BATCH);
@@ -132,46 +133,36 @@ function validPeriod(query: ListRequestLogsQuery, defaultEnd: Date): Required<Pe
   return period;
 }
 
+/** The filters of version 0.2.0, in the order of its cursors, which stay valid. */
+const FIRST_FILTERS = ['type', 'session_id', 'task_id', 'external_user_id', 'event', 'status_code'] as const;
+
 /** Returns the scope of a cursor: all parameters except the limit, which may change between pages. */
 function scopeOf({ clientId, environment }: AttributedClient, query: ListRequestLogsQuery): CursorScope {
   const { start, end } = periodOf(query);
-  const { type, sessionId, taskId, externalUserId, event, statusCode, ...further } = filterOf(query);
-  const { endpointId, eventId, outcome } = further;
+  const values = new Map<string, string | number>(
+    activeFilters(query).map(({ name, value, isUuid }) => [
+      name,
+      isUuid ? String(value).toLowerCase() : value,
+    ]),
+  );
+  if (query.outcome !== undefined) values.set('outcome', query.outcome);
+  const first = FIRST_FILTERS.map((name) => values.get(name));
+  for (const name of FIRST_FILTERS) values.delete(name);
   return [
     'request_logs',
     clientId,
     environment,
     start?.getTime(),
     end?.getTime(),
-    type,
-    sessionId,
-    taskId,
-    externalUserId,
-    event,
-    statusCode,
-    // Absent, so that cursors of the previous release stay valid.
-    ...(Object.values(further).some((value) => value !== undefined) ? [endpointId, eventId, outcome] : []),
+    ...first,
+    ...[...values].flat(),
   ];
-}
-
-function filterOf(query: ListRequestLogsQuery): RequestLogFilter {
-  return {
-    type: query.type,
-    sessionId: query.session_id?.toLowerCase(),
-    taskId: query.task_id,
-    externalUserId: query.external_user_id,
-    event: query.event,
-    statusCode: query.status_code,
-    endpointId: query.endpoint_id?.toLowerCase(),
-    eventId: query.event_id?.toLowerCase(),
-    outcome: query.outcome,
-  };
 }
 
 /**
  * Returns whether no entry can match, because only webhooks have events and endpoints. Saves a query that would read the
  * whole period.
  */
-function isContradictory({ type, event, event_id, endpoint_id }: ListRequestLogsQuery): boolean {
-  return type === 'request' && (event ?? event_id ?? endpoint_id) !== undefined;
+function isContradictory(query: ListRequestLogsQuery): boolean {
+  return query.type === 'request' && activeFilters(query).some(({ isOfWebhooks }) => isOfWebhooks);
 }

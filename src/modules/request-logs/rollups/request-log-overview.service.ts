@@ -1,8 +1,65 @@
 import { Injectable } from '@nestjs/common';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { Clock, DAY, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
-import { countsBy, sectionOf, type RequestLogOverview } from './request-log-overview.js';
-import { RequestLogOverviewRepository } from './request-log-overview.repository.js';
+import type { RequestLogType } from '../storage/request-log-entry.js';
+import { RequestLogOverviewRepository, type EntryCount } from './request-log-overview.repository.js';
+import { latencyOfBucket } from './request-log-rollup.js';
+
+/** Numbers of entries. */
+export interface OutcomeCounts {
+  readonly total: number;
+  /** API requests with a status below 400, and delivery attempts to which the endpoint responded with 200. */
+  readonly succeeded: number;
+  readonly failed: number;
+  /** Delivery attempts without a response. */
+  readonly noResponse: number;
+  readonly status2xx: number;
+  readonly status3xx: number;
+  readonly status4xx: number;
+  /** Includes statuses that HTTP does not define. */
+  readonly status5xx: number;
+}
+
+/** Milliseconds, within 10 %; null if there are no entries. */
+interface LatencyPercentiles {
+  readonly p50: number | null;
+  readonly p95: number | null;
+}
+
+/** The entries of a period. */
+interface PeriodCounts extends OutcomeCounts, LatencyPercentiles {
+  /** The share of failed entries, 0 to 1; null if there are no entries. */
+  readonly errorRate: number | null;
+}
+
+/** The entries since `start`, until the start of the next point. */
+interface OverviewPoint extends PeriodCounts {
+  readonly start: Date;
+}
+
+/** Entries with the same value. It is null for the rarest ones if there are very many values. */
+type CountsOf<Value extends string> = OutcomeCounts & Readonly<Record<Value, string | null>>;
+
+/** What the log of a client contains. All lists of a period are complete: points without entries are zero. */
+export interface RequestLogOverview {
+  readonly start: Date;
+  readonly end: Date;
+  /** Milliseconds from a point to the next. The last point ends at `end`. */
+  readonly step: number;
+  /** If not null, the entries before this time are not counted yet, because the service was upgraded just now. */
+  readonly incompleteBefore: Date | null;
+  readonly requests: PeriodCounts & {
+    readonly points: readonly OverviewPoint[];
+    /** The method and the path, with `{id}` in place of IDs; the most frequent first. */
+    readonly operations: readonly CountsOf<'operation'>[];
+  };
+  readonly deliveries: PeriodCounts & {
+    readonly points: readonly OverviewPoint[];
+    /** The most frequent first. */
+    readonly endpoints: readonly CountsOf<'endpointId'>[];
+    readonly events: readonly CountsOf<'event'>[];
+  };
+}
 
 /** Lengths of overviews, and of their points, which are multiples of a slice and start at multiples of their length. */
 const PERIODS = {
@@ -57,4 +114,88 @@ export class RequestLogOverviewService {
       },
     };
   }
+}
+
+/** Returns the overview of one kind of entries: its points, and its totals. */
+function sectionOf(
+  type: RequestLogType,
+  starts: readonly Date[],
+  all: readonly EntryCount[],
+): PeriodCounts & { readonly points: OverviewPoint[] } {
+  const counts = all.filter((count) => count.type === type && count.point !== null);
+  const byPoint = groupedBy(counts, ({ point }) => point);
+  return {
+    ...periodCounts(counts),
+    points: starts.map((start) => ({ start, ...periodCounts(byPoint.get(start.getTime()) ?? []) })),
+  };
+}
+
+/** Returns the entries of one kind by a value, the most frequent first. */
+function countsBy<Value extends string>(
+  name: Value,
+  type: RequestLogType,
+  all: readonly EntryCount[],
+  valueOf: (count: EntryCount) => string | null,
+): CountsOf<Value>[] {
+  const counts = all.filter((count) => count.type === type && count.point === null);
+  return [...groupedBy(counts, valueOf)]
+    .map(([value, group]) => ({ [name]: value, ...outcomesOf(group) }) as CountsOf<Value>)
+    .toSorted((left, right) => right.total - left.total);
+}
+
+function groupedBy<Key>(
+  counts: readonly EntryCount[],
+  keyOf: (count: EntryCount) => Key,
+): Map<Key, EntryCount[]> {
+  const groups = new Map<Key, EntryCount[]>();
+  for (const count of counts) {
+    const key = keyOf(count);
+    const group = groups.get(key);
+    if (group) group.push(count);
+    else groups.set(key, [count]);
+  }
+  return groups;
+}
+
+function periodCounts(counts: readonly EntryCount[]): PeriodCounts {
+  const outcomes = outcomesOf(counts);
+  const { failed, total } = outcomes;
+  return { ...outcomes, errorRate: total === 0 ? null : failed / total, ...percentilesOf(counts) };
+}
+
+function outcomesOf(counts: readonly EntryCount[]): OutcomeCounts {
+  const sum = (condition: (count: EntryCount) => boolean): number =>
+    counts.reduce((total, each) => total + (each.status !== null && condition(each) ? each.entries : 0), 0);
+  const total = sum(() => true);
+  const succeeded = sum(hasSucceeded);
+  return {
+    total,
+    succeeded,
+    failed: total - succeeded,
+    noResponse: sum(({ status }) => status === 0),
+    status2xx: sum(({ status }) => status === 200 || status === 2),
+    status3xx: sum(({ status }) => status === 3),
+    status4xx: sum(({ status }) => status === 4),
+    status5xx: sum(({ status }) => status === 5),
+  };
+}
+
+/** A status is 200, or the first digit of another one: see `summaryOf`. */
+function hasSucceeded({ type, status }: EntryCount): boolean {
+  return status === 200 || (type === 'request' && (status === 2 || status === 3));
+}
+
+function percentilesOf(counts: readonly EntryCount[]): LatencyPercentiles {
+  const entriesIn = new Map<number, number>();
+  for (const { latencyBucket, entries } of counts) {
+    if (latencyBucket !== null) entriesIn.set(latencyBucket, (entriesIn.get(latencyBucket) ?? 0) + entries);
+  }
+  const buckets = [...entriesIn].toSorted(([left], [right]) => left - right);
+  const total = buckets.reduce((sum, [, entries]) => sum + entries, 0);
+  const percentile = (share: number): number | null => {
+    let below = 0;
+    const found = buckets.find(([, entries]) => (below += entries) >= total * share);
+    return found ? latencyOfBucket(found[0]) : null;
+  };
+  return { p50: percentile(0.5), p95: percentile(0.95) };
 }

@@ -1,11 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
 import { OperatorError } from '../../../infrastructure/errors/index.js';
-import { Transactional } from '../../../infrastructure/database/index.js';
+import { isDatabaseUnavailable, JobLock, Transactional } from '../../../infrastructure/database/index.js';
 import { Clock, DAY, MINUTE, SECOND, type Period } from '../../../infrastructure/time/index.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import { earlier, later, nextFullHour, SLICE, startOfHour, startOfSlice } from './request-log-rollup.js';
 import { RequestLogRollupsRepository, type RollupProgress } from './request-log-rollups.repository.js';
+
+/** The name of the job's lock. */
+export const REQUEST_LOG_ROLLUPS_JOB = 'request-logs.rollups';
 
 /**
  * Age of a slice when it is rolled up. Entries are usually committed within a minute; a later one makes its slice be rolled
@@ -27,12 +31,41 @@ const INCOMPLETE_LOG =
  * repair.
  */
 @Injectable()
-export class RequestLogRollupsService {
+export class RequestLogRollupsService implements OnApplicationShutdown {
+  private readonly logger = new Logger('RequestLogs');
+  private readonly stopping = new AbortController();
+  private running: Promise<void> | undefined;
+
   constructor(
     private readonly repository: RequestLogRollupsRepository,
     private readonly configuration: RequestLogsConfiguration,
     private readonly clock: Clock,
+    private readonly lock: JobLock,
   ) {}
+
+  /** Updates the rollups every minute, in one process at a time. */
+  @Interval(MINUTE)
+  run(): Promise<void> {
+    this.running ??= this.updateExclusively()
+      .catch((error: unknown) => {
+        if (!isDatabaseUnavailable(error)) this.logger.error('The rollups could not be updated', error);
+      })
+      .finally(() => (this.running = undefined));
+    return this.running;
+  }
+
+  /** Another process continues with the next slice. */
+  async onApplicationShutdown(): Promise<void> {
+    this.stopping.abort();
+    await this.running;
+  }
+
+  private updateExclusively(): Promise<void> {
+    return this.lock.runExclusively(REQUEST_LOG_ROLLUPS_JOB, async () => {
+      await this.update(this.stopping.signal);
+      await this.backfill(this.stopping.signal);
+    });
+  }
 
   /**
    * Rolls up the slices that have closed, and again those that got late entries. A database that was unavailable delays

@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import {
   DatabaseConfiguration,
+  KeyedQueue,
   QueryTimeout,
   ReadPools,
   type ReadPool,
 } from '../../../infrastructure/database/index.js';
+import { RATE_LIMIT_EXCEEDED } from '../../../infrastructure/errors/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
@@ -21,6 +23,29 @@ export interface LogReadOptions {
   readonly mustFind?: boolean;
   /** The client whose own requests must be found as soon as it has their responses. */
   readonly clientId?: string;
+}
+
+/** Maximum number of queries of an organization that wait while another query runs. */
+const MAX_WAITING = 4;
+const RETRY_AFTER_SECONDS = 1;
+
+/**
+ * Runs one query of an organization at a time, so that slow queries of one organization leave connections to the others. All
+ * organizations share a small connection pool, which serves waiting queries in their order of arrival.
+ */
+@Injectable()
+export class OrganizationTurns extends KeyedQueue {
+  /**
+   * Refuses a query with RATE_LIMIT_EXCEEDED if too many queries wait, and with REQUEST_LOG_QUERY_TIMEOUT if it waits longer than
+   * a query may run.
+   */
+  constructor({ queryTimeoutMilliseconds }: RequestLogsConfiguration) {
+    super(1, {
+      maxWaiting: MAX_WAITING,
+      refusal: () => RATE_LIMIT_EXCEEDED.error(undefined, { retryAfter: RETRY_AFTER_SECONDS }),
+      timeout: { milliseconds: queryTimeoutMilliseconds, error: () => REQUEST_LOG_QUERY_TIMEOUT.error() },
+    });
+  }
 }
 
 /** The connections for queries of the request log and of events, which users can make slow. */
@@ -54,6 +79,7 @@ export class LogReads {
       throw error instanceof QueryTimeout ? REQUEST_LOG_QUERY_TIMEOUT.error(timeoutMessage) : error;
     }
   }
+
   /** Returns the time until which a replica has all rows, if queries use it. */
   private settledUntil(): Date {
     const maxLag = this.database.maxReadLagSeconds * SECOND;

@@ -1,7 +1,6 @@
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import type { RequestPhases } from '../../../infrastructure/http-client/index.js';
-import { SECOND, type Period } from '../../../infrastructure/time/index.js';
+import { SECOND } from '../../../infrastructure/time/index.js';
 
 /**
  * Milliseconds. Entries are not committed exactly in the order of their time: several processes write them, in batches, and retry
@@ -84,24 +83,4 @@ export interface AttemptSummary {
   readonly last: RequestLogPosition &
     Pick<RequestLogEntry, 'url' | 'statusCode'> &
     Pick<LoggedAttempt, 'reason'>;
-}
-
-/** Conditions, all of which an entry must meet. */
-export interface RequestLogFilter {
-  readonly type?: RequestLogType | undefined;
-  readonly sessionId?: string | undefined;
-  readonly taskId?: number | undefined;
-  readonly externalUserId?: string | undefined;
-  readonly event?: string | undefined;
-  readonly statusCode?: number | undefined;
-  readonly endpointId?: string | undefined;
-  readonly eventId?: string | undefined;
-  readonly outcome?: RequestLogOutcome | undefined;
-}
-
-/** Entries of a client in a period, including both ends. */
-export interface RequestLogSelection {
-  readonly client: AttributedClient;
-  readonly period: Required<Period>;
-  readonly filter: RequestLogFilter;
 }

@@ -8,7 +8,7 @@ import {
   type ReadPool,
 } from '../../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
-import { Clock, SECOND } from '../../../infrastructure/time/index.js';
+import { Clock, SECOND, type Period } from '../../../infrastructure/time/index.js';
 import { ENTRY_QUERY_TIMEOUT_MESSAGE } from '../request-log-errors.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import type {
@@ -19,36 +19,67 @@ import type {
   LoggedEndpoint,
   NewRequestLogEntry,
   RequestLogEntry,
-  RequestLogFilter,
   RequestLogOutcome,
   RequestLogPosition,
-  RequestLogSelection,
 } from './request-log-entry.js';
 import { LogReads, type LogReadOptions } from './log-reads.js';
+import { RequestLogFile } from './request-log-file.entity.js';
+import { activeFilters, type RequestLogFilter } from './request-log-filter.js';
 
-const COLUMNS = `id, client_id AS "clientId", environment, created_at AS "createdAt", type, method, path, url, event,
-  status_code AS "statusCode", latency_ms AS "latencyMilliseconds", session_id AS "sessionId", task_id AS "taskId",
-  external_user_id AS "externalUserId", tool, webhook_endpoint_id AS "endpointId", webhook_event_id AS "eventId",
-  attempt AS number, reason, dns_ms AS dns, connect_ms AS connect, tls_ms AS tls, first_byte_ms AS "firstByte"`;
+/** Entries of a client in a period, including both ends. */
+export interface RequestLogSelection {
+  readonly client: AttributedClient;
+  readonly period: Required<Period>;
+  readonly filter: RequestLogFilter;
+}
+
+type Attempt = Omit<LoggedAttempt, 'endpointId' | 'phases'> & LoggedAttempt['phases'];
+
+/** The columns, their types, and the property of an entry, of its attempt, or of the phases of the attempt. */
+const ENTRY_COLUMNS: readonly (readonly [string, string, keyof NewRequestLogEntry])[] = [
+  ['client_id', 'uuid', 'clientId'],
+  ['environment', 'text', 'environment'],
+  ['created_at', 'timestamptz', 'createdAt'],
+  ['type', 'text', 'type'],
+  ['method', 'text', 'method'],
+  ['path', 'text', 'path'],
+  ['url', 'text', 'url'],
+  ['event', 'text', 'event'],
+  ['status_code', 'smallint', 'statusCode'],
+  ['latency_ms', 'integer', 'latencyMilliseconds'],
+  ['session_id', 'uuid', 'sessionId'],
+  ['task_id', 'bigint', 'taskId'],
+  ['external_user_id', 'text', 'externalUserId'],
+  ['tool', 'text', 'tool'],
+];
+const ATTEMPT_COLUMNS: readonly (readonly [string, string, keyof LoggedAttempt])[] = [
+  ['webhook_endpoint_id', 'uuid', 'endpointId'],
+  ['webhook_event_id', 'uuid', 'eventId'],
+  ['attempt', 'smallint', 'number'],
+  ['reason', 'text', 'reason'],
+];
+const PHASE_COLUMNS: readonly (readonly [string, string, keyof LoggedAttempt['phases']])[] = [
+  ['dns_ms', 'integer', 'dns'],
+  ['connect_ms', 'integer', 'connect'],
+  ['tls_ms', 'integer', 'tls'],
+  ['first_byte_ms', 'integer', 'firstByte'],
+];
+/** Only `find` returns it. */
+const RESPONSE_BODY = ['response_body', 'text', 'responseBody'] as const;
+
+const LISTED_COLUMNS = [...ENTRY_COLUMNS, ...ATTEMPT_COLUMNS, ...PHASE_COLUMNS];
+const WRITTEN_COLUMNS = [...LISTED_COLUMNS, RESPONSE_BODY];
+
+const selected = (columns: readonly (readonly [string, string, string])[]): string =>
+  ['id', ...columns.map(([column, , property]) => `${column} AS "${property}"`)].join(', ');
+const COLUMNS = selected(LISTED_COLUMNS);
+const COLUMNS_OF_ONE = selected(WRITTEN_COLUMNS);
 
 /** Literally the condition of the index `request_log_failure_index`; otherwise PostgreSQL does not use it. */
 const HAS_FAILED = `(status_code >= 400 OR (type = 'webhook' AND status_code <> 200))`;
 const CONDITION_OF_OUTCOME: Readonly<Record<RequestLogOutcome, string>> = {
   success: `NOT ${HAS_FAILED}`,
   failure: HAS_FAILED,
-};
-
-type ValueFilter = Omit<RequestLogFilter, 'outcome'>;
-
-const COLUMN_OF_FILTER: Readonly<Record<keyof ValueFilter, string>> = {
-  type: 'type',
-  sessionId: 'session_id',
-  taskId: 'task_id',
-  externalUserId: 'external_user_id',
-  event: 'event',
-  statusCode: 'status_code',
-  endpointId: 'webhook_endpoint_id',
-  eventId: 'webhook_event_id',
 };
 
 const ATTEMPTS_PER_PAGE = 5_000;
@@ -59,8 +90,6 @@ const ATTEMPTS_PER_PAGE = 5_000;
 const RECOVERY_TIMEOUT = 30 * SECOND;
 const BELOW_ALL_IDS = 0;
 const ABOVE_ALL_IDS = Number.MAX_SAFE_INTEGER;
-
-type Attempt = Omit<LoggedAttempt, 'endpointId' | 'phases'> & LoggedAttempt['phases'];
 
 /** A row as the driver returns it: 64-bit integers are strings. */
 interface Row extends Omit<RequestLogEntry, 'id' | 'taskId' | 'attempt'>, Attempt {
@@ -75,7 +104,6 @@ type SummaryRow = Omit<AttemptSummary, 'last'> &
     readonly id: string;
   };
 
-const COLUMNS_OF_ONE = `${COLUMNS}, response_body AS "responseBody"`;
 /**
  * Without OFFSET 0, PostgreSQL would merge the conditions and scan all of the client's entries in the primary key index of every
  * partition.
@@ -86,14 +114,8 @@ const FIND = `SELECT * FROM (SELECT ${COLUMNS_OF_ONE} FROM request_log WHERE id 
 const FIND_ON_NODES = `SELECT ${COLUMNS_OF_ONE} FROM request_log WHERE id = $1 AND client_id = ANY($2::uuid[])`;
 
 const APPEND = prepared(
-  `INSERT INTO request_log (client_id, environment, created_at, type, method, path, url, event,
-                                status_code, latency_ms, session_id, task_id, external_user_id, webhook_endpoint_id,
-                                webhook_event_id, attempt, reason, dns_ms, connect_ms, tls_ms, first_byte_ms,
-                                response_body, tool)
-       SELECT * FROM unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::text[],
-                            $7::text[], $8::text[], $9::smallint[], $10::integer[], $11::uuid[],
-                            $12::bigint[], $13::text[], $14::uuid[], $15::uuid[], $16::smallint[], $17::text[],
-                            $18::integer[], $19::integer[], $20::integer[], $21::integer[], $22::text[], $23::text[])`,
+  `INSERT INTO request_log (${WRITTEN_COLUMNS.map(([column]) => column).join(', ')})
+   SELECT * FROM unnest(${WRITTEN_COLUMNS.map(([, type], index) => `$${index + 1}::${type}[]`).join(', ')})`,
 );
 
 /** The lock under which the partitions of the log change. */
@@ -128,29 +150,10 @@ export class RequestLogRepository {
   /** Writes all entries durably, or none. Joins the open transaction. */
   async append(entries: readonly NewRequestLogEntry[]): Promise<void> {
     await this.transaction.manager.query(APPEND, [
-      entries.map((entry) => entry.clientId),
-      entries.map((entry) => entry.environment),
-      entries.map((entry) => entry.createdAt),
-      entries.map((entry) => entry.type),
-      entries.map((entry) => entry.method),
-      entries.map((entry) => entry.path),
-      entries.map((entry) => entry.url),
-      entries.map((entry) => entry.event),
-      entries.map((entry) => entry.statusCode),
-      entries.map((entry) => entry.latencyMilliseconds),
-      entries.map((entry) => entry.sessionId),
-      entries.map((entry) => entry.taskId),
-      entries.map((entry) => entry.externalUserId),
-      entries.map(({ attempt }) => attempt?.endpointId),
-      entries.map(({ attempt }) => attempt?.eventId),
-      entries.map(({ attempt }) => attempt?.number),
-      entries.map(({ attempt }) => attempt?.reason),
-      entries.map(({ attempt }) => attempt?.phases.dns),
-      entries.map(({ attempt }) => attempt?.phases.connect),
-      entries.map(({ attempt }) => attempt?.phases.tls),
-      entries.map(({ attempt }) => attempt?.phases.firstByte),
+      ...ENTRY_COLUMNS.map(([, , property]) => entries.map((entry) => entry[property])),
+      ...ATTEMPT_COLUMNS.map(([, , property]) => entries.map(({ attempt }) => attempt?.[property])),
+      ...PHASE_COLUMNS.map(([, , property]) => entries.map(({ attempt }) => attempt?.phases[property])),
       entries.map(({ attempt }) => attempt?.responseBody),
-      entries.map((entry) => entry.tool),
     ]);
   }
 
@@ -161,11 +164,15 @@ export class RequestLogRepository {
    * @returns false if the entries already were written
    */
   async claimFile(id: string): Promise<boolean> {
-    const claimed = await this.transaction.manager.query<object[]>(
-      'INSERT INTO request_log_file (id, written_at) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING id',
-      [id, this.clock.now()],
-    );
-    return claimed.length > 0;
+    const { raw } = await this.transaction.manager
+      .createQueryBuilder()
+      .insert()
+      .into(RequestLogFile)
+      .values({ id, writtenAt: this.clock.now() })
+      .orIgnore()
+      .returning('id')
+      .execute();
+    return raw.length > 0;
   }
 
   /**
@@ -191,7 +198,7 @@ export class RequestLogRepository {
         before?.createdAt ?? period.end,
         before?.id ?? ABOVE_ALL_IDS,
         limit,
-        ...values(filter),
+        ...activeFilters(filter).map(({ value }) => value),
       ],
       before ? { before: before.createdAt } : { clientId: client.clientId },
     );
@@ -217,7 +224,7 @@ export class RequestLogRepository {
         period.end,
         after?.id ?? BELOW_ALL_IDS,
         limit,
-        ...values(filter),
+        ...activeFilters(filter).map(({ value }) => value),
       ],
     );
   }
@@ -304,20 +311,9 @@ export class RequestLogRepository {
 function conditions(filter: RequestLogFilter, firstParameter: number): string {
   const outcome = filter.outcome === undefined ? '' : ` AND ${CONDITION_OF_OUTCOME[filter.outcome]}`;
   return activeFilters(filter)
-    .map(([name], index) => ` AND ${COLUMN_OF_FILTER[name]} = $${firstParameter + index}`)
+    .map(({ name, column = name }, index) => ` AND ${column} = $${firstParameter + index}`)
     .concat(outcome)
     .join('');
-}
-
-function values(filter: RequestLogFilter): unknown[] {
-  return activeFilters(filter).map(([, value]) => value);
-}
-
-function activeFilters(filter: RequestLogFilter): [keyof ValueFilter, unknown][] {
-  const entries = Object.entries(filter) as [keyof RequestLogFilter, unknown][];
-  return entries.filter(
-    (entry): entry is [keyof ValueFilter, unknown] => entry[0] !== 'outcome' && entry[1] !== undefined,
-  );
 }
 
 function entryOf(row: Row): RequestLogEntry {

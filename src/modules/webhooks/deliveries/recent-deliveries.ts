@@ -58,7 +58,7 @@ export class RecentDeliveries {
     try {
       const entries = await this.turns.run(organizationId, () =>
         this.requestLog.newest(
-          { client, period, filter: { endpointId } },
+          { client, period, filter: { endpoint_id: endpointId } },
           { before: undefined, limit: SHOWN_ATTEMPTS },
         ),
       );
