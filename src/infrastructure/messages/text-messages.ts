@@ -39,42 +39,32 @@ interface MessageLimit {
 /** The error of limits that clients share. */
 const UNAVAILABLE = 'The service cannot send the text message now.';
 
-/** One client cannot use up the messages that the users of other clients may get at the same phone number. */
-const ofOneClient = (attempts: number): number => Math.ceil(attempts / 2);
+/** Returns the limits of a phone number. One client cannot use up the messages that the users of other clients may get there. */
+function limitsOfNumber(
+  period: 'hour' | 'day',
+  within: number,
+  attempts: MessageLimit['attempts'],
+): MessageLimit[] {
+  return [
+    {
+      name: `client-number-and-${period}`,
+      within,
+      attempts: (settings) => Math.ceil(attempts(settings) / 2),
+      subject: ({ clientId, outcome, to }) => `${clientId} ${outcome} ${to}`,
+      problem: (count) =>
+        `The company can send at most ${count} text messages per ${period} to one phone number.`,
+    },
+    { name: `number-and-${period}`, within, attempts, subject: ({ outcome, to }) => `${outcome} ${to}` },
+  ];
+}
 
 /**
  * Messages that are sent and messages that are written to files (`outcome`) count separately, so that development cannot use up
  * the messages of production.
  */
 const LIMITS: readonly MessageLimit[] = [
-  {
-    name: 'client-number-and-hour',
-    within: HOUR,
-    attempts: ({ perNumberAndHour }) => ofOneClient(perNumberAndHour),
-    subject: ({ clientId, outcome, to }) => `${clientId} ${outcome} ${to}`,
-    problem: (attempts) =>
-      `The company can send at most ${attempts} text messages per hour to one phone number.`,
-  },
-  {
-    name: 'client-number-and-day',
-    within: DAY,
-    attempts: ({ perNumberAndDay }) => ofOneClient(perNumberAndDay),
-    subject: ({ clientId, outcome, to }) => `${clientId} ${outcome} ${to}`,
-    problem: (attempts) =>
-      `The company can send at most ${attempts} text messages per day to one phone number.`,
-  },
-  {
-    name: 'number-and-hour',
-    within: HOUR,
-    attempts: ({ perNumberAndHour }) => perNumberAndHour,
-    subject: ({ outcome, to }) => `${outcome} ${to}`,
-  },
-  {
-    name: 'number-and-day',
-    within: DAY,
-    attempts: ({ perNumberAndDay }) => perNumberAndDay,
-    subject: ({ outcome, to }) => `${outcome} ${to}`,
-  },
+  ...limitsOfNumber('hour', HOUR, ({ perNumberAndHour }) => perNumberAndHour),
+  ...limitsOfNumber('day', DAY, ({ perNumberAndDay }) => perNumberAndDay),
   {
     name: 'client',
     within: DAY,

@@ -69,14 +69,8 @@ export class SecondFactorService {
    * @param code from the app
    * @returns the recovery codes, to be shown once; undefined when the code is wrong
    */
-  async enable(actor: DashboardActor, code: string): Promise<readonly string[] | undefined> {
-    const codes = await this.add(actor, code);
-    if (codes) this.emails.sendNotice(actor.email, 'secondFactorEnabled');
-    return codes;
-  }
-
   @Transactional()
-  private async add(actor: DashboardActor, code: string): Promise<readonly string[] | undefined> {
+  async enable(actor: DashboardActor, code: string): Promise<readonly string[] | undefined> {
     const user = await this.users.lock(actor.userId);
     if (!user?.totpSecretSealed || user.totpEnabledAt) return undefined;
     const step = totpStepOf(this.secretOf(user), code, this.clock.milliseconds());
@@ -84,6 +78,7 @@ export class SecondFactorService {
     await this.users.change(user.id, { totpEnabledAt: this.clock.now(), totpLastStep: step });
     const codes = await this.renew(user.id);
     await this.log.record('auth.two_factor_enable', actor);
+    this.transaction.afterCommit(() => this.emails.sendNotice(actor.email, 'secondFactorEnabled'));
     return codes;
   }
 

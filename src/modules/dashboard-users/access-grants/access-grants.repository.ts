@@ -2,15 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { IsNull, MoreThan } from 'typeorm';
 import { Transaction } from '../../../infrastructure/database/index.js';
 import { AccessGrant } from './access-grant.entity.js';
+import type { AccessGrantResponse } from './access-grants.dto.js';
 
-/** A grant with the email of its user. */
-export interface GrantOfUser extends AccessGrant {
-  readonly email: string;
-}
-
-const GRANT = `access_grant.id, user_id AS "userId", dashboard_user.email, access_grant.role, reason,
-  access_grant.created_at AS "createdAt", created_by AS "createdBy", expires_at AS "expiresAt",
-  revoked_at AS "revokedAt"`;
+/** Grants as they are returned: the names are those of the response. */
+const GRANTS = `
+  SELECT access_grant.id, user_id, email, access_grant.role, reason, access_grant.created_at, created_by, expires_at,
+         revoked_at, revoked_at IS NULL AND expires_at > $2 AS active
+    FROM access_grant JOIN dashboard_user ON dashboard_user.id = user_id
+   WHERE organization_id = $1`;
 
 @Injectable()
 export class AccessGrantsRepository {
@@ -21,21 +20,17 @@ export class AccessGrantsRepository {
   }
 
   /** Returns the grants in force first, then the newest. */
-  async list(organizationId: string, now: Date, limit: number): Promise<GrantOfUser[]> {
-    return this.transaction.manager.query<GrantOfUser[]>(
-      `SELECT ${GRANT} FROM access_grant JOIN dashboard_user ON dashboard_user.id = user_id
-        WHERE organization_id = $1
-        ORDER BY (revoked_at IS NULL AND expires_at > $2) DESC, access_grant.created_at DESC, access_grant.id
-        LIMIT $3`,
+  async list(organizationId: string, now: Date, limit: number): Promise<AccessGrantResponse[]> {
+    return this.transaction.manager.query<AccessGrantResponse[]>(
+      `${GRANTS} ORDER BY active DESC, access_grant.created_at DESC, access_grant.id LIMIT $3`,
       [organizationId, now, limit],
     );
   }
 
-  async find(organizationId: string, id: string): Promise<GrantOfUser | undefined> {
-    const [grant] = await this.transaction.manager.query<GrantOfUser[]>(
-      `SELECT ${GRANT} FROM access_grant JOIN dashboard_user ON dashboard_user.id = user_id
-        WHERE organization_id = $1 AND access_grant.id = $2`,
-      [organizationId, id],
+  async find(organizationId: string, now: Date, id: string): Promise<AccessGrantResponse | undefined> {
+    const [grant] = await this.transaction.manager.query<AccessGrantResponse[]>(
+      `${GRANTS} AND access_grant.id = $3`,
+      [organizationId, now, id],
     );
     return grant;
   }

@@ -10,7 +10,7 @@ import { mayManage, RoleChangeDenied, RoleDenials } from '../roles.js';
 import { DashboardUsersRepository } from '../users/dashboard-users.repository.js';
 import { USER_NOT_FOUND } from '../users/user-administration.service.js';
 import type { AccessGrantResponse, CreateAccessGrantRequest, GrantedRole } from './access-grants.dto.js';
-import { AccessGrantsRepository, type GrantOfUser } from './access-grants.repository.js';
+import { AccessGrantsRepository } from './access-grants.repository.js';
 
 export const ACCESS_GRANT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
   label: 'AccessGrantNotFound',
@@ -36,84 +36,65 @@ export class AccessGrantsService {
   ) {}
 
   async list({ organizationId }: DashboardActor): Promise<AccessGrantResponse[]> {
-    const grants = await this.repository.list(organizationId, this.clock.now(), MAX_GRANTS);
-    return grants.map((grant) => this.toResponse(grant));
+    return this.repository.list(organizationId, this.clock.now(), MAX_GRANTS);
   }
 
-  async get(actor: DashboardActor, id: string): Promise<AccessGrantResponse> {
-    return this.toResponse(await this.grantOf(actor, id));
-  }
-
-  async create(actor: DashboardActor, request: CreateAccessGrantRequest): Promise<AccessGrantResponse> {
-    const action = 'access_grant.create';
-    return this.toResponse(
-      await this.denials.runRecordingDenial(action, actor, () => this.grant(actor, request)),
-    );
-  }
-
-  /** Changes nothing if the grant was already revoked or has expired. */
-  async revoke(actor: DashboardActor, id: string): Promise<AccessGrantResponse> {
-    const action = 'access_grant.revoke';
-    return this.toResponse(await this.denials.runRecordingDenial(action, actor, () => this.end(actor, id)));
-  }
-
-  @Transactional()
-  private async grant(actor: DashboardActor, request: CreateAccessGrantRequest): Promise<GrantOfUser> {
-    const { organizationId } = actor;
-    // Prevents a grant to a user who is being removed or promoted at the same time.
-    await this.users.lockUsersOf(organizationId);
-    const user = await this.users.findInOrganization(organizationId, request.user_id);
-    if (!user) throw USER_NOT_FOUND.error();
-    requireRoleFor(actor, request.role, user.email);
-    if (user.id === actor.userId) throw INVALID_FIELD.error(CANNOT_GRANT_TO_YOURSELF);
-    if (DASHBOARD_ROLES.indexOf(user.role) <= DASHBOARD_ROLES.indexOf(request.role))
-      throw INVALID_FIELD.error(ROLE_ALREADY_SUFFICIENT);
-    const createdAt = this.clock.now();
-    const grant = {
-      id: randomUUID(),
-      userId: user.id,
-      role: request.role,
-      reason: request.reason,
-      createdAt,
-      createdBy: actor.email,
-      expiresAt: new Date(createdAt.getTime() + request.expires_in * SECOND),
-      revokedAt: null,
-    };
-    await this.repository.add(grant);
-    await this.auditLog.record({ action: 'access_grant.create', actor, target: { name: user.email } });
-    return { ...grant, email: user.email };
-  }
-
-  @Transactional()
-  private async end(actor: DashboardActor, id: string): Promise<GrantOfUser> {
-    const grant = await this.grantOf(actor, id);
-    requireRoleFor(actor, grant.role, grant.email);
-    const now = this.clock.now();
-    // Only one of several concurrent requests revokes the grant and records it.
-    if (!(await this.repository.revoke(grant.id, now))) return this.grantOf(actor, id);
-    await this.auditLog.record({ action: 'access_grant.revoke', actor, target: { name: grant.email } });
-    return { ...grant, revokedAt: now };
-  }
-
-  private async grantOf({ organizationId }: DashboardActor, id: string): Promise<GrantOfUser> {
-    const grant = isUUID(id) ? await this.repository.find(organizationId, id) : undefined;
+  async get({ organizationId }: DashboardActor, id: string): Promise<AccessGrantResponse> {
+    const grant = isUUID(id) ? await this.repository.find(organizationId, this.clock.now(), id) : undefined;
     if (!grant) throw ACCESS_GRANT_NOT_FOUND.error();
     return grant;
   }
 
-  private toResponse(grant: GrantOfUser): AccessGrantResponse {
-    return {
-      id: grant.id,
-      user_id: grant.userId,
-      email: grant.email,
-      role: grant.role,
-      reason: grant.reason,
-      created_at: grant.createdAt,
-      created_by: grant.createdBy,
-      expires_at: grant.expiresAt,
-      revoked_at: grant.revokedAt,
-      active: grant.revokedAt === null && grant.expiresAt > this.clock.now(),
-    };
+  async create(actor: DashboardActor, request: CreateAccessGrantRequest): Promise<AccessGrantResponse> {
+    return this.denials.runRecordingDenial('access_grant.create', actor, () => this.grant(actor, request));
+  }
+
+  /** Changes nothing if the grant was already revoked or has expired. */
+  async revoke(actor: DashboardActor, id: string): Promise<AccessGrantResponse> {
+    return this.denials.runRecordingDenial('access_grant.revoke', actor, () => this.end(actor, id));
+  }
+
+  @Transactional()
+  private async grant(
+    actor: DashboardActor,
+    { user_id, role, reason, expires_in }: CreateAccessGrantRequest,
+  ): Promise<AccessGrantResponse> {
+    const { organizationId } = actor;
+    // Prevents a grant to a user who is being removed or promoted at the same time.
+    await this.users.lockUsersOf(organizationId);
+    const user = await this.users.findInOrganization(organizationId, user_id);
+    if (!user) throw USER_NOT_FOUND.error();
+    requireRoleFor(actor, role, user.email);
+    if (user.id === actor.userId) throw INVALID_FIELD.error(CANNOT_GRANT_TO_YOURSELF);
+    if (DASHBOARD_ROLES.indexOf(user.role) <= DASHBOARD_ROLES.indexOf(role))
+      throw INVALID_FIELD.error(ROLE_ALREADY_SUFFICIENT);
+    const id = randomUUID();
+    const createdAt = this.clock.now();
+    await this.repository.add({
+      id,
+      userId: user.id,
+      role,
+      reason,
+      createdAt,
+      createdBy: actor.email,
+      expiresAt: new Date(createdAt.getTime() + expires_in * SECOND),
+      revokedAt: null,
+    });
+    const grant = await this.get(actor, id);
+    await this.auditLog.record({ action: 'access_grant.create', actor, target: { name: user.email } });
+    return grant;
+  }
+
+  @Transactional()
+  private async end(actor: DashboardActor, id: string): Promise<AccessGrantResponse> {
+    const { role, email } = await this.get(actor, id);
+    requireRoleFor(actor, role, email);
+    // Only one of several concurrent requests revokes the grant and records it.
+    const isRevoked = await this.repository.revoke(id, this.clock.now());
+    const grant = await this.get(actor, id);
+    if (isRevoked)
+      await this.auditLog.record({ action: 'access_grant.revoke', actor, target: { name: email } });
+    return grant;
   }
 }
 

@@ -90,6 +90,8 @@ export function usersPage(props: UsersPageProps): Page {
   };
 }
 
+const secondFactorOf = (user: UserResponse): string => (user.two_factor_enabled ? 'On' : 'Off');
+
 const counted = (users: number): string => (users === 1 ? '1 user' : `${users} users`);
 
 function UserFilters(): VNode {
@@ -131,7 +133,7 @@ function Users({ users, lastLogins }: UsersPageProps): VNode {
         { title: 'Email', cell: ({ email }) => email },
         { title: 'Role', isShort: true, cell: ({ role }) => ROLE_NAMES[role] },
         { title: 'Status', cell: (user) => <Status user={user} /> },
-        { title: 'Two-factor', cell: (user) => <SecondFactor user={user} /> },
+        { title: 'Two-factor', cell: (user) => secondFactorOf(user) },
         { title: 'Last login', cell: (user) => <LastLogin user={user} time={lastLogins.get(user.id)} /> },
       ]}
     />
@@ -141,10 +143,6 @@ function Users({ users, lastLogins }: UsersPageProps): VNode {
 function Status({ user }: { readonly user: UserResponse }): VNode {
   const [name, tone] = STATUSES[statusOf(user)];
   return <Badge tone={tone}>{name}</Badge>;
-}
-
-function SecondFactor({ user }: { readonly user: UserResponse }): VNode {
-  return <>{user.two_factor_enabled ? 'On' : 'Off'}</>;
 }
 
 /** Logins are remembered for a year. */
@@ -189,7 +187,7 @@ export function userPage(props: UserPageProps): Page {
             ['Status', <Status key="status" user={user} />],
             ['Role', roleInWords(user.role)],
             ['Temporary role', grant ? <Grant key="grant" grant={grant} /> : null],
-            ['Two-factor authentication', <SecondFactor key="factor" user={user} />],
+            ['Two-factor authentication', secondFactorOf(user)],
             ['Last login', <LastLogin key="login" user={user} time={lastLogin} />],
             ['Added', <Added key="added" user={user} />],
           ]}
@@ -234,15 +232,19 @@ function Grant({ grant }: { readonly grant: AccessGrantResponse }): VNode {
 }
 
 function UserButtons({ user, actor }: UserPageProps): VNode {
-  const isOther = user.id !== actor.userId;
+  if (user.id === actor.userId)
+    return (
+      <Allowed operation="updateUser">
+        <ButtonLink to={userPath(user.id, 'change')}>Change name</ButtonLink>
+      </Allowed>
+    );
+  const [toggle, label] = user.disabled ? ['enable', 'Enable'] : ['disable', 'Disable'];
   return (
     <>
       <Allowed operation="updateUser">
-        <ButtonLink to={userPath(user.id, 'change')}>
-          {isOther ? 'Change name or role' : 'Change name'}
-        </ButtonLink>
+        <ButtonLink to={userPath(user.id, 'change')}>Change name or role</ButtonLink>
       </Allowed>
-      {isOther && user.role !== 'owner' ? (
+      {user.role === 'owner' ? null : (
         <Allowed operation="createAccessGrant">
           <ButtonLink
             to={`/dashboard/access-grants/new?email=${encodeURIComponent(user.email)}`}
@@ -251,24 +253,17 @@ function UserButtons({ user, actor }: UserPageProps): VNode {
             Grant a temporary role
           </ButtonLink>
         </Allowed>
-      ) : null}
-      {isOther ? (
-        <Allowed operation="updateUser">
-          <ButtonLink
-            to={userPath(user.id, user.disabled ? 'enable' : 'disable')}
-            kind={user.disabled ? 'second' : 'danger'}
-          >
-            {user.disabled ? 'Enable' : 'Disable'}
-          </ButtonLink>
-        </Allowed>
-      ) : null}
-      {isOther ? (
-        <Allowed operation="deleteUser">
-          <ButtonLink to={userPath(user.id, 'remove')} kind="danger">
-            Remove
-          </ButtonLink>
-        </Allowed>
-      ) : null}
+      )}
+      <Allowed operation="updateUser">
+        <ButtonLink to={userPath(user.id, toggle)} kind={user.disabled ? 'second' : 'danger'}>
+          {label}
+        </ButtonLink>
+      </Allowed>
+      <Allowed operation="deleteUser">
+        <ButtonLink to={userPath(user.id, 'remove')} kind="danger">
+          Remove
+        </ButtonLink>
+      </Allowed>
     </>
   );
 }
