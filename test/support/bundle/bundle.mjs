@@ -55,8 +55,15 @@ export function provideModules(scripts, global = globalThis, context = undefined
   const requireFrom = (file) => {
     const fromDisk = createRequire(file);
     const require = (name) => (Object.hasOwn(modules, name) ? read(name) : fromDisk(name));
-    const resolve = (name, options) =>
-      Object.hasOwn(modules, name) ? name : fromDisk.resolve(name, options);
+    const resolve = (name, options) => {
+      try {
+        return fromDisk.resolve(name, options);
+      } catch (error) {
+        // A package of ES modules only.
+        if (Object.hasOwn(modules, name)) return name;
+        throw error;
+      }
+    };
     return Object.assign(require, fromDisk, { resolve });
   };
   const withOwnRequire = { ...nodeModule, createRequire: requireFrom };
