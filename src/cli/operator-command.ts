@@ -16,6 +16,8 @@ interface CommandDescription {
   readonly options?: Readonly<Record<string, CommandOption>>;
 }
 
+let commands = 0;
+
 /**
  * A command, which nest-commander expects as a class with a method for each option, although most of these methods would only
  * return the option's text.
@@ -32,6 +34,8 @@ export function command<Given extends object>(
       return run(given, parameters);
     }
   }
+  // nest-commander finds the options of a command by the name of its class.
+  Object.defineProperty(DescribedCommand, 'name', { value: `${description.name} ${(commands += 1)}` });
   for (const [name, { parse = (text: string) => text, ...option }] of Object.entries(options)) {
     const descriptor = { value: (text: string, previous?: unknown) => parse(text, previous) };
     Option(option)(DescribedCommand.prototype, name, descriptor);
