@@ -131,9 +131,10 @@ describe('DATABASE_READ_URL', () => {
       `SELECT DISTINCT replace(application_name, 'merchant-connectivity-service ', '') AS name FROM pg_stat_activity
         WHERE application_name LIKE 'merchant-connectivity-service%' ORDER BY 1`,
     );
-    expect(rows.map(({ name }) => name)).toEqual([
+    // Only a query that has to wait for the replica opens the pool for waiting.
+    const names = rows.map(({ name }) => name).filter((name) => name !== 'replica-wait');
+    expect(names).toEqual([
       'replica-check',
-      'replica-wait',
       'request-log-overview-replica',
       'request-logs-replica',
       'test-replica',

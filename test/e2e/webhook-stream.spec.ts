@@ -27,7 +27,8 @@ const opened: WebhookStream[] = [];
 
 beforeAll(async () => {
   service = await startTestApp({ ...KEYS, WEBHOOK_TARGETS: 'any' }, { backgroundWork: true });
-  other = await startTestApp({ ...KEYS, DATABASE_URL: service.database.url });
+  // class-validator has one container for a process, so the settings that requests are checked with must be the same.
+  other = await startTestApp({ ...KEYS, WEBHOOK_TARGETS: 'any', DATABASE_URL: service.database.url });
 });
 afterAll(async () => {
   await other.close();
