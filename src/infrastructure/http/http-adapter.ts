@@ -1,8 +1,9 @@
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
-import express, { type Express } from 'express';
+import express, { type Express, type Response } from 'express';
 import { handleClientErrors, serializeRequests } from './connections.js';
 import { HttpConfiguration } from './http.configuration.js';
+import { requestContext } from './request-context.js';
 
 /**
  * Milliseconds between checks of the time limits. With Node.js's default of 30 s, the limit of 10 s for headers could
@@ -30,6 +31,15 @@ export class HttpAdapter extends ExpressAdapter {
     // Paths match exactly, in case and without a trailing slash. Express reads these settings once, when Nest adds its
     // first middleware.
     super(express().enable('case sensitive routing').enable('strict routing'));
+  }
+
+  /**
+   * Writes the request log entry before the response of a handler is sent. `ExceptionFilter` does the same for errors, so that
+   * together they see every response that belongs to an API client. A response waits at most 250 ms for the entry.
+   */
+  override async reply(response: Response, body: unknown, statusCode?: number): Promise<unknown> {
+    await requestContext(response.req).recordNow();
+    return super.reply(response, body, statusCode) as unknown;
   }
 
   override initHttpServer(): void {

@@ -20,7 +20,6 @@ export {
   type CompletedRequest,
   type RequestAttribution,
 } from './request-context.js';
-export { RecordRequest } from './request-lifecycle.js';
 export { Origin, rateLimitKeyOfAddress, requestOrigin, type RequestOrigin } from './request-origin.js';
 export { OnSurface, RouteTable } from './route-table.js';
 export { BackgroundTasks, GracefulShutdown, Startup } from './startup-and-shutdown.js';

@@ -6,20 +6,11 @@ import {
   Logger,
   Optional,
   type BeforeApplicationShutdown,
-  type CallHandler,
-  type ExecutionContext,
-  type NestInterceptor,
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { HttpAdapterHost, type AbstractHttpAdapter } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';
-import { mergeMap, type Observable } from 'rxjs';
-import {
-  openRequestContext,
-  requestContext,
-  RequestRecorder,
-  type RequestContext,
-} from './request-context.js';
+import { openRequestContext, RequestRecorder, type RequestContext } from './request-context.js';
 import { RequestMetrics, RequestSpans, routeOf } from './request-telemetry.js';
 import { BackgroundTasks, GracefulShutdown } from './startup-and-shutdown.js';
 
@@ -27,18 +18,6 @@ import { BackgroundTasks, GracefulShutdown } from './startup-and-shutdown.js';
 const CONNECTIONS_TIMEOUT = 5_000;
 const HANDLERS_TIMEOUT = 3_000;
 const TASKS_TIMEOUT = 5_000;
-
-/**
- * Writes the request log entry before the response of a handler is sent. `ExceptionFilter` does the same for errors, so that
- * together they see every response that belongs to an API client. A response waits at most 250 ms for the entry.
- */
-@Injectable()
-export class RecordRequest implements NestInterceptor {
-  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const { recordNow } = requestContext(context.switchToHttp().getRequest<Request>());
-    return next.handle().pipe(mergeMap((result: unknown) => recordNow().then(() => result)));
-  }
-}
 
 /** Gives each request its ID and context, and logs it when it has ended. Waits for requests before the process stops. */
 @Injectable()
@@ -94,7 +73,11 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
       if (span) this.spans.end(span, request, response, context);
     };
     let recorded: Promise<void> | undefined;
-    context.recordNow = () => (recorded ??= this.writeRequestLogEntry(request, response, context).then(log));
+    context.recordNow = async () => {
+      if (this.isRecorded(context))
+        recorded ??= this.writeRequestLogEntry(request, response, context).then(log);
+      await recorded;
+    };
     response.once('close', () => {
       // The handler of a client that has disconnected still runs, and its request is recorded.
       if (!this.isRecorded(context)) log();

@@ -10,6 +10,33 @@ const STARTUP_CONTEXTS = new Set([
   'NestApplication',
 ]);
 
+/** Lines for standard output that are not written yet. */
+class PendingLines {
+  private lines = '';
+
+  constructor() {
+    // Also after an uncaught exception and `process.exit()`.
+    process.on('exit', () => this.flush());
+  }
+
+  write(line: string, stream: 'stdout' | 'stderr' = 'stdout'): void {
+    if (stream === 'stderr') {
+      this.flush();
+      process.stderr.write(line);
+      return;
+    }
+    if (this.lines === '') setImmediate(() => this.flush());
+    this.lines += line;
+  }
+
+  private flush(): void {
+    if (this.lines !== '') process.stdout.write(this.lines);
+    this.lines = '';
+  }
+}
+
+const output = new PendingLines();
+
 /**
  * Nest's JSON logger with redaction: properties by name (Nest's own redaction), and everything that looks like
  * a secret in the finished line, which covers messages and stack traces.
@@ -29,6 +56,12 @@ export class ServiceLogger extends ConsoleLogger {
   /** Drops Nest's lines about each module and route at startup. */
   override log(message: unknown, ...rest: unknown[]): void {
     if (!STARTUP_CONTEXTS.has(String(rest.at(-1)))) super.log(message, ...rest);
+  }
+
+  /** Writes the lines of one turn of the event loop together: a write costs more than the rest of a line. */
+  protected override printAsJson(...[message, options]: Parameters<ConsoleLogger['printAsJson']>): void {
+    const line = `${this.stringifyJsonLogObject(this.getJsonLogObject(message, options))}\n`;
+    output.write(line, options.writeStreamType);
   }
 
   protected override stringifyJsonLogObject(logObject: Record<string, unknown>): string {

@@ -44,7 +44,7 @@ import {
   TOO_MANY_REQUESTS,
   UNSUPPORTED_MEDIA_TYPE,
 } from '../errors/index.js';
-import { JsonBodyGuard, OnSurface, OriginGuard, RecordRequest } from '../http/index.js';
+import { JsonBodyGuard, OnSurface, OriginGuard } from '../http/index.js';
 import {
   DocumentedOperation,
   resolveDescription,
@@ -107,7 +107,6 @@ export function PlatformOperation(
 ): MethodDecorator {
   return applyDecorators(
     guarded(document, [AuthGuard('basic'), RateLimitGuard(limit, TOO_MANY_REQUESTS), ...guards]),
-    UseInterceptors(RecordRequest),
     ApiBasicAuth('basic'),
     documented('platform', document, [TOO_MANY_REQUESTS, ...commonErrors(document), INVALID_API_KEYS]),
   );
@@ -120,7 +119,6 @@ export function SdkOperation(
 ): MethodDecorator {
   return applyDecorators(
     guarded(document, [RateLimitGuard(limit, TOO_MANY_REQUESTS)]),
-    UseInterceptors(RecordRequest),
     ApiSecurity({}),
     documented('platform', document, [TOO_MANY_REQUESTS, ...commonErrors(document)]),
   );
@@ -158,7 +156,6 @@ export function SharedOperation(
       ...[AuthGuard('basic'), RateLimitGuard(PLATFORM_LIMIT, TOO_MANY_REQUESTS)].map(onlyFor('platform')),
       ...[DashboardAuthGuard, DashboardLimitGuard, DashboardPermissionGuard].map(onlyFor('dashboard')),
     ]),
-    UseInterceptors(RecordRequest),
     ApiBasicAuth('basic'),
     ...dashboardSecurity(permission),
     documented('platform', document, [

@@ -11,6 +11,7 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { MESSAGES, withMessage, displayNameOf } from './messages.js';
 import { hasAtMostCharacters, isMissing, isStorable } from './text.js';
 import { isTimestamp } from './timestamp.js';
+import { forgetConstraints } from './validations.js';
 
 /** Constraints that class-validator does not have. */
 
@@ -27,6 +28,7 @@ export function provideConstraints(app: INestApplicationContext): void {
       .filter(({ metatype }) => isConstraint(metatype))
       .map(({ metatype, instance }) => [metatype as unknown, instance as unknown]),
   );
+  forgetConstraints();
   useContainer({ get: (type: unknown) => constraints.get(type) }, { fallback: true });
 }
 

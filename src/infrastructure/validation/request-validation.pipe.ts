@@ -4,7 +4,7 @@ import { INVALID_FIELD } from '../errors/index.js';
 import { MESSAGES, displayNameOf } from './messages.js';
 import { similarName } from './similar-name.js';
 import { isMissing } from './text.js';
-import { fieldsOf, type DtoFields } from './validations.js';
+import { fieldsOf, isValid, type DtoFields } from './validations.js';
 
 /**
  * Turns bodies and queries into DTOs. The first violation in the order of the fields becomes the error. Unknown members
@@ -43,7 +43,7 @@ export function validatedQuery<Dto extends object>(type: Type<Dto>, query: objec
  */
 export function validated<Dto extends object>(type: Type<Dto>, value: object): Dto {
   const dto = read(type, value as Readonly<Record<string, unknown>>);
-  const violations = validateSync(dto, { stopAtFirstError: true });
+  const violations = isValid(dto) ? [] : validateSync(dto, { stopAtFirstError: true });
   const message = messageAboutMissing(type, violations) ?? Object.values(violations[0]?.constraints ?? {})[0];
   const misspelled = messageAboutMisspelled(value, fieldsOf(type), violations[0]?.property);
   const problems = [message, misspelled].filter((problem) => problem !== undefined);

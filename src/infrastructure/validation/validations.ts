@@ -53,6 +53,64 @@ export function fieldsOf(target: unknown): DtoFields {
   return found;
 }
 
+type Check = (dto: object, value: unknown) => unknown;
+
+/** Cleared by `provideConstraints`. */
+const compiled = new Map<unknown, (dto: object) => boolean>();
+
+/**
+ * Returns whether class-validator would find no violation. `validateSync` collects and groups the validations of the class, and
+ * searches the instance of each constraint among all, for every object (docs/decisions/0017-validation-pipe.md).
+ */
+export function isValid(dto: object): boolean {
+  const type = dto.constructor;
+  let check = compiled.get(type);
+  if (!check) compiled.set(type, (check = compile(type)));
+  return check(dto);
+}
+
+/** Makes `isValid` look up the instances of constraints again. */
+export function forgetConstraints(): void {
+  compiled.clear();
+}
+
+function compile(type: unknown): (dto: object) => boolean {
+  const checks = [...fieldsOf(type).names].map((name) => {
+    const own = validationsOf(type).filter(({ propertyName }) => propertyName === name);
+    const isCondition = (validation: Validation): boolean =>
+      validation.type === ValidationTypes.CONDITIONAL_VALIDATION;
+    return {
+      name,
+      conditions: own.filter(isCondition).map(({ constraints }) => constraints[0] as Check),
+      rules: own.filter((validation) => !isCondition(validation)).map(ruleOf),
+    };
+  });
+  return (dto) =>
+    checks.every(({ name, conditions, rules }) => {
+      const value = (dto as Record<string, unknown>)[name];
+      return conditions.some((holds) => !holds(dto, value)) || rules.every((holds) => holds(dto, value));
+    });
+}
+
+/** Returns a check that fails for every kind of validation that it does not know: `validateSync` then decides. */
+function ruleOf({ type, each, validateIf, constraintCls, propertyName, constraints }: Validation): Check {
+  const isSimple = type === ValidationTypes.CUSTOM_VALIDATION || type === ValidationTypes.IS_DEFINED;
+  if (!isSimple || each || validateIf) return () => false;
+  const validators = getMetadataStorage()
+    .getTargetValidatorConstraints(constraintCls)
+    .map(({ instance }) => instance);
+  return (object, value) => {
+    const context = {
+      targetName: object.constructor.name,
+      property: propertyName,
+      object,
+      value,
+      constraints,
+    };
+    return validators.every((validator) => validator.validate(value, context) === true);
+  };
+}
+
 /** Returns the fields of a DTO that are required only if another field is missing or has a certain value. */
 export function conditionsOf(type: Type): [string, ConditionalPresence][] {
   return [...fieldsOf(type).names].flatMap((name) => {

@@ -6,13 +6,19 @@ import { WebhooksModule } from '../webhooks/index.js';
 import { DetectedAccount } from './detected-account.entity.js';
 import { DetectedAccountsController, DetectionsController } from './detected-accounts.controller.js';
 import { DetectedAccountsImport } from './detected-accounts.import.js';
+import { DetectedAccountsBatch } from './detected-accounts.batch.js';
 import { DetectedAccountsRepository } from './detected-accounts.repository.js';
 import { DetectedAccountsService } from './detected-accounts.service.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([DetectedAccount]), MerchantsModule, ApiClientsModule, WebhooksModule],
   controllers: [DetectedAccountsController, DetectionsController],
-  providers: [DetectedAccountsService, DetectedAccountsImport, DetectedAccountsRepository],
+  providers: [
+    DetectedAccountsBatch,
+    DetectedAccountsService,
+    DetectedAccountsImport,
+    DetectedAccountsRepository,
+  ],
   exports: [DetectedAccountsImport, DetectedAccountsService],
 })
 export class DetectedAccountsModule {}

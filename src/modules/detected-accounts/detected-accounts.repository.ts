@@ -9,26 +9,6 @@ export type AccountKey = Pick<DetectedAccount, 'clientId' | 'externalUserId' | '
 export class DetectedAccountsRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  /**
-   * Returns the times at which the user's accounts were detected, by match key. Keys without an account are absent. One statement
-   * looks up all keys, by a join with the names of the merchants.
-   */
-  async detectedAtByMatchKey(
-    clientId: string,
-    externalUserId: string,
-    matchKeys: readonly string[],
-  ): Promise<Map<string, Date>> {
-    const rows = await this.transaction.manager.query<{ matchKey: string; detectedAt: Date }[]>(
-      `SELECT merchant_name.match_key AS "matchKey", account.detected_at AS "detectedAt"
-         FROM merchant_name
-         JOIN detected_account account ON account.merchant_id = merchant_name.merchant_id
-        WHERE account.client_id = $1 AND account.external_user_id = $2
-          AND merchant_name.match_key = ANY ($3)`,
-      [clientId, externalUserId, matchKeys],
-    );
-    return new Map(rows.map((row) => [row.matchKey, row.detectedAt]));
-  }
-
   /** Returns those of the match keys that are names of merchants. */
   async namesAmong(matchKeys: readonly string[]): Promise<Set<string>> {
     const rows = await this.transaction.manager.query<{ matchKey: string }[]>(

@@ -16,6 +16,7 @@ import type {
   DetectAccountsRequest,
   DetectedAccountResponse,
 } from './detected-accounts.dto.js';
+import { DetectedAccountsBatch } from './detected-accounts.batch.js';
 import { DetectedAccountsRepository } from './detected-accounts.repository.js';
 
 /** Records and finds merchant accounts that were detected for a client's users. */
@@ -23,6 +24,7 @@ import { DetectedAccountsRepository } from './detected-accounts.repository.js';
 export class DetectedAccountsService {
   constructor(
     private readonly repository: DetectedAccountsRepository,
+    private readonly lookups: DetectedAccountsBatch,
     private readonly webhooks: WebhookPublisher,
     private readonly merchants: MerchantCatalogService,
     private readonly clients: ApiClientDirectory,
@@ -79,7 +81,11 @@ export class DetectedAccountsService {
     names: readonly string[],
   ): Promise<DetectedAccountResponse[]> {
     const keysOf = names.map(matchKeys);
-    const detections = await this.repository.detectedAtByMatchKey(clientId, externalUserId, keysOf.flat());
+    const detections = await this.lookups.detectedAtByMatchKey({
+      clientId,
+      externalUserId,
+      matchKeys: keysOf.flat(),
+    });
     const found = keysOf.map((keys) => {
       const at = keys.findIndex((key) => detections.has(key));
       return { key: keys[at] ?? '', longer: keys.slice(0, Math.max(0, at)) };

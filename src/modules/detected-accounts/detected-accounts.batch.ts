@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { BatchedStatement, prepared } from '../../infrastructure/database/index.js';
+
+interface Lookup {
+  readonly clientId: string;
+  readonly externalUserId: string;
+  readonly matchKeys: readonly string[];
+}
+
+const LOOKUPS_PER_STATEMENT = 50;
+const CONCURRENT_STATEMENTS = 4;
+
+/** Finds the accounts of each user ($1, $2) whose merchants have one of the names ($3), whoever asks for that name. */
+const FIND = prepared(
+  `SELECT lookup.place, merchant_name.match_key AS "matchKey", account.detected_at AS "detectedAt"
+     FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS lookup (client_id, external_user_id, place)
+     CROSS JOIN merchant_name
+     JOIN detected_account account USING (client_id, external_user_id, merchant_id)
+    WHERE merchant_name.match_key = ANY ($3)`,
+);
+
+/**
+ * Finds the detected accounts for concurrent requests in one statement, which runs outside any open transaction
+ * (docs/decisions/0002-batched-statements.md).
+ */
+@Injectable()
+export class DetectedAccountsBatch {
+  private readonly lookups = new BatchedStatement<Lookup, ReadonlyMap<string, Date>>({
+    execute: (lookups) => this.select(lookups),
+    maxRows: LOOKUPS_PER_STATEMENT,
+    maxStatements: CONCURRENT_STATEMENTS,
+  });
+
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Returns the times at which the user's accounts were detected, by match key. Keys without an account are absent. */
+  detectedAtByMatchKey(lookup: Lookup): Promise<ReadonlyMap<string, Date>> {
+    return this.lookups.add(lookup);
+  }
+
+  private async select(lookups: readonly Lookup[]): Promise<ReadonlyMap<string, Date>[]> {
+    const rows = await this.dataSource.query<{ place: string; matchKey: string; detectedAt: Date }[]>(FIND, [
+      lookups.map(({ clientId }) => clientId),
+      lookups.map(({ externalUserId }) => externalUserId),
+      [...new Set(lookups.flatMap(({ matchKeys }) => matchKeys))],
+    ]);
+    const found = lookups.map(() => new Map<string, Date>());
+    for (const { place, matchKey, detectedAt } of rows) found[Number(place) - 1]?.set(matchKey, detectedAt);
+    return found;
+  }
+}
