@@ -1,4 +1,7 @@
-/** Measures operation 1 with all features enabled, compared with plain Express and one INSERT. */
+/**
+ * Measures operation 1 with all features enabled, compared with plain Express and one INSERT, and with the same operation as an
+ * ordinary NestJS program.
+ */
 import { alternate } from './support/load.mjs';
 import { report } from './support/report.mjs';
 import { basic, openWorkbench } from './support/workbench.mjs';
@@ -10,24 +13,31 @@ const body = JSON.stringify({ external_user_id: 'user-8f3a', expires_in: 3600 })
 const bench = await openWorkbench();
 try {
   const service = await bench.service({ MCP_TOKEN_REQUESTS_PER_MINUTE: '100000000' });
+  const product = {
+    url: `${service.baseUrl}/mcp/tokens/create`,
+    headers: { authorization: basic(service.credentials.development), 'content-type': 'application/json' },
+    body,
+  };
+  const compare = async (name, { title, goal, comparison }) => {
+    const result = await alternate({ rounds: ROUNDS, seconds: SECONDS, product, comparison });
+    report(name, { title: `Operation 1, 32 connections, compared with ${title}`, goal, ...result });
+  };
+
   const bare = await bench.program('express-insert.mjs', { DATABASE_URL: await bench.database('bare') });
-  const result = await alternate({
-    rounds: ROUNDS,
-    seconds: SECONDS,
-    product: {
-      url: `${service.baseUrl}/mcp/tokens/create`,
-      headers: {
-        authorization: basic(service.credentials.development),
-        'content-type': 'application/json',
-      },
-      body,
-    },
-    comparison: { url: `${bare.baseUrl}/`, headers: { 'content-type': 'application/json' }, body },
-  });
-  report('create-mcp-token', {
-    title: 'Operation 1, 32 connections, compared with plain Express and one INSERT',
+  await compare('create-mcp-token', {
+    title: 'plain Express and one INSERT',
     goal: 'rate ratio at least 0.8, p99 ratio below 2',
-    ...result,
+    comparison: { ...product, url: `${bare.baseUrl}/` },
+  });
+  await bare.stop();
+
+  const { client_id: CLIENT_ID, secret: CLIENT_SECRET } = service.credentials.development;
+  const DATABASE_URL = await bench.database('ordinary');
+  const ordinary = await bench.program('ordinary-nestjs.mjs', { DATABASE_URL, CLIENT_ID, CLIENT_SECRET });
+  await compare('create-mcp-token-ordinary', {
+    title: 'an ordinary NestJS program',
+    goal: 'rate ratio at least 1.5',
+    comparison: { ...product, url: `${ordinary.baseUrl}/mcp/tokens/create` },
   });
 } finally {
   await bench.close();

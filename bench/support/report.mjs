@@ -24,7 +24,10 @@ export function report(name, { title, goal, product, comparison }) {
   });
 }
 
-/** Prints the table and, unless `keep` is false, replaces the table of the same name in RESULTS.md. */
+/**
+ * Prints the table and, unless `keep` is false, replaces the table of the same name in RESULTS.md, which has one for each major
+ * version of Node.js.
+ */
 export function reportTable(name, { title, goal, columns, rows, keep = true }) {
   const line = (cells) => `| ${cells.join(' | ')} |`;
   const section = [
@@ -38,7 +41,8 @@ export function reportTable(name, { title, goal, columns, rows, keep = true }) {
   ].join('\n');
   console.log(section);
   if (!keep) return;
-  const marker = (edge) => `<!-- ${name} ${edge} -->`;
+  const [major] = process.versions.node.split('.');
+  const marker = (edge) => `<!-- ${name}, Node.js ${major}, ${edge} -->`;
   const block = `${marker('begin')}\n\n${section}\n\n${marker('end')}`;
   const file = existsSync(FILE) ? readFileSync(FILE, 'utf8') : HEAD;
   const old = new RegExp(`${marker('begin')}[\\s\\S]*${marker('end')}`);
