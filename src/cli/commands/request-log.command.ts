@@ -11,7 +11,7 @@ import {
   RequestLogRollupsService,
   type RequestLogHistoryEntry,
 } from '../../modules/request-logs/index.js';
-import { command, commandGroup, operatorCommand, parseNumber } from '../operator-command.js';
+import { command, commandGroup, operatorCommand, option, parseNumber } from '../operator-command.js';
 import { untilStopped } from '../operator-session.js';
 import { EXIT, printResult, printSentence } from '../output.js';
 import { COMMANDS } from './commands.js';
@@ -40,12 +40,12 @@ const tail = command<TailOptions>(
       'Show the newest entries of a client, then new ones as they arrive, until you stop the command',
     options: {
       client: CLIENT,
-      lines: {
-        flags: '--lines <number>',
-        description: `number of entries to show first, at most ${MAX_LINES} (default: ${DEFAULT_LINES})`,
-        parse: parseNumber,
-      },
-      json: { flags: '--json', description: 'print each entry as JSON, as in an NDJSON export' },
+      lines: option(
+        '--lines <number>',
+        `number of entries to show first, at most ${MAX_LINES} (default: ${DEFAULT_LINES})`,
+        parseNumber,
+      ),
+      json: option('--json', 'print each entry as JSON, as in an NDJSON export'),
     },
   },
   ({ client: id, lines = DEFAULT_LINES, json }) =>
@@ -65,12 +65,11 @@ const exportEntries = operatorCommand<ExportOptions>(
     options: {
       client: CLIENT,
       format: FORMAT,
-      start: {
-        flags: '--start <time>',
-        description:
-          'only entries at or after this time, such as 2026-01-31T08:15:30Z (default: one day before the end)',
-      },
-      end: { flags: '--end <time>', description: 'only entries at or before this time (default: now)' },
+      start: option(
+        '--start <time>',
+        'only entries at or after this time, such as 2026-01-31T08:15:30Z (default: one day before the end)',
+      ),
+      end: option('--end <time>', 'only entries at or before this time (default: now)'),
     },
   },
   async (app, { client: id, format, ...bounds }) => {
@@ -105,11 +104,11 @@ const rebuildRollups = operatorCommand<PeriodOptions>(
     description:
       'Count the entries of a period again for the overview of the dashboard. You can safely repeat the command',
     options: {
-      start: {
-        flags: '--start <time>',
-        description: 'the start of the period, such as 2026-01-31T00:00:00Z (default: the oldest entry)',
-      },
-      end: { flags: '--end <time>', description: 'the end of the period (default: now)' },
+      start: option(
+        '--start <time>',
+        'the start of the period, such as 2026-01-31T00:00:00Z (default: the oldest entry)',
+      ),
+      end: option('--end <time>', 'the end of the period (default: now)'),
     },
   },
   async (app, bounds) => {
