@@ -8,13 +8,9 @@ export function endpointList(environment: PlatformEnvironment): NonNullable<Page
   return { title: 'Webhook endpoints', path: dashboardPath(environment, 'webhook-endpoints') };
 }
 
-/** Returns the path of the page of an endpoint, or of one of the pages below it. */
-export function endpointPath(
-  environment: PlatformEnvironment,
-  id: string,
-  ...below: readonly string[]
-): string {
-  return dashboardPath(environment, 'webhook-endpoints', id, ...below);
+/** Returns the path of the page of an endpoint. */
+export function endpointPath(environment: PlatformEnvironment, id: string): string {
+  return dashboardPath(environment, 'webhook-endpoints', id);
 }
 
 const STATUSES: Readonly<Record<WebhookEndpointResponse['status'], readonly [Tone, string]>> = {

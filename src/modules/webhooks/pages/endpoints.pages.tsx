@@ -207,8 +207,8 @@ function Fields(props: EndpointFields & { readonly problem: string | undefined }
   );
 }
 
-export function deleteEndpointPage(environment: PlatformEnvironment, endpoint: OwnedWebhookEndpoint): Page {
-  const path = endpointPath(environment, endpoint.id);
+/** @param path of the page of the endpoint */
+export function deleteEndpointPage(path: string, { url }: OwnedWebhookEndpoint): Page {
   return confirmationPage({
     title: 'Delete this endpoint?',
     parent: { title: 'Endpoint', path },
@@ -217,7 +217,7 @@ export function deleteEndpointPage(environment: PlatformEnvironment, endpoint: O
     children: (
       <>
         <p>
-          <code>{endpoint.url}</code>
+          <code>{url}</code>
         </p>
         <p>
           The service stops sending events to this URL, and drops those that are waiting. You cannot undo
