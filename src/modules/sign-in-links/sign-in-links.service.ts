@@ -22,7 +22,7 @@ import {
 } from '../../infrastructure/messages/index.js';
 import { Clock, DAY, HOUR, MINUTE } from '../../infrastructure/time/index.js';
 import { McpTokensService } from '../mcp-tokens/index.js';
-import { MERCHANT_NOT_FOUND, MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
+import { MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
 import { OrganizationsService } from '../organizations/index.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
 import type { SignInLink, SignInLinkStatus } from './sign-in-link.entity.js';
@@ -123,8 +123,7 @@ export class SignInLinksService {
     const { client, organizationId, externalUserId, tokenHash } = agent;
     const { clientId, environment } = client;
     const phoneNumber = this.phoneNumberOf(agent);
-    const merchant = await this.merchants.visibleTo({ organizationId, environment }, merchantId);
-    if (!merchant) throw MERCHANT_NOT_FOUND.error();
+    const merchant = await this.merchants.requireVisible({ organizationId, environment }, merchantId);
     if (!(await this.merchantSignIn.isAvailableAt(environment, merchantId)))
       throw MERCHANT_UNAVAILABLE.error();
     await this.limits.countAll([

@@ -82,6 +82,19 @@ export class EndpointsPagesController {
     return endpointsPage(environment, (await this.endpoints.list(actor, environment)).data);
   }
 
+  @Get(':id')
+  @DashboardPage('getWebhookEndpoint')
+  async get(
+    @CurrentActor() actor: DashboardActor,
+    @Endpoint() endpoint: OwnedWebhookEndpoint,
+  ): Promise<PageResponse> {
+    const [response, activity] = await Promise.all([
+      this.endpoints.get(actor, endpoint.id),
+      this.recentDeliveries.of(actor, endpoint),
+    ]);
+    return endpointPage(response, activity);
+  }
+
   @Get('new')
   @DashboardPage('createWebhookEndpoint')
   startCreating(@PageEnvironment() environment: PlatformEnvironment): PageResponse {
@@ -103,19 +116,6 @@ export class EndpointsPagesController {
       },
       (problem) => newEndpointPage(environment, fieldsOf(form), problem),
     );
-  }
-
-  @Get(':id')
-  @DashboardPage('getWebhookEndpoint')
-  async get(
-    @CurrentActor() actor: DashboardActor,
-    @Endpoint() endpoint: OwnedWebhookEndpoint,
-  ): Promise<PageResponse> {
-    const [response, activity] = await Promise.all([
-      this.endpoints.get(actor, endpoint.id),
-      this.recentDeliveries.of(actor, endpoint),
-    ]);
-    return endpointPage(response, activity);
   }
 
   @Get(':id/edit')
