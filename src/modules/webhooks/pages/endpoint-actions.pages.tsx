@@ -43,7 +43,17 @@ export function testPage(
       <>
         <Problem message={problem} />
         {result ? <TestResult result={result} /> : null}
-        {result?.received ? <NextStep path={path} isDisabled={disabledAt !== null} /> : null}
+        {result?.received && disabledAt ? (
+          <p>
+            The receiver works. Go back to the <a href={path}>endpoint</a> to enable it.
+          </p>
+        ) : null}
+        {result?.received && !disabledAt ? (
+          <p>
+            The receiver works. If deliveries failed before,{' '}
+            <a href={`${path}/recover`}>recover the events</a> that it has missed.
+          </p>
+        ) : null}
         <Form action={`${path}/test`}>
           <p>
             The service sends an example event to <code>{url}</code>, signed like every event, and shows the
@@ -63,21 +73,6 @@ export function testPage(
       </>
     ),
   };
-}
-
-function NextStep({ path, isDisabled }: { readonly path: string; readonly isDisabled: boolean }): VNode {
-  if (isDisabled)
-    return (
-      <p>
-        The receiver works. Go back to the <a href={path}>endpoint</a> to enable it.
-      </p>
-    );
-  return (
-    <p>
-      The receiver works. If deliveries failed before, <a href={`${path}/recover`}>recover the events</a> that
-      it has missed.
-    </p>
-  );
 }
 
 function TestResult({ result }: { readonly result: TestedWebhookEndpointResponse }): VNode {

@@ -8,6 +8,7 @@ import {
   Done,
   EmptyState,
   Form,
+  Link,
   Problem,
   RelativeTime,
   SelectField,
@@ -46,9 +47,7 @@ export function endpointsPage(
               {`An endpoint is an https URL of yours. The service sends it the events of the ${environment} ` +
                 'environment as they happen, such as a card that was updated.'}
             </p>
-            <p>
-              <a href="/docs/webhooks">Learn how to build a receiver</a>
-            </p>
+            <Link to="/docs/webhooks">Learn how to build a receiver</Link>
             <CreateButton path={path} count={0} />
           </EmptyState>
         ) : (
