@@ -165,7 +165,10 @@ export class RequestLogsPagesController {
     @Param('id') id: string,
   ): Promise<PageResponse> {
     const entry = await this.requestLogs.get(actor, id, environment);
-    const eventBody = await this.bodyOf(actor, environment, entry);
+    const { clientId } = await this.clients.forEnvironment(actor, environment);
+    const body =
+      entry.event_id === null ? undefined : await this.eventBodies.bodyOf(clientId, entry.event_id);
+    const eventBody = body?.toString('utf8');
     return entryPage({ environment, entry, eventBody, curl: this.curlOf(entry, eventBody) });
   }
 
@@ -198,16 +201,6 @@ export class RequestLogsPagesController {
     if (length === undefined || filters['start'] || filters['end']) return filters;
     const now = this.clock.now();
     return { ...filters, start: new Date(now.getTime() - length).toISOString(), end: now.toISOString() };
-  }
-
-  private async bodyOf(
-    actor: DashboardActor,
-    environment: PlatformEnvironment,
-    { event_id }: SingleRequestLogEntryResponse,
-  ): Promise<string | undefined> {
-    if (event_id === null) return undefined;
-    const { clientId } = await this.clients.forEnvironment(actor, environment);
-    return (await this.eventBodies.bodyOf(clientId, event_id))?.toString('utf8');
   }
 }
 

@@ -5,7 +5,7 @@ import { HOUR, SECOND } from '../../../infrastructure/time/index.js';
 import { REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import type { RequestLogType } from '../storage/request-log-entry.js';
-import { earlier, later, nextFullHour, startOfHour } from './request-log-rollup.js';
+import { earlier, later, nextFullHour, startOf } from './request-log-rollup.js';
 import { ENTRY_COLUMNS, summaryOf, SUMMARY_COLUMNS } from './request-log-summary.repository.js';
 
 /** Entries with the same values of the fields that are not null. */
@@ -106,7 +106,7 @@ export class RequestLogOverviewRepository {
     const since = progress?.since ?? start;
     const unrolled = later(progress?.until ?? start, start);
     const hours = step % HOUR === 0 ? earlier(nextFullHour(later(since, start)), unrolled) : unrolled;
-    const endOfHours = later(hours, startOfHour(unrolled));
+    const endOfHours = later(hours, startOf(HOUR, unrolled));
     const [row] = await this.query<{ counts: CountTuple[] }>(COUNTS, [
       client.clientId,
       client.environment,
@@ -120,11 +120,9 @@ export class RequestLogOverviewRepository {
     return { since, counts: (row?.counts ?? []).map(toCount) };
   }
 
-  private async query<Row extends object>(statement: string, parameters: readonly unknown[]): Promise<Row[]> {
-    try {
-      return await this.reads.query<Row>(statement, parameters);
-    } catch (error) {
+  private query<Row extends object>(statement: string, parameters: readonly unknown[]): Promise<Row[]> {
+    return this.reads.query<Row>(statement, parameters).catch((error: unknown) => {
       throw error instanceof QueryTimeout ? REQUEST_LOG_QUERY_TIMEOUT.error() : error;
-    }
+    });
   }
 }
