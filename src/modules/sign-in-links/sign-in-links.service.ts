@@ -122,7 +122,9 @@ export class SignInLinksService {
   async create(agent: SignInAgent, merchantId: number): Promise<CreatedSignInLink> {
     const { client, organizationId, externalUserId, tokenHash } = agent;
     const { clientId, environment } = client;
-    const phoneNumber = this.phoneNumberOf(agent);
+    const problem = this.problemOf(agent);
+    if (problem) throw problem;
+    const phoneNumber = agent.phoneNumber as string;
     const merchant = await this.merchants.requireVisible({ organizationId, environment }, merchantId);
     if (!(await this.merchantSignIn.isAvailableAt(environment, merchantId)))
       throw MERCHANT_UNAVAILABLE.error();
@@ -202,12 +204,6 @@ export class SignInLinksService {
     const { id } = await this.find(agent, linkId);
     await this.repository.finish(id, 'cancelled', this.clock.now());
     return this.find(agent, id);
-  }
-
-  private phoneNumberOf(agent: SignInAgent): string {
-    const problem = this.problemOf(agent);
-    if (problem) throw problem;
-    return agent.phoneNumber as string;
   }
 
   /** Stores the link unless the MCP token is revoked: a link that is stored before the revocation is cancelled with it. */

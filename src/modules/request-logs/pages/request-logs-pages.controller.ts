@@ -29,7 +29,7 @@ import {
 } from '../../../infrastructure/pages/index.js';
 import { INVALID_CURSOR_FORMAT } from '../../../infrastructure/paging/index.js';
 import { Clock, DAY, HOUR } from '../../../infrastructure/time/index.js';
-import { MAX_PERIOD_DAYS } from '../reading/request-log-period.js';
+import { MAX_PERIOD } from '../reading/request-log-period.js';
 import { REQUEST_LOG_COLUMNS } from '../reading/request-log-response.js';
 import { ListRequestLogsQuery, type SingleRequestLogEntryResponse } from '../reading/request-logs.dto.js';
 import { RequestLogsService } from '../reading/request-logs.service.js';
@@ -55,7 +55,7 @@ class ExportRequestLogsQuery extends ListRequestLogsQuery {
 
 const ENTRIES_PER_PAGE = 50;
 /** Periods that end now, in milliseconds. Otherwise, the operation's default of 24 hours applies. */
-const PERIODS: Readonly<Record<string, number>> = { '1h': HOUR, '7d': MAX_PERIOD_DAYS * DAY };
+const PERIODS: Readonly<Record<string, number>> = { '1h': HOUR, '7d': MAX_PERIOD };
 
 /** Errors that the list explains next to its filters, because other filters help. */
 const EXPLAINED_ERRORS: readonly string[] = [

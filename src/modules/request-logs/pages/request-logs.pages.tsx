@@ -24,8 +24,7 @@ import {
   type Column,
   type Page,
 } from '../../../infrastructure/pages/index.js';
-import { DAY } from '../../../infrastructure/time/index.js';
-import { MAX_PERIOD_DAYS } from '../reading/request-log-period.js';
+import { MAX_PERIOD } from '../reading/request-log-period.js';
 import type { ListRequestLogsQuery, RequestLogEntryResponse } from '../reading/request-logs.dto.js';
 import { REQUEST_LOG_FILTERS } from '../storage/request-log-filter.js';
 
@@ -259,7 +258,7 @@ function NoEntries({ newestTime }: Pick<FoundEntries, 'newestTime'>): VNode {
   if (newestTime === undefined && query['cursor'] === undefined) return <NoEntriesYet />;
   const isFiltered = Object.keys(query).some((name) => !NO_FILTERS.has(name) && query[name] !== '');
   const isLongest = query['period'] === LONGEST_PERIOD;
-  const isRecent = newestTime !== undefined && now.getTime() - newestTime.getTime() < MAX_PERIOD_DAYS * DAY;
+  const isRecent = newestTime !== undefined && now.getTime() - newestTime.getTime() < MAX_PERIOD;
   const withPeriod = (bounds: Readonly<Record<string, string>>): string =>
     pathWith(path, query, {
       live: undefined,

@@ -24,8 +24,7 @@ import {
   type Page,
   type Tone,
 } from '../../../infrastructure/pages/index.js';
-import { DAY } from '../../../infrastructure/time/index.js';
-import { MAX_PERIOD_DAYS } from '../../request-logs/index.js';
+import { MAX_PERIOD, MAX_PERIOD_DAYS } from '../../request-logs/index.js';
 import type { WebhookEndpointResponse } from '../endpoints/webhook-endpoints.dto.js';
 import { EVENT_NAMES } from '../events/event-catalog.js';
 import type { ListedEvent, PublishedEvent } from '../events/published-events.repository.js';
@@ -239,7 +238,7 @@ function Facts({ event }: { readonly event: PublishedEvent }): VNode {
 
 /** The request log shows the last day by default, and at most 7 days. */
 function periodSince(time: Date): string {
-  const end = new Date(time.getTime() + MAX_PERIOD_DAYS * DAY);
+  const end = new Date(time.getTime() + MAX_PERIOD);
   return String(new URLSearchParams({ start: time.toISOString(), end: end.toISOString() }));
 }
 

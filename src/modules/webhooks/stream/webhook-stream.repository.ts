@@ -18,13 +18,7 @@ export interface StreamedEvent extends Pick<SignableEvent, 'event' | 'secretVers
   readonly position: number;
 }
 
-interface Row extends Pick<SignableEvent, 'secretVersions'> {
-  readonly id: string;
-  readonly name: string;
-  readonly sessionId: string | null;
-  readonly body: Buffer;
-  readonly position: string;
-}
+type Row = SignableEvent['event'] & Pick<SignableEvent, 'secretVersions'> & { readonly position: string };
 
 /** Matches `webhook_event_stream_index`. */
 const IS_STREAMED = "environment = 'development' AND NOT is_test";
