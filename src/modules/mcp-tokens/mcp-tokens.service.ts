@@ -71,12 +71,13 @@ export class McpTokensService {
     const token = generateDatedSecret(TOKEN_PREFIXES[client.environment], createdAt);
     const tokenHash = sha256(token);
     const expiresAt = new Date(createdAt.getTime() + request.expires_in * SECOND);
+    const { phone_number: phoneNumber } = request;
     await this.batch.add({
       tokenHash,
       clientId: client.clientId,
       environment: client.environment,
       externalUserId: request.external_user_id,
-      phoneNumberSealed: this.sealPhoneNumber(request.phone_number, tokenHash),
+      phoneNumberSealed: phoneNumber === undefined ? null : this.sealer.seal(phoneNumber, ownerOf(tokenHash)),
       createdAt,
       expiresAt,
     });
@@ -157,11 +158,6 @@ export class McpTokensService {
 
   private openPhoneNumber(sealed: Buffer | null, tokenHash: Buffer): string | undefined {
     return sealed ? this.sealer.open(sealed, ownerOf(tokenHash)) : undefined;
-  }
-
-  private sealPhoneNumber(phoneNumber: string | undefined, tokenHash: Buffer): Buffer | null {
-    if (phoneNumber === undefined) return null;
-    return this.sealer.seal(phoneNumber, ownerOf(tokenHash));
   }
 }
 
