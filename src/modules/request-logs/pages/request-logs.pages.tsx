@@ -73,20 +73,16 @@ export function listPage({ columns, found, problem }: ListPageProps): Page {
         <Problem message={problem} />
         <Filters />
         <Results canBeLive={isFirst}>
-          <Age seconds={found?.secondsOld ?? 0} />
+          {found && found.secondsOld > 1 ? (
+            <p class="hint">
+              {`These entries may be ${Math.ceil(found.secondsOld)} seconds old. Newer ones appear soon.`}
+            </p>
+          ) : null}
           {found ? <List columns={columns} found={found} /> : null}
         </Results>
       </>
     ),
   };
-}
-
-/** Tells users who look for a new entry that it may be missing. */
-function Age({ seconds }: { readonly seconds: number }): VNode | null {
-  if (seconds <= 1) return null;
-  return (
-    <p class="hint">{`These entries may be ${Math.ceil(seconds)} seconds old. Newer ones appear soon.`}</p>
-  );
 }
 
 const TYPES = [

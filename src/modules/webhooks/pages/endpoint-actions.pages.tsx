@@ -166,7 +166,9 @@ function LastRecovery({
 /** The form, or why there is none now. */
 function NextRecovery({ endpoint, recovery, since, problem }: RecoveryProps): VNode {
   const { now } = usePage();
-  const { environment, id, health, status } = endpoint;
+  const { environment, id, status } = endpoint;
+  const { last_success_at: lastSuccess } = endpoint.health;
+  const dayAgo = new Date(now.getTime() - DAY);
   const path = endpointPath(environment, id);
   if (recovery.status === 'running') return <p>You can start another recovery when this one has finished.</p>;
   if (status === 'disabled')
@@ -182,7 +184,7 @@ function NextRecovery({ endpoint, recovery, since, problem }: RecoveryProps): VN
         name="since"
         label="Send missed events since"
         hint="If in doubt, choose an earlier time: only events that were not received are sent."
-        value={since ?? suggestedStart(health.last_success_at, now)}
+        value={since ?? (lastSuccess && lastSuccess < dayAgo ? lastSuccess : dayAgo)}
         error={problem}
       />
       {status === 'paused' ? <p>The endpoint is paused: recovered events wait until you resume it.</p> : null}
@@ -191,10 +193,4 @@ function NextRecovery({ endpoint, recovery, since, problem }: RecoveryProps): VN
       </div>
     </Form>
   );
-}
-
-/** Returns the time of the last success or a day ago, whichever is earlier. */
-function suggestedStart(lastSuccess: Date | null, now: Date): Date {
-  const dayAgo = now.getTime() - DAY;
-  return new Date(Math.min(lastSuccess?.getTime() ?? dayAgo, dayAgo));
 }

@@ -30,12 +30,8 @@ export function EndpointStatus({
   return (
     <span>
       <Badge tone={tone}>{label}</Badge>
-      {isFailing ? (
-        <>
-          {' '}
-          <Badge tone="bad">{health.throttled ? 'Failing, throttled' : 'Failing'}</Badge>
-        </>
-      ) : null}
+      {isFailing ? ' ' : null}
+      {isFailing ? <Badge tone="bad">{health.throttled ? 'Failing, throttled' : 'Failing'}</Badge> : null}
     </span>
   );
 }
