@@ -105,7 +105,7 @@ export class MerchantCatalogService implements OnApplicationBootstrap {
    * @throws ApiError MERCHANT_NOT_FOUND
    */
   async require(id: string | number): Promise<CatalogEntry> {
-    const number = typeof id === 'number' || MERCHANT_ID.test(id) ? Number(id) : 0;
+    const number = Number.isInteger(id) || MERCHANT_ID.test(String(id)) ? Number(id) : 0;
     const merchant = (await this.byIds([number])).get(number);
     if (!merchant) throw MERCHANT_NOT_FOUND.error();
     return merchant;
