@@ -1,6 +1,4 @@
-import type { INestApplicationContext } from '@nestjs/common';
 import { OperatorError } from '../../infrastructure/errors/index.js';
-import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { printableJson, printableText } from '../../infrastructure/logging/index.js';
 import { periodOf } from '../../infrastructure/time/index.js';
 import { ApiClientsService } from '../../modules/api-clients/index.js';
@@ -52,7 +50,8 @@ const tail = command<TailOptions>(
     untilStopped(async (app, stopped) => {
       if (!Number.isInteger(lines) || lines > MAX_LINES)
         throw new OperatorError(`The number of lines must be 0 to ${MAX_LINES}.`);
-      const client = await findClient(app, id);
+      const { id: clientId, environment } = await app.get(ApiClientsService).require(id);
+      const client = { clientId, environment };
       const entries = app.get(RequestLogHistory).follow(client, { lines, until: stopped });
       await writeLines(entries, json ? printableJson : requestLogLine);
     }),
@@ -73,12 +72,10 @@ const exportEntries = operatorCommand<ExportOptions>(
     },
   },
   async (app, { client: id, format, ...bounds }) => {
-    const client = await findClient(app, id);
+    const { id: clientId, organizationId, environment } = await app.get(ApiClientsService).require(id);
     requirePeriod(bounds);
-    const { organizationId } = await app.get(ApiClientsService).require(id);
-    const target = { environment: client.environment };
-    const exported = { organizationId, action: 'request_log.export', target } as const;
-    const entries = app.get(RequestLogHistory).all(client, bounds);
+    const exported = { organizationId, action: 'request_log.export', target: { environment } } as const;
+    const entries = app.get(RequestLogHistory).all({ clientId, environment }, bounds);
     await exportRows(format, REQUEST_LOG_COLUMNS, withProgress(recorded(app, exported, entries)));
   },
 );
@@ -124,11 +121,6 @@ export const REQUEST_LOG_COMMAND = commandGroup(
   showPartitions,
   rebuildRollups,
 );
-
-async function findClient(app: INestApplicationContext, clientId: string): Promise<AttributedClient> {
-  const { id, environment } = await app.get(ApiClientsService).require(clientId);
-  return { clientId: id, environment };
-}
 
 /** Formats an entry as one readable line. */
 function requestLogLine(entry: RequestLogHistoryEntry): string {
