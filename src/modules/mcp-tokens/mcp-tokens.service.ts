@@ -19,7 +19,7 @@ export interface ActiveMcpToken {
   readonly clientId: string;
   readonly environment: PlatformEnvironment;
   readonly externalUserId: string;
-  readonly phoneNumber?: string;
+  readonly phoneNumber: string | undefined;
   readonly createdAt: Date;
   readonly expiresAt: Date;
 }
@@ -93,14 +93,7 @@ export class McpTokensService {
     if (!createdAt) return undefined;
     const { environment, externalUserId, expiresAt, phoneNumberSealed } = found;
     const phoneNumber = this.openPhoneNumber(phoneNumberSealed, tokenHash);
-    return {
-      clientId,
-      environment,
-      externalUserId,
-      createdAt,
-      expiresAt,
-      ...(phoneNumber !== undefined && { phoneNumber }),
-    };
+    return { clientId, environment, externalUserId, createdAt, expiresAt, phoneNumber };
   }
 
   /**

@@ -216,13 +216,7 @@ function columnsOf(
 }
 
 /** Returns what was requested: the method and path, with the tool of an agent; or the event and the host of the endpoint. */
-export function nameOf({
-  method,
-  path,
-  tool,
-  event,
-  url,
-}: Pick<RequestLogEntryResponse, 'method' | 'path' | 'tool' | 'event' | 'url'>): string {
+export function nameOf({ method, path, tool, event, url }: RequestLogEntryResponse): string {
   if (path === null) return `${event} to ${hostOf(url)}`;
   return tool === null ? `${method} ${path}` : `${method} ${path} ${tool}`;
 }
@@ -232,11 +226,8 @@ function hostOf(url: string | null): string {
 }
 
 /** The status code of an entry. Colors and words say whether it counts as a success. */
-export function Status({
-  entry: { type, status_code },
-}: {
-  readonly entry: Pick<RequestLogEntryResponse, 'type' | 'status_code'>;
-}): VNode {
+export function Status({ entry }: { readonly entry: RequestLogEntryResponse }): VNode {
+  const { type, status_code } = entry;
   if (status_code === 0) return <Badge tone="bad">No response</Badge>;
   const hasFailed = type === 'webhook' ? status_code !== 200 : status_code >= 400;
   if (!hasFailed) return <Badge tone="good">{status_code}</Badge>;

@@ -139,15 +139,8 @@ function scopeOf({ clientId, environment }: AttributedClient, query: ListRequest
   if (query.outcome !== undefined) values.set('outcome', query.outcome);
   const first = FIRST_FILTERS.map((name) => values.get(name));
   for (const name of FIRST_FILTERS) values.delete(name);
-  return [
-    'request_logs',
-    clientId,
-    environment,
-    start?.getTime(),
-    end?.getTime(),
-    ...first,
-    ...[...values].flat(),
-  ];
+  const others = [...values].flat();
+  return ['request_logs', clientId, environment, start?.getTime(), end?.getTime(), ...first, ...others];
 }
 
 /**

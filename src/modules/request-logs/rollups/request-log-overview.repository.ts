@@ -91,12 +91,9 @@ export class RequestLogOverviewRepository {
    * @returns `since`, before which entries are not counted yet, and the counts
    * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if a query exceeds the configured timeout
    */
-  async counts({
-    client,
-    start,
-    end,
-    step,
-  }: CountedPeriod): Promise<{ since: Date; counts: readonly EntryCount[] }> {
+  async counts(period: CountedPeriod): Promise<{ since: Date; counts: readonly EntryCount[] }> {
+    const { client, start, end, step } = period;
+    const { clientId, environment } = client;
     // In a statement of its own, so that PostgreSQL knows which part of the log it has to read when it plans the next one.
     // If `until` moves meanwhile, the rollups before the older value and the log after it are still all entries.
     const [progress] = await this.query<{ since: Date; until: Date }>(
@@ -107,16 +104,9 @@ export class RequestLogOverviewRepository {
     const unrolled = later(progress?.until ?? start, start);
     const hours = step % HOUR === 0 ? earlier(nextFullHour(later(since, start)), unrolled) : unrolled;
     const endOfHours = later(hours, startOf(HOUR, unrolled));
-    const [row] = await this.query<{ counts: CountTuple[] }>(COUNTS, [
-      client.clientId,
-      client.environment,
-      start,
-      unrolled,
-      end,
-      `${step / SECOND} seconds`,
-      hours,
-      endOfHours,
-    ]);
+    const seconds = `${step / SECOND} seconds`;
+    const parameters = [clientId, environment, start, unrolled, end, seconds, hours, endOfHours];
+    const [row] = await this.query<{ counts: CountTuple[] }>(COUNTS, parameters);
     return { since, counts: (row?.counts ?? []).map(toCount) };
   }
 

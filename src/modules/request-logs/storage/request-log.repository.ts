@@ -308,14 +308,7 @@ function conditions(filter: RequestLogFilter, firstParameter: number): string {
 function entryOf(row: Row): RequestLogEntry {
   const { id, taskId, endpointId, eventId, number, reason, responseBody, ...others } = row;
   const { dns, connect, tls, firstByte, ...entry } = others;
-  const phases = { dns, connect, tls, firstByte };
-  const attempt = {
-    eventId,
-    number,
-    reason,
-    phases,
-    ...(responseBody === undefined ? {} : { responseBody }),
-  };
+  const attempt = { eventId, number, reason, responseBody, phases: { dns, connect, tls, firstByte } };
   return {
     ...entry,
     id: Number(id),

@@ -38,19 +38,20 @@ export class WebhookEventsRepository implements EventBodies {
   }
 
   async add(event: NewEvent): Promise<void> {
+    const { id, createdAt, clientId, environment, name, sessionId, taskId, externalUserId } = event;
     await this.transaction.manager.query(
       `INSERT INTO webhook_event (id, created_at, client_id, environment, event, session_id, task_id,
                                   external_user_id, body, is_test)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
       [
-        event.id,
-        event.createdAt,
-        event.clientId,
-        event.environment,
-        event.name,
-        event.sessionId,
-        event.taskId,
-        event.externalUserId,
+        id,
+        createdAt,
+        clientId,
+        environment,
+        name,
+        sessionId,
+        taskId,
+        externalUserId,
         event.body,
         event.isTest,
       ],

@@ -119,7 +119,7 @@ export function recoveryPage(props: RecoveryProps): Page {
           events that are still waiting: the service retries those automatically.
         </p>
         <Results canBeLive={recovery.status === 'running'}>
-          <LastRecovery recovery={recovery} path={path} />
+          <LastRecovery {...props} />
           <Allowed operation="recoverWebhooks">
             <NextRecovery {...props} />
           </Allowed>
@@ -129,11 +129,7 @@ export function recoveryPage(props: RecoveryProps): Page {
   };
 }
 
-/** @param path of the page of the endpoint */
-function LastRecovery({
-  recovery,
-  path,
-}: Pick<RecoveryProps, 'recovery'> & { readonly path: string }): VNode | null {
+function LastRecovery({ endpoint, recovery }: RecoveryProps): VNode {
   const { status, since, queued, requested_at: requestedAt, finished_at: finishedAt } = recovery;
   if (status === 'none') return <p>There has been no recovery of this endpoint yet.</p>;
   return (
@@ -156,7 +152,7 @@ function LastRecovery({
       {status === 'running' ? null : (
         <p>
           {queued === 0 ? 'The recovery found no event to send again.' : 'Check that the events arrived:'}{' '}
-          <a href={path}>Recent deliveries of the endpoint</a>
+          <a href={endpointPath(endpoint.environment, endpoint.id)}>Recent deliveries of the endpoint</a>
         </p>
       )}
     </>

@@ -312,13 +312,9 @@ function NextAttempt({ target: { endpoint, delivery } }: { readonly target: Targ
 }
 
 /** The button, or why there is none. */
-function SendAgain({
-  event,
-  target: { id, endpoint, delivery },
-}: {
-  readonly event: ListedEvent;
-  readonly target: Target;
-}): ComponentChildren {
+function SendAgain(props: { readonly event: ListedEvent; readonly target: Target }): ComponentChildren {
+  const { event, target } = props;
+  const { id, endpoint, delivery } = target;
   const { environment } = usePage();
   if (!endpoint) return 'The endpoint was deleted';
   if (endpoint.status === 'disabled') return 'Enable the endpoint to send it';
