@@ -93,7 +93,7 @@ export class WebhookStreamService implements BeforeApplicationShutdown, OnApplic
     const resumed =
       lastEventId === undefined ? undefined : await this.positionOf(clientId, String(lastEventId));
     const id = randomUUID();
-    if (!(await this.events.addListener({ id, clientId, process: this.process }, MAX_LISTENERS))) {
+    if (!(await this.events.addListener(id, clientId, this.process, MAX_LISTENERS))) {
       throw TOO_MANY_REQUESTS.error(TOO_MANY_LISTENERS, { retryAfter: RETRY_AFTER });
     }
     const serving = this.serve(clientId, resumed, request, response).finally(async () => {
