@@ -23,7 +23,7 @@ import {
   UserLoginsService,
 } from './modules/dashboard-login/index.js';
 import { UserLogins } from './modules/dashboard-users/index.js';
-import { McpTokensModule, RevokedTokens, StoredMcpTokenVerifier } from './modules/mcp-tokens/index.js';
+import { McpTokensModule, McpTokensService, RevokedTokens } from './modules/mcp-tokens/index.js';
 import { ActiveAccessTokenVerifier, OAuthModule } from './modules/oauth/index.js';
 import { EventBodies, RequestLogsModule, RequestLogWriter } from './modules/request-logs/index.js';
 import { ServiceTokensModule, StoredServiceTokenVerifier } from './modules/service-tokens/index.js';
@@ -51,8 +51,8 @@ const STRATEGIES: Provider[] = [
   },
   {
     provide: McpTokenStrategy,
-    inject: [StoredMcpTokenVerifier, FailedCredentials],
-    useFactory: (verifier: StoredMcpTokenVerifier, failures: FailedCredentials) =>
+    inject: [McpTokensService, FailedCredentials],
+    useFactory: (verifier: McpTokensService, failures: FailedCredentials) =>
       new McpTokenStrategy(verifier, failures),
   },
   {

@@ -3,7 +3,6 @@ import { Command, CommandRunner, Option, SubCommand, type OptionMetadata } from 
 import { printResult } from './output.js';
 
 interface CommandOption extends OptionMetadata {
-  /** @param previous the result for the previous occurrence of an option that can be repeated */
   readonly parse?: (text: string, previous?: unknown) => unknown;
 }
 
@@ -43,6 +42,19 @@ export function command<Given extends object>(
   }
   (isTopLevel ? Command : SubCommand)(description)(DescribedCommand);
   return DescribedCommand;
+}
+
+/**
+ * An option of a command, such as `--name <name>` with a text, or `--json` without one.
+ *
+ * @param parse gets also the result for the previous occurrence of an option that can be repeated
+ */
+export function option(flags: string, description: string, parse?: CommandOption['parse']): CommandOption {
+  return { flags, description, ...(parse && { parse }) };
+}
+
+export function requiredOption(...described: Parameters<typeof option>): CommandOption {
+  return { ...option(...described), required: true };
 }
 
 /** A command that runs once on the application. If `run` returns a value, it is the result, which is printed. */

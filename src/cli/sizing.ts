@@ -44,28 +44,8 @@ export interface ExpectedLoad {
   readonly peak: number;
 }
 
-/** What a deployment needs. Gigabytes are 10^9 bytes. */
-export interface Sizing {
-  readonly request_log: {
-    readonly entries_per_day: number;
-    readonly gb_per_day: number;
-    readonly gb: number;
-  };
-  readonly events_gb: number;
-  readonly mcp_tokens_gb: number;
-  readonly wal_gb_per_day: number;
-  readonly disk_gb: number;
-  readonly processes: { readonly http: number; readonly workers: number };
-  readonly database: {
-    readonly cores: number;
-    readonly connections: number;
-    readonly max_connections: number;
-  };
-  readonly advice: string;
-}
-
-/** Calculates what an expected load needs: disk, processes and connections of the database. */
-export function sizingOf(load: ExpectedLoad): Sizing {
+/** Calculates what an expected load needs: disk (in gigabytes of 10^9 bytes), processes and connections of the database. */
+export function sizingOf(load: ExpectedLoad) {
   const perDay = (rate: number, bytes: number): number => (rate * SECONDS_PER_DAY * bytes) / GIGABYTE;
   const log =
     perDay(load.requests, BYTES_PER_ROW.request) + perDay(load.deliveryAttempts, BYTES_PER_ROW.attempt);

@@ -5,7 +5,7 @@ import {
   ConnectorRateLimitConfiguration,
   PlatformRateLimitConfiguration,
 } from '../../src/infrastructure/rate-limiting/index.js';
-import type { Tool } from '../../src/modules/agent-connector/tools/tool.js';
+import type { ToolGroup } from '../../src/modules/agent-connector/tools/tool.js';
 import { TOOL_CLASSES } from '../../src/modules/agent-connector/tools/tools.js';
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/agent-connector.md'), 'utf8');
@@ -25,13 +25,13 @@ function rowsBelow(heading: string): string[][] {
 describe('docs/agent-connector.md', () => {
   it('lists every tool with its arguments, and whether it changes something', () => {
     // The descriptions of tools need none of their services.
-    const tools = TOOL_CLASSES.map((ToolClass) => Reflect.construct(ToolClass, []) as Tool);
-    const existing = tools.map(({ name, input, description }) => [
+    const tools = TOOL_CLASSES.flatMap((ToolClass) => (Reflect.construct(ToolClass, []) as ToolGroup).tools);
+    const existing = tools.map(({ name, input, annotations }) => [
       name,
       Object.entries(input.shape)
         .map(([argument, schema]) => (schema.safeParse(undefined).success ? `[${argument}]` : argument))
         .join(', '),
-      description.annotations.readOnlyHint ? 'no' : 'yes',
+      annotations.readOnlyHint ? 'no' : 'yes',
     ]);
     expect(rowsBelow('Tools').map(([name, input, , changes]) => [name, input, changes])).toEqual(existing);
   });

@@ -331,12 +331,12 @@ describe('Stored MCP tokens', () => {
     const undated = await Promise.all(Array.from({ length: 20 }, storeUndated));
     for (const token of undated) {
       expect(await tokens.find(clientId, token)).toMatchObject({ externalUserId: 'undated' });
-      expect(await tokens.authenticate(token)).toMatchObject({ clientId });
+      expect(await tokens.verify(token)).toMatchObject({ client: { clientId } });
     }
     const [revoked = ''] = undated;
     await tokens.revoke(clientId, revoked);
     expect(await tokens.find(clientId, revoked)).toBeUndefined();
-    expect(await tokens.authenticate(revoked)).toBeUndefined();
+    expect(await tokens.verify(revoked)).toBeUndefined();
   });
 
   it('of several days are found in one batch, by their days', async () => {
@@ -361,14 +361,14 @@ describe('Stored MCP tokens', () => {
     const token = await mcpToken(service, 'expired');
     using _clock = stopClock(service, new Date(Date.now() + 2 * DAY));
     const all = [token, generateSecret('mcp_dev_'), 'malformed'];
-    const found = await Promise.all(all.map((each) => tokens.authenticate(each)));
+    const found = await Promise.all(all.map((each) => tokens.verify(each)));
     expect(found).toEqual(['expired', undefined, undefined]);
   });
 
   it('are found in every one of many concurrent requests with the same token', async () => {
     const [dated, undated] = [await mcpToken(service, 'same'), await storeUndated()];
     const all = Array.from({ length: 40 }, (_, index) => (index % 2 ? dated : undated));
-    const found = await Promise.all(all.map((token) => tokens.authenticate(token)));
+    const found = await Promise.all(all.map((token) => tokens.verify(token)));
     expect(found.map((each) => (typeof each === 'object' ? each.externalUserId : each))).toEqual(
       all.map((token) => (token === dated ? 'same' : 'undated')),
     );

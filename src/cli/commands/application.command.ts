@@ -1,6 +1,6 @@
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import { CareersService, type JobApplication } from '../../modules/careers/index.js';
-import { commandGroup, operatorCommand, parseNumber } from '../operator-command.js';
+import { commandGroup, operatorCommand, option, parseNumber } from '../operator-command.js';
 import { COMMANDS } from './commands.js';
 import { FORMAT } from './options.js';
 import { exportRows } from './rows.js';
@@ -12,11 +12,7 @@ const list = operatorCommand<{ limit?: number }>(
     name: 'list',
     description: 'List the newest job applications',
     options: {
-      limit: {
-        flags: '--limit <number>',
-        description: `number of applications (default: ${DEFAULT_LIST})`,
-        parse: parseNumber,
-      },
+      limit: option('--limit <number>', `number of applications (default: ${DEFAULT_LIST})`, parseNumber),
     },
   },
   async (app, { limit = DEFAULT_LIST }) => {

@@ -11,7 +11,7 @@ import {
   type ExportedHead,
 } from '../../modules/audit-logs/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
-import { commandGroup, operatorCommand } from '../operator-command.js';
+import { commandGroup, operatorCommand, option } from '../operator-command.js';
 import { EXIT, printResult, printSentence } from '../output.js';
 import { exportRows, recorded, withProgress } from './rows.js';
 import { FORMAT, ORGANIZATION, requirePeriod, type PeriodOptions } from './options.js';
@@ -29,15 +29,11 @@ const verify = operatorCommand<{ organization?: string; head?: string }>(
       'Verify the hash chains of the audit log; exits with code 1 and names the first broken entry of each chain ' +
       'if there is one',
     options: {
-      organization: {
-        flags: '--organization <id>',
-        description: 'verify only the chain of this organization',
-      },
-      head: {
-        flags: '--head <file>',
-        description:
-          'file written by `audit head` earlier; verify that the chain of its organization still contains that head',
-      },
+      organization: option('--organization <id>', 'verify only the chain of this organization'),
+      head: option(
+        '--head <file>',
+        'file written by `audit head` earlier; verify that the chain of its organization still contains that head',
+      ),
     },
   },
   async (app, options) => {
@@ -74,11 +70,8 @@ const exportEntries = operatorCommand<ExportOptions>(
     options: {
       organization: ORGANIZATION,
       format: FORMAT,
-      start: {
-        flags: '--start <time>',
-        description: 'only entries at or after this time, such as 2026-01-31T08:15:30Z',
-      },
-      end: { flags: '--end <time>', description: 'only entries at or before this time' },
+      start: option('--start <time>', 'only entries at or after this time, such as 2026-01-31T08:15:30Z'),
+      end: option('--end <time>', 'only entries at or before this time'),
     },
   },
   async (app, { organization, format, ...bounds }) => {

@@ -5,7 +5,7 @@ import { ApiClientsService } from '../../modules/api-clients/index.js';
 import { IDENTIFY_OPERATION } from '../../modules/detected-accounts/index.js';
 import { OperatorAudit, type AuditAction, type OperatorChange } from '../../modules/audit-logs/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
-import { commandGroup, operatorCommand, parseNumber } from '../operator-command.js';
+import { commandGroup, operatorCommand, option, parseNumber, requiredOption } from '../operator-command.js';
 import { COMMANDS } from './commands.js';
 import { CLIENT, ORGANIZATION } from './options.js';
 
@@ -14,10 +14,7 @@ const list = operatorCommand<{ organization?: string }>(
     name: 'list',
     description: 'List API clients, without their secrets',
     options: {
-      organization: {
-        flags: '--organization <id>',
-        description: 'list only the clients of this organization',
-      },
+      organization: option('--organization <id>', 'list only the clients of this organization'),
     },
   },
   async (app, { organization }) => {
@@ -40,11 +37,7 @@ const create = operatorCommand<{ organization: string; environment: string }>(
       'Create the API client of an organization for an environment that has none, and print its secret',
     options: {
       organization: ORGANIZATION,
-      environment: {
-        flags: '--environment <name>',
-        description: 'development or production',
-        required: true,
-      },
+      environment: requiredOption('--environment <name>', 'development or production'),
     },
   },
   async (app, { organization: organizationId, environment }) => {
@@ -67,11 +60,11 @@ const rotateSecret = operatorCommand<{ client: string; overlapHours?: number }>(
     description: 'Issue a new secret; the old one is accepted until the overlap ends',
     options: {
       client: CLIENT,
-      overlapHours: {
-        flags: '--overlap-hours <hours>',
-        description: 'how long the old secret is still accepted, 0 to 168 (default: 24); use 0 after a leak',
-        parse: parseNumber,
-      },
+      overlapHours: option(
+        '--overlap-hours <hours>',
+        'how long the old secret is still accepted, 0 to 168 (default: 24); use 0 after a leak',
+        parseNumber,
+      ),
     },
   },
   async (app, options) => {
@@ -106,11 +99,7 @@ const enable = operatorCommand<{ client: string; operation: string }>(
     description: 'Enable an operation that clients can’t use by default',
     options: {
       client: CLIENT,
-      operation: {
-        flags: '--operation <name>',
-        description: `the operation: ${IDENTIFY_OPERATION}`,
-        required: true,
-      },
+      operation: requiredOption('--operation <name>', `the operation: ${IDENTIFY_OPERATION}`),
     },
   },
   async (app, { client, operation }) => {

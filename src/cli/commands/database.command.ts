@@ -1,4 +1,4 @@
-import { command, commandGroup, parseNumber } from '../operator-command.js';
+import { command, commandGroup, option, parseNumber } from '../operator-command.js';
 import { COMMANDS } from './commands.js';
 import { sizeDatabase } from './size-database.command.js';
 
@@ -10,11 +10,11 @@ const distributeDatabase = command<{ readonly shards?: number }>(
     description:
       'Distribute the request log over the worker nodes of Citus while the service runs. You can safely repeat the command; it continues an interrupted move',
     options: {
-      shards: {
-        flags: '--shards <number>',
-        description: `number of shards of each day, 1 to ${MAX_SHARDS} (default: 4 for each node)`,
-        parse: parseNumber,
-      },
+      shards: option(
+        '--shards <number>',
+        `number of shards of each day, 1 to ${MAX_SHARDS} (default: 4 for each node)`,
+        parseNumber,
+      ),
     },
   },
   async ({ shards }) => {

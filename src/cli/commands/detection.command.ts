@@ -6,7 +6,7 @@ import {
   MAX_LINE_LENGTH,
   type ImportState,
 } from '../../modules/detected-accounts/index.js';
-import { commandGroup, operatorCommand } from '../operator-command.js';
+import { commandGroup, operatorCommand, option } from '../operator-command.js';
 import { EXIT, printSentence } from '../output.js';
 import { COMMANDS } from './commands.js';
 import { linesOf } from './input.js';
@@ -20,7 +20,7 @@ const importDetections = operatorCommand<{ notify?: boolean }>(
       'Import detected accounts from NDJSON: client_id, external_user_id, merchant (a name) or merchant_id, and ' +
       'detected_at. Notifies clients of accounts that were not known before. Reports and skips invalid lines (exit code ' +
       '2). You can safely repeat an import',
-    options: { notify: { flags: '--no-notify', description: 'send no webhooks' } },
+    options: { notify: option('--no-notify', 'send no webhooks') },
   },
   async (app, { notify = true }, [file = '-']) => {
     const input = file === '-' ? process.stdin : await openFile(file);

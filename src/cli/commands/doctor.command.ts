@@ -50,15 +50,7 @@ const failed = (finding: string, remedy: string): Verdict => ({ status: 'failed'
 /** Runs only with valid settings. The session reports invalid ones. */
 export const DOCTOR_COMMAND = command(
   COMMANDS.doctor,
-  () =>
-    withConfiguration(
-      async (configuration) => {
-        const findings = await new Examination(configuration).run();
-        printResult(findings);
-        if (findings.some(({ status }) => status === 'failed')) process.exitCode = EXIT.failed;
-      },
-      { asService: true },
-    ),
+  () => withConfiguration((configuration) => new Examination(configuration).run(), { asService: true }),
   { isTopLevel: true },
 );
 
@@ -67,24 +59,23 @@ class Examination {
 
   constructor(private readonly configuration: LoadedConfiguration) {}
 
-  async run(): Promise<readonly Finding[]> {
+  async run(): Promise<void> {
     const { configuration } = this;
     this.add('settings', ok('All settings are valid.'));
-    await this.checkDatabase(configuration);
+    await this.checkDatabase();
     await this.examine('redis', () => redisVerdict(configuration));
     await this.examine('mail', () => mailVerdict(configuration));
     await this.examine('text messages', () => textMessagesVerdict(configuration));
-    return this.findings;
+    printResult(this.findings);
+    if (this.findings.some(({ status }) => status === 'failed')) process.exitCode = EXIT.failed;
   }
 
-  private async checkDatabase(configuration: LoadedConfiguration): Promise<void> {
-    const database = configuration.get(DatabaseConfiguration);
+  private async checkDatabase(): Promise<void> {
+    const database = this.configuration.get(DatabaseConfiguration);
     const inspection = await inspectDatabase(database, () => new Clock().milliseconds()).catch(
       (error: unknown) => {
-        this.add(
-          'database',
-          failed(operatorMessageFor(error), 'Fix this first, then run the command again to check the rest.'),
-        );
+        const remedy = 'Fix this first, then run the command again to check the rest.';
+        this.add('database', failed(operatorMessageFor(error), remedy));
       },
     );
     if (!inspection) return;
@@ -104,32 +95,22 @@ class Examination {
       await this.examine('nodes', () => nodesVerdict(database));
     }
     // Checks the schema without migrating it.
-    const unchanged = configuration.with(DatabaseConfiguration, { migrateOnStart: false });
-    try {
-      await onApplication(unchanged, async (app) => {
-        this.add('keys', ok('SECRET_PEPPER and KEY_ENCRYPTION_KEY are those of the database.'));
-        for (const table of PARTITIONED) {
-          await this.examine(`partitions of ${table}`, () => partitionsVerdict(app, table));
-        }
-      });
-    } catch (error) {
-      this.add(
-        'keys',
-        failed(
-          operatorMessageFor(error),
-          'If the message is about a key, set the keys that the database uses. Otherwise fix the cause.',
-        ),
-      );
-    }
+    const unchanged = this.configuration.with(DatabaseConfiguration, { migrateOnStart: false });
+    await onApplication(unchanged, async (app) => {
+      this.add('keys', ok('SECRET_PEPPER and KEY_ENCRYPTION_KEY are those of the database.'));
+      for (const table of PARTITIONED) {
+        await this.examine(`partitions of ${table}`, () => partitionsVerdict(app, table));
+      }
+    }).catch((error: unknown) => {
+      const remedy =
+        'If the message is about a key, set the keys that the database uses. Otherwise fix the cause.';
+      this.add('keys', failed(operatorMessageFor(error), remedy));
+    });
   }
 
   private async examine(check: string, verdict: () => Promise<Verdict>): Promise<void> {
-    this.add(
-      check,
-      await verdict().catch((error: unknown) =>
-        failed(operatorMessageFor(error), 'Fix the cause, and run the command again.'),
-      ),
-    );
+    const remedy = 'Fix the cause, and run the command again.';
+    this.add(check, await verdict().catch((error: unknown) => failed(operatorMessageFor(error), remedy)));
   }
 
   private add(check: string, verdict: Verdict): void {

@@ -3,7 +3,7 @@ import type { CommandRunner } from 'nest-commander';
 import { ApiClientsService } from '../../modules/api-clients/index.js';
 import { OperatorAudit } from '../../modules/audit-logs/index.js';
 import { WebhookEndpointsService } from '../../modules/webhooks/index.js';
-import { commandGroup, operatorCommand } from '../operator-command.js';
+import { commandGroup, operatorCommand, requiredOption } from '../operator-command.js';
 import { COMMANDS } from './commands.js';
 import { CLIENT } from './options.js';
 
@@ -27,11 +27,10 @@ function changeOfStatus(
   status: 'enabled' | 'paused',
 ): Type<CommandRunner> {
   const options = {
-    endpoint: {
-      flags: '--endpoint <webhook_endpoint_id>',
-      description: 'the webhook endpoint, as listed by `endpoint list`',
-      required: true,
-    },
+    endpoint: requiredOption(
+      '--endpoint <webhook_endpoint_id>',
+      'the webhook endpoint, as listed by `endpoint list`',
+    ),
   };
   return operatorCommand<{ endpoint: string }>({ name, description, options }, async (app, given) => {
     const endpoints = app.get(WebhookEndpointsService);

@@ -27,12 +27,6 @@ export const TOKEN_KEY_COMMAND = commandGroup(
   ),
 );
 
-function toReport(key: TokenSigningKeyStatus): Record<string, unknown> {
-  return {
-    kid: key.kid,
-    algorithm: key.algorithm,
-    created_at: key.createdAt,
-    signs_from: key.signsFrom,
-    state: key.state,
-  };
+function toReport({ kid, algorithm, createdAt, signsFrom, state }: TokenSigningKeyStatus): object {
+  return { kid, algorithm, created_at: createdAt, signs_from: signsFrom, state };
 }

@@ -1,9 +1,10 @@
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import { isTimestamp, MESSAGES } from '../../infrastructure/validation/index.js';
+import { requiredOption } from '../operator-command.js';
 
-export const CLIENT = { flags: '--client <client_id>', description: 'the API client', required: true };
-export const ORGANIZATION = { flags: '--organization <id>', description: 'the organization', required: true };
-export const FORMAT = { flags: '--format <format>', description: 'csv or ndjson', required: true };
+export const CLIENT = requiredOption('--client <client_id>', 'the API client');
+export const ORGANIZATION = requiredOption('--organization <id>', 'the organization');
+export const FORMAT = requiredOption('--format <format>', 'csv or ndjson');
 
 /** The options `--start` and `--end`. */
 export interface PeriodOptions {

@@ -1,6 +1,6 @@
 import { OperatorAudit } from '../../modules/audit-logs/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
-import { commandGroup, operatorCommand } from '../operator-command.js';
+import { commandGroup, operatorCommand, option, requiredOption } from '../operator-command.js';
 import { COMMANDS } from './commands.js';
 import { readSecret } from './input.js';
 
@@ -17,17 +17,10 @@ const create = operatorCommand<CreateOptions>(
     description:
       'Create an organization with an owner and an API client for each environment; shows their secrets once',
     options: {
-      name: { flags: '--name <name>', description: 'name of the organization', required: true },
-      ownerEmail: {
-        flags: '--owner-email <address>',
-        description: 'email address of the owner',
-        required: true,
-      },
-      ownerName: { flags: '--owner-name <name>', description: 'name of the owner', required: true },
-      passwordStdin: {
-        flags: '--password-stdin',
-        description: 'read the owner’s password from standard input',
-      },
+      name: requiredOption('--name <name>', 'name of the organization'),
+      ownerEmail: requiredOption('--owner-email <address>', 'email address of the owner'),
+      ownerName: requiredOption('--owner-name <name>', 'name of the owner'),
+      passwordStdin: option('--password-stdin', 'read the owner’s password from standard input'),
     },
   },
   async (app, { name, ownerEmail, ownerName, passwordStdin }) => {

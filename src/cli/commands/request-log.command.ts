@@ -1,6 +1,4 @@
-import type { INestApplicationContext } from '@nestjs/common';
 import { OperatorError } from '../../infrastructure/errors/index.js';
-import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { printableJson, printableText } from '../../infrastructure/logging/index.js';
 import { periodOf } from '../../infrastructure/time/index.js';
 import { ApiClientsService } from '../../modules/api-clients/index.js';
@@ -11,7 +9,7 @@ import {
   RequestLogRollupsService,
   type RequestLogHistoryEntry,
 } from '../../modules/request-logs/index.js';
-import { command, commandGroup, operatorCommand, parseNumber } from '../operator-command.js';
+import { command, commandGroup, operatorCommand, option, parseNumber } from '../operator-command.js';
 import { untilStopped } from '../operator-session.js';
 import { EXIT, printResult, printSentence } from '../output.js';
 import { COMMANDS } from './commands.js';
@@ -40,19 +38,20 @@ const tail = command<TailOptions>(
       'Show the newest entries of a client, then new ones as they arrive, until you stop the command',
     options: {
       client: CLIENT,
-      lines: {
-        flags: '--lines <number>',
-        description: `number of entries to show first, at most ${MAX_LINES} (default: ${DEFAULT_LINES})`,
-        parse: parseNumber,
-      },
-      json: { flags: '--json', description: 'print each entry as JSON, as in an NDJSON export' },
+      lines: option(
+        '--lines <number>',
+        `number of entries to show first, at most ${MAX_LINES} (default: ${DEFAULT_LINES})`,
+        parseNumber,
+      ),
+      json: option('--json', 'print each entry as JSON, as in an NDJSON export'),
     },
   },
   ({ client: id, lines = DEFAULT_LINES, json }) =>
     untilStopped(async (app, stopped) => {
       if (!Number.isInteger(lines) || lines > MAX_LINES)
         throw new OperatorError(`The number of lines must be 0 to ${MAX_LINES}.`);
-      const client = await findClient(app, id);
+      const { id: clientId, environment } = await app.get(ApiClientsService).require(id);
+      const client = { clientId, environment };
       const entries = app.get(RequestLogHistory).follow(client, { lines, until: stopped });
       await writeLines(entries, json ? printableJson : requestLogLine);
     }),
@@ -65,21 +64,18 @@ const exportEntries = operatorCommand<ExportOptions>(
     options: {
       client: CLIENT,
       format: FORMAT,
-      start: {
-        flags: '--start <time>',
-        description:
-          'only entries at or after this time, such as 2026-01-31T08:15:30Z (default: one day before the end)',
-      },
-      end: { flags: '--end <time>', description: 'only entries at or before this time (default: now)' },
+      start: option(
+        '--start <time>',
+        'only entries at or after this time, such as 2026-01-31T08:15:30Z (default: one day before the end)',
+      ),
+      end: option('--end <time>', 'only entries at or before this time (default: now)'),
     },
   },
   async (app, { client: id, format, ...bounds }) => {
-    const client = await findClient(app, id);
+    const { id: clientId, organizationId, environment } = await app.get(ApiClientsService).require(id);
     requirePeriod(bounds);
-    const { organizationId } = await app.get(ApiClientsService).require(id);
-    const target = { environment: client.environment };
-    const exported = { organizationId, action: 'request_log.export', target } as const;
-    const entries = app.get(RequestLogHistory).all(client, bounds);
+    const exported = { organizationId, action: 'request_log.export', target: { environment } } as const;
+    const entries = app.get(RequestLogHistory).all({ clientId, environment }, bounds);
     await exportRows(format, REQUEST_LOG_COLUMNS, withProgress(recorded(app, exported, entries)));
   },
 );
@@ -105,11 +101,11 @@ const rebuildRollups = operatorCommand<PeriodOptions>(
     description:
       'Count the entries of a period again for the overview of the dashboard. You can safely repeat the command',
     options: {
-      start: {
-        flags: '--start <time>',
-        description: 'the start of the period, such as 2026-01-31T00:00:00Z (default: the oldest entry)',
-      },
-      end: { flags: '--end <time>', description: 'the end of the period (default: now)' },
+      start: option(
+        '--start <time>',
+        'the start of the period, such as 2026-01-31T00:00:00Z (default: the oldest entry)',
+      ),
+      end: option('--end <time>', 'the end of the period (default: now)'),
     },
   },
   async (app, bounds) => {
@@ -125,11 +121,6 @@ export const REQUEST_LOG_COMMAND = commandGroup(
   showPartitions,
   rebuildRollups,
 );
-
-async function findClient(app: INestApplicationContext, clientId: string): Promise<AttributedClient> {
-  const { id, environment } = await app.get(ApiClientsService).require(clientId);
-  return { clientId: id, environment };
-}
 
 /** Formats an entry as one readable line. */
 function requestLogLine(entry: RequestLogHistoryEntry): string {

@@ -11,27 +11,25 @@ import {
   ServiceTokensService,
   type IssuedServiceToken,
 } from '../../modules/service-tokens/index.js';
-import { commandGroup, operatorCommand, parseNumber } from '../operator-command.js';
+import { commandGroup, operatorCommand, option, parseNumber, requiredOption } from '../operator-command.js';
 import { COMMANDS } from './commands.js';
 
-const TOKEN = {
-  flags: '--token <service_token_id>',
-  description: 'the service token, as listed by `service-token list`',
-  required: true,
-};
+const TOKEN = requiredOption(
+  '--token <service_token_id>',
+  'the service token, as listed by `service-token list`',
+);
 
 const create = operatorCommand<{ name: string; scope: string[] }>(
   {
     name: 'create',
     description: 'Create a service token, and print it once',
     options: {
-      name: { flags: '--name <name>', description: 'the service that uses the token', required: true },
-      scope: {
-        flags: '--scope <scope>',
-        description: `${SERVICE_SCOPES.join(' or ')}; repeat the option or separate scopes by commas`,
-        required: true,
-        parse: (text, previous) => [...((previous as string[] | undefined) ?? []), ...text.split(',')],
-      },
+      name: requiredOption('--name <name>', 'the service that uses the token'),
+      scope: requiredOption(
+        '--scope <scope>',
+        `${SERVICE_SCOPES.join(' or ')}; repeat the option or separate scopes by commas`,
+        (text, previous) => [...((previous as string[] | undefined) ?? []), ...text.split(',')],
+      ),
     },
   },
   (app, { name, scope }) => {
@@ -63,11 +61,11 @@ const rotate = operatorCommand<{ token: string; overlapHours?: number }>(
       'Issue a token with the same name and scopes; the old one is accepted until the overlap ends',
     options: {
       token: TOKEN,
-      overlapHours: {
-        flags: '--overlap-hours <hours>',
-        description: `how long the old token is still accepted, 0 to 168 (default: ${DEFAULT_SERVICE_TOKEN_OVERLAP_HOURS})`,
-        parse: parseNumber,
-      },
+      overlapHours: option(
+        '--overlap-hours <hours>',
+        `how long the old token is still accepted, 0 to 168 (default: ${DEFAULT_SERVICE_TOKEN_OVERLAP_HOURS})`,
+        parseNumber,
+      ),
     },
   },
   (app, { token, overlapHours = DEFAULT_SERVICE_TOKEN_OVERLAP_HOURS }) =>

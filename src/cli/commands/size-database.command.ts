@@ -1,4 +1,4 @@
-import { command, parseNumber } from '../operator-command.js';
+import { command, option, parseNumber, requiredOption } from '../operator-command.js';
 import { EXIT, printResult, printSentence } from '../output.js';
 import { DEFAULTS, sizingOf, type ExpectedLoad } from '../sizing.js';
 
@@ -19,37 +19,28 @@ export const sizeDatabase = command<SizeOptions>(
     name: 'size',
     description: 'Calculate the disk space, processes and connections that an expected load needs',
     options: {
-      rps: {
-        flags: '--rps <number>',
-        description: 'API requests per second, on average over a day',
-        required: true,
-        parse: parseNumber,
-      },
-      days: {
-        flags: '--days <number>',
-        description: `days that log entries and events are kept (default: ${DEFAULT_DAYS})`,
-        parse: parseNumber,
-      },
-      webhooks: {
-        flags: '--webhooks <number>',
-        description: 'webhook delivery attempts per second (default: 0)',
-        parse: parseNumber,
-      },
-      tokens: {
-        flags: '--tokens <number>',
-        description: 'MCP tokens that the requests create per second (default: 0)',
-        parse: parseNumber,
-      },
-      tokenHours: {
-        flags: '--token-hours <number>',
-        description: 'lifetime of an MCP token (default: 24)',
-        parse: parseNumber,
-      },
-      peak: {
-        flags: '--peak <number>',
-        description: 'how many times the average the busiest minute is (default: 3)',
-        parse: parseNumber,
-      },
+      rps: requiredOption('--rps <number>', 'API requests per second, on average over a day', parseNumber),
+      days: option(
+        '--days <number>',
+        `days that log entries and events are kept (default: ${DEFAULT_DAYS})`,
+        parseNumber,
+      ),
+      webhooks: option(
+        '--webhooks <number>',
+        'webhook delivery attempts per second (default: 0)',
+        parseNumber,
+      ),
+      tokens: option(
+        '--tokens <number>',
+        'MCP tokens that the requests create per second (default: 0)',
+        parseNumber,
+      ),
+      tokenHours: option('--token-hours <number>', 'lifetime of an MCP token (default: 24)', parseNumber),
+      peak: option(
+        '--peak <number>',
+        'how many times the average the busiest minute is (default: 3)',
+        parseNumber,
+      ),
     },
   },
   async (options) => {

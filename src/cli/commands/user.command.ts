@@ -10,7 +10,7 @@ import {
   type DashboardUser,
 } from '../../modules/dashboard-users/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
-import { commandGroup, operatorCommand } from '../operator-command.js';
+import { commandGroup, operatorCommand, option, requiredOption } from '../operator-command.js';
 import { COMMANDS } from './commands.js';
 import { readSecret } from './input.js';
 import { ORGANIZATION } from './options.js';
@@ -31,10 +31,10 @@ const add = operatorCommand<AddOptions>(
     description: 'Add a dashboard user; shows a generated password once',
     options: {
       organization: ORGANIZATION,
-      email: { flags: '--email <address>', description: 'email address', required: true },
-      name: { flags: '--name <name>', description: 'name', required: true },
-      role: { flags: '--role <role>', description: ROLES.join(', '), required: true },
-      passwordStdin: { flags: '--password-stdin', description: 'read the password from standard input' },
+      email: requiredOption('--email <address>', 'email address'),
+      name: requiredOption('--name <name>', 'name'),
+      role: requiredOption('--role <role>', ROLES.join(', ')),
+      passwordStdin: option('--password-stdin', 'read the password from standard input'),
     },
   },
   async (app, { organization: organizationId, email, name, role, passwordStdin }) => {
@@ -87,11 +87,7 @@ function changeOfUser(
   change: (app: INestApplicationContext, user: DashboardUser) => Promise<boolean>,
 ): Type<CommandRunner> {
   const options = {
-    user: {
-      flags: '--user <user_id>',
-      description: 'the user, as listed by `user list`',
-      required: true,
-    },
+    user: requiredOption('--user <user_id>', 'the user, as listed by `user list`'),
   };
   return operatorCommand<{ user: string }>({ name, description, options }, async (app, given) => {
     const user = await app.get(DashboardUsersService).require(given.user);

@@ -8,11 +8,15 @@ import { MerchantsModule } from '../merchants/index.js';
 import { SignInLinksModule } from '../sign-in-links/index.js';
 import { AgentConnectorController } from './agent-connector.controller.js';
 import { AgentConnectorService } from './agent-connector.service.js';
-import type { Tool } from './tools/tool.js';
+import type { ToolGroup } from './tools/tool.js';
 import { ToolCallLimit, ToolCalls } from './tools/tool-calls.js';
 import { Tools, TOOL_CLASSES } from './tools/tools.js';
 
-const TOOLS = { provide: Tools, inject: TOOL_CLASSES, useFactory: (...tools: Tool[]) => new Tools(tools) };
+const TOOLS = {
+  provide: Tools,
+  inject: TOOL_CLASSES,
+  useFactory: (...groups: ToolGroup[]) => new Tools(groups.flatMap(({ tools }) => tools)),
+};
 
 @Module({
   imports: [

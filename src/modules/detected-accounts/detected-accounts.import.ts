@@ -10,7 +10,7 @@ import { MerchantCatalogService } from '../merchants/index.js';
 import { WebhookPublisher, type EventMerchant } from '../webhooks/index.js';
 import type { DetectedAccount } from './detected-account.entity.js';
 import { ImportedDetection } from './detected-accounts.dto.js';
-import { DetectedAccountsRepository, type AccountKey } from './detected-accounts.repository.js';
+import { DetectedAccountsRepository } from './detected-accounts.repository.js';
 
 /** Receives the progress of an import. Line numbers start at 1. */
 export interface ImportListener {
@@ -24,11 +24,6 @@ export interface ImportState {
   readonly lines: number;
   readonly recorded: number;
   readonly skipped: number;
-}
-
-export interface ImportOptions {
-  /** Whether clients are notified of accounts that were not known before. */
-  readonly notify: boolean;
 }
 
 /** A valid line. Whether its client and merchant exist is checked later. */
@@ -65,10 +60,11 @@ export class DetectedAccountsImport {
     private readonly clock: Clock,
   ) {}
 
+  /** @param options.notify whether clients are notified of accounts that were not known before */
   async run(
     lines: AsyncIterable<string>,
     listener: ImportListener,
-    { notify }: ImportOptions,
+    { notify }: { readonly notify: boolean },
   ): Promise<ImportState> {
     const clients = new Map(
       (await this.apiClients.list()).map(({ id, environment }) => [id, { clientId: id, environment }]),
@@ -109,61 +105,46 @@ export class DetectedAccountsImport {
       merchants.filter((merchant) => typeof merchant === 'string'),
     );
     const byId = await this.merchants.byIds(merchants.filter((merchant) => typeof merchant === 'number'));
-    const recorded = batch.flatMap((detection) => {
-      const { line, merchant } = detection;
-      const merchantId = typeof merchant === 'string' ? byName.get(merchant) : merchant;
-      if (merchantId === undefined || (typeof merchant === 'number' && !byId.has(merchant))) {
-        skip(line, `The merchant ${JSON.stringify(merchant).slice(0, MAX_QUOTE_LENGTH)} is not known.`);
-        return [];
-      }
-      return [{ ...detection, merchantId }];
+    const recorded = batch.flatMap(({ line, merchant, client, externalUserId, detectedAt }) => {
+      const merchantId = typeof merchant === 'string' ? byName.get(merchant) : byId.get(merchant)?.id;
+      if (merchantId !== undefined)
+        return [{ clientId: client.clientId, externalUserId, merchantId, detectedAt }];
+      skip(line, `The merchant ${JSON.stringify(merchant).slice(0, MAX_QUOTE_LENGTH)} is not known.`);
+      return [];
     });
-    if (recorded.length > 0) await this.store(recorded, notify);
+    if (recorded.length > 0) await this.store(recorded, notify ? batch : []);
     return recorded.length;
   }
 
-  /** Records the accounts and publishes the events together. */
+  /** Records the accounts and publishes the events together. @param notified the detections whose clients are notified */
   @Transactional()
-  private async store(detections: readonly IdentifiedDetection[], notify: boolean): Promise<void> {
-    const added = await this.repository.record(detections.map(toAccount));
-    if (!notify || added.length === 0) return;
+  private async store(accounts: readonly DetectedAccount[], notified: readonly Detection[]): Promise<void> {
+    const added = await this.repository.record(accounts);
+    if (notified.length === 0 || added.length === 0) return;
     const merchants = await this.merchants.byIds(added.map(({ merchantId }) => merchantId));
-    const clients = new Map(detections.map(({ client }) => [client.clientId, client]));
+    const clients = new Map(notified.map(({ client }) => [client.clientId, client]));
+    const events = new Map<
+      string,
+      { client: AttributedClient; externalUserId: string; merchants: EventMerchant[] }
+    >();
+    for (const { clientId, externalUserId, merchantId } of added) {
+      const user = `${clientId} ${externalUserId}`;
+      const client = clients.get(clientId) as AttributedClient;
+      const event = events.get(user) ?? { client, externalUserId, merchants: [] };
+      event.merchants.push(merchants.get(merchantId) as EventMerchant);
+      events.set(user, event);
+    }
     await this.webhooks.publishAll(
-      byUser(added).map(({ clientId, externalUserId, merchantIds }) => ({
-        client: clients.get(clientId) as AttributedClient,
+      [...events.values()].map(({ client, externalUserId, merchants: detected }) => ({
+        client,
         event: {
           event: 'NEW_DETECTED_ACCOUNTS_AVAILABLE',
           externalUserId,
-          data: { detected_accounts: merchantIds.map((id) => merchants.get(id) as EventMerchant) },
+          data: { detected_accounts: detected },
         },
       })),
     );
   }
-}
-
-/** A detection whose merchant is known. */
-interface IdentifiedDetection extends Detection {
-  readonly merchantId: number;
-}
-
-function toAccount({ client, externalUserId, merchantId, detectedAt }: IdentifiedDetection): DetectedAccount {
-  return { clientId: client.clientId, externalUserId, merchantId, detectedAt };
-}
-
-interface AccountsOfUser extends Pick<DetectedAccount, 'clientId' | 'externalUserId'> {
-  readonly merchantIds: number[];
-}
-
-function byUser(accounts: readonly AccountKey[]): AccountsOfUser[] {
-  const users = new Map<string, AccountsOfUser>();
-  for (const { clientId, externalUserId, merchantId } of accounts) {
-    const user = `${clientId} ${externalUserId}`;
-    const merchantIds = users.get(user)?.merchantIds ?? [];
-    merchantIds.push(merchantId);
-    users.set(user, { clientId, externalUserId, merchantIds });
-  }
-  return [...users.values()];
 }
 
 /** @returns the detection, or a description of the problem with the line */
@@ -175,17 +156,13 @@ function parseDetection(
 ): Detection | string {
   if (text.length > MAX_LINE_LENGTH) return `The line is longer than ${MAX_LINE_LENGTH} characters.`;
   if (text.includes(REPLACEMENT_CHARACTER)) return 'The line is not valid UTF-8.';
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return 'The line is not valid JSON.';
-  }
-  if (!isObject(value)) return 'The line is not a JSON object.';
   let request: ImportedDetection;
   try {
+    const value: unknown = JSON.parse(text);
+    if (!isObject(value)) return 'The line is not a JSON object.';
     request = validated(ImportedDetection, value);
   } catch (error) {
+    if (error instanceof SyntaxError) return 'The line is not valid JSON.';
     if (error instanceof ApiError) return error.message;
     throw error;
   }

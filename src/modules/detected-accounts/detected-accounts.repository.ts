@@ -3,7 +3,7 @@ import { Transaction } from '../../infrastructure/database/index.js';
 import type { DetectedAccount } from './detected-account.entity.js';
 
 /** Identifies an account. */
-export type AccountKey = Pick<DetectedAccount, 'clientId' | 'externalUserId' | 'merchantId'>;
+type AccountKey = Pick<DetectedAccount, 'clientId' | 'externalUserId' | 'merchantId'>;
 
 @Injectable()
 export class DetectedAccountsRepository {

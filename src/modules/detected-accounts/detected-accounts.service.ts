@@ -6,7 +6,7 @@ import { API_CLIENT_NOT_FOUND, ApiClientDirectory } from '../api-clients/index.j
 import { matchKeys, MerchantCatalogService, requireMerchants } from '../merchants/index.js';
 import {
   contentHash,
-  IDEMPOTENCY_KEY_REUSED,
+  eventResponseOf,
   WebhookPublisher,
   type EventMerchant,
   type EventResponse,
@@ -69,9 +69,9 @@ export class DetectedAccountsService {
         idempotency: key === undefined ? undefined : { key, contentHash: contentHash(content) },
       },
     ]);
-    if (result?.outcome === 'failed') throw result.error;
-    if (!result || result.outcome === 'conflict') throw IDEMPOTENCY_KEY_REUSED.error();
-    return { event_id: result.eventId, duplicate: result.outcome === 'duplicate' };
+    const response = eventResponseOf(result);
+    if (response instanceof Error) throw response;
+    return response;
   }
 
   /** Returns one result per name, in the same order, including duplicates. An unknown user has no detected accounts. */

@@ -35,21 +35,21 @@ export class DocumentationController {
 
   @Get('docs')
   home(@Req() request: Request, @Res() response: Response): Promise<void> {
-    return this.documentation.sendHome(request, response);
+    return this.documentation.send((site) => site.home(), request, response);
   }
 
   @Get('docs/assets/:name')
   asset(@Param('name') name: string, @Req() request: Request, @Res() response: Response): Promise<void> {
-    return this.documentation.sendAsset(name, request, response);
+    return this.documentation.send((site) => site.asset(name), request, response);
   }
 
   @Get('docs/downloads/:name')
   download(@Param('name') name: string, @Req() request: Request, @Res() response: Response): Promise<void> {
-    return this.documentation.sendDownload(name, request, response);
+    return this.documentation.send((site) => site.download(name), request, response);
   }
 
   @Get('docs/:name')
   page(@Param('name') name: string, @Req() request: Request, @Res() response: Response): Promise<void> {
-    return this.documentation.sendPage(name, request, response);
+    return this.documentation.send((site) => site.page(name), request, response);
   }
 }

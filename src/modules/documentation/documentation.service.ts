@@ -11,18 +11,15 @@ import type { Site } from './site.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** The forms of the API document. */
+/** The forms of the API document: their media types, and how to write them. */
 const DOCUMENTS = {
-  'openapi.json': { type: JSON_TYPE, write: (document: OpenAPIObject) => JSON.stringify(document) },
-  'openapi-3.0.json': {
-    type: JSON_TYPE,
-    write: (document: OpenAPIObject) => JSON.stringify(toVersion30(document)),
-  },
-  'openapi.yaml': {
-    type: 'text/yaml; charset=utf-8',
-    write: (document: OpenAPIObject) => stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 }),
-  },
-};
+  'openapi.json': [JSON_TYPE, (document: OpenAPIObject) => JSON.stringify(document)],
+  'openapi-3.0.json': [JSON_TYPE, (document: OpenAPIObject) => JSON.stringify(toVersion30(document))],
+  'openapi.yaml': [
+    'text/yaml; charset=utf-8',
+    (document: OpenAPIObject) => stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 }),
+  ],
+} as const;
 
 /**
  * Sends the pages and files of the site. Loads the site at the first request, because its libraries take 60 ms and 11 MB,
@@ -44,27 +41,13 @@ export class DocumentationService {
     return { url: this.configuration.serves('dashboard') ? '/dashboard' : '/docs' };
   }
 
-  async sendHome(request: Request, response: Response): Promise<void> {
-    const site = await this.load();
-    await site.home().send(request, response);
-  }
-
-  /** @throws ApiError NOT_FOUND if the site has no such page */
-  async sendPage(name: string, request: Request, response: Response): Promise<void> {
-    const site = await this.load();
-    await site.page(name).send(request, response);
-  }
-
-  /** @throws ApiError NOT_FOUND if the site has no such file */
-  async sendAsset(name: string, request: Request, response: Response): Promise<void> {
-    const site = await this.load();
-    await site.asset(name).send(request, response);
-  }
-
-  /** @throws ApiError NOT_FOUND if the site offers no such package */
-  async sendDownload(name: string, request: Request, response: Response): Promise<void> {
-    const site = await this.load();
-    await site.download(name).send(request, response);
+  /**
+   * Sends a page or a file of the site.
+   *
+   * @throws ApiError NOT_FOUND if the site does not have it
+   */
+  async send(find: (site: Site) => StaticContent, request: Request, response: Response): Promise<void> {
+    await find(await this.load()).send(request, response);
   }
 
   /** Returns a page about the error. Redirects addresses of the site that end with a slash. */
@@ -81,7 +64,7 @@ export class DocumentationService {
 
   /** Sends the API document, which is created at the first request for it. */
   async sendDocument(name: keyof typeof DOCUMENTS, request: Request, response: Response): Promise<void> {
-    const { type, write } = DOCUMENTS[name];
+    const [type, write] = DOCUMENTS[name];
     let content = this.documents.get(name);
     if (!content) {
       content = new StaticContent(write(this.operations.document), { 'Content-Type': type });

@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { CatalogEntry } from './guides.js';
-import type { RenderedMarkdown, Section } from './rendered-markdown.js';
+import type { RenderedMarkdown } from './rendered-markdown.js';
 
 interface GuideContentProps {
   readonly guide: RenderedMarkdown;
@@ -13,7 +13,18 @@ export function GuideContent({ guide, previous, next }: GuideContentProps): VNod
   const sections = guide.sections.filter(({ depth }) => depth === 2 || depth === 3);
   return (
     <div class="guide">
-      {sections.length > 1 ? <Contents sections={sections} /> : null}
+      {sections.length > 1 ? (
+        <nav class="contents" aria-labelledby="contents">
+          <h2 id="contents">On this page</h2>
+          <ul>
+            {sections.map(({ id, text, depth }) => (
+              <li class={`depth-${depth}`}>
+                <a href={`#${id}`}>{breakable(text)}</a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+      ) : null}
       {/* Rendered from the files of the repository, without any HTML that they contain. */}
       <article class="prose" dangerouslySetInnerHTML={{ __html: guide.html }} />
       <nav class="neighbors" aria-label="Previous and next page">
@@ -21,21 +32,6 @@ export function GuideContent({ guide, previous, next }: GuideContentProps): VNod
         {next ? <Neighbor entry={next} label="Next" /> : null}
       </nav>
     </div>
-  );
-}
-
-function Contents({ sections }: { readonly sections: readonly Section[] }): VNode {
-  return (
-    <nav class="contents" aria-labelledby="contents">
-      <h2 id="contents">On this page</h2>
-      <ul>
-        {sections.map(({ id, text, depth }) => (
-          <li class={`depth-${depth}`}>
-            <a href={`#${id}`}>{breakable(text)}</a>
-          </li>
-        ))}
-      </ul>
-    </nav>
   );
 }
 

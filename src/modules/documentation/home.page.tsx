@@ -50,7 +50,21 @@ export function HomeContent({ groups, addresses, platformUrl }: HomeContentProps
           </ul>
         </section>
       ))}
-      {addresses.length > 0 ? <Addresses addresses={addresses} /> : null}
+      {addresses.length > 0 ? (
+        <section>
+          <h2>Addresses of this deployment</h2>
+          <dl class="addresses">
+            {addresses.map(({ name, url }) => (
+              <>
+                <dt>{name}</dt>
+                <dd>
+                  <code>{url}</code>
+                </dd>
+              </>
+            ))}
+          </dl>
+        </section>
+      ) : null}
     </div>
   );
 }
@@ -74,23 +88,5 @@ function FirstRequest({ platformUrl }: Pick<HomeContentProps, 'platformUrl'>): V
         <code dangerouslySetInnerHTML={{ __html: highlightedCode(request, 'sh') }} />
       </pre>
     </figure>
-  );
-}
-
-function Addresses({ addresses }: Pick<HomeContentProps, 'addresses'>): VNode {
-  return (
-    <section>
-      <h2>Addresses of this deployment</h2>
-      <dl class="addresses">
-        {addresses.map(({ name, url }) => (
-          <>
-            <dt>{name}</dt>
-            <dd>
-              <code>{url}</code>
-            </dd>
-          </>
-        ))}
-      </dl>
-    </section>
   );
 }

@@ -10,6 +10,7 @@ interface ReferenceContentProps {
 
 /** The API reference. Swagger UI replaces the list of operations, which is for browsers without scripts. */
 export function ReferenceContent({ operations, addresses }: ReferenceContentProps): VNode {
+  const tags = [...new Set(operations.map(({ tag }) => tag))];
   return (
     <>
       <div class="intro">
@@ -19,51 +20,40 @@ export function ReferenceContent({ operations, addresses }: ReferenceContentProp
           <a href="/openapi.yaml">openapi.yaml</a>. Select <b>Authorize</b>, enter your credentials, and send
           requests to this deployment.
         </p>
-        {addresses.length > 0 ? <OwnAddresses addresses={addresses} /> : null}
+        {addresses.length > 0 ? (
+          <p>
+            Operations of these surfaces can be tried only at the address of the surface:{' '}
+            {addresses.map(({ name, url }, index) => (
+              <>
+                {index > 0 ? ', ' : ''}
+                <a href={`${url}/docs/api`}>{name}</a>
+              </>
+            ))}
+            .
+          </p>
+        ) : null}
       </div>
       <div id="reference">
-        <OperationList operations={operations} />
+        <div class="operations">
+          {tags.map((tag) => (
+            <section>
+              <h2>{tag}</h2>
+              <ul>
+                {operations
+                  .filter((operation) => operation.tag === tag)
+                  .map(({ method, path, summary }) => (
+                    <li>
+                      <code>
+                        <b>{method}</b> {path}
+                      </code>{' '}
+                      {summary}
+                    </li>
+                  ))}
+              </ul>
+            </section>
+          ))}
+        </div>
       </div>
     </>
-  );
-}
-
-function OwnAddresses({ addresses }: Pick<ReferenceContentProps, 'addresses'>): VNode {
-  return (
-    <p>
-      Operations of these surfaces can be tried only at the address of the surface:{' '}
-      {addresses.map(({ name, url }, index) => (
-        <>
-          {index > 0 ? ', ' : ''}
-          <a href={`${url}/docs/api`}>{name}</a>
-        </>
-      ))}
-      .
-    </p>
-  );
-}
-
-function OperationList({ operations }: Pick<ReferenceContentProps, 'operations'>): VNode {
-  const tags = [...new Set(operations.map(({ tag }) => tag))];
-  return (
-    <div class="operations">
-      {tags.map((tag) => (
-        <section>
-          <h2>{tag}</h2>
-          <ul>
-            {operations
-              .filter((operation) => operation.tag === tag)
-              .map(({ method, path, summary }) => (
-                <li>
-                  <code>
-                    <b>{method}</b> {path}
-                  </code>{' '}
-                  {summary}
-                </li>
-              ))}
-          </ul>
-        </section>
-      ))}
-    </div>
   );
 }

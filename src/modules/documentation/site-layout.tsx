@@ -48,8 +48,19 @@ function SiteLayout({ isWide = false, ...page }: SitePage): VNode {
         <SiteHeader {...page} />
         <div class="frame">
           <nav id="navigation" class="sidebar" aria-label="Documentation" popover="auto">
-            {page.groups.map((group) => (
-              <NavigationGroup {...group} path={page.path} />
+            {page.groups.map(({ title, entries }) => (
+              <section>
+                <h2>{title}</h2>
+                <ul>
+                  {entries.map((entry) => (
+                    <li>
+                      <a href={entry.path} aria-current={entry.path === page.path ? 'page' : undefined}>
+                        {entry.title}
+                      </a>
+                    </li>
+                  ))}
+                </ul>
+              </section>
             ))}
           </nav>
           <main id="content">{page.content}</main>
@@ -89,22 +100,5 @@ function SiteHeader({ path }: Pick<SitePage, 'path'>): VNode {
         </a>
       </nav>
     </header>
-  );
-}
-
-function NavigationGroup({ title, entries, path }: CatalogGroup & Pick<SitePage, 'path'>): VNode {
-  return (
-    <section>
-      <h2>{title}</h2>
-      <ul>
-        {entries.map((entry) => (
-          <li>
-            <a href={entry.path} aria-current={entry.path === path ? 'page' : undefined}>
-              {entry.title}
-            </a>
-          </li>
-        ))}
-      </ul>
-    </section>
   );
 }

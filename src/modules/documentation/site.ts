@@ -12,17 +12,14 @@ import { ReferenceContent } from './reference.page.js';
 import { searchIndexOf } from './search-index.js';
 import { renderSitePage, type SitePage } from './site-layout.js';
 
-const policyWith = (styles: string): string =>
-  `default-src 'none'; script-src 'self'; style-src ${styles}; img-src 'self' data:; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'`;
 /** Pages run only the scripts of this service, and send requests only to this host. */
-const PAGE_POLICY = policyWith("'self'");
-/** Swagger UI writes styles into its elements. */
-const REFERENCE_POLICY = policyWith("'self' 'unsafe-inline'");
-
-const headersWith = (policy: string) => ({
+const headersWith = (styles: string) => ({
   'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy': policy,
+  'Content-Security-Policy': `default-src 'none'; script-src 'self'; style-src ${styles}; img-src 'self' data:; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'`,
 });
+const PAGE_HEADERS = headersWith("'self'");
+/** Swagger UI writes styles into its elements. */
+const REFERENCE_HEADERS = headersWith("'self' 'unsafe-inline'");
 
 const SURFACE_NAMES: readonly (readonly [Surface, string])[] = [
   ['platform', 'Platform API'],
@@ -33,7 +30,7 @@ const SURFACE_NAMES: readonly (readonly [Surface, string])[] = [
 
 /** The pages and files of the site. Each is rendered once, at the first request for it. */
 export class Site {
-  readonly pageHeaders = headersWith(PAGE_POLICY);
+  readonly pageHeaders = PAGE_HEADERS;
   private readonly guides: Guides;
   private readonly contents = new Map<string, StaticContent>();
 
@@ -140,8 +137,8 @@ export class Site {
   }
 
   private rendered(path: string, page: () => Omit<SitePage, 'groups' | 'path'>): StaticContent {
-    const policy = path === REFERENCE_PATH ? REFERENCE_POLICY : PAGE_POLICY;
-    return this.once(path, () => new StaticContent(this.render({ ...page(), path }), headersWith(policy)));
+    const headers = path === REFERENCE_PATH ? REFERENCE_HEADERS : PAGE_HEADERS;
+    return this.once(path, () => new StaticContent(this.render({ ...page(), path }), headers));
   }
 
   private render(page: Omit<SitePage, 'groups'>): string {

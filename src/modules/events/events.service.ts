@@ -9,12 +9,11 @@ import { SESSION_NOT_FOUND, SessionsService, type SessionDetails } from '../sess
 import {
   contentHash,
   detectedMerchantIds,
-  IDEMPOTENCY_KEY_REUSED,
+  eventResponseOf,
   WebhookPublisher,
   type EventMerchant,
   type EventResponse,
   type PublishRequest,
-  type PublishResult,
 } from '../webhooks/index.js';
 import {
   MAX_EVENT_SIZE,
@@ -91,7 +90,7 @@ export class EventsService {
     const events = withoutErrors(resolved);
     const published = events.length === 0 ? [] : await this.publisher.publishAll(events);
     const results = new Map(events.map((event, index) => [event, published[index]]));
-    return resolved.map((event) => (event instanceof ApiError ? event : toResponse(results.get(event))));
+    return resolved.map((event) => (event instanceof ApiError ? event : eventResponseOf(results.get(event))));
   }
 
   private async referencesOf(requests: readonly PublishEventRequest[]): Promise<References> {
@@ -138,12 +137,6 @@ function resolve(request: PublishEventRequest, { clients, merchants, sessions }:
     event: requestedEvent(request, merchant, request.metadata ?? session?.metadata),
     idempotency: key === undefined ? undefined : { key, contentHash: contentHash(contentOf(request)) },
   };
-}
-
-function toResponse(result: PublishResult | undefined): EventResponse | Error {
-  if (result?.outcome === 'failed') return result.error;
-  if (!result || result.outcome === 'conflict') return IDEMPOTENCY_KEY_REUSED.error();
-  return { event_id: result.eventId, duplicate: result.outcome === 'duplicate' };
 }
 
 /** Returns the result, or the `ApiError` that prevents it. */

@@ -1,5 +1,4 @@
 export { McpTokensModule } from './mcp-tokens.module.js';
-export { StoredMcpTokenVerifier } from './stored-mcp-token-verifier.js';
 export {
   McpTokensService,
   RevokedTokens,

@@ -4,12 +4,11 @@ import { McpTokensBatch } from './mcp-tokens.batch.js';
 import { McpTokensController } from './mcp-tokens.controller.js';
 import { McpTokensRepository } from './mcp-tokens.repository.js';
 import { McpTokensService } from './mcp-tokens.service.js';
-import { StoredMcpTokenVerifier } from './stored-mcp-token-verifier.js';
 
 @Module({
   imports: [ApiClientsModule],
   controllers: [McpTokensController],
-  providers: [McpTokensService, McpTokensRepository, McpTokensBatch, StoredMcpTokenVerifier],
-  exports: [McpTokensService, StoredMcpTokenVerifier],
+  providers: [McpTokensService, McpTokensRepository, McpTokensBatch],
+  exports: [McpTokensService],
 })
 export class McpTokensModule {}

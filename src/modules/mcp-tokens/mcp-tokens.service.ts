@@ -1,5 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
+import type {
+  AuthenticatedAgent,
+  AuthenticatedClient,
+  TokenVerifier,
+} from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
   dayOfSecret,
@@ -10,6 +14,7 @@ import {
 } from '../../infrastructure/crypto/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { Clock, DAY, SECOND } from '../../infrastructure/time/index.js';
+import { ApiClientDirectory } from '../api-clients/index.js';
 import { MAX_LIFETIME, type CreateMcpTokenRequest, type McpTokenResponse } from './mcp-tokens.dto.js';
 import { McpTokensBatch, type StoredMcpToken } from './mcp-tokens.batch.js';
 import { DAYS_AFTER_EXPIRY, McpTokensRepository } from './mcp-tokens.repository.js';
@@ -19,18 +24,9 @@ export interface ActiveMcpToken {
   readonly clientId: string;
   readonly environment: PlatformEnvironment;
   readonly externalUserId: string;
-  readonly phoneNumber?: string;
+  readonly phoneNumber: string | undefined;
   readonly createdAt: Date;
   readonly expiresAt: Date;
-}
-
-/** A valid token that an agent presented. */
-export interface PresentedMcpToken extends Omit<ActiveMcpToken, 'createdAt' | 'phoneNumber'> {
-  readonly id: string;
-  /** SHA-256. */
-  readonly tokenHash: Buffer;
-  /** Decrypts the phone number, which few requests need. */
-  readonly phoneNumber: () => string | undefined;
 }
 
 /** An MCP token that was revoked, and the user of the client for whom it was created. */
@@ -55,11 +51,12 @@ const MAX_DAYS_KEPT = (MAX_LIFETIME * SECOND) / DAY + DAYS_AFTER_EXPIRY + 1;
 
 /** Tokens with which an agent connects to the agent connector on behalf of one user (specification, operation 1). */
 @Injectable()
-export class McpTokensService {
+export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
   constructor(
     private readonly repository: McpTokensRepository,
     private readonly batch: McpTokensBatch,
     private readonly revokedTokens: RevokedTokens,
+    private readonly clients: ApiClientDirectory,
     private readonly sealer: Sealer,
     private readonly clock: Clock,
   ) {}
@@ -71,12 +68,13 @@ export class McpTokensService {
     const token = generateDatedSecret(TOKEN_PREFIXES[client.environment], createdAt);
     const tokenHash = sha256(token);
     const expiresAt = new Date(createdAt.getTime() + request.expires_in * SECOND);
+    const { phone_number: phoneNumber } = request;
     await this.batch.add({
       tokenHash,
       clientId: client.clientId,
       environment: client.environment,
       externalUserId: request.external_user_id,
-      phoneNumberSealed: this.sealPhoneNumber(request.phone_number, tokenHash),
+      phoneNumberSealed: phoneNumber === undefined ? null : this.sealer.seal(phoneNumber, ownerOf(tokenHash)),
       createdAt,
       expiresAt,
     });
@@ -92,29 +90,30 @@ export class McpTokensService {
     if (!createdAt) return undefined;
     const { environment, externalUserId, expiresAt, phoneNumberSealed } = found;
     const phoneNumber = this.openPhoneNumber(phoneNumberSealed, tokenHash);
-    return {
-      clientId,
-      environment,
-      externalUserId,
-      createdAt,
-      expiresAt,
-      ...(phoneNumber !== undefined && { phoneNumber }),
-    };
+    return { clientId, environment, externalUserId, createdAt, expiresAt, phoneNumber };
   }
 
-  /**
-   * Finds the token that an agent sent, by its hash alone.
-   *
-   * @returns undefined if the token is unknown or was revoked
-   */
-  async authenticate(token: string): Promise<PresentedMcpToken | 'expired' | undefined> {
+  /** Finds the token that an agent sent. Nothing is cached, so that a revoked token is refused in the next request. */
+  async verify(token: string): Promise<AuthenticatedAgent | 'expired' | undefined> {
     const tokenHash = sha256(token);
     const found = await this.lookUp(token, tokenHash);
     if (!found) return undefined;
     if (found.expiresAt <= this.clock.now()) return 'expired';
-    const { id, clientId, environment, externalUserId, expiresAt, phoneNumberSealed } = found;
-    const phoneNumber = () => this.openPhoneNumber(phoneNumberSealed, tokenHash);
-    return { id, tokenHash, clientId, environment, externalUserId, expiresAt, phoneNumber };
+    const { id: tokenId, clientId, environment, externalUserId, expiresAt, phoneNumberSealed } = found;
+    const client = await this.clients.find(clientId);
+    if (!client) return undefined;
+    const openPhoneNumber = () => this.openPhoneNumber(phoneNumberSealed, tokenHash);
+    return {
+      tokenId,
+      tokenHash,
+      client: { clientId, environment },
+      organizationId: client.organizationId,
+      externalUserId,
+      expiresAt,
+      get phoneNumber() {
+        return openPhoneNumber();
+      },
+    };
   }
 
   /** Revokes a token of this client, and ends what depends on it. Idempotent; unknown tokens and those of other clients are ignored. */
@@ -157,11 +156,6 @@ export class McpTokensService {
 
   private openPhoneNumber(sealed: Buffer | null, tokenHash: Buffer): string | undefined {
     return sealed ? this.sealer.open(sealed, ownerOf(tokenHash)) : undefined;
-  }
-
-  private sealPhoneNumber(phoneNumber: string | undefined, tokenHash: Buffer): Buffer | null {
-    if (phoneNumber === undefined) return null;
-    return this.sealer.seal(phoneNumber, ownerOf(tokenHash));
   }
 }
 

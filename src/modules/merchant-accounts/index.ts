@@ -1,4 +1,4 @@
 export { MERCHANT_ACCOUNT_DISCONNECTED, MERCHANT_ACCOUNT_NOT_FOUND } from './merchant-account-errors.js';
-export { MERCHANT_ACCOUNT_STATE } from './merchant-account-state.js';
+export { MERCHANT_ACCOUNT_STATE } from './merchant-account.entity.js';
 export { MerchantAccountsModule } from './merchant-accounts.module.js';
 export { MerchantAccountsService } from './merchant-accounts.service.js';

@@ -1,5 +1,14 @@
 import { Check, Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
-import type { MerchantAccountState } from './merchant-account-state.js';
+import { enumeration } from '../../infrastructure/schemas/index.js';
+
+const MERCHANT_ACCOUNT_STATES = ['connected', 'disconnected'] as const;
+export type MerchantAccountState = (typeof MERCHANT_ACCOUNT_STATES)[number];
+
+export const MERCHANT_ACCOUNT_STATE = enumeration(
+  'MerchantAccountState',
+  MERCHANT_ACCOUNT_STATES,
+  '`connected`: the user has signed in. `disconnected`: the merchant requires the user to sign in again.',
+);
 
 /** A user's account at a merchant that the user has signed in to. Lists read the primary key in its order. */
 @Entity({ name: 'merchant_account' })

@@ -1,12 +1,6 @@
-import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../infrastructure/errors/index.js';
-import {
-  withMessages,
-  withSharedMessages,
-  type OperationDocument,
-} from '../../infrastructure/openapi/index.js';
+import type { OperationDocument } from '../../infrastructure/openapi/index.js';
 import { INVALID_CURSOR_FORMAT } from '../../infrastructure/paging/index.js';
-import { MESSAGES } from '../../infrastructure/validation/index.js';
-import { OTHER_ENVIRONMENT } from '../merchants/index.js';
+import { ENVIRONMENT_ERRORS } from '../merchants/index.js';
 import { MerchantAccountPage } from './merchant-accounts.dto.js';
 
 export const LIST_MERCHANT_ACCOUNTS: OperationDocument = {
@@ -18,9 +12,5 @@ export const LIST_MERCHANT_ACCOUNTS: OperationDocument = {
     'user. The dashboard API serves it too.',
   response: MerchantAccountPage,
   responseDescription: 'A page of the user’s accounts.',
-  errors: [
-    withMessages(INVALID_FIELD, MESSAGES.required('environment')),
-    INVALID_CURSOR_FORMAT,
-    withSharedMessages('OtherEnvironment', ENVIRONMENT_MISMATCH, OTHER_ENVIRONMENT),
-  ],
+  errors: [INVALID_CURSOR_FORMAT, ...ENVIRONMENT_ERRORS],
 };

@@ -14,7 +14,7 @@ import {
   Field,
   IntegerField,
 } from '../../infrastructure/validation/index.js';
-import { MERCHANT_ACCOUNT_STATE, type MerchantAccountState } from './merchant-account-state.js';
+import { MERCHANT_ACCOUNT_STATE, type MerchantAccountState } from './merchant-account.entity.js';
 
 const EXAMPLE_CURSOR = 'AVmXo2uFyR7Q1dJ0c3hKp1tbMTZd';
 const DEFAULT_PAGE_SIZE = 25;

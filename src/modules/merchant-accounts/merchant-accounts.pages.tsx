@@ -4,6 +4,7 @@ import {
   dashboardPath,
   EmptyState,
   FilterForm,
+  Link,
   Pagination,
   pathWith,
   Problem,
@@ -15,6 +16,8 @@ import {
   type Page,
 } from '../../infrastructure/pages/index.js';
 import type { MerchantAccountPage, MerchantAccountResponse } from './merchant-accounts.dto.js';
+
+const STATES = { connected: ['good', 'Connected'], disconnected: ['warn', 'Disconnected'] } as const;
 
 interface Lookup {
   /** Undefined if the page does not name a user, or not a valid one. */
@@ -53,60 +56,38 @@ function UserForm(): VNode {
 }
 
 function Accounts({ data, next_cursor }: MerchantAccountPage): VNode {
-  const { environment } = usePage();
+  const { environment, query } = usePage();
+  const { external_user_id = '' } = query;
+  const log = pathWith(dashboardPath(environment, 'request-logs'), { external_user_id }, { period: '7d' });
   return (
     <>
       {data.length === 0 ? (
         <EmptyState title="This user has no merchant accounts">
           <p>Accounts appear here once the user signs in to a merchant in the {environment} environment.</p>
           {environment === 'development' ? (
-            <p>
-              <a href="/docs/sandbox">Link an account in the sandbox</a>
-            </p>
+            <Link to="/docs/sandbox">Link an account in the sandbox</Link>
           ) : null}
         </EmptyState>
       ) : (
-        <AccountTable accounts={data} />
+        <Table
+          caption="Merchant accounts of the user"
+          rows={data}
+          keyOf={({ merchant }) => merchant.id}
+          columns={[
+            { title: 'Merchant', cell: ({ merchant }) => merchant.name },
+            { title: 'State', cell: ({ state }) => <State state={state} />, isShort: true },
+            { title: 'Since', cell: ({ since }) => <RelativeTime time={since} /> },
+            { title: 'Session ID', cell: ({ session_id }) => session_id ?? 'Unknown' },
+          ]}
+        />
       )}
       <Pagination nextCursor={next_cursor} />
-      <RequestLogLink />
+      <Link to={log}>Request log of this user</Link>
     </>
   );
 }
 
-function AccountTable({ accounts }: { readonly accounts: readonly MerchantAccountResponse[] }): VNode {
-  return (
-    <Table
-      caption="Merchant accounts of the user"
-      rows={accounts}
-      keyOf={({ merchant }) => merchant.id}
-      columns={[
-        { title: 'Merchant', cell: ({ merchant }) => merchant.name },
-        {
-          title: 'State',
-          cell: ({ state }) =>
-            state === 'connected' ? (
-              <Badge tone="good">Connected</Badge>
-            ) : (
-              <Badge tone="warn">Disconnected</Badge>
-            ),
-          isShort: true,
-        },
-        { title: 'Since', cell: ({ since }) => <RelativeTime time={since} /> },
-        { title: 'Session ID', cell: ({ session_id }) => session_id ?? 'Unknown' },
-      ]}
-    />
-  );
-}
-
-function RequestLogLink(): VNode {
-  const { environment, query } = usePage();
-  const { external_user_id = '' } = query;
-  return (
-    <p>
-      <a href={pathWith(dashboardPath(environment, 'request-logs'), { external_user_id }, { period: '7d' })}>
-        Request log of this user
-      </a>
-    </p>
-  );
+function State({ state }: Pick<MerchantAccountResponse, 'state'>): VNode {
+  const [tone, label] = STATES[state];
+  return <Badge tone={tone}>{label}</Badge>;
 }

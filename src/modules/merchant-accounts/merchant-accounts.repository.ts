@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { MoreThan } from 'typeorm';
 import { Transaction } from '../../infrastructure/database/index.js';
-import type { MerchantAccountState } from './merchant-account-state.js';
-import { MerchantAccount } from './merchant-account.entity.js';
+import { MerchantAccount, type MerchantAccountState } from './merchant-account.entity.js';
 
 /** Identifies an account. */
 export type AccountKey = Pick<MerchantAccount, 'clientId' | 'externalUserId' | 'merchantId'>;

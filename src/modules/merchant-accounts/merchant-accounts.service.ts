@@ -1,13 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { AccessibleClients, type RequestingOrganization } from '../../infrastructure/auth/index.js';
-import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
-import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import type { AttributedClient, RequestAttribution } from '../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../infrastructure/paging/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
-import { MESSAGES } from '../../infrastructure/validation/index.js';
-import { MerchantCatalogService, OTHER_ENVIRONMENT, type CatalogEntry } from '../merchants/index.js';
+import { MerchantCatalogService, requestedClient, type CatalogEntry } from '../merchants/index.js';
 import {
   WebhookEventsRepository,
   WebhookPublisher,
@@ -101,17 +98,15 @@ export class MerchantAccountsService {
     });
   }
 
-  /**
-   * @throws ApiError ENVIRONMENT_MISMATCH if the client belongs to the other environment
-   * @throws ApiError INVALID_FIELD if a dashboard user names no environment
-   */
+  /** @throws ApiError like `requestedClient()` */
   async list(
     requester: RequestingOrganization,
     { environment, external_user_id, ...page }: ListMerchantAccountsQuery,
     attribution: RequestAttribution = {},
   ): Promise<MerchantAccountPage> {
     attribution.externalUserId = external_user_id;
-    return this.page(await this.clientOf(requester, environment), external_user_id, page);
+    const client = await requestedClient(this.clients, requester, environment);
+    return this.page(client, external_user_id, page);
   }
 
   /** Returns a page of a user's accounts, in the order of the merchants' IDs. An unknown user has no accounts. */
@@ -131,19 +126,6 @@ export class MerchantAccountsService {
       data: accounts.map((account) => toResponse(account, merchants)),
       next_cursor: last ? this.cursors.encode([last.merchantId], scope) : null,
     };
-  }
-
-  private async clientOf(
-    requester: RequestingOrganization,
-    environment?: PlatformEnvironment,
-  ): Promise<AttributedClient> {
-    if ('credential' in requester) {
-      if (environment === undefined) throw INVALID_FIELD.error(MESSAGES.required('environment'));
-      return this.clients.forEnvironment(requester, environment);
-    }
-    if (environment !== undefined && environment !== requester.environment)
-      throw ENVIRONMENT_MISMATCH.error(OTHER_ENVIRONMENT);
-    return requester;
   }
 }
 

@@ -1,15 +1,6 @@
 import type { OperationDocument } from '../../infrastructure/openapi/index.js';
-import { MERCHANT_NOT_FOUND } from '../merchants/index.js';
+import { MERCHANT_ID_PARAMETER, MERCHANT_NOT_FOUND } from '../merchants/index.js';
 import { MerchantStatusResponse, SetMerchantStatusRequest } from './merchant-statuses.dto.js';
-
-const ID = {
-  id: {
-    component: 'MerchantIdParameter',
-    schema: 'integer',
-    description: 'The `id` of the merchant.',
-    example: 16,
-  },
-} as const;
 
 export const SET_MERCHANT_STATUS: OperationDocument = {
   operationId: 'setMerchantStatus',
@@ -19,7 +10,7 @@ export const SET_MERCHANT_STATUS: OperationDocument = {
     'when sessions of a type stop working at the merchant, or work again. If the status is already set, nothing is ' +
     'published again, so retries are safe. If the status changes while clients are being notified, the notification ' +
     'starts again with the new status.',
-  pathParameters: ID,
+  pathParameters: MERCHANT_ID_PARAMETER,
   body: SetMerchantStatusRequest,
   status: 202,
   response: MerchantStatusResponse,
@@ -33,7 +24,7 @@ export const LIST_MERCHANT_STATUSES: OperationDocument = {
   description:
     'Returns the last status of each type of session, and how many clients have been notified of it. Use it to follow ' +
     'the progress of a notification. Types whose status was never set are absent.',
-  pathParameters: ID,
+  pathParameters: MERCHANT_ID_PARAMETER,
   response: [MerchantStatusResponse],
   responseDescription: 'The statuses.',
   errors: [MERCHANT_NOT_FOUND],

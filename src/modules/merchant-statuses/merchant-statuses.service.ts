@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
-import { MERCHANT_NOT_FOUND, MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
+import { MerchantCatalogService } from '../merchants/index.js';
 import { MERCHANT_SESSION_TYPES, WebhookPublisher } from '../webhooks/index.js';
 import type { MerchantStatus } from './merchant-status.entity.js';
 import type { MerchantStatusResponse, SetMerchantStatusRequest } from './merchant-statuses.dto.js';
@@ -25,14 +25,14 @@ export class MerchantStatusesService {
 
   @Transactional()
   async set(id: string, request: SetMerchantStatusRequest): Promise<MerchantStatusResponse> {
-    const merchant = await this.require(id);
+    const merchant = await this.merchants.require(id);
     await this.repository.set(merchant.id, request, this.clock.now());
     const statuses = await this.repository.of([merchant.id]);
     return toResponse(statuses.find(({ type }) => type === request.type) as MerchantStatus);
   }
 
   async list(id: string): Promise<MerchantStatusResponse[]> {
-    const merchant = await this.require(id);
+    const merchant = await this.merchants.require(id);
     return (await this.repository.of([merchant.id])).map(toResponse);
   }
 
@@ -58,7 +58,7 @@ export class MerchantStatusesService {
     const pending = await this.repository.lockPending();
     if (!pending) return false;
     const { merchantId, type, status } = pending;
-    const merchant = await this.require(String(merchantId));
+    const merchant = await this.merchants.require(merchantId);
     const clients = await this.repository.nextClients(pending, pageSize);
     await this.publisher.publishAll(
       clients.map((client) => ({
@@ -68,12 +68,6 @@ export class MerchantStatusesService {
     );
     await this.repository.progress(pending, clients, clients.length < pageSize ? this.clock.now() : null);
     return true;
-  }
-
-  private async require(id: string): Promise<CatalogEntry> {
-    const merchant = await this.merchants.byPathId(id);
-    if (!merchant) throw MERCHANT_NOT_FOUND.error();
-    return merchant;
   }
 }
 

@@ -99,15 +99,23 @@ export class MerchantCatalogService implements OnApplicationBootstrap {
     );
   }
 
-  /** Returns the merchant whose ID is in the path of a request, if there is one. */
-  async byPathId(id: string): Promise<CatalogEntry | undefined> {
-    return MERCHANT_ID.test(id) ? (await this.byIds([Number(id)])).get(Number(id)) : undefined;
+  /**
+   * Returns the merchant with an ID, which may be a text from the path of a request.
+   *
+   * @throws ApiError MERCHANT_NOT_FOUND
+   */
+  async require(id: string | number): Promise<CatalogEntry> {
+    const number = Number.isInteger(id) || MERCHANT_ID.test(String(id)) ? Number(id) : 0;
+    const merchant = (await this.byIds([number])).get(number);
+    if (!merchant) throw MERCHANT_NOT_FOUND.error();
+    return merchant;
   }
 
-  /** Returns the merchant, unless the organization hides it in this environment. */
-  async visibleTo(viewer: Viewer, id: number): Promise<CatalogEntry | undefined> {
-    const merchant = await this.byPathId(String(id));
-    return merchant && (await this.repository.isHidden(viewer, merchant.id)) ? undefined : merchant;
+  /** @throws ApiError MERCHANT_NOT_FOUND also if the organization hides the merchant in this environment */
+  async requireVisible(viewer: Viewer, id: number): Promise<CatalogEntry> {
+    const merchant = await this.require(id);
+    if (await this.repository.isHidden(viewer, id)) throw MERCHANT_NOT_FOUND.error();
+    return merchant;
   }
 
   /** Returns merchants by any numbers. Unknown ids are absent. A changed name shows after a minute at the latest. */

@@ -58,7 +58,7 @@ export class MerchantsPagesController {
     @Param('id') id: string,
     @FormBody() form: FormFields,
   ): Promise<PageResponse> {
-    const merchant = await this.merchants.hide(actor, id, environment);
+    const merchant = await this.merchants.setHidden(actor, id, environment, true);
     return { redirectTo: listPath(environment, form, 'hidden', merchant) };
   }
 
@@ -70,7 +70,7 @@ export class MerchantsPagesController {
     @Param('id') id: string,
     @FormBody() form: FormFields,
   ): Promise<PageResponse> {
-    const merchant = await this.merchants.activate(actor, id, environment);
+    const merchant = await this.merchants.setHidden(actor, id, environment, false);
     return { redirectTo: listPath(environment, form, 'shown', merchant) };
   }
 }

@@ -56,7 +56,7 @@ export class MerchantsController {
     @Param('id') id: string,
     @Body() request: ChangeMerchantVisibilityRequest,
   ): Promise<MerchantResponse> {
-    return this.merchants.hide(actor, id, request.environment);
+    return this.merchants.setHidden(actor, id, request.environment, true);
   }
 
   @Post('merchants/:id/activate')
@@ -66,6 +66,6 @@ export class MerchantsController {
     @Param('id') id: string,
     @Body() request: ChangeMerchantVisibilityRequest,
   ): Promise<MerchantResponse> {
-    return this.merchants.activate(actor, id, request.environment);
+    return this.merchants.setHidden(actor, id, request.environment, false);
   }
 }

@@ -9,7 +9,8 @@ import { MERCHANT_NOT_FOUND } from './merchant-catalog.service.js';
 import { MAX_MERCHANTS, OTHER_ENVIRONMENT } from './merchants.service.js';
 import { ChangeMerchantVisibilityRequest, MerchantResponse } from './merchants.dto.js';
 
-const ID = {
+/** The path parameter of operations on one merchant. */
+export const MERCHANT_ID_PARAMETER = {
   id: {
     component: 'MerchantIdParameter',
     schema: 'integer',
@@ -17,6 +18,12 @@ const ID = {
     example: 16,
   },
 } as const;
+
+/** Errors of operations that use `requestedClient()`. */
+export const ENVIRONMENT_ERRORS = [
+  withMessages(INVALID_FIELD, MESSAGES.required('environment')),
+  withSharedMessages('OtherEnvironment', ENVIRONMENT_MISMATCH, OTHER_ENVIRONMENT),
+];
 
 export const LIST_MERCHANTS: OperationDocument = {
   operationId: 'listMerchants',
@@ -27,10 +34,7 @@ export const LIST_MERCHANTS: OperationDocument = {
     'credentials of a client, or the login of any user. The dashboard API serves it too.',
   response: [MerchantResponse],
   responseDescription: 'The merchants.',
-  errors: [
-    withMessages(INVALID_FIELD, MESSAGES.required('environment')),
-    withSharedMessages('OtherEnvironment', ENVIRONMENT_MISMATCH, OTHER_ENVIRONMENT),
-  ],
+  errors: ENVIRONMENT_ERRORS,
 };
 
 export const EXPORT_MERCHANTS: OperationDocument = {
@@ -53,7 +57,7 @@ export const HIDE_MERCHANT: OperationDocument = {
   description:
     `Hides a merchant. Use it for merchants that your users should not see. Available to admins and owners. ` +
     'Audited as `merchant.hide`, once.',
-  pathParameters: ID,
+  pathParameters: MERCHANT_ID_PARAMETER,
   body: ChangeMerchantVisibilityRequest,
   response: MerchantResponse,
   responseDescription: 'The merchant is hidden.',
@@ -67,7 +71,7 @@ export const ACTIVATE_MERCHANT: OperationDocument = {
   description:
     `Shows a hidden merchant again. Use it for merchants that your users should see again. Available to ` +
     'admins and owners. Audited as `merchant.activate`, once.',
-  pathParameters: ID,
+  pathParameters: MERCHANT_ID_PARAMETER,
   body: ChangeMerchantVisibilityRequest,
   response: MerchantResponse,
   responseDescription: 'The merchant is visible.',

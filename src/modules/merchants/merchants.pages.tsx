@@ -8,21 +8,20 @@ import {
   dashboardPath,
   Done,
   EmptyState,
+  Filter,
+  FilterChoice,
   FilterForm,
   Form,
   Pagination,
   pathWith,
   Results,
-  SelectField,
   Table,
-  TextField,
   usePage,
   type Page,
 } from '../../infrastructure/pages/index.js';
 import type { MerchantResponse } from './merchants.dto.js';
 
 const STATUSES = [
-  { value: '', label: 'Any' },
   { value: 'shown', label: 'Shown' },
   { value: 'hidden', label: 'Hidden' },
 ];
@@ -71,14 +70,17 @@ export function merchantsPage(
           Your users do not see hidden merchants in lists of the SDK. Each environment has its own hidden
           merchants; these are those of the {environment} environment.
         </p>
-        <MerchantFilters />
+        <FilterForm>
+          <Filter name="name" label="Name" />
+          <FilterChoice name="status" label="Status" all="Any" options={STATUSES} />
+        </FilterForm>
         <Results>
           {merchants.length === 0 ? (
             <EmptyState title="No merchant matches the filters">
               <p>Search for a part of the name, or clear the filters.</p>
             </EmptyState>
           ) : (
-            <Merchants environment={environment} merchants={merchants} />
+            <Merchants merchants={merchants} />
           )}
           <Pagination nextCursor={nextCursor} />
         </Results>
@@ -87,24 +89,9 @@ export function merchantsPage(
   };
 }
 
-function MerchantFilters(): VNode {
-  const { query } = usePage();
-  return (
-    <FilterForm>
-      <TextField name="name" label="Name" required={false} value={query['name']} />
-      <SelectField name="status" label="Status" options={STATUSES} value={query['status']} />
-    </FilterForm>
-  );
-}
-
-interface MerchantsProps {
-  readonly environment: PlatformEnvironment;
-  readonly merchants: readonly MerchantResponse[];
-}
-
 /** One form for all rows, whose buttons say where it is sent: a form in each row would double the size of the page. */
-function Merchants({ environment, merchants }: MerchantsProps): VNode {
-  const { query } = usePage();
+function Merchants({ merchants }: { readonly merchants: readonly MerchantResponse[] }): VNode {
+  const { environment, query } = usePage();
   return (
     <Form action={merchantsPath(environment)}>
       {PARAMETERS.filter((name) => query[name]).map((name) => (
@@ -124,26 +111,20 @@ function Merchants({ environment, merchants }: MerchantsProps): VNode {
           },
           {
             title: 'Actions',
-            cell: (merchant) => <VisibilityButton environment={environment} merchant={merchant} />,
+            cell: ({ id, name, hidden }) => (
+              <Allowed operation={hidden ? 'activateMerchant' : 'hideMerchant'}>
+                <button
+                  class="second"
+                  formaction={merchantsPath(environment, String(id), hidden ? 'activate' : 'hide')}
+                >
+                  {hidden ? 'Show' : 'Hide'}
+                  <span class="unseen">{` ${name}`}</span>
+                </button>
+              </Allowed>
+            ),
           },
         ]}
       />
     </Form>
-  );
-}
-
-function VisibilityButton(props: {
-  readonly environment: PlatformEnvironment;
-  readonly merchant: MerchantResponse;
-}): VNode {
-  const { id, name, hidden } = props.merchant;
-  const action = merchantsPath(props.environment, String(id), hidden ? 'activate' : 'hide');
-  return (
-    <Allowed operation={hidden ? 'activateMerchant' : 'hideMerchant'}>
-      <button class="second" formaction={action}>
-        {hidden ? 'Show' : 'Hide'}
-        <span class="unseen">{` ${name}`}</span>
-      </button>
-    </Allowed>
   );
 }

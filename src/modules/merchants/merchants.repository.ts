@@ -67,15 +67,7 @@ export class MerchantsRepository {
           -- The last merchant may have been hidden since, so the filter does not apply to it.
           AND ($6::integer IS NULL OR (rank, lower(name), id) > (SELECT rank, lower(name), id FROM found WHERE id = $6))
         ORDER BY rank, lower(name), id LIMIT $7`,
-      [
-        organizationId,
-        environment,
-        matchKeys ?? null,
-        matchKeys?.at(-1) ?? null,
-        hidden ?? null,
-        after ?? null,
-        limit,
-      ],
+      [organizationId, environment, matchKeys, matchKeys?.at(-1), hidden, after, limit],
     );
   }
 

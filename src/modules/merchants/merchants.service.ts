@@ -3,23 +3,44 @@ import { stringify } from 'csv-stringify/sync';
 import {
   AccessibleClients,
   type DashboardActor,
-  type DashboardIdentity,
   type RequestingOrganization,
 } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../infrastructure/errors/index.js';
+import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { MESSAGES } from '../../infrastructure/validation/index.js';
 import { AuditLog } from '../audit-logs/index.js';
-import { MERCHANT_NOT_FOUND, MerchantCatalogService, type CatalogEntry } from './merchant-catalog.service.js';
-import { MerchantsRepository, type MerchantFilters, type Viewer } from './merchants.repository.js';
+import { MerchantCatalogService } from './merchant-catalog.service.js';
+import { MerchantsRepository, type MerchantFilters } from './merchants.repository.js';
 import type { MerchantResponse } from './merchants.dto.js';
 
 /** Maximum number of merchants in a list. The catalog has a few hundred. */
 export const MAX_MERCHANTS = 10_000;
 
 export const OTHER_ENVIRONMENT = 'The environment must be that of the client.';
+
+/**
+ * Returns the client whose data an operation of both APIs reads.
+ *
+ * @param environment may be absent for an API client, which belongs to one environment
+ * @throws ApiError ENVIRONMENT_MISMATCH if the client belongs to the other environment
+ * @throws ApiError INVALID_FIELD if a dashboard user names no environment, or one that this deployment does not serve
+ */
+export async function requestedClient(
+  clients: AccessibleClients,
+  requester: RequestingOrganization,
+  environment?: PlatformEnvironment,
+): Promise<AttributedClient> {
+  if ('credential' in requester) {
+    if (environment === undefined) throw INVALID_FIELD.error(MESSAGES.required('environment'));
+    return clients.forEnvironment(requester, environment);
+  }
+  if (environment !== undefined && environment !== requester.environment)
+    throw ENVIRONMENT_MISMATCH.error(OTHER_ENVIRONMENT);
+  return requester;
+}
 
 /** Lists merchants, and manages which of them an organization hides. */
 @Injectable()
@@ -32,21 +53,13 @@ export class MerchantsService {
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * @param requested may be absent for an API client, which belongs to one environment
-   * @throws ApiError ENVIRONMENT_MISMATCH if the client belongs to the other environment
-   */
+  /** @throws ApiError like `requestedClient()` */
   async list(
     requester: RequestingOrganization,
     requested?: PlatformEnvironment,
   ): Promise<MerchantResponse[]> {
-    if ('credential' in requester) {
-      if (requested === undefined) throw INVALID_FIELD.error(MESSAGES.required('environment'));
-      return this.repository.list(await this.viewer(requester, requested), MAX_MERCHANTS);
-    }
-    if (requested !== undefined && requested !== requester.environment)
-      throw ENVIRONMENT_MISMATCH.error(OTHER_ENVIRONMENT);
-    return this.repository.list(requester, MAX_MERCHANTS);
+    const { environment } = await requestedClient(this.clients, requester, requested);
+    return this.repository.list({ organizationId: requester.organizationId, environment }, MAX_MERCHANTS);
   }
 
   /** Returns merchants that match the filters, the most relevant first. */
@@ -59,30 +72,25 @@ export class MerchantsService {
     return this.repository.page({ organizationId, environment }, filters, limit);
   }
 
-  /** Idempotent. */
+  /** Hides a merchant or shows it again. Idempotent. */
   @Transactional()
-  async hide(actor: DashboardActor, id: string, environment: PlatformEnvironment): Promise<MerchantResponse> {
-    const viewer = await this.viewer(actor, environment);
-    const merchant = await this.merchant(id);
-    const target = { name: merchant.name, environment };
-    if (await this.repository.hide(viewer, merchant.id, this.clock.now()))
-      await this.auditLog.record({ action: 'merchant.hide', actor, target });
-    return { ...merchant, hidden: true };
-  }
-
-  /** Idempotent. */
-  @Transactional()
-  async activate(
+  async setHidden(
     actor: DashboardActor,
     id: string,
     environment: PlatformEnvironment,
+    hidden: boolean,
   ): Promise<MerchantResponse> {
-    const viewer = await this.viewer(actor, environment);
-    const merchant = await this.merchant(id);
-    const target = { name: merchant.name, environment };
-    if (await this.repository.activate(viewer, merchant.id))
-      await this.auditLog.record({ action: 'merchant.activate', actor, target });
-    return { ...merchant, hidden: false };
+    const client = await this.clients.forEnvironment(actor, environment);
+    const viewer = { organizationId: actor.organizationId, environment: client.environment };
+    const merchant = await this.catalog.require(id);
+    const hasChanged = hidden
+      ? await this.repository.hide(viewer, merchant.id, this.clock.now())
+      : await this.repository.activate(viewer, merchant.id);
+    if (hasChanged) {
+      const target = { name: merchant.name, environment };
+      await this.auditLog.record({ action: hidden ? 'merchant.hide' : 'merchant.activate', actor, target });
+    }
+    return { ...merchant, hidden };
   }
 
   @Transactional()
@@ -100,17 +108,5 @@ export class MerchantsService {
       type: 'text/csv; charset=utf-8',
       disposition: `attachment; filename="merchants-${environment}.csv"`,
     });
-  }
-
-  private async merchant(id: string): Promise<CatalogEntry> {
-    const merchant = await this.catalog.byPathId(id);
-    if (!merchant) throw MERCHANT_NOT_FOUND.error();
-    return merchant;
-  }
-
-  /** @throws ApiError INVALID_FIELD if this deployment does not serve the environment */
-  private async viewer(actor: DashboardIdentity, environment: PlatformEnvironment): Promise<Viewer> {
-    await this.clients.forEnvironment(actor, environment);
-    return { organizationId: actor.organizationId, environment };
   }
 }

@@ -1,4 +1,4 @@
-export { MAX_PERIOD_DAYS, validatePeriod } from './reading/request-log-period.js';
+export { MAX_PERIOD, MAX_PERIOD_DAYS, validPeriod } from './reading/request-log-period.js';
 export { EventBodies } from './pages/request-logs-pages.controller.js';
 export { REQUEST_LOG_COLUMNS } from './reading/request-log-response.js';
 export { RequestLogHistory } from './reading/request-log-history.js';

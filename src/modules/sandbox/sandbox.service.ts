@@ -5,14 +5,13 @@ import { Transactional } from '../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { DetectedAccountsService, type DetectAccountsRequest } from '../detected-accounts/index.js';
 import { MerchantAccountsService } from '../merchant-accounts/index.js';
-import { MERCHANT_NOT_FOUND, MerchantCatalogService, requireMerchants } from '../merchants/index.js';
+import { MerchantCatalogService, requireMerchants } from '../merchants/index.js';
 import { SESSION_NOT_FOUND, SessionsService, type SessionDetails } from '../sessions/index.js';
 import {
   detectedMerchantIds,
   validateData,
   WebhookEventsRepository,
   WebhookPublisher,
-  type EventMerchant,
 } from '../webhooks/index.js';
 import type {
   DisconnectAccountRequest,
@@ -39,7 +38,7 @@ export class SandboxService {
   async link(client: AuthenticatedClient, request: LinkAccountRequest): Promise<LinkedAccountResponse> {
     const { external_user_id: externalUserId, session_id: sessionId = randomUUID() } = request;
     const session = await this.sessionOf(client, request.session_id, externalUserId);
-    const merchant = await this.merchantOf(request.merchant_id);
+    const merchant = await this.merchants.require(request.merchant_id);
     const { eventId, taskId } = await this.accounts.connect(client, {
       externalUserId,
       merchant,
@@ -56,7 +55,7 @@ export class SandboxService {
   ): Promise<PublishedEventResponse> {
     const { external_user_id: externalUserId } = request;
     await this.sessionOf(client, request.session_id, externalUserId);
-    const merchant = await this.merchantOf(request.merchant_id);
+    const merchant = await this.merchants.require(request.merchant_id);
     return { event_id: await this.accounts.disconnect(client, { externalUserId, merchant }) };
   }
 
@@ -81,7 +80,8 @@ export class SandboxService {
       sessionId: request.session_id,
       taskId: await this.events.nextTaskId(),
       externalUserId: request.external_user_id ?? session?.externalUserId,
-      merchant: request.merchant_id === undefined ? undefined : await this.merchantOf(request.merchant_id),
+      merchant:
+        request.merchant_id === undefined ? undefined : await this.merchants.require(request.merchant_id),
       data,
       // For a session without metadata, the event has none either, instead of the example's.
       metadata: request.metadata ?? (session && (session.metadata ?? {})),
@@ -101,11 +101,5 @@ export class SandboxService {
     const isOfUser = externalUserId === undefined || session?.externalUserId === externalUserId;
     if (!session || !isOfUser) throw SESSION_NOT_FOUND.error();
     return session;
-  }
-
-  private async merchantOf(id: number): Promise<EventMerchant> {
-    const merchant = (await this.merchants.byIds([id])).get(id);
-    if (!merchant) throw MERCHANT_NOT_FOUND.error();
-    return merchant;
   }
 }

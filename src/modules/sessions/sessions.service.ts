@@ -58,19 +58,7 @@ export class SessionsService {
     attribution: RequestAttribution,
   ): Promise<SessionResponse> {
     const id = randomUUID();
-    const createdAt = this.clock.now();
-    await this.repository.add({
-      id,
-      clientId,
-      type: request.type,
-      externalUserId: request.external_user_id,
-      cardId: request.card_id ?? null,
-      emailSealed: this.seal(request.email, id, 'email'),
-      phoneNumberSealed: this.seal(request.phone_number, id, 'phone_number'),
-      metadata: request.metadata ?? {},
-      createdAt,
-      expiresAt: new Date(createdAt.getTime() + SESSION_LIFETIME),
-    });
+    await this.store(id, clientId, request);
     attribution.sessionId = id;
     return { session: id };
   }
@@ -81,16 +69,20 @@ export class SessionsService {
     { clientId }: Pick<AttributedClient, 'clientId'>,
     externalUserId: string,
   ): Promise<void> {
+    await this.store(id, clientId, { type: 'link', external_user_id: externalUserId });
+  }
+
+  private async store(id: string, clientId: string, request: CreateSessionRequest): Promise<void> {
     const createdAt = this.clock.now();
     await this.repository.add({
       id,
       clientId,
-      type: 'link',
-      externalUserId,
-      cardId: null,
-      emailSealed: null,
-      phoneNumberSealed: null,
-      metadata: {},
+      type: request.type,
+      externalUserId: request.external_user_id,
+      cardId: request.card_id ?? null,
+      emailSealed: this.seal(request.email, id, 'email'),
+      phoneNumberSealed: this.seal(request.phone_number, id, 'phone_number'),
+      metadata: request.metadata ?? {},
       createdAt,
       expiresAt: new Date(createdAt.getTime() + SESSION_LIFETIME),
     });

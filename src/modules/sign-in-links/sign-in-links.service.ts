@@ -22,7 +22,7 @@ import {
 } from '../../infrastructure/messages/index.js';
 import { Clock, DAY, HOUR, MINUTE } from '../../infrastructure/time/index.js';
 import { McpTokensService } from '../mcp-tokens/index.js';
-import { MERCHANT_NOT_FOUND, MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
+import { MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
 import { OrganizationsService } from '../organizations/index.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
 import type { SignInLink, SignInLinkStatus } from './sign-in-link.entity.js';
@@ -122,9 +122,10 @@ export class SignInLinksService {
   async create(agent: SignInAgent, merchantId: number): Promise<CreatedSignInLink> {
     const { client, organizationId, externalUserId, tokenHash } = agent;
     const { clientId, environment } = client;
-    const phoneNumber = this.phoneNumberOf(agent);
-    const merchant = await this.merchants.visibleTo({ organizationId, environment }, merchantId);
-    if (!merchant) throw MERCHANT_NOT_FOUND.error();
+    const problem = this.problemOf(agent);
+    if (problem) throw problem;
+    const phoneNumber = agent.phoneNumber as string;
+    const merchant = await this.merchants.requireVisible({ organizationId, environment }, merchantId);
     if (!(await this.merchantSignIn.isAvailableAt(environment, merchantId)))
       throw MERCHANT_UNAVAILABLE.error();
     await this.limits.countAll([
@@ -203,12 +204,6 @@ export class SignInLinksService {
     const { id } = await this.find(agent, linkId);
     await this.repository.finish(id, 'cancelled', this.clock.now());
     return this.find(agent, id);
-  }
-
-  private phoneNumberOf(agent: SignInAgent): string {
-    const problem = this.problemOf(agent);
-    if (problem) throw problem;
-    return agent.phoneNumber as string;
   }
 
   /** Stores the link unless the MCP token is revoked: a link that is stored before the revocation is cancelled with it. */

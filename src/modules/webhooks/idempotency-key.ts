@@ -2,6 +2,7 @@ import { sha256 } from '../../infrastructure/crypto/index.js';
 import { ErrorKind } from '../../infrastructure/errors/index.js';
 import { BooleanProperty, UuidProperty } from '../../infrastructure/openapi/index.js';
 import { isMissing, IsValidInside, NOT_BLANK, TextField } from '../../infrastructure/validation/index.js';
+import type { PublishResult } from './queue/publications.batch.js';
 
 const MAX_KEY_LENGTH = 255;
 
@@ -37,6 +38,13 @@ export function contentHash(content: object): Buffer {
 function sortedMembers(_name: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1)));
+}
+
+/** Returns the response to a request whose event was published, or the error to throw. */
+export function eventResponseOf(result: PublishResult | undefined): EventResponse | Error {
+  if (result?.outcome === 'failed') return result.error;
+  if (!result || result.outcome === 'conflict') return IDEMPOTENCY_KEY_REUSED.error();
+  return { event_id: result.eventId, duplicate: result.outcome === 'duplicate' };
 }
 
 /** The response to a request that published an event. */

@@ -26,12 +26,11 @@ export {
 export {
   contentHash,
   EventResponse,
+  eventResponseOf,
   IDEMPOTENCY_KEY_REUSED,
   IdempotencyKeyField,
 } from './idempotency-key.js';
 export { WebhookEventsRepository } from './events/webhook-events.repository.js';
-export type { PublishRequest } from './webhook-publisher.js';
-export type { PublishResult } from './queue/publications.batch.js';
-export { WebhookPublisher } from './webhook-publisher.js';
+export { WebhookPublisher, type PublishRequest } from './webhook-publisher.js';
 export { webhookDocuments } from './webhooks.document.js';
 export { DeliveryWorkerModule, WebhooksModule } from './webhooks.module.js';

@@ -74,11 +74,8 @@ export class WebhookPublisher {
   @Transactional()
   async publishTest(endpoint: OwnedWebhookEndpoint, name: EventName): Promise<ClaimedDelivery> {
     const { clientId, environment } = endpoint.client;
-    const event = {
-      ...newEvent({ clientId, environment }, exampleEvent(name), this.clock.now()),
-      isTest: true,
-    };
-    await this.events.add(event);
+    const event = newEvent({ clientId, environment }, exampleEvent(name), this.clock.now());
+    await this.events.addTest(event);
     return this.queue.addClaimed(event, endpoint);
   }
 

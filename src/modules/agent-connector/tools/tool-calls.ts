@@ -95,7 +95,7 @@ export class ToolCalls {
 }
 
 function perform(tool: Tool, agent: AuthenticatedAgent, input: object): Promise<Record<string, unknown>> {
-  const problem = tool.unavailableTo(agent);
+  const problem = tool.unavailableTo?.(agent);
   if (problem) throw problem;
   const { data, error } = tool.input.safeParse(withoutMissing(input, tool));
   if (error) throw INVALID_FIELD.error(messageOf(error));

@@ -4,40 +4,38 @@ import type { AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
 import type { ApiError } from '../../../infrastructure/errors/index.js';
 import { isMissing, validateText } from '../../../infrastructure/validation/index.js';
 
-/** What `tools/list` says about a tool, apart from its schemas. */
-export interface ToolDescription {
+/** A tool that agents can call for their user. */
+export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodObject = z.ZodObject> {
   /** In snake_case. */
   readonly name: string;
   readonly title: string;
   /** Says to a model what the tool does and when to use it. */
   readonly description: string;
   readonly annotations: ToolAnnotations;
-}
-
-/** A tool that agents can call for their user. A new tool also has to be added to `TOOL_CLASSES`. */
-export abstract class Tool<
-  Input extends z.ZodObject = z.ZodObject,
-  Output extends z.ZodObject = z.ZodObject,
-> {
-  abstract readonly description: ToolDescription;
-  abstract readonly input: Input;
-  abstract readonly output: Output;
-
-  get name(): string {
-    return this.description.name;
-  }
+  readonly input: Input;
+  readonly output: Output;
 
   /**
    * Runs the tool with arguments that match `input`.
    *
    * @throws ApiError which the agent gets as the result
    */
-  abstract run(agent: AuthenticatedAgent, input: z.output<Input>): Promise<z.input<Output>>;
+  run(agent: AuthenticatedAgent, input: z.output<Input>): Promise<z.input<Output>>;
 
   /** Returns why the agent cannot use the tool, which `tools/list` then leaves out. Calls get the error. */
-  unavailableTo(_agent: AuthenticatedAgent): ApiError | undefined {
-    return undefined;
-  }
+  unavailableTo?(agent: AuthenticatedAgent): ApiError | undefined;
+}
+
+/** Tools that use the same services. A new class also has to be added to `TOOL_CLASSES`. */
+export interface ToolGroup {
+  readonly tools: readonly Tool[];
+}
+
+/** Returns the tool. TypeScript takes the types of its arguments and its result from its schemas. */
+export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(
+  described: Tool<Input, Output>,
+): Tool<Input, Output> {
+  return described;
 }
 
 /** Annotations of a tool that changes nothing. Without them, clients assume the opposite of each. */
@@ -84,3 +82,6 @@ export const CURSOR = optional(z.string().max(512), 'next_cursor of the previous
 
 /** null on the last page. */
 export const NEXT_CURSOR = z.string().nullable();
+
+/** Entries per page, for tools that have no argument for it. */
+export const PAGE_SIZE = 50;

@@ -1,29 +1,13 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/server';
 import type { AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
 import { jsonSchemaOf } from '../../../infrastructure/schemas/index.js';
-import {
-  CancelSignInLinkTool,
-  CreateSignInLinkTool,
-  GetSignInLinkTool,
-  ListSignInLinksTool,
-} from './sign-in-link.tools.js';
-import { GetConnectionInfoTool } from './get-connection-info.tool.js';
-import { ListMerchantAccountsTool } from './list-merchant-accounts.tool.js';
-import { SearchDetectedAccountsTool } from './search-detected-accounts.tool.js';
-import { SearchMerchantsTool } from './search-merchants.tool.js';
+import { ConnectionTools } from './connection.tools.js';
+import { MerchantTools } from './merchant.tools.js';
+import { SignInLinkTools } from './sign-in-link.tools.js';
 import type { Tool } from './tool.js';
 
-/** The tools, in the order of `tools/list`. */
-export const TOOL_CLASSES = [
-  GetConnectionInfoTool,
-  SearchMerchantsTool,
-  SearchDetectedAccountsTool,
-  ListMerchantAccountsTool,
-  CreateSignInLinkTool,
-  ListSignInLinksTool,
-  GetSignInLinkTool,
-  CancelSignInLinkTool,
-];
+/** The classes of the tools, in the order of `tools/list`. */
+export const TOOL_CLASSES = [ConnectionTools, MerchantTools, SignInLinkTools];
 
 /** Knows all tools, and lists those that an agent can use. */
 export class Tools {
@@ -41,16 +25,18 @@ export class Tools {
 
   offeredTo(agent: AuthenticatedAgent): ListedTool[] {
     return [...this.listed]
-      .filter(([tool]) => tool.unavailableTo(agent) === undefined)
+      .filter(([tool]) => tool.unavailableTo?.(agent) === undefined)
       .map(([, description]) => description);
   }
 }
 
-function listed({ description: { annotations, ...description }, input, output }: Tool): ListedTool {
+function listed({ name, title, description, annotations, input, output }: Tool): ListedTool {
   return {
-    ...description,
+    name,
+    title,
+    description,
     // Clients of earlier revisions read the title there.
-    annotations: { title: description.title, ...annotations },
+    annotations: { title, ...annotations },
     // Every model pays for the length of the list.
     inputSchema: jsonSchemaOf(input) as ListedTool['inputSchema'],
     outputSchema: jsonSchemaOf(output) as ListedTool['outputSchema'],

@@ -35,7 +35,10 @@ export function entryPage(props: EntryPageProps): Page {
     actions: entry.type === 'webhook' ? <SendAgain entry={entry} /> : null,
     content: (
       <>
-        <Outcome entry={entry} />
+        <p>
+          <Status entry={entry} /> {explanationOf(entry)}
+        </p>
+        <AfterFailure entry={entry} />
         <Fields entry={entry} />
         <Timing entry={entry} />
         {entry.type === 'webhook' ? <DeliveryContent {...props} /> : <RequestContent {...props} />}
@@ -55,20 +58,6 @@ function SendAgain({ entry: { endpoint_id, event_id } }: EntryProps): VNode | nu
         Send again
       </ActionButton>
     </Allowed>
-  );
-}
-
-function Outcome({ entry }: EntryProps): VNode {
-  const explanation =
-    explanationOf(entry) ??
-    (entry.type === 'webhook' ? 'Your endpoint received the event.' : 'The request succeeded.');
-  return (
-    <>
-      <p>
-        <Status entry={entry} /> {explanation}
-      </p>
-      <AfterFailure entry={entry} />
-    </>
   );
 }
 
@@ -243,23 +232,20 @@ const API_EXPLANATIONS: Readonly<Record<number, string>> = {
   429: 'Too many requests were sent in a short time. Wait as long as the Retry-After header of the response says.',
 };
 
-type Explained = Pick<SingleRequestLogEntryResponse, 'type' | 'status_code' | 'reason'>;
-
-/** Returns why an entry failed, in words, or null if it succeeded. */
-function explanationOf({ type, status_code, reason }: Explained): string | null {
-  if (type === 'webhook') return reason === null ? null : explanationOfDelivery(status_code, reason);
-  if (status_code < 400) return null;
+/** Returns in words how an entry ended. */
+function explanationOf({ type, status_code: status, reason }: SingleRequestLogEntryResponse): string {
+  if (type === 'webhook') {
+    if (reason === null) return 'Your endpoint received the event.';
+    if (reason === 'NON_200') return `Your endpoint responded with ${status}. Only 200 counts as received.`;
+    return Object.hasOwn(TRANSPORT_EXPLANATIONS, reason)
+      ? TRANSPORT_EXPLANATIONS[reason as keyof typeof TRANSPORT_EXPLANATIONS]
+      : `The delivery failed (${reason}).`;
+  }
+  if (status < 400) return 'The request succeeded.';
   return (
-    API_EXPLANATIONS[status_code] ??
-    (status_code < 500
+    API_EXPLANATIONS[status] ??
+    (status < 500
       ? 'The request was rejected. The error message in the response says why.'
       : 'The service could not process the request. You can safely retry a request that only reads.')
   );
-}
-
-function explanationOfDelivery(status: number, reason: string): string {
-  if (reason === 'NON_200') return `Your endpoint responded with ${status}. Only 200 counts as received.`;
-  return Object.hasOwn(TRANSPORT_EXPLANATIONS, reason)
-    ? TRANSPORT_EXPLANATIONS[reason as keyof typeof TRANSPORT_EXPLANATIONS]
-    : `The delivery failed (${reason}).`;
 }

@@ -29,7 +29,7 @@ import {
 } from '../../../infrastructure/pages/index.js';
 import { INVALID_CURSOR_FORMAT } from '../../../infrastructure/paging/index.js';
 import { Clock, DAY, HOUR } from '../../../infrastructure/time/index.js';
-import { MAX_PERIOD_DAYS } from '../reading/request-log-period.js';
+import { MAX_PERIOD } from '../reading/request-log-period.js';
 import { REQUEST_LOG_COLUMNS } from '../reading/request-log-response.js';
 import { ListRequestLogsQuery, type SingleRequestLogEntryResponse } from '../reading/request-logs.dto.js';
 import { RequestLogsService } from '../reading/request-logs.service.js';
@@ -55,7 +55,7 @@ class ExportRequestLogsQuery extends ListRequestLogsQuery {
 
 const ENTRIES_PER_PAGE = 50;
 /** Periods that end now, in milliseconds. Otherwise, the operation's default of 24 hours applies. */
-const PERIODS: Readonly<Record<string, number>> = { '1h': HOUR, '7d': MAX_PERIOD_DAYS * DAY };
+const PERIODS: Readonly<Record<string, number>> = { '1h': HOUR, '7d': MAX_PERIOD };
 
 /** Errors that the list explains next to its filters, because other filters help. */
 const EXPLAINED_ERRORS: readonly string[] = [
@@ -165,7 +165,10 @@ export class RequestLogsPagesController {
     @Param('id') id: string,
   ): Promise<PageResponse> {
     const entry = await this.requestLogs.get(actor, id, environment);
-    const eventBody = await this.bodyOf(actor, environment, entry);
+    const { clientId } = await this.clients.forEnvironment(actor, environment);
+    const body =
+      entry.event_id === null ? undefined : await this.eventBodies.bodyOf(clientId, entry.event_id);
+    const eventBody = body?.toString('utf8');
     return entryPage({ environment, entry, eventBody, curl: this.curlOf(entry, eventBody) });
   }
 
@@ -198,16 +201,6 @@ export class RequestLogsPagesController {
     if (length === undefined || filters['start'] || filters['end']) return filters;
     const now = this.clock.now();
     return { ...filters, start: new Date(now.getTime() - length).toISOString(), end: now.toISOString() };
-  }
-
-  private async bodyOf(
-    actor: DashboardActor,
-    environment: PlatformEnvironment,
-    { event_id }: SingleRequestLogEntryResponse,
-  ): Promise<string | undefined> {
-    if (event_id === null) return undefined;
-    const { clientId } = await this.clients.forEnvironment(actor, environment);
-    return (await this.eventBodies.bodyOf(clientId, event_id))?.toString('utf8');
   }
 }
 

@@ -24,8 +24,7 @@ import {
   type Column,
   type Page,
 } from '../../../infrastructure/pages/index.js';
-import { DAY } from '../../../infrastructure/time/index.js';
-import { MAX_PERIOD_DAYS } from '../reading/request-log-period.js';
+import { MAX_PERIOD } from '../reading/request-log-period.js';
 import type { ListRequestLogsQuery, RequestLogEntryResponse } from '../reading/request-logs.dto.js';
 import { REQUEST_LOG_FILTERS } from '../storage/request-log-filter.js';
 
@@ -74,20 +73,16 @@ export function listPage({ columns, found, problem }: ListPageProps): Page {
         <Problem message={problem} />
         <Filters />
         <Results canBeLive={isFirst}>
-          <Age seconds={found?.secondsOld ?? 0} />
+          {found && found.secondsOld > 1 ? (
+            <p class="hint">
+              {`These entries may be ${Math.ceil(found.secondsOld)} seconds old. Newer ones appear soon.`}
+            </p>
+          ) : null}
           {found ? <List columns={columns} found={found} /> : null}
         </Results>
       </>
     ),
   };
-}
-
-/** Tells users who look for a new entry that it may be missing. */
-function Age({ seconds }: { readonly seconds: number }): VNode | null {
-  if (seconds <= 1) return null;
-  return (
-    <p class="hint">{`These entries may be ${Math.ceil(seconds)} seconds old. Newer ones appear soon.`}</p>
-  );
 }
 
 const TYPES = [
@@ -221,13 +216,7 @@ function columnsOf(
 }
 
 /** Returns what was requested: the method and path, with the tool of an agent; or the event and the host of the endpoint. */
-export function nameOf({
-  method,
-  path,
-  tool,
-  event,
-  url,
-}: Pick<RequestLogEntryResponse, 'method' | 'path' | 'tool' | 'event' | 'url'>): string {
+export function nameOf({ method, path, tool, event, url }: RequestLogEntryResponse): string {
   if (path === null) return `${event} to ${hostOf(url)}`;
   return tool === null ? `${method} ${path}` : `${method} ${path} ${tool}`;
 }
@@ -237,11 +226,8 @@ function hostOf(url: string | null): string {
 }
 
 /** The status code of an entry. Colors and words say whether it counts as a success. */
-export function Status({
-  entry: { type, status_code },
-}: {
-  readonly entry: Pick<RequestLogEntryResponse, 'type' | 'status_code'>;
-}): VNode {
+export function Status({ entry }: { readonly entry: RequestLogEntryResponse }): VNode {
+  const { type, status_code } = entry;
   if (status_code === 0) return <Badge tone="bad">No response</Badge>;
   const hasFailed = type === 'webhook' ? status_code !== 200 : status_code >= 400;
   if (!hasFailed) return <Badge tone="good">{status_code}</Badge>;
@@ -259,7 +245,7 @@ function NoEntries({ newestTime }: Pick<FoundEntries, 'newestTime'>): VNode {
   if (newestTime === undefined && query['cursor'] === undefined) return <NoEntriesYet />;
   const isFiltered = Object.keys(query).some((name) => !NO_FILTERS.has(name) && query[name] !== '');
   const isLongest = query['period'] === LONGEST_PERIOD;
-  const isRecent = newestTime !== undefined && now.getTime() - newestTime.getTime() < MAX_PERIOD_DAYS * DAY;
+  const isRecent = newestTime !== undefined && now.getTime() - newestTime.getTime() < MAX_PERIOD;
   const withPeriod = (bounds: Readonly<Record<string, string>>): string =>
     pathWith(path, query, {
       live: undefined,

@@ -148,17 +148,13 @@ function latestAt(now: Date): Date {
   return new Date(now.getTime() + MAX_CLOCK_SKEW);
 }
 
+const TIMEOUT =
+  'The database took too long to read the request log. Retry the command, or increase REQUEST_LOG_QUERY_TIMEOUT_MS.';
+
 /** Replaces the API's timeout error, which suggests narrower filters, with an error for operators. */
-async function explainTimeout<Result>(query: Promise<Result>): Promise<Result> {
-  try {
-    return await query;
-  } catch (error) {
+function explainTimeout<Result>(query: Promise<Result>): Promise<Result> {
+  return query.catch((error: unknown) => {
     const isTimeout = error instanceof ApiError && error.code === REQUEST_LOG_QUERY_TIMEOUT.code;
-    throw isTimeout
-      ? new OperatorError(
-          'The database took too long to read the request log. Retry the command, or increase REQUEST_LOG_QUERY_TIMEOUT_MS.',
-          { cause: error },
-        )
-      : error;
-  }
+    throw isTimeout ? new OperatorError(TIMEOUT, { cause: error }) : error;
+  });
 }

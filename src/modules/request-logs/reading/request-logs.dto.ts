@@ -343,10 +343,10 @@ const EXAMPLE_REQUEST = {
 };
 
 const EXAMPLE_ATTEMPT = {
+  ...EXAMPLE_REQUEST,
   id: 8_001_234,
   type: 'webhook',
   datetime: '2026-01-31T08:15:30.123Z',
-  method: 'POST',
   path: null,
   url: 'https://hooks.example.com/merchants?token=***',
   event: 'CARD_UPDATED',
@@ -354,8 +354,6 @@ const EXAMPLE_ATTEMPT = {
   latency_ms: 84,
   session_id: EXAMPLE_SESSION,
   task_id: 25_605,
-  external_user_id: 'user-8f3a',
-  tool: null,
   endpoint_id: EXAMPLE_ENDPOINT,
   event_id: EXAMPLE_EVENT,
   reason: 'NON_200',

@@ -1,13 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { AccessibleClients, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../../infrastructure/paging/index.js';
-import { Clock, periodOf, type Period } from '../../../infrastructure/time/index.js';
+import { Clock, periodOf } from '../../../infrastructure/time/index.js';
 import { REQUEST_LOG_NOT_FOUND } from '../request-log-errors.js';
 import { OrganizationTurns } from '../storage/log-reads.js';
-import { validatePeriod, resolvedPeriod } from './request-log-period.js';
+import { validPeriod } from './request-log-period.js';
 import { RequestLogRepository } from '../storage/request-log.repository.js';
 import type { RequestLogEntry, RequestLogPosition } from '../storage/request-log-entry.js';
 import { activeFilters } from '../storage/request-log-filter.js';
@@ -125,14 +124,6 @@ export class RequestLogsService {
   }
 }
 
-/** @throws ApiError INVALID_FIELD if the period is not valid */
-function validPeriod(query: ListRequestLogsQuery, defaultEnd: Date): Required<Period> {
-  const period = resolvedPeriod(query, defaultEnd);
-  const problem = validatePeriod(period);
-  if (problem !== undefined) throw INVALID_FIELD.error(problem);
-  return period;
-}
-
 /** The filters of version 0.2.0, in the order of its cursors, which stay valid. */
 const FIRST_FILTERS = ['type', 'session_id', 'task_id', 'external_user_id', 'event', 'status_code'] as const;
 
@@ -148,15 +139,8 @@ function scopeOf({ clientId, environment }: AttributedClient, query: ListRequest
   if (query.outcome !== undefined) values.set('outcome', query.outcome);
   const first = FIRST_FILTERS.map((name) => values.get(name));
   for (const name of FIRST_FILTERS) values.delete(name);
-  return [
-    'request_logs',
-    clientId,
-    environment,
-    start?.getTime(),
-    end?.getTime(),
-    ...first,
-    ...[...values].flat(),
-  ];
+  const others = [...values].flat();
+  return ['request_logs', clientId, environment, start?.getTime(), end?.getTime(), ...first, ...others];
 }
 
 /**

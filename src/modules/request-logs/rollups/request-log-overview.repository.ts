@@ -5,7 +5,7 @@ import { HOUR, SECOND } from '../../../infrastructure/time/index.js';
 import { REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import type { RequestLogType } from '../storage/request-log-entry.js';
-import { earlier, later, nextFullHour, startOfHour } from './request-log-rollup.js';
+import { earlier, later, nextFullHour, startOf } from './request-log-rollup.js';
 import { ENTRY_COLUMNS, summaryOf, SUMMARY_COLUMNS } from './request-log-summary.repository.js';
 
 /** Entries with the same values of the fields that are not null. */
@@ -91,12 +91,9 @@ export class RequestLogOverviewRepository {
    * @returns `since`, before which entries are not counted yet, and the counts
    * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if a query exceeds the configured timeout
    */
-  async counts({
-    client,
-    start,
-    end,
-    step,
-  }: CountedPeriod): Promise<{ since: Date; counts: readonly EntryCount[] }> {
+  async counts(period: CountedPeriod): Promise<{ since: Date; counts: readonly EntryCount[] }> {
+    const { client, start, end, step } = period;
+    const { clientId, environment } = client;
     // In a statement of its own, so that PostgreSQL knows which part of the log it has to read when it plans the next one.
     // If `until` moves meanwhile, the rollups before the older value and the log after it are still all entries.
     const [progress] = await this.query<{ since: Date; until: Date }>(
@@ -106,25 +103,16 @@ export class RequestLogOverviewRepository {
     const since = progress?.since ?? start;
     const unrolled = later(progress?.until ?? start, start);
     const hours = step % HOUR === 0 ? earlier(nextFullHour(later(since, start)), unrolled) : unrolled;
-    const endOfHours = later(hours, startOfHour(unrolled));
-    const [row] = await this.query<{ counts: CountTuple[] }>(COUNTS, [
-      client.clientId,
-      client.environment,
-      start,
-      unrolled,
-      end,
-      `${step / SECOND} seconds`,
-      hours,
-      endOfHours,
-    ]);
+    const endOfHours = later(hours, startOf(HOUR, unrolled));
+    const seconds = `${step / SECOND} seconds`;
+    const parameters = [clientId, environment, start, unrolled, end, seconds, hours, endOfHours];
+    const [row] = await this.query<{ counts: CountTuple[] }>(COUNTS, parameters);
     return { since, counts: (row?.counts ?? []).map(toCount) };
   }
 
-  private async query<Row extends object>(statement: string, parameters: readonly unknown[]): Promise<Row[]> {
-    try {
-      return await this.reads.query<Row>(statement, parameters);
-    } catch (error) {
+  private query<Row extends object>(statement: string, parameters: readonly unknown[]): Promise<Row[]> {
+    return this.reads.query<Row>(statement, parameters).catch((error: unknown) => {
       throw error instanceof QueryTimeout ? REQUEST_LOG_QUERY_TIMEOUT.error() : error;
-    }
+    });
   }
 }

@@ -149,10 +149,9 @@ function groupedBy<Key>(
 ): Map<Key, EntryCount[]> {
   const groups = new Map<Key, EntryCount[]>();
   for (const count of counts) {
-    const key = keyOf(count);
-    const group = groups.get(key);
-    if (group) group.push(count);
-    else groups.set(key, [count]);
+    const group = groups.get(keyOf(count)) ?? [];
+    group.push(count);
+    groups.set(keyOf(count), group);
   }
   return groups;
 }

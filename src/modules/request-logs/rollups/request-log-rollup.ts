@@ -8,14 +8,9 @@ export const EXACT_LATENCIES = 8;
 /** Each bucket above them is wider by this factor, so that its middle is within 10 % of every latency in it. */
 export const BUCKET_GROWTH = 1.2;
 
-/** Returns the start of the slice that contains the time. */
-export function startOfSlice(time: Date): Date {
-  return new Date(Math.floor(time.getTime() / SLICE) * SLICE);
-}
-
-/** Returns the start of the hour that contains the time. */
-export function startOfHour(time: Date): Date {
-  return new Date(Math.floor(time.getTime() / HOUR) * HOUR);
+/** Returns the start of the slice, hour or day in UTC that contains the time. @param length milliseconds */
+export function startOf(length: number, time: Date): Date {
+  return new Date(Math.floor(time.getTime() / length) * length);
 }
 
 /** Returns the first full hour that is not before the time. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { settledId, Transaction } from '../../../infrastructure/database/index.js';
-import { HOUR, SECOND } from '../../../infrastructure/time/index.js';
-import { earlier, startOfHour } from './request-log-rollup.js';
+import { HOUR, SECOND, DAY } from '../../../infrastructure/time/index.js';
+import { earlier, startOf } from './request-log-rollup.js';
 import {
   ENTRY_COLUMNS,
   hoursOf,
@@ -92,7 +92,7 @@ export class RequestLogRollupsRepository {
   /** Replaces the rollups of the slices from `start` to `end`. They must not have entries after the hour of `start`. */
   async replaceSlices(start: Date, end: Date): Promise<void> {
     await this.query('DELETE FROM request_log_rollup WHERE start >= $1 AND start < $2', [start, end]);
-    const endOfHour = new Date(startOfHour(start).getTime() + HOUR);
+    const endOfHour = new Date(startOf(HOUR, start).getTime() + HOUR);
     await this.query(INSERT_SLICES, [start, earlier(end, endOfHour)]);
   }
 
@@ -116,9 +116,9 @@ export class RequestLogRollupsRepository {
   /** Returns the hour of the newest entry before this time on the same day (in UTC), or the start of the day if there is none. */
   async newestHourBefore(time: Date): Promise<Date> {
     const newest = new Date(time.getTime() - 1);
-    const day = startOfDay(newest);
+    const day = startOf(DAY, newest);
     if (!(await this.hasEntries(day, time))) return day;
-    let hour = startOfHour(newest);
+    let hour = startOf(HOUR, newest);
     while (hour > day && !(await this.hasEntries(hour, time))) hour = new Date(hour.getTime() - HOUR);
     return hour;
   }
@@ -160,11 +160,4 @@ export class RequestLogRollupsRepository {
   private query<Result>(statement: string, parameters?: unknown[]): Promise<Result> {
     return this.transaction.manager.query<Result>(statement, parameters);
   }
-}
-
-/** Returns the start of the day in UTC. */
-function startOfDay(time: Date): Date {
-  const start = new Date(time);
-  start.setUTCHours(0, 0, 0, 0);
-  return start;
 }

@@ -3,9 +3,9 @@ import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { OperatorError } from '../../../infrastructure/errors/index.js';
 import { isDatabaseUnavailable, JobLock, Transactional } from '../../../infrastructure/database/index.js';
-import { Clock, DAY, MINUTE, SECOND, type Period } from '../../../infrastructure/time/index.js';
+import { Clock, DAY, MINUTE, SECOND, type Period, HOUR } from '../../../infrastructure/time/index.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
-import { earlier, later, nextFullHour, SLICE, startOfHour, startOfSlice } from './request-log-rollup.js';
+import { earlier, later, nextFullHour, SLICE, startOf } from './request-log-rollup.js';
 import { RequestLogRollupsRepository, type RollupProgress } from './request-log-rollups.repository.js';
 
 /** The name of the job's lock. */
@@ -75,7 +75,7 @@ export class RequestLogRollupsService implements OnApplicationShutdown {
    * @param stopped ends the work early; the next call continues
    */
   async update(stopped?: AbortSignal): Promise<void> {
-    const closed = startOfSlice(new Date(this.clock.milliseconds() - CLOSING_DELAY));
+    const closed = startOf(SLICE, new Date(this.clock.milliseconds() - CLOSING_DELAY));
     const settledId = await this.repository.settledId();
     if (settledId !== undefined) {
       await this.repository.start(closed, settledId);
@@ -110,8 +110,8 @@ export class RequestLogRollupsService implements OnApplicationShutdown {
   async rebuild({ start, end = this.clock.now() }: Period): Promise<Required<Period>> {
     await this.update();
     const oldest = this.oldestKept();
-    const first = start ? later(startOfSlice(start), oldest) : oldest;
-    const afterEnd = following(startOfSlice(end));
+    const first = start ? later(startOf(SLICE, start), oldest) : oldest;
+    const afterEnd = following(startOf(SLICE, end));
     const last = earlier(afterEnd, (await this.repository.progress())?.until ?? afterEnd);
     for (let position = last; position > first;) {
       const next = await this.replaceBefore(position, first);
@@ -180,8 +180,8 @@ export class RequestLogRollupsService implements OnApplicationShutdown {
   /** Replaces the slices from `start` to `end`, and the rollups of their hours that have all slices. */
   private async replace(start: Date, end: Date, { since, until }: RollupProgress): Promise<void> {
     await this.repository.replaceSlices(start, end);
-    const firstHour = startOfHour(start);
-    const endOfHours = startOfHour(earlier(nextFullHour(end), until));
+    const firstHour = startOf(HOUR, start);
+    const endOfHours = startOf(HOUR, earlier(nextFullHour(end), until));
     if (firstHour >= since && firstHour < endOfHours)
       await this.repository.replaceHours(firstHour, endOfHours);
   }
@@ -189,14 +189,10 @@ export class RequestLogRollupsService implements OnApplicationShutdown {
   /** The log of the days before this one is dropped. */
   private oldestKept(): Date {
     const { retentionDays } = this.configuration;
-    return startOfDay(new Date(this.clock.milliseconds() - retentionDays * DAY));
+    return startOf(DAY, new Date(this.clock.milliseconds() - retentionDays * DAY));
   }
 }
 
 function following(slice: Date): Date {
   return new Date(slice.getTime() + SLICE);
-}
-
-function startOfDay(time: Date): Date {
-  return new Date(Math.floor(time.getTime() / DAY) * DAY);
 }

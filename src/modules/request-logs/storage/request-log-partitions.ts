@@ -23,30 +23,20 @@ export class RequestLogPartitions {
   async inspect(): Promise<PartitionReport> {
     const partitions = await this.daily.status('request_log');
     const now = this.clock.milliseconds();
+    const days = { today: new Date(now), tomorrow: new Date(now + DAY) };
+    const problems = Object.entries(days)
+      .filter(([, time]) => !partitions.some(({ from, to }) => from && to && from <= time && time < to))
+      .map(
+        ([name, time]) =>
+          `There is no partition for ${name}, ${time.toISOString().slice(0, 10)}. Start a process with ` +
+          'BACKGROUND_WORK=on or worker.js; it creates the partition.',
+      );
     const misplaced = countMisplaced(partitions);
-    return {
-      partitions,
-      problems: [
-        ...missingPartition(partitions, 'today', new Date(now)),
-        ...missingPartition(partitions, 'tomorrow', new Date(now + DAY)),
-        ...(misplaced > 0
-          ? [
-              `The default partition contains ${misplaced === 1 ? '1 entry' : `${misplaced} entries`} for days that ` +
-                'have no partition. Check that a process runs the background work and that all clocks are correct.',
-            ]
-          : []),
-      ],
-    };
+    if (misplaced > 0)
+      problems.push(
+        `The default partition contains ${misplaced === 1 ? '1 entry' : `${misplaced} entries`} for days that ` +
+          'have no partition. Check that a process runs the background work and that all clocks are correct.',
+      );
+    return { partitions, problems };
   }
-}
-
-function missingPartition(partitions: readonly PartitionStatus[], name: string, time: Date): string[] {
-  const exists = partitions.some(({ from, to }) => from && to && from <= time && time < to);
-  const day = time.toISOString().slice(0, 10);
-  return exists
-    ? []
-    : [
-        `There is no partition for ${name}, ${day}. Start a process with BACKGROUND_WORK=on or worker.js; it creates ` +
-          'the partition.',
-      ];
 }

@@ -188,18 +188,10 @@ export class RequestLogRepository {
     { client, period, filter }: RequestLogSelection,
     { before, limit }: { readonly before: RequestLogPosition | undefined; readonly limit: number },
   ): Promise<RequestLogEntry[]> {
-    return this.select(
-      `created_at >= $3 AND created_at <= $4 AND (created_at, id) < ($4, $5)${conditions(filter, 7)}
-       ORDER BY created_at DESC, id DESC LIMIT $6`,
-      [
-        client.clientId,
-        client.environment,
-        period.start,
-        before?.createdAt ?? period.end,
-        before?.id ?? ABOVE_ALL_IDS,
-        limit,
-        ...activeFilters(filter).map(({ value }) => value),
-      ],
+    return this.page(
+      { client, filter, period: { start: period.start, end: before?.createdAt ?? period.end } },
+      'AND (created_at, id) < ($4, $5) ORDER BY created_at DESC, id DESC',
+      { id: before?.id ?? ABOVE_ALL_IDS, limit },
       before ? { before: before.createdAt } : { clientId: client.clientId },
     );
   }
@@ -214,18 +206,10 @@ export class RequestLogRepository {
     { client, period, filter }: RequestLogSelection,
     { after, limit }: { readonly after: RequestLogPosition | undefined; readonly limit: number },
   ): Promise<RequestLogEntry[]> {
-    return this.select(
-      `created_at >= $3 AND created_at <= $4 AND (created_at, id) > ($3, $5)${conditions(filter, 7)}
-       ORDER BY created_at, id LIMIT $6`,
-      [
-        client.clientId,
-        client.environment,
-        after?.createdAt ?? period.start,
-        period.end,
-        after?.id ?? BELOW_ALL_IDS,
-        limit,
-        ...activeFilters(filter).map(({ value }) => value),
-      ],
+    return this.page(
+      { client, filter, period: { start: after?.createdAt ?? period.start, end: period.end } },
+      'AND (created_at, id) > ($3, $5) ORDER BY created_at, id',
+      { id: after?.id ?? BELOW_ALL_IDS, limit },
     );
   }
 
@@ -286,14 +270,19 @@ export class RequestLogRepository {
     }));
   }
 
-  private select(
-    condition: string,
-    parameters: readonly unknown[],
+  /** @param order a condition on the position of the entries ($4 or $3, $5), and their order */
+  private page(
+    { client, period, filter }: RequestLogSelection,
+    order: string,
+    { id, limit }: { readonly id: number; readonly limit: number },
     options?: LogReadOptions,
   ): Promise<RequestLogEntry[]> {
+    const filters = activeFilters(filter).map(({ value }) => value);
     return this.query(
-      `SELECT ${COLUMNS} FROM request_log WHERE client_id = $1 AND environment = $2 AND ${condition}`,
-      parameters,
+      `SELECT ${COLUMNS} FROM request_log
+        WHERE client_id = $1 AND environment = $2 AND created_at >= $3 AND created_at <= $4${conditions(filter, 7)}
+          ${order} LIMIT $6`,
+      [client.clientId, client.environment, period.start, period.end, id, limit, ...filters],
       options,
     );
   }
@@ -319,14 +308,7 @@ function conditions(filter: RequestLogFilter, firstParameter: number): string {
 function entryOf(row: Row): RequestLogEntry {
   const { id, taskId, endpointId, eventId, number, reason, responseBody, ...others } = row;
   const { dns, connect, tls, firstByte, ...entry } = others;
-  const phases = { dns, connect, tls, firstByte };
-  const attempt = {
-    eventId,
-    number,
-    reason,
-    phases,
-    ...(responseBody === undefined ? {} : { responseBody }),
-  };
+  const attempt = { eventId, number, reason, responseBody, phases: { dns, connect, tls, firstByte } };
   return {
     ...entry,
     id: Number(id),

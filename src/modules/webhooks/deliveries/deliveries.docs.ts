@@ -4,6 +4,7 @@ import {
   WEBHOOK_ENDPOINT_DISABLED,
   WEBHOOK_ENDPOINT_NOT_FOUND,
 } from '../endpoints/webhook-endpoint-errors.js';
+import { ENDPOINT_ID_PARAMETER } from '../endpoints/webhook-endpoints.docs.js';
 import {
   QueuedDeliveriesResponse,
   RecoverRequest,
@@ -14,15 +15,6 @@ import {
 } from './deliveries.dto.js';
 import { notSubscribed, UNKNOWN_EVENT } from './deliveries.service.js';
 
-const ID = {
-  id: {
-    component: 'WebhookEndpointIdParameter',
-    schema: 'uuid',
-    description: 'The `id` of the endpoint.',
-    example: 'c7d1a3b2-6a7e-4a4e-9a57-2f8f0d3b5c11',
-  },
-} as const;
-
 export const TEST_ENDPOINT: OperationDocument = {
   operationId: 'testWebhookEndpoint',
   summary: 'Test a webhook endpoint',
@@ -30,7 +22,7 @@ export const TEST_ENDPOINT: OperationDocument = {
     'Sends an example event to the endpoint, signed like every event, and returns the result. Use it after you set up ' +
     'an endpoint, and when deliveries fail. The event is sent once, regardless of the response and of the status and ' +
     'events of the endpoint, and appears in the request log. The operation takes up to 10 seconds.',
-  pathParameters: ID,
+  pathParameters: ENDPOINT_ID_PARAMETER,
   body: TestWebhookEndpointRequest,
   response: TestedWebhookEndpointResponse,
   responseDescription: 'The event was sent. `received` tells whether it counts as received.',
@@ -45,7 +37,7 @@ export const REDELIVER_EVENT: OperationDocument = {
     'Use it if your receiver lost an event. An event that is still being retried keeps its remaining attempts and gets no ' +
     'further ones: `queued` is 0. Events are retained as long as the request log. The endpoint must be subscribed to the ' +
     'event. If it is paused, the event waits.',
-  pathParameters: ID,
+  pathParameters: ENDPOINT_ID_PARAMETER,
   body: RedeliverRequest,
   response: QueuedDeliveriesResponse,
   responseDescription: 'The delivery is queued, or was already.',
@@ -66,7 +58,7 @@ export const RECOVER_EVENTS: OperationDocument = {
     'outage of your receiver. The service does this in the background. An endpoint has one recovery at a time: while one ' +
     'is running, the response describes that one. Events with pending retries are skipped, so you can safely repeat the ' +
     'request.',
-  pathParameters: ID,
+  pathParameters: ENDPOINT_ID_PARAMETER,
   body: RecoverRequest,
   response: RecoveryResponse,
   status: 202,
@@ -80,7 +72,7 @@ export const GET_RECOVERY: OperationDocument = {
   summary: 'Get the last recovery of a webhook endpoint',
   description:
     'Returns how far the last recovery has come. Use it after you requested one, until it is finished.',
-  pathParameters: ID,
+  pathParameters: ENDPOINT_ID_PARAMETER,
   response: RecoveryResponse,
   responseDescription: 'The last recovery.',
   responseExample: { status: 'finished', finished_at: '2026-01-31T08:15:31.500Z' },

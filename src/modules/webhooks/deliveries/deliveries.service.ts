@@ -35,11 +35,7 @@ export class DeliveriesService {
   ) {}
 
   /** Makes a single attempt during the request, in the same way as the worker. */
-  async test(
-    actor: DashboardActor,
-    id: string,
-    event: EventName = 'AUTHENTICATED',
-  ): Promise<TestedWebhookEndpointResponse> {
+  async test(actor: DashboardActor, id: string, event: EventName): Promise<TestedWebhookEndpointResponse> {
     const endpoint = await this.endpoints.require(actor, id);
     const delivery = await this.publisher.publishTest(endpoint, event);
     const outcome = await this.sender.send(delivery);

@@ -7,16 +7,8 @@ import type { OwnedWebhookEndpoint } from '../endpoints/webhook-endpoints.servic
 import { PublishedEventsRepository } from '../events/published-events.repository.js';
 
 /** An attempt to deliver an event to an endpoint, from the request log. */
-export interface DeliveryAttempt {
-  /** ID of the entry in the request log. */
-  readonly id: number;
-  readonly createdAt: Date;
-  readonly event: string | null;
-  readonly eventId: string;
-  readonly statusCode: number;
-  /** Null if the attempt succeeded. */
-  readonly reason: string | null;
-}
+type DeliveryAttempt = Pick<RequestLogEntry, 'id' | 'createdAt' | 'event' | 'statusCode'> &
+  Pick<NonNullable<RequestLogEntry['attempt']>, 'eventId' | 'reason'>;
 
 /** The recent deliveries of an endpoint. */
 export interface EndpointActivity {

@@ -15,7 +15,8 @@ import {
   WebhookEndpointResponse,
 } from './webhook-endpoints.dto.js';
 
-const ID = {
+/** The path parameter of operations on one endpoint. */
+export const ENDPOINT_ID_PARAMETER = {
   id: {
     component: 'WebhookEndpointIdParameter',
     schema: 'uuid',
@@ -42,7 +43,7 @@ export const GET_ENDPOINT: OperationDocument = {
   operationId: 'getWebhookEndpoint',
   summary: 'Get a webhook endpoint',
   description: `Returns one endpoint. Use it if you stored the ID of the endpoint. ${ACCESS}`,
-  pathParameters: ID,
+  pathParameters: ENDPOINT_ID_PARAMETER,
   response: WebhookEndpointResponse,
   responseDescription: 'The endpoint.',
   errors: [ENVIRONMENT_MISMATCH, WEBHOOK_ENDPOINT_NOT_FOUND],
@@ -69,7 +70,7 @@ export const UPDATE_ENDPOINT: OperationDocument = {
     'Use it when your receiver moves, to choose events, to pause and resume deliveries, and to enable an endpoint that ' +
     'the service has disabled. A new URL applies to events that are published afterwards. ' +
     `${ACCESS} Audited as \`webhook.update\` if something changed.`,
-  pathParameters: ID,
+  pathParameters: ENDPOINT_ID_PARAMETER,
   body: UpdateWebhookEndpointRequest,
   response: WebhookEndpointResponse,
   responseDescription: 'The updated endpoint.',
@@ -82,7 +83,7 @@ export const DELETE_ENDPOINT: OperationDocument = {
   description:
     'Deletes an endpoint and its pending deliveries. Use it when you no longer operate the receiver. ' +
     `${ACCESS} Audited as \`webhook.delete\`.`,
-  pathParameters: ID,
+  pathParameters: ENDPOINT_ID_PARAMETER,
   response: WebhookEndpointResponse,
   responseDescription: 'The deleted endpoint.',
   errors: [ENVIRONMENT_MISMATCH, WEBHOOK_ENDPOINT_NOT_FOUND],

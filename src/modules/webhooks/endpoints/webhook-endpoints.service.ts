@@ -236,14 +236,6 @@ function changesOf(
   return Object.fromEntries(changed);
 }
 
-function statusOf(
-  { disabledAt }: WebhookEndpoint,
-  health?: EndpointHealth,
-): WebhookEndpointResponse['status'] {
-  if (disabledAt) return 'disabled';
-  return health?.paused ? 'paused' : 'enabled';
-}
-
 function toResponse(endpoint: OwnedWebhookEndpoint, health?: EndpointHealth): WebhookEndpointResponse {
   const { id, url, description, client, createdAt, events, disabledAt } = endpoint;
   return {
@@ -253,7 +245,7 @@ function toResponse(endpoint: OwnedWebhookEndpoint, health?: EndpointHealth): We
     environment: client.environment,
     created_at: createdAt,
     events,
-    status: statusOf(endpoint, health),
+    status: disabledAt ? 'disabled' : health?.paused ? 'paused' : 'enabled',
     health: {
       last_success_at: health?.lastSuccessAt ?? null,
       consecutive_failures: health?.consecutiveFailures ?? 0,

@@ -2,15 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import { AccessibleClients, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import { INVALID_FIELD, NOT_FOUND } from '../../../infrastructure/errors/index.js';
+import { NOT_FOUND } from '../../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../../infrastructure/paging/index.js';
-import { Clock, DAY, periodOf } from '../../../infrastructure/time/index.js';
+import { Clock, periodOf } from '../../../infrastructure/time/index.js';
 import {
-  MAX_PERIOD_DAYS,
+  MAX_PERIOD,
   OrganizationTurns,
   RequestLogRepository,
-  validatePeriod,
+  validPeriod,
   type AttemptSummary,
 } from '../../request-logs/index.js';
 import type { ListEventsQuery } from './published-events.dto.js';
@@ -73,10 +73,8 @@ export class PublishedEventsService {
     const client = await this.clients.forEnvironment(actor, environment);
     const scope = scopeOf(client, query);
     const previous = query.cursor === undefined ? undefined : this.decodeCursor(query.cursor, scope);
-    const { start, end = previous?.end ?? this.clock.now() } = periodOf(query);
-    const period = { start: start ?? new Date(end.getTime() - MAX_PERIOD_DAYS * DAY), end };
-    const problem = validatePeriod(period);
-    if (problem !== undefined) throw INVALID_FIELD.error(problem);
+    const period = validPeriod(query, previous?.end ?? this.clock.now(), MAX_PERIOD);
+    const { end } = period;
     return this.turns.run(actor.organizationId, async () => {
       // One more event shows whether there is a next page.
       const found = await this.repository.newest(

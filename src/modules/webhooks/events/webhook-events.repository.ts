@@ -37,23 +37,14 @@ export class WebhookEventsRepository implements EventBodies {
     });
   }
 
-  async add(event: NewEvent): Promise<void> {
+  /** Stores an event that tests an endpoint. */
+  async addTest(event: Omit<NewEvent, 'isTest'>): Promise<void> {
+    const { id, createdAt, clientId, environment, name, sessionId, taskId, externalUserId, body } = event;
     await this.transaction.manager.query(
       `INSERT INTO webhook_event (id, created_at, client_id, environment, event, session_id, task_id,
                                   external_user_id, body, is_test)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-      [
-        event.id,
-        event.createdAt,
-        event.clientId,
-        event.environment,
-        event.name,
-        event.sessionId,
-        event.taskId,
-        event.externalUserId,
-        event.body,
-        event.isTest,
-      ],
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, true)`,
+      [id, createdAt, clientId, environment, name, sessionId, taskId, externalUserId, body],
     );
   }
 

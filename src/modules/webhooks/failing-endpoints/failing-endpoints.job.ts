@@ -34,12 +34,16 @@ export class FailingEndpointsJob {
     await this.lock.runExclusively('failing-endpoints', async () => {
       const times = timesOf(this.configuration);
       if (times) {
-        await this.forEach(await this.repository.toWarn(times), (endpoint) => this.warn(endpoint, times));
+        await this.forEach(await this.repository.toWarn(times), async (endpoint) =>
+          this.notify(endpoint, this.emails.sendWarning(endpoint, times.untilDisabled)),
+        );
         await this.forEach(await this.repository.toDisable(times), (endpoint) =>
           this.disable(endpoint, times),
         );
       }
-      await this.forEach(await this.repository.toAnnounce(), (endpoint) => this.announce(endpoint));
+      await this.forEach(await this.repository.toAnnounce(), async (endpoint) =>
+        this.notify(endpoint, this.emails.sendDisabled(endpoint)),
+      );
       for (const id of await this.repository.withDeliveries())
         while (await this.repository.dropDeliveries(id));
     });
@@ -57,9 +61,8 @@ export class FailingEndpointsJob {
     }
   }
 
-  private async warn(endpoint: FailingEndpoint, { untilDisabled }: FailingTimes): Promise<void> {
-    if (await this.emails.sendWarning(endpoint, untilDisabled))
-      await this.repository.noteNotified(endpoint.id, this.clock.now());
+  private async notify({ id }: FailingEndpoint, sending: Promise<boolean>): Promise<void> {
+    if (await sending) await this.repository.noteNotified(id, this.clock.now());
   }
 
   @Transactional()
@@ -74,11 +77,6 @@ export class FailingEndpointsJob {
       actor: { organizationId, ...SYSTEM },
       target: { name: maskedUrl(url), environment },
     });
-  }
-
-  private async announce(endpoint: FailingEndpoint): Promise<void> {
-    if (await this.emails.sendDisabled(endpoint))
-      await this.repository.noteNotified(endpoint.id, this.clock.now());
   }
 }
 

@@ -43,7 +43,17 @@ export function testPage(
       <>
         <Problem message={problem} />
         {result ? <TestResult result={result} /> : null}
-        {result?.received ? <NextStep path={path} isDisabled={disabledAt !== null} /> : null}
+        {result?.received && disabledAt ? (
+          <p>
+            The receiver works. Go back to the <a href={path}>endpoint</a> to enable it.
+          </p>
+        ) : null}
+        {result?.received && !disabledAt ? (
+          <p>
+            The receiver works. If deliveries failed before,{' '}
+            <a href={`${path}/recover`}>recover the events</a> that it has missed.
+          </p>
+        ) : null}
         <Form action={`${path}/test`}>
           <p>
             The service sends an example event to <code>{url}</code>, signed like every event, and shows the
@@ -63,21 +73,6 @@ export function testPage(
       </>
     ),
   };
-}
-
-function NextStep({ path, isDisabled }: { readonly path: string; readonly isDisabled: boolean }): VNode {
-  if (isDisabled)
-    return (
-      <p>
-        The receiver works. Go back to the <a href={path}>endpoint</a> to enable it.
-      </p>
-    );
-  return (
-    <p>
-      The receiver works. If deliveries failed before, <a href={`${path}/recover`}>recover the events</a> that
-      it has missed.
-    </p>
-  );
 }
 
 function TestResult({ result }: { readonly result: TestedWebhookEndpointResponse }): VNode {
@@ -124,7 +119,7 @@ export function recoveryPage(props: RecoveryProps): Page {
           events that are still waiting: the service retries those automatically.
         </p>
         <Results canBeLive={recovery.status === 'running'}>
-          <LastRecovery recovery={recovery} path={path} />
+          <LastRecovery {...props} />
           <Allowed operation="recoverWebhooks">
             <NextRecovery {...props} />
           </Allowed>
@@ -134,11 +129,7 @@ export function recoveryPage(props: RecoveryProps): Page {
   };
 }
 
-/** @param path of the page of the endpoint */
-function LastRecovery({
-  recovery,
-  path,
-}: Pick<RecoveryProps, 'recovery'> & { readonly path: string }): VNode | null {
+function LastRecovery({ endpoint, recovery }: RecoveryProps): VNode {
   const { status, since, queued, requested_at: requestedAt, finished_at: finishedAt } = recovery;
   if (status === 'none') return <p>There has been no recovery of this endpoint yet.</p>;
   return (
@@ -161,7 +152,7 @@ function LastRecovery({
       {status === 'running' ? null : (
         <p>
           {queued === 0 ? 'The recovery found no event to send again.' : 'Check that the events arrived:'}{' '}
-          <a href={path}>Recent deliveries of the endpoint</a>
+          <a href={endpointPath(endpoint.environment, endpoint.id)}>Recent deliveries of the endpoint</a>
         </p>
       )}
     </>
@@ -171,7 +162,9 @@ function LastRecovery({
 /** The form, or why there is none now. */
 function NextRecovery({ endpoint, recovery, since, problem }: RecoveryProps): VNode {
   const { now } = usePage();
-  const { environment, id, health, status } = endpoint;
+  const { environment, id, status } = endpoint;
+  const { last_success_at: lastSuccess } = endpoint.health;
+  const dayAgo = new Date(now.getTime() - DAY);
   const path = endpointPath(environment, id);
   if (recovery.status === 'running') return <p>You can start another recovery when this one has finished.</p>;
   if (status === 'disabled')
@@ -187,7 +180,7 @@ function NextRecovery({ endpoint, recovery, since, problem }: RecoveryProps): VN
         name="since"
         label="Send missed events since"
         hint="If in doubt, choose an earlier time: only events that were not received are sent."
-        value={since ?? suggestedStart(health.last_success_at, now)}
+        value={since ?? (lastSuccess && lastSuccess < dayAgo ? lastSuccess : dayAgo)}
         error={problem}
       />
       {status === 'paused' ? <p>The endpoint is paused: recovered events wait until you resume it.</p> : null}
@@ -196,10 +189,4 @@ function NextRecovery({ endpoint, recovery, since, problem }: RecoveryProps): VN
       </div>
     </Form>
   );
-}
-
-/** Returns the time of the last success or a day ago, whichever is earlier. */
-function suggestedStart(lastSuccess: Date | null, now: Date): Date {
-  const dayAgo = now.getTime() - DAY;
-  return new Date(Math.min(lastSuccess?.getTime() ?? dayAgo, dayAgo));
 }

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { Badge, dashboardPath, type Page, type Tone } from '../../../infrastructure/pages/index.js';
+import type { AttemptSummary } from '../../request-logs/index.js';
 import type { WebhookEndpointResponse } from '../endpoints/webhook-endpoints.dto.js';
 
 /** Returns the link to the list of endpoints. */
@@ -8,13 +9,9 @@ export function endpointList(environment: PlatformEnvironment): NonNullable<Page
   return { title: 'Webhook endpoints', path: dashboardPath(environment, 'webhook-endpoints') };
 }
 
-/** Returns the path of the page of an endpoint, or of one of the pages below it. */
-export function endpointPath(
-  environment: PlatformEnvironment,
-  id: string,
-  ...below: readonly string[]
-): string {
-  return dashboardPath(environment, 'webhook-endpoints', id, ...below);
+/** Returns the path of the page of an endpoint. */
+export function endpointPath(environment: PlatformEnvironment, id: string): string {
+  return dashboardPath(environment, 'webhook-endpoints', id);
 }
 
 const STATUSES: Readonly<Record<WebhookEndpointResponse['status'], readonly [Tone, string]>> = {
@@ -24,22 +21,15 @@ const STATUSES: Readonly<Record<WebhookEndpointResponse['status'], readonly [Ton
 };
 
 /** The status of an endpoint, and whether its deliveries fail. */
-export function EndpointStatus({
-  endpoint: { status, health },
-}: {
-  readonly endpoint: WebhookEndpointResponse;
-}): VNode {
+export function EndpointStatus({ endpoint }: { readonly endpoint: WebhookEndpointResponse }): VNode {
+  const { status, health } = endpoint;
   const [tone, label] = STATUSES[status];
   const isFailing = status === 'enabled' && health.consecutive_failures > 0;
   return (
     <span>
       <Badge tone={tone}>{label}</Badge>
-      {isFailing ? (
-        <>
-          {' '}
-          <Badge tone="bad">{health.throttled ? 'Failing, throttled' : 'Failing'}</Badge>
-        </>
-      ) : null}
+      {isFailing ? ' ' : null}
+      {isFailing ? <Badge tone="bad">{health.throttled ? 'Failing, throttled' : 'Failing'}</Badge> : null}
     </span>
   );
 }
@@ -60,11 +50,7 @@ const REASONS: Readonly<Record<string, string>> = {
 export function AttemptResult({
   statusCode,
   reason,
-}: {
-  readonly statusCode: number;
-  /** Null if the attempt succeeded. */
-  readonly reason: string | null;
-}): VNode {
+}: Pick<AttemptSummary['last'], 'statusCode' | 'reason'>): VNode {
   if (reason === null) return <Badge tone="good">{`Received (${statusCode})`}</Badge>;
   return (
     <Badge tone="bad">{reason === 'NON_200' ? `HTTP ${statusCode}` : (REASONS[reason] ?? reason)}</Badge>

@@ -1,7 +1,16 @@
-import { Controller, Get, Param, Post } from '@nestjs/common';
-import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
+import {
+  Controller,
+  createParamDecorator,
+  Get,
+  Injectable,
+  Post,
+  type ExecutionContext,
+  type PipeTransform,
+} from '@nestjs/common';
+import type { Request } from 'express';
+import { CurrentActor, dashboardActorOf, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import type { FormFields } from '../../../infrastructure/http/index.js';
+import { environmentOf, type FormFields } from '../../../infrastructure/http/index.js';
 import {
   DashboardAction,
   DashboardPage,
@@ -18,7 +27,10 @@ import {
   CreateWebhookEndpointRequest,
   UpdateWebhookEndpointRequest,
 } from '../endpoints/webhook-endpoints.dto.js';
-import { WebhookEndpointsService } from '../endpoints/webhook-endpoints.service.js';
+import {
+  WebhookEndpointsService,
+  type OwnedWebhookEndpoint,
+} from '../endpoints/webhook-endpoints.service.js';
 import { RecoverRequest, TestWebhookEndpointRequest } from '../deliveries/deliveries.dto.js';
 import { DeliveriesService } from '../deliveries/deliveries.service.js';
 import { RecentDeliveries } from '../deliveries/recent-deliveries.js';
@@ -33,6 +45,23 @@ import {
   newEndpointPage,
   type EndpointFields,
 } from './endpoints.pages.js';
+
+/** Finds the endpoint in the path of a page, in the environment that the page shows. */
+@Injectable()
+class EndpointPipe implements PipeTransform<Request, Promise<OwnedWebhookEndpoint>> {
+  constructor(private readonly endpoints: WebhookEndpointsService) {}
+
+  transform(request: Request): Promise<OwnedWebhookEndpoint> {
+    const environment = environmentOf(request.path) as PlatformEnvironment;
+    return this.endpoints.requireIn(dashboardActorOf(request), environment, String(request.params['id']));
+  }
+}
+
+const PathEndpoint = createParamDecorator((_data: unknown, context: ExecutionContext) =>
+  context.switchToHttp().getRequest<Request>(),
+);
+/** Handler parameter: the endpoint in the path. */
+const Endpoint = (): ParameterDecorator => PathEndpoint(EndpointPipe);
 
 /** The pages about webhook endpoints, and about what is sent to them. */
 @Controller(inEachEnvironment('webhook-endpoints'))
@@ -57,12 +86,10 @@ export class EndpointsPagesController {
   @DashboardPage('getWebhookEndpoint')
   async get(
     @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Param('id') id: string,
+    @Endpoint() endpoint: OwnedWebhookEndpoint,
   ): Promise<PageResponse> {
-    const endpoint = await this.endpoints.requireIn(actor, environment, id);
     const [response, activity] = await Promise.all([
-      this.endpoints.get(actor, id),
+      this.endpoints.get(actor, endpoint.id),
       this.recentDeliveries.of(actor, endpoint),
     ]);
     return endpointPage(response, activity);
@@ -93,29 +120,20 @@ export class EndpointsPagesController {
 
   @Get(':id/edit')
   @DashboardPage('updateWebhookEndpoint')
-  async startEditing(
-    @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Param('id') id: string,
-  ): Promise<PageResponse> {
-    const { url, description, events } = await this.endpoints.requireIn(actor, environment, id);
-    return editEndpointPage(endpointPath(environment, id), {
-      url,
-      description: description ?? undefined,
-      events: events ?? [],
-    });
+  startEditing(@Endpoint() endpoint: OwnedWebhookEndpoint): PageResponse {
+    const { url, description, events } = endpoint;
+    const fields = { url, description: description ?? undefined, events: events ?? [] };
+    return editEndpointPage(pathOf(endpoint), fields);
   }
 
   @Post(':id/edit')
   @DashboardAction('updateWebhookEndpoint')
-  async edit(
+  edit(
     @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Param('id') id: string,
+    @Endpoint() endpoint: OwnedWebhookEndpoint,
     @FormBody() form: FormFields,
   ): Promise<PageResponse> {
-    await this.endpoints.requireIn(actor, environment, id);
-    const path = endpointPath(environment, id);
+    const path = pathOf(endpoint);
     const fields = fieldsOf(form);
     return submitted(
       async () => {
@@ -125,7 +143,7 @@ export class EndpointsPagesController {
           description: fields.description ?? null,
           events: fields.events.length === 0 ? null : fields.events,
         });
-        await this.endpoints.update(actor, id, request);
+        await this.endpoints.update(actor, endpoint.id, request);
         return { redirectTo: `${path}?done=saved` };
       },
       (problem) => editEndpointPage(path, fields, problem),
@@ -136,63 +154,49 @@ export class EndpointsPagesController {
   @DashboardAction('updateWebhookEndpoint')
   async setStatus(
     @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Param('id') id: string,
+    @Endpoint() endpoint: OwnedWebhookEndpoint,
     @FormBody() form: FormFields,
   ): Promise<PageResponse> {
-    const { disabledAt } = await this.endpoints.requireIn(actor, environment, id);
     const { status } = requestFrom(UpdateWebhookEndpointRequest, form);
-    await this.endpoints.update(actor, id, { status });
-    const done = status === 'paused' ? 'paused' : disabledAt ? 'enabled' : 'resumed';
-    return { redirectTo: `${endpointPath(environment, id)}?done=${done}` };
+    await this.endpoints.update(actor, endpoint.id, { status });
+    const done = status === 'paused' ? 'paused' : endpoint.disabledAt ? 'enabled' : 'resumed';
+    return { redirectTo: `${pathOf(endpoint)}?done=${done}` };
   }
 
   @Get(':id/delete')
   @DashboardPage('deleteWebhookEndpoint')
-  async startDeleting(
-    @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Param('id') id: string,
-  ): Promise<PageResponse> {
-    return deleteEndpointPage(environment, await this.endpoints.requireIn(actor, environment, id));
+  startDeleting(@Endpoint() endpoint: OwnedWebhookEndpoint): PageResponse {
+    return deleteEndpointPage(pathOf(endpoint), endpoint);
   }
 
   @Post(':id/delete')
   @DashboardAction('deleteWebhookEndpoint')
   async delete(
     @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Param('id') id: string,
+    @Endpoint() { id, client }: OwnedWebhookEndpoint,
   ): Promise<PageResponse> {
-    await this.endpoints.requireIn(actor, environment, id);
     await this.endpoints.delete(actor, id);
-    return { redirectTo: `${endpointList(environment).path}?done=deleted` };
+    return { redirectTo: `${endpointList(client.environment).path}?done=deleted` };
   }
 
   @Get(':id/test')
   @DashboardPage('testWebhookEndpoint')
-  async startTest(
-    @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Param('id') id: string,
-  ): Promise<PageResponse> {
-    return testPage(await this.endpoints.requireIn(actor, environment, id), {});
+  startTest(@Endpoint() endpoint: OwnedWebhookEndpoint): PageResponse {
+    return testPage(endpoint, {});
   }
 
   @Post(':id/test')
   @DashboardAction('testWebhookEndpoint')
   @OutsideOrganizationQueue()
-  async test(
+  test(
     @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Param('id') id: string,
+    @Endpoint() endpoint: OwnedWebhookEndpoint,
     @FormBody() form: FormFields,
   ): Promise<PageResponse> {
-    const endpoint = await this.endpoints.requireIn(actor, environment, id);
     return submitted(
       async () => {
         const { event } = requestFrom(TestWebhookEndpointRequest, form);
-        return testPage(endpoint, { event, result: await this.deliveries.test(actor, id, event) });
+        return testPage(endpoint, { event, result: await this.deliveries.test(actor, endpoint.id, event) });
       },
       (problem) => testPage(endpoint, { event: form.get('event'), problem }),
     );
@@ -200,32 +204,28 @@ export class EndpointsPagesController {
 
   @Get(':id/recover')
   @DashboardPage('getWebhookRecovery')
-  async startRecovering(
+  startRecovering(
     @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Param('id') id: string,
+    @Endpoint() { id }: OwnedWebhookEndpoint,
   ): Promise<PageResponse> {
-    await this.endpoints.requireIn(actor, environment, id);
     return this.recoveryPage(actor, id);
   }
 
   @Post(':id/recover')
   @DashboardAction('recoverWebhooks')
-  async recover(
+  recover(
     @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Param('id') id: string,
+    @Endpoint() endpoint: OwnedWebhookEndpoint,
     @FormBody() form: FormFields,
   ): Promise<PageResponse> {
-    await this.endpoints.requireIn(actor, environment, id);
     const since = form.get('since');
     return submitted(
       async () => {
         const request = requestFrom(RecoverRequest, form, { since: timestampFrom(since) });
-        await this.recoveries.request(actor, id, new Date(request.since));
-        return { redirectTo: `${endpointPath(environment, id, 'recover')}?done=started&live=on` };
+        await this.recoveries.request(actor, endpoint.id, new Date(request.since));
+        return { redirectTo: `${pathOf(endpoint)}/recover?done=started&live=on` };
       },
-      (problem) => this.recoveryPage(actor, id, since, problem),
+      (problem) => this.recoveryPage(actor, endpoint.id, since, problem),
     );
   }
 
@@ -235,12 +235,13 @@ export class EndpointsPagesController {
     since?: string,
     problem?: string,
   ): Promise<PageResponse> {
-    const [endpoint, recovery] = await Promise.all([
-      this.endpoints.get(actor, id),
-      this.recoveries.get(actor, id),
-    ]);
-    return recoveryPage({ endpoint, recovery, since, problem });
+    const endpoint = await this.endpoints.get(actor, id);
+    return recoveryPage({ endpoint, recovery: await this.recoveries.get(actor, id), since, problem });
   }
+}
+
+function pathOf({ id, client }: OwnedWebhookEndpoint): string {
+  return endpointPath(client.environment, id);
 }
 
 function fieldsOf(form: FormFields): EndpointFields {

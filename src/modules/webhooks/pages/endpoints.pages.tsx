@@ -8,6 +8,7 @@ import {
   Done,
   EmptyState,
   Form,
+  Link,
   Problem,
   RelativeTime,
   SelectField,
@@ -46,9 +47,7 @@ export function endpointsPage(
               {`An endpoint is an https URL of yours. The service sends it the events of the ${environment} ` +
                 'environment as they happen, such as a card that was updated.'}
             </p>
-            <p>
-              <a href="/docs/webhooks">Learn how to build a receiver</a>
-            </p>
+            <Link to="/docs/webhooks">Learn how to build a receiver</Link>
             <CreateButton path={path} count={0} />
           </EmptyState>
         ) : (
@@ -207,8 +206,8 @@ function Fields(props: EndpointFields & { readonly problem: string | undefined }
   );
 }
 
-export function deleteEndpointPage(environment: PlatformEnvironment, endpoint: OwnedWebhookEndpoint): Page {
-  const path = endpointPath(environment, endpoint.id);
+/** @param path of the page of the endpoint */
+export function deleteEndpointPage(path: string, { url }: OwnedWebhookEndpoint): Page {
   return confirmationPage({
     title: 'Delete this endpoint?',
     parent: { title: 'Endpoint', path },
@@ -217,7 +216,7 @@ export function deleteEndpointPage(environment: PlatformEnvironment, endpoint: O
     children: (
       <>
         <p>
-          <code>{endpoint.url}</code>
+          <code>{url}</code>
         </p>
         <p>
           The service stops sending events to this URL, and drops those that are waiting. You cannot undo

@@ -38,8 +38,11 @@ export class EventsPagesController {
     @Query() query: Readonly<Record<string, string>>,
   ): Promise<PageResponse> {
     return submitted(
-      async () => eventsPage(await this.events.page(actor, environment, queryFrom(ListEventsQuery, query))),
-      (problem) => eventsPage({ data: [], nextCursor: null }, problem),
+      async () => {
+        const page = await this.events.page(actor, environment, queryFrom(ListEventsQuery, query));
+        return eventsPage(environment, page);
+      },
+      (problem) => eventsPage(environment, { data: [], nextCursor: null }, problem),
     );
   }
 

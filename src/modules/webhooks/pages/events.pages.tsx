@@ -12,6 +12,7 @@ import {
   Filter,
   FilterChoice,
   FilterForm,
+  Link,
   Moment,
   Pagination,
   Problem,
@@ -23,8 +24,7 @@ import {
   type Page,
   type Tone,
 } from '../../../infrastructure/pages/index.js';
-import { DAY } from '../../../infrastructure/time/index.js';
-import { MAX_PERIOD_DAYS } from '../../request-logs/index.js';
+import { MAX_PERIOD, MAX_PERIOD_DAYS } from '../../request-logs/index.js';
 import type { WebhookEndpointResponse } from '../endpoints/webhook-endpoints.dto.js';
 import { EVENT_NAMES } from '../events/event-catalog.js';
 import type { ListedEvent, PublishedEvent } from '../events/published-events.repository.js';
@@ -36,6 +36,8 @@ import type {
 } from '../events/published-events.service.js';
 import { AttemptResult, endpointPath } from './endpoint-parts.pages.js';
 
+const EVENT_OPTIONS = EVENT_NAMES.map((name) => ({ value: name, label: name }));
+
 const STATES: Readonly<Record<DeliveryState, readonly [Tone, string]>> = {
   failed: ['bad', 'Failed'],
   waiting: ['warn', 'Waiting'],
@@ -44,13 +46,21 @@ const STATES: Readonly<Record<DeliveryState, readonly [Tone, string]>> = {
 };
 
 /** @param problem why the filters were not accepted */
-export function eventsPage(page: EventPage, problem?: string): Page {
+export function eventsPage(environment: PlatformEnvironment, page: EventPage, problem?: string): Page {
   return {
     title: 'Events',
     content: (
       <>
-        <Introduction />
-        <Filters />
+        <p>
+          Events are what your <a href={dashboardPath(environment, 'webhook-endpoints')}>webhook endpoints</a>{' '}
+          receive. Open an event to see its content and to send it again.
+        </p>
+        <FilterForm>
+          <FilterChoice name="event" label="Event" all="All events" options={EVENT_OPTIONS} />
+          <Filter name="external_user_id" label="User (external_user_id)" />
+          <FilterTime name="start" label="From" />
+          <FilterTime name="end" label="To" />
+        </FilterForm>
         <Results canBeLive={problem === undefined}>
           <Problem message={problem} />
           {page.data.length === 0 && problem === undefined ? <NoEvents /> : null}
@@ -62,27 +72,9 @@ export function eventsPage(page: EventPage, problem?: string): Page {
   };
 }
 
-function Introduction(): VNode {
-  return (
-    <p>
-      Events are what your{' '}
-      <a href={dashboardPath(usePage().environment, 'webhook-endpoints')}>webhook endpoints</a> receive. Open
-      an event to see its content and to send it again.
-    </p>
-  );
-}
-
-function Filters(): VNode {
-  const { query } = usePage();
-  const names = EVENT_NAMES.map((name) => ({ value: name, label: name }));
-  return (
-    <FilterForm>
-      <FilterChoice name="event" label="Event" all="All events" options={names} />
-      <Filter name="external_user_id" label="User (external_user_id)" />
-      <TimeField name="start" label="From" value={query['start']} required={false} />
-      <TimeField name="end" label="To" value={query['end']} required={false} />
-    </FilterForm>
-  );
+/** A filter by a time, to the minute. */
+function FilterTime({ name, label }: { readonly name: string; readonly label: string }): VNode {
+  return <TimeField name={name} label={label} value={usePage().query[name]} required={false} />;
 }
 
 function NoEvents(): VNode {
@@ -97,13 +89,11 @@ function NoEvents(): VNode {
   return (
     <EmptyState title={`No events in the last ${MAX_PERIOD_DAYS} days`}>
       <p>An event is published when something happens in a session, such as a card that was updated.</p>
-      <p>
-        {environment === 'development' ? (
-          <a href="/docs/sandbox">Trigger an event in the sandbox</a>
-        ) : (
-          'Choose an earlier time above to see older events.'
-        )}
-      </p>
+      {environment === 'development' ? (
+        <Link to="/docs/sandbox">Trigger an event in the sandbox</Link>
+      ) : (
+        <p>Choose an earlier time above to see older events.</p>
+      )}
     </EmptyState>
   );
 }
@@ -173,6 +163,13 @@ export function eventPage(
   endpoints: readonly WebhookEndpointResponse[],
   problem?: string,
 ): Page {
+  const { deliveries } = event;
+  const ids = new Set([...endpoints.map(({ id }) => id), ...deliveries.map(({ endpointId }) => endpointId)]);
+  const targets = [...ids].map((id) => ({
+    id,
+    endpoint: endpoints.find((endpoint) => endpoint.id === id),
+    delivery: deliveries.find(({ endpointId }) => endpointId === id),
+  }));
   return {
     title: event.name,
     parent: { title: 'Events', path: dashboardPath(environment, 'events') },
@@ -188,7 +185,7 @@ export function eventPage(
         <Problem message={problem} />
         <Facts event={event} />
         <h2>Deliveries</h2>
-        <Deliveries event={event} endpoints={endpoints} />
+        <Deliveries event={event} targets={targets} />
         <h2>Content</h2>
         <CodeBlock title="Body" code={JSON.stringify(JSON.parse(event.body.toString()), null, 2)} />
       </>
@@ -241,26 +238,24 @@ function Facts({ event }: { readonly event: PublishedEvent }): VNode {
 
 /** The request log shows the last day by default, and at most 7 days. */
 function periodSince(time: Date): string {
-  const end = new Date(time.getTime() + MAX_PERIOD_DAYS * DAY);
+  const end = new Date(time.getTime() + MAX_PERIOD);
   return String(new URLSearchParams({ start: time.toISOString(), end: end.toISOString() }));
 }
 
 interface DeliveriesProps {
   readonly event: WithDeliveries<PublishedEvent>;
-  readonly endpoints: readonly WebhookEndpointResponse[];
+  /** All endpoints of the environment, and then deleted ones that the event was sent to. */
+  readonly targets: readonly Target[];
 }
 
-function Deliveries({ event, endpoints }: DeliveriesProps): VNode {
+function Deliveries({ event, targets }: DeliveriesProps): VNode {
   const { environment } = usePage();
-  const targets = targetsOf(event, endpoints);
   const log = `${dashboardPath(environment, 'request-logs')}?event_id=${event.id}&${periodSince(event.createdAt)}`;
   if (targets.length === 0)
     return (
       <EmptyState title="There is no endpoint in this environment">
         <p>The event was not sent to anyone. Create an endpoint to receive events.</p>
-        <p>
-          <a href={dashboardPath(environment, 'webhook-endpoints')}>Webhook endpoints</a>
-        </p>
+        <Link to={dashboardPath(environment, 'webhook-endpoints')}>Webhook endpoints</Link>
       </EmptyState>
     );
   return (
@@ -278,24 +273,9 @@ function Deliveries({ event, endpoints }: DeliveriesProps): VNode {
           { title: 'Actions', cell: (target) => <SendAgain event={event} target={target} /> },
         ]}
       />
-      <p>
-        <a href={log}>All attempts in the request log</a>
-      </p>
+      <Link to={log}>All attempts in the request log</Link>
     </Results>
   );
-}
-
-/** Returns all endpoints of the environment, and then deleted ones that the event was sent to. */
-function targetsOf(
-  { deliveries }: WithDeliveries<PublishedEvent>,
-  endpoints: readonly WebhookEndpointResponse[],
-): Target[] {
-  const ids = new Set([...endpoints.map(({ id }) => id), ...deliveries.map(({ endpointId }) => endpointId)]);
-  return [...ids].map((id) => ({
-    id,
-    endpoint: endpoints.find((endpoint) => endpoint.id === id),
-    delivery: deliveries.find(({ endpointId }) => endpointId === id),
-  }));
 }
 
 function Endpoint({ target: { id, endpoint, delivery } }: { readonly target: Target }): VNode {
@@ -332,13 +312,9 @@ function NextAttempt({ target: { endpoint, delivery } }: { readonly target: Targ
 }
 
 /** The button, or why there is none. */
-function SendAgain({
-  event,
-  target: { id, endpoint, delivery },
-}: {
-  readonly event: ListedEvent;
-  readonly target: Target;
-}): ComponentChildren {
+function SendAgain(props: { readonly event: ListedEvent; readonly target: Target }): ComponentChildren {
+  const { event, target } = props;
+  const { id, endpoint, delivery } = target;
   const { environment } = usePage();
   if (!endpoint) return 'The endpoint was deleted';
   if (endpoint.status === 'disabled') return 'Enable the endpoint to send it';

@@ -254,27 +254,9 @@ function ageOf(time: string): string {
   return `GREATEST(0, extract(epoch FROM now() - ${time}))::double precision`;
 }
 
-function toClaimed({
-  eventId,
-  clientId,
-  environment,
-  name,
-  sessionId,
-  taskId,
-  externalUserId,
-  body,
-  ...delivery
-}: DeliveryRow): ClaimedDelivery {
-  return {
-    ...delivery,
-    client: { clientId, environment },
-    event: {
-      id: eventId,
-      name,
-      sessionId,
-      taskId: taskId === null ? null : Number(taskId),
-      externalUserId,
-      body,
-    },
-  };
+function toClaimed(row: DeliveryRow): ClaimedDelivery {
+  const { eventId, clientId, environment, name, sessionId, taskId, externalUserId, body, ...delivery } = row;
+  const task = taskId === null ? null : Number(taskId);
+  const event = { id: eventId, name, sessionId, taskId: task, externalUserId, body };
+  return { ...delivery, client: { clientId, environment }, event };
 }

@@ -32,25 +32,17 @@ export class RecoveriesService {
 
   async get(actor: DashboardActor, id: string): Promise<RecoveryResponse> {
     const endpoint = await this.endpoints.require(actor, id);
-    const recovery = await this.repository.of(endpoint.id);
-    return recovery ? toResponse(recovery) : NONE;
+    return toResponse(await this.repository.of(endpoint.id));
   }
 }
 
-const NONE: RecoveryResponse = {
-  status: 'none',
-  since: null,
-  queued: 0,
-  requested_at: null,
-  finished_at: null,
-};
-
-function toResponse({ since, queued, requestedAt, finishedAt }: Recovery): RecoveryResponse {
+/** @param recovery undefined if the endpoint has had none */
+function toResponse(recovery: Recovery | undefined): RecoveryResponse {
   return {
-    status: finishedAt ? 'finished' : 'running',
-    since,
-    queued,
-    requested_at: requestedAt,
-    finished_at: finishedAt,
+    status: recovery ? (recovery.finishedAt ? 'finished' : 'running') : 'none',
+    since: recovery?.since ?? null,
+    queued: recovery?.queued ?? 0,
+    requested_at: recovery?.requestedAt ?? null,
+    finished_at: recovery?.finishedAt ?? null,
   };
 }

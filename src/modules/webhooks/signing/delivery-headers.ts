@@ -22,6 +22,7 @@ export function deliveryHeaders(delivery: Delivery): Record<string, string> {
   const { eventId, body, now, secret, otherSecrets = [] } = delivery;
   const contentLength = body.length;
   const timestampSeconds = Math.floor(now.getTime() / 1000);
+  const message = { id: eventId, timestampSeconds, body };
   return {
     'Content-Type': 'application/json',
     'Content-Length': String(contentLength),
@@ -30,10 +31,7 @@ export function deliveryHeaders(delivery: Delivery): Record<string, string> {
     'User-Agent': USER_AGENT,
     'webhook-id': eventId,
     'webhook-timestamp': String(timestampSeconds),
-    'webhook-signature': standardSignatures({ id: eventId, timestampSeconds, body }, [
-      secret,
-      ...otherSecrets,
-    ]),
+    'webhook-signature': standardSignatures(message, [secret, ...otherSecrets]),
   };
 }
 

@@ -23,14 +23,7 @@ export class EventSigner {
   async headersOf({ client, event, secretVersions }: SignableEvent): Promise<Record<string, string>> {
     const { id: eventId, name, sessionId, body } = event;
     const [secret, ...otherSecrets] = await this.secrets.of(client.clientId, secretVersions);
-    return deliveryHeaders({
-      eventId,
-      event: name,
-      sessionId,
-      body,
-      now: this.clock.now(),
-      secret,
-      otherSecrets,
-    });
+    const now = this.clock.now();
+    return deliveryHeaders({ eventId, event: name, sessionId, body, now, secret, otherSecrets });
   }
 }

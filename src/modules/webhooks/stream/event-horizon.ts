@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { SERVICE_UNAVAILABLE } from '../../../infrastructure/errors/index.js';
+import { SERVICE_UNAVAILABLE, type ApiError } from '../../../infrastructure/errors/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
 import { WebhookStreamRepository } from './webhook-stream.repository.js';
 
@@ -8,7 +8,12 @@ import { WebhookStreamRepository } from './webhook-stream.repository.js';
 const LOOK_AGAIN = 10;
 const REACH_TIMEOUT = 5 * SECOND;
 /** Seconds. */
-const RETRY_AFTER = 5;
+export const RETRY_AFTER = 5;
+
+/** The error for listeners that cannot be served now. */
+export function streamUnavailable(): ApiError {
+  return SERVICE_UNAVAILABLE.error(undefined, { retryAfter: RETRY_AFTER });
+}
 
 /**
  * Knows how far the stream of events is complete. Events get their positions from a sequence when they are published, but their
@@ -55,7 +60,7 @@ export class EventHorizon {
       if (!this.isWaiting) return position;
       await sleep(LOOK_AGAIN);
     } while (performance.now() < deadline);
-    throw SERVICE_UNAVAILABLE.error(undefined, { retryAfter: RETRY_AFTER });
+    throw streamUnavailable();
   }
 
   /** Moves the horizon as far as possible. Concurrent calls share the work. */

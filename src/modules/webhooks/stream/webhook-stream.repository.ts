@@ -6,25 +6,12 @@ import type { SignableEvent } from '../signing/event-signer.js';
 /** Kind of the `Presence` of processes that have listeners. */
 export const LISTENERS_LOCK = 1_279_873_876;
 
-/** One open stream, and the process that serves it. */
-export interface StoredListener {
-  readonly id: string;
-  readonly clientId: string;
-  readonly process: number;
-}
-
 /** An event at its position in the stream. */
 export interface StreamedEvent extends Pick<SignableEvent, 'event' | 'secretVersions'> {
   readonly position: number;
 }
 
-interface Row extends Pick<SignableEvent, 'secretVersions'> {
-  readonly id: string;
-  readonly name: string;
-  readonly sessionId: string | null;
-  readonly body: Buffer;
-  readonly position: string;
-}
+type Row = SignableEvent['event'] & Pick<SignableEvent, 'secretVersions'> & { readonly position: string };
 
 /** Matches `webhook_event_stream_index`. */
 const IS_STREAMED = "environment = 'development' AND NOT is_test";
@@ -88,12 +75,12 @@ export class WebhookStreamRepository {
   }
 
   /**
-   * Adds a listener, unless the client has the maximum. Listeners of processes that have ended do not count and are deleted.
+   * Adds a listener that a process serves, unless the client has the maximum. Listeners of processes that have ended do not count and are deleted.
    *
    * @returns whether the listener was added
    */
   @Transactional()
-  async addListener({ id, clientId, process }: StoredListener, max: number): Promise<boolean> {
+  async addListener(id: string, clientId: string, process: number, max: number): Promise<boolean> {
     const { manager } = this.transaction;
     await this.transaction.lock(`webhook-listeners ${clientId}`);
     await manager.query(

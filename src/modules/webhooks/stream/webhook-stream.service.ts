@@ -13,17 +13,13 @@ import {
   Notifications,
   type Subscription,
 } from '../../../infrastructure/database/index.js';
-import {
-  INVALID_FIELD,
-  SERVICE_UNAVAILABLE,
-  TOO_MANY_REQUESTS,
-} from '../../../infrastructure/errors/index.js';
+import { INVALID_FIELD, TOO_MANY_REQUESTS } from '../../../infrastructure/errors/index.js';
 import { requestContext } from '../../../infrastructure/http/index.js';
 import { GaugeMetric, Metrics } from '../../../infrastructure/metrics/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
 import { LISTENERS_CHANNEL } from '../queue/sql/publish-events.js';
 import { EventSigner } from '../signing/event-signer.js';
-import { EventHorizon } from './event-horizon.js';
+import { EventHorizon, RETRY_AFTER, streamUnavailable } from './event-horizon.js';
 import { LISTENERS_LOCK, WebhookStreamRepository, type StreamedEvent } from './webhook-stream.repository.js';
 import { Listener, type ListenerSource } from './listener.js';
 import { MAX_LISTENERS, TOO_MANY_LISTENERS, UNKNOWN_EVENT } from './webhook-stream.docs.js';
@@ -34,8 +30,6 @@ const POLL_INTERVAL = SECOND;
 const LOOK_AGAIN = 10;
 /** Milliseconds. */
 const CONNECT_TIMEOUT = 5 * SECOND;
-/** Seconds. */
-const RETRY_AFTER = 5;
 const EVENTS_PER_QUERY = 20;
 
 const HEADERS = {
@@ -99,7 +93,7 @@ export class WebhookStreamService implements BeforeApplicationShutdown, OnApplic
     const resumed =
       lastEventId === undefined ? undefined : await this.positionOf(clientId, String(lastEventId));
     const id = randomUUID();
-    if (!(await this.events.addListener({ id, clientId, process: this.process }, MAX_LISTENERS))) {
+    if (!(await this.events.addListener(id, clientId, this.process, MAX_LISTENERS))) {
       throw TOO_MANY_REQUESTS.error(TOO_MANY_LISTENERS, { retryAfter: RETRY_AFTER });
     }
     const serving = this.serve(clientId, resumed, request, response).finally(async () => {
@@ -118,7 +112,7 @@ export class WebhookStreamService implements BeforeApplicationShutdown, OnApplic
     response: Response,
   ): Promise<void> {
     const position = resumed ?? (await this.horizon.reach());
-    if (this.isStopping) throw unavailable();
+    if (this.isStopping) throw streamUnavailable();
     response.set(HEADERS);
     await requestContext(request).recordNow();
     if (request.method === 'HEAD') response.end();
@@ -217,7 +211,7 @@ export class WebhookStreamService implements BeforeApplicationShutdown, OnApplic
       ]);
     });
     const timeout = sleep(CONNECT_TIMEOUT, 'timeout', { ref: false });
-    if ((await Promise.race([this.connected, timeout])) === 'timeout') throw unavailable();
+    if ((await Promise.race([this.connected, timeout])) === 'timeout') throw streamUnavailable();
   }
 
   /** The clients connect again. */
@@ -230,8 +224,4 @@ export class WebhookStreamService implements BeforeApplicationShutdown, OnApplic
     if (isDatabaseUnavailable(error)) this.logger.warn(`Streams ended: ${(error as Error).message}`);
     else this.logger.error('Streams ended', error);
   }
-}
-
-function unavailable(): Error {
-  return SERVICE_UNAVAILABLE.error(undefined, { retryAfter: RETRY_AFTER });
 }

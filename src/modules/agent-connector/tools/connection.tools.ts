@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import { z } from 'zod';
+import { ENVIRONMENTS } from '../../../infrastructure/config/index.js';
+import { SignInLinksService } from '../../sign-in-links/index.js';
+import { maskedPhoneNumber } from './sign-in-link.tools.js';
+import { READ_ONLY, TIMESTAMP, tool, type ToolGroup } from './tool.js';
+
+@Injectable()
+export class ConnectionTools implements ToolGroup {
+  constructor(private readonly links: SignInLinksService) {}
+
+  readonly tools = [
+    tool({
+      name: 'get_connection_info',
+      title: 'Get connection info',
+      description:
+        'Returns the environment of this connection, its expiry, and whether it can send sign-in links. Use it only when a tool ' +
+        'is missing or refuses to work.',
+      annotations: READ_ONLY,
+      input: z.strictObject({}),
+      output: z.object({
+        environment: z.enum(ENVIRONMENTS).describe('development: simulated merchants.'),
+        expires_at: TIMESTAMP,
+        phone_number: z.string().nullable(),
+        can_create_sign_in_links: z.boolean(),
+        reason: z.string().nullable(),
+      }),
+      run: async (agent) => {
+        const problem = this.links.problemOf(agent);
+        return {
+          environment: agent.client.environment,
+          expires_at: agent.expiresAt.toISOString(),
+          phone_number: agent.phoneNumber === undefined ? null : maskedPhoneNumber(agent.phoneNumber),
+          can_create_sign_in_links: problem === undefined,
+          reason: problem?.message ?? null,
+        };
+      },
+    }),
+  ];
+}
