@@ -2,7 +2,7 @@ import { Logger as ServiceLogger } from '@nestjs/common';
 import pg from 'pg';
 import type { DataSourceOptions, Logger } from 'typeorm';
 import { driverAddress, type DatabaseAddress } from './database-address.js';
-import type { Distribution } from './distribution/distributed-tables.js';
+import type { Distribution } from './database.configuration.js';
 import { MIGRATIONS } from './migrations/index.js';
 
 export interface ConnectionOptions extends DatabaseAddress {

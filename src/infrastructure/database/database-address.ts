@@ -1,4 +1,4 @@
-import { parsedUrl } from '../urls/index.js';
+import { parsedUrl } from '../config/index.js';
 
 /** The address of the database, and the certificate authority that it is verified against. */
 export interface DatabaseAddress {

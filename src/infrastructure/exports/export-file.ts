@@ -1,5 +1,51 @@
+import { pipeline, Readable } from 'node:stream';
 import { Logger, StreamableFile } from '@nestjs/common';
-import { exportedRows, type ExportFormat } from './exported-rows.js';
+import { stringify } from 'csv-stringify';
+import { printableCell, printableJson } from '../logging/index.js';
+import { enumeration } from '../schemas/index.js';
+import { EnumField } from '../validation/index.js';
+
+/** The formats of exports. */
+export const EXPORT_FORMATS = ['csv', 'ndjson'] as const;
+/** The format of an export. */
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+const EXPORT_FORMAT = enumeration('ExportFormat', EXPORT_FORMATS, 'The format of an export.');
+
+/** The parameter of a query that chooses the format of an export. */
+export function ExportFormatField(): PropertyDecorator {
+  return EnumField(EXPORT_FORMAT, { in: 'query', description: 'The format of the file.', example: 'csv' });
+}
+
+const CSV = {
+  header: true,
+  // Keeps spreadsheets from evaluating values that users typed as formulas.
+  escape_formulas: true,
+  cast: {
+    string: printableCell,
+    boolean: String,
+    date: (value: Date): string => value.toISOString(),
+  },
+};
+
+/**
+ * Returns rows as a stream of text, which reads them as fast as it is read. If reading a row fails, the stream fails with the
+ * same error.
+ *
+ * @param columns the columns of a CSV file; each may be a path into the row, such as `actor.name`
+ */
+export function exportedRows(
+  format: ExportFormat,
+  columns: readonly string[],
+  rows: AsyncIterable<object>,
+): Readable {
+  if (format === 'ndjson') return Readable.from(lines(rows));
+  // The error of a failed row is that of the returned stream, too.
+  return pipeline(Readable.from(rows), stringify({ ...CSV, columns: [...columns] }), () => undefined);
+}
+
+async function* lines(rows: AsyncIterable<object>): AsyncGenerator<string> {
+  for await (const row of rows) yield `${printableJson(row)}\n`;
+}
 
 const MEDIA_TYPES: Readonly<Record<ExportFormat, string>> = {
   csv: 'text/csv; charset=utf-8',

@@ -1,2 +1,7 @@
-export { EXPORT_FORMATS, exportedRows, ExportFormatField, type ExportFormat } from './exported-rows.js';
-export { exportFile } from './export-file.js';
+export {
+  EXPORT_FORMATS,
+  exportedRows,
+  exportFile,
+  ExportFormatField,
+  type ExportFormat,
+} from './export-file.js';

@@ -4,11 +4,11 @@ import {
   Configuration,
   EnvironmentVariable,
   isCertificate,
+  parsedUrl,
   Satisfies,
   succeeds,
   type ProductionRules,
 } from '../config/index.js';
-import { parsedUrl } from '../urls/index.js';
 
 function isProxyUrl(value: unknown): boolean {
   const url = typeof value === 'string' ? parsedUrl(value) : undefined;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Global, Injectable, Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { OperatorError } from '../errors/index.js';
 import { SECOND } from '../time/index.js';
 import { MetricsConfiguration } from './metrics.configuration.js';
@@ -81,3 +81,8 @@ function startProblem(cause: unknown, host: string, port: number): string {
 function respond(response: ServerResponse, status: number, text: string, contentType = 'text/plain'): void {
   response.writeHead(status, { 'Content-Type': contentType }).end(text);
 }
+
+/** Global, because every module may have metrics. */
+@Global()
+@Module({ providers: [Metrics, MetricsServer], exports: [Metrics, MetricsServer] })
+export class MetricsModule {}

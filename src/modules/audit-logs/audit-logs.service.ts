@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import { NOT_FOUND } from '../../infrastructure/errors/index.js';
-import { CursorCodec, type CursorScope } from '../../infrastructure/paging/index.js';
+import { CursorCodec, type CursorScope } from '../../infrastructure/crypto/index.js';
 import { periodOf, type Period } from '../../infrastructure/time/index.js';
 import type { AuditLogEntry, AuditLogEntryResponse } from './audit-log-entry.entity.js';
 import { AuditLogRepository, type Position } from './audit-log.repository.js';

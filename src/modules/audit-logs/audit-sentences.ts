@@ -1,7 +1,6 @@
 import { isTargetOfEnvironment, type AuditAction, type AuditOutcome } from './audit-actions.js';
 import type { AuditLogEntryResponse } from './audit-log-entry.entity.js';
-import { SYSTEM } from './audit-log.js';
-import { OPERATOR } from './operator-audit.js';
+import { OPERATOR, SYSTEM } from './audit-log.js';
 
 /** What an action does, in the past tense and in the infinitive, and to what. */
 type Phrase = readonly [past: string, infinitive: string, object?: (name: string | null) => string];

@@ -4,7 +4,7 @@ import {
   withSharedMessages,
   type OperationDocument,
 } from '../../infrastructure/openapi/index.js';
-import { INVALID_CURSOR_FORMAT } from '../../infrastructure/paging/index.js';
+import { INVALID_CURSOR_FORMAT } from '../../infrastructure/crypto/index.js';
 import { MESSAGES } from '../../infrastructure/validation/index.js';
 import { OTHER_ENVIRONMENT } from '../merchants/index.js';
 import { MerchantAccountPage } from './merchant-accounts.dto.js';

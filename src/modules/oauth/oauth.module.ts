@@ -15,7 +15,7 @@ import { CurrentUserController } from './current-user/current-user.controller.js
 import { MetadataController } from './metadata/metadata.controller.js';
 import { DevicePagesController } from './pages/device-pages.controller.js';
 import { DevicesPagesController } from './pages/devices-pages.controller.js';
-import { oauthBodyOf } from './protocol/oauth-exception.filter.js';
+import { oauthBodyOf } from './protocol/oauth-operation.js';
 import { ActiveAccessTokenVerifier } from './tokens/active-access-token.verifier.js';
 import { AccessTokensService } from './tokens/access-tokens.service.js';
 import { DeviceCodeGrant } from './tokens/device-code.grant.js';

@@ -1,10 +1,9 @@
 import { DataSource } from 'typeorm';
 import { withAdvisoryLock } from '../advisory-lock.js';
 import { driverAddress } from '../database-address.js';
-import type { DatabaseConfiguration } from '../database.configuration.js';
+import { DISTRIBUTED_TABLES, type DatabaseConfiguration } from '../database.configuration.js';
 import { checkDatabase, withDatabase } from '../migrate.js';
 import { distributedTables, requireCluster } from './check-distribution.js';
-import { DISTRIBUTED_TABLES } from './distributed-tables.js';
 import { TableMove, type TableMoveOptions } from './table-move.js';
 
 /** What happened to a table. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import type { AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
-import { CursorCodec } from '../../../infrastructure/paging/index.js';
+import { CursorCodec } from '../../../infrastructure/crypto/index.js';
 import { MerchantStatusesService } from '../../merchant-statuses/index.js';
 import { matchKeys, MerchantsService } from '../../merchants/index.js';
 import { MerchantSignIn } from '../../sign-in-links/index.js';

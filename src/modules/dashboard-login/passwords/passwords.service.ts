@@ -10,8 +10,7 @@ import {
   hashPassword,
   matchesHash,
 } from '../../dashboard-users/index.js';
-import { AccountEmails } from '../account-emails.js';
-import { AccountLog } from '../account-log.js';
+import { AccountEmails, AccountLog } from '../account-emails.js';
 import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
 import { PasswordLinksRepository } from './password-links.repository.js';
 

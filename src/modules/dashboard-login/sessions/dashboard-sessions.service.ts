@@ -11,7 +11,7 @@ import { Transactional } from '../../../infrastructure/database/index.js';
 import type { RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
 import { DashboardUsersRepository, DashboardUsersService } from '../../dashboard-users/index.js';
-import { AccountLog } from '../account-log.js';
+import { AccountLog } from '../account-emails.js';
 import type { DashboardSession, SessionStage } from './dashboard-session.entity.js';
 import { DashboardSessionsRepository } from './dashboard-sessions.repository.js';
 

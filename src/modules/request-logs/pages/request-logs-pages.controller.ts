@@ -27,7 +27,7 @@ import {
   queryFrom,
   type PageResponse,
 } from '../../../infrastructure/pages/index.js';
-import { INVALID_CURSOR_FORMAT } from '../../../infrastructure/paging/index.js';
+import { INVALID_CURSOR_FORMAT } from '../../../infrastructure/crypto/index.js';
 import { Clock, DAY, HOUR } from '../../../infrastructure/time/index.js';
 import { MAX_PERIOD_DAYS } from '../reading/request-log-period.js';
 import { REQUEST_LOG_COLUMNS } from '../reading/request-log-response.js';

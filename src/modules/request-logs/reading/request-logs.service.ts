@@ -3,7 +3,7 @@ import { AccessibleClients, type DashboardActor } from '../../../infrastructure/
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
-import { CursorCodec, type CursorScope } from '../../../infrastructure/paging/index.js';
+import { CursorCodec, type CursorScope } from '../../../infrastructure/crypto/index.js';
 import { Clock, periodOf, type Period } from '../../../infrastructure/time/index.js';
 import { REQUEST_LOG_NOT_FOUND } from '../request-log-errors.js';
 import { OrganizationTurns } from '../storage/log-reads.js';
