@@ -74,6 +74,11 @@ const PATH_SCHEMAS = {
   int64: { type: 'integer', format: 'int64', minimum: 1 },
 } as const;
 
+/** A placeholder for a UUID. @param component name of the parameter in the API document, such as `UserIdParameter` */
+export function uuidParameter(component: string, description: string, example: string): PathParameter {
+  return { component, schema: 'uuid', description, example };
+}
+
 /** Returns the text of a description for a configuration. */
 export function resolveDescription(description: Description, configurationOf: ConfigurationOf): string {
   return typeof description === 'string' ? description : description(configurationOf);

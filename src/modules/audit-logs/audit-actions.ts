@@ -112,6 +112,11 @@ export function auditAction(action: AuditAction): AuditedAction {
   return { action };
 }
 
+/** The permission of operations that decide who gets access, or show a secret: an admin who logged in recently. */
+export function recentAdmin(action: AuditAction) {
+  return { token: 'none', role: 'admin', recentLogin: true, action: auditAction(action) } as const;
+}
+
 /** Returns whether the catalog has an action of this name. */
 export function isAuditAction(name: string): name is AuditAction {
   return Object.hasOwn(AUDIT_ACTIONS, name);

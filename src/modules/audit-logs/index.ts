@@ -1,4 +1,10 @@
-export { auditAction, AUDIT_ACTIONS, type AuditAction, type AuditOutcome } from './audit-actions.js';
+export {
+  auditAction,
+  AUDIT_ACTIONS,
+  recentAdmin,
+  type AuditAction,
+  type AuditOutcome,
+} from './audit-actions.js';
 export { AUDIT_LOG_COLUMNS } from './audit-chain.js';
 export {
   AuditLog,
