@@ -4,7 +4,6 @@ import { IsOptional } from 'class-validator';
 /** The shape of `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** One documented variable of a configuration class. */
 export interface VariableDefinition {
   /** The name of the variable. `<name>_FILE` may name a file that holds the value instead. */
   readonly name: string;
@@ -24,7 +23,6 @@ interface ConfigurationDefinition {
 const definitions: ConfigurationDefinition[] = [];
 const VARIABLES = Symbol('environment variables');
 
-/** Marks a class whose fields are read from environment variables at startup. */
 export function Configuration(title: string): ClassDecorator {
   return (target) => {
     definitions.push({ title, target: target as unknown as ConfigurationClass });

@@ -20,7 +20,6 @@ const LOCK_RETRY_DELAY = SECOND;
  */
 const BLOCKS_PER_MOVE = 250;
 
-/** A partition as an operator sees it. */
 export interface PartitionStatus {
   readonly name: string;
   /** Null for the default partition, and for one that holds all days before `to`. */
@@ -33,13 +32,11 @@ export interface PartitionStatus {
   readonly bytes: number;
 }
 
-/** The state of a table that is partitioned by day. */
 export interface PartitionsOverview {
   /** Number of days after today that have a partition. */
   readonly daysAhead: number;
   /** Start of the oldest partition; undefined if there is none. */
   readonly oldest: Date | undefined;
-  /** Whether the default partition holds rows. */
   readonly hasMisplacedRows: boolean;
 }
 
@@ -54,7 +51,6 @@ export interface Retention {
   readonly expiryColumn?: string;
 }
 
-/** What one rotation of a table has to do. */
 interface Rotation {
   readonly table: string;
   readonly now: Date;
@@ -215,7 +211,6 @@ export class DailyPartitions {
     );
   }
 
-  /** Creates the partition of a day, unless it exists. */
   private async create({ table, now, expiryColumn }: Rotation, start: Date): Promise<void> {
     const partitions = [...(await this.partitionsOf(table)).values()];
     if (partitions.some(({ from, to }) => (from === null || from <= start) && start < to)) return;
@@ -323,7 +318,6 @@ export class DailyPartitions {
   }
 }
 
-/** Returns the number of rows in the default partition. */
 export function countMisplaced(partitions: readonly PartitionStatus[]): number {
   return partitions.find(({ from, to }) => from === null && to === null)?.entries ?? 0;
 }

@@ -18,7 +18,6 @@ import { isDatabaseUnavailable, isTemporarilyUnavailable } from './sql-state.js'
 const INSUFFICIENT_PRIVILEGE = '42501';
 const MIN_SERVER_VERSION = 150_000;
 
-/** The database cannot be used. */
 class DatabaseStartError extends OperatorError {}
 
 interface MigrationOptions {

@@ -13,7 +13,6 @@ const PLATFORMS = /^(darwin-(arm64|x64)|linux-(arm|arm64|ia32|ppc64|x64))$/;
  */
 export const ROOT_DIRECTORY = '/var/lib/merchant-connectivity-service';
 
-/** The user and group that a program runs as. */
 export interface User {
   readonly uid: number;
   readonly gid: number;
@@ -47,7 +46,6 @@ export function run(
   });
 }
 
-/** PostgreSQL's programs, and the npm package that contains them. */
 export interface Programs {
   readonly packageName: string;
   readonly version: string;
@@ -130,7 +128,6 @@ export async function makeAccessible(folder: string): Promise<void> {
   await chmod(folder, 0o755);
 }
 
-/** Finds or creates the user that PostgreSQL runs as when the service runs as root. */
 export async function unprivilegedUser(report: (sentence: string) => void): Promise<User> {
   const existing = await lookUp('postgres');
   if (existing) return existing;

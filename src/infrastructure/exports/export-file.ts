@@ -5,13 +5,10 @@ import { printableCell, printableJson } from '../logging/index.js';
 import { enumeration } from '../schemas/index.js';
 import { EnumField } from '../validation/index.js';
 
-/** The formats of exports. */
 export const EXPORT_FORMATS = ['csv', 'ndjson'] as const;
-/** The format of an export. */
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 const EXPORT_FORMAT = enumeration('ExportFormat', EXPORT_FORMATS, 'The format of an export.');
 
-/** The parameter of a query that chooses the format of an export. */
 export function ExportFormatField(): PropertyDecorator {
   return EnumField(EXPORT_FORMAT, { in: 'query', description: 'The format of the file.', example: 'csv' });
 }
@@ -54,7 +51,6 @@ const MEDIA_TYPES: Readonly<Record<ExportFormat, string>> = {
 
 interface ExportOptions {
   readonly format: ExportFormat;
-  /** The name of the file, without the extension. */
   readonly name: string;
   /** The columns of a CSV file; each may be a path into the row, such as `actor.name`. */
   readonly columns: readonly string[];

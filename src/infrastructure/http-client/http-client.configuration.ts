@@ -19,7 +19,6 @@ function isDnsServerList(value: unknown): boolean {
   return succeeds(() => new Resolver().setServers(value as string[]));
 }
 
-/** How outgoing requests are sent. */
 @Configuration('Webhook sending')
 export class HttpClientConfiguration implements ProductionRules {
   @EnvironmentVariable(

@@ -22,7 +22,6 @@ export class Stopwatch {
   };
   private current: { readonly phase: Phase; readonly startedAt: number } | undefined;
 
-  /** The current phase. */
   get phase(): Phase | undefined {
     return this.current?.phase;
   }
@@ -38,7 +37,6 @@ export class Stopwatch {
     this.current = { phase, startedAt: performance.now() };
   }
 
-  /** Ends the current phase. */
   stop(): void {
     if (this.current === undefined) return;
     const { phase, startedAt } = this.current;
@@ -46,7 +44,6 @@ export class Stopwatch {
     this.current = undefined;
   }
 
-  /** Ends the current phase and returns what was measured. */
   read(): RequestPhases {
     this.stop();
     return { ...this.durations, total: Math.round(performance.now() - this.startedAt) };

@@ -6,7 +6,6 @@ import { htmlOf, textOf, type MailPart } from './mail-body.js';
 import type { MailConfiguration } from './mail.configuration.js';
 import type { MessageFiles } from './message-files.js';
 
-/** An email to one recipient. */
 export interface Mail {
   readonly to: string;
   readonly subject: string;
@@ -34,7 +33,6 @@ export abstract class Mailer {
 /** Milliseconds. Emails are sent in the background, but must not hang forever. */
 const TIMEOUT = 15_000;
 
-/** Sends emails through an SMTP server. */
 export class SmtpMailer extends Mailer {
   private readonly transport: Transporter;
 

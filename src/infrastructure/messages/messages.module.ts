@@ -47,7 +47,6 @@ export function textMessageSenders(
   return new TextMessageSenders({ development: files, production: files });
 }
 
-/** Sends emails and text messages, or writes them to files. */
 @Global()
 @Module({
   providers: [

@@ -3,7 +3,6 @@ import type { HttpClient, OutgoingResult } from '../http-client/index.js';
 import type { MessageFiles } from './message-files.js';
 import type { TwilioAccount } from './text-messages.configuration.js';
 
-/** A text message to one phone. */
 export interface AddressedText {
   /** E.164. */
   readonly to: string;

@@ -82,7 +82,6 @@ function respond(response: ServerResponse, status: number, text: string, content
   response.writeHead(status, { 'Content-Type': contentType }).end(text);
 }
 
-/** Global, because every module may have metrics. */
 @Global()
 @Module({ providers: [Metrics, MetricsServer], exports: [Metrics, MetricsServer] })
 export class MetricsModule {}

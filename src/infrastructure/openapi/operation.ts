@@ -31,20 +31,15 @@ export type ConfigurationOf = <T extends object>(target: Type<T>) => T;
  */
 export type Description = string | ((configurationOf: ConfigurationOf) => string);
 
-/** The documentation of one operation. */
 export interface OperationDocument {
   readonly operationId: string;
   readonly summary: string;
   readonly description: Description;
-  /** The class of the JSON body, if the operation has one. */
   readonly body?: Type;
-  /** The placeholders of the path. */
   readonly pathParameters?: Readonly<Record<string, PathParameter>>;
-  /** Optional headers of the request. */
   readonly headerParameters?: Readonly<Record<string, { readonly description: string }>>;
   /** The class of the response, in brackets for an array; `String` for text, `Buffer` for bytes. */
   readonly response: Type | readonly [Type];
-  /** Media types of a response that is not JSON. */
   readonly responseType?: string | readonly string[];
   readonly responseDescription: string;
   /** Status of the response if it is not 200. */
@@ -56,7 +51,6 @@ export interface OperationDocument {
   readonly responseExample?: unknown;
   /** Errors besides `INVALID_FIELD` for fields of the body or query, which come from the DTO unless there is an `errorBody`. */
   readonly errors: readonly (ErrorKind | DocumentedError)[];
-  /** The error body, if it differs from that of other operations. */
   readonly errorBody?: ErrorBodyDocument;
 }
 
@@ -90,9 +84,7 @@ export interface DocumentedRoute {
   readonly operation: OperationDocument;
 }
 
-/** The metadata of routes that `buildDocument` discovers. */
 export const DOCUMENTED_ROUTE = DiscoveryService.createDecorator<DocumentedRoute>();
-/** The metadata of controllers that `buildDocument` discovers. */
 export const TOPIC = DiscoveryService.createDecorator<{
   readonly name: string;
   readonly description?: string;
@@ -106,7 +98,6 @@ export function Topic(name: string, description?: string): ClassDecorator {
   return applyDecorators(ApiTags(name), TOPIC({ name, ...(description !== undefined && { description }) }));
 }
 
-/** Documents one operation completely. Routes use it through the decorator of their surface. */
 export function DocumentedOperation(surface: Surface, operation: OperationDocument): MethodDecorator {
   const { operationId, summary, body, pathParameters = {}, headerParameters = {} } = operation;
   const [model] = schemaOf(operation.response);

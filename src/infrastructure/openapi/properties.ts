@@ -2,7 +2,6 @@ import { applyDecorators, type Type } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import type { Enumeration } from '../schemas/index.js';
 
-/** What a property can have besides its type, description and example. */
 interface PropertyOptions {
   /** `false`: the property can be absent. */
   readonly required?: false;
@@ -58,7 +57,6 @@ export function TextProperty(
   return Property({ type: String }, description, example, options);
 }
 
-/** A UUID of any version. */
 export function UuidProperty(
   description: string,
   example: string | null,
@@ -85,7 +83,6 @@ export function IntegerProperty(
   return Property({ type: 'integer' }, description, example, options);
 }
 
-/** `true` or `false`. */
 export function BooleanProperty(description: string, example: boolean): PropertyDecorator {
   return Property({ type: Boolean }, description, example);
 }
@@ -101,7 +98,6 @@ export function EnumProperty(
   return Property(type, description, example, options);
 }
 
-/** Always the same string. */
 export function ConstantProperty(value: string, description: string): PropertyDecorator {
   return Property({ type: String, const: value }, description, value);
 }

@@ -53,7 +53,6 @@ class PageInterceptor implements NestInterceptor<PageResponse | StreamableFile, 
 interface PageRouteOptions {
   /** Defaults to `dashboard`. Pages of other surfaces are not for dashboard users, and ignore their logins. */
   readonly surface?: Surface;
-  /** Whether the page requires a login. */
   readonly login: boolean;
   /** Whether users may open it without a second factor that their organization requires. */
   readonly withoutSecondFactor?: boolean;
@@ -163,7 +162,6 @@ function RecordExport(action: AuditedAction): Type<NestInterceptor> {
   return mixin(ExportInterceptor);
 }
 
-/** Handler parameter: the form that was sent to a page. */
 export const FormBody = createParamDecorator(
   (_data: unknown, context: ExecutionContext): FormFields =>
     context.switchToHttp().getRequest<Request>().body as FormFields,

@@ -35,7 +35,6 @@ const ENVIRONMENT_COOKIE_LIFETIME = 365 * DAY;
 export class PageEnvironments {
   constructor(private readonly configuration: ServiceConfiguration) {}
 
-  /** The environments that this deployment serves. */
   get served(): readonly PlatformEnvironment[] {
     return this.configuration.environments;
   }
@@ -48,7 +47,6 @@ export class PageEnvironments {
   }
 }
 
-/** Renders a page into the status, headers and body of the response. */
 @Injectable()
 export class PageRenderer {
   constructor(

@@ -3,7 +3,6 @@ import { useContext } from 'preact/hooks';
 import type { DashboardIdentity } from '../auth/index.js';
 import type { PlatformEnvironment } from '../config/index.js';
 
-/** A page to show. */
 export interface Page {
   /** Shown in the browser's tab and as the heading. */
   readonly title: string;
@@ -23,18 +22,15 @@ interface PageRedirect {
   readonly redirectTo: string;
 }
 
-/** The return value of a page's handler. */
 export type PageResponse = Page | PageRedirect;
 
 /** Values that every page gets from the request. */
 export interface PageContext {
   /** Proves that a form comes from our own page. */
   readonly formToken: string;
-  /** The user, if one is logged in. */
   readonly user?: DashboardIdentity;
   /** The environment that the page shows, or else the one that the browser last showed. */
   readonly environment: PlatformEnvironment;
-  /** The environments that this deployment serves. */
   readonly environments: readonly PlatformEnvironment[];
   readonly path: string;
   /** The parameters of the query that appear once. */

@@ -29,7 +29,6 @@ export interface SpanOptions {
 /** Creates nested spans. Does nothing if no collector is configured. */
 @Injectable()
 export class Tracing implements OnApplicationShutdown {
-  /** The context of the current span. */
   private readonly current = new AsyncLocalStorage<Context>();
 
   constructor(private readonly traces?: TraceExport) {}
@@ -83,7 +82,6 @@ const SPANS = new CounterMetric({
   labels: ['outcome'],
 });
 
-/** Global, because every module may create spans. */
 @Global()
 @Module({
   providers: [

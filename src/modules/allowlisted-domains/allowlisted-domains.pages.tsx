@@ -73,7 +73,6 @@ function Domains({ domains }: { readonly domains: readonly AllowlistedDomainResp
   );
 }
 
-/** @param problem why the form was not accepted */
 export function newDomainPage(domain?: string, problem?: string): Page {
   return {
     title: 'Add a domain',

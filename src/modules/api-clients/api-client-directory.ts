@@ -17,7 +17,6 @@ import { MESSAGES } from '../../infrastructure/validation/index.js';
 import type { ApiClient } from './api-client.entity.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
 
-/** An API client without its secrets. */
 export interface ClientRecord extends AttributedClient {
   readonly organizationId: string;
 }

@@ -5,7 +5,6 @@ import { Transaction, unlessDuplicate } from '../../infrastructure/database/inde
 import { ApiClient } from './api-client.entity.js';
 import { ApiSecret } from './api-secret.entity.js';
 
-/** A client with the digests of its valid secrets. */
 export interface ClientCredentials {
   readonly clientId: string;
   readonly organizationId: string;
@@ -30,7 +29,6 @@ export class ApiClientsRepository {
     await this.transaction.manager.insert(ApiSecret, secret);
   }
 
-  /** Returns the clients of one organization, or of all. */
   async clients(organizationId?: string): Promise<ApiClient[]> {
     return this.transaction.manager.find(ApiClient, {
       where: organizationId === undefined ? {} : { organizationId },

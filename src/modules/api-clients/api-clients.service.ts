@@ -16,14 +16,12 @@ export const API_CLIENT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_F
   message: 'There is no API client with this client_id.',
 });
 
-/** A client with its new secret in plain text. */
 export interface IssuedCredentials {
   readonly clientId: string;
   readonly environment: PlatformEnvironment;
   readonly secret: string;
 }
 
-/** The state of a client's secret rotation. */
 export interface SecretRotation {
   readonly newestVersion: number;
   /** The version that webhooks are signed with. */
@@ -50,7 +48,6 @@ export const SECRET_PREFIXES: Readonly<Record<PlatformEnvironment, string>> = {
 export const DEFAULT_OVERLAP_HOURS = 24;
 export const MAX_OVERLAP_HOURS = 7 * 24;
 
-/** API clients and their secrets. */
 @Injectable()
 export class ApiClientsService {
   constructor(
@@ -146,7 +143,6 @@ export class ApiClientsService {
     return this.sealer.open(newest.sealed, sealedFor(newest, client));
   }
 
-  /** Returns the state of the client's secret rotation. */
   async rotationOf(clientId: string): Promise<SecretRotation> {
     const now = this.clock.now();
     const secrets = await this.repository.secretsOf(clientId);

@@ -233,7 +233,6 @@ function Step({ title, progress, children }: StepProps): VNode {
   );
 }
 
-/** @param problem why the name was not accepted */
 export function renamePage(client: ApiClientResponse, name: string, problem?: string): Page {
   return {
     title: 'Change the name of the API client',
@@ -309,7 +308,6 @@ export function secretPage(
 
 const OVERLAPS = [1, 4, 12, 24, 48, 72, MAX_OVERLAP_HOURS];
 
-/** @param problem why the secret was not rotated */
 export function rotatePage({ client }: ClientCredentialsView, problem?: string): Page {
   const isInProgress = client.overlap_ends_at !== null;
   const none = { value: '0', label: 'None (after a leak)' };

@@ -11,13 +11,11 @@ import type { ApiClientResponse, ApiSecretResponse } from './api-clients.dto.js'
 import { ApiClientsRepository } from './api-clients.repository.js';
 import { API_CLIENT_NOT_FOUND, ApiClientsService, RotationInProgressError } from './api-clients.service.js';
 
-/** A client with the accepted versions of its secret. */
 export interface ClientCredentialsView {
   readonly client: ApiClientResponse;
   readonly secrets: readonly Pick<ApiSecret, 'version' | 'createdAt' | 'acceptedUntil'>[];
 }
 
-/** Operations of dashboard users on the API clients and secrets of their organization. */
 @Injectable()
 export class ApiSecretsService {
   constructor(

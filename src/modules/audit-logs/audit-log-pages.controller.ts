@@ -21,7 +21,6 @@ import { AuditVerification } from './audit-verification.js';
  */
 const PERMISSION = 'listUsers';
 
-/** The query of a page, as it was sent. */
 type PageQuery = Readonly<Record<string, unknown>>;
 
 class ExportAuditLogsQuery extends SearchAuditLogsQuery {

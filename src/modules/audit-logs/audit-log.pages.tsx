@@ -36,7 +36,6 @@ const OUTCOMES: Readonly<Record<AuditOutcome, { readonly label: string; readonly
   denied: { label: 'Denied', tone: 'bad' },
 };
 
-/** @param problem why there are no entries */
 export function listPage(result: AuditLogSearchResult | undefined, problem?: string): Page {
   return {
     title: AUDIT_LOG.title,

@@ -26,7 +26,6 @@ export class AuditLogRepository {
     });
   }
 
-  /** Adds the entry, and makes it the head. */
   async append(entry: AuditLogEntry): Promise<void> {
     const { organizationId, sequence, datetime, hash } = entry;
     await this.transaction.manager.insert(AuditLogEntry, entry);
@@ -83,12 +82,10 @@ export class AuditLogRepository {
     return found.getMany();
   }
 
-  /** Returns the entry with this ID. */
   async find(organizationId: string, id: string): Promise<AuditLogEntry | null> {
     return this.transaction.manager.findOneBy(AuditLogEntry, { organizationId, id });
   }
 
-  /** Returns the entry with this sequence. */
   async at(organizationId: string, sequence: string): Promise<AuditLogEntry | null> {
     return this.transaction.manager.findOneBy(AuditLogEntry, { organizationId, sequence });
   }

@@ -148,7 +148,6 @@ export const OPERATOR = {
   origin: { ip: '', userAgent: 'command line' },
 };
 
-/** Records what operators do with commands. */
 @Injectable()
 export class OperatorAudit {
   constructor(private readonly auditLog: AuditLog) {}
@@ -161,7 +160,6 @@ export class OperatorAudit {
     return result;
   }
 
-  /** Records what an operator did, or is about to do. */
   async record({ organizationId, action, target }: OperatorChange): Promise<void> {
     await this.auditLog.record({ action, actor: { organizationId, ...OPERATOR }, target });
   }

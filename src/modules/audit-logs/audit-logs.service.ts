@@ -15,7 +15,6 @@ import {
 /** Number of entries that a page of a search looks at. */
 const MAX_SEARCHED = 10_000n;
 
-/** A page of a search. */
 export interface AuditLogSearchResult {
   readonly entries: readonly AuditLogEntryResponse[];
   readonly nextCursor: string | null;

@@ -94,7 +94,6 @@ export function isOfEnvironment({ event, target }: AuditLogEntryResponse): boole
   return event.outcome.status !== 'denied' && isTargetOfEnvironment(target.type);
 }
 
-/** Returns who acted, for the beginning of a sentence. */
 export function subjectOf({ actor: { name, email } }: AuditLogEntryResponse): string {
   if (email === OPERATOR.email) return 'An operator of the platform';
   return email === SYSTEM.email ? 'The service' : name;

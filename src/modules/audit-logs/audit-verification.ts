@@ -16,7 +16,6 @@ export interface ExportedHead {
   readonly created_at: string | null;
 }
 
-/** The first problem of a chain. */
 interface Flaw {
   readonly problem: 'altered' | 'missing' | 'head_mismatch';
   readonly sequence: number;
@@ -26,7 +25,6 @@ interface Flaw {
   readonly explanation: string;
 }
 
-/** The result of verifying an organization's chain. */
 export interface ChainReport {
   readonly organizationId: string;
   /** Number of valid entries from the start. */
@@ -44,7 +42,6 @@ export interface PartialChainReport {
   readonly flaw: Flaw | undefined;
 }
 
-/** The end of a chain according to one source. */
 interface ExpectedEnd {
   readonly sequence: number;
   readonly hash: string;

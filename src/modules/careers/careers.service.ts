@@ -7,7 +7,6 @@ import { JobApplicationsRepository } from './job-applications.repository.js';
 
 const EXPORT_PAGE_SIZE = 500;
 
-/** Job applications. */
 @Injectable()
 export class CareersService {
   constructor(
@@ -38,7 +37,6 @@ export class CareersService {
     return { id, received_at: receivedAt };
   }
 
-  /** Returns the newest applications, newest first. */
   async newest(size: number): Promise<JobApplication[]> {
     return this.repository.newest(size);
   }

@@ -90,7 +90,6 @@ export class AccountEmails {
   }
 }
 
-/** Records in the audit log what users do with their own accounts. */
 @Injectable()
 export class AccountLog {
   private readonly refusals = this.limits.limit('refused-attempts', { attempts: 1, within: HOUR });

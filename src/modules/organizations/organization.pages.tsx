@@ -199,7 +199,6 @@ export function secondFactorPage(
 
 const KIBIBYTE = 1_024;
 
-/** @param problem why the image was not accepted */
 export function logoPage(problem?: string): Page {
   return {
     title: 'Change the logo',

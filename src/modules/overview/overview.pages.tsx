@@ -152,7 +152,6 @@ interface SectionProps {
   readonly things: readonly [label: string, inSentence: string];
   readonly counts: RequestLogOverview['requests'] | RequestLogOverview['deliveries'];
   readonly medianLabel: string;
-  /** The address of those that failed. */
   readonly failuresPath: string;
   /** Charts and tables, unless there is nothing to show. */
   readonly children: ComponentChildren;

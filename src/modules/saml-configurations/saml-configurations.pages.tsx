@@ -257,7 +257,6 @@ const ACTIONS: Readonly<Record<ConfigurationAction, { readonly word: string; rea
   disable: { word: 'Disable', effect: 'The configuration stays, and you can enable it again.' },
 };
 
-/** @param problem why the action was not possible */
 export function confirmConfigurationPage(
   configuration: SamlConfigurationResponse,
   action: ConfigurationAction,

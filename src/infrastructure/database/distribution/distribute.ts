@@ -6,12 +6,10 @@ import { checkDatabase, withDatabase } from '../migrate.js';
 import { distributedTables, requireCluster } from './check-distribution.js';
 import { TableMove, type TableMoveOptions } from './table-move.js';
 
-/** What happened to a table. */
 export interface DistributedTableReport {
   readonly table: string;
   readonly column: string;
   readonly shards: number;
-  /** Number of rows that were moved. */
   readonly moved: number;
 }
 

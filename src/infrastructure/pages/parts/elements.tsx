@@ -59,7 +59,6 @@ export function EmptyState({ title, children }: EmptyStateProps): VNode {
   );
 }
 
-/** A paragraph that links to another page. */
 export function Link({ to, children }: { readonly to: string; readonly children: string }): VNode {
   return (
     <p>
@@ -76,7 +75,6 @@ interface ButtonLinkProps {
   readonly of?: string;
 }
 
-/** A link to a form, which looks like a button. */
 export function ButtonLink({ to, kind = 'first', children, of }: ButtonLinkProps): VNode {
   return (
     <a class={`button ${kind}`} href={to}>

@@ -26,7 +26,6 @@ interface FieldProps {
   readonly name: string;
   readonly label: string;
   readonly hint?: string | undefined;
-  /** Error message about the value. */
   readonly error?: string | undefined;
 }
 
@@ -139,11 +138,9 @@ export function TimeField({ value, label, ...field }: TimeFieldProps): VNode {
 interface TextAreaProps extends FieldProps {
   readonly value?: string | undefined;
   readonly rows?: number;
-  /** Defaults to true. */
   readonly required?: boolean;
 }
 
-/** A labeled field of several lines. */
 export function TextArea(props: TextAreaProps): VNode {
   return (
     <Labeled {...props}>
@@ -166,7 +163,6 @@ interface SelectFieldProps extends FieldProps {
   readonly value?: string | undefined;
 }
 
-/** A labeled choice of one option. */
 export function SelectField(props: SelectFieldProps): VNode {
   return (
     <Labeled {...props}>
@@ -236,19 +232,16 @@ export function ActionButton(props: {
 }
 
 interface ConfirmationProps {
-  /** The path that the form is sent to. */
   readonly action: string;
   /** The label of the button: what happens, such as "Delete endpoint". */
   readonly button: string;
   /** Whether the action cannot be undone. Defaults to true. */
   readonly isDestructive?: boolean;
-  /** Where "Cancel" leads. */
   readonly cancel: string;
   /** What the action does, and further fields. */
   readonly children: ComponentChildren;
 }
 
-/** Asks before an action. */
 export function Confirmation(props: ConfirmationProps): VNode {
   return (
     <Form action={props.action}>
@@ -267,11 +260,9 @@ interface ConfirmationPageProps extends Omit<ConfirmationProps, 'cancel'> {
   readonly title: string;
   /** The page that the action is about, where "Cancel" leads. */
   readonly parent: NonNullable<Page['parent']>;
-  /** Why the form was not accepted. */
   readonly problem?: string | undefined;
 }
 
-/** A page that only asks before an action. */
 export function confirmationPage({ title, parent, problem, ...question }: ConfirmationPageProps): Page {
   return {
     title,

@@ -7,9 +7,7 @@ import { SelectField, TextField } from './form.js';
 const RESULTS = 'results';
 
 interface FilterFormProps {
-  /** The label of the button. */
   readonly apply?: string;
-  /** The text of the link to the list without filters. */
   readonly clear?: string;
   readonly children: ComponentChildren;
 }
@@ -48,7 +46,6 @@ export function FilterForm({
 }
 
 interface FilterProps {
-  /** The name of the parameter. */
   readonly name: string;
   readonly label: string;
   readonly hint?: string;
@@ -64,7 +61,6 @@ export function Filter(props: FilterProps): VNode {
 }
 
 interface ChoiceProps {
-  /** The name of the parameter. */
   readonly name: string;
   readonly label: string;
   /** What the first option is called, which applies no filter. */
@@ -79,11 +75,9 @@ export function FilterChoice({ all = 'All', options, ...field }: ChoiceProps): V
 }
 
 interface ToolbarProps {
-  /** What the list shows. */
   readonly children: ComponentChildren;
   /** List items with further links. */
   readonly links?: ComponentChildren;
-  /** The path of the export, without the format. */
   readonly exportPath: string;
   /** What an export contains. */
   readonly exportHint: string;

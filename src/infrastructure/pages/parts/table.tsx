@@ -68,7 +68,6 @@ export function Details({
   );
 }
 
-/** The most important numbers of a page. */
 export function Tiles({
   entries,
 }: {

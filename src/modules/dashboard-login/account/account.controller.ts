@@ -11,7 +11,6 @@ import { accountPage, passwordChangedPage, passwordPage } from './account.pages.
 
 const ACCOUNT: PageResponse = { redirectTo: '/account' };
 
-/** The pages of a user's own account. */
 @Controller('account')
 export class AccountController {
   constructor(

@@ -83,7 +83,6 @@ interface BrowserSessions {
   readonly older: readonly DashboardSession[];
 }
 
-/** Groups sessions, newest first, by browser. */
 function byBrowser(sessions: readonly DashboardSession[]): BrowserSessions[] {
   const browsers = [...new Set(sessions.map(({ userAgent }) => browserName(userAgent)))];
   return browsers.map((browser) => {

@@ -20,7 +20,6 @@ const RESPONSES: Readonly<Record<Redemption, () => PageResponse>> = {
   taken: addressTakenPage,
 };
 
-/** The pages to request a link and to set a password with it. */
 @Controller('password-reset')
 export class PasswordResetController {
   constructor(

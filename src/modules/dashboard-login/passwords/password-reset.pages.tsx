@@ -2,7 +2,6 @@ import type { VNode } from 'preact';
 import { Form, Link, Notice, TextField, type Page } from '../../../infrastructure/pages/index.js';
 import { MIN_PASSWORD_LENGTH } from '../../dashboard-users/index.js';
 
-/** The field for a new password. */
 export function NewPasswordField({ error }: { readonly error?: string | undefined }): VNode {
   return (
     <TextField

@@ -6,7 +6,6 @@ import type { SecondFactorSetup, SecondFactorState } from './second-factor.servi
 /** Modules of empty space around a QR code, which cameras need to find it (ISO/IEC 18004). */
 const QUIET_ZONE = 4;
 
-/** The change that was refused because the password was wrong. */
 export type RefusedChange = 'turn off' | 'renew';
 
 /** @param isRequired whether the user has to set it up before anything else */

@@ -81,12 +81,10 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
     if (await this.end(token)) await this.log.record('auth.logout', actor);
   }
 
-  /** Returns the newest session first. */
   async list(userId: string): Promise<DashboardSession[]> {
     return this.repository.list(userId, this.clock.now());
   }
 
-  /** Ends another session of the user. */
   @Transactional()
   async endOne(actor: DashboardActor, sessionId: string): Promise<void> {
     if (await this.repository.endOne(actor.userId, sessionId))

@@ -138,13 +138,11 @@ const LIFETIMES = [
 
 export interface NewGrantPageProps {
   readonly actor: DashboardActor;
-  /** The email addresses that the form suggests. */
   readonly emails: readonly string[];
   readonly email?: string | undefined;
   readonly role?: string | undefined;
   readonly reason?: string | undefined;
   readonly expiresIn?: string | undefined;
-  /** Why the form was not accepted. */
   readonly problem?: string;
 }
 
@@ -192,7 +190,6 @@ export function newGrantPage(props: NewGrantPageProps): Page {
   };
 }
 
-/** @param problem why the grant was not revoked */
 export function revokePage({ id, email, role, expires_at }: AccessGrantResponse, problem?: string): Page {
   return confirmationPage({
     title: `Revoke the role of ${email}?`,

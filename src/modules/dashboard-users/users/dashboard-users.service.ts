@@ -27,7 +27,6 @@ export interface AddedDashboardUser {
   readonly password: string;
 }
 
-/** Adds and looks up dashboard users. */
 @Injectable()
 export class DashboardUsersService {
   constructor(

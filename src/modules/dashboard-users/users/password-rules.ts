@@ -21,7 +21,6 @@ export function hashPassword(password: string): Promise<string> {
   return hash(normalized(password));
 }
 
-/** Returns whether the password has this hash. */
 export function matchesHash(passwordHash: string, password: string): Promise<boolean> {
   return verify(passwordHash, normalized(password));
 }
@@ -36,7 +35,6 @@ export function generatePassword(): string {
   return randomBytes(18).toString('base64url');
 }
 
-/** The user who chooses a password. */
 interface PasswordOwner {
   readonly email: string;
   readonly organizationId: string;

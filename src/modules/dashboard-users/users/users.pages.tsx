@@ -362,7 +362,6 @@ const ACTIONS: Readonly<Record<UserAction, { readonly word: string; readonly eff
   },
 };
 
-/** @param problem why the action was not possible */
 export function confirmUserPage(user: UserResponse, action: UserAction, problem?: string): Page {
   const { word, effect } = ACTIONS[action];
   return confirmationPage({

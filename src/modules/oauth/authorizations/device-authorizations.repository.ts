@@ -14,7 +14,6 @@ export interface Visibility {
   readonly environment: PlatformEnvironment | undefined;
 }
 
-/** A device that has access. */
 export interface DeviceAccess extends Pick<
   DeviceAuthorization,
   'id' | 'clientId' | 'environment' | 'ip' | 'userAgent' | 'redeemedAt'

@@ -13,7 +13,6 @@ import { TOKEN_ALGORITHMS } from './token-signing-key.entity.js';
 /** RFC 9068, section 2.1: prevents other JWTs of the service from being used as access tokens. */
 const TYPE = 'at+jwt';
 
-/** The user, client and scopes that an access token is issued for. */
 export interface AccessTokenGrant {
   /** The ID of the device authorization, so that the token can be revoked without knowing it. */
   readonly tokenId: string;

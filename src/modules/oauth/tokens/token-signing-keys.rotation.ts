@@ -4,7 +4,6 @@ import { JobLock } from '../../../infrastructure/database/index.js';
 import { hourlyAt } from '../../../infrastructure/time/index.js';
 import { TokenSigningKeysService } from './token-signing-keys.service.js';
 
-/** Rotates signing keys on schedule and deletes obsolete ones. */
 @Injectable()
 export class TokenSigningKeysRotation {
   constructor(

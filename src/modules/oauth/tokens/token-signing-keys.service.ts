@@ -10,7 +10,6 @@ import { deletableKeys, PUBLISHED_BEFORE_USE, publishedKeys, signingKey } from '
 import type { TokenAlgorithm, TokenSigningKey } from './token-signing-key.entity.js';
 import { TokenSigningKeysRepository } from './token-signing-keys.repository.js';
 
-/** A key as it is shown to operators. */
 export interface TokenSigningKeyStatus {
   readonly kid: string;
   readonly algorithm: TokenAlgorithm;
@@ -64,7 +63,6 @@ export class TokenSigningKeysService {
     if (age >= tokenKeyRotationDays * DAY || newest.algorithm !== tokenAlgorithm) await this.rotate();
   }
 
-  /** Returns the status of all keys, newest first. */
   async describe(): Promise<TokenSigningKeyStatus[]> {
     const keys = await this.repository.all();
     const now = this.clock.now();
@@ -85,7 +83,6 @@ export class TokenSigningKeysService {
     for (const { kid } of deletableKeys(keys, this.clock.now())) await this.repository.delete(kid);
   }
 
-  /** Decrypts the private key. */
   open(key: TokenSigningKey): JWK {
     return JSON.parse(this.sealer.open(key.privateSealed, ownerOf(key))) as JWK;
   }
