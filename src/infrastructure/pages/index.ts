@@ -22,6 +22,7 @@ export {
   CodeBlock,
   Done,
   EmptyState,
+  FormProblem,
   Link,
   Moment,
   Notice,

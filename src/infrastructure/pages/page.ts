@@ -2,6 +2,7 @@ import { createContext, type ComponentChildren } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { DashboardIdentity } from '../auth/index.js';
 import type { PlatformEnvironment } from '../config/index.js';
+import type { FormFields } from '../http/index.js';
 
 export interface Page {
   /** Shown in the browser's tab and as the heading. */
@@ -14,6 +15,8 @@ export interface Page {
   /** Defaults to 200. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Why the form or the query was not accepted. */
+  readonly problem?: string;
 }
 
 /** A redirect, sent as 303 so that a reload does not send the form again (RFC 9110, section 15.4.4). */
@@ -36,6 +39,8 @@ export interface PageContext {
   /** The parameters of the query that appear once. */
   readonly query: Readonly<Record<string, string>>;
   readonly now: Date;
+  /** Why the form or the query was not accepted, and what the form contained. */
+  readonly rejected?: { readonly problem: string; readonly form: FormFields | undefined };
 }
 
 export const CurrentPage = createContext<PageContext>({

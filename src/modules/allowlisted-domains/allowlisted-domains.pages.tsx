@@ -73,7 +73,7 @@ function Domains({ domains }: { readonly domains: readonly AllowlistedDomainResp
   );
 }
 
-export function newDomainPage(domain?: string, problem?: string): Page {
+export function newDomainPage(): Page {
   return {
     title: 'Add a domain',
     parent: DOMAINS,
@@ -83,8 +83,7 @@ export function newDomainPage(domain?: string, problem?: string): Page {
           name="domain"
           label="Domain"
           hint="Such as example.com, without its subdomains"
-          value={domain}
-          error={problem}
+          showsProblem
         />
         <button>Add domain</button>
       </Form>

@@ -47,8 +47,7 @@ export class ApiCredentialsPagesController {
     @PageEnvironment() environment: PlatformEnvironment,
     @Param('client_id') clientId: string,
   ): Promise<PageResponse> {
-    const { client } = await this.credentials(actor, environment, clientId);
-    return renamePage(client, client.name ?? '');
+    return renamePage(await this.credentials(actor, environment, clientId));
   }
 
   @Post(':client_id/rename')
@@ -59,13 +58,13 @@ export class ApiCredentialsPagesController {
     @Param('client_id') clientId: string,
     @FormBody() form: FormFields,
   ): Promise<PageResponse> {
-    const { client } = await this.credentials(actor, environment, clientId);
+    const credentials = await this.credentials(actor, environment, clientId);
     return submitted(
       async () => {
         await this.secrets.rename(actor, clientId, requestFrom(UpdateClientRequest, form).name);
         return { redirectTo: `${credentialsPath(environment)}?done=renamed` };
       },
-      (problem) => renamePage(client, form.get('name') ?? '', problem),
+      () => renamePage(credentials),
     );
   }
 
@@ -117,7 +116,7 @@ export class ApiCredentialsPagesController {
         const { secret } = await this.secrets.rotate(actor, clientId, overlapHours);
         return secretPage(await this.credentials(actor, environment, clientId), secret, 'rotated');
       },
-      async (problem) => rotatePage(await this.credentials(actor, environment, clientId), problem),
+      async () => rotatePage(await this.credentials(actor, environment, clientId)),
     );
   }
 

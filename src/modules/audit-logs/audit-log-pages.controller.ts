@@ -47,7 +47,7 @@ export class AuditLogPagesController {
         const search = queryFrom(SearchAuditLogsQuery, query);
         return listPage(await this.auditLogs.search(organizationId, search, ENTRIES_PER_PAGE));
       },
-      (problem) => listPage(undefined, problem),
+      () => listPage(),
     );
   }
 

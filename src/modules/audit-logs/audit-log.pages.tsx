@@ -8,11 +8,11 @@ import {
   Filter,
   FilterChoice,
   FilterForm,
+  FormProblem,
   Moment,
   Notice,
   Pagination,
   pathWith,
-  Problem,
   RelativeTime,
   Results,
   Table,
@@ -36,7 +36,7 @@ const OUTCOMES: Readonly<Record<AuditOutcome, { readonly label: string; readonly
   denied: { label: 'Denied', tone: 'bad' },
 };
 
-export function listPage(result: AuditLogSearchResult | undefined, problem?: string): Page {
+export function listPage(result?: AuditLogSearchResult): Page {
   return {
     title: AUDIT_LOG.title,
     actions: (
@@ -47,7 +47,7 @@ export function listPage(result: AuditLogSearchResult | undefined, problem?: str
     content: (
       <>
         <p>What users did, and tried to do, in both environments. Entries are never changed or deleted.</p>
-        <Problem message={problem} />
+        <FormProblem />
         <Filters />
         <Results>{result ? <Entries {...result} /> : null}</Results>
       </>

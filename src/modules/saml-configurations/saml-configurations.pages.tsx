@@ -1,5 +1,4 @@
 import type { VNode } from 'preact';
-import type { FormFields } from '../../infrastructure/http/index.js';
 import {
   Allowed,
   Badge,
@@ -9,8 +8,8 @@ import {
   Done,
   EmptyState,
   Form,
+  FormProblem,
   Moment,
-  Problem,
   RelativeTime,
   Table,
   TextArea,
@@ -180,32 +179,21 @@ export function configurationPage(configuration: SamlConfigurationResponse): Pag
   };
 }
 
-/**
- * @param form the form that was not accepted
- * @param problem why it was not accepted
- */
-export function newConfigurationPage(form?: FormFields, problem?: string): Page {
+export function newConfigurationPage(): Page {
   return {
     title: 'Add an identity provider',
     parent: CONFIGURATIONS,
     content: (
       <>
-        <Problem message={problem} />
+        <FormProblem />
         <p>It stays disabled until you enable it.</p>
         <Form action={NEW_PATH}>
-          <TextField
-            name="name"
-            label="Name"
-            hint="Your name for it, such as “Okta”"
-            value={form?.get('name')}
-            maxLength={256}
-          />
+          <TextField name="name" label="Name" hint="Your name for it, such as “Okta”" maxLength={256} />
           <TextArea
             name="metadata_xml"
             label="Metadata"
             hint="The whole XML of the SAML 2.0 metadata, from <EntityDescriptor to </EntityDescriptor>"
             rows={14}
-            value={form?.get('metadata_xml')}
           />
           <button>Add identity provider</button>
         </Form>
@@ -214,31 +202,22 @@ export function newConfigurationPage(form?: FormFields, problem?: string): Page 
   };
 }
 
-/**
- * @param form the form that was not accepted
- * @param problem why it was not accepted
- */
-export function changeConfigurationPage(
-  configuration: SamlConfigurationResponse,
-  form?: FormFields,
-  problem?: string,
-): Page {
+export function changeConfigurationPage(configuration: SamlConfigurationResponse): Page {
   const { id, name } = configuration;
   return {
     title: `Change ${name}`,
     parent: parentOf(configuration),
     content: (
       <>
-        <Problem message={problem} />
+        <FormProblem />
         <Form action={configurationPath(id, 'change')}>
-          <TextField name="name" label="Name" value={form?.get('name') ?? name} maxLength={256} />
+          <TextField name="name" label="Name" value={name} maxLength={256} />
           <TextArea
             name="metadata_xml"
             label="New metadata"
             hint="Leave it empty to keep the current metadata."
             rows={14}
             required={false}
-            value={form?.get('metadata_xml')}
           />
           <button>Save changes</button>
         </Form>
@@ -260,7 +239,6 @@ const ACTIONS: Readonly<Record<ConfigurationAction, { readonly word: string; rea
 export function confirmConfigurationPage(
   configuration: SamlConfigurationResponse,
   action: ConfigurationAction,
-  problem?: string,
 ): Page {
   const { id, name } = configuration;
   const { word, effect } = ACTIONS[action];
@@ -270,7 +248,6 @@ export function confirmConfigurationPage(
     action: configurationPath(id, action),
     button: `${word} identity provider`,
     isDestructive: action === 'disable',
-    problem,
     children: <p>{effect}</p>,
   });
 }

@@ -33,6 +33,11 @@ export function Problem({ message }: { readonly message: string | undefined }): 
   return message === undefined ? null : <Notice kind="bad">{message}</Notice>;
 }
 
+/** Why the form or the query of the page was not accepted, if it was not. */
+export function FormProblem(): VNode {
+  return <Problem message={usePage().rejected?.problem} />;
+}
+
 /**
  * Says what the form that led to this page has done. The redirect after a form names it in the parameter `done`; only the
  * given messages can be shown.

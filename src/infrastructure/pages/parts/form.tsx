@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { usePage, type Page } from '../page.js';
 import { localTimeOf } from '../submitted.js';
-import { Problem } from './elements.js';
+import { FormProblem } from './elements.js';
 
 export const FORM_TOKEN_FIELD = 'form_token';
 
@@ -27,11 +27,24 @@ interface FieldProps {
   readonly label: string;
   readonly hint?: string | undefined;
   readonly error?: string | undefined;
+  /** Whether the reason why the form was not accepted is shown here, instead of by `FormProblem`. */
+  readonly showsProblem?: boolean;
+}
+
+function errorOf({ error, showsProblem }: FieldProps): string | undefined {
+  const { rejected } = usePage();
+  return showsProblem ? rejected?.problem : error;
+}
+
+/** Returns what the user entered, if the form was not accepted. */
+function entered(name: string, value: string | undefined): string | undefined {
+  return usePage().rejected?.form?.get(name) ?? value;
 }
 
 /** A label, a hint and an error around a control that they describe to screen readers (WCAG 2.2, 3.3.1). */
 function Labeled(props: FieldProps & { readonly children: ComponentChildren }): VNode {
-  const { name, label, hint, error, children } = props;
+  const { name, label, hint, children } = props;
+  const error = errorOf(props);
   return (
     <div class="field">
       <label for={name}>{label}</label>
@@ -51,7 +64,9 @@ function Labeled(props: FieldProps & { readonly children: ComponentChildren }): 
 }
 
 /** Returns the attributes that every labeled control has. */
-function control({ name, hint, error }: FieldProps) {
+function control(props: FieldProps) {
+  const { name, hint } = props;
+  const error = errorOf(props);
   const descriptions = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(' ');
   return {
     id: name,
@@ -78,12 +93,14 @@ interface TextFieldProps extends FieldProps {
 
 /** A labeled field. Its error is associated with it for screen readers. */
 export function TextField(props: TextFieldProps): VNode {
+  const { name, type = 'text', value } = props;
+  const isShownAgain = type !== 'password' && type !== 'datetime-local';
   return (
     <Labeled {...props}>
       <input
         {...control(props)}
-        type={props.type ?? 'text'}
-        value={props.value}
+        type={type}
+        value={isShownAgain ? entered(name, value) : value}
         required={props.required ?? true}
         maxLength={props.maxLength}
         autocomplete={props.autocomplete ?? 'off'}
@@ -145,7 +162,7 @@ export function TextArea(props: TextAreaProps): VNode {
   return (
     <Labeled {...props}>
       <textarea {...control(props)} rows={props.rows ?? 8} required={props.required ?? true}>
-        {props.value}
+        {entered(props.name, props.value)}
       </textarea>
     </Labeled>
   );
@@ -164,11 +181,14 @@ interface SelectFieldProps extends FieldProps {
 }
 
 export function SelectField(props: SelectFieldProps): VNode {
+  const { name, options, value: initial = '' } = props;
+  const chosen = entered(name, initial);
+  const selected = options.some(({ value }) => value === chosen) ? chosen : initial;
   return (
     <Labeled {...props}>
       <select {...control(props)}>
-        {props.options.map(({ value, label }) => (
-          <option key={value} value={value} selected={value === (props.value ?? '')}>
+        {options.map(({ value, label }) => (
+          <option key={value} value={value} selected={value === selected}>
             {label}
           </option>
         ))}
@@ -260,16 +280,15 @@ interface ConfirmationPageProps extends Omit<ConfirmationProps, 'cancel'> {
   readonly title: string;
   /** The page that the action is about, where "Cancel" leads. */
   readonly parent: NonNullable<Page['parent']>;
-  readonly problem?: string | undefined;
 }
 
-export function confirmationPage({ title, parent, problem, ...question }: ConfirmationPageProps): Page {
+export function confirmationPage({ title, parent, ...question }: ConfirmationPageProps): Page {
   return {
     title,
     parent,
     content: (
       <>
-        <Problem message={problem} />
+        <FormProblem />
         <Confirmation {...question} cancel={parent.path} />
       </>
     ),

@@ -4,7 +4,6 @@ import {
   type DashboardActor,
   type DashboardRole,
 } from '../../../infrastructure/auth/index.js';
-import type { FormFields } from '../../../infrastructure/http/index.js';
 import {
   Allowed,
   Badge,
@@ -15,9 +14,9 @@ import {
   EmptyState,
   FilterForm,
   Form,
+  FormProblem,
   Moment,
   Pagination,
-  Problem,
   RelativeTime,
   Results,
   SelectField,
@@ -268,22 +267,18 @@ function UserButtons({ user, actor }: UserPageProps): VNode {
   );
 }
 
-/**
- * @param form the form that was not accepted
- * @param problem why it was not accepted
- */
-export function inviteUserPage(actor: DashboardActor, form?: FormFields, problem?: string): Page {
+export function inviteUserPage(actor: DashboardActor): Page {
   return {
     title: 'Invite a user',
     parent: USERS,
     content: (
       <>
-        <Problem message={problem} />
+        <FormProblem />
         <p>The user gets an email with a link to set a password. The link is valid for 7 days.</p>
         <Form action={INVITE_PATH}>
-          <TextField name="email" label="Email address" type="email" value={form?.get('email')} />
-          <TextField name="name" label="Name" value={form?.get('name')} maxLength={256} />
-          <RoleField actor={actor} value={form?.get('role') ?? 'viewer'} />
+          <TextField name="email" label="Email address" type="email" />
+          <TextField name="name" label="Name" maxLength={256} />
+          <RoleField actor={actor} value="viewer" />
           <button>Send invitation</button>
         </Form>
         <RoleRights />
@@ -309,30 +304,21 @@ function RoleRights(): VNode {
   );
 }
 
-/**
- * @param form the form that was not accepted
- * @param problem why it was not accepted
- */
-export function changeUserPage(
-  user: UserResponse,
-  actor: DashboardActor,
-  form?: FormFields,
-  problem?: string,
-): Page {
+export function changeUserPage(user: UserResponse, actor: DashboardActor): Page {
   const isSelf = user.id === actor.userId;
   return {
     title: `Change ${user.name}`,
     parent: { title: user.name, path: userPath(user.id) },
     content: (
       <>
-        <Problem message={problem} />
+        <FormProblem />
         <Form action={userPath(user.id, 'change')}>
-          <TextField name="name" label="Name" value={form?.get('name') ?? user.name} maxLength={256} />
+          <TextField name="name" label="Name" value={user.name} maxLength={256} />
           {isSelf ? (
             <p>You cannot change your own role. Ask another admin or owner.</p>
           ) : (
             <>
-              <RoleField actor={actor} value={form?.get('role') ?? user.role} />
+              <RoleField actor={actor} value={user.role} />
               <p>With a new role, the user has to approve their devices again.</p>
             </>
           )}
@@ -362,7 +348,7 @@ const ACTIONS: Readonly<Record<UserAction, { readonly word: string; readonly eff
   },
 };
 
-export function confirmUserPage(user: UserResponse, action: UserAction, problem?: string): Page {
+export function confirmUserPage(user: UserResponse, action: UserAction): Page {
   const { word, effect } = ACTIONS[action];
   return confirmationPage({
     title: `${word} ${user.name}?`,
@@ -370,7 +356,6 @@ export function confirmUserPage(user: UserResponse, action: UserAction, problem?
     action: userPath(user.id, action),
     button: `${word} user`,
     isDestructive: action !== 'enable',
-    problem,
     children: (
       <>
         <p>
