@@ -33,7 +33,25 @@ export function domainsPage(domains: readonly AllowlistedDomainResponse[]): Page
         ) : (
           <>
             <p>Only email addresses in these domains can be invited. A subdomain needs its own entry.</p>
-            <Domains domains={domains} />
+            <Table
+              caption="Allowed domains"
+              rows={domains}
+              keyOf={({ id }) => id}
+              columns={[
+                { title: 'Domain', cell: ({ domain }) => domain },
+                { title: 'Added', cell: ({ created_at }) => <RelativeTime time={created_at} /> },
+                {
+                  title: 'Actions',
+                  cell: ({ id, domain }) => (
+                    <Allowed operation="deleteAllowlistedDomain">
+                      <ButtonLink to={`${DOMAINS_PATH}/${id}/remove`} kind="danger" of={domain}>
+                        Remove
+                      </ButtonLink>
+                    </Allowed>
+                  ),
+                },
+              ]}
+            />
           </>
         )}
       </>
@@ -46,30 +64,6 @@ function AddButton(): VNode {
     <Allowed operation="createAllowlistedDomain">
       <ButtonLink to={`${DOMAINS_PATH}/new`}>Add domain</ButtonLink>
     </Allowed>
-  );
-}
-
-function Domains({ domains }: { readonly domains: readonly AllowlistedDomainResponse[] }): VNode {
-  return (
-    <Table
-      caption="Allowed domains"
-      rows={domains}
-      keyOf={({ id }) => id}
-      columns={[
-        { title: 'Domain', cell: ({ domain }) => domain },
-        { title: 'Added', cell: ({ created_at }) => <RelativeTime time={created_at} /> },
-        {
-          title: 'Actions',
-          cell: ({ id, domain }) => (
-            <Allowed operation="deleteAllowlistedDomain">
-              <ButtonLink to={`${DOMAINS_PATH}/${id}/remove`} kind="danger" of={domain}>
-                Remove
-              </ButtonLink>
-            </Allowed>
-          ),
-        },
-      ]}
-    />
   );
 }
 

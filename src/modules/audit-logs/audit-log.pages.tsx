@@ -88,35 +88,29 @@ function Entries({ entries, nextCursor, searchedSince }: AuditLogSearchResult): 
           >
             Newest first.
           </Toolbar>
-          <EntriesTable entries={entries} />
+          <Table
+            caption="Audit log entries, newest first"
+            rows={entries}
+            keyOf={({ id }) => id}
+            columns={[
+              { title: 'Time', cell: ({ datetime }) => <RelativeTime time={datetime} /> },
+              {
+                title: 'What happened',
+                cell: (entry) => (
+                  <span>
+                    <a href={`${PATH}/entries/${entry.id}`}>{`${subjectOf(entry)} ${predicateOf(entry)}`}</a>{' '}
+                    {entry.event.outcome.status === 'success' ? null : <Outcome entry={entry} />}
+                  </span>
+                ),
+              },
+              { title: 'From', cell: originOf },
+            ]}
+          />
           {searchedSince === null ? null : <SearchedSince time={searchedSince} />}
         </>
       )}
       <Pagination nextCursor={nextCursor} />
     </>
-  );
-}
-
-function EntriesTable({ entries }: Pick<AuditLogSearchResult, 'entries'>): VNode {
-  return (
-    <Table
-      caption="Audit log entries, newest first"
-      rows={entries}
-      keyOf={({ id }) => id}
-      columns={[
-        { title: 'Time', cell: ({ datetime }) => <RelativeTime time={datetime} /> },
-        {
-          title: 'What happened',
-          cell: (entry) => (
-            <span>
-              <a href={`${PATH}/entries/${entry.id}`}>{`${subjectOf(entry)} ${predicateOf(entry)}`}</a>{' '}
-              {entry.event.outcome.status === 'success' ? null : <Outcome entry={entry} />}
-            </span>
-          ),
-        },
-        { title: 'From', cell: originOf },
-      ]}
-    />
   );
 }
 

@@ -49,7 +49,21 @@ export function configurationsPage(configurations: readonly SamlConfigurationRes
             <AddButton />
           </EmptyState>
         ) : (
-          <Configurations configurations={configurations} />
+          <Table
+            caption="Identity providers"
+            rows={configurations}
+            keyOf={({ id }) => id}
+            columns={[
+              { title: 'Name', cell: ({ id, name }) => <a href={configurationPath(id)}>{name}</a> },
+              { title: 'Status', cell: (configuration) => <Status configuration={configuration} /> },
+              { title: 'Identity provider', cell: ({ entity_id: entityId }) => entityId },
+              {
+                title: 'Certificate expires',
+                cell: ({ certificates }) => <Expiry certificates={certificates} />,
+              },
+              { title: 'Added', cell: ({ created_at: createdAt }) => <RelativeTime time={createdAt} /> },
+            ]}
+          />
         )}
       </>
     ),
@@ -70,26 +84,6 @@ function AddButton(): VNode {
     <Allowed operation="createSamlConfiguration">
       <ButtonLink to={NEW_PATH}>Add identity provider</ButtonLink>
     </Allowed>
-  );
-}
-
-function Configurations(props: { readonly configurations: readonly SamlConfigurationResponse[] }): VNode {
-  return (
-    <Table
-      caption="Identity providers"
-      rows={props.configurations}
-      keyOf={({ id }) => id}
-      columns={[
-        { title: 'Name', cell: ({ id, name }) => <a href={configurationPath(id)}>{name}</a> },
-        { title: 'Status', cell: (configuration) => <Status configuration={configuration} /> },
-        { title: 'Identity provider', cell: ({ entity_id: entityId }) => entityId },
-        {
-          title: 'Certificate expires',
-          cell: ({ certificates }) => <Expiry certificates={certificates} />,
-        },
-        { title: 'Added', cell: ({ created_at: createdAt }) => <RelativeTime time={createdAt} /> },
-      ]}
-    />
   );
 }
 

@@ -1,4 +1,4 @@
-import type { ComponentChildren, VNode } from 'preact';
+import type { ComponentChildren, FunctionComponent, VNode } from 'preact';
 import { usePage, type Page } from '../page.js';
 import { localTimeOf } from '../submitted.js';
 import { FormProblem } from './elements.js';
@@ -9,18 +9,15 @@ interface FormProps {
   readonly action: string;
   /** Whether the form has a `FileField`. Its route must be declared with `hasFiles`, too. */
   readonly hasFiles?: boolean;
-  readonly children: ComponentChildren;
 }
 
 /** A form that is sent with POST and the anti-forgery token. */
-export function Form({ action, hasFiles = false, children }: FormProps): VNode {
-  return (
-    <form method="post" action={action} enctype={hasFiles ? 'multipart/form-data' : undefined}>
-      <input type="hidden" name={FORM_TOKEN_FIELD} value={usePage().formToken} />
-      {children}
-    </form>
-  );
-}
+export const Form: FunctionComponent<FormProps> = ({ action, hasFiles = false, children }) => (
+  <form method="post" action={action} enctype={hasFiles ? 'multipart/form-data' : undefined}>
+    <input type="hidden" name={FORM_TOKEN_FIELD} value={usePage().formToken} />
+    {children}
+  </form>
+);
 
 interface FieldProps {
   readonly name: string;
@@ -42,7 +39,7 @@ function entered(name: string, value: string | undefined): string | undefined {
 }
 
 /** A label, a hint and an error around a control that they describe to screen readers (WCAG 2.2, 3.3.1). */
-function Labeled(props: FieldProps & { readonly children: ComponentChildren }): VNode {
+const Labeled: FunctionComponent<FieldProps> = (props) => {
   const { name, label, hint, children } = props;
   const error = errorOf(props);
   return (
@@ -61,7 +58,7 @@ function Labeled(props: FieldProps & { readonly children: ComponentChildren }): 
       {children}
     </div>
   );
-}
+};
 
 /** Returns the attributes that every labeled control has. */
 function control(props: FieldProps) {
@@ -230,26 +227,25 @@ export function Checkboxes({ name, legend, hint, options, values }: CheckboxesPr
   );
 }
 
-/** A form with one button, which changes something at once and can be undone. */
-export function ActionButton(props: {
+interface ActionButtonProps {
   readonly action: string;
-  readonly children: ComponentChildren;
   /** Read to screen readers after the label, if several buttons of a page have the same label. */
   readonly of?: string;
   readonly fields?: Readonly<Record<string, string>>;
-}): VNode {
-  return (
-    <Form action={props.action}>
-      {Object.entries(props.fields ?? {}).map(([name, value]) => (
-        <input key={name} type="hidden" name={name} value={value} />
-      ))}
-      <button class="second">
-        {props.children}
-        {props.of ? <span class="unseen">{` ${props.of}`}</span> : null}
-      </button>
-    </Form>
-  );
 }
+
+/** A form with one button, which changes something at once and can be undone. */
+export const ActionButton: FunctionComponent<ActionButtonProps> = ({ action, children, of, fields = {} }) => (
+  <Form action={action}>
+    {Object.entries(fields).map(([name, value]) => (
+      <input key={name} type="hidden" name={name} value={value} />
+    ))}
+    <button class="second">
+      {children}
+      {of ? <span class="unseen">{` ${of}`}</span> : null}
+    </button>
+  </Form>
+);
 
 interface ConfirmationProps {
   readonly action: string;

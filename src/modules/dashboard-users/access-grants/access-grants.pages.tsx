@@ -54,7 +54,37 @@ export function grantsPage(
         ) : (
           <>
             <p>Users who have, or had, a higher role for a limited time. Grants in force come first.</p>
-            <Grants actor={actor} grants={grants} />
+            <Table
+              caption="Access grants"
+              rows={grants}
+              keyOf={({ id }) => id}
+              columns={[
+                { title: 'User', cell: ({ email }) => email },
+                { title: 'Role', isShort: true, cell: ({ role }) => ROLE_NAMES[role] },
+                { title: 'Status', cell: (grant) => <Status grant={grant} /> },
+                { title: 'Reason', cell: ({ reason }) => reason },
+                {
+                  title: 'Granted',
+                  cell: ({ created_at, created_by }) => (
+                    <>
+                      <RelativeTime time={created_at} /> by {created_by}
+                    </>
+                  ),
+                },
+                {
+                  title: 'Actions',
+                  isShort: true,
+                  cell: ({ id, active, role, email }) =>
+                    active && mayManage(actor, role) ? (
+                      <Allowed operation="revokeAccessGrant">
+                        <ButtonLink to={revokePath(id)} kind="danger" of={`the role of ${email}`}>
+                          Revoke
+                        </ButtonLink>
+                      </Allowed>
+                    ) : null,
+                },
+              ]}
+            />
             <Pagination nextCursor={nextCursor} />
           </>
         )}
@@ -68,45 +98,6 @@ function GrantButton(): VNode {
     <Allowed operation="createAccessGrant">
       <ButtonLink to={NEW_PATH}>Grant a role</ButtonLink>
     </Allowed>
-  );
-}
-
-function Grants(props: {
-  readonly actor: DashboardActor;
-  readonly grants: readonly AccessGrantResponse[];
-}): VNode {
-  return (
-    <Table
-      caption="Access grants"
-      rows={props.grants}
-      keyOf={({ id }) => id}
-      columns={[
-        { title: 'User', cell: ({ email }) => email },
-        { title: 'Role', isShort: true, cell: ({ role }) => ROLE_NAMES[role] },
-        { title: 'Status', cell: (grant) => <Status grant={grant} /> },
-        { title: 'Reason', cell: ({ reason }) => reason },
-        {
-          title: 'Granted',
-          cell: ({ created_at, created_by }) => (
-            <>
-              <RelativeTime time={created_at} /> by {created_by}
-            </>
-          ),
-        },
-        {
-          title: 'Actions',
-          isShort: true,
-          cell: ({ id, active, role, email }) =>
-            active && mayManage(props.actor, role) ? (
-              <Allowed operation="revokeAccessGrant">
-                <ButtonLink to={revokePath(id)} kind="danger" of={`the role of ${email}`}>
-                  Revoke
-                </ButtonLink>
-              </Allowed>
-            ) : null,
-        },
-      ]}
-    />
   );
 }
 
