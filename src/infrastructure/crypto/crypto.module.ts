@@ -1,12 +1,12 @@
 import { Global, Module, type OnModuleInit } from '@nestjs/common';
 import { CursorCodec } from './cursor-codec.js';
 import { KeyRepository } from './key.repository.js';
-import { Sealer } from './sealer.js';
+import { KeyWrapper, Sealer } from './sealer.js';
 import { SecretDigest } from './secret-digest.js';
 
 @Global()
 @Module({
-  providers: [CursorCodec, SecretDigest, Sealer, KeyRepository],
+  providers: [CursorCodec, SecretDigest, Sealer, KeyRepository, KeyWrapper],
   exports: [CursorCodec, SecretDigest, Sealer],
 })
 export class CryptoModule implements OnModuleInit {
