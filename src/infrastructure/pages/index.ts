@@ -11,6 +11,7 @@ export {
   FormBody,
   PAGE_OPERATION,
   PageEnvironment,
+  pageEnvironmentOf,
   PageRoute,
 } from './page-route.decorator.js';
 export { PagesModule } from './pages.module.js';

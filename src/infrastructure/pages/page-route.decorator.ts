@@ -168,10 +168,12 @@ export const FormBody = createParamDecorator(
 );
 
 /** Handler parameter: the environment that the page shows. For controllers with the paths of `inEachEnvironment`. */
-export const PageEnvironment = createParamDecorator(
-  (_data: unknown, context: ExecutionContext): PlatformEnvironment => {
-    const environment = environmentOf(context.switchToHttp().getRequest<Request>().path);
-    if (!environment) throw new Error('The path of the page names no environment');
-    return environment;
-  },
+export const PageEnvironment = createParamDecorator((_data: unknown, context: ExecutionContext) =>
+  pageEnvironmentOf(context.switchToHttp().getRequest<Request>()),
 );
+
+export function pageEnvironmentOf({ path }: Pick<Request, 'path'>): PlatformEnvironment {
+  const environment = environmentOf(path);
+  if (!environment) throw new Error('The path of the page names no environment');
+  return environment;
+}

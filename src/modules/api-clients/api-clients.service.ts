@@ -22,14 +22,6 @@ export interface IssuedCredentials {
   readonly secret: string;
 }
 
-export interface SecretRotation {
-  readonly newestVersion: number;
-  /** The version that webhooks are signed with. */
-  readonly signingVersion: number;
-  /** Until when the previous secret is accepted too; null if it is not. */
-  readonly overlapEndsAt: Date | null;
-}
-
 /** The previous secret is still accepted, and a client has at most two valid secrets. */
 export class RotationInProgressError extends OperatorError {
   static readonly sentence =
@@ -141,24 +133,6 @@ export class ApiClientsService {
     const [newest] = await this.repository.secretsOf(client.id);
     if (!newest) throw new Error(`The client ${client.id} has no secret`);
     return this.sealer.open(newest.sealed, sealedFor(newest, client));
-  }
-
-  async rotationOf(clientId: string): Promise<SecretRotation> {
-    const now = this.clock.now();
-    const secrets = await this.repository.secretsOf(clientId);
-    const previous = secrets[1]?.acceptedUntil;
-    return {
-      newestVersion: secrets[0]?.version ?? 0,
-      signingVersion: secrets.find(({ signsFrom }) => signsFrom <= now)?.version ?? 0,
-      overlapEndsAt: previous && previous > now ? previous : null,
-    };
-  }
-
-  /** Returns the secrets that are accepted now, newest first. */
-  async acceptedSecrets(clientId: string): Promise<ApiSecret[]> {
-    const now = this.clock.now();
-    const secrets = await this.repository.secretsOf(clientId);
-    return secrets.filter(({ acceptedUntil }) => acceptedUntil === null || acceptedUntil > now);
   }
 
   /**

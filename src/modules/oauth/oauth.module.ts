@@ -25,7 +25,6 @@ import { TokenKeyring } from './tokens/token-keyring.js';
 import { TokenSigningKey } from './tokens/token-signing-key.entity.js';
 import { TokenSigningKeysService } from './tokens/token-signing-keys.service.js';
 import { TokenSigningKeysRepository } from './tokens/token-signing-keys.repository.js';
-import { TokenSigningKeysRotation } from './tokens/token-signing-keys.rotation.js';
 import { TokensController } from './tokens/tokens.controller.js';
 import { TokensService } from './tokens/tokens.service.js';
 
@@ -60,7 +59,6 @@ const METADATA_PATHS = ['.well-known/oauth-authorization-server', '.well-known/j
     TokenKeyring,
     TokenSigningKeysService,
     TokenSigningKeysRepository,
-    TokenSigningKeysRotation,
   ],
   exports: [ActiveAccessTokenVerifier, TokenSigningKeysService],
 })
