@@ -138,41 +138,34 @@ async function refuseOldServer(dataSource: DataSource): Promise<void> {
 
 /** Returns an error that tells the operator what to do, or undefined if the cause is not known here. */
 function explain(error: unknown, url: string): DatabaseStartError | undefined {
+  const explanation = explanationOf(error, url);
+  return explanation === undefined ? undefined : new DatabaseStartError(explanation);
+}
+
+function explanationOf(error: unknown, url: string): string | undefined {
   const { code, message } = (error ?? {}) as { code?: string; message?: string };
   const { host, pathname } = new URL(url);
   const database = decodeURIComponent(pathname.slice(1));
   if (isCertificateRefused(code)) {
-    return new DatabaseStartError(
-      `The certificate of the database at ${host} is not trusted (${code}). Check that DATABASE_CA is the certificate of its authority, and that it is issued for the host in DATABASE_URL.`,
-    );
+    return `The certificate of the database at ${host} is not trusted (${code}). Check that DATABASE_CA is the certificate of its authority, and that it is issued for the host in DATABASE_URL.`;
   }
   if (message === TLS_NOT_SUPPORTED) {
-    return new DatabaseStartError(
-      `The database at ${host} does not support TLS, which DATABASE_URL or DATABASE_CA requires.`,
-    );
+    return `The database at ${host} does not support TLS, which DATABASE_URL or DATABASE_CA requires.`;
   }
   if (code === '28000' && message?.includes('no encryption')) {
-    return new DatabaseStartError(
-      `The database at ${host} requires TLS: add ?sslmode=verify-full to DATABASE_URL, or set DATABASE_CA.`,
-    );
+    return `The database at ${host} requires TLS: add ?sslmode=verify-full to DATABASE_URL, or set DATABASE_CA.`;
   }
   if (isDatabaseUnavailable(error)) {
-    return new DatabaseStartError(
-      `The database at ${host} is unreachable (${code ?? message}). Is it running, and is DATABASE_URL right?`,
-    );
+    return `The database at ${host} is unreachable (${code ?? message}). Is it running, and is DATABASE_URL right?`;
   }
   if (code === '28P01' || code === '28000') {
-    return new DatabaseStartError(`The database at ${host} refused the user or password of DATABASE_URL.`);
+    return `The database at ${host} refused the user or password of DATABASE_URL.`;
   }
   if (code === INSUFFICIENT_PRIVILEGE) {
-    return new DatabaseStartError(
-      `The role of the database URL may not change the schema (${message}). Set DATABASE_OWNER_URL to migrate with the role that owns the tables, or set MIGRATE_ON_START=off and run "npm run cli -- migrate" with that role.`,
-    );
+    return `The role of the database URL may not change the schema (${message}). Set DATABASE_OWNER_URL to migrate with the role that owns the tables, or set MIGRATE_ON_START=off and run "npm run cli -- migrate" with that role.`;
   }
   if (code === '3D000') {
-    return new DatabaseStartError(
-      `The database server at ${host} has no database "${database}". Create it first.`,
-    );
+    return `The database server at ${host} has no database "${database}". Create it first.`;
   }
   return undefined;
 }

@@ -58,9 +58,6 @@ interface PageRouteOptions {
   readonly withoutSecondFactor?: boolean;
   /** Whether the route receives a form, and how it is read. */
   readonly form?: boolean | FormOptions;
-}
-
-interface OperationOptions {
   /** The operation of the dashboard API that the page shows or performs. */
   readonly operation?: string;
   /** Whether the route performs the operation, so that denied requests are recorded. */
@@ -72,8 +69,11 @@ interface OperationOptions {
 /** Metadata of a route: the operation of the dashboard API that its page shows or performs. */
 export const PAGE_OPERATION = 'page operation';
 
-/** Everything that runs around the handler of a page, in this order. */
-function route(options: PageRouteOptions & OperationOptions): MethodDecorator {
+/**
+ * Marks a route as a page, which is not part of the API document. Its handler returns a `PageResponse` or a file. Lists
+ * everything that runs around the handler, in this order.
+ */
+export function PageRoute(options: PageRouteOptions): MethodDecorator {
   const { surface = 'dashboard', login, withoutSecondFactor = false, form, operation, exported } = options;
   return applyDecorators(
     OnSurface(surface),
@@ -96,17 +96,12 @@ function route(options: PageRouteOptions & OperationOptions): MethodDecorator {
   );
 }
 
-function requirePermission(operation: string, { isAction, exported }: OperationOptions): MethodDecorator {
+function requirePermission(operation: string, { isAction, exported }: PageRouteOptions): MethodDecorator {
   return RequirePermission(() => {
     const { action, ...permission } = permissionOf(operation);
     const audited = exported ?? action;
     return isAction && audited ? { ...permission, action: audited } : permission;
   });
-}
-
-/** Marks a route as a page, which is not part of the API document. Its handler returns a `PageResponse` or a file. */
-export function PageRoute(options: PageRouteOptions): MethodDecorator {
-  return route(options);
 }
 
 /**
@@ -115,7 +110,7 @@ export function PageRoute(options: PageRouteOptions): MethodDecorator {
  * because nothing was attempted yet.
  */
 export function DashboardPage(operation: string): MethodDecorator {
-  return route({ login: true, operation });
+  return PageRoute({ login: true, operation });
 }
 
 /**
@@ -123,7 +118,7 @@ export function DashboardPage(operation: string): MethodDecorator {
  * entries.
  */
 export function DashboardAction(operation: string, form: FormOptions = {}): MethodDecorator {
-  return route({ login: true, operation, isAction: true, form });
+  return PageRoute({ login: true, operation, isAction: true, form });
 }
 
 /**
@@ -131,7 +126,7 @@ export function DashboardAction(operation: string, form: FormOptions = {}): Meth
  * log entries. Errors are shown as pages. The handler returns a `StreamableFile`.
  */
 export function DashboardFile(operation: string): MethodDecorator {
-  return route({ login: true, operation, isAction: true });
+  return PageRoute({ login: true, operation, isAction: true });
 }
 
 /**
@@ -139,7 +134,7 @@ export function DashboardFile(operation: string): MethodDecorator {
  * the export appears in the audit log. The handler returns a `StreamableFile`.
  */
 export function DashboardExport(operation: string, exported: AuditedAction): MethodDecorator {
-  return route({ login: true, operation, isAction: true, exported });
+  return PageRoute({ login: true, operation, isAction: true, exported });
 }
 
 /** Records the export that the route declares, after its query was accepted and before the file is sent. */

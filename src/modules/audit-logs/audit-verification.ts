@@ -42,12 +42,7 @@ export interface PartialChainReport {
   readonly flaw: Flaw | undefined;
 }
 
-interface ExpectedEnd {
-  readonly sequence: number;
-  readonly hash: string;
-  readonly createdAt: string | null;
-  readonly source: string;
-}
+type ExpectedEnd = ExportedHead & { readonly source: string };
 
 /** Recomputes chains and compares them with the stored hashes. */
 @Injectable()
@@ -78,16 +73,14 @@ export class AuditVerification {
    */
   @Snapshot()
   async verify(organizationId: string, kept?: ExportedHead): Promise<ChainReport> {
-    const storedEnd = expectedEnd(await this.head(organizationId), 'the stored head');
-    const keptEnd = kept && expectedEnd(kept, 'the exported head');
+    const storedEnd = { ...(await this.head(organizationId)), source: 'the stored head' };
+    const keptEnd = kept && { ...kept, source: 'the exported head' };
     const { last, flaw } = await this.follow(organizationId, CHAIN_START, storedEnd, (entry) =>
       keptEnd?.sequence === Number(entry.sequence) ? mismatch(entry, keptEnd) : undefined,
     );
-    if (flaw) return report(organizationId, last, flaw);
-    const flawOfEnd =
-      (keptEnd && keptEnd.sequence > Number(last.sequence) ? loss(last, keptEnd) : undefined) ??
-      endFlaw(last, storedEnd);
-    return report(organizationId, last, flawOfEnd);
+    const isCut = keptEnd && keptEnd.sequence > Number(last.sequence);
+    const flawOfEnd = isCut ? loss(last, keptEnd) : endFlaw(last, storedEnd);
+    return { organizationId, entries: Number(last.sequence), flaw: flaw ?? flawOfEnd };
   }
 
   /**
@@ -97,7 +90,7 @@ export class AuditVerification {
    */
   @Snapshot()
   async verifyPart(organizationId: string, size: number, upTo?: number): Promise<PartialChainReport> {
-    const storedEnd = expectedEnd(await this.head(organizationId), 'the stored head');
+    const storedEnd = { ...(await this.head(organizationId)), source: 'the stored head' };
     const isNewest = upTo === undefined || upTo >= storedEnd.sequence;
     const end = isNewest ? storedEnd.sequence : upTo;
     const start = Math.max(end - size, 0);
@@ -155,14 +148,6 @@ function missing(sequence: number): Flaw {
   return { problem: 'missing', sequence, id: null, explanation: `Entry ${sequence} is missing.` };
 }
 
-function expectedEnd({ sequence, hash, created_at }: ExportedHead, source: string): ExpectedEnd {
-  return { sequence, hash, createdAt: created_at, source };
-}
-
-function report(organizationId: string, last: ChainLink, flaw: Flaw | undefined): ChainReport {
-  return { organizationId, entries: Number(last.sequence), flaw };
-}
-
 function gap(entry: AuditLogEntry, last: ChainLink): Flaw | undefined {
   const expected = nextSequence(last);
   if (entry.sequence === expected) return undefined;
@@ -197,7 +182,7 @@ function loss(last: ChainLink, { sequence, source }: ExpectedEnd): Flaw {
 }
 
 function mismatch(entry: ChainLink & Partial<AuditLogEntry>, end: ExpectedEnd): Flaw | undefined {
-  const sameTime = (entry.datetime?.toISOString() ?? null) === end.createdAt;
+  const sameTime = (entry.datetime?.toISOString() ?? null) === end.created_at;
   if (entry.hash.toString('hex') === end.hash && sameTime) return undefined;
   return flawOf('head_mismatch', entry, `Entry ${entry.sequence} does not match ${end.source}.`);
 }
