@@ -43,7 +43,14 @@ export function settingsPage(organization: OrganizationResponse): Page {
             ['Status', <Status key="status" organization={organization} />],
           ]}
         />
-        {organization.activated_at ? null : <ActivateButton />}
+        {organization.activated_at ? null : (
+          <>
+            <p>An owner activates the organization once, when you are about to go live.</p>
+            <Allowed operation="activateOrganization">
+              <ButtonLink to={ACTIVATE_PATH}>Activate organization</ButtonLink>
+            </Allowed>
+          </>
+        )}
         <h2>Two-factor authentication</h2>
         <SecondFactor organization={organization} />
         <h2>Logo</h2>
@@ -60,17 +67,6 @@ function Status({ organization }: { readonly organization: OrganizationResponse 
     </>
   ) : (
     <Badge tone="warn">Not activated</Badge>
-  );
-}
-
-function ActivateButton(): VNode {
-  return (
-    <>
-      <p>An owner activates the organization once, when you are about to go live.</p>
-      <Allowed operation="activateOrganization">
-        <ButtonLink to={ACTIVATE_PATH}>Activate organization</ButtonLink>
-      </Allowed>
-    </>
   );
 }
 

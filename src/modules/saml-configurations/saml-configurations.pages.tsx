@@ -59,7 +59,12 @@ export function configurationsPage(configurations: readonly SamlConfigurationRes
               { title: 'Identity provider', cell: ({ entity_id: entityId }) => entityId },
               {
                 title: 'Certificate expires',
-                cell: ({ certificates }) => <Expiry certificates={certificates} />,
+                // Until its last certificate expires, the configuration can be used.
+                cell: ({ certificates }) =>
+                  certificates
+                    .toSorted((a, b) => b.valid_to.getTime() - a.valid_to.getTime())
+                    .slice(0, 1)
+                    .map((last) => <ValidUntil key="last" certificate={last} />),
               },
               { title: 'Added', cell: ({ created_at: createdAt }) => <RelativeTime time={createdAt} /> },
             ]}
@@ -89,12 +94,6 @@ function AddButton(): VNode {
 
 function Status({ configuration }: { readonly configuration: SamlConfigurationResponse }): VNode {
   return configuration.enabled ? <Badge tone="good">Enabled</Badge> : <Badge tone="soft">Disabled</Badge>;
-}
-
-/** When the last certificate expires: until then, the configuration can be used. */
-function Expiry({ certificates }: Pick<SamlConfigurationResponse, 'certificates'>): VNode | null {
-  const last = certificates.toSorted((a, b) => b.valid_to.getTime() - a.valid_to.getTime())[0];
-  return last ? <ValidUntil certificate={last} /> : null;
 }
 
 const SOON = 30 * DAY;

@@ -15,10 +15,10 @@ export function NewPasswordField({ error }: { readonly error?: string | undefine
   );
 }
 
-export function resetRequestPage(props: { readonly missing?: boolean } = {}): Page {
+export function resetRequestPage(isMissing = false): Page {
   return {
     title: 'Reset your password',
-    status: props.missing ? 400 : 200,
+    status: isMissing ? 400 : 200,
     content: (
       <>
         <p>Enter the email address of your account. We’ll send you a link to set a new password.</p>
@@ -28,7 +28,7 @@ export function resetRequestPage(props: { readonly missing?: boolean } = {}): Pa
             label="Email address"
             type="email"
             autocomplete="username"
-            error={props.missing ? 'Enter your email address.' : undefined}
+            error={isMissing ? 'Enter your email address.' : undefined}
           />
           <button>Send link</button>
         </Form>
@@ -54,12 +54,7 @@ export function resetRequestedPage(): Page {
   };
 }
 
-interface SetPasswordPageProps {
-  readonly token: string;
-  readonly error?: string | undefined;
-}
-
-export function setPasswordPage({ token, error }: SetPasswordPageProps): Page {
+export function setPasswordPage(token: string, error?: string): Page {
   return {
     title: 'Set a password',
     status: error ? 400 : 200,

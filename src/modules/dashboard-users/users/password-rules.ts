@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { Injectable } from '@nestjs/common';
 import { hash, verify } from '@node-rs/argon2';
+import type { DashboardUser } from './dashboard-user.entity.js';
 import { DashboardUsersRepository } from './dashboard-users.repository.js';
 
 /** NIST SP 800-63B, section 3.1.1.2, requires at least 8 with a second factor, and forbids composition rules. */
@@ -35,11 +36,6 @@ export function generatePassword(): string {
   return randomBytes(18).toString('base64url');
 }
 
-interface PasswordOwner {
-  readonly email: string;
-  readonly organizationId: string;
-}
-
 const WRONG_LENGTH = `Choose a password of ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters.`;
 const TOO_COMMON = 'Choose another password: this one is in lists of common passwords.';
 const TOO_REGULAR = 'Choose another password: this one repeats or counts up its characters.';
@@ -63,7 +59,10 @@ export class PasswordRules {
   constructor(private readonly users: DashboardUsersRepository) {}
 
   /** @returns what is wrong with the password, as a sentence; undefined if the password is acceptable */
-  async problemWith(password: string, { email, organizationId }: PasswordOwner): Promise<string | undefined> {
+  async problemWith(
+    password: string,
+    { email, organizationId }: Pick<DashboardUser, 'email' | 'organizationId'>,
+  ): Promise<string | undefined> {
     if (!hasAllowedLength(password)) return WRONG_LENGTH;
     this.commonPasswords ??= readCommonPasswords();
     if ((await this.commonPasswords).has(password.toLowerCase())) return TOO_COMMON;

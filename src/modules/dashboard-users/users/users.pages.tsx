@@ -49,7 +49,7 @@ export function statusOf({ disabled, invitation_pending: invited }: UserResponse
   return disabled ? 'disabled' : invited ? 'invited' : 'active';
 }
 
-export interface UsersPageProps {
+interface UsersPageProps {
   readonly users: readonly UserResponse[];
   /** The number of users that match the filters, on all pages. */
   readonly found: number;
@@ -58,8 +58,7 @@ export interface UsersPageProps {
   readonly nextCursor: string | null;
 }
 
-export function usersPage(props: UsersPageProps): Page {
-  const { found, all, nextCursor } = props;
+export function usersPage({ users, found, all, lastLogins, nextCursor }: UsersPageProps): Page {
   return {
     title: USERS.title,
     actions: (
@@ -79,7 +78,22 @@ export function usersPage(props: UsersPageProps): Page {
           ) : (
             <>
               <p>{found === all ? counted(all) : `${found} of ${counted(all)}`}</p>
-              <Users {...props} />
+              <Table
+                caption="Users"
+                rows={users}
+                keyOf={({ id }) => id}
+                columns={[
+                  { title: 'Name', cell: ({ id, name }) => <a href={userPath(id)}>{name}</a> },
+                  { title: 'Email', cell: ({ email }) => email },
+                  { title: 'Role', isShort: true, cell: ({ role }) => ROLE_NAMES[role] },
+                  { title: 'Status', cell: (user) => <Status user={user} /> },
+                  { title: 'Two-factor', cell: (user) => secondFactorOf(user) },
+                  {
+                    title: 'Last login',
+                    cell: (user) => <LastLogin user={user} time={lastLogins.get(user.id)} />,
+                  },
+                ]}
+              />
               <Pagination nextCursor={nextCursor} />
             </>
           )}
@@ -121,24 +135,6 @@ function UserFilters(): VNode {
   );
 }
 
-function Users({ users, lastLogins }: UsersPageProps): VNode {
-  return (
-    <Table
-      caption="Users"
-      rows={users}
-      keyOf={({ id }) => id}
-      columns={[
-        { title: 'Name', cell: ({ id, name }) => <a href={userPath(id)}>{name}</a> },
-        { title: 'Email', cell: ({ email }) => email },
-        { title: 'Role', isShort: true, cell: ({ role }) => ROLE_NAMES[role] },
-        { title: 'Status', cell: (user) => <Status user={user} /> },
-        { title: 'Two-factor', cell: (user) => secondFactorOf(user) },
-        { title: 'Last login', cell: (user) => <LastLogin user={user} time={lastLogins.get(user.id)} /> },
-      ]}
-    />
-  );
-}
-
 function Status({ user }: { readonly user: UserResponse }): VNode {
   const [name, tone] = STATUSES[statusOf(user)];
   return <Badge tone={tone}>{name}</Badge>;
@@ -150,13 +146,11 @@ function LastLogin(props: { readonly user: UserResponse; readonly time: Date | u
   return <>{props.user.invitation_pending ? 'Never' : 'None in the last year'}</>;
 }
 
-function roleOptions(
-  roles: readonly DashboardRole[],
-): { readonly value: DashboardRole; readonly label: string }[] {
+function roleOptions(roles: readonly DashboardRole[]) {
   return roles.map((value) => ({ value, label: ROLE_NAMES[value] }));
 }
 
-export interface UserPageProps {
+interface UserPageProps {
   readonly user: UserResponse;
   readonly actor: DashboardActor;
   /** The access grant in force, if the user has one. */
@@ -185,7 +179,15 @@ export function userPage(props: UserPageProps): Page {
             ['Email', user.email],
             ['Status', <Status key="status" user={user} />],
             ['Role', roleInWords(user.role)],
-            ['Temporary role', grant ? <Grant key="grant" grant={grant} /> : null],
+            [
+              'Temporary role',
+              grant ? (
+                <>
+                  {ROLE_NAMES[grant.role]} until <Moment time={grant.expires_at} />,{' '}
+                  <a href="/dashboard/access-grants">see access grants</a>
+                </>
+              ) : null,
+            ],
             ['Two-factor authentication', secondFactorOf(user)],
             ['Last login', <LastLogin key="login" user={user} time={lastLogin} />],
             ['Added', <Added key="added" user={user} />],
@@ -217,15 +219,6 @@ function Added({ user }: { readonly user: UserResponse }): VNode {
       <a href="/dashboard/audit-log?action=user.add">See who added users</a>
       {' · '}
       <a href={`/dashboard/audit-log?actor=${encodeURIComponent(user.email)}`}>See what this user did</a>
-    </>
-  );
-}
-
-function Grant({ grant }: { readonly grant: AccessGrantResponse }): VNode {
-  return (
-    <>
-      {ROLE_NAMES[grant.role]} until <Moment time={grant.expires_at} />,{' '}
-      <a href="/dashboard/access-grants">see access grants</a>
     </>
   );
 }
