@@ -18,6 +18,7 @@ export function Satisfies(
   return ValidateBy({ name: test.name, validator: { validate: test, defaultMessage: () => message } });
 }
 
+/** Returns whether the value is a certificate in PEM. */
 export function isCertificate(value: unknown): boolean {
   return succeeds(() => new X509Certificate(value as string));
 }

@@ -23,6 +23,7 @@ interface ConfigurationDefinition {
 const definitions: ConfigurationDefinition[] = [];
 const VARIABLES = Symbol('environment variables');
 
+/** Marks a class whose fields are read from environment variables at startup. */
 export function Configuration(title: string): ClassDecorator {
   return (target) => {
     definitions.push({ title, target: target as unknown as ConfigurationClass });

@@ -17,6 +17,7 @@ export class ConfigurationError extends OperatorError {
   }
 }
 
+/** The values of all configuration classes. */
 export class LoadedConfiguration {
   constructor(private readonly instances: ReadonlyMap<ConfigurationClass, object>) {}
 

@@ -43,6 +43,7 @@ export function dayOfSecret(secret: string): Date {
   return new Date(day * DAY);
 }
 
+/** Returns whether the text has the format of a secret, including the right checksum. */
 export function isWellFormedSecret(text: string): boolean {
   const [found] = text.match(SECRET_PATTERN) ?? [];
   return found === text && withChecksum(text.slice(0, -CHECKSUM_DIGITS)) === text;

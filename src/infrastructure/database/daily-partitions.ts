@@ -291,6 +291,7 @@ export class DailyPartitions {
   }
 }
 
+/** Returns the number of rows in the default partition. */
 export function countMisplaced(partitions: readonly PartitionStatus[]): number {
   return partitions.find(({ from, to }) => from === null && to === null)?.entries ?? 0;
 }

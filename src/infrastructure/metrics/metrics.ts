@@ -34,6 +34,7 @@ abstract class Metric<Label extends string> {
   }
 }
 
+/** Counts events since the process started. */
 export class CounterMetric<Label extends string = never> extends Metric<Label> {
   readonly type = 'counter';
 }

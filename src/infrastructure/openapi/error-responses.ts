@@ -13,6 +13,7 @@ const ERROR_TYPE = enumeration(
 );
 const ERROR_CODE = enumeration('ErrorCode', ERROR_CODES, 'The kind of error. More kinds may be added.');
 
+/** The body of every error response. */
 export class ErrorResponse {
   @EnumProperty(ERROR_TYPE, 'Category of the error.', 'INVALID_REQUEST')
   error_type!: string;

@@ -98,6 +98,7 @@ export function Topic(name: string, description?: string): ClassDecorator {
   return applyDecorators(ApiTags(name), TOPIC({ name, ...(description !== undefined && { description }) }));
 }
 
+/** Documents one operation completely. Routes use it through the decorator of their surface. */
 export function DocumentedOperation(surface: Surface, operation: OperationDocument): MethodDecorator {
   const { operationId, summary, body, pathParameters = {}, headerParameters = {} } = operation;
   const [model] = schemaOf(operation.response);

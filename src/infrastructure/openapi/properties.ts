@@ -57,6 +57,7 @@ export function TextProperty(
   return Property({ type: String }, description, example, options);
 }
 
+/** A UUID of any version. */
 export function UuidProperty(
   description: string,
   example: string | null,
@@ -83,6 +84,7 @@ export function IntegerProperty(
   return Property({ type: 'integer' }, description, example, options);
 }
 
+/** `true` or `false`. */
 export function BooleanProperty(description: string, example: boolean): PropertyDecorator {
   return Property({ type: Boolean }, description, example);
 }
@@ -98,6 +100,7 @@ export function EnumProperty(
   return Property(type, description, example, options);
 }
 
+/** Always the same string. */
 export function ConstantProperty(value: string, description: string): PropertyDecorator {
   return Property({ type: String, const: value }, description, value);
 }

@@ -167,6 +167,7 @@ export const PageEnvironment = createParamDecorator((_data: unknown, context: Ex
   pageEnvironmentOf(context.switchToHttp().getRequest<Request>()),
 );
 
+/** Returns the environment in the path of a page. */
 export function pageEnvironmentOf({ path }: Pick<Request, 'path'>): PlatformEnvironment {
   const environment = environmentOf(path);
   if (!environment) throw new Error('The path of the page names no environment');

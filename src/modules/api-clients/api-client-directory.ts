@@ -56,13 +56,13 @@ export class ApiClientDirectory {
     organizationId: string,
     environment: PlatformEnvironment,
   ): Promise<ClientRecord | undefined> {
-    const client = await this.repository.clientIn(organizationId, environment);
+    const client = await this.repository.client({ organizationId, environment });
     return this.served(client ? toRecord(client) : undefined);
   }
 
   /** Returns what the organization calls a client, or else its environment in words. */
   async nameOf(clientId: string): Promise<string> {
-    const client = await this.repository.client(clientId);
+    const client = await this.repository.client({ id: clientId });
     return (
       client?.name ?? (client?.environment === 'production' ? 'Production client' : 'Development client')
     );

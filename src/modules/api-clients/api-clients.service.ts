@@ -40,6 +40,7 @@ export const SECRET_PREFIXES: Readonly<Record<PlatformEnvironment, string>> = {
 export const DEFAULT_OVERLAP_HOURS = 24;
 export const MAX_OVERLAP_HOURS = 7 * 24;
 
+/** API clients and their secrets. */
 @Injectable()
 export class ApiClientsService {
   constructor(
@@ -55,7 +56,7 @@ export class ApiClientsService {
 
   /** @throws OperatorError if the client is unknown */
   async require(clientId: string): Promise<ApiClient> {
-    const client = isUUID(clientId) ? await this.repository.client(clientId) : null;
+    const client = isUUID(clientId) ? await this.repository.client({ id: clientId }) : null;
     if (!client) throw unknownClient(clientId);
     return client;
   }

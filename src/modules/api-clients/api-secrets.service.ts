@@ -51,7 +51,7 @@ export class ApiSecretsService {
     environment: PlatformEnvironment,
   ): Promise<ClientCredentialsView | undefined> {
     const found = await this.directory.ofOrganization(organizationId, environment);
-    const client = found && (await this.repository.client(found.clientId));
+    const client = found && (await this.repository.client({ id: found.clientId }));
     if (!client) return undefined;
     const now = this.clock.now();
     const secrets = await this.repository.secretsOf(client.id);
@@ -90,7 +90,7 @@ export class ApiSecretsService {
 
   private async own({ organizationId }: DashboardActor, clientId: string): Promise<ApiClient> {
     const found = await this.directory.find(clientId);
-    const client = found && (await this.repository.clientOf(organizationId, found.clientId));
+    const client = found && (await this.repository.client({ organizationId, id: found.clientId }));
     if (!client) throw API_CLIENT_NOT_FOUND.error();
     return client;
   }

@@ -82,12 +82,11 @@ export class AuditLogRepository {
     return found.getMany();
   }
 
-  async find(organizationId: string, id: string): Promise<AuditLogEntry | null> {
-    return this.transaction.manager.findOneBy(AuditLogEntry, { organizationId, id });
-  }
-
-  async at(organizationId: string, sequence: string): Promise<AuditLogEntry | null> {
-    return this.transaction.manager.findOneBy(AuditLogEntry, { organizationId, sequence });
+  async find(
+    organizationId: string,
+    key: Partial<Pick<AuditLogEntry, 'id' | 'sequence'>>,
+  ): Promise<AuditLogEntry | null> {
+    return this.transaction.manager.findOneBy(AuditLogEntry, { organizationId, ...key });
   }
 
   /** Returns all entries of the period, oldest first, reading them in batches. The position replaces the start. */

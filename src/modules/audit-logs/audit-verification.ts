@@ -94,7 +94,8 @@ export class AuditVerification {
     const isNewest = upTo === undefined || upTo >= storedEnd.sequence;
     const end = isNewest ? storedEnd.sequence : upTo;
     const start = Math.max(end - size, 0);
-    const anchor = start === 0 ? CHAIN_START : await this.repository.at(organizationId, String(start));
+    const anchor =
+      start === 0 ? CHAIN_START : await this.repository.find(organizationId, { sequence: String(start) });
     const part = { from: start + 1, to: end, isNewest };
     if (!anchor) return { ...part, flaw: missing(start) };
     const { last, flaw } = await this.follow(

@@ -7,6 +7,7 @@ import { JobApplicationsRepository } from './job-applications.repository.js';
 
 const EXPORT_PAGE_SIZE = 500;
 
+/** Job applications. */
 @Injectable()
 export class CareersService {
   constructor(

@@ -155,6 +155,7 @@ interface TextAreaProps extends FieldProps {
   readonly required?: boolean;
 }
 
+/** A labeled field of several lines. */
 export function TextArea(props: TextAreaProps): VNode {
   return (
     <Labeled {...props}>
@@ -177,6 +178,7 @@ interface SelectFieldProps extends FieldProps {
   readonly value?: string | undefined;
 }
 
+/** A labeled choice of one option. */
 export function SelectField(props: SelectFieldProps): VNode {
   const { name, options, value: initial = '' } = props;
   const chosen = entered(name, initial);
@@ -278,6 +280,7 @@ interface ConfirmationPageProps extends Omit<ConfirmationProps, 'cancel'> {
   readonly parent: NonNullable<Page['parent']>;
 }
 
+/** A page that only asks before an action. */
 export function confirmationPage({ title, parent, ...question }: ConfirmationPageProps): Page {
   return {
     title,

@@ -66,6 +66,7 @@ export function Details({ entries }: { readonly entries: Entries }): VNode {
   );
 }
 
+/** The most important numbers of a page. */
 export function Tiles({ entries }: { readonly entries: Entries }): VNode {
   return (
     <dl class="tiles">

@@ -73,7 +73,7 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
 
   /** @returns whether the session existed; true for only one of several concurrent calls */
   async end(token: string): Promise<boolean> {
-    return this.repository.end(sha256(token));
+    return this.repository.end({ tokenHash: sha256(token) });
   }
 
   @Transactional()
@@ -87,7 +87,7 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
 
   @Transactional()
   async endOne(actor: DashboardActor, sessionId: string): Promise<void> {
-    if (await this.repository.endOne(actor.userId, sessionId))
+    if (await this.repository.end({ userId: actor.userId, id: sessionId }))
       await this.log.record('auth.session_end', actor);
   }
 

@@ -11,11 +11,10 @@ import { deletableKeys, PUBLISHED_BEFORE_USE, publishedKeys, signingKey } from '
 import type { TokenAlgorithm, TokenSigningKey } from './token-signing-key.entity.js';
 import { TokenSigningKeysRepository } from './token-signing-keys.repository.js';
 
-export interface TokenSigningKeyStatus {
-  readonly kid: string;
-  readonly algorithm: TokenAlgorithm;
-  readonly createdAt: Date;
-  readonly signsFrom: Date;
+export interface TokenSigningKeyStatus extends Pick<
+  TokenSigningKey,
+  'kid' | 'algorithm' | 'createdAt' | 'signsFrom'
+> {
   readonly state: 'next' | 'signing' | 'verifying' | 'obsolete';
 }
 
