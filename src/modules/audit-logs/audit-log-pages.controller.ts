@@ -1,11 +1,13 @@
 import { Controller, Get, Param, Query, type StreamableFile } from '@nestjs/common';
 import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
-import { exportFile, ExportFormatField, type ExportFormat } from '../../infrastructure/exports/index.js';
 import {
   DashboardExport,
   DashboardPage,
+  exportFile,
+  ExportFormatField,
   queryFrom,
   submitted,
+  type ExportFormat,
   type PageResponse,
 } from '../../infrastructure/pages/index.js';
 import { auditAction } from './audit-actions.js';

@@ -1,5 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { usePage } from '../page.js';
+import { EXPORT_FORMATS } from '../export-file.js';
 import { localTimeOf } from '../submitted.js';
 import { SelectField, TextField } from './form.js';
 
@@ -91,7 +92,7 @@ export function Toolbar({ children, links, exportPath, exportHint }: ToolbarProp
       <p>{children}</p>
       <ul>
         {links}
-        {['csv', 'ndjson'].map((format) => (
+        {EXPORT_FORMATS.map((format) => (
           <li key={format}>
             <a href={pathWith(`${exportPath}/${format}`, query, { cursor: undefined, live: undefined })}>
               {`Export as ${format.toUpperCase()}`}

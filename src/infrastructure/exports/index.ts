@@ -1,7 +1,0 @@
-export {
-  EXPORT_FORMATS,
-  exportedRows,
-  exportFile,
-  ExportFormatField,
-  type ExportFormat,
-} from './export-file.js';
