@@ -91,11 +91,7 @@ export class BatchedStatement<Row, Result = void> {
     return new Promise((resolve) => this.idleListeners.push(resolve));
   }
 
-  /**
-   * Starts no further statement.
-   *
-   * @returns the rows that wait for one; their callbacks are not called
-   */
+  /** Starts no further statement. @returns the rows that wait for one; their callbacks are not called */
   stop(): Row[] {
     this.stopped = true;
     return this.waiting.splice(0).map(({ row }) => row);

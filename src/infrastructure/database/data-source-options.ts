@@ -53,9 +53,7 @@ const DISTRIBUTED_SESSION = '-c citus.max_adaptive_executor_pool_size=1';
 
 const IGNORED = (): void => undefined;
 
-/**
- * Logs TypeORM's messages about migrations as structured lines. Ignores all others: a failed statement also rejects.
- */
+/** Logs TypeORM's messages about migrations as structured lines. Ignores all others: a failed statement also rejects. */
 const TYPEORM_LOGGER: Logger = {
   logQuery: IGNORED,
   logQueryError: IGNORED,

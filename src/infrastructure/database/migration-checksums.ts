@@ -9,9 +9,7 @@ export interface MigrationsState {
   readonly changed: readonly string[];
   /** Migrations that this release does not know, although it has later ones. */
   readonly unknown: readonly string[];
-  /**
-   * Migrations after the last one of this release. Migrations are written so that the previous release keeps working.
-   */
+  /** Migrations after the last one of this release. Migrations are written so that the previous release keeps working. */
   readonly newer: readonly string[];
 }
 

@@ -95,9 +95,7 @@ async function restoreSymlinks(root: string, packageName: string): Promise<void>
   }
 }
 
-/**
- * Returns the installed programs if the user can run them, otherwise a copy. Needed only if the service runs as root.
- */
+/** Returns the installed programs if the user can run them, otherwise a copy. Needed only if the service runs as root. */
 export async function programsFor(user: User, programs: Programs): Promise<Programs> {
   if ((await run(programs.postgres, ['--version'], user)).isOk) return programs;
   const folder = join(ROOT_DIRECTORY, `postgres-${programs.version}`);

@@ -25,11 +25,7 @@ export class MetricsServer implements OnApplicationShutdown {
     private readonly metrics: Metrics,
   ) {}
 
-  /**
-   * Called by long-running processes only, not by commands.
-   *
-   * @returns the URL, or undefined if no port is configured
-   */
+  /** Called by long-running processes only, not by commands. @returns the URL, or undefined if no port is configured */
   async listen(): Promise<string | undefined> {
     const { host, port } = this.configuration;
     if (port === undefined) return undefined;

@@ -1,8 +1,6 @@
 import { Global, Injectable, Module } from '@nestjs/common';
 
-/**
- * The wall clock. All code uses it, so that tests can set the time. `test/architecture` enforces this.
- */
+/** The wall clock. All code uses it, so that tests can set the time. `test/architecture` enforces this. */
 @Injectable()
 export class Clock {
   now(): Date {

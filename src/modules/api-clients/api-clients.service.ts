@@ -136,11 +136,7 @@ export class ApiClientsService {
     return this.sealer.open(newest.sealed, sealedFor(newest, client));
   }
 
-  /**
-   * Allows the client to use a restricted operation.
-   *
-   * @throws OperatorError if the client is unknown
-   */
+  /** Allows the client to use a restricted operation. @throws OperatorError if the client is unknown */
   async enableOperation(clientId: string, operation: string): Promise<void> {
     const known = isUUID(clientId) && (await this.repository.enableOperation(clientId, operation));
     if (!known) throw unknownClient(clientId);

@@ -196,11 +196,7 @@ function flawOf(
   return { problem, sequence: Number(sequence), id: id ?? null, explanation };
 }
 
-/**
- * Parses an exported head.
- *
- * @throws OperatorError if the text is not an exported head
- */
+/** Parses an exported head. @throws OperatorError if the text is not an exported head */
 export function parseHead(text: string): ExportedHead {
   const head = parse(text) as Partial<Record<keyof ExportedHead, unknown>> | null | undefined;
   const isHead =

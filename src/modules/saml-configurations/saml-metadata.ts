@@ -123,11 +123,7 @@ export const METADATA_ERRORS = {
   key: 'The key of the signing certificate must be RSA of at least 2048 bits, or EC on P-256, P-384 or P-521.',
 } as const;
 
-/**
- * Reads the metadata of an identity provider.
- *
- * @throws ApiError INVALID_FIELD with the reason
- */
+/** Reads the metadata of an identity provider. @throws ApiError INVALID_FIELD with the reason */
 export function readSamlMetadata(xml: string, now: Date): SamlMetadata {
   const root = parseXml(xml);
   if (root === 'malformed') throw INVALID_FIELD.error(METADATA_ERRORS.xml);
