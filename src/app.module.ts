@@ -8,7 +8,6 @@ import { HttpClientModule } from './infrastructure/http-client/index.js';
 import { HttpModule, HttpServicesModule } from './infrastructure/http/index.js';
 import { MessagesModule } from './infrastructure/messages/index.js';
 import { MetricsModule } from './infrastructure/metrics/index.js';
-import { PagingModule } from './infrastructure/paging/index.js';
 import { PagesModule } from './infrastructure/pages/index.js';
 import { RateLimitingModule } from './infrastructure/rate-limiting/index.js';
 import { RedisModule } from './infrastructure/redis/index.js';
@@ -47,7 +46,6 @@ const INFRASTRUCTURE = [
   TracingModule,
   DatabaseModule,
   CryptoModule,
-  PagingModule,
   RedisModule,
   RateLimitingModule,
   MessagesModule,

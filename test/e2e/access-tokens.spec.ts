@@ -23,7 +23,6 @@ import { OAuthModule, TokenSigningKeysService } from '../../src/modules/oauth/in
 import { OAuthConfiguration } from '../../src/modules/oauth/oauth.configuration.js';
 import { ExpiryJob } from '../../src/infrastructure/database/index.js';
 import { TokenKeyring } from '../../src/modules/oauth/tokens/token-keyring.js';
-import { TokenSigningKeysRotation } from '../../src/modules/oauth/tokens/token-signing-keys.rotation.js';
 import { mailTo, tokenIn } from '../support/mails.js';
 import { Visitor } from '../support/visitor.js';
 import { moveClock, stopClock } from '../support/clock.js';
@@ -636,7 +635,7 @@ describe('Signing keys', () => {
     expect([status, headers.get('cache-control')]).toEqual([200, 'public, max-age=300']);
     return body.keys.map(({ kid }) => kid);
   };
-  const rotation = () => service.app.get(TokenSigningKeysRotation, { strict: false });
+  const rotation = () => service.app.get(TokenSigningKeysService, { strict: false });
   const keys = () => service.app.get(TokenSigningKeysService, { strict: false });
   /** Stops the clock, so that the test does not depend on the speed of the machine. */
   let base = 0;
@@ -680,11 +679,11 @@ describe('Signing keys', () => {
     await at(15 * MINUTE, async () =>
       expect(await states()).toEqual([[next, 'signing'], [old, 'verifying']])); // prettier-ignore
     await at(60 * MINUTE, async () => {
-      await rotation().run();
+      await rotation().maintain();
       expect(await states()).toEqual([[next, 'signing'], [old, 'obsolete']]); // prettier-ignore
     });
     await at(2 * DAY, async () => {
-      await rotation().run();
+      await rotation().maintain();
       expect(await states()).toEqual([[next, 'signing']]);
     });
   });
@@ -692,12 +691,12 @@ describe('Signing keys', () => {
   it('are rotated once after 30 days', async () => {
     const [old] = await kids();
     await at(29 * DAY, async () => {
-      await rotation().run();
+      await rotation().maintain();
       expect(await kids()).toEqual([old]);
     });
     await at(31 * DAY, async () => {
-      await Promise.all(Array.from({ length: 5 }, () => rotation().run()));
-      await rotation().run();
+      await Promise.all(Array.from({ length: 5 }, () => rotation().maintain()));
+      await rotation().maintain();
       expect(await kids()).toHaveLength(2);
     });
     await service.database.query('DELETE FROM token_signing_key WHERE kid <> $1', [old]);
@@ -710,7 +709,7 @@ describe('Signing keys', () => {
     await service.database.query(`UPDATE token_signing_key SET signs_from = now() - interval '1 hour'`);
     configuration.tokenAlgorithm = 'RS256';
     try {
-      await rotation().run();
+      await rotation().maintain();
       const { body } = await service.request<{ keys: JWK[] }>('/.well-known/jwks.json');
       expect(body.keys).toEqual([
         expect.objectContaining({ kty: 'RSA', alg: 'RS256', use: 'sig', n: expect.any(String) }),

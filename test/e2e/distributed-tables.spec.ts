@@ -1,4 +1,4 @@
-import { DISTRIBUTED_TABLES } from '../../src/infrastructure/database/distribution/distributed-tables.js';
+import { DISTRIBUTED_TABLES } from '../../src/infrastructure/database/database.configuration.js';
 import { RequestLogRepository } from '../../src/modules/request-logs/index.js';
 import { cloneDatabase, type TestDatabase } from '../support/database.js';
 import { fillRequestLog, loggedRequest } from '../support/request-log-entries.js';

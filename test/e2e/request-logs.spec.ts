@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { DAY, HOUR } from '../../src/infrastructure/time/index.js';
-import { CursorCodec } from '../../src/infrastructure/paging/index.js';
+import { CursorCodec } from '../../src/infrastructure/crypto/index.js';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { moveClock, stopClock } from '../support/clock.js';
 import { accessToken } from '../support/device-flow.js';

@@ -5,8 +5,7 @@ import { dataSourceOptions } from '../../src/infrastructure/database/data-source
 import type { Transaction } from '../../src/infrastructure/database/index.js';
 import { CryptoConfiguration } from '../../src/infrastructure/crypto/crypto.configuration.js';
 import { KeyRepository } from '../../src/infrastructure/crypto/key.repository.js';
-import { KeyWrapper } from '../../src/infrastructure/crypto/key-wrapper.js';
-import { KeyMismatchError, Sealer } from '../../src/infrastructure/crypto/sealer.js';
+import { KeyMismatchError, KeyWrapper, Sealer } from '../../src/infrastructure/crypto/sealer.js';
 import { SecretDigest } from '../../src/infrastructure/crypto/secret-digest.js';
 
 const OWNER = ['api_secret', 'client', '1'];

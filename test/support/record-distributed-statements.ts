@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { DISTRIBUTED_TABLES } from '../../src/infrastructure/database/distribution/distributed-tables.js';
+import { DISTRIBUTED_TABLES } from '../../src/infrastructure/database/database.configuration.js';
 import { leaveForReporter } from './run-directory.js';
 
 /** In a cluster, other tests move the table, and no check is necessary. */

@@ -1,7 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { pipeline } from 'node:stream/promises';
 import { OperatorError } from '../../infrastructure/errors/index.js';
-import { EXPORT_FORMATS, exportedRows } from '../../infrastructure/exports/index.js';
+import { EXPORT_FORMATS, exportedRows } from '../../infrastructure/pages/index.js';
 import { OperatorAudit, type OperatorChange } from '../../modules/audit-logs/index.js';
 
 const KEEP_OPEN = { end: false };

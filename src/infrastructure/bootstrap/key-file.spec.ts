@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readOrCreateKey } from './key-file.js';
+import { readOrCreateKey } from './prepare-process.js';
 
 describe('readOrCreateKey', () => {
   it('creates a data directory and a key that only the user of the process can read', () => {

@@ -1,9 +1,12 @@
-import { join, resolve } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import {
   loadConfiguration,
   ServiceConfiguration,
   type Environment,
   type LoadedConfiguration,
+  type ProductionRules,
 } from '../config/index.js';
 import { CryptoConfiguration } from '../crypto/index.js';
 import {
@@ -12,8 +15,6 @@ import {
   DatabaseConfiguration,
   migrateConfigured,
 } from '../database/index.js';
-import { readOrCreateKey } from './key-file.js';
-import { findProductionProblems } from './production-problems.js';
 
 /** The result of `prepareProcess`: everything that must exist before Nest starts. */
 export interface PreparedProcess {
@@ -77,4 +78,39 @@ async function provideDatabase(
   const directory = resolve(configuration.get(ServiceConfiguration).dataDirectory, 'postgres');
   const server = await startEmbeddedPostgres({ directory, report });
   return { variables: { DATABASE_URL: server.url }, release: () => server.release() };
+}
+
+const KEY_BYTES = 32;
+
+/**
+ * Returns the key in the file: 32 bytes in base64. If the file does not exist, creates it with a random key, readable
+ * only by its owner. If several processes create it at the same time, all of them return the same key.
+ */
+export function readOrCreateKey(file: string): string {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, randomBytes(KEY_BYTES).toString('base64'), { mode: 0o600 });
+  try {
+    // Unlike writing the file, linking is atomic: no process reads half a key.
+    linkSync(draft, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(draft);
+  }
+  return readFileSync(file, 'utf8').trim();
+}
+
+/**
+ * Lists settings that are acceptable in development but not in production, as the classes of the settings define them.
+ *
+ * @param servesHttp whether the process serves its surfaces; other processes send only emails, with links to the dashboard
+ */
+export function findProductionProblems(configuration: LoadedConfiguration, servesHttp: boolean): string[] {
+  const service = configuration.get(ServiceConfiguration);
+  if (!service.isProduction) return [];
+  return configuration.classes().flatMap((target) => {
+    const rules = configuration.get(target) as Partial<ProductionRules>;
+    return rules.productionProblems?.(service, servesHttp) ?? [];
+  });
 }

@@ -4,7 +4,7 @@ import '../crypto/index.js';
 import '../database/index.js';
 import '../http-client/index.js';
 import '../http/index.js';
-import { findProductionProblems } from './production-problems.js';
+import { findProductionProblems } from './prepare-process.js';
 
 const key = (): string => randomBytes(32).toString('base64');
 

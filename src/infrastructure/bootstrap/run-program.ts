@@ -13,7 +13,6 @@ import { onTermination } from './termination.js';
  */
 const HEAP_GROWTH = 80;
 
-/** Prints a message to the person who started the program. */
 function print(message: string): void {
   process.stdout.write(`${message}\n`);
 }

@@ -4,7 +4,6 @@ import { IsOptional } from 'class-validator';
 /** The shape of `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** One documented variable of a configuration class. */
 export interface VariableDefinition {
   /** The name of the variable. `<name>_FILE` may name a file that holds the value instead. */
   readonly name: string;

@@ -137,7 +137,6 @@ export class ServiceConfiguration implements ProductionRules {
     ];
   }
 
-  /** The environments that this deployment serves. */
   get environments(): readonly PlatformEnvironment[] {
     return this.pinnedEnvironment === undefined ? ENVIRONMENTS : [this.pinnedEnvironment];
   }

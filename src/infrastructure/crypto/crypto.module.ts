@@ -1,13 +1,13 @@
 import { Global, Module, type OnModuleInit } from '@nestjs/common';
+import { CursorCodec } from './cursor-codec.js';
 import { KeyRepository } from './key.repository.js';
-import { KeyWrapper } from './key-wrapper.js';
-import { Sealer } from './sealer.js';
+import { KeyWrapper, Sealer } from './sealer.js';
 import { SecretDigest } from './secret-digest.js';
 
 @Global()
 @Module({
-  providers: [SecretDigest, Sealer, KeyRepository, KeyWrapper],
-  exports: [SecretDigest, Sealer],
+  providers: [CursorCodec, SecretDigest, Sealer, KeyRepository, KeyWrapper],
+  exports: [CursorCodec, SecretDigest, Sealer],
 })
 export class CryptoModule implements OnModuleInit {
   constructor(private readonly sealer: Sealer) {}

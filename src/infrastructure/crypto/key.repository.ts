@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Transaction } from '../database/index.js';
 
-/** A data key, encrypted by the key-encryption key. */
 export interface WrappedDataKey {
   readonly id: number;
   readonly wrapped: Buffer;

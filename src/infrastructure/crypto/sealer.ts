@@ -1,10 +1,63 @@
-import { randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { OperatorError } from '../errors/index.js';
-import { decrypt, encrypt } from './authenticated-encryption.js';
+import { CryptoConfiguration } from './crypto.configuration.js';
 import { KeyRepository, type WrappedDataKey } from './key.repository.js';
-import { KeyWrapper } from './key-wrapper.js';
 import { SecretDigest } from './secret-digest.js';
+
+const ALGORITHM = 'aes-256-gcm';
+/** NIST SP 800-38D recommends 96 bits. */
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** Encrypts with AES-256-GCM. @returns nonce, ciphertext and tag in one buffer */
+function encrypt(key: Buffer, plaintext: Buffer, additionalData: Buffer): Buffer {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES }).setAAD(additionalData);
+  return Buffer.concat([nonce, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** @throws Error if the key, the bytes or the additional data differ from those of the encryption */
+function decrypt(key: Buffer, sealed: Buffer, additionalData: Buffer): Buffer {
+  const nonce = sealed.subarray(0, NONCE_BYTES);
+  const ciphertext = sealed.subarray(NONCE_BYTES, -TAG_BYTES);
+  const decipher = createDecipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES })
+    .setAAD(additionalData)
+    .setAuthTag(sealed.subarray(-TAG_BYTES));
+  return Buffer.concat([decipher.update(ciphertext), decipher.final()]);
+}
+
+const PURPOSE = Buffer.from('data-key');
+
+/**
+ * Encrypts data keys with a key-encryption key, which the configuration contains. The methods are asynchronous so that a cloud KMS
+ * can hold the key instead.
+ */
+@Injectable()
+export class KeyWrapper {
+  private readonly key: Buffer;
+  /** While the key-encryption key is being changed, some data keys are encrypted with the previous one. */
+  private readonly previous: Buffer | undefined;
+
+  constructor({ keyEncryptionKey = '', previousKeyEncryptionKey }: CryptoConfiguration) {
+    this.key = Buffer.from(keyEncryptionKey, 'base64');
+    this.previous = previousKeyEncryptionKey ? Buffer.from(previousKeyEncryptionKey, 'base64') : undefined;
+  }
+
+  async wrap(dataKey: Buffer): Promise<Buffer> {
+    return encrypt(this.key, dataKey, PURPOSE);
+  }
+
+  /** Rejects if the data key was encrypted with another key-encryption key. */
+  async unwrap(wrapped: Buffer): Promise<Buffer> {
+    try {
+      return decrypt(this.key, wrapped, PURPOSE);
+    } catch (error) {
+      if (!this.previous) throw error;
+      return decrypt(this.previous, wrapped, PURPOSE);
+    }
+  }
+}
 
 /** The configured keys differ from those that the database uses. */
 export class KeyMismatchError extends OperatorError {

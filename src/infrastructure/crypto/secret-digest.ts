@@ -19,7 +19,6 @@ export class SecretDigest {
     this.pepper = Buffer.from(configuration.secretPepper ?? '', 'base64');
   }
 
-  /** Returns the HMAC-SHA-256 of a secret. */
   of(secret: string): Buffer {
     return createHmac('sha256', this.pepper).update(secret, 'utf8').digest();
   }

@@ -14,9 +14,7 @@ interface WaitingRow<Row, Result> {
 export interface BatchedStatementOptions<Row, Result = void> {
   /** Processes all rows together and commits them. @returns the results in the order of the rows */
   readonly execute: (rows: readonly Row[]) => Promise<readonly Result[] | void>;
-  /** Maximum number of rows in one statement. */
   readonly maxRows: number;
-  /** Maximum number of concurrent statements. */
   readonly maxStatements: number;
   /**
    * Maximum number of waiting rows. If another row arrives, the oldest is rejected with `RowDropped`. The default is no
@@ -83,7 +81,6 @@ export class BatchedStatement<Row, Result = void> {
     this.schedule();
   }
 
-  /** The number of rows that are not part of a statement yet. */
   get waitingRows(): number {
     return this.waiting.length;
   }
@@ -94,11 +91,7 @@ export class BatchedStatement<Row, Result = void> {
     return new Promise((resolve) => this.idleListeners.push(resolve));
   }
 
-  /**
-   * Starts no further statement.
-   *
-   * @returns the rows that wait for one; their callbacks are not called
-   */
+  /** Starts no further statement. @returns the rows that wait for one; their callbacks are not called */
   stop(): Row[] {
     this.stopped = true;
     return this.waiting.splice(0).map(({ row }) => row);

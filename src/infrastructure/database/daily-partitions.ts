@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { DAY, HOUR, SECOND } from '../time/index.js';
 import { isCheckViolation, isLockTimeout } from './sql-state.js';
 
@@ -20,7 +20,6 @@ const LOCK_RETRY_DELAY = SECOND;
  */
 const BLOCKS_PER_MOVE = 250;
 
-/** A partition as an operator sees it. */
 export interface PartitionStatus {
   readonly name: string;
   /** Null for the default partition, and for one that holds all days before `to`. */
@@ -33,13 +32,11 @@ export interface PartitionStatus {
   readonly bytes: number;
 }
 
-/** The state of a table that is partitioned by day. */
 export interface PartitionsOverview {
   /** Number of days after today that have a partition. */
   readonly daysAhead: number;
   /** Start of the oldest partition; undefined if there is none. */
   readonly oldest: Date | undefined;
-  /** Whether the default partition holds rows. */
   readonly hasMisplacedRows: boolean;
 }
 
@@ -54,7 +51,6 @@ export interface Retention {
   readonly expiryColumn?: string;
 }
 
-/** What one rotation of a table has to do. */
 interface Rotation {
   readonly table: string;
   readonly now: Date;
@@ -114,14 +110,9 @@ export class DailyPartitions {
   async compress(table: string, before: Date): Promise<void> {
     for (const start of await this.rowPartitionsOf(table)) {
       if (addDays(start, 1) > before) return;
-      const parameters = [table, isoDay(start)];
-      await this.withoutTimeout((transaction) =>
-        transaction.query('SELECT build_columnar_partition($1, $2)', parameters),
-      );
+      await this.untimed('SELECT build_columnar_partition($1, $2)', table, isoDay(start));
       // If a late row has arrived meanwhile, the next call copies the partition again.
-      await this.withTableLock((transaction) =>
-        transaction.query('SELECT exchange_columnar_partition($1, $2)', parameters),
-      );
+      await this.locking('exchange_columnar_partition($1, $2)', table, isoDay(start));
     }
   }
 
@@ -194,32 +185,26 @@ export class DailyPartitions {
       if (to > oldestKept) continue;
       await tasks.run(async () => {
         if (expiryColumn !== undefined && (await this.hasRowsSince(name, expiryColumn, oldestKept))) return;
-        await this.withTableLock((transaction) =>
-          transaction.query('SELECT drop_partition($1, $2)', [table, name]),
-        );
+        await this.locking('drop_partition($1, $2)', table, name);
       });
     }
     await this.deleteExpired(`${table}_default`, oldestKept, expiryColumn);
   }
 
   private async hasRowsSince(table: string, column: string, time: Date): Promise<boolean> {
-    const rows = await this.withoutTimeout((transaction) =>
-      transaction.query<object[]>(`SELECT FROM ${table} WHERE ${column} >= $1 LIMIT 1`, [time]),
-    );
+    const rows = await this.untimed<object>(`SELECT FROM ${table} WHERE ${column} >= $1 LIMIT 1`, time);
     return rows.length > 0;
   }
 
   private async deleteExpired(table: string, time: Date, column = 'created_at'): Promise<void> {
-    await this.withoutTimeout((transaction) =>
-      transaction.query(`DELETE FROM ${table} WHERE ${column} < $1`, [time]),
-    );
+    await this.untimed(`DELETE FROM ${table} WHERE ${column} < $1`, time);
   }
 
-  /** Creates the partition of a day, unless it exists. */
   private async create({ table, now, expiryColumn }: Rotation, start: Date): Promise<void> {
     const partitions = [...(await this.partitionsOf(table)).values()];
     if (partitions.some(({ from, to }) => (from === null || from <= start) && start < to)) return;
-    if (expiryColumn === undefined) await this.run('create_daily_partition($1, $2)', table, start);
+    if (expiryColumn === undefined)
+      await this.locking('create_daily_partition($1, $2)', table, isoDay(start));
     else await this.createBeside(table, start, now);
   }
 
@@ -230,23 +215,14 @@ export class DailyPartitions {
     if (others.length > 0 && start.getTime() < now.getTime() + HOUR) return;
     try {
       if (others.length > 0) {
-        await this.run('close_default_partition($1, $2)', table, start);
-        await this.withoutTimeout((transaction) =>
-          transaction.query('SELECT check_default_partition($1)', [table]),
-        );
+        await this.locking('close_default_partition($1, $2)', table, isoDay(start));
+        await this.untimed('SELECT check_default_partition($1)', table);
       }
-      await this.run('attach_daily_partition($1, $2)', table, start);
+      await this.locking('attach_daily_partition($1, $2)', table, isoDay(start));
     } catch (error) {
-      await this.withTableLock((transaction) =>
-        transaction.query('SELECT open_default_partition($1)', [table]),
-      );
+      await this.locking('open_default_partition($1)', table);
       if (!isCheckViolation(error)) throw error;
     }
-  }
-
-  /** Runs a function with the table and a day as its parameters. */
-  private run(call: string, table: string, day: Date): Promise<void> {
-    return this.withTableLock((transaction) => transaction.query(`SELECT ${call}`, [table, isoDay(day)]));
   }
 
   /**
@@ -257,17 +233,15 @@ export class DailyPartitions {
    */
   private async moveStrayRows(rotation: Rotation, tasks: Tasks): Promise<void> {
     const { table, oldestKept, newest } = rotation;
-    const strays = await this.withoutTimeout((transaction) =>
-      transaction.query<{ name: string; blocks: number }[]>(
-        `SELECT relname AS name, blocks::int
-           FROM relation_sizes(ARRAY(
-                  SELECT oid FROM pg_class
-                   WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = $1::regclass) AND relkind = 'r'
-                     AND starts_with(relname, $1 || '_stray_')))
-           JOIN pg_class ON oid = relation
-          ORDER BY relname`,
-        [table],
-      ),
+    const strays = await this.untimed<{ name: string; blocks: number }>(
+      `SELECT relname AS name, blocks::int
+         FROM relation_sizes(ARRAY(
+                SELECT oid FROM pg_class
+                 WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = $1::regclass) AND relkind = 'r'
+                   AND starts_with(relname, $1 || '_stray_')))
+         JOIN pg_class ON oid = relation
+        ORDER BY relname`,
+      table,
     );
     for (const { name, blocks } of strays) {
       await this.deleteExpired(name, oldestKept);
@@ -276,35 +250,29 @@ export class DailyPartitions {
       }
       for (let end = blocks; end > 0; end -= BLOCKS_PER_MOVE) {
         const first = Math.max(0, end - BLOCKS_PER_MOVE);
-        await this.withoutTimeout((transaction) =>
-          transaction.query('SELECT move_stray_rows($1, $2, $3, $4)', [table, name, first, end]),
-        );
+        await this.untimed('SELECT move_stray_rows($1, $2, $3, $4)', table, name, first, end);
       }
-      await this.withTableLock((transaction) =>
-        transaction.query('SELECT drop_stray_table($1, $2)', [table, name]),
-      );
+      await this.locking('drop_stray_table($1, $2)', table, name);
     }
   }
 
   private async daysIn(table: string): Promise<Date[]> {
-    const rows = await this.withoutTimeout((transaction) =>
-      transaction.query<{ day: Date }[]>(
-        `SELECT DISTINCT date_trunc('day', created_at, 'UTC') AS day FROM ${table} ORDER BY day DESC`,
-      ),
+    const rows = await this.untimed<{ day: Date }>(
+      `SELECT DISTINCT date_trunc('day', created_at, 'UTC') AS day FROM ${table} ORDER BY day DESC`,
     );
     return rows.map(({ day }) => day);
   }
 
-  /** Runs work without the statement timeout that applies to requests. */
-  private withoutTimeout<Result>(work: (transaction: EntityManager) => Promise<Result>): Promise<Result> {
+  /** Runs a statement without the timeout that applies to requests. */
+  private untimed<Row>(statement: string, ...values: unknown[]): Promise<Row[]> {
     return this.dataSource.transaction(async (transaction) => {
       await transaction.query('SET LOCAL statement_timeout = 0');
-      return work(transaction);
+      return transaction.query(statement, values);
     });
   }
 
-  /** Runs statements that briefly lock the table exclusively. */
-  private async withTableLock(work: (transaction: EntityManager) => Promise<unknown>): Promise<void> {
+  /** Calls a function that briefly locks the table exclusively. */
+  private async locking(call: string, ...values: string[]): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         await this.dataSource.transaction(async (transaction) => {
@@ -312,7 +280,7 @@ export class DailyPartitions {
           await transaction.query(
             `SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'; SET LOCAL statement_timeout = 0`,
           );
-          await work(transaction);
+          await transaction.query(`SELECT ${call}`, values);
         });
         return;
       } catch (error) {

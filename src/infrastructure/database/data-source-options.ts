@@ -2,7 +2,7 @@ import { Logger as ServiceLogger } from '@nestjs/common';
 import pg from 'pg';
 import type { DataSourceOptions, Logger } from 'typeorm';
 import { driverAddress, type DatabaseAddress } from './database-address.js';
-import type { Distribution } from './distribution/distributed-tables.js';
+import type { Distribution } from './database.configuration.js';
 import { MIGRATIONS } from './migrations/index.js';
 
 export interface ConnectionOptions extends DatabaseAddress {
@@ -53,9 +53,7 @@ const DISTRIBUTED_SESSION = '-c citus.max_adaptive_executor_pool_size=1';
 
 const IGNORED = (): void => undefined;
 
-/**
- * Logs TypeORM's messages about migrations as structured lines. Ignores all others: a failed statement also rejects.
- */
+/** Logs TypeORM's messages about migrations as structured lines. Ignores all others: a failed statement also rejects. */
 const TYPEORM_LOGGER: Logger = {
   logQuery: IGNORED,
   logQueryError: IGNORED,

@@ -1,13 +1,11 @@
-import { parsedUrl } from '../urls/index.js';
+import { parsedUrl } from '../config/index.js';
 
-/** The address of the database, and the certificate authority that it is verified against. */
 export interface DatabaseAddress {
   readonly url: string;
   /** Certificate (PEM) of the only trusted authority. The default is the authorities that Node.js trusts. */
   readonly authority?: string | undefined;
 }
 
-/** A database address as options of `pg`. */
 export interface DriverAddress {
   readonly connectionString: string;
   readonly ssl?: { readonly ca: string };

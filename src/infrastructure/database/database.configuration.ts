@@ -3,12 +3,11 @@ import {
   Configuration,
   EnvironmentVariable,
   isCertificate,
-  Satisfies,
   IsIntegerBetween,
+  parsedUrl,
+  Satisfies,
   type ProductionRules,
 } from '../config/index.js';
-import { parsedUrl } from '../urls/index.js';
-import { DISTRIBUTIONS, type Distribution } from './distribution/distributed-tables.js';
 import {
   acceptsAuthority,
   driverAddress,
@@ -16,6 +15,23 @@ import {
   roleOf,
   type DriverAddress,
 } from './database-address.js';
+
+const DISTRIBUTIONS = ['none', 'citus'] as const;
+export type Distribution = (typeof DISTRIBUTIONS)[number];
+
+interface DistributedTable {
+  readonly table: string;
+  /** Rows with the same value are on the same node. */
+  readonly column: string;
+}
+
+/**
+ * The tables that `DATABASE_DISTRIBUTION=citus` spreads over the nodes: only the request log, which is most of all data and of
+ * all writes. Each is partitioned by day, and has IDs from a sequence `<table>_id_seq`.
+ */
+export const DISTRIBUTED_TABLES: readonly DistributedTable[] = [
+  { table: 'request_log', column: 'client_id' },
+];
 
 /** Checks every part of the URL, because the errors of the driver do not name the variable. */
 function isDatabaseUrl(value: unknown): boolean {

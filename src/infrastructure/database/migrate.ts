@@ -4,6 +4,7 @@ import { DataSource } from 'typeorm';
 import { OperatorError } from '../errors/index.js';
 import { SECOND } from '../time/index.js';
 import { withAdvisoryLock } from './advisory-lock.js';
+import { dataSourceOptions } from './data-source-options.js';
 import {
   driverAddress,
   isCertificateRefused,
@@ -11,15 +12,12 @@ import {
   type DatabaseAddress,
 } from './database-address.js';
 import type { DatabaseConfiguration } from './database.configuration.js';
-import { dataSourceOptions } from './data-source-options.js';
 import { inspectMigrations, storeChecksums } from './migration-checksums.js';
-import { grantToServiceRole } from './service-role.js';
 import { isDatabaseUnavailable, isTemporarilyUnavailable } from './sql-state.js';
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 const MIN_SERVER_VERSION = 150_000;
 
-/** The database cannot be used. */
 class DatabaseStartError extends OperatorError {}
 
 interface MigrationOptions {
@@ -140,41 +138,34 @@ async function refuseOldServer(dataSource: DataSource): Promise<void> {
 
 /** Returns an error that tells the operator what to do, or undefined if the cause is not known here. */
 function explain(error: unknown, url: string): DatabaseStartError | undefined {
+  const explanation = explanationOf(error, url);
+  return explanation === undefined ? undefined : new DatabaseStartError(explanation);
+}
+
+function explanationOf(error: unknown, url: string): string | undefined {
   const { code, message } = (error ?? {}) as { code?: string; message?: string };
   const { host, pathname } = new URL(url);
   const database = decodeURIComponent(pathname.slice(1));
   if (isCertificateRefused(code)) {
-    return new DatabaseStartError(
-      `The certificate of the database at ${host} is not trusted (${code}). Check that DATABASE_CA is the certificate of its authority, and that it is issued for the host in DATABASE_URL.`,
-    );
+    return `The certificate of the database at ${host} is not trusted (${code}). Check that DATABASE_CA is the certificate of its authority, and that it is issued for the host in DATABASE_URL.`;
   }
   if (message === TLS_NOT_SUPPORTED) {
-    return new DatabaseStartError(
-      `The database at ${host} does not support TLS, which DATABASE_URL or DATABASE_CA requires.`,
-    );
+    return `The database at ${host} does not support TLS, which DATABASE_URL or DATABASE_CA requires.`;
   }
   if (code === '28000' && message?.includes('no encryption')) {
-    return new DatabaseStartError(
-      `The database at ${host} requires TLS: add ?sslmode=verify-full to DATABASE_URL, or set DATABASE_CA.`,
-    );
+    return `The database at ${host} requires TLS: add ?sslmode=verify-full to DATABASE_URL, or set DATABASE_CA.`;
   }
   if (isDatabaseUnavailable(error)) {
-    return new DatabaseStartError(
-      `The database at ${host} is unreachable (${code ?? message}). Is it running, and is DATABASE_URL right?`,
-    );
+    return `The database at ${host} is unreachable (${code ?? message}). Is it running, and is DATABASE_URL right?`;
   }
   if (code === '28P01' || code === '28000') {
-    return new DatabaseStartError(`The database at ${host} refused the user or password of DATABASE_URL.`);
+    return `The database at ${host} refused the user or password of DATABASE_URL.`;
   }
   if (code === INSUFFICIENT_PRIVILEGE) {
-    return new DatabaseStartError(
-      `The role of the database URL may not change the schema (${message}). Set DATABASE_OWNER_URL to migrate with the role that owns the tables, or set MIGRATE_ON_START=off and run "npm run cli -- migrate" with that role.`,
-    );
+    return `The role of the database URL may not change the schema (${message}). Set DATABASE_OWNER_URL to migrate with the role that owns the tables, or set MIGRATE_ON_START=off and run "npm run cli -- migrate" with that role.`;
   }
   if (code === '3D000') {
-    return new DatabaseStartError(
-      `The database server at ${host} has no database "${database}". Create it first.`,
-    );
+    return `The database server at ${host} has no database "${database}". Create it first.`;
   }
   return undefined;
 }
@@ -212,4 +203,39 @@ async function untilAvailable<Result>(
       await pause(Math.min(delay * (0.5 + Math.random()), left));
     }
   }
+}
+
+/**
+ * Tables on which the role of the service gets fewer privileges: it cannot change audit log entries or the list of
+ * migrations that ran.
+ */
+const RESTRICTED_TABLES: Readonly<Record<string, string>> = {
+  audit_log: 'SELECT, INSERT',
+  schema_migration: 'SELECT',
+};
+
+/**
+ * Grants the role of the running service the privileges that it needs on the current schema, which the current role
+ * must own. Can be repeated. Tables that are created later, such as partitions, get the privileges when they are
+ * created.
+ */
+async function grantToServiceRole(dataSource: DataSource, role: string): Promise<void> {
+  const [{ name, schema }] = await dataSource.query(
+    'SELECT quote_ident($1) AS name, quote_ident(current_schema()) AS schema',
+    [role],
+  );
+  const tables = 'SELECT, INSERT, UPDATE, DELETE';
+  await dataSource.transaction(async (transaction) => {
+    await transaction.query(`GRANT USAGE ON SCHEMA ${schema} TO ${name}`);
+    await transaction.query(`GRANT ${tables} ON ALL TABLES IN SCHEMA ${schema} TO ${name}`);
+    await transaction.query(`GRANT USAGE ON ALL SEQUENCES IN SCHEMA ${schema} TO ${name}`);
+    await transaction.query(`GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA ${schema} TO ${name}`);
+    await transaction.query(
+      `ALTER DEFAULT PRIVILEGES IN SCHEMA ${schema} GRANT ${tables} ON TABLES TO ${name}`,
+    );
+    for (const [table, privileges] of Object.entries(RESTRICTED_TABLES)) {
+      await transaction.query(`REVOKE ALL ON ${table} FROM ${name}`);
+      await transaction.query(`GRANT ${privileges} ON ${table} TO ${name}`);
+    }
+  });
 }

@@ -4,17 +4,12 @@ import { MIGRATIONS } from './migrations/index.js';
 
 const TABLE = 'schema_migration';
 
-/** How the migrations that ran on a database compare with those of this release. */
 export interface MigrationsState {
-  /** Migrations of this release that have not run yet. */
   readonly pending: readonly string[];
-  /** Migrations whose statements differ from those that ran. */
   readonly changed: readonly string[];
   /** Migrations that this release does not know, although it has later ones. */
   readonly unknown: readonly string[];
-  /**
-   * Migrations after the last one of this release. Migrations are written so that the previous release keeps working.
-   */
+  /** Migrations after the last one of this release. Migrations are written so that the previous release keeps working. */
   readonly newer: readonly string[];
 }
 

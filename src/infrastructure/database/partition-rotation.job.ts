@@ -27,7 +27,6 @@ const MISPLACED_ROWS = new GaugeMetric({
   labels: ['table'],
 });
 
-/** A table that is partitioned by day. */
 export interface PartitionedTable {
   readonly name: string;
   readonly retention: Retention;

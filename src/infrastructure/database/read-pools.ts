@@ -37,7 +37,6 @@ const WAITING = new GaugeMetric({
   labels: ['pool'],
 });
 
-/** Metrics of the connection pools. */
 @Injectable()
 export class PoolMetrics {
   private readonly watched = new Map<string, () => pg.Pool | undefined>();

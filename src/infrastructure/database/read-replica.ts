@@ -38,7 +38,6 @@ const LAG = new GaugeMetric({
   help: 'How far the read replica is behind the primary: the age of the oldest change that it has not replayed, in steps of half a second. Absent if it is not known.',
 });
 
-/** What a server says about itself. */
 interface ServerStatus {
   readonly isReplica: boolean;
   /** The last position in the write-ahead log: written by a primary, or replayed by a replica. */

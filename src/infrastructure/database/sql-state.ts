@@ -99,7 +99,6 @@ export function isLockTimeout(error: unknown): boolean {
   return driverErrorOf(error).code === LOCK_NOT_AVAILABLE;
 }
 
-/** Returns whether a row violates a CHECK constraint or the bounds of its partition. */
 export function isCheckViolation(error: unknown): boolean {
   return driverErrorOf(error).code === CHECK_VIOLATION;
 }

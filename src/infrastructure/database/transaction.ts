@@ -2,9 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Propagation, Transactional as InTransaction, TransactionHost } from '@nestjs-cls/transactional';
 import type { TransactionalAdapterTypeOrm } from '@nestjs-cls/transactional-adapter-typeorm';
 import { Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
+import type { EntityManager, EntityTarget, QueryDeepPartialEntity } from 'typeorm';
 import { advisoryLockKey } from './advisory-lock.js';
-import { isTransient } from './sql-state.js';
+import { isTransient, unlessDuplicate } from './sql-state.js';
 
 const MAX_ATTEMPTS = 3;
 
@@ -35,6 +35,18 @@ export class Transaction {
   async lock(name: string): Promise<void> {
     if (!this.isOpen) throw new Error(`The lock ${name} requires an open transaction`);
     await this.manager.query('SELECT pg_advisory_xact_lock($1)', [advisoryLockKey(name)]);
+  }
+
+  /** Inserts a row. @returns false if that would violate one of these unique constraints */
+  async insertNew<Row extends object>(
+    entity: EntityTarget<Row>,
+    row: Row,
+    ...constraints: readonly string[]
+  ): Promise<boolean> {
+    return unlessDuplicate(
+      () => this.manager.insert(entity, row as QueryDeepPartialEntity<Row>),
+      ...constraints,
+    );
   }
 
   /**

@@ -61,7 +61,6 @@ async function ownerOf(directory: string): Promise<programs.User | undefined> {
   return version && version.uid !== 0 ? { uid: version.uid, gid: version.gid } : undefined;
 }
 
-/** Returns the superuser's password, or undefined when there is no cluster yet. */
 export async function readPassword({ directory, ...cluster }: Cluster): Promise<string | undefined> {
   const version = (await readIfExists(join(directory, 'PG_VERSION')))?.trim();
   if (version === undefined) return undefined;

@@ -24,7 +24,6 @@ const UNRESPONSIVE_AFTER_MS = 2_000;
 
 const INVALID_PASSWORD = '28P01';
 
-/** A running PostgreSQL server. */
 export interface EmbeddedPostgres {
   /** postgres://user:password@127.0.0.1:port/database */
   readonly url: string;
@@ -41,7 +40,6 @@ export interface EmbeddedPostgresOptions {
   readonly database?: string;
   /** False for tests: if the server crashes, data may be lost. */
   readonly durable?: boolean;
-  /** Receives progress messages for the operator. */
   readonly report?: (message: string) => void;
 }
 

@@ -13,7 +13,6 @@ const PLATFORMS = /^(darwin-(arm64|x64)|linux-(arm|arm64|ia32|ppc64|x64))$/;
  */
 export const ROOT_DIRECTORY = '/var/lib/merchant-connectivity-service';
 
-/** The user and group that a program runs as. */
 export interface User {
   readonly uid: number;
   readonly gid: number;
@@ -47,7 +46,6 @@ export function run(
   });
 }
 
-/** PostgreSQL's programs, and the npm package that contains them. */
 export interface Programs {
   readonly packageName: string;
   readonly version: string;
@@ -97,9 +95,7 @@ async function restoreSymlinks(root: string, packageName: string): Promise<void>
   }
 }
 
-/**
- * Returns the installed programs if the user can run them, otherwise a copy. Needed only if the service runs as root.
- */
+/** Returns the installed programs if the user can run them, otherwise a copy. Needed only if the service runs as root. */
 export async function programsFor(user: User, programs: Programs): Promise<Programs> {
   if ((await run(programs.postgres, ['--version'], user)).isOk) return programs;
   const folder = join(ROOT_DIRECTORY, `postgres-${programs.version}`);
@@ -130,7 +126,6 @@ export async function makeAccessible(folder: string): Promise<void> {
   await chmod(folder, 0o755);
 }
 
-/** Finds or creates the user that PostgreSQL runs as when the service runs as root. */
 export async function unprivilegedUser(report: (sentence: string) => void): Promise<User> {
   const existing = await lookUp('postgres');
   if (existing) return existing;

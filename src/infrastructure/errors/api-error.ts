@@ -44,9 +44,7 @@ export class ApiError extends Error {
   }
 }
 
-/** What the documents say about one kind of error. */
 export interface ErrorDescription {
-  /** When clients get the error. */
   readonly when: string;
   /** The message, or an example if it varies. */
   readonly message: string;
@@ -92,7 +90,6 @@ export class ErrorKind {
     return this.ownLabel ?? words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
   }
 
-  /** Returns an error of this kind, to be thrown. */
   error(message: string = this.message, options: ApiErrorOptions = {}): ApiError {
     return new ApiError(this.type, this.code, message, this.status, options);
   }

@@ -4,10 +4,9 @@ import { createSecureContext, rootCertificates } from 'node:tls';
 import { Logger } from '@nestjs/common';
 import { buildConnector, Client } from 'undici';
 import { MINUTE, SECOND } from '../time/index.js';
-import { rejectOnAbort, withDeadline } from './deadline.js';
+import { rejectOnAbort, withDeadline, type Stopwatch } from './stopwatch.js';
 import type { HttpClientConfiguration } from './http-client.configuration.js';
 import { addressIn, isPublicUnicast, isSameAddress, withoutRootDot } from './public-url.js';
-import type { Stopwatch } from './stopwatch.js';
 import {
   CONNECT_TIMEOUT,
   codeOf,

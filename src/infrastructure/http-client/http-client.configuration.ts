@@ -4,11 +4,11 @@ import {
   Configuration,
   EnvironmentVariable,
   isCertificate,
+  parsedUrl,
   Satisfies,
   succeeds,
   type ProductionRules,
 } from '../config/index.js';
-import { parsedUrl } from '../urls/index.js';
 
 function isProxyUrl(value: unknown): boolean {
   const url = typeof value === 'string' ? parsedUrl(value) : undefined;
@@ -19,7 +19,6 @@ function isDnsServerList(value: unknown): boolean {
   return succeeds(() => new Resolver().setServers(value as string[]));
 }
 
-/** How outgoing requests are sent. */
 @Configuration('Webhook sending')
 export class HttpClientConfiguration implements ProductionRules {
   @EnvironmentVariable(

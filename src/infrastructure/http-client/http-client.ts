@@ -8,12 +8,11 @@ import { maskedUrl } from '../logging/index.js';
 import { Clock, MINUTE, SECOND } from '../time/index.js';
 import { SpanKind, SpanStatusCode, Tracing, type Span } from '../tracing/index.js';
 import { Connector } from './connector.js';
-import { rejectOnAbort } from './deadline.js';
+import { rejectOnAbort, Stopwatch, type RequestPhases } from './stopwatch.js';
 import { GuardedSocket } from './guarded-socket.js';
 import { HttpClientConfiguration } from './http-client.configuration.js';
 import { validatePublicUrl, validateUrl, type UrlProblem } from './public-url.js';
 import { readText, retryAfterSeconds, type ResponseText } from './response.js';
-import { Stopwatch, type RequestPhases } from './stopwatch.js';
 import {
   codeOf,
   exchangeError,

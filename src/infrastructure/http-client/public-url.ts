@@ -1,6 +1,6 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { parsedUrl } from '../urls/index.js';
+import { parsedUrl } from '../config/index.js';
 
 /** Why requests to a URL are forbidden. */
 export type UrlProblem = 'SYNTAX' | 'NOT_HTTPS' | 'CREDENTIALS' | 'ADDRESS' | 'NOT_PUBLIC_NAME';

@@ -2,7 +2,6 @@ import { TextDecoder } from 'node:util';
 import type { Dispatcher } from 'undici';
 import { HOUR, SECOND } from '../time/index.js';
 
-/** Text that a receiver sent as the body of its response. */
 export interface ResponseText {
   readonly text: string;
   /** False if the body is longer, or its end did not arrive. */

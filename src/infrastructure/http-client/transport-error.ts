@@ -65,13 +65,11 @@ const CERTIFICATE_ERRORS: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate is for another host name.',
 };
 
-/** Returns the error of a request whose time ends in this phase. */
 export function timeoutIn(phase: Phase | undefined): TransportError {
   if (phase === 'connect') return CONNECT_TIMEOUT;
   return phase === 'tls' ? HANDSHAKE_TIMEOUT : RESPONSE_TIMEOUT;
 }
 
-/** Translates an error of the TCP connection. */
 export function connectError(error: unknown): TransportError {
   if (error instanceof TransportError) return error;
   const code = codeOf(error);
@@ -80,7 +78,6 @@ export function connectError(error: unknown): TransportError {
   return REFUSED;
 }
 
-/** Translates an error of the TLS handshake. */
 export function handshakeError(error: unknown): TransportError {
   if (error instanceof TransportError) return error;
   return new TransportError('TLS', CERTIFICATE_ERRORS[codeOf(error)] ?? NO_SECURE_CONNECTION, {
@@ -88,7 +85,6 @@ export function handshakeError(error: unknown): TransportError {
   });
 }
 
-/** Translates an error that occurred on an established connection. */
 export function exchangeError(error: unknown): TransportError {
   if (error instanceof TransportError) return error;
   if (error instanceof errors.HeadersOverflowError) return HEADERS_TOO_LARGE;

@@ -1,6 +1,6 @@
 import { parseCookie } from 'cookie';
 import type { CookieOptions, Request, Response } from 'express';
-import { parsedUrl } from '../urls/index.js';
+import { parsedUrl } from '../config/index.js';
 import { isLoopback } from './public-address.js';
 
 /**

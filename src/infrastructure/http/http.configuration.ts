@@ -3,11 +3,11 @@ import {
   Configuration,
   EnvironmentVariable,
   IsIntegerBetween,
+  parsedUrl,
   Satisfies,
   type ProductionRules,
   type ServiceConfiguration,
 } from '../config/index.js';
-import { parsedUrl } from '../urls/index.js';
 import { isLoopback } from './public-address.js';
 
 /** Browsers send the origin in exactly this spelling. A URL may contain a wildcard, which would match nothing. */

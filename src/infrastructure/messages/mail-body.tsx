@@ -17,7 +17,6 @@ const SIGNATURE = `-- \n${PRODUCT}\n`;
 /** Characters of a line of text. */
 const WIDTH = 76;
 
-/** Returns the body as plain text. */
 export function textOf(body: readonly MailPart[]): string {
   return [...body.map(textOfPart), SIGNATURE].join('\n\n');
 }
@@ -59,7 +58,6 @@ const STYLES = {
   value: 'padding:4px 0;word-break:break-word',
 } as const;
 
-/** Returns the body as an HTML document. */
 export function htmlOf(subject: string, body: readonly MailPart[]): string {
   const html = renderToString(
     <html lang="en">

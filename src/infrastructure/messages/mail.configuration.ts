@@ -1,6 +1,5 @@
 import { IsEmail } from 'class-validator';
-import { Configuration, EnvironmentVariable, Satisfies } from '../config/index.js';
-import { parsedUrl } from '../urls/index.js';
+import { Configuration, EnvironmentVariable, parsedUrl, Satisfies } from '../config/index.js';
 
 const isSmtpUrl = (value: unknown): boolean =>
   typeof value === 'string' && /^smtps?:\/\//.test(value) && parsedUrl(value) !== undefined;

@@ -3,15 +3,12 @@ import { ServiceConfiguration } from '../config/index.js';
 import { OperatorError } from '../errors/index.js';
 import { HttpClient } from '../http-client/index.js';
 import { Clock } from '../time/index.js';
-import { FileMailer } from './file.mailer.js';
-import { FileTextMessageSender } from './file.text-message-sender.js';
+import { FileMailer, Mailer, SmtpMailer } from './mailer.js';
+import { FileTextMessageSender, TwilioTextMessageSender } from './text-message-sender.js';
 import { MailConfiguration } from './mail.configuration.js';
-import { Mailer } from './mailer.js';
 import { MessageFiles } from './message-files.js';
-import { SmtpMailer } from './smtp.mailer.js';
 import { TextMessages, TextMessageSenders } from './text-messages.js';
 import { TextMessagesConfiguration } from './text-messages.configuration.js';
-import { TwilioTextMessageSender } from './twilio.text-message-sender.js';
 
 function mailer(
   mail: MailConfiguration,
@@ -50,7 +47,6 @@ export function textMessageSenders(
   return new TextMessageSenders({ development: files, production: files });
 }
 
-/** Sends emails and text messages, or writes them to files. */
 @Global()
 @Module({
   providers: [

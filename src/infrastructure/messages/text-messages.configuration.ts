@@ -14,7 +14,6 @@ function hasOthers(_value: unknown, context?: ValidationArguments): boolean {
 
 const isPathSegment = (value: unknown): boolean => /^[\w-]+$/.test(String(value));
 
-/** What is needed to send messages through the provider. */
 export interface TwilioAccount {
   readonly accountSid: string;
   readonly authToken: string;

@@ -15,12 +15,10 @@ const TEXT_MESSAGES = new CounterMetric({
   labels: ['outcome'],
 });
 
-/** The sender of each environment. */
 export class TextMessageSenders {
   constructor(readonly of: Readonly<Record<PlatformEnvironment, TextMessageSender>>) {}
 }
 
-/** A text message for a user of a client. */
 export interface TextMessage extends AddressedText {
   readonly client: AttributedClient;
 }
@@ -102,7 +100,6 @@ export class TextMessages {
     for (const outcome of [...outcomes, 'undeliverable', 'failed']) this.messages.inc({ outcome }, 0);
   }
 
-  /** Returns the limits that a message counts toward. */
   limitsOf({ client: { clientId, environment }, to }: Omit<TextMessage, 'body'>): LimitedAttempt[] {
     const { outcome } = this.senders.of[environment];
     return this.limited.map(({ subject, ...limited }) => ({

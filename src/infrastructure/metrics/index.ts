@@ -7,5 +7,4 @@ export {
   Metrics,
   type CounterValue,
 } from './metrics.js';
-export { MetricsModule } from './metrics.module.js';
-export { MetricsServer } from './metrics-server.js';
+export { MetricsModule, MetricsServer } from './metrics-server.js';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Global, Injectable, Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { OperatorError } from '../errors/index.js';
 import { SECOND } from '../time/index.js';
 import { MetricsConfiguration } from './metrics.configuration.js';
@@ -25,11 +25,7 @@ export class MetricsServer implements OnApplicationShutdown {
     private readonly metrics: Metrics,
   ) {}
 
-  /**
-   * Called by long-running processes only, not by commands.
-   *
-   * @returns the URL, or undefined if no port is configured
-   */
+  /** Called by long-running processes only, not by commands. @returns the URL, or undefined if no port is configured */
   async listen(): Promise<string | undefined> {
     const { host, port } = this.configuration;
     if (port === undefined) return undefined;
@@ -81,3 +77,7 @@ function startProblem(cause: unknown, host: string, port: number): string {
 function respond(response: ServerResponse, status: number, text: string, contentType = 'text/plain'): void {
   response.writeHead(status, { 'Content-Type': contentType }).end(text);
 }
+
+@Global()
+@Module({ providers: [Metrics, MetricsServer], exports: [Metrics, MetricsServer] })
+export class MetricsModule {}

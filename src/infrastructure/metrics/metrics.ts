@@ -66,7 +66,6 @@ export interface HistogramValue<Label extends string> {
   observe(labels: Labels<Label>, seconds: number): void;
 }
 
-/** One value of a gauge, with its labels. */
 export interface Measurement<Label extends string> {
   readonly labels: Labels<Label>;
   readonly value: number;
@@ -132,12 +131,10 @@ export class Metrics {
     return new CachedValue({ ...options, onFailure });
   }
 
-  /** Adds the metrics of the process: CPU, memory, event loop delay. */
   includeProcess(): void {
     collectDefaultMetrics({ register: this.registry });
   }
 
-  /** Returns all metrics in the Prometheus text format. */
   text(): Promise<string> {
     return this.registry.metrics();
   }

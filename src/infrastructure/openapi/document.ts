@@ -47,7 +47,6 @@ A response reports one problem, in this order: credentials (401), rate (429), ac
 For an unknown path, the response is 404 \`NOT_FOUND\`. For a method that the path does not support, it is 405
 \`METHOD_NOT_ALLOWED\` with an \`Allow\` header. The \`Link\` header of an error (\`rel="help"\`) points to its description.`;
 
-/** The requests that the service sends to clients. */
 export interface WebhookDocuments {
   readonly webhooks: NonNullable<OpenAPIObject['webhooks']>;
   /** The requests that an operation leads to, by its `operationId`. */
@@ -173,7 +172,6 @@ function discover(app: INestApplication): {
   return { routes, topics };
 }
 
-/** Returns the tags, surface by surface. */
 function tagsOf(
   paths: OpenAPIObject['paths'],
   topics: ReadonlyMap<string, string>,
@@ -188,7 +186,6 @@ function tagsOf(
   );
 }
 
-/** Removes the operations of surfaces that this deployment does not serve. */
 function removeRoutes(document: OpenAPIObject, routes: RouteTable['others']): void {
   for (const { path, method } of routes) {
     const key = path.replaceAll(/:(\w+)/g, '{$1}');

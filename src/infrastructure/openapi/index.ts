@@ -7,6 +7,7 @@ export {
   resolveDescription,
   Topic,
   DocumentedOperation,
+  uuidParameter,
   type ConfigurationOf,
   type OperationDocument,
 } from './operation.js';

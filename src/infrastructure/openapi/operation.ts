@@ -31,20 +31,15 @@ export type ConfigurationOf = <T extends object>(target: Type<T>) => T;
  */
 export type Description = string | ((configurationOf: ConfigurationOf) => string);
 
-/** The documentation of one operation. */
 export interface OperationDocument {
   readonly operationId: string;
   readonly summary: string;
   readonly description: Description;
-  /** The class of the JSON body, if the operation has one. */
   readonly body?: Type;
-  /** The placeholders of the path. */
   readonly pathParameters?: Readonly<Record<string, PathParameter>>;
-  /** Optional headers of the request. */
   readonly headerParameters?: Readonly<Record<string, { readonly description: string }>>;
   /** The class of the response, in brackets for an array; `String` for text, `Buffer` for bytes. */
   readonly response: Type | readonly [Type];
-  /** Media types of a response that is not JSON. */
   readonly responseType?: string | readonly string[];
   readonly responseDescription: string;
   /** Status of the response if it is not 200. */
@@ -56,7 +51,6 @@ export interface OperationDocument {
   readonly responseExample?: unknown;
   /** Errors besides `INVALID_FIELD` for fields of the body or query, which come from the DTO unless there is an `errorBody`. */
   readonly errors: readonly (ErrorKind | DocumentedError)[];
-  /** The error body, if it differs from that of other operations. */
   readonly errorBody?: ErrorBodyDocument;
 }
 
@@ -74,6 +68,11 @@ const PATH_SCHEMAS = {
   int64: { type: 'integer', format: 'int64', minimum: 1 },
 } as const;
 
+/** A placeholder for a UUID. @param component name of the parameter in the API document, such as `UserIdParameter` */
+export function uuidParameter(component: string, description: string, example: string): PathParameter {
+  return { component, schema: 'uuid', description, example };
+}
+
 /** Returns the text of a description for a configuration. */
 export function resolveDescription(description: Description, configurationOf: ConfigurationOf): string {
   return typeof description === 'string' ? description : description(configurationOf);
@@ -85,9 +84,7 @@ export interface DocumentedRoute {
   readonly operation: OperationDocument;
 }
 
-/** The metadata of routes that `buildDocument` discovers. */
 export const DOCUMENTED_ROUTE = DiscoveryService.createDecorator<DocumentedRoute>();
-/** The metadata of controllers that `buildDocument` discovers. */
 export const TOPIC = DiscoveryService.createDecorator<{
   readonly name: string;
   readonly description?: string;

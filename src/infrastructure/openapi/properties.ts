@@ -2,7 +2,6 @@ import { applyDecorators, type Type } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import type { Enumeration } from '../schemas/index.js';
 
-/** What a property can have besides its type, description and example. */
 interface PropertyOptions {
   /** `false`: the property can be absent. */
   readonly required?: false;

@@ -71,7 +71,6 @@ export function writtenOperation(
   return written as unknown as Operation;
 }
 
-/** Separates the surface and the topic. */
 export const TAG_SEPARATOR = ' · ';
 
 /** Viewers fill in `example`, but not `examples` of a schema: what they send should work, and IDs of examples do not exist. */

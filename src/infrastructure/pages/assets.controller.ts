@@ -16,7 +16,6 @@ const STYLES = { 'Content-Type': 'text/css; charset=utf-8' };
 const SCRIPT = { 'Content-Type': 'text/javascript; charset=utf-8' };
 const HTMX = createRequire(import.meta.url).resolve('htmx.org/dist/htmx.min.js');
 
-/** The files that pages load, by their paths. */
 const ASSETS: ReadonlyMap<string, StaticContent> = new Map([
   ['/pages.css', new StaticContent(`${BASE_STYLES}${read('pages.css')}`, STYLES)],
   ['/htmx.js', new StaticContent(readFileSync(HTMX), SCRIPT)],

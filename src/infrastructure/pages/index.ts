@@ -1,5 +1,12 @@
 export { dashboardPath, inEachEnvironment } from '../http/index.js';
 export { BASE_STYLES } from './assets.controller.js';
+export {
+  EXPORT_FORMATS,
+  exportedRows,
+  exportFile,
+  ExportFormatField,
+  type ExportFormat,
+} from './export-file.js';
 export { browserOf } from './form-tokens.js';
 export { usePage, type Page, type PageResponse } from './page.js';
 export { PageEnvironments } from './page.renderer.js';
@@ -11,6 +18,7 @@ export {
   FormBody,
   PAGE_OPERATION,
   PageEnvironment,
+  pageEnvironmentOf,
   PageRoute,
 } from './page-route.decorator.js';
 export { PagesModule } from './pages.module.js';
@@ -22,6 +30,7 @@ export {
   CodeBlock,
   Done,
   EmptyState,
+  FormProblem,
   Link,
   Moment,
   Notice,

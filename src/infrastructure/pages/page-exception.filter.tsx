@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { RECENT_LOGIN_REQUIRED, SECOND_FACTOR_REQUIRED } from '../auth/index.js';
 import { INSUFFICIENT_ROLE, INVALID_ACCESS_TOKEN, type ApiError } from '../errors/index.js';
 import { ExceptionFilter } from '../http/index.js';
-import { parsedUrl } from '../urls/index.js';
+import { parsedUrl } from '../config/index.js';
 import type { PageResponse } from './page.js';
 import { Notice } from './parts/elements.js';
 import { PageRenderer } from './page.renderer.js';

@@ -53,15 +53,11 @@ class PageInterceptor implements NestInterceptor<PageResponse | StreamableFile, 
 interface PageRouteOptions {
   /** Defaults to `dashboard`. Pages of other surfaces are not for dashboard users, and ignore their logins. */
   readonly surface?: Surface;
-  /** Whether the page requires a login. */
   readonly login: boolean;
   /** Whether users may open it without a second factor that their organization requires. */
   readonly withoutSecondFactor?: boolean;
   /** Whether the route receives a form, and how it is read. */
   readonly form?: boolean | FormOptions;
-}
-
-interface OperationOptions {
   /** The operation of the dashboard API that the page shows or performs. */
   readonly operation?: string;
   /** Whether the route performs the operation, so that denied requests are recorded. */
@@ -73,8 +69,11 @@ interface OperationOptions {
 /** Metadata of a route: the operation of the dashboard API that its page shows or performs. */
 export const PAGE_OPERATION = 'page operation';
 
-/** Everything that runs around the handler of a page, in this order. */
-function route(options: PageRouteOptions & OperationOptions): MethodDecorator {
+/**
+ * Marks a route as a page, which is not part of the API document. Its handler returns a `PageResponse` or a file. Lists
+ * everything that runs around the handler, in this order.
+ */
+export function PageRoute(options: PageRouteOptions): MethodDecorator {
   const { surface = 'dashboard', login, withoutSecondFactor = false, form, operation, exported } = options;
   return applyDecorators(
     OnSurface(surface),
@@ -97,17 +96,12 @@ function route(options: PageRouteOptions & OperationOptions): MethodDecorator {
   );
 }
 
-function requirePermission(operation: string, { isAction, exported }: OperationOptions): MethodDecorator {
+function requirePermission(operation: string, { isAction, exported }: PageRouteOptions): MethodDecorator {
   return RequirePermission(() => {
     const { action, ...permission } = permissionOf(operation);
     const audited = exported ?? action;
     return isAction && audited ? { ...permission, action: audited } : permission;
   });
-}
-
-/** Marks a route as a page, which is not part of the API document. Its handler returns a `PageResponse` or a file. */
-export function PageRoute(options: PageRouteOptions): MethodDecorator {
-  return route(options);
 }
 
 /**
@@ -116,7 +110,7 @@ export function PageRoute(options: PageRouteOptions): MethodDecorator {
  * because nothing was attempted yet.
  */
 export function DashboardPage(operation: string): MethodDecorator {
-  return route({ login: true, operation });
+  return PageRoute({ login: true, operation });
 }
 
 /**
@@ -124,7 +118,7 @@ export function DashboardPage(operation: string): MethodDecorator {
  * entries.
  */
 export function DashboardAction(operation: string, form: FormOptions = {}): MethodDecorator {
-  return route({ login: true, operation, isAction: true, form });
+  return PageRoute({ login: true, operation, isAction: true, form });
 }
 
 /**
@@ -132,7 +126,7 @@ export function DashboardAction(operation: string, form: FormOptions = {}): Meth
  * log entries. Errors are shown as pages. The handler returns a `StreamableFile`.
  */
 export function DashboardFile(operation: string): MethodDecorator {
-  return route({ login: true, operation, isAction: true });
+  return PageRoute({ login: true, operation, isAction: true });
 }
 
 /**
@@ -140,7 +134,7 @@ export function DashboardFile(operation: string): MethodDecorator {
  * the export appears in the audit log. The handler returns a `StreamableFile`.
  */
 export function DashboardExport(operation: string, exported: AuditedAction): MethodDecorator {
-  return route({ login: true, operation, isAction: true, exported });
+  return PageRoute({ login: true, operation, isAction: true, exported });
 }
 
 /** Records the export that the route declares, after its query was accepted and before the file is sent. */
@@ -163,17 +157,19 @@ function RecordExport(action: AuditedAction): Type<NestInterceptor> {
   return mixin(ExportInterceptor);
 }
 
-/** Handler parameter: the form that was sent to a page. */
 export const FormBody = createParamDecorator(
   (_data: unknown, context: ExecutionContext): FormFields =>
     context.switchToHttp().getRequest<Request>().body as FormFields,
 );
 
 /** Handler parameter: the environment that the page shows. For controllers with the paths of `inEachEnvironment`. */
-export const PageEnvironment = createParamDecorator(
-  (_data: unknown, context: ExecutionContext): PlatformEnvironment => {
-    const environment = environmentOf(context.switchToHttp().getRequest<Request>().path);
-    if (!environment) throw new Error('The path of the page names no environment');
-    return environment;
-  },
+export const PageEnvironment = createParamDecorator((_data: unknown, context: ExecutionContext) =>
+  pageEnvironmentOf(context.switchToHttp().getRequest<Request>()),
 );
+
+/** Returns the environment in the path of a page. */
+export function pageEnvironmentOf({ path }: Pick<Request, 'path'>): PlatformEnvironment {
+  const environment = environmentOf(path);
+  if (!environment) throw new Error('The path of the page names no environment');
+  return environment;
+}

@@ -17,7 +17,6 @@ const INVALID_FORM_TOKEN = new ErrorKind(403, 'INVALID_REQUEST', 'NO_ACCESS', {
   message: 'This form is out of date. Go back, reload the page and try again.',
 });
 
-/** Identifies the user of a page. */
 @Injectable()
 export class PageGuard implements CanActivate {
   constructor(private readonly sessions: DashboardSessionVerifier) {}

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { renderToString } from 'preact-render-to-string';
 import type { DashboardIdentity } from '../auth/index.js';
 import { ServiceConfiguration, type PlatformEnvironment } from '../config/index.js';
-import { cookieOf, environmentOf, setCookie } from '../http/index.js';
+import { cookieOf, environmentOf, setCookie, type FormFields } from '../http/index.js';
 import { Clock, DAY } from '../time/index.js';
 import { FormTokens } from './form-tokens.js';
 import { Layout } from './layout.js';
@@ -35,7 +35,6 @@ const ENVIRONMENT_COOKIE_LIFETIME = 365 * DAY;
 export class PageEnvironments {
   constructor(private readonly configuration: ServiceConfiguration) {}
 
-  /** The environments that this deployment serves. */
   get served(): readonly PlatformEnvironment[] {
     return this.configuration.environments;
   }
@@ -48,7 +47,6 @@ export class PageEnvironments {
   }
 }
 
-/** Renders a page into the status, headers and body of the response. */
 @Injectable()
 export class PageRenderer {
   constructor(
@@ -76,6 +74,9 @@ export class PageRenderer {
       path: request.path,
       query: singleParameters(request),
       now: this.clock.now(),
+      ...(page.problem !== undefined && {
+        rejected: { problem: page.problem, form: request.body as FormFields | undefined },
+      }),
     };
     const html = renderToString(<Layout page={page} context={context} />);
     response.status(page.status ?? 200).set(page.headers ?? {});

@@ -2,8 +2,8 @@ import { createContext, type ComponentChildren } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { DashboardIdentity } from '../auth/index.js';
 import type { PlatformEnvironment } from '../config/index.js';
+import type { FormFields } from '../http/index.js';
 
-/** A page to show. */
 export interface Page {
   /** Shown in the browser's tab and as the heading. */
   readonly title: string;
@@ -15,6 +15,8 @@ export interface Page {
   /** Defaults to 200. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Why the form or the query was not accepted. */
+  readonly problem?: string;
 }
 
 /** A redirect, sent as 303 so that a reload does not send the form again (RFC 9110, section 15.4.4). */
@@ -23,23 +25,22 @@ interface PageRedirect {
   readonly redirectTo: string;
 }
 
-/** The return value of a page's handler. */
 export type PageResponse = Page | PageRedirect;
 
 /** Values that every page gets from the request. */
 export interface PageContext {
   /** Proves that a form comes from our own page. */
   readonly formToken: string;
-  /** The user, if one is logged in. */
   readonly user?: DashboardIdentity;
   /** The environment that the page shows, or else the one that the browser last showed. */
   readonly environment: PlatformEnvironment;
-  /** The environments that this deployment serves. */
   readonly environments: readonly PlatformEnvironment[];
   readonly path: string;
   /** The parameters of the query that appear once. */
   readonly query: Readonly<Record<string, string>>;
   readonly now: Date;
+  /** Why the form or the query was not accepted, and what the form contained. */
+  readonly rejected?: { readonly problem: string; readonly form: FormFields | undefined };
 }
 
 export const CurrentPage = createContext<PageContext>({

@@ -5,10 +5,8 @@ import { validated, validatedQuery } from '../validation/index.js';
 import type { PageResponse } from './page.js';
 
 /**
- * Performs what a form asks for. If the request is rejected for a reason that the user can correct, shows the form again with
- * the reason.
- *
- * @param formAgain gets the message of the error
+ * Performs what a form asks for. If the request is rejected for a reason that the user can correct, shows the form again: its
+ * fields have what the user entered, and `FormProblem` the reason.
  */
 export async function submitted(
   action: () => Promise<PageResponse>,
@@ -19,7 +17,7 @@ export async function submitted(
   } catch (error) {
     if (!isCorrectable(error)) throw error;
     const page = await formAgain(error.message);
-    return 'redirectTo' in page ? page : { ...page, status: error.status };
+    return 'redirectTo' in page ? page : { ...page, status: error.status, problem: error.message };
   }
 }
 

@@ -1,6 +1,5 @@
 import { rootCertificates, type ConnectionOptions } from 'node:tls';
-import { Configuration, EnvironmentVariable, isCertificate, Satisfies } from '../config/index.js';
-import { parsedUrl } from '../urls/index.js';
+import { Configuration, EnvironmentVariable, isCertificate, parsedUrl, Satisfies } from '../config/index.js';
 
 const DEFAULT_PORT = 6379;
 

@@ -1,8 +1,8 @@
-export { jsonSchemaOf } from './json-schema.js';
 export {
   enumeration,
+  jsonSchemaOf,
   namedSchema,
   namedSchemas,
   type Enumeration,
   type SchemaReference,
-} from './named-schemas.js';
+} from './json-schema.js';

@@ -1,3 +1,1 @@
-export { Clock, TimeModule } from './clock.js';
-export { DAY, HOUR, hourlyAt, MINUTE, SECOND } from './durations.js';
-export { periodOf, type Period } from './period.js';
+export { Clock, DAY, HOUR, hourlyAt, MINUTE, periodOf, SECOND, TimeModule, type Period } from './clock.js';

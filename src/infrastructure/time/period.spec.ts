@@ -1,4 +1,4 @@
-import { periodOf } from './period.js';
+import { periodOf } from './clock.js';
 
 describe('periodOf', () => {
   it.each([

@@ -1,3 +1,2 @@
 export { SpanKind, SpanStatusCode, type Span } from '@opentelemetry/api';
-export { Tracing, type SpanOptions } from './tracing.js';
-export { TracingModule } from './tracing.module.js';
+export { Tracing, TracingModule, type SpanOptions } from './tracing.js';

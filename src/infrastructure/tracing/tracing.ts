@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Global, Injectable, Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
 import {
   ROOT_CONTEXT,
   SpanStatusCode,
@@ -10,8 +10,10 @@ import {
   type Span,
   type SpanKind,
 } from '@opentelemetry/api';
-import { SECOND } from '../time/index.js';
-import type { TraceExport } from './trace-export.js';
+import { CounterMetric, Metrics } from '../metrics/index.js';
+import { Clock, MINUTE, SECOND } from '../time/index.js';
+import { openTraceExport, type ExportListener, type TraceExport } from './trace-export.js';
+import { TracingConfiguration } from './tracing.configuration.js';
 
 /** Milliseconds that a shutdown waits for the collector. */
 const CLOSE_TIMEOUT = 2 * SECOND;
@@ -27,7 +29,6 @@ export interface SpanOptions {
 /** Creates nested spans. Does nothing if no collector is configured. */
 @Injectable()
 export class Tracing implements OnApplicationShutdown {
-  /** The context of the current span. */
   private readonly current = new AsyncLocalStorage<Context>();
 
   constructor(private readonly traces?: TraceExport) {}
@@ -73,4 +74,42 @@ export class Tracing implements OnApplicationShutdown {
     const closed = this.traces?.close().catch(() => undefined);
     await Promise.race([closed, pause(CLOSE_TIMEOUT, undefined, { ref: false })]);
   }
+}
+
+const SPANS = new CounterMetric({
+  name: 'mcs_trace_spans_total',
+  help: 'Spans by outcome: `exported` to the collector, or `lost` because the export failed.',
+  labels: ['outcome'],
+});
+
+@Global()
+@Module({
+  providers: [
+    {
+      provide: Tracing,
+      inject: [TracingConfiguration, Metrics, Clock],
+      useFactory: async (configuration: TracingConfiguration, metrics: Metrics, clock: Clock) => {
+        const listener = countedExports(metrics, clock);
+        return new Tracing(
+          configuration.endpoint ? await openTraceExport(configuration, listener) : undefined,
+        );
+      },
+    },
+  ],
+  exports: [Tracing],
+})
+export class TracingModule {}
+
+/** Counts exports and logs failures, at most once a minute. */
+function countedExports(metrics: Metrics, clock: Clock): ExportListener {
+  const logger = new Logger('Traces');
+  const counter = metrics.counter(SPANS);
+  for (const outcome of ['exported', 'lost']) counter.inc({ outcome }, 0);
+  let nextWarningAt = 0;
+  return (spans, error) => {
+    counter.inc({ outcome: error === undefined ? 'exported' : 'lost' }, spans);
+    if (error === undefined || clock.milliseconds() < nextWarningAt) return;
+    nextWarningAt = clock.milliseconds() + MINUTE;
+    logger.warn(`Traces could not be exported: ${(error as Error).message}`);
+  };
 }

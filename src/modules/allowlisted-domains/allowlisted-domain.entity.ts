@@ -1,6 +1,5 @@
 import { Column, Entity, ForeignKey, PrimaryColumn, Unique } from 'typeorm';
 
-/** An email domain that users of the organization may be invited from. */
 @Entity({ name: 'allowlisted_domain' })
 @Unique('allowlisted_domain_organization_domain_key', ['organizationId', 'domain'])
 export class AllowlistedDomain {

@@ -32,13 +32,10 @@ export class AllowlistedDomainsPagesController {
   @Post('new')
   @DashboardAction('createAllowlistedDomain')
   add(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
-    return submitted(
-      async () => {
-        await this.domains.add(actor, requestFrom(AddDomainRequest, form).domain);
-        return { redirectTo: `${DOMAINS_PATH}?done=added` };
-      },
-      (problem) => newDomainPage(form.get('domain'), problem),
-    );
+    return submitted(async () => {
+      await this.domains.add(actor, requestFrom(AddDomainRequest, form).domain);
+      return { redirectTo: `${DOMAINS_PATH}?done=added` };
+    }, newDomainPage);
   }
 
   @Get(':id/remove')

@@ -2,13 +2,10 @@ import { Body, Controller, Delete, Get, Param, Post } from '@nestjs/common';
 import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
-import { auditAction } from '../audit-logs/index.js';
+import { recentAdmin } from '../audit-logs/index.js';
 import { AddDomainRequest, AllowlistedDomainResponse } from './allowlisted-domains.dto.js';
 import { AllowlistedDomainsService } from './allowlisted-domains.service.js';
 import { LIST_DOMAINS, ADD_DOMAIN, REMOVE_DOMAIN } from './allowlisted-domains.docs.js';
-
-/** Required for operations that decide who can get access. */
-const RECENTLY_LOGGED_IN_ADMIN = { token: 'none', role: 'admin', recentLogin: true } as const;
 
 @Topic('Allowlisted domains', 'Email domains from which users can be invited. Requires a login.')
 @Controller()
@@ -22,7 +19,7 @@ export class AllowlistedDomainsController {
   }
 
   @Post('allowlisted-domains/create')
-  @DashboardOperation(ADD_DOMAIN, { ...RECENTLY_LOGGED_IN_ADMIN, action: auditAction('domain.add') })
+  @DashboardOperation(ADD_DOMAIN, recentAdmin('domain.add'))
   add(
     @CurrentActor() actor: DashboardActor,
     @Body() request: AddDomainRequest,
@@ -31,7 +28,7 @@ export class AllowlistedDomainsController {
   }
 
   @Delete('allowlisted-domains/:id')
-  @DashboardOperation(REMOVE_DOMAIN, { ...RECENTLY_LOGGED_IN_ADMIN, action: auditAction('domain.remove') })
+  @DashboardOperation(REMOVE_DOMAIN, recentAdmin('domain.remove'))
   remove(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<AllowlistedDomainResponse> {
     return this.domains.remove(actor, id);
   }

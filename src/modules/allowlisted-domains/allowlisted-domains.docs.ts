@@ -1,5 +1,5 @@
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
-import { withMessages, type OperationDocument } from '../../infrastructure/openapi/index.js';
+import { withMessages, uuidParameter, type OperationDocument } from '../../infrastructure/openapi/index.js';
 import { AddDomainRequest, AllowlistedDomainResponse, EXAMPLE_ID } from './allowlisted-domains.dto.js';
 import {
   ALLOWLISTED_DOMAIN_NOT_FOUND,
@@ -41,12 +41,7 @@ export const REMOVE_DOMAIN: OperationDocument = {
     'last domain is removed, users of any domain can be invited again. Available to admins and owners. Audited as ' +
     '`domain.remove`.',
   pathParameters: {
-    id: {
-      component: 'AllowlistedDomainIdParameter',
-      schema: 'uuid',
-      description: 'The `id` of the domain.',
-      example: EXAMPLE_ID,
-    },
+    id: uuidParameter('AllowlistedDomainIdParameter', 'The `id` of the domain.', EXAMPLE_ID),
   },
   response: AllowlistedDomainResponse,
   responseDescription: 'The removed domain.',

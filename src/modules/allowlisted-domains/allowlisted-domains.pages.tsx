@@ -33,7 +33,25 @@ export function domainsPage(domains: readonly AllowlistedDomainResponse[]): Page
         ) : (
           <>
             <p>Only email addresses in these domains can be invited. A subdomain needs its own entry.</p>
-            <Domains domains={domains} />
+            <Table
+              caption="Allowed domains"
+              rows={domains}
+              keyOf={({ id }) => id}
+              columns={[
+                { title: 'Domain', cell: ({ domain }) => domain },
+                { title: 'Added', cell: ({ created_at }) => <RelativeTime time={created_at} /> },
+                {
+                  title: 'Actions',
+                  cell: ({ id, domain }) => (
+                    <Allowed operation="deleteAllowlistedDomain">
+                      <ButtonLink to={`${DOMAINS_PATH}/${id}/remove`} kind="danger" of={domain}>
+                        Remove
+                      </ButtonLink>
+                    </Allowed>
+                  ),
+                },
+              ]}
+            />
           </>
         )}
       </>
@@ -49,32 +67,7 @@ function AddButton(): VNode {
   );
 }
 
-function Domains({ domains }: { readonly domains: readonly AllowlistedDomainResponse[] }): VNode {
-  return (
-    <Table
-      caption="Allowed domains"
-      rows={domains}
-      keyOf={({ id }) => id}
-      columns={[
-        { title: 'Domain', cell: ({ domain }) => domain },
-        { title: 'Added', cell: ({ created_at }) => <RelativeTime time={created_at} /> },
-        {
-          title: 'Actions',
-          cell: ({ id, domain }) => (
-            <Allowed operation="deleteAllowlistedDomain">
-              <ButtonLink to={`${DOMAINS_PATH}/${id}/remove`} kind="danger" of={domain}>
-                Remove
-              </ButtonLink>
-            </Allowed>
-          ),
-        },
-      ]}
-    />
-  );
-}
-
-/** @param problem why the form was not accepted */
-export function newDomainPage(domain?: string, problem?: string): Page {
+export function newDomainPage(): Page {
   return {
     title: 'Add a domain',
     parent: DOMAINS,
@@ -84,8 +77,7 @@ export function newDomainPage(domain?: string, problem?: string): Page {
           name="domain"
           label="Domain"
           hint="Such as example.com, without its subdomains"
-          value={domain}
-          error={problem}
+          showsProblem
         />
         <button>Add domain</button>
       </Form>

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Transaction, unlessDuplicate } from '../../infrastructure/database/index.js';
+import { Transaction } from '../../infrastructure/database/index.js';
 import { AllowlistedDomain } from './allowlisted-domain.entity.js';
 
 @Injectable()
@@ -22,8 +22,9 @@ export class AllowlistedDomainsRepository {
 
   /** @returns false when the list already contains the domain */
   async add(domain: AllowlistedDomain): Promise<boolean> {
-    return unlessDuplicate(
-      () => this.transaction.manager.insert(AllowlistedDomain, domain),
+    return this.transaction.insertNew(
+      AllowlistedDomain,
+      domain,
       'allowlisted_domain_organization_domain_key',
     );
   }

@@ -7,9 +7,8 @@ import { ErrorKind, INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { AuditLog } from '../audit-logs/index.js';
 import type { AllowlistedDomain } from './allowlisted-domain.entity.js';
-import type { AllowlistedDomainResponse } from './allowlisted-domains.dto.js';
+import { domainName, type AllowlistedDomainResponse } from './allowlisted-domains.dto.js';
 import { AllowlistedDomainsRepository } from './allowlisted-domains.repository.js';
-import { domainName } from './domain-name.js';
 
 export const ALLOWLISTED_DOMAIN_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
   label: 'AllowlistedDomainNotFound',

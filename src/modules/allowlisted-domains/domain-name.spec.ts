@@ -1,4 +1,4 @@
-import { domainName } from './domain-name.js';
+import { domainName } from './allowlisted-domains.dto.js';
 
 describe('domainName', () => {
   it.each([

@@ -1,12 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import { LRUCache } from 'lru-cache';
+import {
+  AccessibleClients,
+  requireEnvironment,
+  type DashboardIdentity,
+} from '../../infrastructure/auth/index.js';
+import {
+  ENVIRONMENTS,
+  ServiceConfiguration,
+  type PlatformEnvironment,
+} from '../../infrastructure/config/index.js';
+import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
-import { ServiceConfiguration, type PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { MESSAGES } from '../../infrastructure/validation/index.js';
 import type { ApiClient } from './api-client.entity.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
 
-/** An API client without its secrets. */
 export interface ClientRecord extends AttributedClient {
   readonly organizationId: string;
 }
@@ -46,13 +56,13 @@ export class ApiClientDirectory {
     organizationId: string,
     environment: PlatformEnvironment,
   ): Promise<ClientRecord | undefined> {
-    const client = await this.repository.clientIn(organizationId, environment);
+    const client = await this.repository.client({ organizationId, environment });
     return this.served(client ? toRecord(client) : undefined);
   }
 
   /** Returns what the organization calls a client, or else its environment in words. */
   async nameOf(clientId: string): Promise<string> {
-    const client = await this.repository.client(clientId);
+    const client = await this.repository.client({ id: clientId });
     return (
       client?.name ?? (client?.environment === 'production' ? 'Production client' : 'Development client')
     );
@@ -68,4 +78,34 @@ const lowerCase = (id: string): string => id.toLowerCase();
 
 function toRecord({ id, organizationId, environment }: ApiClient): ClientRecord {
   return { clientId: id, organizationId, environment };
+}
+
+/** A logged-in user may use both clients of the organization. An access token is for one client only. */
+@Injectable()
+export class OrganizationAccessibleClients extends AccessibleClients {
+  constructor(private readonly clients: ApiClientDirectory) {
+    super();
+  }
+
+  async forEnvironment(
+    actor: DashboardIdentity,
+    environment: PlatformEnvironment,
+  ): Promise<AttributedClient> {
+    requireEnvironment(actor, environment);
+    const { organizationId, credential } = actor;
+    if (credential.kind === 'token') return credential;
+    const client = await this.clients.ofOrganization(organizationId, environment);
+    if (client) return client;
+    // If `PIN_ENVIRONMENT` is set, this process does not serve clients of the other environment.
+    const served = ENVIRONMENTS.filter((each) => each !== environment);
+    throw INVALID_FIELD.error(MESSAGES.selected('environment', served));
+  }
+
+  async all({ organizationId, credential }: DashboardIdentity): Promise<AttributedClient[]> {
+    if (credential.kind === 'token') return [credential];
+    const clients = await Promise.all(
+      ENVIRONMENTS.map((environment) => this.clients.ofOrganization(organizationId, environment)),
+    );
+    return clients.filter((client) => client !== undefined);
+  }
 }

@@ -2,7 +2,7 @@ import { Body, Controller, Get, Param, Patch, Post } from '@nestjs/common';
 import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
-import { auditAction } from '../audit-logs/index.js';
+import { auditAction, recentAdmin } from '../audit-logs/index.js';
 import {
   ApiClientResponse,
   ApiSecretResponse,
@@ -17,9 +17,6 @@ import {
   ROTATE_SECRET,
   ACTIVATE_SECRET,
 } from './api-clients.docs.js';
-
-/** Required for operations that show or change a secret. */
-const RECENTLY_LOGGED_IN_ADMIN = { token: 'none', role: 'admin', recentLogin: true } as const;
 
 @Topic('API clients', 'Credentials for the platform API and their rotation. Requires a login.')
 @Controller()
@@ -43,7 +40,7 @@ export class ApiClientsController {
   }
 
   @Post('api-clients/:client_id/secret/view')
-  @DashboardOperation(VIEW_SECRET, { ...RECENTLY_LOGGED_IN_ADMIN, action: auditAction('secret.view') })
+  @DashboardOperation(VIEW_SECRET, recentAdmin('secret.view'))
   view(
     @CurrentActor() actor: DashboardActor,
     @Param('client_id') clientId: string,
@@ -52,7 +49,7 @@ export class ApiClientsController {
   }
 
   @Post('api-clients/:client_id/secret/rotate')
-  @DashboardOperation(ROTATE_SECRET, { ...RECENTLY_LOGGED_IN_ADMIN, action: auditAction('secret.rotate') })
+  @DashboardOperation(ROTATE_SECRET, recentAdmin('secret.rotate'))
   rotate(
     @CurrentActor() actor: DashboardActor,
     @Param('client_id') clientId: string,
@@ -62,7 +59,7 @@ export class ApiClientsController {
   }
 
   @Post('api-clients/:client_id/secret/activate')
-  @DashboardOperation(ACTIVATE_SECRET, { ...RECENTLY_LOGGED_IN_ADMIN, action: auditAction('secret.rotate') })
+  @DashboardOperation(ACTIVATE_SECRET, recentAdmin('secret.rotate'))
   activate(
     @CurrentActor() actor: DashboardActor,
     @Param('client_id') clientId: string,

@@ -1,5 +1,5 @@
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
-import { withMessages, type OperationDocument } from '../../infrastructure/openapi/index.js';
+import { withMessages, uuidParameter, type OperationDocument } from '../../infrastructure/openapi/index.js';
 import {
   ApiClientResponse,
   ApiSecretResponse,
@@ -10,13 +10,8 @@ import {
 import { API_CLIENT_NOT_FOUND, RotationInProgressError } from './api-clients.service.js';
 
 const ID = {
-  client_id: {
-    component: 'ClientIdParameter',
-    schema: 'uuid',
-    description: 'The `client_id` of the client.',
-    example: EXAMPLE_CLIENT_ID,
-  },
-} as const;
+  client_id: uuidParameter('ClientIdParameter', 'The `client_id` of the client.', EXAMPLE_CLIENT_ID),
+};
 const RECENT_LOGIN = 'Available to admins and owners who logged in within the last 5 minutes.';
 
 export const LIST_CLIENTS: OperationDocument = {

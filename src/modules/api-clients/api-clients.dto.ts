@@ -34,21 +34,15 @@ export class UpdateClientRequest {
   name!: string;
 }
 
-function ClientId(): PropertyDecorator {
-  return UuidProperty('ID of the client.', EXAMPLE_CLIENT_ID);
-}
-
-function Environment(): PropertyDecorator {
-  return EnumProperty(ENVIRONMENT, 'The environment of the client.', 'production');
-}
-
-export class ApiClientResponse {
-  @ClientId()
+class ClientResponse {
+  @UuidProperty('ID of the client.', EXAMPLE_CLIENT_ID)
   client_id!: string;
 
-  @Environment()
+  @EnumProperty(ENVIRONMENT, 'The environment of the client.', 'production')
   environment!: PlatformEnvironment;
+}
 
+export class ApiClientResponse extends ClientResponse {
   @TextProperty('What you call the client; null until you name it.', EXAMPLE_NAME, {
     nullable: true,
     maxLength: MAX_NAME_LENGTH,
@@ -82,13 +76,7 @@ export class ApiClientResponse {
   overlap_ends_at!: Date | null;
 }
 
-export class ApiSecretResponse {
-  @ClientId()
-  client_id!: string;
-
-  @Environment()
-  environment!: PlatformEnvironment;
-
+export class ApiSecretResponse extends ClientResponse {
   @TextProperty(
     'The newest secret: the password for the platform API and the key of `Service-Signature`.',
     'mcs_live_…',

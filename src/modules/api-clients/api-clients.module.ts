@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { ApiClient } from './api-client.entity.js';
-import { ApiClientDirectory } from './api-client-directory.js';
+import { ApiClientDirectory, OrganizationAccessibleClients } from './api-client-directory.js';
 import { ApiClientCredentialVerifier } from './api-client-credential-verifier.js';
 import { ApiClientsController } from './api-clients.controller.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
@@ -10,7 +10,6 @@ import { ApiClientsService } from './api-clients.service.js';
 import { ApiCredentialsPagesController } from './api-credentials-pages.controller.js';
 import { ApiSecret } from './api-secret.entity.js';
 import { ApiSecretsService } from './api-secrets.service.js';
-import { OrganizationAccessibleClients } from './organization-accessible-clients.js';
 import { SigningSecrets } from './signing-secrets.js';
 
 @Module({

@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { In, IsNull, Not, Or } from 'typeorm';
-import { Transaction, unlessDuplicate } from '../../infrastructure/database/index.js';
+import { Transaction } from '../../infrastructure/database/index.js';
 import { ApiClient } from './api-client.entity.js';
 import { ApiSecret } from './api-secret.entity.js';
 
-/** A client with the digests of its valid secrets. */
 export interface ClientCredentials {
   readonly clientId: string;
   readonly organizationId: string;
@@ -20,17 +19,13 @@ export class ApiClientsRepository {
 
   /** @returns false if the organization already has a client for the environment */
   async addClient(client: ApiClient): Promise<boolean> {
-    return unlessDuplicate(
-      () => this.transaction.manager.insert(ApiClient, client),
-      'api_client_organization_environment_key',
-    );
+    return this.transaction.insertNew(ApiClient, client, 'api_client_organization_environment_key');
   }
 
   async addSecret(secret: ApiSecret): Promise<void> {
     await this.transaction.manager.insert(ApiSecret, secret);
   }
 
-  /** Returns the clients of one organization, or of all. */
   async clients(organizationId?: string): Promise<ApiClient[]> {
     return this.transaction.manager.find(ApiClient, {
       where: organizationId === undefined ? {} : { organizationId },
@@ -38,20 +33,14 @@ export class ApiClientsRepository {
     });
   }
 
-  async client(id: string): Promise<ApiClient | null> {
-    return this.transaction.manager.findOneBy(ApiClient, { id });
+  async client(
+    where: Partial<Pick<ApiClient, 'id' | 'organizationId' | 'environment'>>,
+  ): Promise<ApiClient | null> {
+    return this.transaction.manager.findOneBy(ApiClient, where);
   }
 
   async clientsWithIds(ids: readonly string[]): Promise<ApiClient[]> {
     return this.transaction.manager.findBy(ApiClient, { id: In([...ids]) });
-  }
-
-  async clientOf(organizationId: string, clientId: string): Promise<ApiClient | null> {
-    return this.transaction.manager.findOneBy(ApiClient, { organizationId, id: clientId });
-  }
-
-  async clientIn(organizationId: string, environment: PlatformEnvironment): Promise<ApiClient | null> {
-    return this.transaction.manager.findOneBy(ApiClient, { organizationId, environment });
   }
 
   async credentialsOf(clientId: string, now: Date): Promise<ClientCredentials | undefined> {

@@ -16,20 +16,10 @@ export const API_CLIENT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_F
   message: 'There is no API client with this client_id.',
 });
 
-/** A client with its new secret in plain text. */
 export interface IssuedCredentials {
   readonly clientId: string;
   readonly environment: PlatformEnvironment;
   readonly secret: string;
-}
-
-/** The state of a client's secret rotation. */
-export interface SecretRotation {
-  readonly newestVersion: number;
-  /** The version that webhooks are signed with. */
-  readonly signingVersion: number;
-  /** Until when the previous secret is accepted too; null if it is not. */
-  readonly overlapEndsAt: Date | null;
 }
 
 /** The previous secret is still accepted, and a client has at most two valid secrets. */
@@ -66,7 +56,7 @@ export class ApiClientsService {
 
   /** @throws OperatorError if the client is unknown */
   async require(clientId: string): Promise<ApiClient> {
-    const client = isUUID(clientId) ? await this.repository.client(clientId) : null;
+    const client = isUUID(clientId) ? await this.repository.client({ id: clientId }) : null;
     if (!client) throw unknownClient(clientId);
     return client;
   }
@@ -146,30 +136,7 @@ export class ApiClientsService {
     return this.sealer.open(newest.sealed, sealedFor(newest, client));
   }
 
-  /** Returns the state of the client's secret rotation. */
-  async rotationOf(clientId: string): Promise<SecretRotation> {
-    const now = this.clock.now();
-    const secrets = await this.repository.secretsOf(clientId);
-    const previous = secrets[1]?.acceptedUntil;
-    return {
-      newestVersion: secrets[0]?.version ?? 0,
-      signingVersion: secrets.find(({ signsFrom }) => signsFrom <= now)?.version ?? 0,
-      overlapEndsAt: previous && previous > now ? previous : null,
-    };
-  }
-
-  /** Returns the secrets that are accepted now, newest first. */
-  async acceptedSecrets(clientId: string): Promise<ApiSecret[]> {
-    const now = this.clock.now();
-    const secrets = await this.repository.secretsOf(clientId);
-    return secrets.filter(({ acceptedUntil }) => acceptedUntil === null || acceptedUntil > now);
-  }
-
-  /**
-   * Allows the client to use a restricted operation.
-   *
-   * @throws OperatorError if the client is unknown
-   */
+  /** Allows the client to use a restricted operation. @throws OperatorError if the client is unknown */
   async enableOperation(clientId: string, operation: string): Promise<void> {
     const known = isUUID(clientId) && (await this.repository.enableOperation(clientId, operation));
     if (!known) throw unknownClient(clientId);

@@ -1,5 +1,6 @@
-import { Controller, Get, Param, Post } from '@nestjs/common';
-import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
+import { Controller, createParamDecorator, Get, Post, type ExecutionContext } from '@nestjs/common';
+import type { Request } from 'express';
+import { CurrentActor, dashboardActorOf, type DashboardActor } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import type { FormFields } from '../../infrastructure/http/index.js';
 import {
@@ -8,6 +9,7 @@ import {
   FormBody,
   inEachEnvironment,
   PageEnvironment,
+  pageEnvironmentOf,
   requestFrom,
   submitted,
   type PageResponse,
@@ -26,6 +28,22 @@ import {
 } from './api-credentials.pages.js';
 import { ApiSecretsService, type ClientCredentialsView } from './api-secrets.service.js';
 
+/** Who asks for which API client, and the environment of the page. */
+interface Target {
+  readonly actor: DashboardActor;
+  readonly environment: PlatformEnvironment;
+  readonly clientId: string;
+}
+
+const Target = createParamDecorator((_data: unknown, context: ExecutionContext): Target => {
+  const request = context.switchToHttp().getRequest<Request<{ client_id: string }>>();
+  return {
+    actor: dashboardActorOf(request),
+    environment: pageEnvironmentOf(request),
+    clientId: request.params.client_id,
+  };
+});
+
 @Controller(inEachEnvironment('api-credentials'))
 export class ApiCredentialsPagesController {
   constructor(private readonly secrets: ApiSecretsService) {}
@@ -42,113 +60,74 @@ export class ApiCredentialsPagesController {
 
   @Get(':client_id/rename')
   @DashboardPage('updateApiClient')
-  async startRenaming(
-    @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Param('client_id') clientId: string,
-  ): Promise<PageResponse> {
-    const { client } = await this.credentials(actor, environment, clientId);
-    return renamePage(client, client.name ?? '');
+  async startRenaming(@Target() target: Target): Promise<PageResponse> {
+    return renamePage(await this.credentials(target));
   }
 
   @Post(':client_id/rename')
   @DashboardAction('updateApiClient')
-  async rename(
-    @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Param('client_id') clientId: string,
-    @FormBody() form: FormFields,
-  ): Promise<PageResponse> {
-    const { client } = await this.credentials(actor, environment, clientId);
+  async rename(@Target() target: Target, @FormBody() form: FormFields): Promise<PageResponse> {
+    const credentials = await this.credentials(target);
     return submitted(
       async () => {
-        await this.secrets.rename(actor, clientId, requestFrom(UpdateClientRequest, form).name);
-        return { redirectTo: `${credentialsPath(environment)}?done=renamed` };
+        await this.secrets.rename(target.actor, target.clientId, requestFrom(UpdateClientRequest, form).name);
+        return { redirectTo: `${credentialsPath(target.environment)}?done=renamed` };
       },
-      (problem) => renamePage(client, form.get('name') ?? '', problem),
+      () => renamePage(credentials),
     );
   }
 
   @Get(':client_id/view')
   @DashboardPage('viewApiSecret')
-  async startViewing(
-    @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Param('client_id') clientId: string,
-  ): Promise<PageResponse> {
-    return viewPage(await this.credentials(actor, environment, clientId));
+  async startViewing(@Target() target: Target): Promise<PageResponse> {
+    return viewPage(await this.credentials(target));
   }
 
   @Post(':client_id/view')
   @DashboardAction('viewApiSecret')
-  async view(
-    @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Param('client_id') clientId: string,
-  ): Promise<PageResponse> {
-    const credentials = await this.credentials(actor, environment, clientId);
-    const { secret } = await this.secrets.view(actor, clientId);
+  async view(@Target() target: Target): Promise<PageResponse> {
+    const credentials = await this.credentials(target);
+    const { secret } = await this.secrets.view(target.actor, target.clientId);
     return secretPage(credentials, secret, 'viewed');
   }
 
   @Get(':client_id/rotate')
   @DashboardPage('rotateApiSecret')
-  async startRotating(
-    @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Param('client_id') clientId: string,
-  ): Promise<PageResponse> {
-    return rotatePage(await this.credentials(actor, environment, clientId));
+  async startRotating(@Target() target: Target): Promise<PageResponse> {
+    return rotatePage(await this.credentials(target));
   }
 
   @Post(':client_id/rotate')
   @DashboardAction('rotateApiSecret')
-  rotate(
-    @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Param('client_id') clientId: string,
-    @FormBody() form: FormFields,
-  ): Promise<PageResponse> {
+  rotate(@Target() target: Target, @FormBody() form: FormFields): Promise<PageResponse> {
     return submitted(
       async () => {
-        await this.credentials(actor, environment, clientId);
+        await this.credentials(target);
         const hours = { overlap_hours: Number(form.get('overlap_hours')) };
         const { overlap_hours: overlapHours } = requestFrom(RotateSecretRequest, form, hours);
-        const { secret } = await this.secrets.rotate(actor, clientId, overlapHours);
-        return secretPage(await this.credentials(actor, environment, clientId), secret, 'rotated');
+        const { secret } = await this.secrets.rotate(target.actor, target.clientId, overlapHours);
+        return secretPage(await this.credentials(target), secret, 'rotated');
       },
-      async (problem) => rotatePage(await this.credentials(actor, environment, clientId), problem),
+      async () => rotatePage(await this.credentials(target)),
     );
   }
 
   @Get(':client_id/activate')
   @DashboardPage('activateApiSecret')
-  async startActivating(
-    @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Param('client_id') clientId: string,
-  ): Promise<PageResponse> {
-    return activatePage(await this.credentials(actor, environment, clientId));
+  async startActivating(@Target() target: Target): Promise<PageResponse> {
+    return activatePage(await this.credentials(target));
   }
 
   @Post(':client_id/activate')
   @DashboardAction('activateApiSecret')
-  async activate(
-    @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Param('client_id') clientId: string,
-  ): Promise<PageResponse> {
-    await this.credentials(actor, environment, clientId);
-    await this.secrets.activate(actor, clientId);
-    return { redirectTo: `${credentialsPath(environment)}?done=activated` };
+  async activate(@Target() target: Target): Promise<PageResponse> {
+    await this.credentials(target);
+    await this.secrets.activate(target.actor, target.clientId);
+    return { redirectTo: `${credentialsPath(target.environment)}?done=activated` };
   }
 
   /** @throws ApiError if the client does not exist, or belongs to another organization or environment */
-  private async credentials(
-    actor: DashboardActor,
-    environment: PlatformEnvironment,
-    clientId: string,
-  ): Promise<ClientCredentialsView> {
+  private async credentials({ actor, environment, clientId }: Target): Promise<ClientCredentialsView> {
     const credentials = await this.secrets.credentials(actor, environment);
     if (credentials?.client.client_id !== clientId) throw API_CLIENT_NOT_FOUND.error();
     return credentials;

@@ -233,8 +233,7 @@ function Step({ title, progress, children }: StepProps): VNode {
   );
 }
 
-/** @param problem why the name was not accepted */
-export function renamePage(client: ApiClientResponse, name: string, problem?: string): Page {
+export function renamePage({ client }: ClientCredentialsView): Page {
   return {
     title: 'Change the name of the API client',
     parent: parentOf(client),
@@ -244,8 +243,8 @@ export function renamePage(client: ApiClientResponse, name: string, problem?: st
           name="name"
           label="Name"
           hint="Users see it when they approve a device, such as “Example shop”."
-          value={name}
-          error={problem}
+          value={client.name ?? ''}
+          showsProblem
           maxLength={100}
         />
         <button>Save name</button>
@@ -309,8 +308,7 @@ export function secretPage(
 
 const OVERLAPS = [1, 4, 12, 24, 48, 72, MAX_OVERLAP_HOURS];
 
-/** @param problem why the secret was not rotated */
-export function rotatePage({ client }: ClientCredentialsView, problem?: string): Page {
+export function rotatePage({ client }: ClientCredentialsView): Page {
   const isInProgress = client.overlap_ends_at !== null;
   const none = { value: '0', label: 'None (after a leak)' };
   const options = OVERLAPS.map((hours) => ({ value: String(hours), label: inWords(hours) }));
@@ -320,7 +318,6 @@ export function rotatePage({ client }: ClientCredentialsView, problem?: string):
     action: actionPath(client, 'rotate'),
     button: 'Rotate secret',
     isDestructive: isInProgress,
-    problem,
     children: (
       <>
         <p>

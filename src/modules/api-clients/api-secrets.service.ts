@@ -3,6 +3,7 @@ import type { DashboardActor } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
+import { Clock } from '../../infrastructure/time/index.js';
 import { AuditLog, type AuditAction } from '../audit-logs/index.js';
 import { ApiClientDirectory } from './api-client-directory.js';
 import type { ApiClient } from './api-client.entity.js';
@@ -11,13 +12,11 @@ import type { ApiClientResponse, ApiSecretResponse } from './api-clients.dto.js'
 import { ApiClientsRepository } from './api-clients.repository.js';
 import { API_CLIENT_NOT_FOUND, ApiClientsService, RotationInProgressError } from './api-clients.service.js';
 
-/** A client with the accepted versions of its secret. */
 export interface ClientCredentialsView {
   readonly client: ApiClientResponse;
   readonly secrets: readonly Pick<ApiSecret, 'version' | 'createdAt' | 'acceptedUntil'>[];
 }
 
-/** Operations of dashboard users on the API clients and secrets of their organization. */
 @Injectable()
 export class ApiSecretsService {
   constructor(
@@ -25,6 +24,7 @@ export class ApiSecretsService {
     private readonly directory: ApiClientDirectory,
     private readonly repository: ApiClientsRepository,
     private readonly auditLog: AuditLog,
+    private readonly clock: Clock,
   ) {}
 
   async list({ organizationId }: DashboardActor): Promise<ApiClientResponse[]> {
@@ -51,16 +51,13 @@ export class ApiSecretsService {
     environment: PlatformEnvironment,
   ): Promise<ClientCredentialsView | undefined> {
     const found = await this.directory.ofOrganization(organizationId, environment);
-    const client = found && (await this.repository.client(found.clientId));
+    const client = found && (await this.repository.client({ id: found.clientId }));
     if (!client) return undefined;
-    const secrets = await this.clients.acceptedSecrets(client.id);
+    const now = this.clock.now();
+    const secrets = await this.repository.secretsOf(client.id);
     return {
       client: await this.toResponse(client),
-      secrets: secrets.map(({ version, createdAt, acceptedUntil }) => ({
-        version,
-        createdAt,
-        acceptedUntil,
-      })),
+      secrets: secrets.filter(({ acceptedUntil }) => acceptedUntil === null || acceptedUntil > now),
     };
   }
 
@@ -93,7 +90,7 @@ export class ApiSecretsService {
 
   private async own({ organizationId }: DashboardActor, clientId: string): Promise<ApiClient> {
     const found = await this.directory.find(clientId);
-    const client = found && (await this.repository.clientOf(organizationId, found.clientId));
+    const client = found && (await this.repository.client({ organizationId, id: found.clientId }));
     if (!client) throw API_CLIENT_NOT_FOUND.error();
     return client;
   }
@@ -104,16 +101,18 @@ export class ApiSecretsService {
   }
 
   private async toResponse(client: ApiClient): Promise<ApiClientResponse> {
-    const rotation = await this.clients.rotationOf(client.id);
+    const now = this.clock.now();
+    const secrets = await this.repository.secretsOf(client.id);
+    const previous = secrets[1]?.acceptedUntil;
     return {
       client_id: client.id,
       environment: client.environment,
       name: client.name,
       enabled_operations: client.enabledOperations,
       created_at: client.createdAt,
-      newest_secret_version: rotation.newestVersion,
-      signing_secret_version: rotation.signingVersion,
-      overlap_ends_at: rotation.overlapEndsAt,
+      newest_secret_version: secrets[0]?.version ?? 0,
+      signing_secret_version: secrets.find(({ signsFrom }) => signsFrom <= now)?.version ?? 0,
+      overlap_ends_at: previous && previous > now ? previous : null,
     };
   }
 }

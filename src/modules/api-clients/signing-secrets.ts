@@ -24,7 +24,7 @@ export class SigningSecrets {
   async of(clientId: string, versions: readonly [number, ...number[]]): Promise<[string, ...string[]]> {
     const cached = this.cached(clientId, versions);
     if (cached.length === versions.length) return cached as [string, ...string[]];
-    const client = await this.repository.client(clientId);
+    const client = await this.repository.client({ id: clientId });
     for (const secret of client ? await this.repository.secretsOf(clientId) : []) {
       if (!client || !versions.includes(secret.version)) continue;
       this.cache.set(

@@ -1,9 +1,7 @@
 import type { AuditedAction } from '../../infrastructure/auth/index.js';
 
 interface ActionDescription {
-  /** The type of the target. */
   readonly target: string;
-  /** A description for the documents. */
   readonly meaning: string;
 }
 
@@ -86,10 +84,8 @@ export type AuditAction = keyof typeof AUDIT_ACTIONS;
 export const AUDIT_OUTCOMES = ['success', 'failure', 'denied'] as const;
 export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
 
-/** The names of all actions, in the order of the catalog. */
 export const AUDIT_ACTION_NAMES = Object.keys(AUDIT_ACTIONS) as readonly AuditAction[];
 
-/** The types of all targets. */
 export const AUDIT_TARGET_TYPES = [...new Set(Object.values(AUDIT_ACTIONS).map(({ target }) => target))];
 
 /** The types of targets that belong to one environment. All others belong to the whole organization. */
@@ -102,7 +98,6 @@ const TARGETS_OF_ENVIRONMENTS: ReadonlySet<string> = new Set<(typeof AUDIT_ACTIO
   'webhook_endpoint',
 ]);
 
-/** Returns whether targets of this type belong to one environment. */
 export function isTargetOfEnvironment(type: string): boolean {
   return TARGETS_OF_ENVIRONMENTS.has(type);
 }
@@ -112,7 +107,11 @@ export function auditAction(action: AuditAction): AuditedAction {
   return { action };
 }
 
-/** Returns whether the catalog has an action of this name. */
+/** The permission of operations that decide who gets access, or show a secret: an admin who logged in recently. */
+export function recentAdmin(action: AuditAction) {
+  return { token: 'none', role: 'admin', recentLogin: true, action: auditAction(action) } as const;
+}
+
 export function isAuditAction(name: string): name is AuditAction {
   return Object.hasOwn(AUDIT_ACTIONS, name);
 }

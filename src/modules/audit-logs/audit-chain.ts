@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AuditLogEntry } from './audit-log-entry.entity.js';
 
-/** An entry without its hash. */
 export type UnhashedEntry = Omit<AuditLogEntry, 'hash'>;
 
 /** The part of an entry that the next entry is chained to. */

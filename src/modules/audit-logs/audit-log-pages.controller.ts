@@ -1,11 +1,13 @@
 import { Controller, Get, Param, Query, type StreamableFile } from '@nestjs/common';
 import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
-import { exportFile, ExportFormatField, type ExportFormat } from '../../infrastructure/exports/index.js';
 import {
   DashboardExport,
   DashboardPage,
+  exportFile,
+  ExportFormatField,
   queryFrom,
   submitted,
+  type ExportFormat,
   type PageResponse,
 } from '../../infrastructure/pages/index.js';
 import { auditAction } from './audit-actions.js';
@@ -21,7 +23,6 @@ import { AuditVerification } from './audit-verification.js';
  */
 const PERMISSION = 'listUsers';
 
-/** The query of a page, as it was sent. */
 type PageQuery = Readonly<Record<string, unknown>>;
 
 class ExportAuditLogsQuery extends SearchAuditLogsQuery {
@@ -48,7 +49,7 @@ export class AuditLogPagesController {
         const search = queryFrom(SearchAuditLogsQuery, query);
         return listPage(await this.auditLogs.search(organizationId, search, ENTRIES_PER_PAGE));
       },
-      (problem) => listPage(undefined, problem),
+      () => listPage(),
     );
   }
 

@@ -8,11 +8,11 @@ import {
   Filter,
   FilterChoice,
   FilterForm,
+  FormProblem,
   Moment,
   Notice,
   Pagination,
   pathWith,
-  Problem,
   RelativeTime,
   Results,
   Table,
@@ -36,8 +36,7 @@ const OUTCOMES: Readonly<Record<AuditOutcome, { readonly label: string; readonly
   denied: { label: 'Denied', tone: 'bad' },
 };
 
-/** @param problem why there are no entries */
-export function listPage(result: AuditLogSearchResult | undefined, problem?: string): Page {
+export function listPage(result?: AuditLogSearchResult): Page {
   return {
     title: AUDIT_LOG.title,
     actions: (
@@ -48,7 +47,7 @@ export function listPage(result: AuditLogSearchResult | undefined, problem?: str
     content: (
       <>
         <p>What users did, and tried to do, in both environments. Entries are never changed or deleted.</p>
-        <Problem message={problem} />
+        <FormProblem />
         <Filters />
         <Results>{result ? <Entries {...result} /> : null}</Results>
       </>
@@ -89,35 +88,29 @@ function Entries({ entries, nextCursor, searchedSince }: AuditLogSearchResult): 
           >
             Newest first.
           </Toolbar>
-          <EntriesTable entries={entries} />
+          <Table
+            caption="Audit log entries, newest first"
+            rows={entries}
+            keyOf={({ id }) => id}
+            columns={[
+              { title: 'Time', cell: ({ datetime }) => <RelativeTime time={datetime} /> },
+              {
+                title: 'What happened',
+                cell: (entry) => (
+                  <span>
+                    <a href={`${PATH}/entries/${entry.id}`}>{`${subjectOf(entry)} ${predicateOf(entry)}`}</a>{' '}
+                    {entry.event.outcome.status === 'success' ? null : <Outcome entry={entry} />}
+                  </span>
+                ),
+              },
+              { title: 'From', cell: originOf },
+            ]}
+          />
           {searchedSince === null ? null : <SearchedSince time={searchedSince} />}
         </>
       )}
       <Pagination nextCursor={nextCursor} />
     </>
-  );
-}
-
-function EntriesTable({ entries }: Pick<AuditLogSearchResult, 'entries'>): VNode {
-  return (
-    <Table
-      caption="Audit log entries, newest first"
-      rows={entries}
-      keyOf={({ id }) => id}
-      columns={[
-        { title: 'Time', cell: ({ datetime }) => <RelativeTime time={datetime} /> },
-        {
-          title: 'What happened',
-          cell: (entry) => (
-            <span>
-              <a href={`${PATH}/entries/${entry.id}`}>{`${subjectOf(entry)} ${predicateOf(entry)}`}</a>{' '}
-              {entry.event.outcome.status === 'success' ? null : <Outcome entry={entry} />}
-            </span>
-          ),
-        },
-        { title: 'From', cell: originOf },
-      ]}
-    />
   );
 }
 

@@ -26,7 +26,6 @@ export class AuditLogRepository {
     });
   }
 
-  /** Adds the entry, and makes it the head. */
   async append(entry: AuditLogEntry): Promise<void> {
     const { organizationId, sequence, datetime, hash } = entry;
     await this.transaction.manager.insert(AuditLogEntry, entry);
@@ -83,14 +82,11 @@ export class AuditLogRepository {
     return found.getMany();
   }
 
-  /** Returns the entry with this ID. */
-  async find(organizationId: string, id: string): Promise<AuditLogEntry | null> {
-    return this.transaction.manager.findOneBy(AuditLogEntry, { organizationId, id });
-  }
-
-  /** Returns the entry with this sequence. */
-  async at(organizationId: string, sequence: string): Promise<AuditLogEntry | null> {
-    return this.transaction.manager.findOneBy(AuditLogEntry, { organizationId, sequence });
+  async find(
+    organizationId: string,
+    key: Partial<Pick<AuditLogEntry, 'id' | 'sequence'>>,
+  ): Promise<AuditLogEntry | null> {
+    return this.transaction.manager.findOneBy(AuditLogEntry, { organizationId, ...key });
   }
 
   /** Returns all entries of the period, oldest first, reading them in batches. The position replaces the start. */

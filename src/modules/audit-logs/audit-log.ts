@@ -16,7 +16,7 @@ import {
   type AuditAction,
   type AuditOutcome,
 } from './audit-actions.js';
-import { nextSequence, hashEntry, type UnhashedEntry } from './audit-chain.js';
+import { hashEntry, nextSequence, type UnhashedEntry } from './audit-chain.js';
 import { AuditLogRepository } from './audit-log.repository.js';
 
 /** The user or operator who acts. For a login attempt, the user who is trying to log in. */
@@ -123,4 +123,45 @@ export class AuditLog extends AuditRecorder {
 function catalogued(action: string): AuditAction {
   if (!isAuditAction(action)) throw new Error(`${action} is not in the catalog: use auditAction()`);
   return action;
+}
+
+/**
+ * The chain of changes that belong to no organization, in the place of an organization's ID. Customers cannot read it; the
+ * commands `audit verify`, `audit head` and `audit export` can.
+ */
+export const PLATFORM = '00000000-0000-0000-0000-000000000000';
+
+/** A change that an operator made to an organization, or to the platform. */
+export interface OperatorChange {
+  readonly organizationId: string;
+  readonly action: AuditAction;
+  readonly target: NonNullable<AuditRecord['target']>;
+}
+
+/**
+ * Operators work on the server. They are not dashboard users, so their entries contain no personal name, email or IP
+ * address.
+ */
+export const OPERATOR = {
+  name: 'operator',
+  email: 'operator',
+  origin: { ip: '', userAgent: 'command line' },
+};
+
+/** Records what operators do with commands. */
+@Injectable()
+export class OperatorAudit {
+  constructor(private readonly auditLog: AuditLog) {}
+
+  /** Runs the work and records its changes in the same transaction. */
+  @Transactional()
+  async run<T>(work: () => Promise<T>, changesOf: (result: T) => readonly OperatorChange[]): Promise<T> {
+    const result = await work();
+    for (const change of changesOf(result)) await this.record(change);
+    return result;
+  }
+
+  async record({ organizationId, action, target }: OperatorChange): Promise<void> {
+    await this.auditLog.record({ action, actor: { organizationId, ...OPERATOR }, target });
+  }
 }

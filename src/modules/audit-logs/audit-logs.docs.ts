@@ -1,6 +1,6 @@
 import { ENVIRONMENT_MISMATCH } from '../../infrastructure/errors/index.js';
 import { withMessages, type OperationDocument } from '../../infrastructure/openapi/index.js';
-import { INVALID_CURSOR_FORMAT } from '../../infrastructure/paging/index.js';
+import { INVALID_CURSOR_FORMAT } from '../../infrastructure/crypto/index.js';
 import { AuditLogListResponse, PAGE_SIZE } from './audit-logs.dto.js';
 
 export const PRODUCTION_ONLY = 'Audit logs belong to the production environment: use production credentials.';

@@ -1,11 +1,10 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditChainHead, AuditLogEntry } from './audit-log-entry.entity.js';
-import { AuditLog } from './audit-log.js';
+import { AuditLog, OperatorAudit } from './audit-log.js';
 import { AuditLogRepository } from './audit-log.repository.js';
 import { AuditLogsController } from './audit-logs.controller.js';
 import { AuditLogsService } from './audit-logs.service.js';
-import { OperatorAudit } from './operator-audit.js';
 import { AuditLogPagesController } from './audit-log-pages.controller.js';
 import { AuditVerification } from './audit-verification.js';
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import { NOT_FOUND } from '../../infrastructure/errors/index.js';
-import { CursorCodec, type CursorScope } from '../../infrastructure/paging/index.js';
+import { CursorCodec, type CursorScope } from '../../infrastructure/crypto/index.js';
 import { periodOf, type Period } from '../../infrastructure/time/index.js';
 import type { AuditLogEntry, AuditLogEntryResponse } from './audit-log-entry.entity.js';
 import { AuditLogRepository, type Position } from './audit-log.repository.js';
@@ -15,7 +15,6 @@ import {
 /** Number of entries that a page of a search looks at. */
 const MAX_SEARCHED = 10_000n;
 
-/** A page of a search. */
 export interface AuditLogSearchResult {
   readonly entries: readonly AuditLogEntryResponse[];
   readonly nextCursor: string | null;
@@ -74,7 +73,7 @@ export class AuditLogsService {
     const found = await this.repository.matching(organizationId, { actor, action, outcome }, range, size + 1);
     const { start } = period;
     const entries = found.filter(({ datetime }) => start === undefined || datetime >= start);
-    const oldest = await this.repository.at(organizationId, range.from);
+    const oldest = await this.repository.find(organizationId, { sequence: range.from });
     const isComplete = from === 1n || !oldest || (start !== undefined && oldest.datetime < start);
     const last = entries.length > size ? entries[size - 1] : isComplete ? undefined : oldest;
     return {
@@ -97,7 +96,7 @@ export class AuditLogsService {
 
   /** @throws ApiError NOT_FOUND if the organization has no entry with this ID */
   async get(organizationId: string, id: string): Promise<AuditLogEntryResponse> {
-    const entry = isUUID(id) ? await this.repository.find(organizationId, id) : null;
+    const entry = isUUID(id) ? await this.repository.find(organizationId, { id }) : null;
     if (!entry) throw NOT_FOUND.error();
     return toResponse(entry);
   }

@@ -1,7 +1,6 @@
 import { isTargetOfEnvironment, type AuditAction, type AuditOutcome } from './audit-actions.js';
 import type { AuditLogEntryResponse } from './audit-log-entry.entity.js';
-import { SYSTEM } from './audit-log.js';
-import { OPERATOR } from './operator-audit.js';
+import { OPERATOR, SYSTEM } from './audit-log.js';
 
 /** What an action does, in the past tense and in the infinitive, and to what. */
 type Phrase = readonly [past: string, infinitive: string, object?: (name: string | null) => string];
@@ -95,7 +94,6 @@ export function isOfEnvironment({ event, target }: AuditLogEntryResponse): boole
   return event.outcome.status !== 'denied' && isTargetOfEnvironment(target.type);
 }
 
-/** Returns who acted, for the beginning of a sentence. */
 export function subjectOf({ actor: { name, email } }: AuditLogEntryResponse): string {
   if (email === OPERATOR.email) return 'An operator of the platform';
   return email === SYSTEM.email ? 'The service' : name;

@@ -16,7 +16,6 @@ export interface ExportedHead {
   readonly created_at: string | null;
 }
 
-/** The first problem of a chain. */
 interface Flaw {
   readonly problem: 'altered' | 'missing' | 'head_mismatch';
   readonly sequence: number;
@@ -26,7 +25,6 @@ interface Flaw {
   readonly explanation: string;
 }
 
-/** The result of verifying an organization's chain. */
 export interface ChainReport {
   readonly organizationId: string;
   /** Number of valid entries from the start. */
@@ -44,13 +42,7 @@ export interface PartialChainReport {
   readonly flaw: Flaw | undefined;
 }
 
-/** The end of a chain according to one source. */
-interface ExpectedEnd {
-  readonly sequence: number;
-  readonly hash: string;
-  readonly createdAt: string | null;
-  readonly source: string;
-}
+type ExpectedEnd = ExportedHead & { readonly source: string };
 
 /** Recomputes chains and compares them with the stored hashes. */
 @Injectable()
@@ -81,16 +73,14 @@ export class AuditVerification {
    */
   @Snapshot()
   async verify(organizationId: string, kept?: ExportedHead): Promise<ChainReport> {
-    const storedEnd = expectedEnd(await this.head(organizationId), 'the stored head');
-    const keptEnd = kept && expectedEnd(kept, 'the exported head');
+    const storedEnd = { ...(await this.head(organizationId)), source: 'the stored head' };
+    const keptEnd = kept && { ...kept, source: 'the exported head' };
     const { last, flaw } = await this.follow(organizationId, CHAIN_START, storedEnd, (entry) =>
       keptEnd?.sequence === Number(entry.sequence) ? mismatch(entry, keptEnd) : undefined,
     );
-    if (flaw) return report(organizationId, last, flaw);
-    const flawOfEnd =
-      (keptEnd && keptEnd.sequence > Number(last.sequence) ? loss(last, keptEnd) : undefined) ??
-      endFlaw(last, storedEnd);
-    return report(organizationId, last, flawOfEnd);
+    const isCut = keptEnd && keptEnd.sequence > Number(last.sequence);
+    const flawOfEnd = isCut ? loss(last, keptEnd) : endFlaw(last, storedEnd);
+    return { organizationId, entries: Number(last.sequence), flaw: flaw ?? flawOfEnd };
   }
 
   /**
@@ -100,11 +90,12 @@ export class AuditVerification {
    */
   @Snapshot()
   async verifyPart(organizationId: string, size: number, upTo?: number): Promise<PartialChainReport> {
-    const storedEnd = expectedEnd(await this.head(organizationId), 'the stored head');
+    const storedEnd = { ...(await this.head(organizationId)), source: 'the stored head' };
     const isNewest = upTo === undefined || upTo >= storedEnd.sequence;
     const end = isNewest ? storedEnd.sequence : upTo;
     const start = Math.max(end - size, 0);
-    const anchor = start === 0 ? CHAIN_START : await this.repository.at(organizationId, String(start));
+    const anchor =
+      start === 0 ? CHAIN_START : await this.repository.find(organizationId, { sequence: String(start) });
     const part = { from: start + 1, to: end, isNewest };
     if (!anchor) return { ...part, flaw: missing(start) };
     const { last, flaw } = await this.follow(
@@ -158,14 +149,6 @@ function missing(sequence: number): Flaw {
   return { problem: 'missing', sequence, id: null, explanation: `Entry ${sequence} is missing.` };
 }
 
-function expectedEnd({ sequence, hash, created_at }: ExportedHead, source: string): ExpectedEnd {
-  return { sequence, hash, createdAt: created_at, source };
-}
-
-function report(organizationId: string, last: ChainLink, flaw: Flaw | undefined): ChainReport {
-  return { organizationId, entries: Number(last.sequence), flaw };
-}
-
 function gap(entry: AuditLogEntry, last: ChainLink): Flaw | undefined {
   const expected = nextSequence(last);
   if (entry.sequence === expected) return undefined;
@@ -200,7 +183,7 @@ function loss(last: ChainLink, { sequence, source }: ExpectedEnd): Flaw {
 }
 
 function mismatch(entry: ChainLink & Partial<AuditLogEntry>, end: ExpectedEnd): Flaw | undefined {
-  const sameTime = (entry.datetime?.toISOString() ?? null) === end.createdAt;
+  const sameTime = (entry.datetime?.toISOString() ?? null) === end.created_at;
   if (entry.hash.toString('hex') === end.hash && sameTime) return undefined;
   return flawOf('head_mismatch', entry, `Entry ${entry.sequence} does not match ${end.source}.`);
 }
@@ -213,11 +196,7 @@ function flawOf(
   return { problem, sequence: Number(sequence), id: id ?? null, explanation };
 }
 
-/**
- * Parses an exported head.
- *
- * @throws OperatorError if the text is not an exported head
- */
+/** Parses an exported head. @throws OperatorError if the text is not an exported head */
 export function parseHead(text: string): ExportedHead {
   const head = parse(text) as Partial<Record<keyof ExportedHead, unknown>> | null | undefined;
   const isHead =

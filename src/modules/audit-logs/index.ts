@@ -1,7 +1,20 @@
-export { auditAction, AUDIT_ACTIONS, type AuditAction, type AuditOutcome } from './audit-actions.js';
+export {
+  auditAction,
+  AUDIT_ACTIONS,
+  recentAdmin,
+  type AuditAction,
+  type AuditOutcome,
+} from './audit-actions.js';
 export { AUDIT_LOG_COLUMNS } from './audit-chain.js';
-export { AuditLog, SYSTEM, type AuditActor, type AuditRecord } from './audit-log.js';
+export {
+  AuditLog,
+  OperatorAudit,
+  PLATFORM,
+  SYSTEM,
+  type AuditActor,
+  type AuditRecord,
+  type OperatorChange,
+} from './audit-log.js';
 export { AuditLogsModule } from './audit-logs.module.js';
 export { AuditLogsService } from './audit-logs.service.js';
 export { AuditVerification, parseHead, type ChainReport, type ExportedHead } from './audit-verification.js';
-export { OperatorAudit, PLATFORM, type OperatorChange } from './operator-audit.js';

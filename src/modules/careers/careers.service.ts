@@ -38,7 +38,6 @@ export class CareersService {
     return { id, received_at: receivedAt };
   }
 
-  /** Returns the newest applications, newest first. */
   async newest(size: number): Promise<JobApplication[]> {
     return this.repository.newest(size);
   }

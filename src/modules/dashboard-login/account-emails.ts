@@ -1,7 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { BackgroundTasks, browserName, type RequestOrigin } from '../../infrastructure/http/index.js';
 import { Mailer, type Mail } from '../../infrastructure/messages/index.js';
-import { Clock } from '../../infrastructure/time/index.js';
+import { AttemptLimitsRepository } from '../../infrastructure/rate-limiting/index.js';
+import { Clock, HOUR } from '../../infrastructure/time/index.js';
+import { AuditLog, type AuditAction, type AuditActor, type AuditOutcome } from '../audit-logs/index.js';
 
 const IF_NOT_YOU =
   "If you didn't do this, request a new password on the login page right away, and tell an owner of your organization.";
@@ -85,5 +87,33 @@ export class AccountEmails {
 
   private send(to: string, subject: string, body: Mail['body']): void {
     this.inBackground(() => this.mailer.send({ to, subject, body }));
+  }
+}
+
+@Injectable()
+export class AccountLog {
+  private readonly refusals = this.limits.limit('refused-attempts', { attempts: 1, within: HOUR });
+
+  constructor(
+    private readonly limits: AttemptLimitsRepository,
+    private readonly auditLog: AuditLog,
+  ) {}
+
+  async record(action: AuditAction, actor: AuditActor, outcome: AuditOutcome = 'success'): Promise<void> {
+    await this.auditLog.record({ action, actor, target: { name: actor.email }, outcome });
+  }
+
+  /**
+   * Records an attempt beyond a limit. One entry stands for all refused attempts of this kind on the account within an hour,
+   * because otherwise anyone could fill the log.
+   */
+  async recordRefusal(
+    kind: 'login' | 'second factor' | 'password',
+    userId: string,
+    action: AuditAction,
+    actor: AuditActor,
+  ): Promise<void> {
+    const isFirst = (await this.refusals.count(`${kind} ${userId}`)) === undefined;
+    if (isFirst) await this.record(action, actor, 'denied');
   }
 }

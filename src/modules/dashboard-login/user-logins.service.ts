@@ -37,11 +37,7 @@ export class UserLoginsService extends UserLogins {
     await this.limits.codesPerUser.forget(id);
   }
 
-  /**
-   * Removes the user's second factor. An email notifies the user.
-   *
-   * @returns false if there was none
-   */
+  /** Removes the user's second factor. An email notifies the user. @returns false if there was none */
   async resetSecondFactor({ id }: DashboardUser): Promise<boolean> {
     return this.secondFactor.reset(id);
   }

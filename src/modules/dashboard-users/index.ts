@@ -2,7 +2,12 @@ export { DashboardUsersModule } from './dashboard-users.module.js';
 export type { DashboardUser } from './users/dashboard-user.entity.js';
 export { DashboardUsersRepository, EmailTakenError } from './users/dashboard-users.repository.js';
 export { DashboardUsersService, type AddedDashboardUser } from './users/dashboard-users.service.js';
-export { generatePassword, hashPassword, matchesHash, MIN_PASSWORD_LENGTH } from './users/password.js';
-export { PasswordRules } from './users/password-rules.js';
+export {
+  generatePassword,
+  hashPassword,
+  matchesHash,
+  MIN_PASSWORD_LENGTH,
+  PasswordRules,
+} from './users/password-rules.js';
 export { roleInWords } from './roles.js';
 export { UserAdministrationService, UserLogins } from './users/user-administration.service.js';

@@ -15,7 +15,6 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** Reports whether the process can serve requests. */
   @Get('readyz')
   ready(): Promise<HealthCheckResult> {
     return this.readiness.check();

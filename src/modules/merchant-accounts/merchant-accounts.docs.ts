@@ -1,5 +1,5 @@
 import type { OperationDocument } from '../../infrastructure/openapi/index.js';
-import { INVALID_CURSOR_FORMAT } from '../../infrastructure/paging/index.js';
+import { INVALID_CURSOR_FORMAT } from '../../infrastructure/crypto/index.js';
 import { ENVIRONMENT_ERRORS } from '../merchants/index.js';
 import { MerchantAccountPage } from './merchant-accounts.dto.js';
 

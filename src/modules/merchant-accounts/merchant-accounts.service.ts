@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AccessibleClients, type RequestingOrganization } from '../../infrastructure/auth/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import type { AttributedClient, RequestAttribution } from '../../infrastructure/http/index.js';
-import { CursorCodec, type CursorScope } from '../../infrastructure/paging/index.js';
+import { CursorCodec, type CursorScope } from '../../infrastructure/crypto/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { MerchantCatalogService, requestedClient, type CatalogEntry } from '../merchants/index.js';
 import {

@@ -15,7 +15,7 @@ import { CurrentUserController } from './current-user/current-user.controller.js
 import { MetadataController } from './metadata/metadata.controller.js';
 import { DevicePagesController } from './pages/device-pages.controller.js';
 import { DevicesPagesController } from './pages/devices-pages.controller.js';
-import { oauthBodyOf } from './protocol/oauth-exception.filter.js';
+import { oauthBodyOf } from './protocol/oauth-operation.js';
 import { ActiveAccessTokenVerifier } from './tokens/active-access-token.verifier.js';
 import { AccessTokensService } from './tokens/access-tokens.service.js';
 import { DeviceCodeGrant } from './tokens/device-code.grant.js';
@@ -25,7 +25,6 @@ import { TokenKeyring } from './tokens/token-keyring.js';
 import { TokenSigningKey } from './tokens/token-signing-key.entity.js';
 import { TokenSigningKeysService } from './tokens/token-signing-keys.service.js';
 import { TokenSigningKeysRepository } from './tokens/token-signing-keys.repository.js';
-import { TokenSigningKeysRotation } from './tokens/token-signing-keys.rotation.js';
 import { TokensController } from './tokens/tokens.controller.js';
 import { TokensService } from './tokens/tokens.service.js';
 
@@ -60,7 +59,6 @@ const METADATA_PATHS = ['.well-known/oauth-authorization-server', '.well-known/j
     TokenKeyring,
     TokenSigningKeysService,
     TokenSigningKeysRepository,
-    TokenSigningKeysRotation,
   ],
   exports: [ActiveAccessTokenVerifier, TokenSigningKeysService],
 })

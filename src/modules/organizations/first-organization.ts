@@ -6,7 +6,6 @@ import { ServiceConfiguration } from '../../infrastructure/config/index.js';
 import { JobLock } from '../../infrastructure/database/index.js';
 import { OrganizationsService, type CreatedOrganization } from './organizations.service.js';
 
-/** The file that a developer's tools read. */
 interface CredentialsFile {
   base_url: string;
   development: { client_id: string; secret: string };

@@ -72,7 +72,7 @@ export class OrganizationPagesController {
         await this.organizations.update(actor, requestFrom(UpdateOrganizationRequest, form, more));
         return { redirectTo: `${SETTINGS_PATH}?done=${isRequired ? 'required' : 'optional'}` };
       },
-      async (problem) => secondFactorPage(await this.organizations.get(actor), days, problem),
+      async () => secondFactorPage(await this.organizations.get(actor)),
     );
   }
 
@@ -93,13 +93,10 @@ export class OrganizationPagesController {
   @Post('logo/change')
   @DashboardAction('updateOrganizationLogo', { limit: UPLOAD_LIMIT, hasFiles: true })
   changeLogo(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
-    return submitted(
-      async () => {
-        const image = form.file('image')?.toString('base64') ?? '';
-        await this.organizations.updateLogo(actor, requestFrom(UpdateLogoRequest, form, { image }).image);
-        return { redirectTo: `${SETTINGS_PATH}?done=logo` };
-      },
-      (problem) => logoPage(problem),
-    );
+    return submitted(async () => {
+      const image = form.file('image')?.toString('base64') ?? '';
+      await this.organizations.updateLogo(actor, requestFrom(UpdateLogoRequest, form, { image }).image);
+      return { redirectTo: `${SETTINGS_PATH}?done=logo` };
+    }, logoPage);
   }
 }

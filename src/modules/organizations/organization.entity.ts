@@ -1,7 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { LogoMediaType } from './logo.js';
 
-/** A customer of the platform. */
 @Entity({ name: 'organization' })
 export class Organization {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'organization_pkey' })

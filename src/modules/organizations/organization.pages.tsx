@@ -43,7 +43,14 @@ export function settingsPage(organization: OrganizationResponse): Page {
             ['Status', <Status key="status" organization={organization} />],
           ]}
         />
-        {organization.activated_at ? null : <ActivateButton />}
+        {organization.activated_at ? null : (
+          <>
+            <p>An owner activates the organization once, when you are about to go live.</p>
+            <Allowed operation="activateOrganization">
+              <ButtonLink to={ACTIVATE_PATH}>Activate organization</ButtonLink>
+            </Allowed>
+          </>
+        )}
         <h2>Two-factor authentication</h2>
         <SecondFactor organization={organization} />
         <h2>Logo</h2>
@@ -60,17 +67,6 @@ function Status({ organization }: { readonly organization: OrganizationResponse 
     </>
   ) : (
     <Badge tone="warn">Not activated</Badge>
-  );
-}
-
-function ActivateButton(): VNode {
-  return (
-    <>
-      <p>An owner activates the organization once, when you are about to go live.</p>
-      <Allowed operation="activateOrganization">
-        <ButtonLink to={ACTIVATE_PATH}>Activate organization</ButtonLink>
-      </Allowed>
-    </>
   );
 }
 
@@ -147,15 +143,7 @@ const GRACE_PERIODS = [0, 1, 3, DEFAULT_GRACE_DAYS, 14, 30].map((days) => ({
   label: days === 0 ? 'None: from now on' : days === 1 ? '1 day' : `${days} days`,
 }));
 
-/**
- * @param days the grace period that the user chose
- * @param problem why the form was not accepted
- */
-export function secondFactorPage(
-  { second_factor_required_from: from }: OrganizationResponse,
-  days?: string,
-  problem?: string,
-): Page {
+export function secondFactorPage({ second_factor_required_from: from }: OrganizationResponse): Page {
   return from
     ? confirmationPage({
         title: 'Make two-factor authentication optional?',
@@ -178,7 +166,6 @@ export function secondFactorPage(
         action: SECOND_FACTOR_PATH,
         button: 'Require it',
         isDestructive: false,
-        problem,
         children: (
           <>
             <p>
@@ -190,7 +177,7 @@ export function secondFactorPage(
               name="grace_period_days"
               label="Grace period"
               options={GRACE_PERIODS}
-              value={days ?? String(DEFAULT_GRACE_DAYS)}
+              value={String(DEFAULT_GRACE_DAYS)}
             />
           </>
         ),
@@ -199,8 +186,7 @@ export function secondFactorPage(
 
 const KIBIBYTE = 1_024;
 
-/** @param problem why the image was not accepted */
-export function logoPage(problem?: string): Page {
+export function logoPage(): Page {
   return {
     title: 'Change the logo',
     parent: SETTINGS,
@@ -211,7 +197,7 @@ export function logoPage(problem?: string): Page {
           label="Image"
           hint={`PNG, JPEG or WebP, at most ${MAX_LOGO_BYTES / KIBIBYTE} KiB`}
           mediaTypes={LOGO_MEDIA_TYPES}
-          error={problem}
+          showsProblem
         />
         <button>Upload logo</button>
       </Form>

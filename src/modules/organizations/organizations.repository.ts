@@ -36,7 +36,6 @@ export class OrganizationsRepository {
     });
   }
 
-  /** Returns the organization without its logo. */
   async find(organizationId: string): Promise<Organization> {
     return this.transaction.manager.findOneByOrFail(Organization, { id: organizationId });
   }

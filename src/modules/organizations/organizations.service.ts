@@ -82,7 +82,6 @@ export class OrganizationsService {
     return created;
   }
 
-  /** Returns all organizations, for operators. */
   list(): ReturnType<OrganizationsRepository['all']> {
     return this.repository.all();
   }

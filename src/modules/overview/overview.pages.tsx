@@ -11,6 +11,7 @@ import {
   Results,
   Table,
   Tiles,
+  type Column,
   type Page,
 } from '../../infrastructure/pages/index.js';
 import type { OverviewPeriod, RequestLogOverview } from '../request-logs/index.js';
@@ -152,7 +153,6 @@ interface SectionProps {
   readonly things: readonly [label: string, inSentence: string];
   readonly counts: RequestLogOverview['requests'] | RequestLogOverview['deliveries'];
   readonly medianLabel: string;
-  /** The address of those that failed. */
   readonly failuresPath: string;
   /** Charts and tables, unless there is nothing to show. */
   readonly children: ComponentChildren;
@@ -215,8 +215,7 @@ function Requests({ environment, overview }: OverviewProps): VNode {
         keyOf={({ operation }) => operation ?? ''}
         columns={[
           { title: 'Operation', cell: ({ operation }) => <code>{operation ?? 'other'}</code> },
-          { title: 'Requests', isNumber: true, cell: ({ total }) => number(total) },
-          { title: 'Failed', isNumber: true, cell: ({ failed }) => number(failed) },
+          ...countColumns('Requests'),
         ]}
       />
     </Section>
@@ -224,6 +223,13 @@ function Requests({ environment, overview }: OverviewProps): VNode {
 }
 
 const MAX_ROWS = 10;
+
+function countColumns(title: string): Column<{ readonly total: number; readonly failed: number }>[] {
+  return [
+    { title, isNumber: true, cell: ({ total }) => number(total) },
+    { title: 'Failed', isNumber: true, cell: ({ failed }) => number(failed) },
+  ];
+}
 
 function Deliveries({ environment, overview, endpoints }: OverviewProps): VNode {
   const { deliveries, step } = overview;
@@ -266,8 +272,7 @@ function Deliveries({ environment, overview, endpoints }: OverviewProps): VNode 
                 'a deleted endpoint'
               ),
           },
-          { title: 'Attempts', isNumber: true, cell: ({ total }) => number(total) },
-          { title: 'Failed', isNumber: true, cell: ({ failed }) => number(failed) },
+          ...countColumns('Attempts'),
         ]}
       />
     </Section>

@@ -1,6 +1,5 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
-/** The identity provider of an organization. */
 @Entity({ name: 'saml_configuration' })
 @Index('saml_configuration_enabled_key', ['organizationId'], {
   unique: true,

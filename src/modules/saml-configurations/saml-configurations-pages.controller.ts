@@ -43,14 +43,11 @@ export class SamlConfigurationsPagesController {
   @Post('configurations/new')
   @DashboardAction('createSamlConfiguration', WITH_METADATA)
   add(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
-    return submitted(
-      async () => {
-        const request = requestFrom(CreateSamlConfigurationRequest, form);
-        const { id } = await this.configurations.create(actor, request);
-        return { redirectTo: `${configurationPath(id)}?done=added` };
-      },
-      (problem) => newConfigurationPage(form, problem),
-    );
+    return submitted(async () => {
+      const request = requestFrom(CreateSamlConfigurationRequest, form);
+      const { id } = await this.configurations.create(actor, request);
+      return { redirectTo: `${configurationPath(id)}?done=added` };
+    }, newConfigurationPage);
   }
 
   @Get(':id')
@@ -78,7 +75,7 @@ export class SamlConfigurationsPagesController {
         await this.configurations.update(actor, id, requestFrom(UpdateSamlConfigurationRequest, form));
         return { redirectTo: `${configurationPath(id)}?done=changed` };
       },
-      (problem) => changeConfigurationPage(configuration, form, problem),
+      () => changeConfigurationPage(configuration),
     );
   }
 
@@ -125,7 +122,7 @@ export class SamlConfigurationsPagesController {
         await this.configurations[action](actor, id);
         return { redirectTo: `${configurationPath(id)}?done=${action}d` };
       },
-      (problem) => confirmConfigurationPage(configuration, action, problem),
+      () => confirmConfigurationPage(configuration, action),
     );
   }
 }

@@ -2,7 +2,7 @@ import { Body, Controller, Get, Param, Patch, Post } from '@nestjs/common';
 import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
-import { auditAction } from '../audit-logs/index.js';
+import { recentAdmin } from '../audit-logs/index.js';
 import {
   CreateSamlConfigurationRequest,
   SamlConfigurationResponse,
@@ -19,7 +19,6 @@ import {
 } from './saml-configurations.docs.js';
 
 const ADMIN = { token: 'none', role: 'admin' } as const;
-const RECENTLY_LOGGED_IN_ADMIN = { ...ADMIN, recentLogin: true } as const;
 
 @Topic(
   'Single sign-on',
@@ -42,7 +41,7 @@ export class SamlConfigurationsController {
   }
 
   @Post('saml-configurations/create')
-  @DashboardOperation(CREATE_CONFIGURATION, { ...RECENTLY_LOGGED_IN_ADMIN, action: auditAction('sso.add') })
+  @DashboardOperation(CREATE_CONFIGURATION, recentAdmin('sso.add'))
   create(
     @CurrentActor() actor: DashboardActor,
     @Body() request: CreateSamlConfigurationRequest,
@@ -51,10 +50,7 @@ export class SamlConfigurationsController {
   }
 
   @Patch('saml-configurations/:id')
-  @DashboardOperation(UPDATE_CONFIGURATION, {
-    ...RECENTLY_LOGGED_IN_ADMIN,
-    action: auditAction('sso.update'),
-  })
+  @DashboardOperation(UPDATE_CONFIGURATION, recentAdmin('sso.update'))
   update(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
@@ -64,19 +60,13 @@ export class SamlConfigurationsController {
   }
 
   @Post('saml-configurations/:id/enable')
-  @DashboardOperation(ENABLE_CONFIGURATION, {
-    ...RECENTLY_LOGGED_IN_ADMIN,
-    action: auditAction('sso.enable'),
-  })
+  @DashboardOperation(ENABLE_CONFIGURATION, recentAdmin('sso.enable'))
   enable(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<SamlConfigurationResponse> {
     return this.configurations.enable(actor, id);
   }
 
   @Post('saml-configurations/:id/disable')
-  @DashboardOperation(DISABLE_CONFIGURATION, {
-    ...RECENTLY_LOGGED_IN_ADMIN,
-    action: auditAction('sso.disable'),
-  })
+  @DashboardOperation(DISABLE_CONFIGURATION, recentAdmin('sso.disable'))
   disable(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,

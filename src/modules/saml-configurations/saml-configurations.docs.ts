@@ -1,5 +1,5 @@
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
-import { withMessages, type OperationDocument } from '../../infrastructure/openapi/index.js';
+import { withMessages, uuidParameter, type OperationDocument } from '../../infrastructure/openapi/index.js';
 import {
   CreateSamlConfigurationRequest,
   EXAMPLE_ID,
@@ -16,13 +16,8 @@ import {
 import { METADATA_ERRORS } from './saml-metadata.js';
 
 const ID = {
-  id: {
-    component: 'SamlConfigurationIdParameter',
-    schema: 'uuid',
-    description: 'The `id` of the configuration.',
-    example: EXAMPLE_ID,
-  },
-} as const;
+  id: uuidParameter('SamlConfigurationIdParameter', 'The `id` of the configuration.', EXAMPLE_ID),
+};
 const METADATA =
   'The metadata must describe an identity provider with an https URL for HTTP-Redirect or HTTP-POST and a signing ' +
   'certificate that has not expired. The key of the certificate must be RSA with at least 2048 bits, or EC on P-256 or ' +

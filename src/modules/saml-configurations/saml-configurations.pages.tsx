@@ -1,5 +1,4 @@
 import type { VNode } from 'preact';
-import type { FormFields } from '../../infrastructure/http/index.js';
 import {
   Allowed,
   Badge,
@@ -9,8 +8,8 @@ import {
   Done,
   EmptyState,
   Form,
+  FormProblem,
   Moment,
-  Problem,
   RelativeTime,
   Table,
   TextArea,
@@ -50,7 +49,26 @@ export function configurationsPage(configurations: readonly SamlConfigurationRes
             <AddButton />
           </EmptyState>
         ) : (
-          <Configurations configurations={configurations} />
+          <Table
+            caption="Identity providers"
+            rows={configurations}
+            keyOf={({ id }) => id}
+            columns={[
+              { title: 'Name', cell: ({ id, name }) => <a href={configurationPath(id)}>{name}</a> },
+              { title: 'Status', cell: (configuration) => <Status configuration={configuration} /> },
+              { title: 'Identity provider', cell: ({ entity_id: entityId }) => entityId },
+              {
+                title: 'Certificate expires',
+                // Until its last certificate expires, the configuration can be used.
+                cell: ({ certificates }) =>
+                  certificates
+                    .toSorted((a, b) => b.valid_to.getTime() - a.valid_to.getTime())
+                    .slice(0, 1)
+                    .map((last) => <ValidUntil key="last" certificate={last} />),
+              },
+              { title: 'Added', cell: ({ created_at: createdAt }) => <RelativeTime time={createdAt} /> },
+            ]}
+          />
         )}
       </>
     ),
@@ -74,34 +92,8 @@ function AddButton(): VNode {
   );
 }
 
-function Configurations(props: { readonly configurations: readonly SamlConfigurationResponse[] }): VNode {
-  return (
-    <Table
-      caption="Identity providers"
-      rows={props.configurations}
-      keyOf={({ id }) => id}
-      columns={[
-        { title: 'Name', cell: ({ id, name }) => <a href={configurationPath(id)}>{name}</a> },
-        { title: 'Status', cell: (configuration) => <Status configuration={configuration} /> },
-        { title: 'Identity provider', cell: ({ entity_id: entityId }) => entityId },
-        {
-          title: 'Certificate expires',
-          cell: ({ certificates }) => <Expiry certificates={certificates} />,
-        },
-        { title: 'Added', cell: ({ created_at: createdAt }) => <RelativeTime time={createdAt} /> },
-      ]}
-    />
-  );
-}
-
 function Status({ configuration }: { readonly configuration: SamlConfigurationResponse }): VNode {
   return configuration.enabled ? <Badge tone="good">Enabled</Badge> : <Badge tone="soft">Disabled</Badge>;
-}
-
-/** When the last certificate expires: until then, the configuration can be used. */
-function Expiry({ certificates }: Pick<SamlConfigurationResponse, 'certificates'>): VNode | null {
-  const last = certificates.toSorted((a, b) => b.valid_to.getTime() - a.valid_to.getTime())[0];
-  return last ? <ValidUntil certificate={last} /> : null;
 }
 
 const SOON = 30 * DAY;
@@ -180,32 +172,21 @@ export function configurationPage(configuration: SamlConfigurationResponse): Pag
   };
 }
 
-/**
- * @param form the form that was not accepted
- * @param problem why it was not accepted
- */
-export function newConfigurationPage(form?: FormFields, problem?: string): Page {
+export function newConfigurationPage(): Page {
   return {
     title: 'Add an identity provider',
     parent: CONFIGURATIONS,
     content: (
       <>
-        <Problem message={problem} />
+        <FormProblem />
         <p>It stays disabled until you enable it.</p>
         <Form action={NEW_PATH}>
-          <TextField
-            name="name"
-            label="Name"
-            hint="Your name for it, such as “Okta”"
-            value={form?.get('name')}
-            maxLength={256}
-          />
+          <TextField name="name" label="Name" hint="Your name for it, such as “Okta”" maxLength={256} />
           <TextArea
             name="metadata_xml"
             label="Metadata"
             hint="The whole XML of the SAML 2.0 metadata, from <EntityDescriptor to </EntityDescriptor>"
             rows={14}
-            value={form?.get('metadata_xml')}
           />
           <button>Add identity provider</button>
         </Form>
@@ -214,31 +195,22 @@ export function newConfigurationPage(form?: FormFields, problem?: string): Page 
   };
 }
 
-/**
- * @param form the form that was not accepted
- * @param problem why it was not accepted
- */
-export function changeConfigurationPage(
-  configuration: SamlConfigurationResponse,
-  form?: FormFields,
-  problem?: string,
-): Page {
+export function changeConfigurationPage(configuration: SamlConfigurationResponse): Page {
   const { id, name } = configuration;
   return {
     title: `Change ${name}`,
     parent: parentOf(configuration),
     content: (
       <>
-        <Problem message={problem} />
+        <FormProblem />
         <Form action={configurationPath(id, 'change')}>
-          <TextField name="name" label="Name" value={form?.get('name') ?? name} maxLength={256} />
+          <TextField name="name" label="Name" value={name} maxLength={256} />
           <TextArea
             name="metadata_xml"
             label="New metadata"
             hint="Leave it empty to keep the current metadata."
             rows={14}
             required={false}
-            value={form?.get('metadata_xml')}
           />
           <button>Save changes</button>
         </Form>
@@ -257,11 +229,9 @@ const ACTIONS: Readonly<Record<ConfigurationAction, { readonly word: string; rea
   disable: { word: 'Disable', effect: 'The configuration stays, and you can enable it again.' },
 };
 
-/** @param problem why the action was not possible */
 export function confirmConfigurationPage(
   configuration: SamlConfigurationResponse,
   action: ConfigurationAction,
-  problem?: string,
 ): Page {
   const { id, name } = configuration;
   const { word, effect } = ACTIONS[action];
@@ -271,7 +241,6 @@ export function confirmConfigurationPage(
     action: configurationPath(id, action),
     button: `${word} identity provider`,
     isDestructive: action === 'disable',
-    problem,
     children: <p>{effect}</p>,
   });
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import { generateSecret, sha256 } from '../../infrastructure/crypto/index.js';
+import { CursorCodec, generateSecret, sha256, type CursorScope } from '../../infrastructure/crypto/index.js';
 import {
   ErrorKind,
   INVALID_ACCESS_TOKEN,
@@ -11,7 +11,6 @@ import {
 } from '../../infrastructure/errors/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { PublicAddress, type AttributedClient } from '../../infrastructure/http/index.js';
-import { CursorCodec, type CursorScope } from '../../infrastructure/paging/index.js';
 import { AttemptLimitsRepository } from '../../infrastructure/rate-limiting/index.js';
 import {
   isPremiumRate,

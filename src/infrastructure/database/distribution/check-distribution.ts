@@ -1,9 +1,8 @@
 import type { DataSource } from 'typeorm';
 import { OperatorError } from '../../errors/index.js';
 import { roleOf } from '../database-address.js';
-import type { DatabaseConfiguration } from '../database.configuration.js';
+import { DISTRIBUTED_TABLES, type DatabaseConfiguration } from '../database.configuration.js';
 import { withDatabase } from '../migrate.js';
-import { DISTRIBUTED_TABLES } from './distributed-tables.js';
 
 /** The database is not distributed as `DATABASE_DISTRIBUTION` says. */
 class DistributionError extends OperatorError {}

@@ -1,18 +1,15 @@
 import { DataSource } from 'typeorm';
 import { withAdvisoryLock } from '../advisory-lock.js';
 import { driverAddress } from '../database-address.js';
-import type { DatabaseConfiguration } from '../database.configuration.js';
+import { DISTRIBUTED_TABLES, type DatabaseConfiguration } from '../database.configuration.js';
 import { checkDatabase, withDatabase } from '../migrate.js';
 import { distributedTables, requireCluster } from './check-distribution.js';
-import { DISTRIBUTED_TABLES } from './distributed-tables.js';
 import { TableMove, type TableMoveOptions } from './table-move.js';
 
-/** What happened to a table. */
 export interface DistributedTableReport {
   readonly table: string;
   readonly column: string;
   readonly shards: number;
-  /** Number of rows that were moved. */
   readonly moved: number;
 }
 

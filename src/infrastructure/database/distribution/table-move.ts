@@ -20,7 +20,6 @@ const SETTLEMENT_TIMEOUT = 60 * SECOND;
 
 export interface TableMoveOptions {
   readonly column: string;
-  /** Number of shards of each partition. */
   readonly shards: number;
   readonly retentionDays: number;
   readonly now: () => Date;
@@ -120,7 +119,6 @@ export class TableMove {
     );
   }
 
-  /** Creates the partitioned table with its indexes and privileges. */
   private async createTarget(transaction: EntityManager): Promise<void> {
     const [{ schema }] = await transaction.query<[{ schema: string }]>('SELECT current_schema() AS schema');
     const { table, target } = this;
@@ -191,7 +189,6 @@ export class TableMove {
     );
   }
 
-  /** Copies the partitions that are not complete. */
   private async copyAll(): Promise<void> {
     await this.query(
       `INSERT INTO ${this.target}.part (name) SELECT name FROM unnest($1::text[]) name ON CONFLICT DO NOTHING`,

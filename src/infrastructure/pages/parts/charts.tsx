@@ -80,15 +80,9 @@ export function LineChart(props: ChartProps): VNode {
   );
 }
 
-interface Segment {
-  readonly label: string;
-  readonly value: number;
-}
-
-interface SegmentedBarProps {
-  readonly title: string;
+interface SegmentedBarProps extends Pick<ChartProps, 'title'> {
   /** At most five. */
-  readonly segments: readonly Segment[];
+  readonly segments: readonly { readonly label: string; readonly value: number }[];
   readonly format: (value: number) => string;
 }
 
@@ -110,16 +104,12 @@ export function SegmentedBar({ title, segments, format }: SegmentedBarProps): VN
           />
         ))}
       </svg>
-      <ul class="legend">
-        {segments.map(({ label, value }, index) => (
-          <li key={label}>
-            <svg class={`segment-${index + 1}`} viewBox="0 0 10 10" aria-hidden="true">
-              <rect width="10" height="10" />
-            </svg>
-            {`${label}: ${format(value)}`}
-          </li>
-        ))}
-      </ul>
+      <Legend
+        entries={segments.map(({ label, value }, index) => [
+          `segment-${index + 1}`,
+          `${label}: ${format(value)}`,
+        ])}
+      />
     </figure>
   );
 }
@@ -143,16 +133,7 @@ function Chart({ title, labels, series, format = formatNumber, y, xOf, children 
     <figure class="chart">
       <figcaption>
         {title}
-        <ul class="legend">
-          {series.map(({ label, tone }) => (
-            <li key={label}>
-              <svg class={`fill-${tone}`} viewBox="0 0 10 10" aria-hidden="true">
-                <rect width="10" height="10" />
-              </svg>
-              {label}
-            </li>
-          ))}
-        </ul>
+        <Legend entries={series.map(({ label, tone }) => [`fill-${tone}`, label])} />
       </figcaption>
       <svg
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
@@ -207,6 +188,25 @@ function Chart({ title, labels, series, format = formatNumber, y, xOf, children 
         </table>
       </details>
     </figure>
+  );
+}
+
+function Legend({
+  entries,
+}: {
+  readonly entries: readonly (readonly [color: string, text: string])[];
+}): VNode {
+  return (
+    <ul class="legend">
+      {entries.map(([color, text]) => (
+        <li key={text}>
+          <svg class={color} viewBox="0 0 10 10" aria-hidden="true">
+            <rect width="10" height="10" />
+          </svg>
+          {text}
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -1,4 +1,4 @@
-import type { ComponentChildren, VNode } from 'preact';
+import type { ComponentChildren, FunctionComponent, VNode } from 'preact';
 import { mayPerform } from '../../auth/index.js';
 import { usePage } from '../page.js';
 
@@ -6,31 +6,25 @@ import { usePage } from '../page.js';
 export type Tone = 'good' | 'warn' | 'bad' | 'soft';
 
 /** A state in a word or two. */
-export function Badge({
-  tone,
-  children,
-}: {
-  readonly tone: Tone;
-  readonly children: ComponentChildren;
-}): VNode {
-  return <span class={`badge tone-${tone}`}>{children}</span>;
-}
+export const Badge: FunctionComponent<{ readonly tone: Tone }> = ({ tone, children }) => (
+  <span class={`badge tone-${tone}`}>{children}</span>
+);
 
 /** A success or error message, which screen readers announce when the page loads. */
-export function Notice(props: {
-  readonly kind: 'good' | 'bad';
-  readonly children: ComponentChildren;
-}): VNode {
-  return (
-    <div class={`notice ${props.kind}`} role={props.kind === 'bad' ? 'alert' : 'status'}>
-      {props.children}
-    </div>
-  );
-}
+export const Notice: FunctionComponent<{ readonly kind: 'good' | 'bad' }> = ({ kind, children }) => (
+  <div class={`notice ${kind}`} role={kind === 'bad' ? 'alert' : 'status'}>
+    {children}
+  </div>
+);
 
 /** Why the form was not accepted, if it was not. */
 export function Problem({ message }: { readonly message: string | undefined }): VNode | null {
   return message === undefined ? null : <Notice kind="bad">{message}</Notice>;
+}
+
+/** Why the form or the query of the page was not accepted, if it was not. */
+export function FormProblem(): VNode {
+  return <Problem message={usePage().rejected?.problem} />;
 }
 
 /**
@@ -43,62 +37,46 @@ export function Done({ messages }: { readonly messages: Readonly<Record<string, 
   return message === undefined ? null : <Notice kind="good">{message}</Notice>;
 }
 
-interface EmptyStateProps {
-  readonly title: string;
-  /** What to do next. */
-  readonly children: ComponentChildren;
-}
-
 /** Shown in place of a list that has no entries. */
-export function EmptyState({ title, children }: EmptyStateProps): VNode {
-  return (
-    <div class="empty">
-      <h2>{title}</h2>
-      {children}
-    </div>
-  );
-}
+export const EmptyState: FunctionComponent<{ readonly title: string }> = ({ title, children }) => (
+  <div class="empty">
+    <h2>{title}</h2>
+    {children}
+  </div>
+);
 
-/** A paragraph that links to another page. */
-export function Link({ to, children }: { readonly to: string; readonly children: string }): VNode {
-  return (
-    <p>
-      <a href={to}>{children}</a>
-    </p>
-  );
-}
+export const Link: FunctionComponent<{ readonly to: string }> = ({ to, children }) => (
+  <p>
+    <a href={to}>{children}</a>
+  </p>
+);
 
 interface ButtonLinkProps {
   readonly to: string;
   readonly kind?: 'first' | 'second' | 'danger';
-  readonly children: ComponentChildren;
   /** Read to screen readers after the label, if several links of a page have the same label. */
   readonly of?: string;
 }
 
-/** A link to a form, which looks like a button. */
-export function ButtonLink({ to, kind = 'first', children, of }: ButtonLinkProps): VNode {
-  return (
-    <a class={`button ${kind}`} href={to}>
-      {children}
-      {of ? <span class="unseen">{` ${of}`}</span> : null}
-    </a>
-  );
-}
+export const ButtonLink: FunctionComponent<ButtonLinkProps> = ({ to, kind = 'first', children, of }) => (
+  <a class={`button ${kind}`} href={to}>
+    {children}
+    {of ? <span class="unseen">{` ${of}`}</span> : null}
+  </a>
+);
 
 interface AllowedProps {
   /** The `operationId` of an operation of the dashboard API. */
   readonly operation: string;
   /** Shown to the other users. */
   readonly otherwise?: ComponentChildren;
-  readonly children: ComponentChildren;
 }
 
 /** Shows something only to users whose role may perform the operation. */
-export function Allowed({ operation, otherwise = null, children }: AllowedProps): VNode {
+export const Allowed: FunctionComponent<AllowedProps> = ({ operation, otherwise = null, children }) => {
   const { user } = usePage();
   return <>{user && mayPerform(user, operation) ? children : otherwise}</>;
-}
+};
 
 interface MomentProps {
   readonly time: Date;
@@ -139,13 +117,8 @@ function relativeTime(time: Date, now: Date): string {
   return FORMAT.format(Math.trunc(seconds / length), unit);
 }
 
-interface CodeBlockProps {
-  readonly title: string;
-  readonly code: string;
-}
-
 /** Text to read or copy. The button appears with the script that copies. */
-export function CodeBlock({ title, code }: CodeBlockProps): VNode {
+export function CodeBlock({ title, code }: Readonly<Record<'title' | 'code', string>>): VNode {
   return (
     <figure class="code-block">
       <figcaption>

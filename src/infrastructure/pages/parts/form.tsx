@@ -1,7 +1,7 @@
-import type { ComponentChildren, VNode } from 'preact';
+import type { ComponentChildren, FunctionComponent, VNode } from 'preact';
 import { usePage, type Page } from '../page.js';
 import { localTimeOf } from '../submitted.js';
-import { Problem } from './elements.js';
+import { FormProblem } from './elements.js';
 
 export const FORM_TOKEN_FIELD = 'form_token';
 
@@ -9,30 +9,39 @@ interface FormProps {
   readonly action: string;
   /** Whether the form has a `FileField`. Its route must be declared with `hasFiles`, too. */
   readonly hasFiles?: boolean;
-  readonly children: ComponentChildren;
 }
 
 /** A form that is sent with POST and the anti-forgery token. */
-export function Form({ action, hasFiles = false, children }: FormProps): VNode {
-  return (
-    <form method="post" action={action} enctype={hasFiles ? 'multipart/form-data' : undefined}>
-      <input type="hidden" name={FORM_TOKEN_FIELD} value={usePage().formToken} />
-      {children}
-    </form>
-  );
-}
+export const Form: FunctionComponent<FormProps> = ({ action, hasFiles = false, children }) => (
+  <form method="post" action={action} enctype={hasFiles ? 'multipart/form-data' : undefined}>
+    <input type="hidden" name={FORM_TOKEN_FIELD} value={usePage().formToken} />
+    {children}
+  </form>
+);
 
 interface FieldProps {
   readonly name: string;
   readonly label: string;
   readonly hint?: string | undefined;
-  /** Error message about the value. */
   readonly error?: string | undefined;
+  /** Whether the reason why the form was not accepted is shown here, instead of by `FormProblem`. */
+  readonly showsProblem?: boolean;
+}
+
+function errorOf({ error, showsProblem }: FieldProps): string | undefined {
+  const { rejected } = usePage();
+  return showsProblem ? rejected?.problem : error;
+}
+
+/** Returns what the user entered, if the form was not accepted. */
+function entered(name: string, value: string | undefined): string | undefined {
+  return usePage().rejected?.form?.get(name) ?? value;
 }
 
 /** A label, a hint and an error around a control that they describe to screen readers (WCAG 2.2, 3.3.1). */
-function Labeled(props: FieldProps & { readonly children: ComponentChildren }): VNode {
-  const { name, label, hint, error, children } = props;
+const Labeled: FunctionComponent<FieldProps> = (props) => {
+  const { name, label, hint, children } = props;
+  const error = errorOf(props);
   return (
     <div class="field">
       <label for={name}>{label}</label>
@@ -49,10 +58,12 @@ function Labeled(props: FieldProps & { readonly children: ComponentChildren }): 
       {children}
     </div>
   );
-}
+};
 
 /** Returns the attributes that every labeled control has. */
-function control({ name, hint, error }: FieldProps) {
+function control(props: FieldProps) {
+  const { name, hint } = props;
+  const error = errorOf(props);
   const descriptions = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(' ');
   return {
     id: name,
@@ -79,12 +90,14 @@ interface TextFieldProps extends FieldProps {
 
 /** A labeled field. Its error is associated with it for screen readers. */
 export function TextField(props: TextFieldProps): VNode {
+  const { name, type = 'text', value } = props;
+  const isShownAgain = type !== 'password' && type !== 'datetime-local';
   return (
     <Labeled {...props}>
       <input
         {...control(props)}
-        type={props.type ?? 'text'}
-        value={props.value}
+        type={type}
+        value={isShownAgain ? entered(name, value) : value}
         required={props.required ?? true}
         maxLength={props.maxLength}
         autocomplete={props.autocomplete ?? 'off'}
@@ -139,7 +152,6 @@ export function TimeField({ value, label, ...field }: TimeFieldProps): VNode {
 interface TextAreaProps extends FieldProps {
   readonly value?: string | undefined;
   readonly rows?: number;
-  /** Defaults to true. */
   readonly required?: boolean;
 }
 
@@ -148,7 +160,7 @@ export function TextArea(props: TextAreaProps): VNode {
   return (
     <Labeled {...props}>
       <textarea {...control(props)} rows={props.rows ?? 8} required={props.required ?? true}>
-        {props.value}
+        {entered(props.name, props.value)}
       </textarea>
     </Labeled>
   );
@@ -168,11 +180,14 @@ interface SelectFieldProps extends FieldProps {
 
 /** A labeled choice of one option. */
 export function SelectField(props: SelectFieldProps): VNode {
+  const { name, options, value: initial = '' } = props;
+  const chosen = entered(name, initial);
+  const selected = options.some(({ value }) => value === chosen) ? chosen : initial;
   return (
     <Labeled {...props}>
       <select {...control(props)}>
-        {props.options.map(({ value, label }) => (
-          <option key={value} value={value} selected={value === (props.value ?? '')}>
+        {options.map(({ value, label }) => (
+          <option key={value} value={value} selected={value === selected}>
             {label}
           </option>
         ))}
@@ -214,41 +229,37 @@ export function Checkboxes({ name, legend, hint, options, values }: CheckboxesPr
   );
 }
 
-/** A form with one button, which changes something at once and can be undone. */
-export function ActionButton(props: {
+interface ActionButtonProps {
   readonly action: string;
-  readonly children: ComponentChildren;
   /** Read to screen readers after the label, if several buttons of a page have the same label. */
   readonly of?: string;
   readonly fields?: Readonly<Record<string, string>>;
-}): VNode {
-  return (
-    <Form action={props.action}>
-      {Object.entries(props.fields ?? {}).map(([name, value]) => (
-        <input key={name} type="hidden" name={name} value={value} />
-      ))}
-      <button class="second">
-        {props.children}
-        {props.of ? <span class="unseen">{` ${props.of}`}</span> : null}
-      </button>
-    </Form>
-  );
 }
 
+/** A form with one button, which changes something at once and can be undone. */
+export const ActionButton: FunctionComponent<ActionButtonProps> = ({ action, children, of, fields = {} }) => (
+  <Form action={action}>
+    {Object.entries(fields).map(([name, value]) => (
+      <input key={name} type="hidden" name={name} value={value} />
+    ))}
+    <button class="second">
+      {children}
+      {of ? <span class="unseen">{` ${of}`}</span> : null}
+    </button>
+  </Form>
+);
+
 interface ConfirmationProps {
-  /** The path that the form is sent to. */
   readonly action: string;
   /** The label of the button: what happens, such as "Delete endpoint". */
   readonly button: string;
   /** Whether the action cannot be undone. Defaults to true. */
   readonly isDestructive?: boolean;
-  /** Where "Cancel" leads. */
   readonly cancel: string;
   /** What the action does, and further fields. */
   readonly children: ComponentChildren;
 }
 
-/** Asks before an action. */
 export function Confirmation(props: ConfirmationProps): VNode {
   return (
     <Form action={props.action}>
@@ -267,18 +278,16 @@ interface ConfirmationPageProps extends Omit<ConfirmationProps, 'cancel'> {
   readonly title: string;
   /** The page that the action is about, where "Cancel" leads. */
   readonly parent: NonNullable<Page['parent']>;
-  /** Why the form was not accepted. */
-  readonly problem?: string | undefined;
 }
 
 /** A page that only asks before an action. */
-export function confirmationPage({ title, parent, problem, ...question }: ConfirmationPageProps): Page {
+export function confirmationPage({ title, parent, ...question }: ConfirmationPageProps): Page {
   return {
     title,
     parent,
     content: (
       <>
-        <Problem message={problem} />
+        <FormProblem />
         <Confirmation {...question} cancel={parent.path} />
       </>
     ),

@@ -1,5 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { usePage } from '../page.js';
+import { EXPORT_FORMATS } from '../export-file.js';
 import { localTimeOf } from '../submitted.js';
 import { SelectField, TextField } from './form.js';
 
@@ -7,9 +8,7 @@ import { SelectField, TextField } from './form.js';
 const RESULTS = 'results';
 
 interface FilterFormProps {
-  /** The label of the button. */
   readonly apply?: string;
-  /** The text of the link to the list without filters. */
   readonly clear?: string;
   readonly children: ComponentChildren;
 }
@@ -48,7 +47,6 @@ export function FilterForm({
 }
 
 interface FilterProps {
-  /** The name of the parameter. */
   readonly name: string;
   readonly label: string;
   readonly hint?: string;
@@ -64,7 +62,6 @@ export function Filter(props: FilterProps): VNode {
 }
 
 interface ChoiceProps {
-  /** The name of the parameter. */
   readonly name: string;
   readonly label: string;
   /** What the first option is called, which applies no filter. */
@@ -79,11 +76,9 @@ export function FilterChoice({ all = 'All', options, ...field }: ChoiceProps): V
 }
 
 interface ToolbarProps {
-  /** What the list shows. */
   readonly children: ComponentChildren;
   /** List items with further links. */
   readonly links?: ComponentChildren;
-  /** The path of the export, without the format. */
   readonly exportPath: string;
   /** What an export contains. */
   readonly exportHint: string;
@@ -97,7 +92,7 @@ export function Toolbar({ children, links, exportPath, exportHint }: ToolbarProp
       <p>{children}</p>
       <ul>
         {links}
-        {['csv', 'ndjson'].map((format) => (
+        {EXPORT_FORMATS.map((format) => (
           <li key={format}>
             <a href={pathWith(`${exportPath}/${format}`, query, { cursor: undefined, live: undefined })}>
               {`Export as ${format.toUpperCase()}`}

@@ -13,6 +13,8 @@ function classOf<Row>({ isNumber, isShort }: Column<Row>): string | undefined {
   return [isNumber && 'number', isShort && 'short'].filter(Boolean).join(' ') || undefined;
 }
 
+type Entries = readonly (readonly [name: string, value: ComponentChildren])[];
+
 interface TableProps<Row> {
   /** Read to screen readers; not shown. */
   readonly caption: string;
@@ -54,11 +56,7 @@ export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>): 
 }
 
 /** Names and values of one thing. Entries whose value is null are left out. */
-export function Details({
-  entries,
-}: {
-  readonly entries: readonly (readonly [name: string, value: ComponentChildren])[];
-}): VNode {
+export function Details({ entries }: { readonly entries: Entries }): VNode {
   return (
     <dl>
       {entries
@@ -69,11 +67,7 @@ export function Details({
 }
 
 /** The most important numbers of a page. */
-export function Tiles({
-  entries,
-}: {
-  readonly entries: readonly (readonly [name: string, value: ComponentChildren])[];
-}): VNode {
+export function Tiles({ entries }: { readonly entries: Entries }): VNode {
   return (
     <dl class="tiles">
       {entries.map(([name, value]) => (

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
-import { CursorCodec } from '../../../infrastructure/paging/index.js';
+import { CursorCodec } from '../../../infrastructure/crypto/index.js';
 import { DetectedAccountsService } from '../../detected-accounts/index.js';
 import { MERCHANT_ACCOUNT_STATE, MerchantAccountsService } from '../../merchant-accounts/index.js';
 import { MerchantStatusesService } from '../../merchant-statuses/index.js';

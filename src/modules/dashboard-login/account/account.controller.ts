@@ -11,7 +11,6 @@ import { accountPage, passwordChangedPage, passwordPage } from './account.pages.
 
 const ACCOUNT: PageResponse = { redirectTo: '/account' };
 
-/** The pages of a user's own account. */
 @Controller('account')
 export class AccountController {
   constructor(
@@ -55,7 +54,7 @@ export class AccountController {
   @Get('password')
   @PageRoute({ login: true })
   askPassword(@CurrentActor() { email }: DashboardActor): PageResponse {
-    return passwordPage({ email });
+    return passwordPage(email);
   }
 
   @Post('password')
@@ -67,9 +66,9 @@ export class AccountController {
     const { email } = actor;
     const newPassword = form.get('new_password') ?? '';
     const error = await this.passwordRules.problemWith(newPassword, actor);
-    if (error !== undefined) return passwordPage({ email, error });
+    if (error !== undefined) return passwordPage(email, false, error);
     const isChanged = await this.passwords.change(actor, form.get('current_password') ?? '', newPassword);
-    return isChanged ? { redirectTo: '/account/password/changed' } : passwordPage({ email, isRefused: true });
+    return isChanged ? { redirectTo: '/account/password/changed' } : passwordPage(email, true);
   }
 
   @Get('password/changed')

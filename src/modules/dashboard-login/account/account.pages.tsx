@@ -77,14 +77,7 @@ export function accountPage({ actor, organization, hasSecondFactor, sessions }: 
 /** Logins of one browser that are shown at once; the others fold away. */
 const SHOWN_PER_BROWSER = 2;
 
-interface BrowserSessions {
-  readonly browser: string;
-  readonly newest: readonly DashboardSession[];
-  readonly older: readonly DashboardSession[];
-}
-
-/** Groups sessions, newest first, by browser. */
-function byBrowser(sessions: readonly DashboardSession[]): BrowserSessions[] {
+function byBrowser(sessions: readonly DashboardSession[]) {
   const browsers = [...new Set(sessions.map(({ userAgent }) => browserName(userAgent)))];
   return browsers.map((browser) => {
     const own = sessions.filter(({ userAgent }) => browserName(userAgent) === browser);
@@ -123,13 +116,8 @@ function Sessions({ actor, sessions }: Pick<AccountPageProps, 'actor' | 'session
   );
 }
 
-interface PasswordPageProps {
-  readonly email: string;
-  readonly isRefused?: boolean;
-  readonly error?: string | undefined;
-}
-
-export function passwordPage({ email, isRefused = false, error }: PasswordPageProps): Page {
+/** @param isRefused whether the current password was wrong @param error what is wrong with the new one */
+export function passwordPage(email: string, isRefused = false, error?: string): Page {
   return {
     title: 'Change your password',
     status: isRefused ? 403 : error ? 400 : 200,

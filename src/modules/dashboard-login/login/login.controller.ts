@@ -62,7 +62,7 @@ export class LoginController {
   async askSecondFactor(@Query('next') next: unknown, @Req() request: Request): Promise<PageResponse> {
     const user = await this.sessions.awaitingSecondFactor(sessionTokenOf(request));
     const path = safeRedirectPath(next);
-    return user ? secondFactorPage({ next: path }) : { redirectTo: withNext('/login', path) };
+    return user ? secondFactorPage(path) : { redirectTo: withNext('/login', path) };
   }
 
   @Post('login/second-factor')
@@ -78,10 +78,10 @@ export class LoginController {
     if (!user) return { redirectTo: withNext('/login', next) };
     const code = form.get('code');
     const recoveryCode = form.get('recovery_code');
-    if (code === undefined && recoveryCode === undefined) return secondFactorPage({ next, wrong: 'code' });
+    if (code === undefined && recoveryCode === undefined) return secondFactorPage(next, 'code');
     const proof = recoveryCode === undefined ? { code: code ?? '' } : { recoveryCode };
     const session = await this.login.complete(user, token, proof, loginBrowserOf(request));
-    if (!session) return secondFactorPage({ next, wrong: 'code' in proof ? 'code' : 'recovery code' });
+    if (!session) return secondFactorPage(next, 'code' in proof ? 'code' : 'recovery code');
     setSessionCookie(response, session.token, session.expiresAt);
     return { redirectTo: next };
   }

@@ -55,13 +55,8 @@ export function loginPage({ next, again, email, refused = false, missing }: Logi
   };
 }
 
-interface SecondFactorPageProps {
-  readonly next: string;
-  /** The kind of code that was entered and rejected. */
-  readonly wrong?: 'code' | 'recovery code';
-}
-
-export function secondFactorPage({ next, wrong }: SecondFactorPageProps): Page {
+/** @param wrong the kind of code that was entered and rejected */
+export function secondFactorPage(next: string, wrong?: 'code' | 'recovery code'): Page {
   return {
     title: 'Enter your code',
     status: wrong ? 403 : 200,

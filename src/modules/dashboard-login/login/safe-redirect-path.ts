@@ -1,4 +1,4 @@
-import { parsedUrl } from '../../../infrastructure/urls/index.js';
+import { parsedUrl } from '../../../infrastructure/config/index.js';
 
 /** The page after a login that has no other destination. */
 export const HOME = '/dashboard';

@@ -15,8 +15,7 @@ import {
   hashPassword,
   type DashboardUser,
 } from '../../dashboard-users/index.js';
-import { AccountEmails } from '../account-emails.js';
-import { AccountLog } from '../account-log.js';
+import { AccountEmails, AccountLog } from '../account-emails.js';
 import { KnownBrowsersRepository } from '../browsers/known-browsers.repository.js';
 import type { LoginBrowser } from '../login/login-form.js';
 import { LoginLimits } from '../login/login-limits.js';

@@ -20,7 +20,6 @@ const RESPONSES: Readonly<Record<Redemption, () => PageResponse>> = {
   taken: addressTakenPage,
 };
 
-/** The pages to request a link and to set a password with it. */
 @Controller('password-reset')
 export class PasswordResetController {
   constructor(
@@ -43,7 +42,7 @@ export class PasswordResetController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<PageResponse> {
     const email = emailFromForm(form);
-    if (email === undefined) return resetRequestPage({ missing: true });
+    if (email === undefined) return resetRequestPage(true);
     await this.links.countResetRequest(email, requestOrigin(request));
     response.once('close', () => this.links.sendReset(email));
     return resetRequestedPage();
@@ -53,7 +52,7 @@ export class PasswordResetController {
   @PageRoute({ login: false })
   async show(@Query('token') token: unknown): Promise<PageResponse> {
     const isValid = typeof token === 'string' && (await this.links.userOf(token)) !== null;
-    return isValid ? setPasswordPage({ token }) : invalidLinkPage();
+    return isValid ? setPasswordPage(token) : invalidLinkPage();
   }
 
   @Post('confirm')
@@ -64,7 +63,7 @@ export class PasswordResetController {
     const user = await this.links.userOf(token);
     if (!user) return invalidLinkPage();
     const error = await this.passwordRules.problemWith(password, user);
-    if (error !== undefined) return setPasswordPage({ token, error });
+    if (error !== undefined) return setPasswordPage(token, error);
     return RESPONSES[await this.links.redeem(token, password, loginBrowserOf(request))]();
   }
 

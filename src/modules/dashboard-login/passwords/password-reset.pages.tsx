@@ -2,7 +2,6 @@ import type { VNode } from 'preact';
 import { Form, Link, Notice, TextField, type Page } from '../../../infrastructure/pages/index.js';
 import { MIN_PASSWORD_LENGTH } from '../../dashboard-users/index.js';
 
-/** The field for a new password. */
 export function NewPasswordField({ error }: { readonly error?: string | undefined }): VNode {
   return (
     <TextField
@@ -16,10 +15,10 @@ export function NewPasswordField({ error }: { readonly error?: string | undefine
   );
 }
 
-export function resetRequestPage(props: { readonly missing?: boolean } = {}): Page {
+export function resetRequestPage(isMissing = false): Page {
   return {
     title: 'Reset your password',
-    status: props.missing ? 400 : 200,
+    status: isMissing ? 400 : 200,
     content: (
       <>
         <p>Enter the email address of your account. We’ll send you a link to set a new password.</p>
@@ -29,7 +28,7 @@ export function resetRequestPage(props: { readonly missing?: boolean } = {}): Pa
             label="Email address"
             type="email"
             autocomplete="username"
-            error={props.missing ? 'Enter your email address.' : undefined}
+            error={isMissing ? 'Enter your email address.' : undefined}
           />
           <button>Send link</button>
         </Form>
@@ -55,12 +54,7 @@ export function resetRequestedPage(): Page {
   };
 }
 
-interface SetPasswordPageProps {
-  readonly token: string;
-  readonly error?: string | undefined;
-}
-
-export function setPasswordPage({ token, error }: SetPasswordPageProps): Page {
+export function setPasswordPage(token: string, error?: string): Page {
   return {
     title: 'Set a password',
     status: error ? 400 : 200,

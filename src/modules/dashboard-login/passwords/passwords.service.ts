@@ -10,12 +10,10 @@ import {
   hashPassword,
   matchesHash,
 } from '../../dashboard-users/index.js';
-import { AccountEmails } from '../account-emails.js';
-import { AccountLog } from '../account-log.js';
+import { AccountEmails, AccountLog } from '../account-emails.js';
 import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
 import { PasswordLinksRepository } from './password-links.repository.js';
 
-/** Checks and changes the passwords of users. */
 @Injectable()
 export class PasswordsService {
   private readonly confirmations = this.limits.limit('password-confirmation', {

@@ -13,7 +13,6 @@ import { SecondFactorService } from './second-factor.service.js';
 const LOG_IN_AGAIN: PageResponse = { redirectTo: '/login?next=%2Faccount%2Fsecond-factor%2Fsetup' };
 const STATE: PageResponse = { redirectTo: '/account/second-factor' };
 
-/** The pages to enable and disable the second factor. */
 @Controller('account/second-factor')
 export class SecondFactorController {
   constructor(

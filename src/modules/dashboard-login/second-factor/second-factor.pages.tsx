@@ -6,7 +6,6 @@ import type { SecondFactorSetup, SecondFactorState } from './second-factor.servi
 /** Modules of empty space around a QR code, which cameras need to find it (ISO/IEC 18004). */
 const QUIET_ZONE = 4;
 
-/** The change that was refused because the password was wrong. */
 export type RefusedChange = 'turn off' | 'renew';
 
 /** @param isRequired whether the user has to set it up before anything else */
@@ -49,10 +48,19 @@ function Off(): VNode {
 interface OnProps {
   readonly state: SecondFactorState;
   readonly enabledAt: Date;
-  readonly refused?: RefusedChange | undefined;
+  readonly refused: RefusedChange | undefined;
 }
 
 function On({ state, enabledAt, refused }: OnProps): VNode {
+  const password = (name: string, change: RefusedChange): VNode => (
+    <TextField
+      name={name}
+      label="Your password"
+      type="password"
+      autocomplete="current-password"
+      error={refused === change ? 'This isn’t your password.' : undefined}
+    />
+  );
   return (
     <>
       <p>
@@ -60,49 +68,21 @@ function On({ state, enabledAt, refused }: OnProps): VNode {
       </p>
       <h2>Recovery codes</h2>
       <p>{`You have ${state.recoveryCodesLeft} left. New codes replace all old codes.`}</p>
-      <PasswordForm
-        action="/account/second-factor/recovery-codes"
-        name="password"
-        button="Create new recovery codes"
-        isRefused={refused === 'renew'}
-      />
+      <Form action="/account/second-factor/recovery-codes">
+        {password('password', 'renew')}
+        <button class="second">Create new recovery codes</button>
+      </Form>
       <h2>Turn off</h2>
       <p>
         You will need only your password to log in. Your recovery codes will stop working. This asks for your
         password and not for a code, so that it also works if you have lost your phone and logged in with a
         recovery code.
       </p>
-      <PasswordForm
-        action="/account/second-factor/disable"
-        name="password_to_turn_off"
-        button="Turn off two-factor authentication"
-        isRefused={refused === 'turn off'}
-        isDestructive
-      />
+      <Form action="/account/second-factor/disable">
+        {password('password_to_turn_off', 'turn off')}
+        <button class="danger">Turn off two-factor authentication</button>
+      </Form>
     </>
-  );
-}
-
-interface PasswordFormProps {
-  readonly action: string;
-  readonly name: string;
-  readonly button: string;
-  readonly isRefused: boolean;
-  readonly isDestructive?: boolean;
-}
-
-function PasswordForm({ action, name, button, isRefused, isDestructive = false }: PasswordFormProps): VNode {
-  return (
-    <Form action={action}>
-      <TextField
-        name={name}
-        label="Your password"
-        type="password"
-        autocomplete="current-password"
-        error={isRefused ? 'This isn’t your password.' : undefined}
-      />
-      <button class={isDestructive ? 'danger' : 'second'}>{button}</button>
-    </Form>
   );
 }
 

@@ -5,8 +5,7 @@ import { Sealer, SecretDigest } from '../../../infrastructure/crypto/index.js';
 import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { DashboardUsersRepository, type DashboardUser } from '../../dashboard-users/index.js';
-import { AccountEmails } from '../account-emails.js';
-import { AccountLog } from '../account-log.js';
+import { AccountEmails, AccountLog } from '../account-emails.js';
 import { PasswordsService } from '../passwords/passwords.service.js';
 import { SecondFactorRepository } from './second-factor.repository.js';
 import { generateTotpSecret, totpStepOf, totpUri } from './totp.js';
@@ -65,10 +64,7 @@ export class SecondFactorService {
     return { secret, uri: totpUri(secret, email) };
   }
 
-  /**
-   * @param code from the app
-   * @returns the recovery codes, to be shown once; undefined when the code is wrong
-   */
+  /** @param code from the app @returns the recovery codes, to be shown once; undefined when the code is wrong */
   @Transactional()
   async enable(actor: DashboardActor, code: string): Promise<readonly string[] | undefined> {
     const user = await this.users.lock(actor.userId);
@@ -82,10 +78,7 @@ export class SecondFactorService {
     return codes;
   }
 
-  /**
-   * @returns whether the password was correct
-   * @throws ApiError RATE_LIMIT_EXCEEDED
-   */
+  /** @returns whether the password was correct @throws ApiError RATE_LIMIT_EXCEEDED */
   async disable(actor: DashboardActor, password: string): Promise<boolean> {
     if (!(await this.passwords.confirm(actor, password, 'auth.two_factor_disable'))) return false;
     await this.remove(actor);

@@ -9,12 +9,10 @@ const WINDOW = 1;
 /** Bytes; RFC 4226, section 4, recommends 160 bits. */
 const SECRET_BYTES = 20;
 
-/** Returns a new secret in base32, the encoding that apps use. */
 export function generateTotpSecret(): string {
   return new Secret({ size: SECRET_BYTES }).base32;
 }
 
-/** Returns the URI that the QR code contains. */
 export function totpUri(secret: string, email: string): string {
   return totp(secret, email).toString();
 }

@@ -24,7 +24,6 @@ export class DashboardSession {
   @Column({ type: 'varchar', length: 13 })
   stage!: SessionStage;
 
-  /** When the user logged in. */
   @Column({ name: 'authenticated_at', type: 'timestamptz', precision: 3 })
   authenticatedAt!: Date;
 

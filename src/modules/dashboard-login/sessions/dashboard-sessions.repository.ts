@@ -27,15 +27,9 @@ export class DashboardSessionsRepository {
     });
   }
 
-  /** @returns whether there was such a session */
-  async end(tokenHash: Buffer): Promise<boolean> {
-    const { affected } = await this.transaction.manager.delete(DashboardSession, { tokenHash });
-    return affected === 1;
-  }
-
-  /** @returns whether the user had this session */
-  async endOne(userId: string, id: string): Promise<boolean> {
-    const { affected } = await this.transaction.manager.delete(DashboardSession, { userId, id });
+  /** @returns whether there was such a session; true for only one of several concurrent calls */
+  async end(session: Partial<Pick<DashboardSession, 'tokenHash' | 'userId' | 'id'>>): Promise<boolean> {
+    const { affected } = await this.transaction.manager.delete(DashboardSession, session);
     return affected === 1;
   }
 

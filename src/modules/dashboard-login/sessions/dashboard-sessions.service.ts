@@ -11,7 +11,7 @@ import { Transactional } from '../../../infrastructure/database/index.js';
 import type { RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
 import { DashboardUsersRepository, DashboardUsersService } from '../../dashboard-users/index.js';
-import { AccountLog } from '../account-log.js';
+import { AccountLog } from '../account-emails.js';
 import type { DashboardSession, SessionStage } from './dashboard-session.entity.js';
 import { DashboardSessionsRepository } from './dashboard-sessions.repository.js';
 
@@ -73,7 +73,7 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
 
   /** @returns whether the session existed; true for only one of several concurrent calls */
   async end(token: string): Promise<boolean> {
-    return this.repository.end(sha256(token));
+    return this.repository.end({ tokenHash: sha256(token) });
   }
 
   @Transactional()
@@ -81,15 +81,13 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
     if (await this.end(token)) await this.log.record('auth.logout', actor);
   }
 
-  /** Returns the newest session first. */
   async list(userId: string): Promise<DashboardSession[]> {
     return this.repository.list(userId, this.clock.now());
   }
 
-  /** Ends another session of the user. */
   @Transactional()
   async endOne(actor: DashboardActor, sessionId: string): Promise<void> {
-    if (await this.repository.endOne(actor.userId, sessionId))
+    if (await this.repository.end({ userId: actor.userId, id: sessionId }))
       await this.log.record('auth.session_end', actor);
   }
 

@@ -41,7 +41,7 @@ export class AccessGrantsPagesController {
     @Query('email') email: unknown,
   ): Promise<PageResponse> {
     const value = typeof email === 'string' ? email : undefined;
-    return newGrantPage({ actor, emails: await this.suggestions(actor), email: value });
+    return newGrantPage(actor, await this.suggestions(actor), value);
   }
 
   @Post('new')
@@ -54,16 +54,7 @@ export class AccessGrantsPagesController {
         await this.grants.create(actor, requestFrom(CreateAccessGrantRequest, form, more));
         return { redirectTo: `${GRANTS_PATH}?done=granted` };
       },
-      async (problem) =>
-        newGrantPage({
-          actor,
-          emails: await this.suggestions(actor),
-          email: form.get('email'),
-          role: form.get('role'),
-          reason: form.get('reason'),
-          expiresIn: form.get('expires_in'),
-          problem,
-        }),
+      async () => newGrantPage(actor, await this.suggestions(actor)),
     );
   }
 
@@ -82,7 +73,7 @@ export class AccessGrantsPagesController {
         await this.grants.revoke(actor, id);
         return { redirectTo: `${GRANTS_PATH}?done=revoked` };
       },
-      (problem) => revokePage(grant, problem),
+      () => revokePage(grant),
     );
   }
 

@@ -2,13 +2,12 @@ import { Body, Controller, Get, Param, Post } from '@nestjs/common';
 import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import { Topic } from '../../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
-import { auditAction } from '../../audit-logs/index.js';
+import { recentAdmin } from '../../audit-logs/index.js';
 import { AccessGrantResponse, CreateAccessGrantRequest } from './access-grants.dto.js';
 import { AccessGrantsService } from './access-grants.service.js';
 import { LIST_ACCESS_GRANTS, CREATE_ACCESS_GRANT, REVOKE_ACCESS_GRANT } from './access-grants.docs.js';
 
 const ADMIN = { token: 'none', role: 'admin' } as const;
-const RECENTLY_LOGGED_IN_ADMIN = { ...ADMIN, recentLogin: true } as const;
 
 @Topic('Access grants', 'Higher roles for a limited time. Requires a login.')
 @Controller()
@@ -22,10 +21,7 @@ export class AccessGrantsController {
   }
 
   @Post('access-grants/create')
-  @DashboardOperation(CREATE_ACCESS_GRANT, {
-    ...RECENTLY_LOGGED_IN_ADMIN,
-    action: auditAction('access_grant.create'),
-  })
+  @DashboardOperation(CREATE_ACCESS_GRANT, recentAdmin('access_grant.create'))
   create(
     @CurrentActor() actor: DashboardActor,
     @Body() request: CreateAccessGrantRequest,
@@ -34,10 +30,7 @@ export class AccessGrantsController {
   }
 
   @Post('access-grants/:id/revoke')
-  @DashboardOperation(REVOKE_ACCESS_GRANT, {
-    ...RECENTLY_LOGGED_IN_ADMIN,
-    action: auditAction('access_grant.revoke'),
-  })
+  @DashboardOperation(REVOKE_ACCESS_GRANT, recentAdmin('access_grant.revoke'))
   revoke(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<AccessGrantResponse> {
     return this.grants.revoke(actor, id);
   }

@@ -2,6 +2,7 @@ import { INSUFFICIENT_ROLE, INVALID_FIELD } from '../../../infrastructure/errors
 import {
   withMessages,
   withSharedMessages,
+  uuidParameter,
   type OperationDocument,
 } from '../../../infrastructure/openapi/index.js';
 import { USER_NOT_FOUND } from '../users/user-administration.service.js';
@@ -51,14 +52,7 @@ export const REVOKE_ACCESS_GRANT: OperationDocument = {
     'Ends a grant immediately. Use it when the task is done early. If the grant has already ended, the response is the ' +
     'same and nothing changes. Available to admins and owners; only an owner can revoke `owner`. Audited as ' +
     '`access_grant.revoke`.',
-  pathParameters: {
-    id: {
-      component: 'AccessGrantIdParameter',
-      schema: 'uuid',
-      description: 'The `id` of the grant.',
-      example: EXAMPLE_GRANT_ID,
-    },
-  },
+  pathParameters: { id: uuidParameter('AccessGrantIdParameter', 'The `id` of the grant.', EXAMPLE_GRANT_ID) },
   response: AccessGrantResponse,
   responseDescription: 'The ended grant.',
   responseExample: { revoked_at: '2026-01-31T09:00:00.000Z', active: false },

@@ -7,10 +7,10 @@ import {
   confirmationPage,
   Done,
   EmptyState,
+  FormProblem,
   Form,
   Moment,
   Pagination,
-  Problem,
   RelativeTime,
   SelectField,
   Table,
@@ -54,7 +54,37 @@ export function grantsPage(
         ) : (
           <>
             <p>Users who have, or had, a higher role for a limited time. Grants in force come first.</p>
-            <Grants actor={actor} grants={grants} />
+            <Table
+              caption="Access grants"
+              rows={grants}
+              keyOf={({ id }) => id}
+              columns={[
+                { title: 'User', cell: ({ email }) => email },
+                { title: 'Role', isShort: true, cell: ({ role }) => ROLE_NAMES[role] },
+                { title: 'Status', cell: (grant) => <Status grant={grant} /> },
+                { title: 'Reason', cell: ({ reason }) => reason },
+                {
+                  title: 'Granted',
+                  cell: ({ created_at, created_by }) => (
+                    <>
+                      <RelativeTime time={created_at} /> by {created_by}
+                    </>
+                  ),
+                },
+                {
+                  title: 'Actions',
+                  isShort: true,
+                  cell: ({ id, active, role, email }) =>
+                    active && mayManage(actor, role) ? (
+                      <Allowed operation="revokeAccessGrant">
+                        <ButtonLink to={revokePath(id)} kind="danger" of={`the role of ${email}`}>
+                          Revoke
+                        </ButtonLink>
+                      </Allowed>
+                    ) : null,
+                },
+              ]}
+            />
             <Pagination nextCursor={nextCursor} />
           </>
         )}
@@ -68,45 +98,6 @@ function GrantButton(): VNode {
     <Allowed operation="createAccessGrant">
       <ButtonLink to={NEW_PATH}>Grant a role</ButtonLink>
     </Allowed>
-  );
-}
-
-function Grants(props: {
-  readonly actor: DashboardActor;
-  readonly grants: readonly AccessGrantResponse[];
-}): VNode {
-  return (
-    <Table
-      caption="Access grants"
-      rows={props.grants}
-      keyOf={({ id }) => id}
-      columns={[
-        { title: 'User', cell: ({ email }) => email },
-        { title: 'Role', isShort: true, cell: ({ role }) => ROLE_NAMES[role] },
-        { title: 'Status', cell: (grant) => <Status grant={grant} /> },
-        { title: 'Reason', cell: ({ reason }) => reason },
-        {
-          title: 'Granted',
-          cell: ({ created_at, created_by }) => (
-            <>
-              <RelativeTime time={created_at} /> by {created_by}
-            </>
-          ),
-        },
-        {
-          title: 'Actions',
-          isShort: true,
-          cell: ({ id, active, role, email }) =>
-            active && mayManage(props.actor, role) ? (
-              <Allowed operation="revokeAccessGrant">
-                <ButtonLink to={revokePath(id)} kind="danger" of={`the role of ${email}`}>
-                  Revoke
-                </ButtonLink>
-              </Allowed>
-            ) : null,
-        },
-      ]}
-    />
   );
 }
 
@@ -136,53 +127,41 @@ const LIFETIMES = [
   { value: String(7 * DAY), label: '1 week' },
 ];
 
-export interface NewGrantPageProps {
-  readonly actor: DashboardActor;
-  /** The email addresses that the form suggests. */
-  readonly emails: readonly string[];
-  readonly email?: string | undefined;
-  readonly role?: string | undefined;
-  readonly reason?: string | undefined;
-  readonly expiresIn?: string | undefined;
-  /** Why the form was not accepted. */
-  readonly problem?: string;
-}
-
-export function newGrantPage(props: NewGrantPageProps): Page {
-  const roles = GRANTED_ROLES.filter((role) => mayManage(props.actor, role)).toReversed();
+/** @param emails suggested addresses @param email the chosen one */
+export function newGrantPage(actor: DashboardActor, emails: readonly string[], email?: string): Page {
+  const roles = GRANTED_ROLES.filter((role) => mayManage(actor, role)).toReversed();
   return {
     title: 'Grant a role for a limited time',
     parent: GRANTS,
     content: (
       <>
-        <Problem message={props.problem} />
+        <FormProblem />
         <Form action={NEW_PATH}>
           <TextField
             name="email"
             label="User"
             hint="The email address of a user of your organization. You cannot choose yourself."
             type="email"
-            value={props.email}
-            suggestions={props.emails}
+            value={email}
+            suggestions={emails}
           />
           <SelectField
             name="role"
             label="Role"
             options={roles.map((value) => ({ value, label: ROLE_NAMES[value] }))}
-            value={props.role ?? 'admin'}
+            value="admin"
           />
           <SelectField
             name="expires_in"
             label="For"
             hint="You can revoke the role earlier."
             options={LIFETIMES}
-            value={props.expiresIn ?? String(DAY)}
+            value={String(DAY)}
           />
           <TextField
             name="reason"
             label="Reason"
             hint="For later review, such as “Covers for Grace this week”"
-            value={props.reason}
             maxLength={256}
           />
           <button>Grant role</button>
@@ -192,14 +171,12 @@ export function newGrantPage(props: NewGrantPageProps): Page {
   };
 }
 
-/** @param problem why the grant was not revoked */
-export function revokePage({ id, email, role, expires_at }: AccessGrantResponse, problem?: string): Page {
+export function revokePage({ id, email, role, expires_at }: AccessGrantResponse): Page {
   return confirmationPage({
     title: `Revoke the role of ${email}?`,
     parent: GRANTS,
     action: revokePath(id),
     button: 'Revoke role',
-    problem,
     children: (
       <p>
         The user has the role {ROLE_NAMES[role]} until <Moment time={expires_at} />. If you revoke it, they

@@ -21,10 +21,8 @@ export const ACCESS_GRANT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT
 export const ONLY_OWNERS_GRANT_OWNER = 'Only an owner may grant or revoke the role owner.';
 export const CANNOT_GRANT_TO_YOURSELF = 'You cannot grant access to yourself.';
 export const ROLE_ALREADY_SUFFICIENT = 'The user already has this role or a higher one.';
-/** Maximum number of grants in a list. */
 export const MAX_GRANTS = 200;
 
-/** Manages privileged access: a higher role for a limited time and with a reason. */
 @Injectable()
 export class AccessGrantsService {
   constructor(

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
 import type { DashboardRole } from '../../../infrastructure/auth/index.js';
 
-/** A user of the dashboard of one organization. */
 @Entity({ name: 'dashboard_user' })
 @Check('dashboard_user_role_check', `role IN ('owner', 'admin', 'member', 'viewer')`)
 @Unique('dashboard_user_organization_email_key', ['organizationId', 'email'])

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { IsNull, LessThan, Not } from 'typeorm';
-import { Transaction, unlessDuplicate, violatesUnique } from '../../../infrastructure/database/index.js';
+import { Transaction, violatesUnique } from '../../../infrastructure/database/index.js';
 import { DashboardUser } from './dashboard-user.entity.js';
 
 /** The email belongs to another user, of this organization or another. */
@@ -13,8 +13,9 @@ export class DashboardUsersRepository {
 
   /** @returns false when the email is taken: by a user of the organization, or by any user with a password */
   async add(user: DashboardUser): Promise<boolean> {
-    return unlessDuplicate(
-      () => this.transaction.manager.insert(DashboardUser, user),
+    return this.transaction.insertNew(
+      DashboardUser,
+      user,
       'dashboard_user_email_key',
       'dashboard_user_organization_email_key',
     );

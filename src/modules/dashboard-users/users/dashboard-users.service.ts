@@ -6,8 +6,7 @@ import { Clock } from '../../../infrastructure/time/index.js';
 import { validateName } from '../../../infrastructure/validation/index.js';
 import { newUser, type DashboardUser } from './dashboard-user.entity.js';
 import { DashboardUsersRepository } from './dashboard-users.repository.js';
-import { generatePassword, hashPassword } from './password.js';
-import { PasswordRules } from './password-rules.js';
+import { generatePassword, hashPassword, PasswordRules } from './password-rules.js';
 import { PrincipalsBatch } from './principals.batch.js';
 
 /** Far more than the 1,000 users that an organization can have through the dashboard. */

@@ -61,7 +61,7 @@ export class UsersPagesController {
         const { id } = await this.users.invite(actor, requestFrom(CreateUserRequest, form));
         return { redirectTo: `${userPath(id)}?done=invited` };
       },
-      (problem) => inviteUserPage(actor, form, problem),
+      () => inviteUserPage(actor),
     );
   }
 
@@ -96,7 +96,7 @@ export class UsersPagesController {
         await this.users.update(actor, id, requestFrom(UpdateUserRequest, form));
         return { redirectTo: `${userPath(id)}?done=changed` };
       },
-      (problem) => changeUserPage(user, actor, form, problem),
+      () => changeUserPage(user, actor),
     );
   }
 
@@ -149,7 +149,7 @@ export class UsersPagesController {
         const path = action === 'remove' ? USERS_PATH : userPath(id);
         return { redirectTo: `${path}?done=${action}` };
       },
-      (problem) => confirmUserPage(user, action, problem),
+      () => confirmUserPage(user, action),
     );
   }
 }

@@ -2,13 +2,10 @@ import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/commo
 import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import { Topic } from '../../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
-import { auditAction } from '../../audit-logs/index.js';
+import { recentAdmin } from '../../audit-logs/index.js';
 import { UserAdministrationService } from './user-administration.service.js';
 import { CreateUserRequest, UpdateUserRequest, UserResponse } from './users.dto.js';
 import { LIST_USERS, CREATE_USER, UPDATE_USER, DELETE_USER } from './users.docs.js';
-
-/** Required for operations that decide who can get access. */
-const RECENTLY_LOGGED_IN_ADMIN = { token: 'none', role: 'admin', recentLogin: true } as const;
 
 @Topic('Users', 'The users of the dashboard. Requires a login.')
 @Controller()
@@ -22,13 +19,13 @@ export class UsersController {
   }
 
   @Post('users/create')
-  @DashboardOperation(CREATE_USER, { ...RECENTLY_LOGGED_IN_ADMIN, action: auditAction('user.add') })
+  @DashboardOperation(CREATE_USER, recentAdmin('user.add'))
   create(@CurrentActor() actor: DashboardActor, @Body() request: CreateUserRequest): Promise<UserResponse> {
     return this.users.invite(actor, request);
   }
 
   @Patch('users/:id')
-  @DashboardOperation(UPDATE_USER, { ...RECENTLY_LOGGED_IN_ADMIN, action: auditAction('user.update') })
+  @DashboardOperation(UPDATE_USER, recentAdmin('user.update'))
   update(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
@@ -38,7 +35,7 @@ export class UsersController {
   }
 
   @Delete('users/:id')
-  @DashboardOperation(DELETE_USER, { ...RECENTLY_LOGGED_IN_ADMIN, action: auditAction('user.remove') })
+  @DashboardOperation(DELETE_USER, recentAdmin('user.remove'))
   remove(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<UserResponse> {
     return this.users.remove(actor, id);
   }

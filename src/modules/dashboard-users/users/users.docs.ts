@@ -2,6 +2,7 @@ import { INSUFFICIENT_ROLE, INVALID_FIELD } from '../../../infrastructure/errors
 import {
   withMessages,
   withSharedMessages,
+  uuidParameter,
   type OperationDocument,
 } from '../../../infrastructure/openapi/index.js';
 import {
@@ -20,14 +21,7 @@ import {
 import { CreateUserRequest, EXAMPLE_USER_ID, UpdateUserRequest, UserResponse } from './users.dto.js';
 
 const ONLY_OWNERS = withSharedMessages('OnlyOwners', INSUFFICIENT_ROLE, OWNERS_ONLY);
-const ID = {
-  id: {
-    component: 'UserIdParameter',
-    schema: 'uuid',
-    description: 'The `id` of the user.',
-    example: EXAMPLE_USER_ID,
-  },
-} as const;
+const ID = { id: uuidParameter('UserIdParameter', 'The `id` of the user.', EXAMPLE_USER_ID) };
 
 export const LIST_USERS: OperationDocument = {
   operationId: 'listUsers',

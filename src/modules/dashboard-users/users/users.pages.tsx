@@ -4,7 +4,6 @@ import {
   type DashboardActor,
   type DashboardRole,
 } from '../../../infrastructure/auth/index.js';
-import type { FormFields } from '../../../infrastructure/http/index.js';
 import {
   Allowed,
   Badge,
@@ -15,9 +14,9 @@ import {
   EmptyState,
   FilterForm,
   Form,
+  FormProblem,
   Moment,
   Pagination,
-  Problem,
   RelativeTime,
   Results,
   SelectField,
@@ -50,7 +49,7 @@ export function statusOf({ disabled, invitation_pending: invited }: UserResponse
   return disabled ? 'disabled' : invited ? 'invited' : 'active';
 }
 
-export interface UsersPageProps {
+interface UsersPageProps {
   readonly users: readonly UserResponse[];
   /** The number of users that match the filters, on all pages. */
   readonly found: number;
@@ -59,8 +58,7 @@ export interface UsersPageProps {
   readonly nextCursor: string | null;
 }
 
-export function usersPage(props: UsersPageProps): Page {
-  const { found, all, nextCursor } = props;
+export function usersPage({ users, found, all, lastLogins, nextCursor }: UsersPageProps): Page {
   return {
     title: USERS.title,
     actions: (
@@ -80,7 +78,22 @@ export function usersPage(props: UsersPageProps): Page {
           ) : (
             <>
               <p>{found === all ? counted(all) : `${found} of ${counted(all)}`}</p>
-              <Users {...props} />
+              <Table
+                caption="Users"
+                rows={users}
+                keyOf={({ id }) => id}
+                columns={[
+                  { title: 'Name', cell: ({ id, name }) => <a href={userPath(id)}>{name}</a> },
+                  { title: 'Email', cell: ({ email }) => email },
+                  { title: 'Role', isShort: true, cell: ({ role }) => ROLE_NAMES[role] },
+                  { title: 'Status', cell: (user) => <Status user={user} /> },
+                  { title: 'Two-factor', cell: (user) => secondFactorOf(user) },
+                  {
+                    title: 'Last login',
+                    cell: (user) => <LastLogin user={user} time={lastLogins.get(user.id)} />,
+                  },
+                ]}
+              />
               <Pagination nextCursor={nextCursor} />
             </>
           )}
@@ -122,24 +135,6 @@ function UserFilters(): VNode {
   );
 }
 
-function Users({ users, lastLogins }: UsersPageProps): VNode {
-  return (
-    <Table
-      caption="Users"
-      rows={users}
-      keyOf={({ id }) => id}
-      columns={[
-        { title: 'Name', cell: ({ id, name }) => <a href={userPath(id)}>{name}</a> },
-        { title: 'Email', cell: ({ email }) => email },
-        { title: 'Role', isShort: true, cell: ({ role }) => ROLE_NAMES[role] },
-        { title: 'Status', cell: (user) => <Status user={user} /> },
-        { title: 'Two-factor', cell: (user) => secondFactorOf(user) },
-        { title: 'Last login', cell: (user) => <LastLogin user={user} time={lastLogins.get(user.id)} /> },
-      ]}
-    />
-  );
-}
-
 function Status({ user }: { readonly user: UserResponse }): VNode {
   const [name, tone] = STATUSES[statusOf(user)];
   return <Badge tone={tone}>{name}</Badge>;
@@ -151,13 +146,11 @@ function LastLogin(props: { readonly user: UserResponse; readonly time: Date | u
   return <>{props.user.invitation_pending ? 'Never' : 'None in the last year'}</>;
 }
 
-function roleOptions(
-  roles: readonly DashboardRole[],
-): { readonly value: DashboardRole; readonly label: string }[] {
+function roleOptions(roles: readonly DashboardRole[]) {
   return roles.map((value) => ({ value, label: ROLE_NAMES[value] }));
 }
 
-export interface UserPageProps {
+interface UserPageProps {
   readonly user: UserResponse;
   readonly actor: DashboardActor;
   /** The access grant in force, if the user has one. */
@@ -186,7 +179,15 @@ export function userPage(props: UserPageProps): Page {
             ['Email', user.email],
             ['Status', <Status key="status" user={user} />],
             ['Role', roleInWords(user.role)],
-            ['Temporary role', grant ? <Grant key="grant" grant={grant} /> : null],
+            [
+              'Temporary role',
+              grant ? (
+                <>
+                  {ROLE_NAMES[grant.role]} until <Moment time={grant.expires_at} />,{' '}
+                  <a href="/dashboard/access-grants">see access grants</a>
+                </>
+              ) : null,
+            ],
             ['Two-factor authentication', secondFactorOf(user)],
             ['Last login', <LastLogin key="login" user={user} time={lastLogin} />],
             ['Added', <Added key="added" user={user} />],
@@ -218,15 +219,6 @@ function Added({ user }: { readonly user: UserResponse }): VNode {
       <a href="/dashboard/audit-log?action=user.add">See who added users</a>
       {' · '}
       <a href={`/dashboard/audit-log?actor=${encodeURIComponent(user.email)}`}>See what this user did</a>
-    </>
-  );
-}
-
-function Grant({ grant }: { readonly grant: AccessGrantResponse }): VNode {
-  return (
-    <>
-      {ROLE_NAMES[grant.role]} until <Moment time={grant.expires_at} />,{' '}
-      <a href="/dashboard/access-grants">see access grants</a>
     </>
   );
 }
@@ -268,22 +260,18 @@ function UserButtons({ user, actor }: UserPageProps): VNode {
   );
 }
 
-/**
- * @param form the form that was not accepted
- * @param problem why it was not accepted
- */
-export function inviteUserPage(actor: DashboardActor, form?: FormFields, problem?: string): Page {
+export function inviteUserPage(actor: DashboardActor): Page {
   return {
     title: 'Invite a user',
     parent: USERS,
     content: (
       <>
-        <Problem message={problem} />
+        <FormProblem />
         <p>The user gets an email with a link to set a password. The link is valid for 7 days.</p>
         <Form action={INVITE_PATH}>
-          <TextField name="email" label="Email address" type="email" value={form?.get('email')} />
-          <TextField name="name" label="Name" value={form?.get('name')} maxLength={256} />
-          <RoleField actor={actor} value={form?.get('role') ?? 'viewer'} />
+          <TextField name="email" label="Email address" type="email" />
+          <TextField name="name" label="Name" maxLength={256} />
+          <RoleField actor={actor} value="viewer" />
           <button>Send invitation</button>
         </Form>
         <RoleRights />
@@ -309,30 +297,21 @@ function RoleRights(): VNode {
   );
 }
 
-/**
- * @param form the form that was not accepted
- * @param problem why it was not accepted
- */
-export function changeUserPage(
-  user: UserResponse,
-  actor: DashboardActor,
-  form?: FormFields,
-  problem?: string,
-): Page {
+export function changeUserPage(user: UserResponse, actor: DashboardActor): Page {
   const isSelf = user.id === actor.userId;
   return {
     title: `Change ${user.name}`,
     parent: { title: user.name, path: userPath(user.id) },
     content: (
       <>
-        <Problem message={problem} />
+        <FormProblem />
         <Form action={userPath(user.id, 'change')}>
-          <TextField name="name" label="Name" value={form?.get('name') ?? user.name} maxLength={256} />
+          <TextField name="name" label="Name" value={user.name} maxLength={256} />
           {isSelf ? (
             <p>You cannot change your own role. Ask another admin or owner.</p>
           ) : (
             <>
-              <RoleField actor={actor} value={form?.get('role') ?? user.role} />
+              <RoleField actor={actor} value={user.role} />
               <p>With a new role, the user has to approve their devices again.</p>
             </>
           )}
@@ -362,8 +341,7 @@ const ACTIONS: Readonly<Record<UserAction, { readonly word: string; readonly eff
   },
 };
 
-/** @param problem why the action was not possible */
-export function confirmUserPage(user: UserResponse, action: UserAction, problem?: string): Page {
+export function confirmUserPage(user: UserResponse, action: UserAction): Page {
   const { word, effect } = ACTIONS[action];
   return confirmationPage({
     title: `${word} ${user.name}?`,
@@ -371,7 +349,6 @@ export function confirmUserPage(user: UserResponse, action: UserAction, problem?
     action: userPath(user.id, action),
     button: `${word} user`,
     isDestructive: action !== 'enable',
-    problem,
     children: (
       <>
         <p>

@@ -81,7 +81,6 @@ export class DeviceApprovalsService {
     return enteredInSession === sessionIdOf(actor);
   }
 
-  /** Returns the user code as the device shows it. */
   userCodeOf({ id, userCodeSealed }: DeviceAuthorization): string {
     return formatUserCode(this.sealer.open(userCodeSealed, ownerOfUserCode(id)));
   }

@@ -61,7 +61,6 @@ export class DeviceAuthorization {
   @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
   expiresAt!: Date;
 
-  /** The device's IP address. */
   @Column({ type: 'text' })
   ip!: string;
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { DashboardPrincipal } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import { Transaction, unlessDuplicate } from '../../../infrastructure/database/index.js';
+import { Transaction } from '../../../infrastructure/database/index.js';
 import { TOKEN_LIFETIME } from '../tokens/key-schedule.js';
 import { DeviceAuthorization, type DeviceAuthorizationStatus } from './device-authorization.entity.js';
 
@@ -14,7 +14,6 @@ export interface Visibility {
   readonly environment: PlatformEnvironment | undefined;
 }
 
-/** A device that has access. */
 export interface DeviceAccess extends Pick<
   DeviceAuthorization,
   'id' | 'clientId' | 'environment' | 'ip' | 'userAgent' | 'redeemedAt'
@@ -44,8 +43,9 @@ export class DeviceAuthorizationsRepository {
 
   /** Inserts a device authorization. @returns false if another pending device authorization uses the same user code */
   async add(authorization: DeviceAuthorization): Promise<boolean> {
-    return unlessDuplicate(
-      () => this.transaction.manager.insert(DeviceAuthorization, authorization),
+    return this.transaction.insertNew(
+      DeviceAuthorization,
+      authorization,
       'device_authorization_user_code_key',
     );
   }
@@ -87,7 +87,7 @@ export class DeviceAuthorizationsRepository {
     { status, userId, sessionId, accessVersion }: Decision,
     now: Date,
   ): Promise<boolean> {
-    const [, count] = await this.transaction.manager.query<[unknown, number]>(
+    const count = await this.transaction.change(
       `UPDATE device_authorization SET status = $3, user_id = $4, decided_at = $2, access_version = $6
         WHERE id = $1 AND status = 'pending' AND expires_at > $2 AND entered_in_session = $5`,
       [id, now, status, userId, sessionId, accessVersion],

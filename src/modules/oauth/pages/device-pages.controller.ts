@@ -6,6 +6,7 @@ import { FormBody, PageRoute, type PageResponse } from '../../../infrastructure/
 import { ApiClientDirectory } from '../../api-clients/index.js';
 import { DeviceApprovalsService } from '../authorizations/device-approvals.service.js';
 import type { DeviceAuthorization } from '../authorizations/device-authorization.entity.js';
+import type { Decision } from '../authorizations/device-authorizations.repository.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
 import { codePage, confirmationPage, resultPage, unknownRequestPage } from './device.pages.js';
 
@@ -14,7 +15,10 @@ const ENTER_CODE: PageResponse = { redirectTo: '/device' };
 /** Number of characters of a code that the page shows again. */
 const SHOWN_CODE_LENGTH = 20;
 
-const DECISIONS = { approve: 'approved', deny: 'denied' } as const;
+const DECISIONS: ReadonlyMap<string, Decision['status']> = new Map([
+  ['approve', 'approved'],
+  ['deny', 'denied'],
+]);
 
 /** The pages on which a user approves or declines a device (RFC 8628, section 3.3). */
 @Controller('device')
@@ -79,12 +83,10 @@ export class DevicePagesController {
   }
 }
 
-function decisionIn(form: FormFields): 'approved' | 'denied' {
-  const decision = form.get('decision');
-  if (decision !== 'approve' && decision !== 'deny') {
-    throw INVALID_FIELD.error('The decision is missing. Go back and choose again.');
-  }
-  return DECISIONS[decision];
+function decisionIn(form: FormFields): Decision['status'] {
+  const decision = DECISIONS.get(form.get('decision') ?? '');
+  if (!decision) throw INVALID_FIELD.error('The decision is missing. Go back and choose again.');
+  return decision;
 }
 
 function outcomeOf({ status }: DeviceAuthorization): 'approved' | 'denied' | 'expired' {

@@ -11,14 +11,11 @@ import {
 } from '../../../infrastructure/pages/index.js';
 import type { DeviceAuthorization } from '../authorizations/device-authorization.entity.js';
 
-/** A request as it is shown to the user who decides. */
 export interface DeviceRequestView extends DeviceAuthorization {
   readonly userCode: string;
-  /** The name of the API client. */
   readonly clientName: string;
 }
 
-/** The outcome of a request as it is shown to a user. */
 export interface DeviceResultView {
   readonly outcome: 'approved' | 'denied' | 'expired';
   readonly decidedByAnotherUser: boolean;
@@ -40,7 +37,6 @@ const SCOPES: Readonly<Record<Scope, string>> = {
   'webhook_endpoints:write': 'Create, update, and delete webhook endpoints',
 };
 
-/** The page where a user enters the code that the device shows. */
 export function codePage(userCode: string, isUnknown = false): PageResponse {
   return {
     title: 'Connect a device',
@@ -123,7 +119,6 @@ export function confirmationPage(request: DeviceRequestView): PageResponse {
   };
 }
 
-/** The page that shows the outcome of a request. */
 export function resultPage({ outcome, decidedByAnotherUser }: DeviceResultView): PageResponse {
   const { title, kind, text } = RESULTS[outcome];
   return {

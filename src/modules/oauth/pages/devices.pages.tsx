@@ -38,7 +38,40 @@ export function devicesPage(
               Programs that act for you. Access ends by itself after 15 minutes. End it now if you don’t know
               a program or no longer use it.
             </p>
-            <Devices devices={devices} clientNames={clientNames} />
+            <Table
+              caption="Devices"
+              rows={devices}
+              keyOf={({ id }) => id}
+              columns={[
+                { title: 'Program', cell: ({ userAgent }) => userAgent || 'Unknown' },
+                {
+                  title: 'API client',
+                  cell: ({ clientId, environment }) => (
+                    <span>
+                      {clientNames.get(clientId)}{' '}
+                      <span class={`environment ${environment}`}>{environment}</span>
+                      <br />
+                      <code>{clientId}</code>
+                    </span>
+                  ),
+                },
+                { title: 'IP address', cell: ({ ip }) => ip },
+                { title: 'Approved', cell: ({ decidedAt }) => <RelativeTime time={decidedAt} /> },
+                { title: 'Access ends', cell: ({ redeemedAt }) => <End redeemedAt={redeemedAt} /> },
+                {
+                  title: 'Actions',
+                  cell: ({ id, userAgent }) => (
+                    <ActionButton
+                      action={DEVICES_PATH}
+                      fields={{ device: id }}
+                      of={`the access of ${userAgent}`}
+                    >
+                      End
+                    </ActionButton>
+                  ),
+                },
+              ]}
+            />
           </>
         )}
       </>
@@ -48,44 +81,6 @@ export function devicesPage(
 
 function ConnectButton(): VNode {
   return <ButtonLink to="/device">Connect a device</ButtonLink>;
-}
-
-function Devices(props: {
-  readonly devices: readonly DeviceAccess[];
-  readonly clientNames: ReadonlyMap<string, string>;
-}): VNode {
-  return (
-    <Table
-      caption="Devices"
-      rows={props.devices}
-      keyOf={({ id }) => id}
-      columns={[
-        { title: 'Program', cell: ({ userAgent }) => userAgent || 'Unknown' },
-        {
-          title: 'API client',
-          cell: ({ clientId, environment }) => (
-            <span>
-              {props.clientNames.get(clientId)}{' '}
-              <span class={`environment ${environment}`}>{environment}</span>
-              <br />
-              <code>{clientId}</code>
-            </span>
-          ),
-        },
-        { title: 'IP address', cell: ({ ip }) => ip },
-        { title: 'Approved', cell: ({ decidedAt }) => <RelativeTime time={decidedAt} /> },
-        { title: 'Access ends', cell: ({ redeemedAt }) => <End redeemedAt={redeemedAt} /> },
-        {
-          title: 'Actions',
-          cell: ({ id, userAgent }) => (
-            <ActionButton action={DEVICES_PATH} fields={{ device: id }} of={`the access of ${userAgent}`}>
-              End
-            </ActionButton>
-          ),
-        },
-      ]}
-    />
-  );
 }
 
 function End({ redeemedAt }: Pick<DeviceAccess, 'redeemedAt'>): VNode {

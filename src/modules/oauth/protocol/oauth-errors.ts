@@ -25,7 +25,6 @@ export const OAUTH_ERROR_CODES = [
 ] as const;
 export type OAuthErrorCode = (typeof OAUTH_ERROR_CODES)[number];
 
-/** An error with an OAuth error code of its own. */
 export class OAuthError extends ApiError {
   constructor(
     kind: ErrorKind,

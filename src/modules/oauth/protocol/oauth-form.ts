@@ -13,23 +13,22 @@ export type FormParameters = Readonly<Record<string, string>>;
  * Injects the form sent by a public client (RFC 8252, section 8.4). Credentials are rejected, because the client
  * probably called the wrong endpoint and should stop sending them.
  */
-export const PublicForm = createParamDecorator(async (_data: unknown, context: ExecutionContext) => {
-  const request = context.switchToHttp().getRequest<Request>();
-  if (request.headers.authorization !== undefined) {
+export const PublicForm = createParamDecorator((_data: unknown, context: ExecutionContext) => {
+  const { headers } = context.switchToHttp().getRequest<Request>();
+  if (headers.authorization !== undefined)
     throw INVALID_REQUEST.error('This endpoint takes no Authorization header.');
-  }
-  return readOAuthForm(request, context.switchToHttp().getResponse<Response>());
+  return readOAuthForm(context);
 });
 
 /** Injects the form sent by an authenticated client. */
-export const ConfidentialForm = createParamDecorator((_data: unknown, context: ExecutionContext) => {
-  const http = context.switchToHttp();
-  return readOAuthForm(http.getRequest<Request>(), http.getResponse<Response>());
-});
+export const ConfidentialForm = createParamDecorator((_data: unknown, context: ExecutionContext) =>
+  readOAuthForm(context),
+);
 
 /** Rejects repeated parameters (RFC 6749, section 3.2). */
-async function readOAuthForm(request: Request, response: Response): Promise<FormParameters> {
-  const form = await readForm(request, response);
+async function readOAuthForm(context: ExecutionContext): Promise<FormParameters> {
+  const http = context.switchToHttp();
+  const form = await readForm(http.getRequest<Request>(), http.getResponse<Response>());
   if (form.repeated !== undefined)
     throw INVALID_REQUEST.error('A parameter of the form is given more than once.');
   return form.parameters;

@@ -1,5 +1,6 @@
 import {
   applyDecorators,
+  Catch,
   HttpCode,
   UseFilters,
   UseGuards,
@@ -14,19 +15,82 @@ import {
   PAYLOAD_TOO_LARGE,
   RATE_LIMIT_EXCEEDED,
   SERVICE_UNAVAILABLE,
+  type ApiError,
 } from '../../../infrastructure/errors/index.js';
+import { ExceptionFilter } from '../../../infrastructure/http/index.js';
 import {
   DocumentedOperation,
+  EnumProperty,
+  ErrorResponse,
+  IntegerProperty,
+  TextProperty,
   withSharedMessages,
   type ErrorBodyDocument,
   type OperationDocument,
 } from '../../../infrastructure/openapi/index.js';
 import type { RateLimit } from '../../../infrastructure/rate-limiting/index.js';
+import { enumeration } from '../../../infrastructure/schemas/index.js';
 import { RateLimitGuard } from '../../../infrastructure/surfaces/index.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
-import { oauthBodyOf, OAuthExceptionFilter } from './oauth-exception.filter.js';
-import { UNSUPPORTED_ENCODING } from './oauth-errors.js';
-import { OAuthErrorResponse } from './oauth-error-response.js';
+import { OAUTH_ERROR_CODES, OAuthError, UNSUPPORTED_ENCODING, type OAuthErrorCode } from './oauth-errors.js';
+
+/** The OAuth codes of errors that are not specific to OAuth. */
+const CODE_OF_STATUS: Readonly<Record<number, OAuthErrorCode>> = {
+  401: 'invalid_client',
+  429: 'slow_down',
+  500: 'server_error',
+  503: 'temporarily_unavailable',
+};
+
+/** RFC 6749, section 5.2, allows only printable ASCII without quotes and backslashes. */
+const FORBIDDEN_IN_DESCRIPTION = /[^\x20-\x21\x23-\x5b\x5d-\x7e]/g;
+
+/** Sends the errors of the OAuth endpoints with the fields that OAuth clients need besides those of this API. */
+@Catch()
+class OAuthExceptionFilter extends ExceptionFilter {
+  protected override bodyOf(error: ApiError): object {
+    return oauthBodyOf(error);
+  }
+}
+
+/**
+ * Returns a body with the fields of OAuth (RFC 6749, section 5.2) and those of every error of this API. OAuth
+ * clients stop polling when `error` is missing.
+ */
+export function oauthBodyOf(error: ApiError): object {
+  const { oauthCode, interval } = error instanceof OAuthError ? error : { oauthCode: undefined };
+  return {
+    error: oauthCode ?? CODE_OF_STATUS[error.status] ?? 'invalid_request',
+    error_description: error.message.replaceAll(FORBIDDEN_IN_DESCRIPTION, ''),
+    ...(interval === undefined ? {} : { interval }),
+    ...error.body,
+  };
+}
+
+const OAUTH_ERROR_CODE = enumeration('OAuthErrorCode', OAUTH_ERROR_CODES, 'An error code of OAuth 2.0.');
+
+/** The error body of the OAuth endpoints. */
+class OAuthErrorResponse extends ErrorResponse {
+  @EnumProperty(
+    OAUTH_ERROR_CODE,
+    'The OAuth error code. Standard OAuth clients branch on this value.',
+    'authorization_pending',
+  )
+  error!: string;
+
+  @TextProperty(
+    'Message for people, like `error_message`.',
+    'The user has not decided yet. Poll again after the interval.',
+  )
+  error_description!: string;
+
+  @IntegerProperty('Seconds to wait between polls from now on. Only present if a poll came too early.', 10, {
+    required: false,
+    minimum: 5,
+    maximum: 30,
+  })
+  interval?: number;
+}
 
 interface OAuthChecks {
   /** Basic credentials, checked before the rate limit; without them, a client only identifies itself. */

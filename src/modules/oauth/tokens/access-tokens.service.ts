@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { errors, jwtVerify, SignJWT, type JWTHeaderParameters } from 'jose';
 import { LRUCache } from 'lru-cache';
-import type { DashboardRole, Scope } from '../../../infrastructure/auth/index.js';
+import type { DashboardPrincipal, DashboardRole, Scope } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { sha256 } from '../../../infrastructure/crypto/index.js';
 import { PublicAddress } from '../../../infrastructure/http/index.js';
@@ -13,17 +13,12 @@ import { TOKEN_ALGORITHMS } from './token-signing-key.entity.js';
 /** RFC 9068, section 2.1: prevents other JWTs of the service from being used as access tokens. */
 const TYPE = 'at+jwt';
 
-/** The user, client and scopes that an access token is issued for. */
-export interface AccessTokenGrant {
+export interface AccessTokenGrant extends DashboardPrincipal {
   /** The ID of the device authorization, so that the token can be revoked without knowing it. */
   readonly tokenId: string;
-  readonly userId: string;
-  readonly organizationId: string;
-  readonly role: DashboardRole;
   readonly clientId: string;
   readonly environment: PlatformEnvironment;
   readonly scopes: readonly Scope[];
-  readonly accessVersion: number;
 }
 
 /** The claims of an access token (RFC 9068, section 2.2). */

@@ -10,7 +10,6 @@ import { DashboardUsersService } from '../../dashboard-users/index.js';
 import { AccessTokensService, type AccessTokenClaims } from './access-tokens.service.js';
 import { RevokedAccessTokensRepository } from './revoked-access-tokens.repository.js';
 
-/** The claims of a valid token, with its user. */
 export interface ActiveAccessToken {
   readonly claims: AccessTokenClaims;
   /** With the current role, which may have changed since the token was issued. */

@@ -32,11 +32,7 @@ export function signingKey<Key extends Times>(keys: readonly Key[], now: Date): 
   return keys.find(({ signsFrom }) => signsFrom <= now) ?? keys.at(-1);
 }
 
-/**
- * Returns the keys that have been obsolete (not published anymore) for more than a day.
- *
- * @param keys newest first
- */
+/** Returns the keys that have been obsolete (not published anymore) for more than a day. @param keys newest first */
 export function deletableKeys<Key extends Times>(keys: readonly Key[], now: Date): Key[] {
   return keys.filter((_key, index) => isObsolete(keys[index - 1], now, DAY));
 }

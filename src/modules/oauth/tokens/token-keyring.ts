@@ -5,7 +5,6 @@ import { signingKey } from './key-schedule.js';
 import type { TokenAlgorithm, TokenSigningKey } from './token-signing-key.entity.js';
 import { TokenSigningKeysService } from './token-signing-keys.service.js';
 
-/** A key that is imported and ready for use. */
 export interface ImportedKey {
   readonly kid: string;
   readonly algorithm: TokenAlgorithm;
@@ -32,7 +31,6 @@ export class TokenKeyring {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns the key that signs tokens now. */
   async signer(): Promise<ImportedKey> {
     if (this.age() > CACHED_FOR) await this.load();
     const key = signingKey(this.keys, this.clock.now());

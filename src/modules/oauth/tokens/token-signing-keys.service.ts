@@ -1,21 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { Cron } from '@nestjs/schedule';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { Sealer } from '../../../infrastructure/crypto/index.js';
-import { Transactional } from '../../../infrastructure/database/index.js';
+import { JobLock, Transactional } from '../../../infrastructure/database/index.js';
 import { OperatorError } from '../../../infrastructure/errors/index.js';
-import { Clock, DAY } from '../../../infrastructure/time/index.js';
+import { Clock, DAY, hourlyAt } from '../../../infrastructure/time/index.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
 import { deletableKeys, PUBLISHED_BEFORE_USE, publishedKeys, signingKey } from './key-schedule.js';
 import type { TokenAlgorithm, TokenSigningKey } from './token-signing-key.entity.js';
 import { TokenSigningKeysRepository } from './token-signing-keys.repository.js';
 
-/** A key as it is shown to operators. */
-export interface TokenSigningKeyStatus {
-  readonly kid: string;
-  readonly algorithm: TokenAlgorithm;
-  readonly createdAt: Date;
-  readonly signsFrom: Date;
+export interface TokenSigningKeyStatus extends Pick<
+  TokenSigningKey,
+  'kid' | 'algorithm' | 'createdAt' | 'signsFrom'
+> {
   readonly state: 'next' | 'signing' | 'verifying' | 'obsolete';
 }
 
@@ -26,6 +25,7 @@ export class TokenSigningKeysService {
     private readonly repository: TokenSigningKeysRepository,
     private readonly sealer: Sealer,
     private readonly configuration: OAuthConfiguration,
+    private readonly lock: JobLock,
     private readonly clock: Clock,
   ) {}
 
@@ -54,9 +54,17 @@ export class TokenSigningKeysService {
     return { kid, algorithm, createdAt, signsFrom, state: newest ? 'next' : 'signing' };
   }
 
+  @Cron(hourlyAt(50))
+  async maintain(): Promise<void> {
+    await this.lock.runExclusively('token-signing-keys.rotation', async () => {
+      await this.rotateIfDue();
+      await this.deleteObsolete();
+    });
+  }
+
   /** Rotates if the newest key is old enough or uses another algorithm than the one configured. */
   @Transactional()
-  async rotateIfDue(): Promise<void> {
+  protected async rotateIfDue(): Promise<void> {
     const [newest] = await this.repository.lockAll();
     const { tokenAlgorithm, tokenKeyRotationDays } = this.configuration;
     if (!newest || newest.signsFrom > this.clock.now() || tokenKeyRotationDays === 0) return;
@@ -64,7 +72,6 @@ export class TokenSigningKeysService {
     if (age >= tokenKeyRotationDays * DAY || newest.algorithm !== tokenAlgorithm) await this.rotate();
   }
 
-  /** Returns the status of all keys, newest first. */
   async describe(): Promise<TokenSigningKeyStatus[]> {
     const keys = await this.repository.all();
     const now = this.clock.now();
@@ -80,12 +87,11 @@ export class TokenSigningKeysService {
   }
 
   /** Deletes the keys that have been obsolete for more than a day. */
-  async deleteObsolete(): Promise<void> {
+  private async deleteObsolete(): Promise<void> {
     const keys = await this.repository.all();
     for (const { kid } of deletableKeys(keys, this.clock.now())) await this.repository.delete(kid);
   }
 
-  /** Decrypts the private key. */
   open(key: TokenSigningKey): JWK {
     return JSON.parse(this.sealer.open(key.privateSealed, ownerOf(key))) as JWK;
   }

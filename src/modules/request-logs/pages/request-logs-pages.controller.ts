@@ -14,20 +14,22 @@ import { AccessibleClients, CurrentActor, type DashboardActor } from '../../../i
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { ReadPools } from '../../../infrastructure/database/index.js';
 import { ApiError, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
-import { exportFile, ExportFormatField, type ExportFormat } from '../../../infrastructure/exports/index.js';
-import { cookieOf, PublicAddress, setCookie, type FormFields } from '../../../infrastructure/http/index.js';
 import {
   DashboardAction,
   DashboardExport,
   DashboardPage,
   dashboardPath,
+  exportFile,
+  ExportFormatField,
   FormBody,
   inEachEnvironment,
   PageEnvironment,
   queryFrom,
+  type ExportFormat,
   type PageResponse,
 } from '../../../infrastructure/pages/index.js';
-import { INVALID_CURSOR_FORMAT } from '../../../infrastructure/paging/index.js';
+import { cookieOf, PublicAddress, setCookie, type FormFields } from '../../../infrastructure/http/index.js';
+import { INVALID_CURSOR_FORMAT } from '../../../infrastructure/crypto/index.js';
 import { Clock, DAY, HOUR } from '../../../infrastructure/time/index.js';
 import { MAX_PERIOD } from '../reading/request-log-period.js';
 import { REQUEST_LOG_COLUMNS } from '../reading/request-log-response.js';

@@ -1,6 +1,6 @@
 import { ENVIRONMENT_MISMATCH } from '../../../infrastructure/errors/index.js';
 import { withMessages, type OperationDocument } from '../../../infrastructure/openapi/index.js';
-import { INVALID_CURSOR_FORMAT } from '../../../infrastructure/paging/index.js';
+import { INVALID_CURSOR_FORMAT } from '../../../infrastructure/crypto/index.js';
 import {
   ENTRY_QUERY_TIMEOUT_MESSAGE,
   REQUEST_LOG_NOT_FOUND,

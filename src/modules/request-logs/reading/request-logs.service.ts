@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AccessibleClients, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
-import { CursorCodec, type CursorScope } from '../../../infrastructure/paging/index.js';
+import { CursorCodec, type CursorScope } from '../../../infrastructure/crypto/index.js';
 import { Clock, periodOf } from '../../../infrastructure/time/index.js';
 import { REQUEST_LOG_NOT_FOUND } from '../request-log-errors.js';
 import { OrganizationTurns } from '../storage/log-reads.js';

@@ -4,7 +4,7 @@ import { AccessibleClients, type DashboardActor } from '../../../infrastructure/
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { NOT_FOUND } from '../../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
-import { CursorCodec, type CursorScope } from '../../../infrastructure/paging/index.js';
+import { CursorCodec, type CursorScope } from '../../../infrastructure/crypto/index.js';
 import { Clock, periodOf } from '../../../infrastructure/time/index.js';
 import {
   MAX_PERIOD,

@@ -1,4 +1,4 @@
-import { parsedUrl } from './parsed-url.js';
+import { parsedUrl } from './checks.js';
 
 describe('parsedUrl', () => {
   it('parses URLs with the WHATWG parser', () => {

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { exportedRows } from './exported-rows.js';
+import { exportedRows } from './export-file.js';
 
 const USER = 'eve\u001b[2K\u009b31m\r2026-01-31\u0000';
 

@@ -1,8 +1,0 @@
-import { Global, Module } from '@nestjs/common';
-import { Metrics } from './metrics.js';
-import { MetricsServer } from './metrics-server.js';
-
-/** Global, because every module may have metrics. */
-@Global()
-@Module({ providers: [Metrics, MetricsServer], exports: [Metrics, MetricsServer] })
-export class MetricsModule {}

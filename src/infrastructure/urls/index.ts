@@ -1,1 +1,0 @@
-export { parsedUrl } from './parsed-url.js';
