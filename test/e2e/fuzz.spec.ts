@@ -23,7 +23,7 @@ import { samlMetadata } from '../support/saml.js';
 import { issueServiceToken } from '../support/service-tokens.js';
 import { startTestApp, type TestResponse, type Login, type TestApp } from '../support/test-app.js';
 
-/** Fewer runs, for properties that are tested for many operations. */
+/** Fewer runs, for properties of code that many operations share, such as the one that reads a body. */
 const FEWER_RUNS = { numRuns: 40, interruptAfterTimeLimit: 15_000 };
 const RUNS = { numRuns: 100, interruptAfterTimeLimit: 15_000 };
 
@@ -183,7 +183,7 @@ describe.each([...BODY_OPERATIONS, ...INTERNAL_OPERATIONS])('$id', (operation) =
         ),
         async (text) => void (await send(operation, text)),
       ),
-      RUNS,
+      FEWER_RUNS,
     );
   });
 
@@ -199,7 +199,7 @@ describe.each([...BODY_OPERATIONS, ...INTERNAL_OPERATIONS])('$id', (operation) =
             ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
           })),
       ),
-      RUNS,
+      FEWER_RUNS,
     );
   });
 
@@ -220,7 +220,7 @@ describe.each([...BODY_OPERATIONS, ...INTERNAL_OPERATIONS])('$id', (operation) =
       fc.asyncProperty(fc.nat({ max: text.length - 1 }), async (length) => {
         expect((await send(operation, text.slice(0, length))).status).toBe(400);
       }),
-      RUNS,
+      FEWER_RUNS,
     );
   });
 

@@ -11,6 +11,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -39,7 +40,10 @@ const COMMANDER = 'nest-commander/src/constants.js';
 const IMPORT = /(?:\bfrom|\bimport|\bimport\()\s*["'](@?[a-z][\w./-]*)["']/g;
 
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-const hash = createHash('sha256').update(ROOT).update(process.version);
+// Copies of the project whose dependencies are links, as in extending.spec.ts, share the bundle of the dependencies.
+const hash = createHash('sha256')
+  .update(realpathSync(join(ROOT, 'node_modules')))
+  .update(process.version);
 for (const file of ['bundle.mjs', 'build-bundle.mjs'])
   hash.update(readFileSync(join(import.meta.dirname, file)));
 hash.update(readFileSync(join(ROOT, 'package-lock.json')));
@@ -51,7 +55,7 @@ const texts = new Map(dist.map((file) => [file, readFileSync(join(ROOT, 'dist', 
 const dependencies = findDependencies();
 hash.update(dependencies.join());
 const forDependencies = await provide('dependencies', hash.copy(), buildDependencies);
-hash.update(readFileSync(join(ROOT, 'dist/.built-from')));
+hash.update(ROOT).update(readFileSync(join(ROOT, 'dist/.built-from')));
 const forSources = await provide('sources', hash.copy(), buildSources);
 removeOld();
 process.stdout.write(forSources);
