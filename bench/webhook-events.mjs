@@ -30,7 +30,7 @@ const EVENTS = 5_000;
 const CONNECTIONS = 32;
 const WORKER = new URL('../dist/src/worker.js', import.meta.url).pathname;
 const RECEIVER = new URL('./baselines/webhook-receiver.mjs', import.meta.url).pathname;
-const SETTINGS = { WEBHOOK_TARGETS: 'any', LOG_LEVEL: 'error' };
+const SETTINGS = { WEBHOOK_TARGETS: 'any' };
 /** About 400 bytes as a webhook. */
 const EVENT = {
   event: 'CARD_UPDATED',

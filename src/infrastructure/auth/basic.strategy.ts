@@ -3,7 +3,7 @@ import { AuthGuard, PassportStrategy } from '@nestjs/passport';
 import type { Request } from 'express';
 import type { StrategyCreated } from 'passport';
 import { BasicStrategy as PassportBasicStrategy } from 'passport-http';
-import { INVALID_API_KEYS, RATE_LIMIT_EXCEEDED, TOO_MANY_REQUESTS } from '../errors/index.js';
+import { ErrorKind, RATE_LIMIT_EXCEEDED, TOO_MANY_REQUESTS } from '../errors/index.js';
 import { requestContext } from '../http/index.js';
 import { FailedCredentials } from '../rate-limiting/index.js';
 import {
@@ -14,6 +14,11 @@ import {
 } from './basic-credentials.js';
 import { CredentialVerifier } from './ports.js';
 import type { AuthenticatedClient } from './principals.js';
+
+export const INVALID_API_KEYS = new ErrorKind(401, 'INVALID_INPUT', 'INVALID_API_KEYS', {
+  when: 'The Basic credentials are missing, malformed, unknown or wrong.',
+  message: 'Invalid client_id or secret provided.',
+});
 
 /** RFC 7617, section 2.1: `charset` asks clients to encode in UTF-8. */
 const CHALLENGE = 'Basic realm="Platform API", charset="UTF-8"';

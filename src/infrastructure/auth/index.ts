@@ -5,7 +5,7 @@ export {
   missingServiceScope,
   ServiceScopeGuard,
 } from './access.guards.js';
-export { BasicStrategy, CredentialsCheck, OAuthClientAuthGuard } from './basic.strategy.js';
+export { BasicStrategy, CredentialsCheck, INVALID_API_KEYS, OAuthClientAuthGuard } from './basic.strategy.js';
 export { AccessTokenStrategy, McpTokenStrategy, ServiceTokenStrategy } from './bearer.strategy.js';
 export {
   DASHBOARD_ROLES,

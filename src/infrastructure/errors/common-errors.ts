@@ -5,11 +5,6 @@ export const INVALID_FIELD = new ErrorKind(400, 'INVALID_REQUEST', 'INVALID_FIEL
   message: 'The external user id field is required.',
 });
 
-export const INVALID_API_KEYS = new ErrorKind(401, 'INVALID_INPUT', 'INVALID_API_KEYS', {
-  when: 'The Basic credentials are missing, malformed, unknown or wrong.',
-  message: 'Invalid client_id or secret provided.',
-});
-
 export const INVALID_ACCESS_TOKEN = new ErrorKind(401, 'INVALID_INPUT', 'INVALID_ACCESS_TOKEN', {
   when: 'The access, service or MCP token is missing, malformed, expired or revoked, or was issued for another audience, or the dashboard session has ended or its login is not recent enough.',
   message: 'The access token is not valid.',

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { AUDIT_LOG_COLUMNS } from './audit-log-columns.js';
 import type { AuditLogEntry } from './audit-log-entry.entity.js';
 
 export type UnhashedEntry = Omit<AuditLogEntry, 'hash'>;
@@ -8,21 +9,6 @@ export type ChainLink = Pick<AuditLogEntry, 'sequence' | 'hash'>;
 
 /** The link that the first entry is chained to. */
 export const CHAIN_START: ChainLink = { sequence: '0', hash: Buffer.alloc(32) };
-
-/** The fields of the API, as paths, in the order in which they are hashed and exported. */
-export const AUDIT_LOG_COLUMNS = [
-  'id',
-  'datetime',
-  'event.action',
-  'event.outcome.status',
-  'actor.name',
-  'actor.email',
-  'target.type',
-  'target.name',
-  'target.environment',
-  'context.ip',
-  'context.user_agent',
-];
 
 const HASHED_PATHS = ['organizationId', 'sequence', ...AUDIT_LOG_COLUMNS].map((path) => path.split('.'));
 

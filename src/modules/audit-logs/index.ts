@@ -5,7 +5,7 @@ export {
   type AuditAction,
   type AuditOutcome,
 } from './audit-actions.js';
-export { AUDIT_LOG_COLUMNS } from './audit-chain.js';
+export { AUDIT_LOG_COLUMNS } from './audit-log-columns.js';
 export {
   AuditLog,
   OperatorAudit,

@@ -8,10 +8,9 @@ import {
   type Type,
 } from '@nestjs/common';
 import { ApiConsumes, ApiSecurity } from '@nestjs/swagger';
-import { OAuthClientAuthGuard } from '../../../infrastructure/auth/index.js';
+import { INVALID_API_KEYS, OAuthClientAuthGuard } from '../../../infrastructure/auth/index.js';
 import {
   INTERNAL_ERROR,
-  INVALID_API_KEYS,
   PAYLOAD_TOO_LARGE,
   RATE_LIMIT_EXCEEDED,
   SERVICE_UNAVAILABLE,

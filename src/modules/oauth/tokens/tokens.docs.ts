@@ -1,4 +1,4 @@
-import { INVALID_API_KEYS } from '../../../infrastructure/errors/index.js';
+import { INVALID_API_KEYS } from '../../../infrastructure/auth/index.js';
 import { withExamples, type OperationDocument } from '../../../infrastructure/openapi/index.js';
 import { MESSAGES } from '../../../infrastructure/validation/index.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
