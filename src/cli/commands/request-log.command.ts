@@ -122,7 +122,6 @@ export const REQUEST_LOG_COMMAND = commandGroup(
   rebuildRollups,
 );
 
-/** Formats an entry as one readable line. */
 function requestLogLine(entry: RequestLogHistoryEntry): string {
   const { delivery } = entry;
   const parts = [

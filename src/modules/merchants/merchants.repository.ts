@@ -108,7 +108,6 @@ export class MerchantsRepository {
     );
   }
 
-  /** Returns the ids of merchants by match key. */
   async idsByMatchKey(matchKeys: readonly string[]): Promise<Map<string, number>> {
     const rows = await this.transaction.manager.query<{ matchKey: string; merchantId: number }[]>(
       `SELECT match_key AS "matchKey", merchant_id AS "merchantId" FROM merchant_name WHERE match_key = ANY ($1)`,
