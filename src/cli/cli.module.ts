@@ -36,12 +36,12 @@ const PROGRAMS: Readonly<Record<CommandName, () => Promise<typeof CommandRunner>
 /** Returns the providers of the command that the words name, or, for the help, of all commands without their programs. */
 export async function commandsFor(words: readonly string[]): Promise<Type[]> {
   const name = words.find((word) => Object.hasOwn(COMMANDS, word)) as CommandName | undefined;
-  if (name === undefined) return Object.values(COMMANDS).map(namedOnly);
+  if (name === undefined) return (Object.keys(COMMANDS) as CommandName[]).map(namedOnly);
   return (await PROGRAMS[name]()).registerWithSubCommands() as unknown as Type[];
 }
 
-function namedOnly(description: (typeof COMMANDS)[CommandName]): Type {
-  @Command(description)
+function namedOnly(name: CommandName): Type {
+  @Command({ name, description: COMMANDS[name] })
   class NamedCommand extends CommandRunner {
     override async run(): Promise<void> {}
   }

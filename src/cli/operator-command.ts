@@ -1,5 +1,6 @@
 import type { INestApplicationContext, Type } from '@nestjs/common';
 import { Command, CommandRunner, Option, SubCommand, type OptionMetadata } from 'nest-commander';
+import { COMMANDS, type CommandName } from './commands/commands.js';
 import { printResult } from './output.js';
 
 interface CommandOption extends OptionMetadata {
@@ -73,11 +74,8 @@ export function operatorCommand<Given extends object>(
 }
 
 /** A command that only has subcommands, and shows its help when called without one. */
-export function commandGroup(
-  description: CommandDescription,
-  ...subCommands: Type<CommandRunner>[]
-): typeof CommandRunner {
-  @Command({ ...description, subCommands })
+export function commandGroup(name: CommandName, ...subCommands: Type<CommandRunner>[]): typeof CommandRunner {
+  @Command({ name, description: COMMANDS[name], subCommands })
   class CommandGroup extends CommandRunner {
     override async run(): Promise<void> {
       this.command.help();

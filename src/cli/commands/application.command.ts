@@ -1,7 +1,6 @@
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import { CareersService, type JobApplication } from '../../modules/careers/index.js';
 import { commandGroup, operatorCommand, option, parseNumber } from '../operator-command.js';
-import { COMMANDS } from './commands.js';
 import { FORMAT } from './options.js';
 import { exportRows } from './rows.js';
 
@@ -31,7 +30,7 @@ const exportAll = operatorCommand<{ format: string }>(
   (app, { format }) => exportRows(format, Object.keys(FIELDS), toRows(app.get(CareersService).all())),
 );
 
-export const APPLICATION_COMMAND = commandGroup(COMMANDS.application, list, exportAll);
+export const APPLICATION_COMMAND = commandGroup('application', list, exportAll);
 
 /** The columns, named as in the API, and the fields that they show. */
 const FIELDS = {

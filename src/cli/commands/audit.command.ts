@@ -15,7 +15,6 @@ import { commandGroup, operatorCommand, option } from '../operator-command.js';
 import { EXIT, printResult, printSentence } from '../output.js';
 import { exportRows, recorded, withProgress } from './rows.js';
 import { FORMAT, ORGANIZATION, requirePeriod, type PeriodOptions } from './options.js';
-import { COMMANDS } from './commands.js';
 
 interface ExportOptions extends PeriodOptions {
   readonly organization: string;
@@ -83,7 +82,7 @@ const exportEntries = operatorCommand<ExportOptions>(
   },
 );
 
-export const AUDIT_COMMAND = commandGroup(COMMANDS.audit, verify, showHead, exportEntries);
+export const AUDIT_COMMAND = commandGroup('audit', verify, showHead, exportEntries);
 
 /** @throws OperatorError if there is no such organization. The platform has a chain, too. */
 async function requireChain(app: INestApplicationContext, organization: string): Promise<void> {

@@ -6,7 +6,6 @@ import { IDENTIFY_OPERATION } from '../../modules/detected-accounts/index.js';
 import { OperatorAudit, type AuditAction, type OperatorChange } from '../../modules/audit-logs/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
 import { commandGroup, operatorCommand, option, parseNumber, requiredOption } from '../operator-command.js';
-import { COMMANDS } from './commands.js';
 import { CLIENT, ORGANIZATION } from './options.js';
 
 const list = operatorCommand<{ organization?: string }>(
@@ -114,14 +113,7 @@ const enable = operatorCommand<{ client: string; operation: string }>(
   },
 );
 
-export const CLIENT_COMMAND = commandGroup(
-  COMMANDS.client,
-  list,
-  create,
-  rotateSecret,
-  activateSecret,
-  enable,
-);
+export const CLIENT_COMMAND = commandGroup('client', list, create, rotateSecret, activateSecret, enable);
 
 /** @throws OperatorError if the client is unknown */
 async function changeOf(

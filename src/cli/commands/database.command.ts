@@ -1,5 +1,4 @@
 import { command, commandGroup, option, parseNumber } from '../operator-command.js';
-import { COMMANDS } from './commands.js';
 import { sizeDatabase } from './size-database.command.js';
 
 const MAX_SHARDS = 1_024;
@@ -24,4 +23,4 @@ const distributeDatabase = command<{ readonly shards?: number }>(
   },
 );
 
-export const DATABASE_COMMAND = commandGroup(COMMANDS.database, sizeDatabase, distributeDatabase);
+export const DATABASE_COMMAND = commandGroup('database', sizeDatabase, distributeDatabase);

@@ -8,7 +8,6 @@ import {
 } from '../../modules/detected-accounts/index.js';
 import { commandGroup, operatorCommand, option } from '../operator-command.js';
 import { EXIT, printSentence } from '../output.js';
-import { COMMANDS } from './commands.js';
 import { linesOf } from './input.js';
 
 const importDetections = operatorCommand<{ notify?: boolean }>(
@@ -36,7 +35,7 @@ const importDetections = operatorCommand<{ notify?: boolean }>(
   },
 );
 
-export const DETECTION_COMMAND = commandGroup(COMMANDS.detection, importDetections);
+export const DETECTION_COMMAND = commandGroup('detection', importDetections);
 
 async function openFile(file: string): Promise<AsyncIterable<Uint8Array>> {
   try {

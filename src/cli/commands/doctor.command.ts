@@ -49,7 +49,7 @@ const failed = (finding: string, remedy: string): Verdict => ({ status: 'failed'
 
 /** Runs only with valid settings. The session reports invalid ones. */
 export const DOCTOR_COMMAND = command(
-  COMMANDS.doctor,
+  { name: 'doctor', description: COMMANDS.doctor },
   () => withConfiguration((configuration) => new Examination(configuration).run(), { asService: true }),
   { isTopLevel: true },
 );

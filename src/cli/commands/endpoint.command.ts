@@ -4,7 +4,6 @@ import { ApiClientsService } from '../../modules/api-clients/index.js';
 import { OperatorAudit } from '../../modules/audit-logs/index.js';
 import { WebhookEndpointsService } from '../../modules/webhooks/index.js';
 import { commandGroup, operatorCommand, requiredOption } from '../operator-command.js';
-import { COMMANDS } from './commands.js';
 import { CLIENT } from './options.js';
 
 const list = operatorCommand<{ client: string }>(
@@ -46,7 +45,7 @@ function changeOfStatus(
 }
 
 export const ENDPOINT_COMMAND = commandGroup(
-  COMMANDS.endpoint,
+  'endpoint',
   list,
   changeOfStatus('pause', 'Send nothing to a webhook endpoint until it is resumed; events wait', 'paused'),
   changeOfStatus(

@@ -1,10 +1,9 @@
 import { Sealer } from '../../infrastructure/crypto/index.js';
 import { TokenSigningKeysService, type TokenSigningKeyStatus } from '../../modules/oauth/index.js';
 import { commandGroup, operatorCommand } from '../operator-command.js';
-import { COMMANDS } from './commands.js';
 
 export const DATA_KEY_COMMAND = commandGroup(
-  COMMANDS['data-key'],
+  'data-key',
   operatorCommand(
     {
       name: 'rewrap',
@@ -16,7 +15,7 @@ export const DATA_KEY_COMMAND = commandGroup(
 );
 
 export const TOKEN_KEY_COMMAND = commandGroup(
-  COMMANDS['token-key'],
+  'token-key',
   operatorCommand(
     { name: 'list', description: 'List the signing keys of access tokens, newest first' },
     async (app) => (await app.get(TokenSigningKeysService).describe()).map(toReport),

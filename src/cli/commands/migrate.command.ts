@@ -5,7 +5,7 @@ import { printResult } from '../output.js';
 import { COMMANDS } from './commands.js';
 
 export const MIGRATE_COMMAND = command(
-  COMMANDS.migrate,
+  { name: 'migrate', description: COMMANDS.migrate },
   () =>
     withInfrastructure(async (configuration) => {
       printResult({ migrations: await migrateConfigured(configuration.get(DatabaseConfiguration)) });

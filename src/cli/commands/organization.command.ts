@@ -1,7 +1,6 @@
 import { OperatorAudit } from '../../modules/audit-logs/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
 import { commandGroup, operatorCommand, option, requiredOption } from '../operator-command.js';
-import { COMMANDS } from './commands.js';
 import { readSecret } from './input.js';
 
 interface CreateOptions {
@@ -51,4 +50,4 @@ const list = operatorCommand({ name: 'list', description: 'List all organization
   }));
 });
 
-export const ORGANIZATION_COMMAND = commandGroup(COMMANDS.organization, create, list);
+export const ORGANIZATION_COMMAND = commandGroup('organization', create, list);

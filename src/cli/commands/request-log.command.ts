@@ -12,7 +12,6 @@ import {
 import { command, commandGroup, operatorCommand, option, parseNumber } from '../operator-command.js';
 import { untilStopped } from '../operator-session.js';
 import { EXIT, printResult, printSentence } from '../output.js';
-import { COMMANDS } from './commands.js';
 import { CLIENT, FORMAT, requirePeriod, type PeriodOptions } from './options.js';
 import { exportRows, recorded, withProgress, writeLines } from './rows.js';
 
@@ -115,14 +114,13 @@ const rebuildRollups = operatorCommand<PeriodOptions>(
 );
 
 export const REQUEST_LOG_COMMAND = commandGroup(
-  COMMANDS['request-log'],
+  'request-log',
   tail,
   exportEntries,
   showPartitions,
   rebuildRollups,
 );
 
-/** Formats an entry as one readable line. */
 function requestLogLine(entry: RequestLogHistoryEntry): string {
   const { delivery } = entry;
   const parts = [

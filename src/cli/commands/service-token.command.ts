@@ -12,7 +12,6 @@ import {
   type IssuedServiceToken,
 } from '../../modules/service-tokens/index.js';
 import { commandGroup, operatorCommand, option, parseNumber, requiredOption } from '../operator-command.js';
-import { COMMANDS } from './commands.js';
 
 const TOKEN = requiredOption(
   '--token <service_token_id>',
@@ -87,7 +86,7 @@ const revoke = operatorCommand<{ token: string }>(
   },
 );
 
-export const SERVICE_TOKEN_COMMAND = commandGroup(COMMANDS['service-token'], create, list, rotate, revoke);
+export const SERVICE_TOKEN_COMMAND = commandGroup('service-token', create, list, rotate, revoke);
 
 /** Issues a token, and records it in the audit log of the platform. */
 async function issue(

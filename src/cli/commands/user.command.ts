@@ -11,7 +11,6 @@ import {
 } from '../../modules/dashboard-users/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
 import { commandGroup, operatorCommand, option, requiredOption } from '../operator-command.js';
-import { COMMANDS } from './commands.js';
 import { readSecret } from './input.js';
 import { ORGANIZATION } from './options.js';
 
@@ -141,4 +140,4 @@ const resetTwoFactor = changeOfUser(
   (app, user) => app.get(UserLoginsService).resetSecondFactor(user),
 );
 
-export const USER_COMMAND = commandGroup(COMMANDS.user, add, list, disable, enable, unlock, resetTwoFactor);
+export const USER_COMMAND = commandGroup('user', add, list, disable, enable, unlock, resetTwoFactor);

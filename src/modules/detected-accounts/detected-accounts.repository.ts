@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { Transaction } from '../../infrastructure/database/index.js';
 import type { DetectedAccount } from './detected-account.entity.js';
 
-/** Identifies an account. */
 type AccountKey = Pick<DetectedAccount, 'clientId' | 'externalUserId' | 'merchantId'>;
 
 @Injectable()

@@ -9,9 +9,14 @@ import { SESSION_NOT_FOUND, SessionsService, type SessionDetails } from '../sess
 import {
   contentHash,
   detectedMerchantIds,
+  ENVELOPES,
   eventResponseOf,
+  EVENTS,
+  validateData,
   WebhookPublisher,
+  type AnyEvent,
   type EventMerchant,
+  type EventName,
   type EventResponse,
   type PublishRequest,
 } from '../webhooks/index.js';
@@ -21,7 +26,6 @@ import {
   type EventResultsResponse,
   type PublishEventsRequest,
 } from './events.dto.js';
-import { contentOf, requestedEvent, requireFieldsOf } from './requested-event.js';
 
 /** What the IDs in requests refer to. */
 interface References {
@@ -151,4 +155,64 @@ function attempt<Result>(work: () => Result): Result | ApiError {
 
 function withoutErrors<Item>(items: readonly (Item | ApiError)[]): Item[] {
   return items.filter((item): item is Item => !(item instanceof ApiError));
+}
+
+/** Fields that only some events have. */
+const CONDITIONAL_FIELDS = ['external_user_id', 'session_id', 'task_id', 'merchant_id'] as const;
+
+/**
+ * Checks that the request has the fields of its event, and no others.
+ *
+ * @throws ApiError INVALID_FIELD for the first problem in the order of the fields
+ */
+function requireFieldsOf(request: PublishEventRequest): void {
+  const problem = problemOfFields(request) ?? validateData(request.event, request.data ?? {});
+  if (problem !== undefined) throw INVALID_FIELD.error(problem);
+}
+
+function problemOfFields(request: PublishEventRequest): string | undefined {
+  const { event } = request;
+  const expected = fieldsOf(event);
+  for (const field of CONDITIONAL_FIELDS) {
+    const name = field.replaceAll('_', ' ');
+    const isPresent = request[field] !== undefined;
+    if (expected.has(field) && !isPresent) return `The ${name} field is required when the event is ${event}.`;
+    if (!expected.has(field) && isPresent)
+      return `The ${name} field must not be present when the event is ${event}.`;
+  }
+  return request.metadata !== undefined && EVENTS[event].variant !== 'session'
+    ? `The metadata field must not be present when the event is ${event}.`
+    : undefined;
+}
+
+function fieldsOf(event: EventName): ReadonlySet<string> {
+  const names = Object.keys(ENVELOPES[EVENTS[event].variant]);
+  return new Set(names.map((name) => (name === 'merchant' ? 'merchant_id' : name)));
+}
+
+/** Returns the event of a valid request. Unknown fields of its `data` are left out. */
+function requestedEvent(
+  request: PublishEventRequest,
+  merchant: EventMerchant | undefined,
+  metadata: PublishEventRequest['metadata'],
+): AnyEvent {
+  const { event, task_id: taskId, external_user_id: externalUserId } = request;
+  const sessionId = request.session_id?.toLowerCase();
+  const data = dataOf(request);
+  return { event, sessionId, taskId, externalUserId, merchant, data, metadata } as unknown as AnyEvent;
+}
+
+function dataOf({ event, data }: PublishEventRequest): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.keys(EVENTS[event].data.shape).map((field) => [field, data?.[field]]));
+}
+
+/** Returns what decides whether two valid requests are for the same event, whatever their spelling. */
+function contentOf({ idempotency_key: _key, ...request }: PublishEventRequest): object {
+  const data = dataOf(request);
+  return {
+    ...request,
+    client_id: request.client_id.toLowerCase(),
+    session_id: request.session_id?.toLowerCase(),
+    data: Object.keys(data).length === 0 ? undefined : data,
+  };
 }

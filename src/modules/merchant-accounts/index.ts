@@ -1,4 +1,7 @@
-export { MERCHANT_ACCOUNT_DISCONNECTED, MERCHANT_ACCOUNT_NOT_FOUND } from './merchant-account-errors.js';
 export { MERCHANT_ACCOUNT_STATE } from './merchant-account.entity.js';
 export { MerchantAccountsModule } from './merchant-accounts.module.js';
-export { MerchantAccountsService } from './merchant-accounts.service.js';
+export {
+  MERCHANT_ACCOUNT_DISCONNECTED,
+  MERCHANT_ACCOUNT_NOT_FOUND,
+  MerchantAccountsService,
+} from './merchant-accounts.service.js';

@@ -3,7 +3,6 @@ import { MoreThan } from 'typeorm';
 import { Transaction } from '../../infrastructure/database/index.js';
 import { MerchantAccount, type MerchantAccountState } from './merchant-account.entity.js';
 
-/** Identifies an account. */
 export type AccountKey = Pick<MerchantAccount, 'clientId' | 'externalUserId' | 'merchantId'>;
 
 @Injectable()

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AccessibleClients, type RequestingOrganization } from '../../infrastructure/auth/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
+import { ErrorKind } from '../../infrastructure/errors/index.js';
 import type { AttributedClient, RequestAttribution } from '../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../infrastructure/crypto/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
@@ -11,7 +12,6 @@ import {
   type EventMerchant,
   type SessionMetadata,
 } from '../webhooks/index.js';
-import { MERCHANT_ACCOUNT_DISCONNECTED, MERCHANT_ACCOUNT_NOT_FOUND } from './merchant-account-errors.js';
 import type { MerchantAccount } from './merchant-account.entity.js';
 import type {
   ListMerchantAccountsQuery,
@@ -19,6 +19,26 @@ import type {
   MerchantAccountResponse,
 } from './merchant-accounts.dto.js';
 import { MerchantAccountsRepository } from './merchant-accounts.repository.js';
+
+export const MERCHANT_ACCOUNT_NOT_FOUND = new ErrorKind(
+  404,
+  'MERCHANT_ACCOUNT_ERROR',
+  'MERCHANT_ACCOUNT_NOT_FOUND',
+  {
+    when: 'The user has never signed in to this merchant.',
+    message: 'The user has no account at this merchant.',
+  },
+);
+
+export const MERCHANT_ACCOUNT_DISCONNECTED = new ErrorKind(
+  409,
+  'MERCHANT_ACCOUNT_ERROR',
+  'MERCHANT_ACCOUNT_DISCONNECTED',
+  {
+    when: 'The account is disconnected: the user must sign in to the merchant again first.',
+    message: 'The account at this merchant is disconnected.',
+  },
+);
 
 /** A user's account at a merchant. */
 interface Account {

@@ -83,11 +83,9 @@ export class MerchantsRepository {
 
   /** @returns whether the merchant was hidden until now */
   async activate({ organizationId, environment }: Viewer, merchantId: number): Promise<boolean> {
-    const [, count] = await this.transaction.manager.query<[unknown, number]>(
-      'DELETE FROM merchant_visibility WHERE organization_id = $1 AND environment = $2 AND merchant_id = $3',
-      [organizationId, environment, merchantId],
-    );
-    return count > 0;
+    const hidden = { organizationId, environment, merchantId };
+    const { affected } = await this.transaction.manager.delete(MerchantVisibility, hidden);
+    return affected === 1;
   }
 
   /** Adds new merchants and updates changed names. Writes nothing if nothing has changed. */
@@ -108,7 +106,6 @@ export class MerchantsRepository {
     );
   }
 
-  /** Returns the ids of merchants by match key. */
   async idsByMatchKey(matchKeys: readonly string[]): Promise<Map<string, number>> {
     const rows = await this.transaction.manager.query<{ matchKey: string; merchantId: number }[]>(
       `SELECT match_key AS "matchKey", merchant_id AS "merchantId" FROM merchant_name WHERE match_key = ANY ($1)`,

@@ -15,13 +15,15 @@ function SessionIdField(description: string): PropertyDecorator {
   return UuidField({ required: false, description, example: 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584' });
 }
 
-export class LinkAccountRequest {
+class AccountRequest {
   @ExternalUserIdField()
   external_user_id!: string;
 
   @IntegerField(MERCHANT_ID)
   merchant_id!: number;
+}
 
+export class LinkAccountRequest extends AccountRequest {
   @SessionIdField(
     'A session of this user. The event contains its card and metadata. Without this field, the event names a ' +
       'session that does not exist.',
@@ -29,13 +31,7 @@ export class LinkAccountRequest {
   session_id?: string;
 }
 
-export class DisconnectAccountRequest {
-  @ExternalUserIdField()
-  external_user_id!: string;
-
-  @IntegerField(MERCHANT_ID)
-  merchant_id!: number;
-
+export class DisconnectAccountRequest extends AccountRequest {
   @SessionIdField('A session of this user. It must exist, but the event does not name a session.')
   session_id?: string;
 }

@@ -24,7 +24,6 @@ export class SessionsRepository {
     return this.transaction.manager.findOneBy(Session, { id, clientId });
   }
 
-  /** Returns what the events of these sessions need. */
   async withIds(ids: readonly string[]): Promise<EventSession[]> {
     return this.transaction.manager.query<EventSession[]>(WITH_IDS, [ids]);
   }

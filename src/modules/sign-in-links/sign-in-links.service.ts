@@ -83,11 +83,6 @@ interface RequestedPage {
   readonly limit: number;
 }
 
-interface SignInLinkPage {
-  readonly links: SignInLinkView[];
-  readonly nextCursor: string | null;
-}
-
 export interface CreatedSignInLink extends SignInLinkView {
   /** Only for clients of the environment `development`. In production, only the text message contains it. */
   readonly url?: string;
@@ -178,7 +173,10 @@ export class SignInLinksService {
    *
    * @throws ApiError INVALID_CURSOR_FORMAT
    */
-  async page(agent: SignInAgent, { cursor, limit }: RequestedPage): Promise<SignInLinkPage> {
+  async page(
+    agent: SignInAgent,
+    { cursor, limit }: RequestedPage,
+  ): Promise<{ links: SignInLinkView[]; nextCursor: string | null }> {
     const owner = ownerOf(agent);
     const scope: CursorScope = ['sign_in_links', owner.clientId, owner.externalUserId];
     const after = cursor === undefined ? undefined : positionIn(this.cursors.decode(cursor, scope));
@@ -227,7 +225,7 @@ export class SignInLinksService {
       await this.repository.finish(link.id, 'failed', this.clock.now());
       if (!isUndeliverable) throw SERVICE_UNAVAILABLE.error(NOT_SENT, { retryAfter: RETRY_AFTER_SECONDS });
       await this.perUser.subtract(subjectOf(agent));
-      throw PHONE_NUMBER_UNREACHABLE.error(undeliverable(UNDELIVERABLE[error.reason]));
+      throw PHONE_NUMBER_UNREACHABLE.error(undeliverable(error.reason));
     }
   }
 
@@ -251,8 +249,8 @@ const UNDELIVERABLE: Readonly<Record<UndeliverableReason, string>> = {
   regionDisabled: 'text messages to the region of the number are not enabled',
 };
 
-function undeliverable(reason: string): string {
-  return `No text message can be sent to the phone number of this connection: ${reason}. Unless that changes, another link would fail too. The company can create an MCP token with another phone number.`;
+function undeliverable(reason: UndeliverableReason): string {
+  return `No text message can be sent to the phone number of this connection: ${UNDELIVERABLE[reason]}. Unless that changes, another link would fail too. The company can create an MCP token with another phone number.`;
 }
 
 function tooManyLinks(retryAfter: number): ApiError {

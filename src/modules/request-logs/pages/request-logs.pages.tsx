@@ -175,7 +175,6 @@ function List({ columns, found }: Required<Pick<ListPageProps, 'columns' | 'foun
   );
 }
 
-/** Links to the merchant accounts of a user. */
 export function AccountsLink({ user }: { readonly user: string }): VNode {
   const path = dashboardPath(usePage().environment, 'merchant-accounts');
   return <a href={pathWith(path, { external_user_id: user }, {})}>Merchant accounts of this user</a>;

@@ -26,7 +26,6 @@ interface LatencyPercentiles {
   readonly p95: number | null;
 }
 
-/** The entries of a period. */
 interface PeriodCounts extends OutcomeCounts, LatencyPercentiles {
   /** The share of failed entries, 0 to 1; null if there are no entries. */
   readonly errorRate: number | null;

@@ -18,12 +18,10 @@ export function nextFullHour(time: Date): Date {
   return new Date(Math.ceil(time.getTime() / HOUR) * HOUR);
 }
 
-/** Returns the earlier of two times. */
 export function earlier(left: Date, right: Date): Date {
   return left < right ? left : right;
 }
 
-/** Returns the later of two times. */
 export function later(left: Date, right: Date): Date {
   return left < right ? right : left;
 }

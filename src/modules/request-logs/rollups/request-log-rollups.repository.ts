@@ -140,7 +140,7 @@ export class RequestLogRollupsRepository {
     for (const table of ['request_log_rollup', 'request_log_hourly_rollup']) {
       let deleted: number;
       do {
-        [, deleted] = await this.query<[unknown, number]>(
+        deleted = await this.transaction.change(
           `DELETE FROM ${table} WHERE (client_id, start, type) IN (
              SELECT client_id, start, type FROM ${table} WHERE start < $1 ORDER BY start LIMIT ${ROWS_PER_DELETION})`,
           [time],

@@ -77,7 +77,6 @@ export class SavedEntries implements OnApplicationBootstrap, OnModuleDestroy {
     return entries.length - lines.length;
   }
 
-  /** Returns the IDs of the files. */
   async ids(): Promise<string[]> {
     return (await this.names())
       .filter((name) => name.endsWith(EXTENSION))

@@ -10,7 +10,6 @@ import { PublishedEventsRepository } from '../events/published-events.repository
 type DeliveryAttempt = Pick<RequestLogEntry, 'id' | 'createdAt' | 'event' | 'statusCode'> &
   Pick<NonNullable<RequestLogEntry['attempt']>, 'eventId' | 'reason'>;
 
-/** The recent deliveries of an endpoint. */
 export interface EndpointActivity {
   /** The last attempts, newest first; undefined if the request log is too busy. */
   readonly attempts: readonly DeliveryAttempt[] | undefined;

@@ -24,7 +24,6 @@ export class WebhookUrlConstraint implements ValidatorConstraintInterface {
   }
 }
 
-/** Requires an array of names of events. */
 @ValidatorConstraint({ name: 'areEventNames' })
 export class EventNamesConstraint implements ValidatorConstraintInterface {
   validate(events: readonly unknown[]): boolean {

@@ -92,7 +92,6 @@ export class WebhookEndpointsQuery {
   environment!: PlatformEnvironment;
 }
 
-/** The fields of a new endpoint. */
 export class CreateWebhookEndpointRequest {
   @EnvironmentField({ description: ENVIRONMENT })
   environment!: PlatformEnvironment;

@@ -3,7 +3,6 @@ import type { Period } from '../../../infrastructure/time/index.js';
 import { LogReads, type LogReadOptions } from '../../request-logs/index.js';
 import type { NewEvent, StoredEvent } from './webhook-events.repository.js';
 
-/** An event in a list. */
 export type ListedEvent = Pick<NewEvent, 'id' | 'createdAt' | 'name' | 'externalUserId' | 'isTest'>;
 
 /** An event with everything that is known about it. */

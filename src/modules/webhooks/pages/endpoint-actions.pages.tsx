@@ -42,7 +42,26 @@ export function testPage(
     content: (
       <>
         <Problem message={problem} />
-        {result ? <TestResult result={result} /> : null}
+        {result ? (
+          <>
+            <Notice kind={result.received ? 'good' : 'bad'}>{result.message}</Notice>
+            <Details
+              entries={[
+                [
+                  'Result',
+                  <AttemptResult key="result" statusCode={result.status_code} reason={result.reason} />,
+                ],
+                ['Duration', `${result.latency_ms} ms`],
+                [
+                  'Event',
+                  <a key="event" href={dashboardPath(client.environment, 'events', result.event_id)}>
+                    What was sent, and the response
+                  </a>,
+                ],
+              ]}
+            />
+          </>
+        ) : null}
         {result?.received && disabledAt ? (
           <p>
             The receiver works. Go back to the <a href={path}>endpoint</a> to enable it.
@@ -73,27 +92,6 @@ export function testPage(
       </>
     ),
   };
-}
-
-function TestResult({ result }: { readonly result: TestedWebhookEndpointResponse }): VNode {
-  const { environment } = usePage();
-  return (
-    <>
-      <Notice kind={result.received ? 'good' : 'bad'}>{result.message}</Notice>
-      <Details
-        entries={[
-          ['Result', <AttemptResult key="result" statusCode={result.status_code} reason={result.reason} />],
-          ['Duration', `${result.latency_ms} ms`],
-          [
-            'Event',
-            <a key="event" href={dashboardPath(environment, 'events', result.event_id)}>
-              What was sent, and the response
-            </a>,
-          ],
-        ]}
-      />
-    </>
-  );
 }
 
 interface RecoveryProps {

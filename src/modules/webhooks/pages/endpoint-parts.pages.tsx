@@ -4,12 +4,10 @@ import { Badge, dashboardPath, type Page, type Tone } from '../../../infrastruct
 import type { AttemptSummary } from '../../request-logs/index.js';
 import type { WebhookEndpointResponse } from '../endpoints/webhook-endpoints.dto.js';
 
-/** Returns the link to the list of endpoints. */
 export function endpointList(environment: PlatformEnvironment): NonNullable<Page['parent']> {
   return { title: 'Webhook endpoints', path: dashboardPath(environment, 'webhook-endpoints') };
 }
 
-/** Returns the path of the page of an endpoint. */
 export function endpointPath(environment: PlatformEnvironment, id: string): string {
   return dashboardPath(environment, 'webhook-endpoints', id);
 }

@@ -30,7 +30,12 @@ const MESSAGES = {
     'The endpoint is enabled. Events that it missed while it was disabled are not sent by themselves: choose Recover events.',
 };
 
-export function endpointPage(endpoint: WebhookEndpointResponse, activity: EndpointActivity): Page {
+export function endpointPage(
+  endpoint: WebhookEndpointResponse,
+  { attempts, waiting }: EndpointActivity,
+): Page {
+  const { events, health } = endpoint;
+  const { last_success_at: lastSuccess } = health;
   return {
     title: endpoint.url,
     parent: endpointList(endpoint.environment),
@@ -39,8 +44,19 @@ export function endpointPage(endpoint: WebhookEndpointResponse, activity: Endpoi
       <>
         <Done messages={MESSAGES} />
         <Situation endpoint={endpoint} />
-        <Facts endpoint={endpoint} waiting={activity.waiting} />
-        <Deliveries endpoint={endpoint} attempts={activity.attempts} />
+        <Details
+          entries={[
+            ['Status', <EndpointStatus key="status" endpoint={endpoint} />],
+            ['Description', endpoint.description],
+            ['Events', events ? events.join(', ') : 'All events, including those that are added later'],
+            ['Last success', lastSuccess ? <RelativeTime key="success" time={lastSuccess} /> : 'Never'],
+            ['Failures in a row', String(health.consecutive_failures)],
+            ['Events waiting', waiting >= MAX_COUNTED ? `${MAX_COUNTED} or more` : String(waiting)],
+            ['Created', <Moment key="created" time={endpoint.created_at} />],
+            ['ID', <code key="id">{endpoint.id}</code>],
+          ]}
+        />
+        <Deliveries endpoint={endpoint} attempts={attempts} />
         <Signatures endpoint={endpoint} />
       </>
     ),
@@ -114,29 +130,8 @@ function Situation({ endpoint: { status, health } }: EndpointProps): VNode | nul
   return null;
 }
 
-function Facts({ endpoint, waiting }: EndpointProps & { readonly waiting: number }): VNode {
-  const { id, description, events, health, created_at: created } = endpoint;
-  const { last_success_at: lastSuccess } = health;
-  return (
-    <Details
-      entries={[
-        ['Status', <EndpointStatus key="status" endpoint={endpoint} />],
-        ['Description', description],
-        ['Events', events ? events.join(', ') : 'All events, including those that are added later'],
-        ['Last success', lastSuccess ? <RelativeTime key="success" time={lastSuccess} /> : 'Never'],
-        ['Failures in a row', String(health.consecutive_failures)],
-        ['Events waiting', waiting >= MAX_COUNTED ? `${MAX_COUNTED} or more` : String(waiting)],
-        ['Created', <Moment key="created" time={created} />],
-        ['ID', <code key="id">{id}</code>],
-      ]}
-    />
-  );
-}
-
-function Deliveries({
-  endpoint: { id, environment },
-  attempts,
-}: EndpointProps & Pick<EndpointActivity, 'attempts'>): VNode {
+function Deliveries({ endpoint, attempts }: EndpointProps & Pick<EndpointActivity, 'attempts'>): VNode {
+  const { id, environment } = endpoint;
   const log = `${dashboardPath(environment, 'request-logs')}?type=webhook&endpoint_id=${id}&period=7d`;
   return (
     <>

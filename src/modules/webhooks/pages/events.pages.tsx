@@ -163,7 +163,9 @@ export function eventPage(
   endpoints: readonly WebhookEndpointResponse[],
   problem?: string,
 ): Page {
-  const { deliveries } = event;
+  const { id: eventId, createdAt, externalUserId, sessionId, taskId, deliveries } = event;
+  const logs = dashboardPath(environment, 'request-logs');
+  const events = dashboardPath(environment, 'events');
   const ids = new Set([...endpoints.map(({ id }) => id), ...deliveries.map(({ endpointId }) => endpointId)]);
   const targets = [...ids].map((id) => ({
     id,
@@ -172,7 +174,7 @@ export function eventPage(
   }));
   return {
     title: event.name,
-    parent: { title: 'Events', path: dashboardPath(environment, 'events') },
+    parent: { title: 'Events', path: events },
     content: (
       <>
         <Done
@@ -183,7 +185,40 @@ export function eventPage(
           }}
         />
         <Problem message={problem} />
-        <Facts event={event} />
+        <Details
+          entries={[
+            [
+              'Time',
+              <span key="time">
+                <Moment time={createdAt} /> (<RelativeTime time={createdAt} />)
+              </span>,
+            ],
+            [
+              'User',
+              externalUserId && (
+                <a key="user" href={`${events}?${new URLSearchParams({ external_user_id: externalUserId })}`}>
+                  {externalUserId}
+                </a>
+              ),
+            ],
+            [
+              'Session',
+              sessionId && (
+                <a key="session" href={`${logs}?session_id=${sessionId}&${periodSince(createdAt)}`}>
+                  {sessionId}
+                </a>
+              ),
+            ],
+            ['Task', taskId === null ? null : String(taskId)],
+            [
+              'ID',
+              <span key="id">
+                <code>{eventId}</code> (the <code>webhook-id</code> header of its deliveries)
+              </span>,
+            ],
+            ['Test', event.isTest ? 'Yes: an example that was sent to test an endpoint' : null],
+          ]}
+        />
         <h2>Deliveries</h2>
         <Deliveries event={event} targets={targets} />
         <h2>Content</h2>
@@ -191,49 +226,6 @@ export function eventPage(
       </>
     ),
   };
-}
-
-function Facts({ event }: { readonly event: PublishedEvent }): VNode {
-  const { environment } = usePage();
-  const { id, createdAt, externalUserId, sessionId, taskId } = event;
-  const logs = dashboardPath(environment, 'request-logs');
-  const events = dashboardPath(environment, 'events');
-  return (
-    <Details
-      entries={[
-        [
-          'Time',
-          <span key="time">
-            <Moment time={createdAt} /> (<RelativeTime time={createdAt} />)
-          </span>,
-        ],
-        [
-          'User',
-          externalUserId && (
-            <a key="user" href={`${events}?${new URLSearchParams({ external_user_id: externalUserId })}`}>
-              {externalUserId}
-            </a>
-          ),
-        ],
-        [
-          'Session',
-          sessionId && (
-            <a key="session" href={`${logs}?session_id=${sessionId}&${periodSince(createdAt)}`}>
-              {sessionId}
-            </a>
-          ),
-        ],
-        ['Task', taskId === null ? null : String(taskId)],
-        [
-          'ID',
-          <span key="id">
-            <code>{id}</code> (the <code>webhook-id</code> header of its deliveries)
-          </span>,
-        ],
-        ['Test', event.isTest ? 'Yes: an example that was sent to test an endpoint' : null],
-      ]}
-    />
-  );
 }
 
 /** The request log shows the last day by default, and at most 7 days. */

@@ -43,7 +43,6 @@ export class AttemptRecorder {
     for (const outcome of ['delivered', 'given_up']) this.deliveries.inc({ outcome }, 0);
   }
 
-  /** Counts the attempt in the metrics. */
   count({ delivery, outcome: { reason, phases } }: FinishedAttempt): void {
     const succeeded = reason === null;
     this.attempts.inc({ reason: reason ?? NO_REASON });

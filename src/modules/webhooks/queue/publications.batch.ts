@@ -13,7 +13,6 @@ export interface Idempotency {
   readonly contentHash: Buffer;
 }
 
-/** An event and the organization of its client. */
 export interface Publication {
   readonly event: NewEvent;
   readonly organizationId: string;

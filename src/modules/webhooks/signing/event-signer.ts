@@ -11,7 +11,6 @@ export interface SignableEvent extends Pick<ClaimedDelivery, 'secretVersions'> {
   readonly event: Pick<ClaimedDelivery['event'], 'id' | 'name' | 'sessionId' | 'body'>;
 }
 
-/** Signs events with the secrets of their client. */
 @Injectable()
 export class EventSigner {
   constructor(

@@ -3,7 +3,6 @@ import type { ClaimedDelivery } from '../delivery.js';
 import { IS_SUBSCRIBED, LANE, LEASE_UNTIL, notifyLanes, secretVersionsOf } from './lane.js';
 import { Statement } from './statement.js';
 
-/** An event to be published. */
 interface PublishedItem extends NewEvent {
   readonly organizationId: string;
   /** The idempotency key, and a hash of the content of the request. */
