@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, statSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -257,8 +258,16 @@ describe('embedded PostgreSQL', () => {
     'creates a data directory that nobody but the unprivileged user can enter',
     async () => {
       const created = join(folder, 'created');
+      // Another process that found a directory without this mode would create a second cluster elsewhere.
+      const modes = new Set<number>();
+      const watch = (): void => {
+        if (existsSync(created)) modes.add(statSync(created).mode & 0o777);
+        if (!modes.has(0o710)) setImmediate(watch);
+      };
+      watch();
       const server = await startEmbeddedPostgres({ directory: join(created, 'postgres'), durable: false });
       await server.release();
+      expect([...modes]).toEqual([0o710]);
       expect(server.directory).toBe(join(created, 'postgres'));
       const [data, cluster] = [await stat(created), await stat(server.directory)];
       expect([data.mode & 0o777, data.uid, data.gid]).toEqual([0o710, 0, cluster.gid]);

@@ -29,8 +29,14 @@ const MAX_LAG = 30;
 const UNUSED = 'The read replica is not used, and its queries use the primary.';
 const USED_AGAIN = 'The read replica is used again.';
 
+const key = (): string => randomBytes(32).toString('base64');
+/** The keys of the database of the primary. */
+const KEYS = { SECRET_PEPPER: key(), KEY_ENCRYPTION_KEY: key() };
+
 let primary: PostgresServer;
 let replica: PostgresServer;
+/** A replica that one test promotes: it cannot become a replica again. */
+let promoted: PostgresServer;
 let service: TestApp;
 let metrics: Scraper;
 let login: Login;
@@ -38,11 +44,12 @@ let login: Login;
 let pool: ReadPool;
 
 beforeAll(async () => {
-  ({ primary, replica } = await startReplicatedPostgres());
+  ({ primary, replica, promoted } = await startReplicatedPostgres('replica', 'promoted'));
   await migrate(primary.url);
   await primary.query(`CREATE ROLE reader LOGIN PASSWORD 'reader'; GRANT pg_read_all_data TO reader`);
   const readUrl = Object.assign(new URL(replica.url), { username: 'reader', password: 'reader' }).href;
   service = await startTestApp({
+    ...KEYS,
     DATABASE_URL: primary.url,
     DATABASE_READ_URL: readUrl,
     DATABASE_READ_MAX_LAG_SECONDS: String(MAX_LAG),
@@ -55,7 +62,7 @@ beforeAll(async () => {
 }, TIMEOUT);
 afterAll(async () => {
   await service.close();
-  await replica.stop();
+  await Promise.all([replica.stop(), promoted.stop()]);
   await primary.stop();
 }, TIMEOUT);
 
@@ -360,6 +367,41 @@ describe('DATABASE_READ_URL', () => {
     TIMEOUT,
   );
 
+  it('leads to the primary after the replica was promoted, and doctor says so', async () => {
+    const other = await startTestApp({
+      ...KEYS,
+      DATABASE_URL: primary.url,
+      DATABASE_READ_URL: promoted.url,
+      METRICS_PORT: '0',
+    });
+    try {
+      const otherMetrics = await serveMetrics(other);
+      const isInState = async (name: string): Promise<boolean> =>
+        (await otherMetrics.value('mcs_database_replica_state', { state: name })) === 1;
+      await eventually('the replica is used', () => isInState('current'));
+      const configuration = other.app.get(DatabaseConfiguration);
+      expect(await inspectReplica(configuration)).toEqual({ milliseconds: expect.any(Number) });
+
+      await promoted.query('SELECT pg_promote()');
+      const { clientId } = other.development;
+      await fillRequestLog(other, [
+        loggedRequest({ clientId, environment: 'development' }, { createdAt: ago(0) }),
+      ]);
+      const otherLogin = await other.login();
+      await eventually('the primary is read', async () => {
+        const path = '/request-logs?environment=development';
+        const { body } = await other.request<{ data: unknown[] }>(path, { login: otherLogin });
+        return body.data.length === 1;
+      });
+      const explanation = 'The server of DATABASE_READ_URL is not a replica. Was it promoted?';
+      await eventually('the log says so', () => messages().includes(`${UNUSED} ${explanation}`));
+      expect(await isInState('unavailable')).toBe(true);
+      expect(await inspectReplica(configuration)).toEqual({ problem: explanation });
+    } finally {
+      await other.close();
+    }
+  });
+
   it('does not keep the service from starting if the replica is unavailable', async () => {
     const left = countOf(UNUSED);
     const url = Object.assign(new URL(replica.url), { port: '1' }).href;
@@ -376,12 +418,10 @@ describe('DATABASE_READ_URL', () => {
     const problem =
       'DATABASE_READ_URL does not lead to a replica of the database of DATABASE_URL: the cluster or the database differs.';
     const database = await cloneDatabase();
-    const [pepper, key] = [randomBytes(32), randomBytes(32)].map((bytes) => bytes.toString('base64'));
     const configuration = loadConfiguration({
+      ...KEYS,
       DATABASE_URL: database.url,
       DATABASE_READ_URL: replica.url,
-      SECRET_PEPPER: pepper,
-      KEY_ENCRYPTION_KEY: key,
     });
     const app = await createApplication(configuration, { backgroundWork: false });
     await expect(app.init()).rejects.toThrow(problem);
@@ -405,20 +445,6 @@ describe('DATABASE_READ_URL', () => {
     expect(() => loadConfiguration(unverified)).toThrow(
       'DATABASE_CA must be the only TLS setting: remove sslmode, sslrootcert, sslcert and sslkey from DATABASE_URL and DATABASE_READ_URL.',
     );
-  });
-
-  // The last test, because a promoted replica cannot become a replica again.
-  it('leads to the primary after the replica was promoted, and doctor says so', async () => {
-    const configuration = service.app.get(DatabaseConfiguration);
-    expect(await inspectReplica(configuration)).toEqual({ milliseconds: expect.any(Number) });
-    const user = newUser();
-    await replica.query('SELECT pg_promote()');
-    await addEntry(user);
-    await eventually('the primary is read', async () => (await shownEntries(user)) === 1);
-    const explanation = 'The server of DATABASE_READ_URL is not a replica. Was it promoted?';
-    await eventually('the log says so', () => messages().includes(`${UNUSED} ${explanation}`));
-    expect(await state()).toBe('unavailable');
-    expect(await inspectReplica(configuration)).toEqual({ problem: explanation });
   });
 });
 

@@ -16,6 +16,7 @@ const CHROMIUM_PATHS = [
 const CHROMIUM = CHROMIUM_PATHS.find((path) => existsSync(path));
 const MISSING = `There is no Chromium in ${CHROMIUM_PATHS.join(', ')}: install it (on Debian: apt-get install chromium).`;
 
+const SAVES_PICTURES = process.env.SCREENSHOTS !== undefined;
 const SCREENSHOTS = join(import.meta.dirname, '..', '..', '.artefacts', 'pages');
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** WCAG 2.2, levels A and AA. The tag of a version contains only the rules that the version added. */
@@ -144,6 +145,7 @@ export async function inspect(page: Page, name: string, foreign?: string): Promi
     if (size === NARROW) continue;
     await savePicture(page, `${name}-${size.width}`);
     await check(`${name} at ${size.width}`, { type: 'tag', values: RULES });
+    if (size !== DESK && !SAVES_PICTURES) continue;
     await page.emulateMedia({ colorScheme: 'dark' });
     await savePicture(page, `${name}-${size.width}-dark`);
     // The layout does not depend on the colors, and the column of the navigation is visible only on a desk.
@@ -160,7 +162,7 @@ interface AxeRules {
 
 /** Saves a picture of the whole page, or of an element, if the variable `SCREENSHOTS` is set. */
 export async function savePicture(target: Page | Locator, name: string): Promise<void> {
-  if (process.env.SCREENSHOTS === undefined) return;
+  if (!SAVES_PICTURES) return;
   const path = join(SCREENSHOTS, `${name}.png`);
   await ('goto' in target ? target.screenshot({ path, fullPage: true }) : target.screenshot({ path }));
 }

@@ -60,25 +60,38 @@ export class PostgresServer {
 }
 
 /**
- * Starts a primary and a streaming replica of it. The replica is a copy of the data directory from before the first start of
- * the primary, so that no backup is necessary.
+ * Starts a primary and streaming replicas of it. A replica is a copy of the data directory from before the first start of the
+ * primary, so that no backup is necessary.
  */
-export async function startReplicatedPostgres(): Promise<{
-  primary: PostgresServer;
-  replica: PostgresServer;
-}> {
+export async function startReplicatedPostgres<Names extends string>(
+  ...names: Names[]
+): Promise<Record<Names | 'primary', PostgresServer>> {
   const folder = mkdtempSync(join(process.env.TEST_RUN_DIRECTORY ?? tmpdir(), 'replicated-'));
   // When root runs the test, PostgreSQL runs as another user, who must be able to enter.
   chmodSync(folder, 0o755);
   const cluster = await locateCluster(join(folder, 'primary'), () => undefined);
   await createCluster(cluster, false);
-  const directory = `${cluster.directory}-replica`;
-  const { isOk, output } = await run('cp', ['-a', cluster.directory, directory]);
-  if (!isOk) throw new Error(output);
+  const copies = names.map((name) => ({ name, directory: `${cluster.directory}-${name}` }));
+  for (const { directory } of copies) {
+    const { isOk, output } = await run('cp', ['-a', cluster.directory, directory]);
+    if (!isOk) throw new Error(output);
+  }
   const primary = new PostgresServer(cluster);
   await primary.start();
+  const replicas = await Promise.all(
+    copies.map(async ({ name, directory }) => {
+      await followPrimary(directory, primary.url);
+      const replica = new PostgresServer({ ...cluster, directory, log: `${directory}.log` });
+      await replica.start();
+      return [name, replica] as const;
+    }),
+  );
+  return { primary, ...Object.fromEntries(replicas) } as Record<Names | 'primary', PostgresServer>;
+}
+
+async function followPrimary(directory: string, primaryUrl: string): Promise<void> {
   const settings = [
-    `primary_conninfo = '${primary.url}'`,
+    `primary_conninfo = '${primaryUrl}'`,
     `wal_retrieve_retry_interval = 100ms`,
     // A query that is in the way of a change is canceled at once.
     'max_standby_streaming_delay = 0',
@@ -88,7 +101,4 @@ export async function startReplicatedPostgres(): Promise<{
   const signal = join(directory, 'standby.signal');
   await writeFile(signal, '');
   await chown(signal, uid, gid);
-  const replica = new PostgresServer({ ...cluster, directory, log: `${directory}.log` });
-  await replica.start();
-  return { primary, replica };
 }

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { chmod, chown, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { EmbeddedPostgresError, programFailure } from './embedded-postgres.error.js';
 import * as programs from './programs.js';
@@ -25,8 +25,10 @@ export interface Cluster {
 export async function locateCluster(requested: string, report: (sentence: string) => void): Promise<Cluster> {
   const installed = await programs.findPrograms();
   const parent = dirname(requested);
-  const created = await mkdir(parent, { recursive: true, mode: 0o700 });
-  if (process.getuid?.() !== 0) return { directory: requested, log: `${requested}.log`, programs: installed };
+  if (process.getuid?.() !== 0) {
+    await mkdir(parent, { recursive: true, mode: 0o700 });
+    return { directory: requested, log: `${requested}.log`, programs: installed };
+  }
 
   const hash = createHash('sha256').update(requested).digest('hex').slice(0, 16);
   const alternative = join(programs.ROOT_DIRECTORY, hash, 'postgres');
@@ -34,10 +36,7 @@ export async function locateCluster(requested: string, report: (sentence: string
   const owner = await ownerOf(requested);
   const alternativeOwner = owner ? undefined : await ownerOf(alternative);
   const user = owner ?? alternativeOwner ?? (await programs.unprivilegedUser(report));
-  if (created !== undefined) {
-    await chown(parent, 0, user.gid);
-    await chmod(parent, 0o710);
-  }
+  if (!(await stat(parent).catch(() => undefined))) await createEnterable(parent, user);
   // Tries to enter the directory, because file modes do not show everything that can deny access.
   const isReachable = (await programs.run('/bin/sh', ['-c', 'cd "$0"', parent], user)).isOk;
   if (owner && !isReachable) {
@@ -54,6 +53,25 @@ export async function locateCluster(requested: string, report: (sentence: string
     );
   }
   return { directory, log: `${directory}.log`, programs: await programs.programsFor(user, installed), user };
+}
+
+/**
+ * Creates a directory of root that the user can enter. It gets its name last: a process that starts at the same time and
+ * finds a directory that the user cannot enter would create a second cluster elsewhere.
+ */
+async function createEnterable(directory: string, { gid }: programs.User): Promise<void> {
+  await mkdir(dirname(directory), { recursive: true, mode: 0o700 });
+  const draft = await mkdtemp(`${directory}.new-`);
+  try {
+    await chown(draft, 0, gid);
+    await chmod(draft, 0o710);
+    await rename(draft, directory).catch((error: NodeJS.ErrnoException) => {
+      // Another process was faster, and has already used its directory.
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+    });
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
 }
 
 async function ownerOf(directory: string): Promise<programs.User | undefined> {
