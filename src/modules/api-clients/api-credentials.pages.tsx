@@ -21,8 +21,12 @@ import {
   type Tone,
 } from '../../infrastructure/pages/index.js';
 import type { ApiClientResponse } from './api-clients.dto.js';
-import { DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS, SECRET_PREFIXES } from './api-clients.service.js';
-import type { ClientCredentialsView } from './api-secrets.service.js';
+import {
+  DEFAULT_OVERLAP_HOURS,
+  MAX_OVERLAP_HOURS,
+  SECRET_PREFIXES,
+  type ClientCredentialsView,
+} from './api-clients.service.js';
 
 export function credentialsPath(environment: PlatformEnvironment, ...segments: readonly string[]): string {
   return dashboardPath(environment, 'api-credentials', ...segments);
