@@ -1,4 +1,4 @@
-import type { ComponentChildren, VNode } from 'preact';
+import type { FunctionComponent, VNode } from 'preact';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
   Allowed,
@@ -220,13 +220,11 @@ function Rotation({ client }: ClientCredentialsView): VNode {
   );
 }
 
-interface StepProps {
-  readonly title: string;
-  readonly progress: Progress | undefined;
-  readonly children: ComponentChildren;
-}
-
-function Step({ title, progress, children }: StepProps): VNode {
+const Step: FunctionComponent<{ readonly title: string; readonly progress: Progress | undefined }> = ({
+  title,
+  progress,
+  children,
+}) => {
   const [text, tone] = progress ? PROGRESS[progress] : [];
   return (
     <li>
@@ -235,7 +233,7 @@ function Step({ title, progress, children }: StepProps): VNode {
       {children}
     </li>
   );
-}
+};
 
 export function renamePage({ client }: ClientCredentialsView): Page {
   return {
