@@ -11,7 +11,12 @@ import { AuditLog, type AuditAction } from '../audit-logs/index.js';
 import { ApiClientDirectory } from './api-client-directory.js';
 import type { ApiClient } from './api-client.entity.js';
 import { sealedFor, type ApiSecret } from './api-secret.entity.js';
-import type { ApiClientResponse, ApiSecretResponse } from './api-clients.dto.js';
+import {
+  type ApiClientResponse,
+  type ApiSecretResponse,
+  DEFAULT_OVERLAP_HOURS,
+  MAX_OVERLAP_HOURS,
+} from './api-clients.dto.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
 
 export const API_CLIENT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
@@ -45,9 +50,6 @@ export const SECRET_PREFIXES: Readonly<Record<PlatformEnvironment, string>> = {
   development: 'mcs_dev_',
   production: 'mcs_live_',
 };
-
-export const DEFAULT_OVERLAP_HOURS = 24;
-export const MAX_OVERLAP_HOURS = 7 * 24;
 
 /** API clients and their secrets, which operators and dashboard users manage. */
 @Injectable()

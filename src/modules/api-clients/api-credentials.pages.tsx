@@ -20,13 +20,8 @@ import {
   type Page,
   type Tone,
 } from '../../infrastructure/pages/index.js';
-import type { ApiClientResponse } from './api-clients.dto.js';
-import {
-  DEFAULT_OVERLAP_HOURS,
-  MAX_OVERLAP_HOURS,
-  SECRET_PREFIXES,
-  type ClientCredentialsView,
-} from './api-clients.service.js';
+import { type ApiClientResponse, DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS } from './api-clients.dto.js';
+import { SECRET_PREFIXES, type ClientCredentialsView } from './api-clients.service.js';
 
 export function credentialsPath(environment: PlatformEnvironment, ...segments: readonly string[]): string {
   return dashboardPath(environment, 'api-credentials', ...segments);
