@@ -19,19 +19,12 @@ import {
 const DISTRIBUTIONS = ['none', 'citus'] as const;
 export type Distribution = (typeof DISTRIBUTIONS)[number];
 
-interface DistributedTable {
-  readonly table: string;
-  /** Rows with the same value are on the same node. */
-  readonly column: string;
-}
-
 /**
  * The tables that `DATABASE_DISTRIBUTION=citus` spreads over the nodes: only the request log, which is most of all data and of
- * all writes. Each is partitioned by day, and has IDs from a sequence `<table>_id_seq`.
+ * all writes. Each is partitioned by day, and has IDs from a sequence `<table>_id_seq`. Rows
+ * with the same value in the column are on the same node.
  */
-export const DISTRIBUTED_TABLES: readonly DistributedTable[] = [
-  { table: 'request_log', column: 'client_id' },
-];
+export const DISTRIBUTED_TABLES = [{ table: 'request_log', column: 'client_id' }] as const;
 
 /** Checks every part of the URL, because the errors of the driver do not name the variable. */
 function isDatabaseUrl(value: unknown): boolean {

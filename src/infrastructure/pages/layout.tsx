@@ -3,13 +3,8 @@ import { EnvironmentSwitch, Navigation } from './navigation.js';
 import { CurrentPage, type Page, type PageContext } from './page.js';
 import { Moment, Notice } from './parts/elements.js';
 
-interface LayoutProps {
-  readonly page: Page;
-  readonly context: PageContext;
-}
-
 /** The frame around every page. Logged-in users get the navigation, and the scripts that improve pages. */
-export function Layout({ page, context }: LayoutProps): VNode {
+export function Layout({ page, context }: { readonly page: Page; readonly context: PageContext }): VNode {
   const isError = (page.status ?? 200) >= 400;
   return (
     <html lang="en">

@@ -9,7 +9,7 @@ import {
   RotateSecretRequest,
   UpdateClientRequest,
 } from './api-clients.dto.js';
-import { ApiSecretsService } from './api-secrets.service.js';
+import { ApiClientsService } from './api-clients.service.js';
 import {
   LIST_CLIENTS,
   UPDATE_CLIENT,
@@ -21,12 +21,12 @@ import {
 @Topic('API clients', 'Credentials for the platform API and their rotation. Requires a login.')
 @Controller()
 export class ApiClientsController {
-  constructor(private readonly secrets: ApiSecretsService) {}
+  constructor(private readonly clients: ApiClientsService) {}
 
   @Get('api-clients')
   @DashboardOperation(LIST_CLIENTS, { token: 'none', role: 'member' })
   list(@CurrentActor() actor: DashboardActor): Promise<ApiClientResponse[]> {
-    return this.secrets.list(actor);
+    return this.clients.listFor(actor);
   }
 
   @Patch('api-clients/:client_id')
@@ -36,7 +36,7 @@ export class ApiClientsController {
     @Param('client_id') clientId: string,
     @Body() request: UpdateClientRequest,
   ): Promise<ApiClientResponse> {
-    return this.secrets.rename(actor, clientId, request.name);
+    return this.clients.rename(actor, clientId, request.name);
   }
 
   @Post('api-clients/:client_id/secret/view')
@@ -45,7 +45,7 @@ export class ApiClientsController {
     @CurrentActor() actor: DashboardActor,
     @Param('client_id') clientId: string,
   ): Promise<ApiSecretResponse> {
-    return this.secrets.view(actor, clientId);
+    return this.clients.view(actor, clientId);
   }
 
   @Post('api-clients/:client_id/secret/rotate')
@@ -55,7 +55,7 @@ export class ApiClientsController {
     @Param('client_id') clientId: string,
     @Body() request: RotateSecretRequest,
   ): Promise<ApiSecretResponse> {
-    return this.secrets.rotate(actor, clientId, request.overlap_hours);
+    return this.clients.rotate(actor, clientId, request.overlap_hours);
   }
 
   @Post('api-clients/:client_id/secret/activate')
@@ -64,6 +64,6 @@ export class ApiClientsController {
     @CurrentActor() actor: DashboardActor,
     @Param('client_id') clientId: string,
   ): Promise<ApiClientResponse> {
-    return this.secrets.activate(actor, clientId);
+    return this.clients.activate(actor, clientId);
   }
 }

@@ -9,7 +9,6 @@ import { ApiClientsRepository } from './api-clients.repository.js';
 import { ApiClientsService } from './api-clients.service.js';
 import { ApiCredentialsPagesController } from './api-credentials-pages.controller.js';
 import { ApiSecret } from './api-secret.entity.js';
-import { ApiSecretsService } from './api-secrets.service.js';
 import { SigningSecrets } from './signing-secrets.js';
 
 @Module({
@@ -22,7 +21,6 @@ import { SigningSecrets } from './signing-secrets.js';
     SigningSecrets,
     ApiClientCredentialVerifier,
     OrganizationAccessibleClients,
-    ApiSecretsService,
   ],
   exports: [
     ApiClientCredentialVerifier,

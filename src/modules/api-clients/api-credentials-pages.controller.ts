@@ -15,7 +15,11 @@ import {
   type PageResponse,
 } from '../../infrastructure/pages/index.js';
 import { RotateSecretRequest, UpdateClientRequest } from './api-clients.dto.js';
-import { API_CLIENT_NOT_FOUND } from './api-clients.service.js';
+import {
+  API_CLIENT_NOT_FOUND,
+  ApiClientsService,
+  type ClientCredentialsView,
+} from './api-clients.service.js';
 import {
   activatePage,
   credentialsPage,
@@ -26,7 +30,6 @@ import {
   secretPage,
   viewPage,
 } from './api-credentials.pages.js';
-import { ApiSecretsService, type ClientCredentialsView } from './api-secrets.service.js';
 
 /** Who asks for which API client, and the environment of the page. */
 interface Target {
@@ -46,7 +49,7 @@ const Target = createParamDecorator((_data: unknown, context: ExecutionContext):
 
 @Controller(inEachEnvironment('api-credentials'))
 export class ApiCredentialsPagesController {
-  constructor(private readonly secrets: ApiSecretsService) {}
+  constructor(private readonly clients: ApiClientsService) {}
 
   @Get()
   @DashboardPage('listApiClients')
@@ -54,7 +57,7 @@ export class ApiCredentialsPagesController {
     @CurrentActor() actor: DashboardActor,
     @PageEnvironment() environment: PlatformEnvironment,
   ): Promise<PageResponse> {
-    const credentials = await this.secrets.credentials(actor, environment);
+    const credentials = await this.clients.credentials(actor, environment);
     return credentials ? credentialsPage(credentials) : noCredentialsPage();
   }
 
@@ -70,7 +73,7 @@ export class ApiCredentialsPagesController {
     const credentials = await this.credentials(target);
     return submitted(
       async () => {
-        await this.secrets.rename(target.actor, target.clientId, requestFrom(UpdateClientRequest, form).name);
+        await this.clients.rename(target.actor, target.clientId, requestFrom(UpdateClientRequest, form).name);
         return { redirectTo: `${credentialsPath(target.environment)}?done=renamed` };
       },
       () => renamePage(credentials),
@@ -87,7 +90,7 @@ export class ApiCredentialsPagesController {
   @DashboardAction('viewApiSecret')
   async view(@Target() target: Target): Promise<PageResponse> {
     const credentials = await this.credentials(target);
-    const { secret } = await this.secrets.view(target.actor, target.clientId);
+    const { secret } = await this.clients.view(target.actor, target.clientId);
     return secretPage(credentials, secret, 'viewed');
   }
 
@@ -105,7 +108,7 @@ export class ApiCredentialsPagesController {
         await this.credentials(target);
         const hours = { overlap_hours: Number(form.get('overlap_hours')) };
         const { overlap_hours: overlapHours } = requestFrom(RotateSecretRequest, form, hours);
-        const { secret } = await this.secrets.rotate(target.actor, target.clientId, overlapHours);
+        const { secret } = await this.clients.rotate(target.actor, target.clientId, overlapHours);
         return secretPage(await this.credentials(target), secret, 'rotated');
       },
       async () => rotatePage(await this.credentials(target)),
@@ -122,13 +125,13 @@ export class ApiCredentialsPagesController {
   @DashboardAction('activateApiSecret')
   async activate(@Target() target: Target): Promise<PageResponse> {
     await this.credentials(target);
-    await this.secrets.activate(target.actor, target.clientId);
+    await this.clients.activate(target.actor, target.clientId);
     return { redirectTo: `${credentialsPath(target.environment)}?done=activated` };
   }
 
   /** @throws ApiError if the client does not exist, or belongs to another organization or environment */
   private async credentials({ actor, environment, clientId }: Target): Promise<ClientCredentialsView> {
-    const credentials = await this.secrets.credentials(actor, environment);
+    const credentials = await this.clients.credentials(actor, environment);
     if (credentials?.client.client_id !== clientId) throw API_CLIENT_NOT_FOUND.error();
     return credentials;
   }

@@ -1,4 +1,4 @@
-import type { ComponentChildren, VNode } from 'preact';
+import type { FunctionComponent, VNode } from 'preact';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
   Allowed,
@@ -20,9 +20,8 @@ import {
   type Page,
   type Tone,
 } from '../../infrastructure/pages/index.js';
-import type { ApiClientResponse } from './api-clients.dto.js';
-import { DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS, SECRET_PREFIXES } from './api-clients.service.js';
-import type { ClientCredentialsView } from './api-secrets.service.js';
+import { type ApiClientResponse, DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS } from './api-clients.dto.js';
+import { SECRET_PREFIXES, type ClientCredentialsView } from './api-clients.service.js';
 
 export function credentialsPath(environment: PlatformEnvironment, ...segments: readonly string[]): string {
   return dashboardPath(environment, 'api-credentials', ...segments);
@@ -216,13 +215,11 @@ function Rotation({ client }: ClientCredentialsView): VNode {
   );
 }
 
-interface StepProps {
-  readonly title: string;
-  readonly progress: Progress | undefined;
-  readonly children: ComponentChildren;
-}
-
-function Step({ title, progress, children }: StepProps): VNode {
+const Step: FunctionComponent<{ readonly title: string; readonly progress: Progress | undefined }> = ({
+  title,
+  progress,
+  children,
+}) => {
   const [text, tone] = progress ? PROGRESS[progress] : [];
   return (
     <li>
@@ -231,7 +228,7 @@ function Step({ title, progress, children }: StepProps): VNode {
       {children}
     </li>
   );
-}
+};
 
 export function renamePage({ client }: ClientCredentialsView): Page {
   return {

@@ -34,11 +34,6 @@ export async function checkDistribution({
   });
 }
 
-interface NodeConnection {
-  readonly from: string;
-  readonly to: string;
-}
-
 /**
  * Lets every node of the cluster connect to every node, itself included, with the roles of `DATABASE_URL` and
  * `DATABASE_OWNER_URL`.
@@ -53,7 +48,7 @@ export async function failedNodeConnections({
   const problems: string[] = [];
   for (const address of new Set([url, ownerUrl])) {
     await withDatabase({ url: address, authority }, 0, async (dataSource) => {
-      const failed = await dataSource.query<NodeConnection[]>(
+      const failed = await dataSource.query<Record<'from' | 'to', string>[]>(
         `SELECT from_nodename || ':' || from_nodeport AS "from", to_nodename || ':' || to_nodeport AS "to"
            FROM citus_check_cluster_node_health() WHERE result IS NOT TRUE ORDER BY 1, 2`,
       );

@@ -59,7 +59,7 @@ export class DevicePagesController {
     if (!this.approvals.isPending(request)) return { redirectTo: resultPath(request.id) };
     if (!this.approvals.isEnteredBy(actor, request)) return ENTER_CODE;
     const clientName = await this.clients.nameOf(request.clientId);
-    return confirmationPage({ ...request, userCode: this.approvals.userCodeOf(request), clientName });
+    return confirmationPage(request, this.approvals.userCodeOf(request), clientName);
   }
 
   @Post('confirm')
@@ -79,7 +79,7 @@ export class DevicePagesController {
     const request = await this.approvals.find(actor, id);
     if (!request) return unknownRequestPage();
     if (this.approvals.isPending(request)) return { redirectTo: `/device/confirm?request=${request.id}` };
-    return resultPage({ outcome: outcomeOf(request), decidedByAnotherUser: request.userId !== actor.userId });
+    return resultPage(outcomeOf(request), request.userId !== actor.userId);
   }
 }
 

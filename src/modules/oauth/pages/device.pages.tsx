@@ -11,16 +11,6 @@ import {
 } from '../../../infrastructure/pages/index.js';
 import type { DeviceAuthorization } from '../authorizations/device-authorization.entity.js';
 
-export interface DeviceRequestView extends DeviceAuthorization {
-  readonly userCode: string;
-  readonly clientName: string;
-}
-
-export interface DeviceResultView {
-  readonly outcome: 'approved' | 'denied' | 'expired';
-  readonly decidedByAnotherUser: boolean;
-}
-
 const CODE_NOT_FOUND = 'Code not found';
 const CODE_NOT_FOUND_HINT =
   'Your organization has no such code, or the code has expired. Codes expire after 10 minutes; request a new one on the device.';
@@ -62,14 +52,18 @@ export function codePage(userCode: string, isUnknown = false): PageResponse {
  * The page where a user sees what requests access, and decides. The code to compare and both buttons come first, so that they
  * are on the screen of a phone.
  */
-export function confirmationPage(request: DeviceRequestView): PageResponse {
+export function confirmationPage(
+  request: DeviceAuthorization,
+  userCode: string,
+  clientName: string,
+): PageResponse {
   return {
     title: 'Approve this device?',
     content: (
       <>
         <p>Approve only if the device is in front of you and shows this code:</p>
         <p class="compared">
-          <strong class="code">{request.userCode}</strong>
+          <strong class="code">{userCode}</strong>
         </p>
         <p>
           <span class={`environment ${request.environment}`}>{ENVIRONMENTS[request.environment]}</span>
@@ -98,7 +92,7 @@ export function confirmationPage(request: DeviceRequestView): PageResponse {
             [
               'API client',
               <>
-                {request.clientName}
+                {clientName}
                 <br />
                 <code>{request.clientId}</code>
               </>,
@@ -119,14 +113,14 @@ export function confirmationPage(request: DeviceRequestView): PageResponse {
   };
 }
 
-export function resultPage({ outcome, decidedByAnotherUser }: DeviceResultView): PageResponse {
+export function resultPage(outcome: keyof typeof RESULTS, isDecidedByAnotherUser: boolean): PageResponse {
   const { title, kind, text } = RESULTS[outcome];
   return {
     title,
     content: (
       <>
         <Notice kind={kind}>{text}</Notice>
-        {decidedByAnotherUser ? <p>Another user of your organization made this decision.</p> : null}
+        {isDecidedByAnotherUser ? <p>Another user of your organization made this decision.</p> : null}
         <Link to="/device">Enter another code</Link>
       </>
     ),
