@@ -23,7 +23,7 @@ import {
   UserLoginsService,
 } from './modules/dashboard-login/index.js';
 import { UserLogins } from './modules/dashboard-users/index.js';
-import { McpTokensModule, McpTokensService, RevokedTokens } from './modules/mcp-tokens/index.js';
+import { McpTokenRevocationListener, McpTokensModule, McpTokensService } from './modules/mcp-tokens/index.js';
 import { ActiveAccessTokenVerifier, OAuthModule } from './modules/oauth/index.js';
 import { EventBodies, RequestLogsModule, RequestLogWriter } from './modules/request-logs/index.js';
 import { ServiceTokensModule, StoredServiceTokenVerifier } from './modules/service-tokens/index.js';
@@ -37,7 +37,7 @@ const PORTS = [
   { provide: AuditRecorder, useExisting: AuditLog },
   { provide: EventBodies, useExisting: WebhookEventsRepository },
   { provide: RequestRecorder, useExisting: RequestLogWriter },
-  { provide: RevokedTokens, useExisting: LinksOfRevokedTokens },
+  { provide: McpTokenRevocationListener, useExisting: LinksOfRevokedTokens },
   { provide: UserLogins, useExisting: UserLoginsService },
 ];
 

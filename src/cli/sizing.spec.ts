@@ -1,5 +1,5 @@
 import { DatabaseConfiguration } from '../infrastructure/database/index.js';
-import { DAYS_AFTER_EXPIRY } from '../modules/mcp-tokens/index.js';
+import { DAYS_KEPT_AFTER_EXPIRY } from '../modules/mcp-tokens/index.js';
 import { RequestLogsConfiguration } from '../modules/request-logs/index.js';
 import { DEFAULTS, sizingOf, type ExpectedLoad } from './sizing.js';
 
@@ -20,7 +20,7 @@ describe('Sizing', () => {
       retentionDays,
       readConnections,
       poolSize,
-      daysAfterExpiry: DAYS_AFTER_EXPIRY,
+      daysAfterExpiry: DAYS_KEPT_AFTER_EXPIRY,
     });
   });
 

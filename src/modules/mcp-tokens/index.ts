@@ -1,8 +1,8 @@
 export { McpTokensModule } from './mcp-tokens.module.js';
 export {
+  McpTokenRevocationListener,
   McpTokensService,
-  RevokedTokens,
   type ActiveMcpToken,
   type RevokedMcpToken,
 } from './mcp-tokens.service.js';
-export { DAYS_AFTER_EXPIRY } from './mcp-tokens.repository.js';
+export { DAYS_KEPT_AFTER_EXPIRY } from './mcp-tokens.repository.js';

@@ -16,7 +16,7 @@ interface NewMcpToken {
   readonly expiresAt: Date;
 }
 
-/** The columns that a request of an agent needs. */
+/** The columns that are needed to authenticate an agent's request. */
 export interface StoredMcpToken extends Omit<NewMcpToken, 'tokenHash' | 'createdAt'> {
   readonly id: string;
 }
@@ -27,14 +27,17 @@ interface Lookup {
   readonly day: Date;
 }
 
-const ROWS_PER_STATEMENT = 500;
-const CONCURRENT_STATEMENTS = 2;
+const TOKENS_PER_INSERT = 500;
+const CONCURRENT_INSERTS = 2;
 const LOOKUPS_PER_STATEMENT = 100;
-const CONCURRENT_LOOKUPS = 4;
+const CONCURRENT_LOOKUP_STATEMENTS = 4;
 
-/** The database function has the settings that make PostgreSQL plan the query once, and read only the partition of the day. */
+/**
+ * `find_mcp_tokens` sets planner options so that PostgreSQL plans the query once and reads only the partitions within the
+ * given bounds.
+ */
 const FIND = prepared(
-  `SELECT place, id, client_id AS "clientId", environment, external_user_id AS "externalUserId",
+  `SELECT place AS position, id, client_id AS "clientId", environment, external_user_id AS "externalUserId",
           phone_number_sealed AS "phoneNumberSealed", expires_at AS "expiresAt"
      FROM find_mcp_tokens($1::bytea[], $2::timestamptz, $3::timestamptz)`,
 );
@@ -43,25 +46,28 @@ const ANY_DAY = ['-infinity', 'infinity'] as const;
 /**
  * Inserts the tokens of concurrent requests in one statement, and finds tokens in the same way.
  *
- * The statements run outside any open transaction: they serve several requests, and the transaction of one of them must
- * not decide about the others.
+ * The statements run outside any open transaction: they serve several requests, and a rollback for one request must not
+ * affect the others.
  */
 @Injectable()
 export class McpTokensBatch {
   private readonly insertion = new BatchedStatement<NewMcpToken>({
     execute: (tokens) => this.insert(tokens),
-    maxRows: ROWS_PER_STATEMENT,
-    maxStatements: CONCURRENT_STATEMENTS,
+    maxRows: TOKENS_PER_INSERT,
+    maxStatements: CONCURRENT_INSERTS,
     retryAfter: (error) => (isMissingPartition(error) ? 0 : undefined),
   });
 
   private readonly lookups = new BatchedStatement<Lookup, StoredMcpToken | undefined>({
     execute: (lookups) => this.selectByDay(lookups),
     maxRows: LOOKUPS_PER_STATEMENT,
-    maxStatements: CONCURRENT_LOOKUPS,
+    maxStatements: CONCURRENT_LOOKUP_STATEMENTS,
   });
 
-  /** A lookup in all partitions costs several times as much. Unknown tokens must not slow down others. */
+  /**
+   * Searching all partitions costs several times as much as searching one day. Only one such statement runs at a time, so
+   * that unknown tokens do not slow down requests with valid ones.
+   */
   private readonly undatedLookups = new BatchedStatement<Buffer, StoredMcpToken | undefined>({
     execute: (hashes) => this.select(hashes, ANY_DAY),
     maxRows: LOOKUPS_PER_STATEMENT,
@@ -104,19 +110,19 @@ export class McpTokensBatch {
   }
 
   /**
-   * Runs a statement for each run of consecutive days. Usually there is one: by default, a token is valid for a day, and looking
-   * for a hash on two days costs less than a second statement.
+   * Executes one statement for each group of lookups with consecutive days. Usually there is a single group, because a token
+   * is valid for one day by default. Searching two days for every hash costs less than a second statement.
    */
   private async selectByDay(lookups: readonly Lookup[]): Promise<(StoredMcpToken | undefined)[]> {
     const found = new Map<Lookup, StoredMcpToken | undefined>();
-    for (const run of runsOfDays(lookups)) {
-      const [first, last] = [run.at(0), run.at(-1)].map((lookup) => lookup?.day.getTime() ?? 0) as [
+    for (const group of groupByConsecutiveDays(lookups)) {
+      const [first, last] = [group.at(0), group.at(-1)].map((lookup) => lookup?.day.getTime() ?? 0) as [
         number,
         number,
       ];
-      const hashes = run.map(({ tokenHash }) => tokenHash);
+      const hashes = group.map(({ tokenHash }) => tokenHash);
       const tokens = await this.select(hashes, [timestamp(first), timestamp(last + DAY)]);
-      for (const [index, lookup] of run.entries()) found.set(lookup, tokens[index]);
+      for (const [index, lookup] of group.entries()) found.set(lookup, tokens[index]);
     }
     return lookups.map((lookup) => found.get(lookup));
   }
@@ -125,25 +131,25 @@ export class McpTokensBatch {
     hashes: readonly Buffer[],
     bounds: readonly [string, string],
   ): Promise<(StoredMcpToken | undefined)[]> {
-    const rows = await this.dataSource.query<(StoredMcpToken & { place: number })[]>(FIND, [
+    const rows = await this.dataSource.query<(StoredMcpToken & { position: number })[]>(FIND, [
       hashes,
       ...bounds,
     ]);
-    const found = new Map(rows.map((row) => [row.place, row]));
+    const found = new Map(rows.map((row) => [row.position, row]));
     return hashes.map((_, index) => found.get(index + 1));
   }
 }
 
-function runsOfDays(lookups: readonly Lookup[]): Lookup[][] {
-  const runs: Lookup[][] = [];
+function groupByConsecutiveDays(lookups: readonly Lookup[]): Lookup[][] {
+  const groups: Lookup[][] = [];
   let end = -Infinity;
   for (const lookup of lookups.toSorted((left, right) => left.day.getTime() - right.day.getTime())) {
     const day = lookup.day.getTime();
-    if (day <= end) runs.at(-1)?.push(lookup);
-    else runs.push([lookup]);
+    if (day <= end) groups.at(-1)?.push(lookup);
+    else groups.push([lookup]);
     end = day + DAY;
   }
-  return runs;
+  return groups;
 }
 
 function timestamp(milliseconds: number): string {

@@ -4,7 +4,7 @@ import { Configuration, EnvironmentVariable, IsIntegerBetween } from '../../infr
 export class McpTokensConfiguration {
   @EnvironmentVariable(
     'MCP_TOKEN_REQUESTS_PER_MINUTE',
-    'Maximum number of requests per minute from one client to create an MCP token. The API promises 600.',
+    'Maximum number of requests per minute from one client to create an MCP token. Do not set it below 600, the limit that clients are guaranteed.',
   )
   @IsIntegerBetween(1, 100_000_000)
   requestsPerMinute: number = 600;

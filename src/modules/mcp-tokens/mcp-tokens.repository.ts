@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { PartitionRotation, Transaction } from '../../infrastructure/database/index.js';
 
 /** An expired token is kept for another week, so that operators can answer questions about it. */
-export const DAYS_AFTER_EXPIRY = 7;
-const RETENTION = { days: DAYS_AFTER_EXPIRY, expiryColumn: 'expires_at' };
+export const DAYS_KEPT_AFTER_EXPIRY = 7;
+const RETENTION = { days: DAYS_KEPT_AFTER_EXPIRY, expiryColumn: 'expires_at' };
 
 @Injectable()
 export class McpTokensRepository {
@@ -14,7 +14,10 @@ export class McpTokensRepository {
     rotation.add({ name: 'mcp_token', retention: RETENTION, lock: 'mcp-tokens.rotation' });
   }
 
-  /** Searches all partitions. Only introspection and revocation need this time, which is expensive to decode. */
+  /**
+   * Returns when the token was created. Searches all partitions. Only introspection and revocation need this time. Other
+   * lookups omit it, because the driver parses timestamps slowly.
+   */
   async createdAt(tokenHash: Buffer): Promise<Date | undefined> {
     const [row] = await this.transaction.manager.query<{ createdAt: Date }[]>(
       `SELECT created_at AS "createdAt" FROM mcp_token WHERE token_hash = $1`,
@@ -24,10 +27,10 @@ export class McpTokensRepository {
   }
 
   /**
-   * Returns whether the token was not revoked. Its revocation waits until the transaction ends. Searches all partitions, so
-   * only rare use cases may call it.
+   * Returns whether the token exists and has not been revoked. If so, locks its row: a concurrent revocation waits until this
+   * transaction ends, and then sees what this transaction wrote. Searches all partitions, so only rare use cases may call it.
    */
-  async lockUnrevoked(tokenHash: Buffer): Promise<boolean> {
+  async lockUnlessRevoked(tokenHash: Buffer): Promise<boolean> {
     const rows = await this.transaction.manager.query<unknown[]>(
       'SELECT FROM mcp_token WHERE token_hash = $1 AND revoked_at IS NULL FOR SHARE',
       [tokenHash],
@@ -35,7 +38,7 @@ export class McpTokensRepository {
     return rows.length > 0;
   }
 
-  /** Revokes a token. The time of its creation leads PostgreSQL to its partition. */
+  /** Revokes a token. `createdAt` limits the update to one partition. */
   async revoke(tokenHash: Buffer, createdAt: Date, now: Date): Promise<void> {
     await this.transaction.manager.query(
       `UPDATE mcp_token SET revoked_at = $3 WHERE token_hash = $1 AND created_at = $2 AND revoked_at IS NULL`,

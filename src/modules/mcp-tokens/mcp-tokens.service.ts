@@ -17,7 +17,7 @@ import { Clock, DAY, SECOND } from '../../infrastructure/time/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
 import { MAX_LIFETIME, type CreateMcpTokenRequest, type McpTokenResponse } from './mcp-tokens.dto.js';
 import { McpTokensBatch, type StoredMcpToken } from './mcp-tokens.batch.js';
-import { DAYS_AFTER_EXPIRY, McpTokensRepository } from './mcp-tokens.repository.js';
+import { DAYS_KEPT_AFTER_EXPIRY, McpTokensRepository } from './mcp-tokens.repository.js';
 
 /** The data of a token that is still valid. */
 export interface ActiveMcpToken {
@@ -36,9 +36,9 @@ export interface RevokedMcpToken {
   readonly externalUserId: string;
 }
 
-/** Port for what ends with an MCP token. Implementations join the transaction that revokes the token. */
-export abstract class RevokedTokens {
-  abstract cleanUpAfter(token: RevokedMcpToken): Promise<void>;
+/** Port for the cleanup after an MCP token is revoked. Implementations join the transaction that revokes the token. */
+export abstract class McpTokenRevocationListener {
+  abstract onRevoked(token: RevokedMcpToken): Promise<void>;
 }
 
 const TOKEN_PREFIXES: Readonly<Record<PlatformEnvironment, string>> = {
@@ -46,16 +46,16 @@ const TOKEN_PREFIXES: Readonly<Record<PlatformEnvironment, string>> = {
   production: 'mcp_live_',
 };
 
-/** A token is deleted at the latest this many days after it was created, with the rest of its day. */
-const MAX_DAYS_KEPT = (MAX_LIFETIME * SECOND) / DAY + DAYS_AFTER_EXPIRY + 1;
+/** Maximum number of days between the creation of a token and its deletion, when its daily partition is dropped. */
+const MAX_DAYS_KEPT = (MAX_LIFETIME * SECOND) / DAY + DAYS_KEPT_AFTER_EXPIRY + 1;
 
 /** Tokens with which an agent connects to the agent connector on behalf of one user (specification, operation 1). */
 @Injectable()
 export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
   constructor(
     private readonly repository: McpTokensRepository,
-    private readonly batch: McpTokensBatch,
-    private readonly revokedTokens: RevokedTokens,
+    private readonly queries: McpTokensBatch,
+    private readonly revocationListener: McpTokenRevocationListener,
     private readonly clients: ApiClientDirectory,
     private readonly sealer: Sealer,
     private readonly clock: Clock,
@@ -63,18 +63,19 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
 
   /** Returns the token once it is committed, so that it is valid as soon as the client knows it. */
   async create(client: AuthenticatedClient, request: CreateMcpTokenRequest): Promise<McpTokenResponse> {
-    // The day in the token must be that of the row, also at midnight.
+    // Read the clock once: the day in the token must match the day of `created_at`, even around midnight.
     const createdAt = this.clock.now();
     const token = generateDatedSecret(TOKEN_PREFIXES[client.environment], createdAt);
     const tokenHash = sha256(token);
     const expiresAt = new Date(createdAt.getTime() + request.expires_in * SECOND);
     const { phone_number: phoneNumber } = request;
-    await this.batch.add({
+    await this.queries.add({
       tokenHash,
       clientId: client.clientId,
       environment: client.environment,
       externalUserId: request.external_user_id,
-      phoneNumberSealed: phoneNumber === undefined ? null : this.sealer.seal(phoneNumber, ownerOf(tokenHash)),
+      phoneNumberSealed:
+        phoneNumber === undefined ? null : this.sealer.seal(phoneNumber, phoneNumberBinding(tokenHash)),
       createdAt,
       expiresAt,
     });
@@ -93,7 +94,10 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
     return { clientId, environment, externalUserId, createdAt, expiresAt, phoneNumber };
   }
 
-  /** Finds the token that an agent sent. Nothing is cached, so that a revoked token is refused in the next request. */
+  /**
+   * Verifies the token that an agent sent. The token itself is never cached, so a revoked token is rejected from the next
+   * request on.
+   */
   async verify(token: string): Promise<AuthenticatedAgent | 'expired' | undefined> {
     const tokenHash = sha256(token);
     const found = await this.lookUp(token, tokenHash);
@@ -116,7 +120,10 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
     };
   }
 
-  /** Revokes a token of this client, and ends what depends on it. Idempotent; unknown tokens and those of other clients are ignored. */
+  /**
+   * Revokes a token of this client and notifies the revocation listener. Idempotent: unknown tokens and tokens of other
+   * clients are ignored.
+   */
   async revoke(clientId: string, token: string): Promise<void> {
     const tokenHash = sha256(token);
     const found = await this.lookUp(token, tokenHash);
@@ -126,40 +133,40 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
   }
 
   /**
-   * Returns whether the token was not revoked. Until the transaction ends, its revocation waits, and then finds what the
-   * transaction wrote.
+   * Returns whether the token exists and has not been revoked. If so, locks its row: a concurrent revocation waits until this
+   * transaction ends, and then sees what this transaction wrote.
    */
-  async lockUnrevoked(tokenHash: Buffer): Promise<boolean> {
-    return this.repository.lockUnrevoked(tokenHash);
+  async lockUnlessRevoked(tokenHash: Buffer): Promise<boolean> {
+    return this.repository.lockUnlessRevoked(tokenHash);
   }
 
   @Transactional()
   protected async revokeStored(token: RevokedMcpToken, createdAt: Date): Promise<void> {
     await this.repository.revoke(token.tokenHash, createdAt, this.clock.now());
-    await this.revokedTokens.cleanUpAfter(token);
+    await this.revocationListener.onRevoked(token);
   }
 
   /**
    * Returns the stored token, which may have expired, unless it was revoked.
    *
-   * Tokens of version 0.2.0 carry no day: their first digits are random. The second lookup finds them, and can be removed
-   * as soon as no release that issues such tokens can have been running within the last 30 days.
+   * Tokens issued by version 0.2.0 contain no date: their first digits are random. The second lookup finds them. Remove it
+   * once version 0.2.0 has been out of service for 30 days, the maximum lifetime of a token.
    */
   private async lookUp(token: string, tokenHash: Buffer): Promise<StoredMcpToken | undefined> {
     if (!isWellFormedSecret(token)) return undefined;
     const day = dayOfSecret(token);
     const age = this.clock.milliseconds() - day.getTime();
     const isPlausible = age > -DAY && age < (MAX_DAYS_KEPT + 1) * DAY;
-    const onDay = isPlausible ? await this.batch.find(tokenHash, day) : undefined;
-    return onDay ?? this.batch.findUndated(tokenHash);
+    const onDay = isPlausible ? await this.queries.find(tokenHash, day) : undefined;
+    return onDay ?? this.queries.findUndated(tokenHash);
   }
 
   private openPhoneNumber(sealed: Buffer | null, tokenHash: Buffer): string | undefined {
-    return sealed ? this.sealer.open(sealed, ownerOf(tokenHash)) : undefined;
+    return sealed ? this.sealer.open(sealed, phoneNumberBinding(tokenHash)) : undefined;
   }
 }
 
-/** Returns the name of the row that a sealed phone number is bound to; see `Sealer`. */
-function ownerOf(tokenHash: Buffer): string[] {
+/** Returns the `owner` argument for `Sealer`: the row that the encrypted phone number is bound to. */
+function phoneNumberBinding(tokenHash: Buffer): string[] {
   return ['mcp_token', tokenHash.toString('hex')];
 }

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../infrastructure/time/index.js';
-import { RevokedTokens, type RevokedMcpToken } from '../mcp-tokens/index.js';
+import { McpTokenRevocationListener, type RevokedMcpToken } from '../mcp-tokens/index.js';
 import { SignInLinksRepository } from './sign-in-links.repository.js';
 
 /** Cancels the pending links that an agent created with a token, when the token is revoked. */
 @Injectable()
-export class LinksOfRevokedTokens extends RevokedTokens {
+export class LinksOfRevokedTokens extends McpTokenRevocationListener {
   constructor(
     private readonly repository: SignInLinksRepository,
     private readonly clock: Clock,
@@ -13,7 +13,7 @@ export class LinksOfRevokedTokens extends RevokedTokens {
     super();
   }
 
-  async cleanUpAfter({ tokenHash, ...owner }: RevokedMcpToken): Promise<void> {
+  async onRevoked({ tokenHash, ...owner }: RevokedMcpToken): Promise<void> {
     await this.repository.cancelOfToken(owner, tokenHash, this.clock.now());
   }
 }

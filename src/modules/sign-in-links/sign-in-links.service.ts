@@ -207,7 +207,7 @@ export class SignInLinksService {
   @Transactional()
   protected async store(link: SignInLink): Promise<void> {
     const { mcpTokenHash } = link;
-    if (mcpTokenHash && !(await this.mcpTokens.lockUnrevoked(mcpTokenHash)))
+    if (mcpTokenHash && !(await this.mcpTokens.lockUnlessRevoked(mcpTokenHash)))
       throw INVALID_ACCESS_TOKEN.error('The MCP token is not valid.');
     await this.repository.add(link);
   }
