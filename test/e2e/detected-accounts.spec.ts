@@ -2,7 +2,7 @@ import { DataSource } from 'typeorm';
 import { ApiClientsService, type IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import {
   DetectedAccountsImport,
-  IDENTIFY_OPERATION,
+  IDENTIFY_OPERATION_NAME,
   type ImportState,
 } from '../../src/modules/detected-accounts/index.js';
 import { moveClock, stopClock } from '../support/clock.js';
@@ -198,7 +198,7 @@ describe('POST /detected_accounts/identify', () => {
     const organization = await service.anotherOrganization();
     enabled = organization.development;
     notEnabled = organization.production;
-    await service.app.get(ApiClientsService).enableOperation(enabled.clientId, IDENTIFY_OPERATION);
+    await service.app.get(ApiClientsService).enableOperation(enabled.clientId, IDENTIFY_OPERATION_NAME);
   });
 
   const identify = (body: unknown, as = enabled) => service.request<Result[]>(IDENTIFY, { body, as });
@@ -229,7 +229,7 @@ describe('POST /detected_accounts/identify', () => {
     const { development, production } = await service.anotherOrganization();
     const body = { external_user_id: 'u', name: ['Netflix'] };
     expect((await identify(body, development)).status).toBe(403);
-    await service.app.get(ApiClientsService).enableOperation(development.clientId, IDENTIFY_OPERATION);
+    await service.app.get(ApiClientsService).enableOperation(development.clientId, IDENTIFY_OPERATION_NAME);
     using _clock = moveClock(service, 5_001);
     expect((await identify(body, development)).status).toBe(200);
     expect((await identify(body, production)).status).toBe(403);

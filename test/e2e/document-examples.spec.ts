@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { ApiClientsService } from '../../src/modules/api-clients/index.js';
-import { IDENTIFY_OPERATION } from '../../src/modules/detected-accounts/index.js';
+import { IDENTIFY_OPERATION_NAME } from '../../src/modules/detected-accounts/index.js';
 import { decide, freshAddress, startFlow } from '../support/device-flow.js';
 import { eventually } from '../support/eventually.js';
 import { rememberSecret } from '../support/run-directory.js';
@@ -68,7 +68,9 @@ beforeAll(async () => {
   service = await startTestApp({ TRUSTED_PROXY_HOPS: '1' });
   owner = await service.login('owner');
   ({ token: serviceToken } = await issueServiceToken(service));
-  await service.app.get(ApiClientsService).enableOperation(service.development.clientId, IDENTIFY_OPERATION);
+  await service.app
+    .get(ApiClientsService)
+    .enableOperation(service.development.clientId, IDENTIFY_OPERATION_NAME);
 });
 afterAll(() => service.close());
 

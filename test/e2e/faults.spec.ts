@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { isDatabaseUnavailable } from '../../src/infrastructure/database/index.js';
 import { ApiClientsService, type IssuedCredentials } from '../../src/modules/api-clients/index.js';
-import { IDENTIFY_OPERATION } from '../../src/modules/detected-accounts/index.js';
+import { IDENTIFY_OPERATION_NAME } from '../../src/modules/detected-accounts/index.js';
 import { eventually } from '../support/eventually.js';
 import { logLinesOf } from '../support/log-lines.js';
 import {
@@ -46,7 +46,7 @@ beforeAll(async () => {
   known = service.development;
   ({ production: unknown } = await service.anotherOrganization());
   owner = await service.login('owner');
-  await service.app.get(ApiClientsService).enableOperation(known.clientId, IDENTIFY_OPERATION);
+  await service.app.get(ApiClientsService).enableOperation(known.clientId, IDENTIFY_OPERATION_NAME);
   // The parameters of a failing statement must not be logged.
   const { email, full_name, phone_number } = SUBMIT_JOB_APPLICATION.body;
   rememberSecret(String(email), String(full_name), String(phone_number));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { ApiClientsService } from '../../src/modules/api-clients/index.js';
-import { IDENTIFY_OPERATION } from '../../src/modules/detected-accounts/index.js';
+import { IDENTIFY_OPERATION_NAME } from '../../src/modules/detected-accounts/index.js';
 import {
   BODY_OPERATIONS,
   CREATE_MCP_TOKEN,
@@ -67,7 +67,9 @@ beforeAll(async () => {
      SELECT $1, id, 'development', now() FROM organization`,
     [INTERNAL_CLIENT_ID, id],
   );
-  await service.app.get(ApiClientsService).enableOperation(service.development.clientId, IDENTIFY_OPERATION);
+  await service.app
+    .get(ApiClientsService)
+    .enableOperation(service.development.clientId, IDENTIFY_OPERATION_NAME);
 });
 afterAll(() => service.close());
 

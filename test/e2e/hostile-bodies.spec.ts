@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { IDENTIFY_OPERATION } from '../../src/modules/detected-accounts/index.js';
+import { IDENTIFY_OPERATION_NAME } from '../../src/modules/detected-accounts/index.js';
 import { ApiClientsService } from '../../src/modules/api-clients/index.js';
 import { mcpToken } from '../support/agents.js';
 import { documentedBodies, type DocumentedBody } from '../support/api-document.js';
@@ -42,7 +42,9 @@ beforeAll(async () => {
   };
   rememberSecret(...Object.values(keys));
   service = await startTestApp(keys);
-  await service.app.get(ApiClientsService).enableOperation(service.development.clientId, IDENTIFY_OPERATION);
+  await service.app
+    .get(ApiClientsService)
+    .enableOperation(service.development.clientId, IDENTIFY_OPERATION_NAME);
   const login = await service.login();
   headersOf = {
     none: {},

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { connect, type Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { ApiClientsService } from '../../src/modules/api-clients/index.js';
-import { IDENTIFY_OPERATION } from '../../src/modules/detected-accounts/index.js';
+import { IDENTIFY_OPERATION_NAME } from '../../src/modules/detected-accounts/index.js';
 import {
   BODY_OPERATIONS,
   CREATE_MCP_TOKEN,
@@ -42,7 +42,9 @@ beforeAll(async () => {
     MCP_TOKEN_REQUESTS_PER_MINUTE: '1000000',
     APPLICATIONS_PER_HOUR: '1000000',
   });
-  await service.app.get(ApiClientsService).enableOperation(service.development.clientId, IDENTIFY_OPERATION);
+  await service.app
+    .get(ApiClientsService)
+    .enableOperation(service.development.clientId, IDENTIFY_OPERATION_NAME);
 });
 afterAll(() => service.close());
 

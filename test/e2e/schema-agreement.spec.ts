@@ -4,7 +4,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import fc from 'fast-check';
 import { ApiClientsService } from '../../src/modules/api-clients/index.js';
-import { IDENTIFY_OPERATION } from '../../src/modules/detected-accounts/index.js';
+import { IDENTIFY_OPERATION_NAME } from '../../src/modules/detected-accounts/index.js';
 import {
   BODY_OPERATIONS,
   DASHBOARD_OPERATIONS,
@@ -76,7 +76,9 @@ beforeAll(async () => {
   });
   owner = await service.login('owner');
   ({ token: serviceToken } = await issueServiceToken(service));
-  await service.app.get(ApiClientsService).enableOperation(service.development.clientId, IDENTIFY_OPERATION);
+  await service.app
+    .get(ApiClientsService)
+    .enableOperation(service.development.clientId, IDENTIFY_OPERATION_NAME);
   const body = { environment: 'production', url: 'https://existing.example.com/' };
   const endpoint = await service.request('/webhook-endpoints/create', { body, login: owner });
   endpointId = String(endpoint.body['id']);

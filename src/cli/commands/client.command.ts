@@ -2,7 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { ENVIRONMENTS, type PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import { ApiClientsService } from '../../modules/api-clients/index.js';
-import { IDENTIFY_OPERATION } from '../../modules/detected-accounts/index.js';
+import { IDENTIFY_OPERATION_NAME } from '../../modules/detected-accounts/index.js';
 import { OperatorAudit, type AuditAction, type OperatorChange } from '../../modules/audit-logs/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
 import { commandGroup, operatorCommand, option, parseNumber, requiredOption } from '../operator-command.js';
@@ -98,12 +98,12 @@ const enable = operatorCommand<{ client: string; operation: string }>(
     description: 'Enable an operation that clients can’t use by default',
     options: {
       client: CLIENT,
-      operation: requiredOption('--operation <name>', `the operation: ${IDENTIFY_OPERATION}`),
+      operation: requiredOption('--operation <name>', `the operation: ${IDENTIFY_OPERATION_NAME}`),
     },
   },
   async (app, { client, operation }) => {
-    if (operation !== IDENTIFY_OPERATION)
-      throw new OperatorError(`The operation must be ${IDENTIFY_OPERATION}.`);
+    if (operation !== IDENTIFY_OPERATION_NAME)
+      throw new OperatorError(`The operation must be ${IDENTIFY_OPERATION_NAME}.`);
     const change = await changeOf(app, client, 'client.update');
     await app.get(OperatorAudit).run(
       () => app.get(ApiClientsService).enableOperation(client, operation),

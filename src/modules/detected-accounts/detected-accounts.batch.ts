@@ -11,10 +11,13 @@ interface Lookup {
 const LOOKUPS_PER_STATEMENT = 50;
 const CONCURRENT_STATEMENTS = 4;
 
-/** Finds the accounts of each user ($1, $2) whose merchants have one of the names ($3), whoever asks for that name. */
+/**
+ * Finds the accounts of each user ($1, $2) at merchants with any of the match keys ($3), including keys that were requested
+ * for other users in the batch.
+ */
 const FIND = prepared(
-  `SELECT lookup.place, merchant_name.match_key AS "matchKey", account.detected_at AS "detectedAt"
-     FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS lookup (client_id, external_user_id, place)
+  `SELECT lookup.position, merchant_name.match_key AS "matchKey", account.detected_at AS "detectedAt"
+     FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS lookup (client_id, external_user_id, position)
      CROSS JOIN merchant_name
      JOIN detected_account account USING (client_id, external_user_id, merchant_id)
     WHERE merchant_name.match_key = ANY ($3)`,
@@ -40,13 +43,17 @@ export class DetectedAccountsBatch {
   }
 
   private async select(lookups: readonly Lookup[]): Promise<ReadonlyMap<string, Date>[]> {
-    const rows = await this.dataSource.query<{ place: string; matchKey: string; detectedAt: Date }[]>(FIND, [
-      lookups.map(({ clientId }) => clientId),
-      lookups.map(({ externalUserId }) => externalUserId),
-      [...new Set(lookups.flatMap(({ matchKeys }) => matchKeys))],
-    ]);
+    const rows = await this.dataSource.query<{ position: string; matchKey: string; detectedAt: Date }[]>(
+      FIND,
+      [
+        lookups.map(({ clientId }) => clientId),
+        lookups.map(({ externalUserId }) => externalUserId),
+        [...new Set(lookups.flatMap(({ matchKeys }) => matchKeys))],
+      ],
+    );
     const found = lookups.map(() => new Map<string, Date>());
-    for (const { place, matchKey, detectedAt } of rows) found[Number(place) - 1]?.set(matchKey, detectedAt);
+    for (const { position, matchKey, detectedAt } of rows)
+      found[Number(position) - 1]?.set(matchKey, detectedAt);
     return found;
   }
 }

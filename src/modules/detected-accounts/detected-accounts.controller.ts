@@ -20,8 +20,8 @@ import {
 } from './detected-accounts.dto.js';
 import { DetectedAccountsService } from './detected-accounts.service.js';
 
-/** The name by which operators enable operation 6 for a client. */
-export const IDENTIFY_OPERATION = 'identify-detected-accounts';
+/** The name by which operators enable this operation (specification, operation 6) for a client. */
+export const IDENTIFY_OPERATION_NAME = 'identify-detected-accounts';
 
 @Topic('Detected accounts', 'Merchants where your users have accounts.')
 @Controller()
@@ -38,7 +38,7 @@ export class DetectedAccountsController {
   }
 
   @Post('detected_accounts/identify')
-  @PlatformOperation(IDENTIFY_DETECTED_ACCOUNTS, { guards: [EnabledOperationGuard(IDENTIFY_OPERATION)] })
+  @PlatformOperation(IDENTIFY_DETECTED_ACCOUNTS, { guards: [EnabledOperationGuard(IDENTIFY_OPERATION_NAME)] })
   identify(
     @CurrentClient() client: AuthenticatedClient,
     @Body() request: IdentifyDetectedAccountsRequest,

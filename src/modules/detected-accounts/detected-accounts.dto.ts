@@ -15,17 +15,17 @@ import { MAX_MERCHANT_ID } from '../merchants/index.js';
 import { IdempotencyKeyField } from '../webhooks/index.js';
 
 const MAX_NAMES = 100;
-const NAME_LENGTH = 256;
+const MAX_NAME_LENGTH = 256;
 const MAX_MERCHANTS = 100;
 
-const NAME = { type: 'string', minLength: 1, maxLength: NAME_LENGTH, pattern: NOT_BLANK };
+const NAME = { type: 'string', minLength: 1, maxLength: MAX_NAME_LENGTH, pattern: NOT_BLANK };
 
 function MerchantNamesField(): PropertyDecorator {
   return ArrayField({
     max: MAX_NAMES,
     items: NAME,
-    validateItem: (item, field) => validateText(field, item, NAME_LENGTH),
-    invalidItem: 'x'.repeat(NAME_LENGTH + 1),
+    validateItem: (item, field) => validateText(field, item, MAX_NAME_LENGTH),
+    invalidItem: 'x'.repeat(MAX_NAME_LENGTH + 1),
     description: `Names of 1 to ${MAX_NAMES} merchants or companies, in any common spelling.`,
     example: ['Netflix', 'door dash'],
   });
@@ -73,15 +73,15 @@ const MERCHANT = namedSchema('MerchantNameOrId', {
   description: 'A merchant, by name in any common spelling or by ID.',
 });
 
-/** A merchant by name, in any common spelling, or by ID. */
+/** Returns the error message for an item that is neither a merchant name nor a merchant ID. */
 function validateMerchant(value: unknown, field: string): string | undefined {
-  if (typeof value !== 'number') return validateText(field, value, NAME_LENGTH);
+  if (typeof value !== 'number') return validateText(field, value, MAX_NAME_LENGTH);
   if (!Number.isInteger(value)) return MESSAGES.integer(field);
   if (value < 1) return MESSAGES.min(field, 1);
   return value > MAX_MERCHANT_ID ? MESSAGES.max(field, MAX_MERCHANT_ID) : undefined;
 }
 
-/** Detected accounts of a user. */
+/** Detected accounts of a user of the authenticated client (sandbox). `CreateDetectionRequest` adds the client and a key. */
 export class DetectAccountsRequest {
   @ExternalUserIdField()
   external_user_id!: string;

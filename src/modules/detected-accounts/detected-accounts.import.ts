@@ -38,7 +38,10 @@ interface Detection {
 /** Lines that share one statement to look up merchants, and one to insert. */
 const LINES_PER_BATCH = 1_000;
 
-/** Characters, far more than a detection needs. A reader of lines may truncate longer ones after this length. */
+/**
+ * Maximum length of a line in characters, far more than a detection needs. A line reader may truncate a longer line, but
+ * must keep at least one character more than this, so that the import detects it.
+ */
 export const MAX_LINE_LENGTH = 65_536;
 /** Characters of a line that a message quotes. */
 const MAX_QUOTE_LENGTH = 80;
@@ -112,17 +115,21 @@ export class DetectedAccountsImport {
       skip(line, `The merchant ${JSON.stringify(merchant).slice(0, MAX_QUOTE_LENGTH)} is not known.`);
       return [];
     });
-    if (recorded.length > 0) await this.store(recorded, notify ? batch : []);
+    if (recorded.length > 0) await this.store(recorded, batch, notify);
     return recorded.length;
   }
 
-  /** Records the accounts and publishes the events together. @param notified the detections whose clients are notified */
+  /** Records the accounts and publishes the events in one transaction. */
   @Transactional()
-  private async store(accounts: readonly DetectedAccount[], notified: readonly Detection[]): Promise<void> {
+  private async store(
+    accounts: readonly DetectedAccount[],
+    detections: readonly Detection[],
+    notify: boolean,
+  ): Promise<void> {
     const added = await this.repository.record(accounts);
-    if (notified.length === 0 || added.length === 0) return;
+    if (!notify || added.length === 0) return;
     const merchants = await this.merchants.byIds(added.map(({ merchantId }) => merchantId));
-    const clients = new Map(notified.map(({ client }) => [client.clientId, client]));
+    const clients = new Map(detections.map(({ client }) => [client.clientId, client]));
     const events = new Map<
       string,
       { client: AttributedClient; externalUserId: string; merchants: EventMerchant[] }

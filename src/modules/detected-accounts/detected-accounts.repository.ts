@@ -8,8 +8,8 @@ type AccountKey = Pick<DetectedAccount, 'clientId' | 'externalUserId' | 'merchan
 export class DetectedAccountsRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  /** Returns those of the match keys that are names of merchants. */
-  async namesAmong(matchKeys: readonly string[]): Promise<Set<string>> {
+  /** Returns the match keys that belong to a merchant. */
+  async knownMatchKeys(matchKeys: readonly string[]): Promise<Set<string>> {
     const rows = await this.transaction.manager.query<{ matchKey: string }[]>(
       'SELECT match_key AS "matchKey" FROM merchant_name WHERE match_key = ANY ($1)',
       [matchKeys],
@@ -20,7 +20,7 @@ export class DetectedAccountsRepository {
   /**
    * Adds the accounts. An account that exists already keeps the earlier of the two times.
    *
-   * @returns the accounts that were not known before, in the order of their merchants
+   * @returns the accounts that were not known before, ordered by client, user and merchant ID
    */
   async record(accounts: readonly DetectedAccount[]): Promise<AccountKey[]> {
     return this.transaction.manager.query<AccountKey[]>(

@@ -24,7 +24,7 @@ import { DetectedAccountsRepository } from './detected-accounts.repository.js';
 export class DetectedAccountsService {
   constructor(
     private readonly repository: DetectedAccountsRepository,
-    private readonly lookups: DetectedAccountsBatch,
+    private readonly queries: DetectedAccountsBatch,
     private readonly webhooks: WebhookPublisher,
     private readonly merchants: MerchantCatalogService,
     private readonly clients: ApiClientDirectory,
@@ -40,8 +40,8 @@ export class DetectedAccountsService {
   }
 
   /**
-   * Records that the user's accounts with these merchants are detected now, and publishes the webhook event
-   * `NEW_DETECTED_ACCOUNTS_AVAILABLE` in the same transaction. With the same key, the event is published once.
+   * Records, with the current time, that accounts of a user were detected at these merchants, and publishes the webhook event
+   * `NEW_DETECTED_ACCOUNTS_AVAILABLE` in the same transaction. Calls with the same `key` publish the event only once.
    *
    * @throws ApiError MERCHANT_NOT_FOUND if a merchant does not exist, or IDEMPOTENCY_KEY_REUSED
    */
@@ -80,22 +80,24 @@ export class DetectedAccountsService {
     externalUserId: string,
     names: readonly string[],
   ): Promise<DetectedAccountResponse[]> {
-    const keysOf = names.map(matchKeys);
-    const detections = await this.lookups.detectedAtByMatchKey({
+    const keysByName = names.map(matchKeys);
+    const detections = await this.queries.detectedAtByMatchKey({
       clientId,
       externalUserId,
-      matchKeys: keysOf.flat(),
+      matchKeys: keysByName.flat(),
     });
-    const found = keysOf.map((keys) => {
-      const at = keys.findIndex((key) => detections.has(key));
-      return { key: keys[at] ?? '', longer: keys.slice(0, Math.max(0, at)) };
+    const found = keysByName.map((keys) => {
+      const index = keys.findIndex((key) => detections.has(key));
+      return { key: keys[index] ?? '', longerKeys: keys.slice(0, Math.max(0, index)) };
     });
-    // A name that means another merchant as a whole does not also mean this one without its last words.
-    const longer = found.flatMap((each) => each.longer);
-    const others = longer.length > 0 ? await this.repository.namesAmong(longer) : new Set();
+    // A shortened form of the name (without `account`, `Inc.`, `.com` and so on) does not count if a longer form is the name
+    // of another merchant.
+    const longerKeys = found.flatMap((each) => each.longerKeys);
+    const knownLongerKeys =
+      longerKeys.length > 0 ? await this.repository.knownMatchKeys(longerKeys) : new Set();
     return found.map((each, index) => {
-      const isOther = each.longer.some((key) => others.has(key));
-      const detectedAt = isOther ? null : (detections.get(each.key) ?? null);
+      const namesAnotherMerchant = each.longerKeys.some((key) => knownLongerKeys.has(key));
+      const detectedAt = namesAnotherMerchant ? null : (detections.get(each.key) ?? null);
       return { name: names[index] ?? '', detected: detectedAt !== null, detected_at: detectedAt };
     });
   }
