@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { configurationDefinitions, variablesOf } from '../../src/infrastructure/config/index.js';
 import { prepareProcess } from '../../src/infrastructure/bootstrap/index.js';
-import { MAX_BATCH_SIZE } from '../../src/modules/events/events.dto.js';
+import { MAX_BATCH_BYTES } from '../../src/modules/events/events.dto.js';
 import { Guides } from '../../src/modules/documentation/guides.js';
 import { eventually } from '../support/eventually.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -384,7 +384,7 @@ describe('The reverse proxies of docs/hosts.md', () => {
     const limits = [...read('openapi.json').matchAll(/at most (\d+) MiB|\((\d+) MiB for a batch/g)];
     const largest = Math.max(
       ...limits.map(([, one, other]) => Number(one ?? other)),
-      MAX_BATCH_SIZE / 2 ** 20,
+      MAX_BATCH_BYTES / 2 ** 20,
     );
     expect(Number(/client_max_body_size (\d+)m;/.exec(nginx)?.[1])).toBeGreaterThan(largest);
     expect(Number(/max_size (\d+)MiB/.exec(caddy)?.[1])).toBeGreaterThan(largest);

@@ -6,7 +6,7 @@ import { InternalOperation } from '../../infrastructure/surfaces/index.js';
 import { PUBLISH_EVENT, PUBLISH_EVENTS } from './events.docs.js';
 import {
   EventResultsResponse,
-  MAX_BATCH_SIZE,
+  MAX_BATCH_BYTES,
   MAX_EVENTS,
   PublishEventRequest,
   PublishEventsRequest,
@@ -30,7 +30,7 @@ export class EventsController {
   @InternalOperation(
     PUBLISH_EVENTS,
     'events:publish',
-    JsonOrLinesBodyGuard('events', { size: MAX_BATCH_SIZE, items: MAX_EVENTS }),
+    JsonOrLinesBodyGuard('events', { size: MAX_BATCH_BYTES, items: MAX_EVENTS }),
   )
   publishBatch(@Body() request: PublishEventsRequest): Promise<EventResultsResponse> {
     return this.events.publishBatch(request);

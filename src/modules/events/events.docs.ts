@@ -11,7 +11,7 @@ import { SESSION_NOT_FOUND } from '../sessions/index.js';
 import { EventResponse, IDEMPOTENCY_KEY_REUSED } from '../webhooks/index.js';
 import {
   EventResultsResponse,
-  MAX_BATCH_SIZE,
+  MAX_BATCH_BYTES,
   MAX_EVENTS,
   PublishEventRequest,
   PublishEventsRequest,
@@ -54,7 +54,7 @@ export const PUBLISH_EVENTS: OperationDocument = {
   response: EventResultsResponse,
   responseDescription: 'The valid events are published.',
   errors: [
-    withMessages(PAYLOAD_TOO_LARGE, `The request body must not be larger than ${MAX_BATCH_SIZE} bytes.`),
+    withMessages(PAYLOAD_TOO_LARGE, `The request body must not be larger than ${MAX_BATCH_BYTES} bytes.`),
     withMessages(UNSUPPORTED_MEDIA_TYPE, NEITHER_JSON_NOR_LINES),
   ],
 };

@@ -19,10 +19,10 @@ import { MAX_MERCHANT_ID } from '../merchants/index.js';
 import { EVENT_NAME, IdempotencyKeyField, MetadataField, type EventName } from '../webhooks/index.js';
 
 export const MAX_EVENTS = 1_000;
-/** Bytes: about 4 KiB for each event. */
-export const MAX_BATCH_SIZE = 4_194_304;
-/** Bytes, as for a request with one event. */
-export const MAX_EVENT_SIZE = 524_288;
+/** About 4 KiB for each event. */
+export const MAX_BATCH_BYTES = 4_194_304;
+/** As for a request with one event. */
+export const MAX_EVENT_BYTES = 524_288;
 
 const EXAMPLE_EVENT = {
   client_id: '3f6c2a10-5a0e-4f5c-9a5c-6f0e8d7b1c2d',
@@ -97,7 +97,7 @@ export class PublishEventsRequest {
         minItems: 1,
         maxItems: MAX_EVENTS,
       },
-      description: `1 to ${MAX_EVENTS} events of at most ${MAX_EVENT_SIZE} bytes each.`,
+      description: `1 to ${MAX_EVENTS} events of at most ${MAX_EVENT_BYTES} bytes each.`,
       example: [EXAMPLE_EVENT],
     },
     IsArray(withMessage(MESSAGES.array)),

@@ -21,7 +21,7 @@ import {
   type PublishRequest,
 } from '../webhooks/index.js';
 import {
-  MAX_EVENT_SIZE,
+  MAX_EVENT_BYTES,
   PublishEventRequest,
   type EventResultsResponse,
   type PublishEventsRequest,
@@ -38,7 +38,8 @@ const EVENTS_PER_STATEMENT = 1_000;
 const CONCURRENT_STATEMENTS = 1;
 /** Milliseconds. Single events that arrive within this time share their statements, which saves CPU time (decision 0020). */
 const INTERVAL = 16;
-const ENOUGH_EVENTS = 16;
+/** Number of waiting events that starts a statement before `INTERVAL` has passed. */
+const EVENTS_THAT_SKIP_INTERVAL = 16;
 
 /** Publishes the events of the platform's own services. */
 @Injectable()
@@ -48,7 +49,7 @@ export class EventsService {
     maxRows: EVENTS_PER_STATEMENT,
     maxStatements: CONCURRENT_STATEMENTS,
     minInterval: INTERVAL,
-    enoughRows: ENOUGH_EVENTS,
+    enoughRows: EVENTS_THAT_SKIP_INTERVAL,
   });
 
   constructor(
@@ -60,7 +61,7 @@ export class EventsService {
 
   /** Returns after the commit. */
   async publish(request: PublishEventRequest): Promise<EventResponse> {
-    requireFieldsOf(request);
+    validateEventFields(request);
     const result = await this.single.add(request);
     if (result instanceof Error) throw result;
     return result;
@@ -80,9 +81,9 @@ export class EventsService {
   }
 
   /**
-   * Runs a constant number of statements.
+   * Publishes the events, with a constant number of statements.
    *
-   * @returns one result for each request, in order. A request that is an error already is its own result
+   * @returns one result for each request, in order. An `ApiError` in `requests` is returned unchanged.
    */
   private async publishAll(
     requests: readonly (PublishEventRequest | ApiError)[],
@@ -112,26 +113,27 @@ export class EventsService {
   }
 }
 
-const EVENT_TOO_LARGE = `The event must not be larger than ${MAX_EVENT_SIZE} bytes.`;
+const EVENT_TOO_LARGE = `The event must not be larger than ${MAX_EVENT_BYTES} bytes.`;
 
 function readEvent(event: unknown): PublishEventRequest {
+  // `JsonOrLinesBodyGuard` puts an `ApiError` in place of an invalid line.
   if (event instanceof ApiError) throw event;
   if (!isObject(event)) throw INVALID_FIELD.error('The event must be a JSON object.');
-  if (Buffer.byteLength(JSON.stringify(event)) > MAX_EVENT_SIZE)
+  if (Buffer.byteLength(JSON.stringify(event)) > MAX_EVENT_BYTES)
     throw PAYLOAD_TOO_LARGE.error(EVENT_TOO_LARGE);
   const request = validated(PublishEventRequest, event);
-  requireFieldsOf(request);
+  validateEventFields(request);
   return request;
 }
 
-/** @throws ApiError if the client, session or merchant does not exist, or the session is not one of this client and user */
+/** @throws ApiError if the client, session or merchant does not exist, or the session does not belong to this client and user */
 function resolve(request: PublishEventRequest, { clients, merchants, sessions }: References): PublishRequest {
   const client = clients.get(request.client_id);
   if (!client) throw API_CLIENT_NOT_FOUND.error();
   const session = sessions.get(request.session_id?.toLowerCase() ?? '');
-  const isOfUser =
+  const belongsToUser =
     session?.clientId === client.clientId && session.externalUserId === request.external_user_id;
-  if (request.session_id !== undefined && !isOfUser) throw SESSION_NOT_FOUND.error();
+  if (request.session_id !== undefined && !belongsToUser) throw SESSION_NOT_FOUND.error();
   const merchant = request.merchant_id === undefined ? undefined : merchants.get(request.merchant_id);
   if (request.merchant_id !== undefined && !merchant) throw MERCHANT_NOT_FOUND.error();
   requireMerchants(detectedMerchantIds(request.event, request.data), merchants, 'data.detected accounts');
@@ -165,7 +167,7 @@ const CONDITIONAL_FIELDS = ['external_user_id', 'session_id', 'task_id', 'mercha
  *
  * @throws ApiError INVALID_FIELD for the first problem in the order of the fields
  */
-function requireFieldsOf(request: PublishEventRequest): void {
+function validateEventFields(request: PublishEventRequest): void {
   const problem = problemOfFields(request) ?? validateData(request.event, request.data ?? {});
   if (problem !== undefined) throw INVALID_FIELD.error(problem);
 }
@@ -206,7 +208,10 @@ function dataOf({ event, data }: PublishEventRequest): Readonly<Record<string, u
   return Object.fromEntries(Object.keys(EVENTS[event].data.shape).map((field) => [field, data?.[field]]));
 }
 
-/** Returns what decides whether two valid requests are for the same event, whatever their spelling. */
+/**
+ * Returns the content that is compared for idempotency. It is independent of the letter case of UUIDs and of unknown fields
+ * in `data`.
+ */
 function contentOf({ idempotency_key: _key, ...request }: PublishEventRequest): object {
   const data = dataOf(request);
   return {

@@ -1,7 +1,7 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import type { SetMerchantStatusRequest } from './merchant-statuses.dto.js';
 
-/** The last status of a merchant for a type of session, and the progress of notifying clients of it. */
+/** The current status of a merchant for a type of session, and the progress of notifying clients of it. */
 @Entity({ name: 'merchant_status' })
 @Check('merchant_status_status_check', `status IN ('UP', 'DOWN')`)
 @Index('merchant_status_pending_index', ['requestedAt'], { where: 'finished_at IS NULL' })
@@ -16,10 +16,14 @@ export class MerchantStatus {
   @Column({ type: 'varchar', length: 4 })
   status!: SetMerchantStatusRequest['status'];
 
+  /** When the status last changed, which started the notification. */
   @Column({ name: 'requested_at', type: 'timestamptz', precision: 3 })
   requestedAt!: Date;
 
-  /** The last client that the event was published for, in the order of their IDs; null at first. */
+  /**
+   * ID of the last client for which the event was published. Clients are processed in the order of their IDs. Null until the
+   * first page is published.
+   */
   @Column({ name: 'last_client_id', type: 'uuid', nullable: true })
   lastClientId!: string | null;
 

@@ -24,7 +24,7 @@ export class MerchantStatusesJob implements OnApplicationShutdown {
     return this.running;
   }
 
-  /** Another process continues with the next page. */
+  /** Waits for the page in progress. Another process continues with the next page. */
   async onApplicationShutdown(): Promise<void> {
     this.isStopping = true;
     await this.running;

@@ -9,7 +9,7 @@ import type { SetMerchantStatusRequest } from './merchant-statuses.dto.js';
 export class MerchantStatusesRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  /** Sets the status. If it changes, clients have to be notified from the beginning. */
+  /** Sets the status. If the status changes, resets the progress so that all clients are notified again. */
   async set(merchantId: number, { type, status }: SetMerchantStatusRequest, now: Date): Promise<void> {
     const { manager } = this.transaction;
     const row = { status, requestedAt: now, lastClientId: null, published: 0, finishedAt: null };
@@ -21,14 +21,17 @@ export class MerchantStatusesRepository {
     await manager.update(MerchantStatus, { merchantId, type, status: Not(status) }, row);
   }
 
-  async of(merchantIds: readonly number[]): Promise<MerchantStatus[]> {
+  async findByMerchants(merchantIds: readonly number[]): Promise<MerchantStatus[]> {
     return this.transaction.manager.find(MerchantStatus, {
       where: { merchantId: In([...merchantIds]) },
       order: { merchantId: 'ASC', type: 'ASC' },
     });
   }
 
-  /** Locks a status that clients have to be notified of, unless another transaction does so. */
+  /**
+   * Locks and returns the oldest status that clients still have to be notified of. Skips statuses that another transaction
+   * has locked.
+   */
   async lockPending(): Promise<MerchantStatus | null> {
     return this.transaction.manager.findOne(MerchantStatus, {
       where: { finishedAt: IsNull() },
@@ -54,7 +57,7 @@ export class MerchantStatusesRepository {
   }
 
   /** Records which clients were notified last. The status must be locked. */
-  async progress(
+  async recordProgress(
     { merchantId, type, lastClientId, published }: MerchantStatus,
     clients: readonly AttributedClient[],
     finishedAt: Date | null,

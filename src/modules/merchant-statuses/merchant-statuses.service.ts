@@ -27,18 +27,20 @@ export class MerchantStatusesService {
   async set(id: string, request: SetMerchantStatusRequest): Promise<MerchantStatusResponse> {
     const merchant = await this.merchants.require(id);
     await this.repository.set(merchant.id, request, this.clock.now());
-    const statuses = await this.repository.of([merchant.id]);
+    const statuses = await this.repository.findByMerchants([merchant.id]);
     return toResponse(statuses.find(({ type }) => type === request.type) as MerchantStatus);
   }
 
   async list(id: string): Promise<MerchantStatusResponse[]> {
     const merchant = await this.merchants.require(id);
-    return (await this.repository.of([merchant.id])).map(toResponse);
+    return (await this.repository.findByMerchants([merchant.id])).map(toResponse);
   }
 
-  /** Returns a function that tells the statuses of these merchants. Without a known status, a merchant works. */
+  /** Returns a function that looks up the statuses of one of these merchants. A type whose status was never set is `UP`. */
   async statusesOf(merchantIds: readonly number[]): Promise<(merchantId: number) => StatusByType> {
-    const down = (await this.repository.of(merchantIds)).filter(({ status }) => status === 'DOWN');
+    const down = (await this.repository.findByMerchants(merchantIds)).filter(
+      ({ status }) => status === 'DOWN',
+    );
     return (id) => {
       const types = down.filter(({ merchantId }) => merchantId === id).map(({ type }) => type);
       return Object.fromEntries(
@@ -66,7 +68,11 @@ export class MerchantStatusesService {
         event: { event: 'MERCHANT_STATUS_UPDATE', merchant, data: { type, status } },
       })),
     );
-    await this.repository.progress(pending, clients, clients.length < pageSize ? this.clock.now() : null);
+    await this.repository.recordProgress(
+      pending,
+      clients,
+      clients.length < pageSize ? this.clock.now() : null,
+    );
     return true;
   }
 }
