@@ -16,8 +16,8 @@ import { forgetConstraints } from './validations.js';
 /** Constraints that class-validator does not have. */
 
 /**
- * Lets constraints be providers, so that they can depend on others. class-validator has one container for the process, so
- * the application that was created last provides them.
+ * Makes class-validator use the constraint classes that are Nest providers, so that they can inject dependencies.
+ * class-validator has one container per process, so the last application that calls this function wins.
  */
 export function provideConstraints(app: INestApplicationContext): void {
   const providers = app.get(DiscoveryService, { strict: false }).getProviders();
@@ -58,7 +58,7 @@ export function MaxCharacters(limit: number): PropertyDecorator {
   return Constraint('maxCharacters', validate, withMessage(MESSAGES.maxCharacters), limit);
 }
 
-/** Requires a time of RFC 3339. */
+/** Requires an RFC 3339 timestamp. */
 export function IsTimestamp(): PropertyDecorator {
   return Constraint('isTimestamp', isTimestamp, withMessage(MESSAGES.timestamp));
 }
@@ -101,16 +101,14 @@ export function IsNorthAmericanPhoneNumber(): PropertyDecorator {
  * is invalid.
  *
  * @param validate returns the message about the first problem
- * @param example an invalid value, whose message the API document shows
  */
-export function IsValidInside(
+export function HasValidContents(
   validate: (value: unknown, field: string) => string | undefined,
-  example: unknown,
 ): PropertyDecorator {
   return Constraint(
-    'isValidInside',
+    'hasValidContents',
     (value, context) => validate(value, displayNameOf(context?.property ?? '')) === undefined,
-    { message: ({ value = example, property }) => validate(value, displayNameOf(property)) ?? '' },
+    { message: ({ value, property }) => validate(value, displayNameOf(property)) ?? '' },
   );
 }
 

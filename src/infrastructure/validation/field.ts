@@ -30,16 +30,16 @@ type Presence = boolean | ConditionalPresence;
 export interface FieldDefinition extends FieldOptions {
   readonly schema: ApiPropertyOptions;
   /** Converts a present value before it is validated. */
-  readonly read?: (value: unknown) => unknown;
+  readonly convert?: (value: unknown) => unknown;
 }
 
-const READER = 'reader of the field';
+const CONVERTER = 'converter of the field';
 const LOCATION = 'location of the field';
 const PRESENCE = 'presence of the field';
 
 /** Returns the function that converts a value of the request into the value of the field, before it is validated. */
-export function readerOf(target: object, property: string): (value: unknown) => unknown {
-  return Reflect.getMetadata(READER, target, property) as (value: unknown) => unknown;
+export function converterOf(target: object, property: string): (value: unknown) => unknown {
+  return Reflect.getMetadata(CONVERTER, target, property) as (value: unknown) => unknown;
 }
 
 /** Returns when the field is required, if that depends on another field. */
@@ -66,10 +66,10 @@ export function Field(field: FieldDefinition, ...validators: PropertyDecorator[]
     documented(field),
     Reflect.metadata(LOCATION, field.in),
     Reflect.metadata(PRESENCE, field.required),
-    Reflect.metadata(READER, (value: unknown) => {
+    Reflect.metadata(CONVERTER, (value: unknown) => {
       if (isMissing(value) && !(field.keepsBlank && typeof value === 'string'))
         return field.clearable && value !== undefined ? null : field.default;
-      return field.read ? field.read(value) : value;
+      return field.convert ? field.convert(value) : value;
     }),
     ...presence(field.required ?? true),
     ...validators,
@@ -88,15 +88,16 @@ function documented(field: FieldDefinition): PropertyDecorator {
   return ApiPropertyOptional({ ...document, ...NULLABLE_IN[field.in ?? 'body'] } as ApiPropertyOptions);
 }
 
-/**
- * Generated clients would require a field of a body that has a `default`: its default is part of the description.
- */
+/** Client generators treat a body field with `default` as required, so the default is stated in the description instead. */
 function descriptionOf({ description, default: fallback, in: location }: FieldDefinition): string {
   if (fallback === undefined || location === 'query' || /\bdefault\b/.test(description)) return description;
   return `${description} The default is \`${String(fallback)}\`.`;
 }
 
-/** Returns the validators that require a value. Blank text is `undefined` or `null` here, because the field was read first. */
+/**
+ * Returns the validators that require a value. Blank text is `undefined` or `null` here, because the field was converted
+ * first.
+ */
 function presence(required: Presence): PropertyDecorator[] {
   if (required === false) return [IsOptional()];
   if (required === true) return [IsDefined(withMessage(MESSAGES.required))];

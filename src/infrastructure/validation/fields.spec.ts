@@ -37,7 +37,6 @@ class Order {
     max: 2,
     items: {},
     validateItem: (item, field) => validateText(field, item, 3),
-    invalidItem: 'long',
     description: '',
   })
   names?: string[];

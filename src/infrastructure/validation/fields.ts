@@ -18,11 +18,11 @@ import {
 import { ENVIRONMENTS } from '../config/index.js';
 import { enumeration, type Enumeration } from '../schemas/index.js';
 import {
+  HasValidContents,
   IsNorthAmericanPhoneNumber,
   IsNotBefore,
   IsStorable,
   IsTimestamp,
-  IsValidInside,
   MaxCharacters,
   validateItems,
 } from './constraints.js';
@@ -30,13 +30,13 @@ import { Field, type FieldOptions } from './field.js';
 import { MESSAGES, withMessage } from './messages.js';
 import { restoreOffset } from './timestamp.js';
 
-export const EXTERNAL_USER_ID_LENGTH = 256;
+export const MAX_EXTERNAL_USER_ID_LENGTH = 256;
 /** RFC 5321, section 4.5.3.1.3: A path has at most 256 characters, including the angle brackets around the address. */
-const EMAIL_LENGTH = 254;
-const URL_LENGTH = 2083;
+const MAX_EMAIL_LENGTH = 254;
+const MAX_URL_LENGTH = 2083;
 
 interface TextOptions extends FieldOptions {
-  /** `minLength` in the API document; not validated. Blank text always counts as missing. */
+  /** `minLength` in the API document; not validated. Blank text counts as missing unless `keepsBlank` is set. */
   readonly min?: number;
   /** Maximum number of Unicode code points. */
   readonly max?: number;
@@ -94,7 +94,7 @@ export function IntegerField(
     ...(max === undefined ? {} : { maximum: max }),
   } as ApiPropertyOptions;
   return Field(
-    { ...options, schema, ...(options.in === 'query' ? { read: integerOf } : {}) },
+    { ...options, schema, ...(options.in === 'query' ? { convert: integerOf } : {}) },
     IsInt(withMessage(MESSAGES.integer)),
     ...(max === undefined ? [] : [Max(max, withMessage(MESSAGES.max))]),
     ...(min === undefined ? [] : [Min(min, withMessage(MESSAGES.min))]),
@@ -133,7 +133,7 @@ export function UuidField(options: FieldOptions): PropertyDecorator {
   );
 }
 
-/** A time of RFC 3339, such as `2026-01-31T08:15:30Z` or `2026-01-31T08:15:30-05:00`. */
+/** An RFC 3339 timestamp, such as `2026-01-31T08:15:30Z` or `2026-01-31T08:15:30-05:00`. */
 export function TimestampField(
   { notBefore, ...options }: FieldOptions & { readonly notBefore?: string },
   ...validators: PropertyDecorator[]
@@ -142,7 +142,7 @@ export function TimestampField(
     {
       ...options,
       schema: { type: String, format: 'date-time' },
-      ...(options.in === 'query' ? { read: restoreOffset } : {}),
+      ...(options.in === 'query' ? { convert: restoreOffset } : {}),
     },
     IsTimestamp(),
     ...(notBefore === undefined ? [] : [IsNotBefore(notBefore)]),
@@ -153,7 +153,7 @@ export function TimestampField(
 /** An email address. */
 export function EmailField(options: FieldOptions): PropertyDecorator {
   return TextField(
-    { ...options, min: 0, max: EMAIL_LENGTH, format: 'email' },
+    { ...options, min: 0, max: MAX_EMAIL_LENGTH, format: 'email' },
     IsEmail({}, withMessage(MESSAGES.email)),
   );
 }
@@ -165,7 +165,7 @@ const WEB_URL = { protocols: ['http', 'https'], require_protocol: true, validate
 export function UrlField(options: FieldOptions, ...validators: PropertyDecorator[]): PropertyDecorator {
   const isUrl = IsUrl(WEB_URL, withMessage(MESSAGES.url));
   return TextField(
-    { ...options, max: URL_LENGTH, format: 'uri', pattern: WEB_PATTERN },
+    { ...options, max: MAX_URL_LENGTH, format: 'uri', pattern: WEB_PATTERN },
     isUrl,
     ...validators,
   );
@@ -191,24 +191,16 @@ interface ArrayOptions extends FieldOptions {
   readonly items: object;
   /** Returns the message about an item that is present. */
   readonly validateItem: (item: unknown, field: string) => string | undefined;
-  /** An invalid item, used to generate the example error message. */
-  readonly invalidItem: unknown;
 }
 
 /** An array of 1 to `max` items; an empty array counts as missing. */
-export function ArrayField({
-  max,
-  items,
-  validateItem,
-  invalidItem,
-  ...options
-}: ArrayOptions): PropertyDecorator {
+export function ArrayField({ max, items, validateItem, ...options }: ArrayOptions): PropertyDecorator {
   return Field(
     { ...options, schema: { type: 'array', items, minItems: 1, maxItems: max } as ApiPropertyOptions },
     IsArray(withMessage(MESSAGES.array)),
     ArrayNotEmpty(withMessage(MESSAGES.required)),
     ArrayMaxSize(max, withMessage(MESSAGES.maxItems)),
-    IsValidInside((value, field) => validateItems(value as unknown[], field, validateItem), [invalidItem]),
+    HasValidContents((value, field) => validateItems(value as unknown[], field, validateItem)),
   );
 }
 
@@ -233,7 +225,7 @@ export function ObjectField(
 export function ExternalUserIdField(options: Pick<FieldOptions, 'required' | 'in'> = {}): PropertyDecorator {
   return TextField({
     ...options,
-    max: EXTERNAL_USER_ID_LENGTH,
+    max: MAX_EXTERNAL_USER_ID_LENGTH,
     description: 'Your own identifier for the user.',
     example: 'user-8f3a',
   });

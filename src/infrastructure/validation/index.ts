@@ -1,4 +1,4 @@
-export { Constraint, IsValidInside, provideConstraints, siblingOf, validateItems } from './constraints.js';
+export { Constraint, HasValidContents, provideConstraints, siblingOf, validateItems } from './constraints.js';
 export { Field, type ConditionalPresence } from './field.js';
 export {
   ArrayField,
@@ -7,9 +7,9 @@ export {
   EnumField,
   ENVIRONMENT,
   EnvironmentField,
-  EXTERNAL_USER_ID_LENGTH,
   ExternalUserIdField,
   IntegerField,
+  MAX_EXTERNAL_USER_ID_LENGTH,
   NOT_BLANK,
   ObjectField,
   PhoneNumberField,

@@ -4,7 +4,7 @@ import { INVALID_FIELD } from '../errors/index.js';
 import { MESSAGES, displayNameOf } from './messages.js';
 import { similarName } from './similar-name.js';
 import { isMissing } from './text.js';
-import { fieldsOf, isValid, type DtoFields } from './validations.js';
+import { fieldsOf, isKnownValid, type DtoFields } from './validations.js';
 
 /**
  * Turns bodies and queries into DTOs. The first violation in the order of the fields becomes the error. Unknown members
@@ -42,8 +42,8 @@ export function validatedQuery<Dto extends object>(type: Type<Dto>, query: objec
  * @throws ApiError INVALID_FIELD with the first violation in the order of the fields
  */
 export function validated<Dto extends object>(type: Type<Dto>, value: object): Dto {
-  const dto = read(type, value as Readonly<Record<string, unknown>>);
-  const violations = isValid(dto) ? [] : validateSync(dto, { stopAtFirstError: true });
+  const dto = convert(type, value as Readonly<Record<string, unknown>>);
+  const violations = isKnownValid(dto) ? [] : validateSync(dto, { stopAtFirstError: true });
   const message = messageAboutMissing(type, violations) ?? Object.values(violations[0]?.constraints ?? {})[0];
   const misspelled = messageAboutMisspelled(value, fieldsOf(type), violations[0]?.property);
   const problems = [message, misspelled].filter((problem) => problem !== undefined);
@@ -51,11 +51,11 @@ export function validated<Dto extends object>(type: Type<Dto>, value: object): D
   return dto;
 }
 
-/** Copies the fields of a DTO and nothing else, whatever the client sent. */
-function read<Dto extends object>(type: Type<Dto>, value: Readonly<Record<string, unknown>>): Dto {
+/** Converts the fields of a DTO. Copies nothing else, whatever the client sent. */
+function convert<Dto extends object>(type: Type<Dto>, value: Readonly<Record<string, unknown>>): Dto {
   const dto = new type() as Record<string, unknown>;
-  for (const [name, readField] of fieldsOf(type).readers) {
-    dto[name] = readField(Object.hasOwn(value, name) ? value[name] : undefined);
+  for (const [name, convertField] of fieldsOf(type).converters) {
+    dto[name] = convertField(Object.hasOwn(value, name) ? value[name] : undefined);
   }
   return dto as Dto;
 }
@@ -71,8 +71,8 @@ function rejectUnknown(query: object, known: ReadonlySet<string>): void {
 }
 
 /**
- * Returns the message about a member that is probably meant to be an absent field: an optional one, or, if there is a
- * violation, the field that it is about. Checks nothing if all members are known.
+ * Returns the message about an unknown member whose name resembles a missing field. The candidates are the violated field if
+ * there is a violation, or else the optional fields.
  */
 function messageAboutMisspelled(
   body: object,
@@ -101,18 +101,18 @@ function rejectBlank(query: object): void {
   if (blank) throw INVALID_FIELD.error(MESSAGES.blankParameter(blank[0]));
 }
 
-const reportingAll = new WeakSet<object>();
-const list = new Intl.ListFormat('en-US');
+const typesReportingAll = new WeakSet<object>();
+const listFormat = new Intl.ListFormat('en-US');
 
-/** The context of the violation of a field that is required only without another field. */
+/** Context of a violation: the field that can be sent instead of the missing one. */
 interface MissingContext {
   readonly alternative?: string;
 }
 
-/** Class decorator of a form for people: the message about a missing field names all missing fields at once. */
+/** Class decorator for a form that users fill in: one message names all missing fields. */
 export function ReportAllMissingFields(): ClassDecorator {
   return (target) => {
-    reportingAll.add(target);
+    typesReportingAll.add(target);
   };
 }
 
@@ -121,7 +121,7 @@ export function ReportAllMissingFields(): ClassDecorator {
  * missing field and there are several.
  */
 function messageAboutMissing(target: object, violations: readonly ValidationError[]): string | undefined {
-  if (!isMissingField(violations[0]) || !reportingAll.has(target)) return undefined;
+  if (!isMissingField(violations[0]) || !typesReportingAll.has(target)) return undefined;
   const names: string[] = [];
   const covered = new Set<string>();
   for (const { property, contexts } of violations.filter(isMissingField)) {
@@ -132,7 +132,7 @@ function messageAboutMissing(target: object, violations: readonly ValidationErro
     );
     if (alternative !== undefined) covered.add(alternative);
   }
-  return names.length > 1 ? `The ${list.format(names)} fields are required.` : undefined;
+  return names.length > 1 ? `The ${listFormat.format(names)} fields are required.` : undefined;
 }
 
 function isMissingField(violation: ValidationError | undefined): boolean {

@@ -18,7 +18,7 @@ export function hasAtMostCharacters(text: string, limit: number): boolean {
 }
 
 /**
- * Returns the message about a text that is not the value of a DTO's property, such as an item of an array.
+ * Validates text that is not itself a DTO property, such as an item of an array, and returns the error message.
  *
  * @param field name of the value as messages spell it
  * @returns undefined for storable text within the limit
@@ -29,7 +29,7 @@ export function validateText(field: string, value: unknown, limit = Infinity): s
   return hasAtMostCharacters(value, limit) ? undefined : MESSAGES.maxCharacters(field, limit);
 }
 
-const NAME_LENGTH = 256;
+const MAX_NAME_LENGTH = 256;
 
 /**
  * Validates a name that an operator entered: 1 to 256 characters.
@@ -38,6 +38,6 @@ const NAME_LENGTH = 256;
  * @throws OperatorError if the name is blank or too long
  */
 export function validateName(owner: string, name: string): void {
-  if (name.trim() !== '' && [...name].length <= NAME_LENGTH) return;
-  throw new OperatorError(`The name of ${owner} must have 1 to ${NAME_LENGTH} characters.`);
+  if (name.trim() !== '' && [...name].length <= MAX_NAME_LENGTH) return;
+  throw new OperatorError(`The name of ${owner} must have 1 to ${MAX_NAME_LENGTH} characters.`);
 }

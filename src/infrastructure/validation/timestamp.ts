@@ -1,7 +1,7 @@
 const TIMESTAMP = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
 /**
- * Returns whether a value is a time of RFC 3339, to the second or finer (specification, "Every response"). Unlike
+ * Returns whether a value is an RFC 3339 timestamp, to the second or finer (specification, "Every response"). Unlike
  * class-validator's `isRFC3339` and `isISO8601`, it rejects dates that do not exist, such as February 31.
  */
 export function isTimestamp(value: unknown): value is string {
@@ -14,8 +14,8 @@ export function isTimestamp(value: unknown): value is string {
 }
 
 /**
- * Restores the plus sign of an offset. Forms and many clients read `+` in a query string as a space, which has no other
- * meaning here.
+ * Restores the plus sign of an offset. The query parser decodes an unescaped `+` as a space, and many clients do not escape
+ * it. A space has no other meaning here.
  */
 export function restoreOffset(value: unknown): unknown {
   return typeof value === 'string' ? value.replace(/ (?=\d{2}:\d{2}$)/, '+') : value;

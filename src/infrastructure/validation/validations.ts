@@ -1,6 +1,6 @@
 import type { Type } from '@nestjs/common';
 import { ValidationTypes, getMetadataStorage, type ValidationArguments } from 'class-validator';
-import { conditionOf, isInForm, readerOf, type ConditionalPresence } from './field.js';
+import { conditionOf, converterOf, isInForm, type ConditionalPresence } from './field.js';
 import { displayNameOf } from './messages.js';
 
 type Validation = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[number];
@@ -9,34 +9,37 @@ type Validation = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetVal
 export interface DtoFields {
   readonly names: ReadonlySet<string>;
   /** Converts the value of each field before it is validated. */
-  readonly readers: ReadonlyMap<string, (value: unknown) => unknown>;
+  readonly converters: ReadonlyMap<string, (value: unknown) => unknown>;
   /** The names of fields that can be absent. */
   readonly optional: readonly string[];
-  /** Whether unknown members may look like a field. OAuth requires that (RFC 6749, section 3.2). */
+  /**
+   * Whether unknown members are ignored even if they look like a misspelled field, as OAuth requires (RFC 6749, section
+   * 3.2).
+   */
   readonly ignoresUnknown: boolean;
 }
 
 /** Cached, because every request needs them for each parameter. */
-const known = new Map<unknown, readonly Validation[]>();
+const validationsByType = new Map<unknown, readonly Validation[]>();
 
 /** Returns the validations of a DTO in the order of its fields; none for anything else. */
 function validationsOf(target: unknown): readonly Validation[] {
-  let validations = known.get(target);
+  let validations = validationsByType.get(target);
   if (!validations) {
     validations =
       typeof target === 'function'
         ? getMetadataStorage().getTargetValidationMetadatas(target, '', false, false)
         : [];
-    known.set(target, validations);
+    validationsByType.set(target, validations);
   }
   return validations;
 }
 
-const fields = new Map<unknown, DtoFields>();
+const fieldsByType = new Map<unknown, DtoFields>();
 
 /** Returns the fields of a DTO. */
 export function fieldsOf(target: unknown): DtoFields {
-  let found = fields.get(target);
+  let found = fieldsByType.get(target);
   if (!found) {
     const validations = validationsOf(target);
     const conditional = validations.filter(({ type }) => type === ValidationTypes.CONDITIONAL_VALIDATION);
@@ -44,11 +47,11 @@ export function fieldsOf(target: unknown): DtoFields {
     const names = new Set(validations.map(({ propertyName }) => propertyName));
     found = {
       names,
-      readers: new Map([...names].map((name) => [name, readerOf(prototype, name)])),
+      converters: new Map([...names].map((name) => [name, converterOf(prototype, name)])),
       optional: [...new Set(conditional.map(({ propertyName }) => propertyName))],
       ignoresUnknown: [...names].some((name) => isInForm(prototype, name)),
     };
-    fields.set(target, found);
+    fieldsByType.set(target, found);
   }
   return found;
 }
@@ -56,22 +59,23 @@ export function fieldsOf(target: unknown): DtoFields {
 type Check = (dto: object, value: unknown) => unknown;
 
 /** Cleared by `provideConstraints`. */
-const compiled = new Map<unknown, (dto: object) => boolean>();
+const checksByType = new Map<unknown, (dto: object) => boolean>();
 
 /**
- * Returns whether class-validator would find no violation. `validateSync` collects and groups the validations of the class, and
- * searches the instance of each constraint among all, for every object (docs/decisions/0017-validation-pipe.md).
+ * Returns true only if class-validator would find no violation. If it returns false, `validateSync` decides. `validateSync` is
+ * slow: for every object, it groups the validations of the class and searches all constraints for the instance of each one
+ * (docs/decisions/0017-validation-pipe.md).
  */
-export function isValid(dto: object): boolean {
+export function isKnownValid(dto: object): boolean {
   const type = dto.constructor;
-  let check = compiled.get(type);
-  if (!check) compiled.set(type, (check = compile(type)));
+  let check = checksByType.get(type);
+  if (!check) checksByType.set(type, (check = compile(type)));
   return check(dto);
 }
 
-/** Makes `isValid` look up the instances of constraints again. */
+/** Makes `isKnownValid` look up the instances of constraints again. */
 export function forgetConstraints(): void {
-  compiled.clear();
+  checksByType.clear();
 }
 
 function compile(type: unknown): (dto: object) => boolean {
@@ -119,10 +123,13 @@ export function conditionsOf(type: Type): [string, ConditionalPresence][] {
   });
 }
 
-/** Constraints that the schema of a field states: its type, bounds, format and values. */
-const IN_SCHEMA = new Set([
+/**
+ * Constraints whose messages the API document omits, because the schema states them or they are the same for every field.
+ */
+const NOT_DOCUMENTED = new Set([
   'arrayMaxSize',
   'arrayNotEmpty',
+  'hasValidContents',
   'isArray',
   'isBoolean',
   'isEmail',
@@ -134,7 +141,6 @@ const IN_SCHEMA = new Set([
   'isTimestamp',
   'isUrl',
   'isUuid',
-  'isValidInside',
   'matches',
   'max',
   'maxCharacters',
@@ -153,11 +159,11 @@ export function hasFields(target: unknown): boolean {
 export function exampleMessages(target: unknown): string[] {
   const byKind = new Map<string, string>();
   const { optional } = fieldsOf(target);
-  // Readers overlook a condition in a schema: the message about it is included.
-  const isInSchema = (name: string, property: string): boolean =>
-    name === 'isDefined' ? !optional.includes(property) : IN_SCHEMA.has(name);
+  // People overlook conditions in a schema, so messages about conditionally required fields are included.
+  const isOmitted = (name: string, property: string): boolean =>
+    name === 'isDefined' ? !optional.includes(property) : NOT_DOCUMENTED.has(name);
   for (const { message, name, propertyName: property, constraints, target: owner } of validationsOf(target)) {
-    if (typeof message !== 'function' || isInSchema(name ?? '', property)) continue;
+    if (typeof message !== 'function' || isOmitted(name ?? '', property)) continue;
     const context = { property, constraints, targetName: String(owner), object: {}, value: undefined };
     const text = message(context satisfies ValidationArguments);
     const kind = text.replaceAll(displayNameOf(property), '').replaceAll(/\d+/g, '');

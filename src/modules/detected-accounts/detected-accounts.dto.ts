@@ -25,7 +25,6 @@ function MerchantNamesField(): PropertyDecorator {
     max: MAX_NAMES,
     items: NAME,
     validateItem: (item, field) => validateText(field, item, MAX_NAME_LENGTH),
-    invalidItem: 'x'.repeat(MAX_NAME_LENGTH + 1),
     description: `Names of 1 to ${MAX_NAMES} merchants or companies, in any common spelling.`,
     example: ['Netflix', 'door dash'],
   });
@@ -90,7 +89,6 @@ export class DetectAccountsRequest {
     max: MAX_MERCHANTS,
     items: MERCHANT,
     validateItem: validateMerchant,
-    invalidItem: 0.5,
     description: `1 to ${MAX_MERCHANTS} merchants, by name in any common spelling or by ID.`,
     example: ['DoorDash', 16],
   })

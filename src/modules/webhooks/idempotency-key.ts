@@ -1,7 +1,7 @@
 import { sha256 } from '../../infrastructure/crypto/index.js';
 import { ErrorKind } from '../../infrastructure/errors/index.js';
 import { BooleanProperty, UuidProperty } from '../../infrastructure/openapi/index.js';
-import { isMissing, IsValidInside, NOT_BLANK, TextField } from '../../infrastructure/validation/index.js';
+import { HasValidContents, isMissing, NOT_BLANK, TextField } from '../../infrastructure/validation/index.js';
 import type { PublishResult } from './queue/publications.batch.js';
 
 const MAX_KEY_LENGTH = 255;
@@ -23,9 +23,8 @@ export function IdempotencyKeyField(example: string): PropertyDecorator {
       description: 'Makes retries safe: an event with the same key and content is published once.',
       example,
     },
-    IsValidInside(
-      (value, field) => (isMissing(value) ? `The ${field} field must not be blank.` : undefined),
-      ' ',
+    HasValidContents((value, field) =>
+      isMissing(value) ? `The ${field} field must not be blank.` : undefined,
     ),
   );
 }

@@ -17,8 +17,8 @@ import {
 } from '../../../infrastructure/metrics/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import {
-  EXTERNAL_USER_ID_LENGTH,
   isMissing,
+  MAX_EXTERNAL_USER_ID_LENGTH,
   validateText,
 } from '../../../infrastructure/validation/index.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
@@ -226,6 +226,6 @@ function sessionIdOf(body: unknown): string | null {
 function externalUserIdOf(body: unknown): string | null {
   const value = (body as { external_user_id?: unknown } | undefined)?.external_user_id;
   if (isMissing(value)) return null;
-  if (validateText('', value, EXTERNAL_USER_ID_LENGTH) !== undefined) return null;
+  if (validateText('', value, MAX_EXTERNAL_USER_ID_LENGTH) !== undefined) return null;
   return value as string;
 }

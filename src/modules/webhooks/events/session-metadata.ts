@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { jsonSchemaOf } from '../../../infrastructure/schemas/index.js';
 import {
-  IsValidInside,
+  HasValidContents,
   MESSAGES,
   ObjectField,
   validateText,
@@ -44,11 +44,8 @@ export function MetadataField(description: string): PropertyDecorator {
       description,
       example: { order: '4711' },
     },
-    IsValidInside(
-      (value) => validateMetadataSize(value as object),
-      Object.fromEntries(Array.from({ length: MAX_KEYS + 1 }, (_, index) => [index, ''])),
-    ),
-    IsValidInside((value) => validateMembers(value as object), { order: 4711 }),
+    HasValidContents((value) => validateMetadataSize(value as object)),
+    HasValidContents((value) => validateMembers(value as object)),
   );
 }
 
