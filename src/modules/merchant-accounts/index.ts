@@ -1,3 +1,4 @@
+export { CHANGE_ACCOUNTS } from './sql/change-accounts.js';
 export { MERCHANT_ACCOUNT_DISCONNECTED, MERCHANT_ACCOUNT_NOT_FOUND } from './merchant-account-errors.js';
 export { MERCHANT_ACCOUNT_STATE } from './merchant-account-state.js';
 export { MerchantAccountsModule } from './merchant-accounts.module.js';

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { MoreThan } from 'typeorm';
 import { Transaction } from '../../infrastructure/database/index.js';
-import type { MerchantAccountState } from './merchant-account-state.js';
 import { MerchantAccount } from './merchant-account.entity.js';
 
 /** Identifies an account. */
@@ -11,22 +10,12 @@ export type AccountKey = Pick<MerchantAccount, 'clientId' | 'externalUserId' | '
 export class MerchantAccountsRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  /** Adds or changes the account and locks it until the transaction ends. */
-  async save(account: MerchantAccount): Promise<void> {
-    const key = ['clientId', 'externalUserId', 'merchantId'];
-    await this.transaction.manager.upsert(MerchantAccount, account, key);
-  }
-
   /** Returns the account and locks it until the transaction ends. */
   async lock(key: AccountKey): Promise<MerchantAccount | null> {
     return this.transaction.manager.findOne(MerchantAccount, {
       where: key,
       lock: { mode: 'pessimistic_write' },
     });
-  }
-
-  async setState(key: AccountKey, state: MerchantAccountState, since: Date): Promise<void> {
-    await this.transaction.manager.update(MerchantAccount, key, { state, since });
   }
 
   /** Returns the user's accounts in the order of their merchants' IDs, which changes of state do not shift. */

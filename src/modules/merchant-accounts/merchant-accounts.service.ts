@@ -1,19 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { AccessibleClients, type RequestingOrganization } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { Transactional } from '../../infrastructure/database/index.js';
 import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import type { AttributedClient, RequestAttribution } from '../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../infrastructure/paging/index.js';
-import { Clock } from '../../infrastructure/time/index.js';
 import { MESSAGES } from '../../infrastructure/validation/index.js';
 import { MerchantCatalogService, OTHER_ENVIRONMENT, type CatalogEntry } from '../merchants/index.js';
-import {
-  WebhookEventsRepository,
-  WebhookPublisher,
-  type EventMerchant,
-  type SessionMetadata,
-} from '../webhooks/index.js';
 import { MERCHANT_ACCOUNT_DISCONNECTED, MERCHANT_ACCOUNT_NOT_FOUND } from './merchant-account-errors.js';
 import type { MerchantAccount } from './merchant-account.entity.js';
 import type {
@@ -21,20 +13,7 @@ import type {
   MerchantAccountPage,
   MerchantAccountResponse,
 } from './merchant-accounts.dto.js';
-import { MerchantAccountsRepository } from './merchant-accounts.repository.js';
-
-/** A user's account at a merchant. */
-interface Account {
-  readonly externalUserId: string;
-  readonly merchant: EventMerchant;
-}
-
-/** A user who has signed in to a merchant in a session. */
-interface AccountLogin extends Account {
-  readonly sessionId: string;
-  readonly cardId: string | null;
-  readonly metadata: SessionMetadata | undefined;
-}
+import { MerchantAccountsRepository, type AccountKey } from './merchant-accounts.repository.js';
 
 /** A page to read, after the one that the cursor is from. */
 interface RequestedPage {
@@ -48,57 +27,20 @@ export class MerchantAccountsService {
   constructor(
     private readonly repository: MerchantAccountsRepository,
     private readonly merchants: MerchantCatalogService,
-    private readonly publisher: WebhookPublisher,
-    private readonly events: WebhookEventsRepository,
     private readonly clients: AccessibleClients,
     private readonly cursors: CursorCodec,
-    private readonly clock: Clock,
   ) {}
 
   /**
-   * Connects the account, and publishes the webhook event `AUTHENTICATED` in the same transaction. Concurrent changes of an
-   * account take place one after another, in the order of their events.
-   */
-  @Transactional()
-  async connect(
-    client: AttributedClient,
-    { externalUserId, merchant, sessionId, cardId, metadata }: AccountLogin,
-  ): Promise<{ eventId: string; taskId: number }> {
-    const key = { clientId: client.clientId, externalUserId, merchantId: merchant.id };
-    await this.repository.save({ ...key, state: 'connected', since: this.clock.now(), sessionId });
-    const taskId = await this.events.nextTaskId();
-    const eventId = await this.publisher.publish(client, {
-      event: 'AUTHENTICATED',
-      sessionId,
-      taskId,
-      externalUserId,
-      merchant,
-      data: { card_id: cardId },
-      metadata,
-    });
-    return { eventId, taskId };
-  }
-
-  /**
-   * Disconnects the account, and publishes the webhook event `ACCOUNT_LOGIN_REQUIRED` in the same transaction.
+   * Locks a connected account until the transaction ends.
    *
-   * @returns the ID of the event
    * @throws ApiError MERCHANT_ACCOUNT_NOT_FOUND if the user has never signed in
-   * @throws ApiError MERCHANT_ACCOUNT_DISCONNECTED if the account is disconnected already
+   * @throws ApiError MERCHANT_ACCOUNT_DISCONNECTED if the account is disconnected
    */
-  @Transactional()
-  async disconnect(client: AttributedClient, { externalUserId, merchant }: Account): Promise<string> {
-    const key = { clientId: client.clientId, externalUserId, merchantId: merchant.id };
+  async lockConnected(key: AccountKey): Promise<void> {
     const account = await this.repository.lock(key);
     if (!account) throw MERCHANT_ACCOUNT_NOT_FOUND.error();
     if (account.state === 'disconnected') throw MERCHANT_ACCOUNT_DISCONNECTED.error();
-    await this.repository.setState(key, 'disconnected', this.clock.now());
-    return this.publisher.publish(client, {
-      event: 'ACCOUNT_LOGIN_REQUIRED',
-      externalUserId,
-      merchant,
-      data: {},
-    });
   }
 
   /**

@@ -2,11 +2,11 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApiClientsModule } from '../api-clients/index.js';
 import { McpTokensModule } from '../mcp-tokens/index.js';
-import { MerchantAccountsModule } from '../merchant-accounts/index.js';
 import { MerchantStatusesModule } from '../merchant-statuses/index.js';
 import { MerchantsModule } from '../merchants/index.js';
 import { OrganizationsModule } from '../organizations/index.js';
 import { SessionsModule } from '../sessions/index.js';
+import { WebhooksModule } from '../webhooks/index.js';
 import { LinksOfRevokedTokens } from './links-of-revoked-tokens.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
 import { SignInLink } from './sign-in-link.entity.js';
@@ -20,11 +20,11 @@ import { SignInService } from './sign-in.service.js';
     TypeOrmModule.forFeature([SignInLink]),
     ApiClientsModule,
     McpTokensModule,
-    MerchantAccountsModule,
     MerchantStatusesModule,
     MerchantsModule,
     OrganizationsModule,
     SessionsModule,
+    WebhooksModule,
   ],
   controllers: [SignInPagesController],
   providers: [SignInLinksService, LinksOfRevokedTokens, SignInService, SignInLinksRepository, MerchantSignIn],

@@ -7,10 +7,10 @@ import { rateLimitKeyOfAddress } from '../../infrastructure/http/index.js';
 import { RateLimiters } from '../../infrastructure/rate-limiting/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { ApiClientDirectory, type ClientRecord } from '../api-clients/index.js';
-import { MerchantAccountsService } from '../merchant-accounts/index.js';
 import { MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
 import { OrganizationsService } from '../organizations/index.js';
 import { SessionsService } from '../sessions/index.js';
+import { WebhookEventsRepository, WebhookPublisher } from '../webhooks/index.js';
 import { MerchantSignIn, type MerchantCredentials, type SignInOutcome } from './merchant-sign-in.js';
 import type { SignInLink } from './sign-in-link.entity.js';
 import { SignInLinksConfiguration } from './sign-in-links.configuration.js';
@@ -58,8 +58,9 @@ export class SignInService {
     private readonly clients: ApiClientDirectory,
     private readonly organizations: OrganizationsService,
     private readonly merchants: MerchantCatalogService,
-    private readonly accounts: MerchantAccountsService,
     private readonly sessions: SessionsService,
+    private readonly publisher: WebhookPublisher,
+    private readonly events: WebhookEventsRepository,
     private readonly merchantSignIn: MerchantSignIn,
     private readonly sealer: Sealer,
     private readonly clock: Clock,
@@ -139,8 +140,14 @@ export class SignInService {
     const sessionId = randomUUID();
     if (!(await this.repository.complete(link, sessionId, this.clock.now()))) return;
     await this.sessions.createForSignIn(sessionId, client, externalUserId);
-    const login = { externalUserId, merchant, sessionId, cardId: null, metadata: undefined };
-    await this.accounts.connect(client, login);
+    await this.publisher.publish(client, {
+      event: 'AUTHENTICATED',
+      sessionId,
+      taskId: await this.events.nextTaskId(),
+      externalUserId,
+      merchant,
+      data: { card_id: null },
+    });
   }
 }
 
