@@ -36,6 +36,7 @@ export const MODULE_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = 
   health: [],
   'mcp-tokens': ['api-clients'],
   'merchant-accounts': ['merchants'],
+  'merchant-gateway': ['webhooks'],
   'merchant-statuses': ['merchants', 'webhooks'],
   merchants: ['audit-logs'],
   oauth: ['dashboard-users', 'api-clients', 'mcp-tokens', 'audit-logs'],
@@ -48,6 +49,7 @@ export const MODULE_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = 
   'sign-in-links': [
     'api-clients',
     'mcp-tokens',
+    'merchant-gateway',
     'merchant-statuses',
     'merchants',
     'organizations',

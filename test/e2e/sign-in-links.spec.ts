@@ -116,7 +116,7 @@ describe('Creating a sign-in link', () => {
   it('never returns the URL in production', async () => {
     const agent = newAgent(service, service.production, service.organizationId, 'production');
     const port = service.app.get(MerchantSignIn);
-    Object.assign(port, { isAvailable: () => true });
+    Object.assign(port, { isConfigured: () => true, isAvailableAt: async () => true });
     try {
       const link = await links.create(agent, NETFLIX.id);
       expect(JSON.stringify(link)).not.toContain('sign-in');
@@ -124,7 +124,8 @@ describe('Creating a sign-in link', () => {
       const [message] = textMessagesTo(service, agent.phoneNumber);
       expect(message?.body).toContain('https://agents.example.com/sign-in/');
     } finally {
-      Reflect.deleteProperty(port, 'isAvailable');
+      Reflect.deleteProperty(port, 'isConfigured');
+      Reflect.deleteProperty(port, 'isAvailableAt');
     }
   });
 

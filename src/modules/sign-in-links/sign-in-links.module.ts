@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApiClientsModule } from '../api-clients/index.js';
 import { McpTokensModule } from '../mcp-tokens/index.js';
+import { MerchantGatewayModule } from '../merchant-gateway/index.js';
 import { MerchantStatusesModule } from '../merchant-statuses/index.js';
 import { MerchantsModule } from '../merchants/index.js';
 import { OrganizationsModule } from '../organizations/index.js';
@@ -13,6 +14,7 @@ import { SignInLink } from './sign-in-link.entity.js';
 import { SignInLinksRepository } from './sign-in-links.repository.js';
 import { SignInLinksService } from './sign-in-links.service.js';
 import { SignInPagesController } from './sign-in-pages.controller.js';
+import { EndedSignInsJob } from './ended-sign-ins.job.js';
 import { SignInService } from './sign-in.service.js';
 
 @Module({
@@ -20,6 +22,7 @@ import { SignInService } from './sign-in.service.js';
     TypeOrmModule.forFeature([SignInLink]),
     ApiClientsModule,
     McpTokensModule,
+    MerchantGatewayModule,
     MerchantStatusesModule,
     MerchantsModule,
     OrganizationsModule,
@@ -27,7 +30,14 @@ import { SignInService } from './sign-in.service.js';
     WebhooksModule,
   ],
   controllers: [SignInPagesController],
-  providers: [SignInLinksService, LinksOfRevokedTokens, SignInService, SignInLinksRepository, MerchantSignIn],
+  providers: [
+    SignInLinksService,
+    LinksOfRevokedTokens,
+    SignInService,
+    EndedSignInsJob,
+    SignInLinksRepository,
+    MerchantSignIn,
+  ],
   exports: [SignInLinksService, MerchantSignIn, LinksOfRevokedTokens],
 })
 export class SignInLinksModule {}

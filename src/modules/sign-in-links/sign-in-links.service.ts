@@ -144,6 +144,8 @@ export class SignInLinksService {
       mcpTokenHash: tokenHash ?? null,
       merchantId,
       status: 'pending',
+      signInId: null,
+      signInAskedAt: null,
       attempts: 0,
       challengeSealed: null,
       sessionId: null,
@@ -158,10 +160,7 @@ export class SignInLinksService {
 
   /** Returns why the agent can create no links, whatever the merchant, or undefined if it can. */
   problemOf({ client: { environment }, phoneNumber }: SignInAgent): ApiError | undefined {
-    if (!this.merchantSignIn.isAvailable(environment))
-      return MERCHANT_UNAVAILABLE.error(
-        `Users cannot sign in to merchants in the environment ${environment} yet.`,
-      );
+    if (!this.merchantSignIn.isConfigured(environment)) return MERCHANT_UNAVAILABLE.error(NOT_CONFIGURED);
     if (phoneNumber === undefined) return PHONE_NUMBER_UNREACHABLE.error();
     return isPremiumRate(phoneNumber) ? PHONE_NUMBER_UNREACHABLE.error(PREMIUM_RATE) : undefined;
   }
@@ -244,6 +243,9 @@ export class SignInLinksService {
   }
 }
 
+/** Agents read this sentence. */
+export const NOT_CONFIGURED =
+  'Sign-in to merchants is not configured in this environment, so no sign-in link works for any merchant.';
 const PREMIUM_RATE =
   'The phone number of this connection is a premium-rate number, which gets no text messages. The company can create an MCP token with another phone number.';
 const TOO_MANY_LINKS = `A user gets at most ${LINKS_PER_HOUR} sign-in links per hour. Retry after the time in retry_after.`;

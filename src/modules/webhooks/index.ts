@@ -29,6 +29,7 @@ export {
   IDEMPOTENCY_KEY_REUSED,
   IdempotencyKeyField,
 } from './idempotency-key.js';
+export { standardSignature } from './signing/delivery-headers.js';
 export { WebhookEventsRepository } from './events/webhook-events.repository.js';
 export type { PublishRequest } from './webhook-publisher.js';
 export type { PublishResult } from './queue/publications.batch.js';

@@ -23,6 +23,7 @@ import { ColumnarPartitions1790000000027 } from './1790000000027-columnar-partit
 import { SignInLinkTokens1790000000028 } from './1790000000028-sign-in-link-tokens.js';
 import { RequestLogFiles1790000000031 } from './1790000000031-request-log-files.js';
 import { PlatformAuditChain1790000000032 } from './1790000000032-platform-audit-chain.js';
+import { SignInsAtMerchants1790000000033 } from './1790000000033-sign-ins-at-merchants.js';
 
 /** All migrations, oldest first. Never edit one that has landed, released or not. */
 export const MIGRATIONS = [
@@ -53,4 +54,5 @@ export const MIGRATIONS = [
   SignInLinkTokens1790000000028,
   RequestLogFiles1790000000031,
   PlatformAuditChain1790000000032,
+  SignInsAtMerchants1790000000033,
 ];

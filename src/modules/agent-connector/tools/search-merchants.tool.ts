@@ -4,7 +4,7 @@ import type { AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
 import { CursorCodec } from '../../../infrastructure/paging/index.js';
 import { MerchantStatusesService } from '../../merchant-statuses/index.js';
 import { matchKeys, MerchantsService } from '../../merchants/index.js';
-import { MerchantSignIn } from '../../sign-in-links/index.js';
+import { MerchantSignIn, NOT_CONFIGURED } from '../../sign-in-links/index.js';
 import { CURSOR, MERCHANT, NEXT_CURSOR, optional, READ_ONLY, text, Tool } from './tool.js';
 
 const DEFAULT_LIMIT = 10;
@@ -20,6 +20,7 @@ const OUTPUT = z.object({
     MERCHANT.extend({ can_sign_in: z.boolean().describe('Whether a sign-in link works for it now.') }),
   ),
   next_cursor: NEXT_CURSOR,
+  note: z.string().optional(),
 });
 
 @Injectable()
@@ -28,7 +29,7 @@ export class SearchMerchantsTool extends Tool<typeof INPUT, typeof OUTPUT> {
     name: 'search_merchants',
     title: 'Search merchants',
     description:
-      'Finds merchants by name, the most relevant first. Use it to get the ID of a merchant that the user names.',
+      'Finds merchants by name, best match first. Use it to get the ID of a merchant that the user names.',
     annotations: READ_ONLY,
   };
   readonly input = INPUT;
@@ -62,6 +63,7 @@ export class SearchMerchantsTool extends Tool<typeof INPUT, typeof OUTPUT> {
         can_sign_in: this.signIns.isAvailableWith(client.environment, statusesOf(id)),
       })),
       next_cursor: last ? this.cursors.encode([last.id], scope) : null,
+      ...(!this.signIns.isConfigured(client.environment) && { note: NOT_CONFIGURED }),
     };
   }
 }
