@@ -479,6 +479,8 @@ CREATE TABLE sign_in_link (
   expires_at timestamp(3) with time zone NOT NULL,
   finished_at timestamp(3) with time zone,
   mcp_token_hash bytea,
+  sign_in_id uuid,
+  sign_in_asked_at timestamp(3) with time zone,
   CONSTRAINT sign_in_link_pkey PRIMARY KEY (id),
   CONSTRAINT sign_in_link_client_fkey FOREIGN KEY (client_id) REFERENCES api_client(id),
   CONSTRAINT sign_in_link_merchant_fkey FOREIGN KEY (merchant_id) REFERENCES merchant(id),
@@ -487,6 +489,7 @@ CREATE TABLE sign_in_link (
 );
 CREATE INDEX sign_in_link_expires_at_index ON public.sign_in_link USING btree (expires_at);
 CREATE INDEX sign_in_link_owner_index ON public.sign_in_link USING btree (client_id, external_user_id, created_at);
+CREATE INDEX sign_in_link_sign_in_index ON public.sign_in_link USING btree (sign_in_asked_at) WHERE (sign_in_id IS NOT NULL);
 
 CREATE TABLE token_signing_key (
   kid uuid NOT NULL,

@@ -1,13 +1,15 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes, randomInt } from 'node:crypto';
 import { MerchantAccountsService } from '../../src/modules/merchant-accounts/index.js';
 import { MerchantGatewayService } from '../../src/modules/merchant-gateway/index.js';
 import { MerchantStatusesService } from '../../src/modules/merchant-statuses/index.js';
 import { SignInLinksService } from '../../src/modules/sign-in-links/index.js';
 import { EndedSignInsJob } from '../../src/modules/sign-in-links/ended-sign-ins.job.js';
+import { CLIENTS, mcpToken } from '../support/agents.js';
 import { eventually } from '../support/eventually.js';
 import { TestGateway, type Fault } from '../support/merchant-gateway.js';
 import { Program } from '../support/program.js';
 import { rememberSecret } from '../support/run-directory.js';
+import { issueServiceToken } from '../support/service-tokens.js';
 import { NETFLIX, newAgent, textMessagesTo, type TestAgent } from '../support/sign-in-links.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { BEHIND_PROXY, Visitor, type PageResponse } from '../support/visitor.js';
@@ -372,20 +374,42 @@ describe('The availability of merchants', () => {
     expect(await isAvailable()).toBe(true);
     expect(titleOf(await send(link.path))).toBe('You are signed in');
   });
-
-  it('needs a gateway that responds', async () => {
-    const apart = await startTestApp({ ...environment, MERCHANT_GATEWAY_URL: 'http://127.0.0.1:1' });
-    try {
-      const agent = newAgent(apart, apart.production, apart.organizationId, 'production');
-      await expect(apart.app.get(SignInLinksService).create(agent, NETFLIX.id)).rejects.toMatchObject({
-        code: 'MERCHANT_UNAVAILABLE',
-      });
-      expect(textMessagesTo(apart, agent.phoneNumber)).toEqual([]);
-    } finally {
-      await apart.close();
-    }
-  });
 });
+
+it.each(Object.entries(CLIENTS))(
+  'An agent connects an account in production, and sees that the merchant ends the sign-in (%s)',
+  async (name, connect) => {
+    const user = `user of ${name}`;
+    const phone_number = `+1212555${randomInt(1_000, 9_999)}`;
+    const token = await mcpToken(service, user, { as: service.production, phone_number });
+    const agent = await connect(service.baseUrl, token);
+    expect(await agent.tools()).toContain('create_sign_in_link');
+    expect(await agent.result('get_connection_info')).toMatchObject({
+      environment: 'production',
+      can_create_sign_in_links: true,
+    });
+    const found = await agent.result('search_merchants', { query: 'netflix' });
+    expect(found).toEqual({ merchants: [{ ...NETFLIX, can_sign_in: true }], next_cursor: null });
+    const link = await agent.result<{ link_id: string }>('create_sign_in_link', { merchant_id: NETFLIX.id });
+    expect(link).not.toHaveProperty('url');
+    const [message] = textMessagesTo(service, phone_number);
+    await send(/\/sign-in\/\w+/.exec(message?.body ?? '')?.[0] ?? '');
+    const { link_id } = link;
+    expect(await agent.result('get_sign_in_link', { link_id })).toMatchObject({ status: 'completed' });
+    const accounts = () => agent.result('list_merchant_accounts');
+    expect(await accounts()).toMatchObject({ accounts: [{ merchant: NETFLIX, state: 'connected' }] });
+    const service_token = await issueServiceToken(service, ['events:publish']);
+    const event = {
+      client_id: service.production.clientId,
+      event: 'ACCOUNT_LOGIN_REQUIRED',
+      external_user_id: user,
+      merchant_id: NETFLIX.id,
+    };
+    await service.request('/events', { body: event, token: service_token.token });
+    expect(await accounts()).toMatchObject({ accounts: [{ merchant: NETFLIX, state: 'disconnected' }] });
+    await agent.close();
+  },
+);
 
 it('The log names the failure, and neither the user nor what the user entered', async () => {
   const link = await newLink();
@@ -393,4 +417,18 @@ it('The log names the failure, and neither the user nor what the user entered', 
   await send(link.path, credentials(WRONG_CODE, WRONG_PASSWORD));
   // The reporter searches all log lines for both.
   expect(await statusOf(link)).toBe('pending');
+});
+
+// The last test, because the second application replaces the strategies of the first one in Passport.
+it('No merchant is available if the gateway does not respond from the start', async () => {
+  const apart = await startTestApp({ ...environment, MERCHANT_GATEWAY_URL: 'http://127.0.0.1:1' });
+  try {
+    const agent = newAgent(apart, apart.production, apart.organizationId, 'production');
+    await expect(apart.app.get(SignInLinksService).create(agent, NETFLIX.id)).rejects.toMatchObject({
+      code: 'MERCHANT_UNAVAILABLE',
+    });
+    expect(textMessagesTo(apart, agent.phoneNumber)).toEqual([]);
+  } finally {
+    await apart.close();
+  }
 });

@@ -7,7 +7,7 @@ import { rememberSecret } from './run-directory.js';
 /** What the gateway does with a request, instead of responding. `undefined` lets the example respond. */
 export type Fault = 'hang' | 'error' | 'garbage' | 'huge' | 'reset';
 
-const HUGE = Buffer.alloc(10 * 1024 * 1024, 'x');
+const HUGE = JSON.stringify({ outcome: 'succeeded', padding: 'x'.repeat(10 * 1024 * 1024) });
 
 /** The gateway of `examples/merchant-gateway`, behind a proxy that can misbehave and that keeps the bodies. */
 export class TestGateway {
