@@ -488,6 +488,7 @@ CREATE TABLE sign_in_link (
   CONSTRAINT sign_in_link_token_hash_key UNIQUE (token_hash)
 );
 CREATE INDEX sign_in_link_expires_at_index ON public.sign_in_link USING btree (expires_at);
+CREATE INDEX sign_in_link_open_index ON public.sign_in_link USING btree (expires_at) WHERE (((status)::text = 'pending'::text) AND (finished_at IS NULL));
 CREATE INDEX sign_in_link_owner_index ON public.sign_in_link USING btree (client_id, external_user_id, created_at);
 CREATE INDEX sign_in_link_sign_in_index ON public.sign_in_link USING btree (sign_in_asked_at) WHERE (sign_in_id IS NOT NULL);
 

@@ -49,6 +49,7 @@ export const MODULE_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = 
   'sign-in-links': [
     'api-clients',
     'mcp-tokens',
+    'merchant-accounts',
     'merchant-gateway',
     'merchant-statuses',
     'merchants',

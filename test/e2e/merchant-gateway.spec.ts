@@ -3,7 +3,7 @@ import { MerchantAccountsService } from '../../src/modules/merchant-accounts/ind
 import { MerchantGatewayService } from '../../src/modules/merchant-gateway/index.js';
 import { MerchantStatusesService } from '../../src/modules/merchant-statuses/index.js';
 import { SignInLinksService } from '../../src/modules/sign-in-links/index.js';
-import { EndedSignInsJob } from '../../src/modules/sign-in-links/ended-sign-ins.job.js';
+import { EndedLinksJob } from '../../src/modules/sign-in-links/ended-links.job.js';
 import { CLIENTS, mcpToken } from '../support/agents.js';
 import { eventually } from '../support/eventually.js';
 import { TestGateway, type Fault } from '../support/merchant-gateway.js';
@@ -15,7 +15,7 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 import { BEHIND_PROXY, Visitor, type PageResponse } from '../support/visitor.js';
 
 /** Milliseconds instead of 30 seconds. */
-const DEADLINE = 400;
+const DEADLINE = 1_500;
 const PASSWORD = 'pass_good';
 const WRONG_PASSWORD = `wrong-${randomBytes(8).toString('hex')}`;
 const WRONG_CODE = `9${randomBytes(8).toString('hex')}`;
@@ -108,7 +108,7 @@ async function undoEndedSignIn(link: TestLink): Promise<void> {
       WHERE id = $1`,
     [link.id],
   );
-  await service.app.get(EndedSignInsJob).run();
+  await service.app.get(EndedLinksJob).run();
 }
 
 /** Expects one account and one event of the only sign-in that the gateway knows. */
@@ -273,7 +273,7 @@ describe('A sign-in whose link has ended', () => {
     expect(signInsOf(link)).toHaveLength(1);
     gateway.reset();
     // The job asks again only after a while.
-    await service.app.get(EndedSignInsJob).run();
+    await service.app.get(EndedLinksJob).run();
     expect(signInsOf(link)).toHaveLength(1);
     await undoEndedSignIn(link);
     expect(signInsOf(link)).toEqual([]);

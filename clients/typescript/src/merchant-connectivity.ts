@@ -31,6 +31,7 @@ import type {
   ListMerchantsQuery,
   ListMerchantsResponse,
   ListRequestLogsQuery,
+  ListSignInLinksQuery,
   ListWebhookEndpointsQuery,
   McpTokenResponse,
   MerchantAccountResponse,
@@ -51,6 +52,7 @@ import type {
   SearchDetectedAccountsResponse,
   SessionResponse,
   SetMerchantStatusRequest,
+  SignInLinkResponse,
   SingleRequestLogEntryResponse,
   SubmitApplicationRequest,
   TestWebhookEndpointRequest,
@@ -501,6 +503,19 @@ export class MerchantConnectivity extends Transport {
     return this.send(
       'openSession',
       { method: 'POST', path: '/session/open', surface: 'platform', credentials: 'none', body },
+      options,
+    );
+  }
+
+  /**
+   * List sign-in links.
+   *
+   * Returns the sign-in links of one of your users from the last week, the newest first. Use it to find out what became of a link that an agent sent to the user.
+   */
+  listSignInLinks(query: ListSignInLinksQuery, options?: RequestOptions): Pages<SignInLinkResponse> {
+    return this.pages(
+      'listSignInLinks',
+      { method: 'GET', path: '/sign-in-links', surface: 'platform', credentials: 'basic', query },
       options,
     );
   }

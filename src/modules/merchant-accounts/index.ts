@@ -1,3 +1,4 @@
+export { AccountMerchantResponse } from './merchant-accounts.dto.js';
 export { CHANGE_ACCOUNTS } from './sql/change-accounts.js';
 export { MERCHANT_ACCOUNT_DISCONNECTED, MERCHANT_ACCOUNT_NOT_FOUND } from './merchant-account-errors.js';
 export { MERCHANT_ACCOUNT_STATE } from './merchant-account-state.js';

@@ -53,6 +53,7 @@ export class ListMerchantAccountsQuery {
   cursor?: string;
 }
 
+/** The merchant of an account or a sign-in link. */
 @ApiSchema({ description: 'A merchant.' })
 export class AccountMerchantResponse {
   @IntegerProperty('ID of the merchant.', 16, { minimum: 1 })

@@ -14,6 +14,7 @@ export type SignInLinkStatus = (typeof SIGN_IN_LINK_STATUSES)[number];
 @Entity({ name: 'sign_in_link' })
 @Unique('sign_in_link_token_hash_key', ['tokenHash'])
 @Index('sign_in_link_owner_index', ['clientId', 'externalUserId', 'createdAt'])
+@Index('sign_in_link_open_index', ['expiresAt'], { where: `status = 'pending' AND finished_at IS NULL` })
 @Index('sign_in_link_sign_in_index', ['signInAskedAt'], { where: 'sign_in_id IS NOT NULL' })
 @Check('sign_in_link_status_check', `status IN ('pending', 'completed', 'failed', 'cancelled')`)
 export class SignInLink {
@@ -77,7 +78,7 @@ export class SignInLink {
   @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
   expiresAt!: Date;
 
-  /** When the status changed from `pending`. */
+  /** When the status changed from `pending`, or when the event of an expired link was published. */
   @Column({ name: 'finished_at', type: 'timestamptz', precision: 3, nullable: true })
   finishedAt!: Date | null;
 }

@@ -11,10 +11,11 @@ import { WebhooksModule } from '../webhooks/index.js';
 import { LinksOfRevokedTokens } from './links-of-revoked-tokens.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
 import { SignInLink } from './sign-in-link.entity.js';
+import { SignInLinksController } from './sign-in-links.controller.js';
 import { SignInLinksRepository } from './sign-in-links.repository.js';
 import { SignInLinksService } from './sign-in-links.service.js';
 import { SignInPagesController } from './sign-in-pages.controller.js';
-import { EndedSignInsJob } from './ended-sign-ins.job.js';
+import { EndedLinksJob } from './ended-links.job.js';
 import { SignInService } from './sign-in.service.js';
 
 @Module({
@@ -29,12 +30,12 @@ import { SignInService } from './sign-in.service.js';
     SessionsModule,
     WebhooksModule,
   ],
-  controllers: [SignInPagesController],
+  controllers: [SignInLinksController, SignInPagesController],
   providers: [
     SignInLinksService,
     LinksOfRevokedTokens,
     SignInService,
-    EndedSignInsJob,
+    EndedLinksJob,
     SignInLinksRepository,
     MerchantSignIn,
   ],

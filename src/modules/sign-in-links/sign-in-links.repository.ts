@@ -18,6 +18,9 @@ export interface CountedAttempt {
   readonly signInId: string;
 }
 
+/** What events about the end of a link contain. */
+export type EndedLink = Pick<SignInLink, 'id' | 'clientId' | 'environment' | 'externalUserId' | 'merchantId'>;
+
 /** A sign-in that nobody waits for anymore. */
 export type EndedSignIn = Pick<SignInLink, 'id' | 'environment'> & { readonly signInId: string };
 
@@ -125,13 +128,28 @@ export class SignInLinksRepository {
     );
   }
 
-  /** Ends a link, if it is still pending. */
-  async finish(id: string, status: 'failed' | 'cancelled', now: Date): Promise<void> {
-    await this.transaction.manager.update(
+  /** Ends a link, if it is still pending. @returns whether it was */
+  async finish(id: string, status: 'failed' | 'cancelled', now: Date): Promise<boolean> {
+    const { affected } = await this.transaction.manager.update(
       SignInLink,
       { id, status: 'pending', expiresAt: MoreThan(now) },
       { status, finishedAt: now, challengeSealed: null },
     );
+    return affected === 1;
+  }
+
+  /** Records that the events of expired links are published. @returns the links */
+  async finishExpired(now: Date, limit: number): Promise<EndedLink[]> {
+    const [links] = await this.transaction.manager.query<[EndedLink[], number]>(
+      `UPDATE sign_in_link SET finished_at = $1
+        WHERE id IN (SELECT id FROM sign_in_link
+                      WHERE status = 'pending' AND finished_at IS NULL AND expires_at <= $1
+                      ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+        RETURNING id, client_id AS "clientId", environment, external_user_id AS "externalUserId",
+                  merchant_id AS "merchantId"`,
+      [now, limit],
+    );
+    return links;
   }
 
   /**

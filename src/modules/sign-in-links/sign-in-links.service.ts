@@ -10,7 +10,11 @@ import {
   type ApiError,
 } from '../../infrastructure/errors/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
-import { PublicAddress, type AttributedClient } from '../../infrastructure/http/index.js';
+import {
+  PublicAddress,
+  type AttributedClient,
+  type RequestAttribution,
+} from '../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../infrastructure/paging/index.js';
 import { AttemptLimitsRepository } from '../../infrastructure/rate-limiting/index.js';
 import {
@@ -24,9 +28,20 @@ import { Clock, DAY, HOUR, MINUTE } from '../../infrastructure/time/index.js';
 import { McpTokensService } from '../mcp-tokens/index.js';
 import { MERCHANT_NOT_FOUND, MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
 import { OrganizationsService } from '../organizations/index.js';
+import { SIGN_IN_FAILURE, WebhookPublisher } from '../webhooks/index.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
 import type { SignInLink, SignInLinkStatus } from './sign-in-link.entity.js';
-import { SignInLinksRepository, type LinkOwner, type LinkPosition } from './sign-in-links.repository.js';
+import type {
+  ListSignInLinksQuery,
+  SignInLinkListResponse,
+  SignInLinkResponse,
+} from './sign-in-links.dto.js';
+import {
+  SignInLinksRepository,
+  type EndedLink,
+  type LinkOwner,
+  type LinkPosition,
+} from './sign-in-links.repository.js';
 
 const SIGN_IN_LINK_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
   label: 'SignInLinkNotFound',
@@ -54,6 +69,7 @@ const LINKS_PER_HOUR = 5;
 const LISTED_FOR = 7 * DAY;
 /** Seconds until another text message may be accepted, after one could not be sent. */
 const RETRY_AFTER_SECONDS = 60;
+const EXPIRED_LINKS_PER_PAGE = 500;
 
 /** The user for whom an agent acts. */
 export interface SignInAgent {
@@ -67,7 +83,7 @@ export interface SignInAgent {
 }
 
 /** Why a link failed: its text message was not sent, or the merchant refused the user, at once or too many times. */
-export type SignInFailure = 'not_sent' | 'refused' | 'too_many_attempts';
+export type SignInFailure = (typeof SIGN_IN_FAILURE.values)[number];
 
 export interface SignInLinkView {
   readonly id: string;
@@ -75,7 +91,10 @@ export interface SignInLinkView {
   /** Undefined unless the link failed. */
   readonly failure: SignInFailure | undefined;
   readonly merchant: CatalogEntry;
+  readonly createdAt: Date;
   readonly expiresAt: Date;
+  /** The session of a completed link. */
+  readonly sessionId: string | null;
 }
 
 /** A page to read, after the one that the cursor is from. */
@@ -108,6 +127,7 @@ export class SignInLinksService {
     private readonly merchantSignIn: MerchantSignIn,
     private readonly mcpTokens: McpTokensService,
     private readonly textMessages: TextMessages,
+    private readonly publisher: WebhookPublisher,
     private readonly address: PublicAddress,
     private readonly cursors: CursorCodec,
     private readonly clock: Clock,
@@ -158,6 +178,16 @@ export class SignInLinksService {
     return { ...this.toView(link, merchant), ...(environment === 'development' && { url }) };
   }
 
+  async list(
+    client: AttributedClient,
+    { external_user_id: externalUserId, ...page }: ListSignInLinksQuery,
+    attribution: RequestAttribution,
+  ): Promise<SignInLinkListResponse> {
+    attribution.externalUserId = externalUserId;
+    const { links, nextCursor } = await this.page({ client, externalUserId }, page);
+    return { data: links.map(toResponse), next_cursor: nextCursor };
+  }
+
   /** Returns why the agent can create no links, whatever the merchant, or undefined if it can. */
   problemOf({ client: { environment }, phoneNumber }: SignInAgent): ApiError | undefined {
     if (!this.merchantSignIn.isConfigured(environment)) return MERCHANT_UNAVAILABLE.error(NOT_CONFIGURED);
@@ -177,7 +207,10 @@ export class SignInLinksService {
    *
    * @throws ApiError INVALID_CURSOR_FORMAT
    */
-  async page(agent: SignInAgent, { cursor, limit }: RequestedPage): Promise<SignInLinkPage> {
+  async page(
+    agent: Pick<SignInAgent, 'client' | 'externalUserId'>,
+    { cursor, limit }: RequestedPage,
+  ): Promise<SignInLinkPage> {
     const owner = ownerOf(agent);
     const scope: CursorScope = ['sign_in_links', owner.clientId, owner.externalUserId];
     const after = cursor === undefined ? undefined : positionIn(this.cursors.decode(cursor, scope));
@@ -202,6 +235,42 @@ export class SignInLinksService {
     const { id } = await this.find(agent, linkId);
     await this.repository.finish(id, 'cancelled', this.clock.now());
     return this.find(agent, id);
+  }
+
+  /** Fails a link that is still pending, and publishes the event in the same transaction. */
+  @Transactional()
+  async fail(link: EndedLink, reason: SignInFailure): Promise<void> {
+    if (!(await this.repository.finish(link.id, 'failed', this.clock.now()))) return;
+    const { clientId, environment, externalUserId } = link;
+    await this.publisher.publish(
+      { clientId, environment },
+      {
+        event: 'SIGN_IN_LINK_FAILED',
+        externalUserId,
+        merchant: merchantIn(await this.merchants.byIds([link.merchantId]), link),
+        data: { sign_in_link_id: link.id, reason },
+      },
+    );
+  }
+
+  /** Publishes the events of expired links. @returns whether there may be more */
+  @Transactional()
+  async publishExpired(pageSize = EXPIRED_LINKS_PER_PAGE): Promise<boolean> {
+    const links = await this.repository.finishExpired(this.clock.now(), pageSize);
+    if (links.length === 0) return false;
+    const merchants = await this.merchants.byIds(links.map(({ merchantId }) => merchantId));
+    await this.publisher.publishAll(
+      links.map((link) => ({
+        client: { clientId: link.clientId, environment: link.environment },
+        event: {
+          event: 'SIGN_IN_LINK_EXPIRED',
+          externalUserId: link.externalUserId,
+          merchant: merchantIn(merchants, link),
+          data: { sign_in_link_id: link.id },
+        },
+      })),
+    );
+    return links.length === pageSize;
   }
 
   private phoneNumberOf(agent: SignInAgent): string {
@@ -229,7 +298,7 @@ export class SignInLinksService {
         `The text message with a sign-in link could not be sent: ${(error as Error).message}`,
         { link_id: link.id },
       );
-      await this.repository.finish(link.id, 'failed', this.clock.now());
+      await this.fail(link, 'not_sent');
       if (!isUndeliverable) throw SERVICE_UNAVAILABLE.error(NOT_SENT, { retryAfter: RETRY_AFTER_SECONDS });
       await this.perUser.subtract(subjectOf(agent));
       throw PHONE_NUMBER_UNREACHABLE.error(undeliverable(UNDELIVERABLE[error.reason]));
@@ -239,7 +308,8 @@ export class SignInLinksService {
   private toView(link: SignInLink, { id, name }: CatalogEntry): SignInLinkView {
     const status = statusOf(link, this.clock.now());
     const failure = status === 'failed' ? failureOf(link) : undefined;
-    return { id: link.id, status, failure, merchant: { id, name }, expiresAt: link.expiresAt };
+    const { createdAt, expiresAt, sessionId } = link;
+    return { id: link.id, status, failure, merchant: { id, name }, createdAt, expiresAt, sessionId };
   }
 }
 
@@ -278,17 +348,39 @@ function failureOf({ attempts }: SignInLink): SignInFailure {
   return attempts < MAX_ATTEMPTS ? 'refused' : 'too_many_attempts';
 }
 
-function merchantIn(merchants: ReadonlyMap<number, CatalogEntry>, { merchantId }: SignInLink): CatalogEntry {
+function merchantIn(
+  merchants: ReadonlyMap<number, CatalogEntry>,
+  { merchantId }: Pick<SignInLink, 'merchantId'>,
+): CatalogEntry {
   const merchant = merchants.get(merchantId);
   if (!merchant) throw new Error(`There is no merchant ${merchantId}`);
   return merchant;
+}
+
+function toResponse({
+  createdAt,
+  expiresAt,
+  failure,
+  sessionId,
+  ...link
+}: SignInLinkView): SignInLinkResponse {
+  return {
+    ...link,
+    failure_reason: failure ?? null,
+    session_id: sessionId,
+    created_at: createdAt,
+    expires_at: expiresAt,
+  };
 }
 
 function positionIn([createdAt, id]: (string | number)[]): LinkPosition {
   return { createdAt: new Date(String(createdAt)), id: String(id) };
 }
 
-function ownerOf({ client: { clientId }, externalUserId }: SignInAgent): LinkOwner {
+function ownerOf({
+  client: { clientId },
+  externalUserId,
+}: Pick<SignInAgent, 'client' | 'externalUserId'>): LinkOwner {
   return { clientId, externalUserId };
 }
 

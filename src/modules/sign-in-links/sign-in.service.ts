@@ -16,7 +16,7 @@ import { MerchantSignIn } from './merchant-sign-in.js';
 import type { SignInLink } from './sign-in-link.entity.js';
 import { SignInLinksConfiguration } from './sign-in-links.configuration.js';
 import { SignInLinksRepository } from './sign-in-links.repository.js';
-import { MAX_ATTEMPTS } from './sign-in-links.service.js';
+import { MAX_ATTEMPTS, SignInLinksService } from './sign-in-links.service.js';
 
 const SIGN_IN_RATE_EXCEEDED = new ErrorKind(429, 'RATE_LIMIT_ERROR', 'RATE_LIMIT_EXCEEDED', {
   when: 'Too many forms were sent with the sign-in link, or with unknown links from the IP address, within a minute.',
@@ -58,6 +58,7 @@ export class SignInService {
   constructor(
     private readonly limiters: RateLimiters,
     private readonly repository: SignInLinksRepository,
+    private readonly links: SignInLinksService,
     private readonly clients: ApiClientDirectory,
     private readonly organizations: OrganizationsService,
     private readonly merchants: MerchantCatalogService,
@@ -155,7 +156,7 @@ export class SignInService {
         if (!isCode) await this.repository.endSignIn(id, signInId);
     }
     if (result.outcome === 'failed' || attempt >= MAX_ATTEMPTS) {
-      await this.repository.finish(id, 'failed', this.clock.now());
+      await this.links.fail(link, attempt < MAX_ATTEMPTS ? 'refused' : 'too_many_attempts');
       return { result: 'changed' };
     }
     return result.outcome === 'refused'

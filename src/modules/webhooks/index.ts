@@ -10,6 +10,7 @@ export {
   MERCHANT_STATUS,
   MERCHANT_STATUSES,
   SESSION_TYPE,
+  SIGN_IN_FAILURE,
   validateData,
   type AnyEvent,
   type EventMerchant,

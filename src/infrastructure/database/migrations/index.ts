@@ -24,6 +24,7 @@ import { SignInLinkTokens1790000000028 } from './1790000000028-sign-in-link-toke
 import { RequestLogFiles1790000000031 } from './1790000000031-request-log-files.js';
 import { PlatformAuditChain1790000000032 } from './1790000000032-platform-audit-chain.js';
 import { SignInsAtMerchants1790000000033 } from './1790000000033-sign-ins-at-merchants.js';
+import { ExpiredSignInLinks1790000000034 } from './1790000000034-expired-sign-in-links.js';
 
 /** All migrations, oldest first. Never edit one that has landed, released or not. */
 export const MIGRATIONS = [
@@ -55,4 +56,5 @@ export const MIGRATIONS = [
   RequestLogFiles1790000000031,
   PlatformAuditChain1790000000032,
   SignInsAtMerchants1790000000033,
+  ExpiredSignInLinks1790000000034,
 ];

@@ -3,6 +3,7 @@ import { Interval } from '@nestjs/schedule';
 import { isDatabaseUnavailable } from '../../infrastructure/database/index.js';
 import { Clock, SECOND } from '../../infrastructure/time/index.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
+import { SignInLinksService } from './sign-in-links.service.js';
 import { SignInLinksRepository } from './sign-in-links.repository.js';
 
 /** Milliseconds after which no process waits for the response of the gateway anymore. */
@@ -10,15 +11,16 @@ const GIVEN_UP_AFTER = 45 * SECOND;
 const SIGN_INS_PER_RUN = 20;
 
 /**
- * Undoes sign-ins whose link was cancelled or expired before the service could complete it, for example because the process ended in
+ * Publishes the events of expired links, and undoes sign-ins whose link was cancelled or expired before the service could complete it, for example because the process ended in
  * between. Repeated until the gateway confirms it.
  */
 @Injectable()
-export class EndedSignInsJob implements OnApplicationShutdown {
+export class EndedLinksJob implements OnApplicationShutdown {
   private readonly logger = new Logger('Sign-in links');
   private running: Promise<void> | undefined;
 
   constructor(
+    private readonly links: SignInLinksService,
     private readonly repository: SignInLinksRepository,
     private readonly merchantSignIn: MerchantSignIn,
     private readonly clock: Clock,
@@ -26,9 +28,11 @@ export class EndedSignInsJob implements OnApplicationShutdown {
 
   @Interval(5 * SECOND)
   run(): Promise<void> {
-    this.running ??= this.undoAll()
+    this.running ??= this.publishExpired()
+      .then(() => this.undoAll())
       .catch((error: unknown) => {
-        if (!isDatabaseUnavailable(error)) this.logger.error('Sign-ins could not be undone', error);
+        if (!isDatabaseUnavailable(error))
+          this.logger.error('Links that have ended could not be processed', error);
       })
       .finally(() => (this.running = undefined));
     return this.running;
@@ -36,6 +40,10 @@ export class EndedSignInsJob implements OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     await this.running;
+  }
+
+  private async publishExpired(): Promise<void> {
+    while (await this.links.publishExpired());
   }
 
   private async undoAll(): Promise<void> {
