@@ -267,6 +267,14 @@ CREATE TABLE merchant_name (
   CONSTRAINT merchant_name_merchant_fkey FOREIGN KEY (merchant_id) REFERENCES merchant(id)
 );
 
+CREATE TABLE merchant_sign_out (
+  sign_in_id uuid NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  asked_at timestamp(3) with time zone,
+  CONSTRAINT merchant_sign_out_pkey PRIMARY KEY (sign_in_id)
+);
+CREATE INDEX merchant_sign_out_created_at_index ON public.merchant_sign_out USING btree (created_at);
+
 CREATE TABLE merchant_status (
   merchant_id integer NOT NULL,
   type character varying(16) NOT NULL,

@@ -36,7 +36,7 @@ export const MODULE_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = 
   health: [],
   'mcp-tokens': ['api-clients'],
   'merchant-accounts': ['merchants'],
-  'merchant-gateway': ['webhooks'],
+  'merchant-gateway': ['merchant-accounts', 'merchants', 'webhooks'],
   'merchant-statuses': ['merchants', 'webhooks'],
   merchants: ['audit-logs'],
   oauth: ['dashboard-users', 'api-clients', 'mcp-tokens', 'audit-logs'],

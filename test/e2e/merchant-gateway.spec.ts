@@ -1,6 +1,7 @@
 import { generateKeyPairSync, randomBytes, randomInt } from 'node:crypto';
 import { MerchantAccountsService } from '../../src/modules/merchant-accounts/index.js';
 import { MerchantGatewayService } from '../../src/modules/merchant-gateway/index.js';
+import { MerchantSignOutsJob } from '../../src/modules/merchant-gateway/merchant-sign-outs.job.js';
 import { MerchantStatusesService } from '../../src/modules/merchant-statuses/index.js';
 import { SignInLinksService } from '../../src/modules/sign-in-links/index.js';
 import { EndedLinksJob } from '../../src/modules/sign-in-links/ended-links.job.js';
@@ -288,6 +289,60 @@ describe('A sign-in whose link has ended', () => {
     expect(signInsOf(link)).toHaveLength(1);
     await undoEndedSignIn(link);
     expect(signInsOf(link)).toEqual([]);
+  });
+});
+
+describe('POST /accounts/unlink', () => {
+  const unlink = ({ agent }: TestLink, as = service.production) =>
+    service.request('/accounts/unlink', {
+      body: { external_user_id: agent.externalUserId, merchant_id: NETFLIX.id },
+      as,
+    });
+  const tellGateway = (): Promise<void> => service.app.get(MerchantSignOutsJob).run();
+
+  it('disconnects the account, ends the sign-in at the gateway, and sends no event', async () => {
+    const link = await newLink();
+    await send(link.path);
+    const [account] = await accountsOf(link);
+    const { status, body } = await unlink(link);
+    expect([status, body]).toMatchObject([
+      200,
+      { merchant: NETFLIX, state: 'disconnected', session_id: account?.session_id },
+    ]);
+    expect(JSON.parse(JSON.stringify(await accountsOf(link)))).toEqual([body]);
+    expect(await eventsOf(link)).toHaveLength(1);
+    await tellGateway();
+    expect(signInsOf(link)).toEqual([]);
+    expect(await service.database.query('SELECT FROM merchant_sign_out')).toEqual([]);
+  });
+
+  it('succeeds without a gateway that responds, which is told later', async () => {
+    const link = await newLink();
+    await send(link.path);
+    gateway.fault = 'error';
+    expect((await unlink(link)).status).toBe(200);
+    await tellGateway();
+    gateway.reset();
+    // Only after a while.
+    await tellGateway();
+    expect(signInsOf(link)).toHaveLength(1);
+    await service.database.query(`UPDATE merchant_sign_out SET asked_at = now() - interval '1 minute'`);
+    await tellGateway();
+    expect(signInsOf(link)).toEqual([]);
+  });
+
+  it('succeeds once of 20 concurrent requests', async () => {
+    const link = await newLink();
+    expect((await unlink(link)).body).toMatchObject({ error_code: 'MERCHANT_ACCOUNT_NOT_FOUND' });
+    await send(link.path);
+    expect((await unlink(link, service.development)).status).toBe(404);
+    const responses = await Promise.all(Array.from({ length: 20 }, () => unlink(link)));
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([200, ...Array(19).fill(409)]);
+    expect(responses.find(({ status }) => status === 409)?.body).toMatchObject({
+      error_type: 'MERCHANT_ACCOUNT_ERROR',
+      error_code: 'MERCHANT_ACCOUNT_DISCONNECTED',
+    });
+    await tellGateway();
   });
 });
 

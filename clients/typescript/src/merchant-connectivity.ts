@@ -59,6 +59,7 @@ import type {
   TestedWebhookEndpointResponse,
   TriggerWebhookRequest,
   TriggeredWebhookResponse,
+  UnlinkAccountRequest,
   UpdateWebhookEndpointRequest,
   WebhookEndpointListResponse,
   WebhookEndpointResponse,
@@ -201,6 +202,19 @@ export class MerchantConnectivity extends Transport {
     return this.pages(
       'listMerchantAccounts',
       { method: 'GET', path: '/merchant-accounts', surface: 'platform', credentials: 'basic', query },
+      options,
+    );
+  }
+
+  /**
+   * Unlink an account.
+   *
+   * Disconnects an account of one of your users, and ends the sign-in at the merchant. Use it when the user no longer wants the account to be connected. No webhook is sent.
+   */
+  unlinkAccount(body: UnlinkAccountRequest, options?: RequestOptions): Promise<MerchantAccountResponse> {
+    return this.send(
+      'unlinkAccount',
+      { method: 'POST', path: '/accounts/unlink', surface: 'platform', credentials: 'basic', body },
       options,
     );
   }

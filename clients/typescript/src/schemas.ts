@@ -2064,6 +2064,18 @@ export interface components {
        */
       task_id: number | null;
     };
+    UnlinkAccountRequest: {
+      /**
+       * @description Your own identifier for the user.
+       * @example user-8f3a
+       */
+      external_user_id: string;
+      /**
+       * @description ID of the merchant.
+       * @example 16
+       */
+      merchant_id: number;
+    };
     UpdateWebhookEndpointRequest: {
       /**
        * Format: uri
@@ -2321,6 +2333,7 @@ export type TestedWebhookEndpointResponse = components['schemas']['TestedWebhook
 export type TokenType = components['schemas']['TokenType'];
 export type TriggerWebhookRequest = components['schemas']['TriggerWebhookRequest'];
 export type TriggeredWebhookResponse = components['schemas']['TriggeredWebhookResponse'];
+export type UnlinkAccountRequest = components['schemas']['UnlinkAccountRequest'];
 export type UpdateWebhookEndpointRequest = components['schemas']['UpdateWebhookEndpointRequest'];
 export type WebhookEndpointDisabledReason = components['schemas']['WebhookEndpointDisabledReason'];
 export type WebhookEndpointHealth = components['schemas']['WebhookEndpointHealth'];

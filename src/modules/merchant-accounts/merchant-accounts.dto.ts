@@ -63,6 +63,7 @@ export class AccountMerchantResponse {
   name!: string;
 }
 
+/** An account of a user at a merchant. */
 export class MerchantAccountResponse {
   @ObjectProperty(AccountMerchantResponse, 'The merchant.')
   merchant!: AccountMerchantResponse;

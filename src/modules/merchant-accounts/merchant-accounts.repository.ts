@@ -18,6 +18,10 @@ export class MerchantAccountsRepository {
     });
   }
 
+  async disconnect(key: AccountKey, since: Date): Promise<void> {
+    await this.transaction.manager.update(MerchantAccount, key, { state: 'disconnected', since });
+  }
+
   /** Returns the user's accounts in the order of their merchants' IDs, which changes of state do not shift. */
   async ofUser(
     clientId: string,

@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { AccessibleClients, type RequestingOrganization } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { Transactional } from '../../infrastructure/database/index.js';
 import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import type { AttributedClient, RequestAttribution } from '../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../infrastructure/paging/index.js';
+import { Clock } from '../../infrastructure/time/index.js';
 import { MESSAGES } from '../../infrastructure/validation/index.js';
 import { MerchantCatalogService, OTHER_ENVIRONMENT, type CatalogEntry } from '../merchants/index.js';
 import { MERCHANT_ACCOUNT_DISCONNECTED, MERCHANT_ACCOUNT_NOT_FOUND } from './merchant-account-errors.js';
@@ -29,6 +31,7 @@ export class MerchantAccountsService {
     private readonly merchants: MerchantCatalogService,
     private readonly clients: AccessibleClients,
     private readonly cursors: CursorCodec,
+    private readonly clock: Clock,
   ) {}
 
   /**
@@ -37,10 +40,25 @@ export class MerchantAccountsService {
    * @throws ApiError MERCHANT_ACCOUNT_NOT_FOUND if the user has never signed in
    * @throws ApiError MERCHANT_ACCOUNT_DISCONNECTED if the account is disconnected
    */
-  async lockConnected(key: AccountKey): Promise<void> {
+  async lockConnected(key: AccountKey): Promise<MerchantAccount> {
     const account = await this.repository.lock(key);
     if (!account) throw MERCHANT_ACCOUNT_NOT_FOUND.error();
     if (account.state === 'disconnected') throw MERCHANT_ACCOUNT_DISCONNECTED.error();
+    return account;
+  }
+
+  /**
+   * Disconnects a connected account, without an event.
+   *
+   * @throws ApiError MERCHANT_ACCOUNT_NOT_FOUND, MERCHANT_ACCOUNT_DISCONNECTED as `lockConnected` does
+   */
+  @Transactional()
+  async disconnect(key: AccountKey): Promise<MerchantAccountResponse> {
+    const account = await this.lockConnected(key);
+    const since = this.clock.now();
+    await this.repository.disconnect(key, since);
+    const merchants = await this.merchants.byIds([key.merchantId]);
+    return toResponse({ ...account, state: 'disconnected', since }, merchants);
   }
 
   /**

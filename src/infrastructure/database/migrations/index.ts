@@ -25,6 +25,7 @@ import { RequestLogFiles1790000000031 } from './1790000000031-request-log-files.
 import { PlatformAuditChain1790000000032 } from './1790000000032-platform-audit-chain.js';
 import { SignInsAtMerchants1790000000033 } from './1790000000033-sign-ins-at-merchants.js';
 import { ExpiredSignInLinks1790000000034 } from './1790000000034-expired-sign-in-links.js';
+import { MerchantSignOuts1790000000035 } from './1790000000035-merchant-sign-outs.js';
 
 /** All migrations, oldest first. Never edit one that has landed, released or not. */
 export const MIGRATIONS = [
@@ -57,4 +58,5 @@ export const MIGRATIONS = [
   PlatformAuditChain1790000000032,
   SignInsAtMerchants1790000000033,
   ExpiredSignInLinks1790000000034,
+  MerchantSignOuts1790000000035,
 ];
