@@ -267,6 +267,14 @@ CREATE TABLE merchant_name (
   CONSTRAINT merchant_name_merchant_fkey FOREIGN KEY (merchant_id) REFERENCES merchant(id)
 );
 
+CREATE TABLE merchant_sign_out (
+  sign_in_id uuid NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  asked_at timestamp(3) with time zone,
+  CONSTRAINT merchant_sign_out_pkey PRIMARY KEY (sign_in_id)
+);
+CREATE INDEX merchant_sign_out_created_at_index ON public.merchant_sign_out USING btree (created_at);
+
 CREATE TABLE merchant_status (
   merchant_id integer NOT NULL,
   type character varying(16) NOT NULL,
@@ -479,6 +487,8 @@ CREATE TABLE sign_in_link (
   expires_at timestamp(3) with time zone NOT NULL,
   finished_at timestamp(3) with time zone,
   mcp_token_hash bytea,
+  sign_in_id uuid,
+  sign_in_asked_at timestamp(3) with time zone,
   CONSTRAINT sign_in_link_pkey PRIMARY KEY (id),
   CONSTRAINT sign_in_link_client_fkey FOREIGN KEY (client_id) REFERENCES api_client(id),
   CONSTRAINT sign_in_link_merchant_fkey FOREIGN KEY (merchant_id) REFERENCES merchant(id),
@@ -486,7 +496,9 @@ CREATE TABLE sign_in_link (
   CONSTRAINT sign_in_link_token_hash_key UNIQUE (token_hash)
 );
 CREATE INDEX sign_in_link_expires_at_index ON public.sign_in_link USING btree (expires_at);
+CREATE INDEX sign_in_link_open_index ON public.sign_in_link USING btree (expires_at) WHERE (((status)::text = 'pending'::text) AND (finished_at IS NULL));
 CREATE INDEX sign_in_link_owner_index ON public.sign_in_link USING btree (client_id, external_user_id, created_at);
+CREATE INDEX sign_in_link_sign_in_index ON public.sign_in_link USING btree (sign_in_asked_at) WHERE (sign_in_id IS NOT NULL);
 
 CREATE TABLE token_signing_key (
   kid uuid NOT NULL,

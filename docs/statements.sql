@@ -68,10 +68,10 @@ SELECT endpoint_id, NULL, false, 0, false FROM full_lane;
 WITH request AS MATERIALIZED (
        SELECT * FROM unnest($id::uuid[], $createdAt::timestamptz[], $clientId::uuid[], $environment::text[],
                             $name::text[], $sessionId::uuid[], $taskId::bigint[], $externalUserId::text[],
-                            $body::bytea[], $organizationId::uuid[], $organizationRoom::integer[],
+                            $merchantId::integer[], $body::bytea[], $organizationId::uuid[], $organizationRoom::integer[],
                             $key::text[], $contentHash::bytea[])
                 WITH ORDINALITY AS request (id, created_at, client_id, environment, event, session_id, task_id,
-                                            external_user_id, body, organization_id, organization_room, key,
+                                            external_user_id, merchant_id, body, organization_id, organization_room, key,
                                             content_hash, position)),
      key AS (
        INSERT INTO webhook_event_key (client_id, key, event_id, content_hash, created_at)
@@ -81,6 +81,21 @@ WITH request AS MATERIALIZED (
        RETURNING event_id),
      event AS MATERIALIZED (
        SELECT * FROM request WHERE key IS NULL OR id IN (SELECT event_id FROM key)),
+     account AS (
+       INSERT INTO merchant_account AS account (client_id, external_user_id, merchant_id, state, since, session_id)
+       SELECT client_id, external_user_id, merchant_id, (array_agg(state ORDER BY created_at DESC, position DESC))[1],
+              max(created_at),
+              (array_agg(session_id ORDER BY created_at DESC, position DESC) FILTER (WHERE session_id IS NOT NULL))[1]
+         FROM event
+         JOIN (VALUES ('AUTHENTICATED', 'connected'), ('ACCOUNT_LOGIN_REQUIRED', 'disconnected'))
+              AS change (event, state) USING (event)
+        GROUP BY client_id, external_user_id, merchant_id
+        ORDER BY client_id, external_user_id, merchant_id
+           ON CONFLICT (client_id, external_user_id, merchant_id) DO UPDATE
+          SET state = excluded.state, since = excluded.since,
+              session_id = COALESCE(excluded.session_id, account.session_id)
+        WHERE account.since <= excluded.since
+       RETURNING merchant_id),
      stored AS (
        INSERT INTO webhook_event (id, created_at, client_id, environment, event, session_id, task_id,
                                   external_user_id, body)
@@ -91,6 +106,7 @@ WITH request AS MATERIALIZED (
          FROM event
          JOIN webhook_endpoint endpoint ON endpoint.client_id = event.client_id AND endpoint.disabled_at IS NULL
 AND (endpoint.events IS NULL OR event.event = ANY (endpoint.events))
+        WHERE (SELECT count(*) FROM account) >= 0
           FOR KEY SHARE OF endpoint),
      lane AS MATERIALIZED (
        SELECT endpoint_id, LEAST(floor(COALESCE(adaptive_width, 4))::integer, $maxWidth) - in_flight AS room

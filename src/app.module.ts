@@ -26,6 +26,7 @@ import { EventsModule } from './modules/events/index.js';
 import { HealthModule } from './modules/health/index.js';
 import { McpTokensModule } from './modules/mcp-tokens/index.js';
 import { MerchantAccountsModule } from './modules/merchant-accounts/index.js';
+import { MerchantGatewayModule } from './modules/merchant-gateway/index.js';
 import { MerchantStatusesModule } from './modules/merchant-statuses/index.js';
 import { MerchantsModule } from './modules/merchants/index.js';
 import { OAuthModule } from './modules/oauth/index.js';
@@ -69,6 +70,7 @@ const MODULES = [
   HealthModule,
   McpTokensModule,
   MerchantAccountsModule,
+  MerchantGatewayModule,
   MerchantStatusesModule,
   MerchantsModule,
   OAuthModule,

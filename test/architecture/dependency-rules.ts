@@ -35,7 +35,8 @@ export const MODULE_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = 
   events: ['api-clients', 'merchants', 'sessions', 'webhooks'],
   health: [],
   'mcp-tokens': ['api-clients'],
-  'merchant-accounts': ['merchants', 'webhooks'],
+  'merchant-accounts': ['merchants'],
+  'merchant-gateway': ['merchant-accounts', 'merchants', 'webhooks'],
   'merchant-statuses': ['merchants', 'webhooks'],
   merchants: ['audit-logs'],
   oauth: ['dashboard-users', 'api-clients', 'mcp-tokens', 'audit-logs'],
@@ -49,13 +50,15 @@ export const MODULE_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = 
     'api-clients',
     'mcp-tokens',
     'merchant-accounts',
+    'merchant-gateway',
     'merchant-statuses',
     'merchants',
     'organizations',
     'sessions',
+    'webhooks',
   ],
   sandbox: ['detected-accounts', 'merchant-accounts', 'merchants', 'sessions', 'webhooks'],
-  webhooks: ['api-clients', 'request-logs', 'audit-logs', 'dashboard-users'],
+  webhooks: ['api-clients', 'request-logs', 'audit-logs', 'dashboard-users', 'merchant-accounts'],
 };
 
 /** The layers from top to bottom. Each may import the layers below it. */

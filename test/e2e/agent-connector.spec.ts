@@ -561,21 +561,25 @@ describe('A premium-rate number', () => {
   );
 });
 
-describe('The environment production, which has no sign-in to merchants', () => {
+describe('The environment production without a merchant gateway', () => {
   it('offers no sign-in links, and says why', async () => {
     const live = await mcpToken(service, 'user-1', { as: service.production });
     await asAgent(live, async (agent) => {
       expect(await agent.tools()).not.toContain('create_sign_in_link');
       const { reason, ...info } = await agent.result('get_connection_info');
       expect(info).toMatchObject({ environment: 'production', can_create_sign_in_links: false });
-      expect(reason).toBe('Users cannot sign in to merchants in the environment production yet.');
+      expect(reason).toBe(
+        'Sign-in to merchants is not configured in this environment, so no sign-in link works for any merchant.',
+      );
       expect(await agent.call('create_sign_in_link', { merchant_id: NETFLIX.id })).toEqual({
         isError: true,
         content: { error_type: 'MERCHANT_ERROR', error_code: 'MERCHANT_UNAVAILABLE', error_message: reason },
       });
-      const { merchants } = await agent.result<{ merchants: object[] }>('search_merchants', {
-        query: 'netflix',
-      });
+      const { merchants, note } = await agent.result<{ merchants: object[]; note: string }>(
+        'search_merchants',
+        { query: 'netflix' },
+      );
+      expect(note).toBe(reason);
       expect(merchants).toMatchObject([{ id: NETFLIX.id, can_sign_in: false }]);
     });
   });

@@ -89,6 +89,8 @@ describe('npm run cli -- doctor', () => {
         TWILIO_AUTH_TOKEN: key(),
         TWILIO_FROM: '+12125550123',
         TWILIO_API_URL: `http://127.0.0.1:${port}`,
+        MERCHANT_GATEWAY_URL: `http://127.0.0.1:${port}`,
+        MERCHANT_GATEWAY_SECRET: `whsec_${key()}`,
       });
       expect(broken.code).toBe(1);
       expect(broken.checks).toEqual([
@@ -105,7 +107,14 @@ describe('npm run cli -- doctor', () => {
         'redis: failed',
         'mail: failed',
         'text messages: failed',
+        'merchant gateway: failed',
       ]);
+      expect(broken.of('merchant gateway')?.finding).toMatch(
+        /^The merchant gateway cannot be used: There was no valid response \(\w+\)\.$/,
+      );
+      expect(empty.of('merchant gateway')?.finding).toBe(
+        'MERCHANT_GATEWAY_URL is not set: sign-in to merchants is not configured in production.',
+      );
       expect(broken.of('read replica')).toEqual({
         check: 'read replica',
         status: 'failed',

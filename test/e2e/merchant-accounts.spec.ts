@@ -87,10 +87,10 @@ async function accountsOf(
   return body.data;
 }
 
-/** Returns the user's events, in the order in which they were published. */
+/** Returns the user's events in the order of their timestamps, then in that in which they were published. */
 const eventsOf = (user: string) =>
   service.database.query<{ event: string; session_id: string | null }>(
-    'SELECT event, session_id FROM webhook_event WHERE external_user_id = $1 ORDER BY position',
+    'SELECT event, session_id FROM webhook_event WHERE external_user_id = $1 ORDER BY created_at, position',
     [user],
   );
 const eventNamesOf = async (user: string): Promise<string[]> =>

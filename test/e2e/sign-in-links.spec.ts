@@ -38,7 +38,8 @@ const rowOf = async (id: string) =>
   (await service.database.query('SELECT * FROM sign_in_link WHERE id = $1', [id]))[0] ?? {};
 const eventsOf = ({ externalUserId }: TestAgent) =>
   service.database.query(
-    'SELECT client_id, event, session_id, body FROM webhook_event WHERE external_user_id = $1',
+    `SELECT client_id, event, session_id, body FROM webhook_event
+      WHERE external_user_id = $1 AND event NOT LIKE 'SIGN_IN_LINK_%'`,
     [externalUserId],
   );
 const sessionsOf = ({ externalUserId }: TestAgent) =>
@@ -116,15 +117,24 @@ describe('Creating a sign-in link', () => {
   it('never returns the URL in production', async () => {
     const agent = newAgent(service, service.production, service.organizationId, 'production');
     const port = service.app.get(MerchantSignIn);
-    Object.assign(port, { isAvailable: () => true });
+    Object.assign(port, { isConfigured: () => true, isAvailableAt: async () => true });
     try {
       const link = await links.create(agent, NETFLIX.id);
       expect(JSON.stringify(link)).not.toContain('sign-in');
-      expect(Object.keys(link)).toEqual(['id', 'status', 'failure', 'merchant', 'expiresAt']);
+      expect(Object.keys(link)).toEqual([
+        'id',
+        'status',
+        'failure',
+        'merchant',
+        'createdAt',
+        'expiresAt',
+        'sessionId',
+      ]);
       const [message] = textMessagesTo(service, agent.phoneNumber);
       expect(message?.body).toContain('https://agents.example.com/sign-in/');
     } finally {
-      Reflect.deleteProperty(port, 'isAvailable');
+      Reflect.deleteProperty(port, 'isConfigured');
+      Reflect.deleteProperty(port, 'isAvailableAt');
     }
   });
 

@@ -126,7 +126,10 @@ describe('The limits on text messages', () => {
       TWILIO_API_URL: 'http://127.0.0.1:9',
       WEBHOOK_TARGETS: 'any',
     });
-    Object.assign(limited.app.get(MerchantSignIn), { isAvailable: () => true });
+    Object.assign(limited.app.get(MerchantSignIn), {
+      isConfigured: () => true,
+      isAvailableAt: async () => true,
+    });
     const agentsIn = (environment: 'development' | 'production') =>
       Array.from({ length: 30 }, () =>
         newAgent(limited, limited[environment], limited.organizationId, environment),

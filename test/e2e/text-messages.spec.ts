@@ -257,7 +257,10 @@ describe('Text messages of the two environments', () => {
       WEBHOOK_TARGETS: 'any',
     };
     const apart = await startTestApp(provider);
-    Object.assign(apart.app.get(MerchantSignIn), { isAvailable: () => true });
+    Object.assign(apart.app.get(MerchantSignIn), {
+      isConfigured: () => true,
+      isAvailableAt: async () => true,
+    });
     const links = apart.app.get(SignInLinksService);
     try {
       for (const environment of ['development', 'production'] as const) {

@@ -91,7 +91,7 @@ export async function mcpToken(
   {
     as = service.development,
     ...more
-  }: { as?: IssuedCredentials; phone_number?: null; expires_in?: number } = {},
+  }: { as?: IssuedCredentials; phone_number?: string | null; expires_in?: number } = {},
 ): Promise<string> {
   const body = { external_user_id: externalUserId, phone_number: PHONE_NUMBER, ...more };
   const created = await service.request<{ token: string }>('/mcp/tokens/create', { body, as });

@@ -31,6 +31,7 @@ import type {
   ListMerchantsQuery,
   ListMerchantsResponse,
   ListRequestLogsQuery,
+  ListSignInLinksQuery,
   ListWebhookEndpointsQuery,
   McpTokenResponse,
   MerchantAccountResponse,
@@ -51,12 +52,14 @@ import type {
   SearchDetectedAccountsResponse,
   SessionResponse,
   SetMerchantStatusRequest,
+  SignInLinkResponse,
   SingleRequestLogEntryResponse,
   SubmitApplicationRequest,
   TestWebhookEndpointRequest,
   TestedWebhookEndpointResponse,
   TriggerWebhookRequest,
   TriggeredWebhookResponse,
+  UnlinkAccountRequest,
   UpdateWebhookEndpointRequest,
   WebhookEndpointListResponse,
   WebhookEndpointResponse,
@@ -199,6 +202,19 @@ export class MerchantConnectivity extends Transport {
     return this.pages(
       'listMerchantAccounts',
       { method: 'GET', path: '/merchant-accounts', surface: 'platform', credentials: 'basic', query },
+      options,
+    );
+  }
+
+  /**
+   * Unlink an account.
+   *
+   * Disconnects an account of one of your users, and ends the sign-in at the merchant. Use it when the user no longer wants the account to be connected. No webhook is sent.
+   */
+  unlinkAccount(body: UnlinkAccountRequest, options?: RequestOptions): Promise<MerchantAccountResponse> {
+    return this.send(
+      'unlinkAccount',
+      { method: 'POST', path: '/accounts/unlink', surface: 'platform', credentials: 'basic', body },
       options,
     );
   }
@@ -501,6 +517,19 @@ export class MerchantConnectivity extends Transport {
     return this.send(
       'openSession',
       { method: 'POST', path: '/session/open', surface: 'platform', credentials: 'none', body },
+      options,
+    );
+  }
+
+  /**
+   * List sign-in links.
+   *
+   * Returns the sign-in links of one of your users from the last week, the newest first. Use it to find out what became of a link that an agent sent to the user.
+   */
+  listSignInLinks(query: ListSignInLinksQuery, options?: RequestOptions): Pages<SignInLinkResponse> {
+    return this.pages(
+      'listSignInLinks',
+      { method: 'GET', path: '/sign-in-links', surface: 'platform', credentials: 'basic', query },
       options,
     );
   }

@@ -738,6 +738,8 @@ export interface components {
       | 'ACCOUNT_LOGIN_REQUIRED'
       | 'NEW_TRANSACTIONS_AVAILABLE'
       | 'MERCHANT_STATUS_UPDATE'
+      | 'SIGN_IN_LINK_FAILED'
+      | 'SIGN_IN_LINK_EXPIRED'
       | 'NEW_DETECTED_ACCOUNTS_AVAILABLE';
     EventResponse: {
       /**
@@ -1097,6 +1099,21 @@ export interface components {
       /**
        * @description The `next_cursor` of the previous page. Send the other parameters, including `start` and `end`, unchanged; `limit` can differ.
        * @example AVmXo2uFyR7Q1dJ0c3hKp1tbMTc2OTg0NzMzMDEyMywxNzY5ODQ3MzMwMTIzLDQyXQ
+       */
+      cursor?: string;
+    };
+    ListSignInLinksQuery: {
+      /** @description Your own identifier for the user. */
+      external_user_id: string;
+      /**
+       * @description Maximum number of links in the page.
+       * @default 25
+       * @example 25
+       */
+      limit?: number;
+      /**
+       * @description The `next_cursor` of the previous page, for the same user.
+       * @example AVmXo2uFyR7Q1dJ0c3hKp1tbMTZd
        */
       cursor?: string;
     };
@@ -1684,6 +1701,98 @@ export interface components {
      * @enum {string}
      */
     SettableWebhookEndpointStatus: 'enabled' | 'paused';
+    /**
+     * @description `not_sent`: the text message could not be sent. `refused`: the merchant does not let the user sign in. `too_many_attempts`: the merchant rejected the credentials or codes too many times.
+     * @enum {string}
+     */
+    SignInFailure: 'not_sent' | 'refused' | 'too_many_attempts';
+    /** @description The user did not use a sign-in link in time. The account does not change. */
+    SignInLinkExpiredWebhook: {
+      /**
+       * @description The name of the event.
+       * @constant
+       */
+      event: 'SIGN_IN_LINK_EXPIRED';
+      /** @description Your own identifier for the user. */
+      external_user_id: string;
+      /** @description The merchant that the event is about. */
+      merchant: components['schemas']['WebhookMerchant'];
+      /** @description Fields that depend on the event. */
+      data: components['schemas']['SignInLinkExpiredWebhookData'];
+      /** @description When the event happened, in milliseconds since the Unix epoch. */
+      timestamp: number;
+    };
+    /** @description Fields that depend on the event. */
+    SignInLinkExpiredWebhookData: {
+      /** @description ID of the sign-in link. */
+      sign_in_link_id: string;
+    };
+    /** @description The user cannot sign in with a sign-in link that an agent created. The account does not change. Sign-ins that succeed send `AUTHENTICATED`. */
+    SignInLinkFailedWebhook: {
+      /**
+       * @description The name of the event.
+       * @constant
+       */
+      event: 'SIGN_IN_LINK_FAILED';
+      /** @description Your own identifier for the user. */
+      external_user_id: string;
+      /** @description The merchant that the event is about. */
+      merchant: components['schemas']['WebhookMerchant'];
+      /** @description Fields that depend on the event. */
+      data: components['schemas']['SignInLinkFailedWebhookData'];
+      /** @description When the event happened, in milliseconds since the Unix epoch. */
+      timestamp: number;
+    };
+    /** @description Fields that depend on the event. */
+    SignInLinkFailedWebhookData: {
+      /** @description ID of the sign-in link. */
+      sign_in_link_id: string;
+      /** @description Why the link failed. */
+      reason: components['schemas']['SignInFailure'];
+    };
+    SignInLinkResponse: {
+      /**
+       * Format: uuid
+       * @description ID of the link.
+       * @example 0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1
+       */
+      id: string;
+      /** @description The merchant. */
+      merchant: components['schemas']['AccountMerchantResponse'];
+      /**
+       * @description The status of the link.
+       * @example failed
+       */
+      status: components['schemas']['SignInLinkStatus'];
+      /**
+       * @description Why the link failed; null unless it did.
+       * @example too_many_attempts
+       */
+      failure_reason: components['schemas']['SignInFailure'] | null;
+      /**
+       * Format: uuid
+       * @description The session of a completed link; otherwise null.
+       * @example null
+       */
+      session_id: string | null;
+      /**
+       * Format: date-time
+       * @description When the link was created.
+       * @example 2026-01-31T08:15:30.123Z
+       */
+      created_at: string;
+      /**
+       * Format: date-time
+       * @description When the link expires or expired.
+       * @example 2026-01-31T08:15:30.123Z
+       */
+      expires_at: string;
+    };
+    /**
+     * @description What became of the link. `completed`: the account is connected.
+     * @enum {string}
+     */
+    SignInLinkStatus: 'pending' | 'completed' | 'failed' | 'expired' | 'cancelled';
     SingleRequestLogEntryResponse: {
       /**
        * Format: int64
@@ -1955,6 +2064,18 @@ export interface components {
        */
       task_id: number | null;
     };
+    UnlinkAccountRequest: {
+      /**
+       * @description Your own identifier for the user.
+       * @example user-8f3a
+       */
+      external_user_id: string;
+      /**
+       * @description ID of the merchant.
+       * @example 16
+       */
+      merchant_id: number;
+    };
     UpdateWebhookEndpointRequest: {
       /**
        * Format: uri
@@ -2072,6 +2193,8 @@ export interface components {
       | components['schemas']['AccountLoginRequiredWebhook']
       | components['schemas']['NewTransactionsAvailableWebhook']
       | components['schemas']['MerchantStatusUpdateWebhook']
+      | components['schemas']['SignInLinkFailedWebhook']
+      | components['schemas']['SignInLinkExpiredWebhook']
       | components['schemas']['NewDetectedAccountsAvailableWebhook'];
     /** @description The merchant that the event is about. */
     WebhookMerchant: {
@@ -2150,6 +2273,7 @@ export type ListMerchantStatusesResponse = components['schemas']['ListMerchantSt
 export type ListMerchantsQuery = components['schemas']['ListMerchantsQuery'];
 export type ListMerchantsResponse = components['schemas']['ListMerchantsResponse'];
 export type ListRequestLogsQuery = components['schemas']['ListRequestLogsQuery'];
+export type ListSignInLinksQuery = components['schemas']['ListSignInLinksQuery'];
 export type ListWebhookEndpointsQuery = components['schemas']['ListWebhookEndpointsQuery'];
 export type LoggedDeliveryResponse = components['schemas']['LoggedDeliveryResponse'];
 export type McpTokenResponse = components['schemas']['McpTokenResponse'];
@@ -2194,6 +2318,13 @@ export type SessionResponse = components['schemas']['SessionResponse'];
 export type SessionType = components['schemas']['SessionType'];
 export type SetMerchantStatusRequest = components['schemas']['SetMerchantStatusRequest'];
 export type SettableWebhookEndpointStatus = components['schemas']['SettableWebhookEndpointStatus'];
+export type SignInFailure = components['schemas']['SignInFailure'];
+export type SignInLinkExpiredWebhook = components['schemas']['SignInLinkExpiredWebhook'];
+export type SignInLinkExpiredWebhookData = components['schemas']['SignInLinkExpiredWebhookData'];
+export type SignInLinkFailedWebhook = components['schemas']['SignInLinkFailedWebhook'];
+export type SignInLinkFailedWebhookData = components['schemas']['SignInLinkFailedWebhookData'];
+export type SignInLinkResponse = components['schemas']['SignInLinkResponse'];
+export type SignInLinkStatus = components['schemas']['SignInLinkStatus'];
 export type SingleRequestLogEntryResponse = components['schemas']['SingleRequestLogEntryResponse'];
 export type StreamWebhooksResponse = components['schemas']['StreamWebhooksResponse'];
 export type SubmitApplicationRequest = components['schemas']['SubmitApplicationRequest'];
@@ -2202,6 +2333,7 @@ export type TestedWebhookEndpointResponse = components['schemas']['TestedWebhook
 export type TokenType = components['schemas']['TokenType'];
 export type TriggerWebhookRequest = components['schemas']['TriggerWebhookRequest'];
 export type TriggeredWebhookResponse = components['schemas']['TriggeredWebhookResponse'];
+export type UnlinkAccountRequest = components['schemas']['UnlinkAccountRequest'];
 export type UpdateWebhookEndpointRequest = components['schemas']['UpdateWebhookEndpointRequest'];
 export type WebhookEndpointDisabledReason = components['schemas']['WebhookEndpointDisabledReason'];
 export type WebhookEndpointHealth = components['schemas']['WebhookEndpointHealth'];

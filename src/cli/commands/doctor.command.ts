@@ -17,6 +17,7 @@ import {
   MailConfiguration,
   TextMessagesConfiguration,
 } from '../../infrastructure/messages/index.js';
+import { checkMerchantGateway, MerchantGatewayConfiguration } from '../../modules/merchant-gateway/index.js';
 import { checkRedis, RedisConfiguration } from '../../infrastructure/redis/index.js';
 import { Clock, SECOND } from '../../infrastructure/time/index.js';
 import { Tracing } from '../../infrastructure/tracing/index.js';
@@ -66,6 +67,7 @@ class Examination {
     await this.examine('redis', () => redisVerdict(configuration));
     await this.examine('mail', () => mailVerdict(configuration));
     await this.examine('text messages', () => textMessagesVerdict(configuration));
+    await this.examine('merchant gateway', () => merchantGatewayVerdict(configuration));
     printResult(this.findings);
     if (this.findings.some(({ status }) => status === 'failed')) process.exitCode = EXIT.failed;
   }
@@ -220,5 +222,20 @@ async function textMessagesVerdict(configuration: LoadedConfiguration): Promise<
   return failed(
     `Text messages cannot be sent: ${problem}`,
     'Check TWILIO_ACCOUNT_SID, TWILIO_AUTH_TOKEN and TWILIO_API_URL.',
+  );
+}
+
+async function merchantGatewayVerdict(configuration: LoadedConfiguration): Promise<Verdict> {
+  const gateway = configuration.get(MerchantGatewayConfiguration);
+  if (!gateway.address)
+    return warning(
+      'MERCHANT_GATEWAY_URL is not set: sign-in to merchants is not configured in production.',
+      'Set MERCHANT_GATEWAY_URL and MERCHANT_GATEWAY_SECRET if agents connect accounts: docs/merchant-gateway.md.',
+    );
+  const problem = await checkMerchantGateway(gateway);
+  if (problem === undefined) return ok('The merchant gateway accepts the signature, and has a usable key.');
+  return failed(
+    `The merchant gateway cannot be used: ${problem}`,
+    'Check MERCHANT_GATEWAY_URL, MERCHANT_GATEWAY_SECRET and the log of the gateway.',
   );
 }

@@ -3,14 +3,11 @@ import { CurrentOrganization, type RequestingOrganization } from '../../infrastr
 import { Attribution, type RequestAttribution } from '../../infrastructure/http/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { SharedOperation } from '../../infrastructure/surfaces/index.js';
-import { LIST_MERCHANT_ACCOUNTS } from './merchant-accounts.docs.js';
+import { LIST_MERCHANT_ACCOUNTS, MERCHANT_ACCOUNTS_TOPIC } from './merchant-accounts.docs.js';
 import { ListMerchantAccountsQuery, MerchantAccountPage } from './merchant-accounts.dto.js';
 import { MerchantAccountsService } from './merchant-accounts.service.js';
 
-@Topic(
-  'Merchant accounts',
-  'Accounts of your users at merchants: whether they are connected, and since when.',
-)
+@Topic(...MERCHANT_ACCOUNTS_TOPIC)
 @Controller()
 export class MerchantAccountsController {
   constructor(private readonly accounts: MerchantAccountsService) {}

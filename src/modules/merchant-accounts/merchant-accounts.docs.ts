@@ -3,6 +3,12 @@ import { INVALID_CURSOR_FORMAT } from '../../infrastructure/crypto/index.js';
 import { ENVIRONMENT_ERRORS } from '../merchants/index.js';
 import { MerchantAccountPage } from './merchant-accounts.dto.js';
 
+/** The topic of all operations for accounts. */
+export const MERCHANT_ACCOUNTS_TOPIC = [
+  'Merchant accounts',
+  'Accounts of your users at merchants: whether they are connected, and since when.',
+] as const;
+
 export const LIST_MERCHANT_ACCOUNTS: OperationDocument = {
   operationId: 'listMerchantAccounts',
   summary: 'List merchant accounts',

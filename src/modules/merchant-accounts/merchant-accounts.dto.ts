@@ -53,6 +53,7 @@ export class ListMerchantAccountsQuery {
   cursor?: string;
 }
 
+/** The merchant of an account or a sign-in link. */
 @ApiSchema({ description: 'A merchant.' })
 export class AccountMerchantResponse {
   @IntegerProperty('ID of the merchant.', 16, { minimum: 1 })
@@ -62,6 +63,7 @@ export class AccountMerchantResponse {
   name!: string;
 }
 
+/** An account of a user at a merchant. */
 export class MerchantAccountResponse {
   @ObjectProperty(AccountMerchantResponse, 'The merchant.')
   merchant!: AccountMerchantResponse;

@@ -1,19 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { MoreThan } from 'typeorm';
 import { Transaction } from '../../infrastructure/database/index.js';
-import { MerchantAccount, type MerchantAccountState } from './merchant-account.entity.js';
+import { MerchantAccount } from './merchant-account.entity.js';
 
 export type AccountKey = Pick<MerchantAccount, 'clientId' | 'externalUserId' | 'merchantId'>;
 
 @Injectable()
 export class MerchantAccountsRepository {
   constructor(private readonly transaction: Transaction) {}
-
-  /** Adds or changes the account and locks it until the transaction ends. */
-  async save(account: MerchantAccount): Promise<void> {
-    const key = ['clientId', 'externalUserId', 'merchantId'];
-    await this.transaction.manager.upsert(MerchantAccount, account, key);
-  }
 
   /** Returns the account and locks it until the transaction ends. */
   async lock(key: AccountKey): Promise<MerchantAccount | null> {
@@ -23,8 +17,8 @@ export class MerchantAccountsRepository {
     });
   }
 
-  async setState(key: AccountKey, state: MerchantAccountState, since: Date): Promise<void> {
-    await this.transaction.manager.update(MerchantAccount, key, { state, since });
+  async disconnect(key: AccountKey, since: Date): Promise<void> {
+    await this.transaction.manager.update(MerchantAccount, key, { state: 'disconnected', since });
   }
 
   /** Returns the user's accounts in the order of their merchants' IDs, which changes of state do not shift. */

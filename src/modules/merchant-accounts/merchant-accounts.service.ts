@@ -6,19 +6,13 @@ import type { AttributedClient, RequestAttribution } from '../../infrastructure/
 import { CursorCodec, type CursorScope } from '../../infrastructure/crypto/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { MerchantCatalogService, requestedClient, type CatalogEntry } from '../merchants/index.js';
-import {
-  WebhookEventsRepository,
-  WebhookPublisher,
-  type EventMerchant,
-  type SessionMetadata,
-} from '../webhooks/index.js';
 import type { MerchantAccount } from './merchant-account.entity.js';
 import type {
   ListMerchantAccountsQuery,
   MerchantAccountPage,
   MerchantAccountResponse,
 } from './merchant-accounts.dto.js';
-import { MerchantAccountsRepository } from './merchant-accounts.repository.js';
+import { MerchantAccountsRepository, type AccountKey } from './merchant-accounts.repository.js';
 
 export const MERCHANT_ACCOUNT_NOT_FOUND = new ErrorKind(
   404,
@@ -40,19 +34,6 @@ export const MERCHANT_ACCOUNT_DISCONNECTED = new ErrorKind(
   },
 );
 
-/** A user's account at a merchant. */
-interface Account {
-  readonly externalUserId: string;
-  readonly merchant: EventMerchant;
-}
-
-/** A user who has signed in to a merchant in a session. */
-interface AccountLogin extends Account {
-  readonly sessionId: string;
-  readonly cardId: string | null;
-  readonly metadata: SessionMetadata | undefined;
-}
-
 /** A page to read, after the one that the cursor is from. */
 interface RequestedPage {
   readonly cursor?: string | undefined;
@@ -65,57 +46,36 @@ export class MerchantAccountsService {
   constructor(
     private readonly repository: MerchantAccountsRepository,
     private readonly merchants: MerchantCatalogService,
-    private readonly publisher: WebhookPublisher,
-    private readonly events: WebhookEventsRepository,
     private readonly clients: AccessibleClients,
     private readonly cursors: CursorCodec,
     private readonly clock: Clock,
   ) {}
 
   /**
-   * Connects the account, and publishes the webhook event `AUTHENTICATED` in the same transaction. Concurrent changes of an
-   * account take place one after another, in the order of their events.
-   */
-  @Transactional()
-  async connect(
-    client: AttributedClient,
-    { externalUserId, merchant, sessionId, cardId, metadata }: AccountLogin,
-  ): Promise<{ eventId: string; taskId: number }> {
-    const key = { clientId: client.clientId, externalUserId, merchantId: merchant.id };
-    await this.repository.save({ ...key, state: 'connected', since: this.clock.now(), sessionId });
-    const taskId = await this.events.nextTaskId();
-    const eventId = await this.publisher.publish(client, {
-      event: 'AUTHENTICATED',
-      sessionId,
-      taskId,
-      externalUserId,
-      merchant,
-      data: { card_id: cardId },
-      metadata,
-    });
-    return { eventId, taskId };
-  }
-
-  /**
-   * Disconnects the account, and publishes the webhook event `ACCOUNT_LOGIN_REQUIRED` in the same transaction.
+   * Locks a connected account until the transaction ends.
    *
-   * @returns the ID of the event
    * @throws ApiError MERCHANT_ACCOUNT_NOT_FOUND if the user has never signed in
-   * @throws ApiError MERCHANT_ACCOUNT_DISCONNECTED if the account is disconnected already
+   * @throws ApiError MERCHANT_ACCOUNT_DISCONNECTED if the account is disconnected
    */
-  @Transactional()
-  async disconnect(client: AttributedClient, { externalUserId, merchant }: Account): Promise<string> {
-    const key = { clientId: client.clientId, externalUserId, merchantId: merchant.id };
+  async lockConnected(key: AccountKey): Promise<MerchantAccount> {
     const account = await this.repository.lock(key);
     if (!account) throw MERCHANT_ACCOUNT_NOT_FOUND.error();
     if (account.state === 'disconnected') throw MERCHANT_ACCOUNT_DISCONNECTED.error();
-    await this.repository.setState(key, 'disconnected', this.clock.now());
-    return this.publisher.publish(client, {
-      event: 'ACCOUNT_LOGIN_REQUIRED',
-      externalUserId,
-      merchant,
-      data: {},
-    });
+    return account;
+  }
+
+  /**
+   * Disconnects a connected account, without an event.
+   *
+   * @throws ApiError MERCHANT_ACCOUNT_NOT_FOUND, MERCHANT_ACCOUNT_DISCONNECTED as `lockConnected` does
+   */
+  @Transactional()
+  async disconnect(key: AccountKey): Promise<MerchantAccountResponse> {
+    const account = await this.lockConnected(key);
+    const since = this.clock.now();
+    await this.repository.disconnect(key, since);
+    const merchants = await this.merchants.byIds([key.merchantId]);
+    return toResponse({ ...account, state: 'disconnected', since }, merchants);
   }
 
   /** @throws ApiError like `requestedClient()` */

@@ -39,16 +39,20 @@ export class SandboxService {
     const { external_user_id: externalUserId, session_id: sessionId = randomUUID() } = request;
     const session = await this.sessionOf(client, request.session_id, externalUserId);
     const merchant = await this.merchants.require(request.merchant_id);
-    const { eventId, taskId } = await this.accounts.connect(client, {
+    const taskId = await this.events.nextTaskId();
+    const eventId = await this.publisher.publish(client, {
+      event: 'AUTHENTICATED',
+      sessionId,
+      taskId,
       externalUserId,
       merchant,
-      sessionId,
-      cardId: session?.cardId ?? null,
+      data: { card_id: session?.cardId ?? null },
       metadata: session?.metadata,
     });
     return { event_id: eventId, task_id: taskId, session_id: sessionId };
   }
 
+  @Transactional()
   async disconnect(
     client: AuthenticatedClient,
     request: DisconnectAccountRequest,
@@ -56,7 +60,14 @@ export class SandboxService {
     const { external_user_id: externalUserId } = request;
     await this.sessionOf(client, request.session_id, externalUserId);
     const merchant = await this.merchants.require(request.merchant_id);
-    return { event_id: await this.accounts.disconnect(client, { externalUserId, merchant }) };
+    await this.accounts.lockConnected({ clientId: client.clientId, externalUserId, merchantId: merchant.id });
+    const eventId = await this.publisher.publish(client, {
+      event: 'ACCOUNT_LOGIN_REQUIRED',
+      externalUserId,
+      merchant,
+      data: {},
+    });
+    return { event_id: eventId };
   }
 
   @Transactional()

@@ -14,6 +14,8 @@ export type SignInLinkStatus = (typeof SIGN_IN_LINK_STATUSES)[number];
 @Entity({ name: 'sign_in_link' })
 @Unique('sign_in_link_token_hash_key', ['tokenHash'])
 @Index('sign_in_link_owner_index', ['clientId', 'externalUserId', 'createdAt'])
+@Index('sign_in_link_open_index', ['expiresAt'], { where: `status = 'pending' AND finished_at IS NULL` })
+@Index('sign_in_link_sign_in_index', ['signInAskedAt'], { where: 'sign_in_id IS NOT NULL' })
 @Check('sign_in_link_status_check', `status IN ('pending', 'completed', 'failed', 'cancelled')`)
 export class SignInLink {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'sign_in_link_pkey' })
@@ -44,6 +46,17 @@ export class SignInLink {
   @Column({ type: 'varchar', length: 9 })
   status!: Exclude<SignInLinkStatus, 'expired'>;
 
+  /**
+   * Identifies the sign-in at the merchant, from the first attempt until its outcome is final. If the link ends before, the sign-in
+   * is undone. Becomes the session of a completed link.
+   */
+  @Column({ name: 'sign_in_id', type: 'uuid', nullable: true })
+  signInId!: string | null;
+
+  /** When the merchant was last asked to sign the user in, or to undo the sign-in. */
+  @Column({ name: 'sign_in_asked_at', type: 'timestamptz', precision: 3, nullable: true })
+  signInAskedAt!: Date | null;
+
   /** How often the merchant was asked. */
   @Column({ type: 'smallint', default: 0 })
   attempts!: number;
@@ -65,7 +78,7 @@ export class SignInLink {
   @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
   expiresAt!: Date;
 
-  /** When the status changed from `pending`. */
+  /** When the status changed from `pending`, or when the event of an expired link was published. */
   @Column({ name: 'finished_at', type: 'timestamptz', precision: 3, nullable: true })
   finishedAt!: Date | null;
 }

@@ -2,17 +2,20 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApiClientsModule } from '../api-clients/index.js';
 import { McpTokensModule } from '../mcp-tokens/index.js';
-import { MerchantAccountsModule } from '../merchant-accounts/index.js';
+import { MerchantGatewayModule } from '../merchant-gateway/index.js';
 import { MerchantStatusesModule } from '../merchant-statuses/index.js';
 import { MerchantsModule } from '../merchants/index.js';
 import { OrganizationsModule } from '../organizations/index.js';
 import { SessionsModule } from '../sessions/index.js';
+import { WebhooksModule } from '../webhooks/index.js';
 import { LinksOfRevokedTokens } from './links-of-revoked-tokens.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
 import { SignInLink } from './sign-in-link.entity.js';
+import { SignInLinksController } from './sign-in-links.controller.js';
 import { SignInLinksRepository } from './sign-in-links.repository.js';
 import { SignInLinksService } from './sign-in-links.service.js';
 import { SignInPagesController } from './sign-in-pages.controller.js';
+import { EndedLinksJob } from './ended-links.job.js';
 import { SignInService } from './sign-in.service.js';
 
 @Module({
@@ -20,14 +23,22 @@ import { SignInService } from './sign-in.service.js';
     TypeOrmModule.forFeature([SignInLink]),
     ApiClientsModule,
     McpTokensModule,
-    MerchantAccountsModule,
+    MerchantGatewayModule,
     MerchantStatusesModule,
     MerchantsModule,
     OrganizationsModule,
     SessionsModule,
+    WebhooksModule,
   ],
-  controllers: [SignInPagesController],
-  providers: [SignInLinksService, LinksOfRevokedTokens, SignInService, SignInLinksRepository, MerchantSignIn],
+  controllers: [SignInLinksController, SignInPagesController],
+  providers: [
+    SignInLinksService,
+    LinksOfRevokedTokens,
+    SignInService,
+    EndedLinksJob,
+    SignInLinksRepository,
+    MerchantSignIn,
+  ],
   exports: [SignInLinksService, MerchantSignIn, LinksOfRevokedTokens],
 })
 export class SignInLinksModule {}

@@ -10,7 +10,11 @@ import {
   type ApiError,
 } from '../../infrastructure/errors/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
-import { PublicAddress, type AttributedClient } from '../../infrastructure/http/index.js';
+import {
+  PublicAddress,
+  type AttributedClient,
+  type RequestAttribution,
+} from '../../infrastructure/http/index.js';
 import { AttemptLimitsRepository } from '../../infrastructure/rate-limiting/index.js';
 import {
   isPremiumRate,
@@ -23,9 +27,20 @@ import { Clock, DAY, HOUR, MINUTE } from '../../infrastructure/time/index.js';
 import { McpTokensService } from '../mcp-tokens/index.js';
 import { MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
 import { OrganizationsService } from '../organizations/index.js';
+import { SIGN_IN_FAILURE, WebhookPublisher } from '../webhooks/index.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
 import type { SignInLink, SignInLinkStatus } from './sign-in-link.entity.js';
-import { SignInLinksRepository, type LinkOwner, type LinkPosition } from './sign-in-links.repository.js';
+import type {
+  ListSignInLinksQuery,
+  SignInLinkListResponse,
+  SignInLinkResponse,
+} from './sign-in-links.dto.js';
+import {
+  SignInLinksRepository,
+  type EndedLink,
+  type LinkOwner,
+  type LinkPosition,
+} from './sign-in-links.repository.js';
 
 const SIGN_IN_LINK_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
   label: 'SignInLinkNotFound',
@@ -53,6 +68,7 @@ const LINKS_PER_HOUR = 5;
 const LISTED_FOR = 7 * DAY;
 /** Seconds until another text message may be accepted, after one could not be sent. */
 const RETRY_AFTER_SECONDS = 60;
+const EXPIRED_LINKS_PER_PAGE = 500;
 
 /** The user for whom an agent acts. */
 export interface SignInAgent {
@@ -66,7 +82,7 @@ export interface SignInAgent {
 }
 
 /** Why a link failed: its text message was not sent, or the merchant refused the user, at once or too many times. */
-export type SignInFailure = 'not_sent' | 'refused' | 'too_many_attempts';
+export type SignInFailure = (typeof SIGN_IN_FAILURE.values)[number];
 
 export interface SignInLinkView {
   readonly id: string;
@@ -74,7 +90,10 @@ export interface SignInLinkView {
   /** Undefined unless the link failed. */
   readonly failure: SignInFailure | undefined;
   readonly merchant: CatalogEntry;
+  readonly createdAt: Date;
   readonly expiresAt: Date;
+  /** The session of a completed link. */
+  readonly sessionId: string | null;
 }
 
 /** A page to read, after the one that the cursor is from. */
@@ -102,6 +121,7 @@ export class SignInLinksService {
     private readonly merchantSignIn: MerchantSignIn,
     private readonly mcpTokens: McpTokensService,
     private readonly textMessages: TextMessages,
+    private readonly publisher: WebhookPublisher,
     private readonly address: PublicAddress,
     private readonly cursors: CursorCodec,
     private readonly clock: Clock,
@@ -139,6 +159,8 @@ export class SignInLinksService {
       mcpTokenHash: tokenHash ?? null,
       merchantId,
       status: 'pending',
+      signInId: null,
+      signInAskedAt: null,
       attempts: 0,
       challengeSealed: null,
       sessionId: null,
@@ -151,12 +173,19 @@ export class SignInLinksService {
     return { ...this.toView(link, merchant), ...(environment === 'development' && { url }) };
   }
 
+  async list(
+    client: AttributedClient,
+    { external_user_id: externalUserId, ...page }: ListSignInLinksQuery,
+    attribution: RequestAttribution,
+  ): Promise<SignInLinkListResponse> {
+    attribution.externalUserId = externalUserId;
+    const { links, nextCursor } = await this.page({ client, externalUserId }, page);
+    return { data: links.map(toResponse), next_cursor: nextCursor };
+  }
+
   /** Returns why the agent can create no links, whatever the merchant, or undefined if it can. */
   problemOf({ client: { environment }, phoneNumber }: SignInAgent): ApiError | undefined {
-    if (!this.merchantSignIn.isAvailable(environment))
-      return MERCHANT_UNAVAILABLE.error(
-        `Users cannot sign in to merchants in the environment ${environment} yet.`,
-      );
+    if (!this.merchantSignIn.isConfigured(environment)) return MERCHANT_UNAVAILABLE.error(NOT_CONFIGURED);
     if (phoneNumber === undefined) return PHONE_NUMBER_UNREACHABLE.error();
     return isPremiumRate(phoneNumber) ? PHONE_NUMBER_UNREACHABLE.error(PREMIUM_RATE) : undefined;
   }
@@ -174,7 +203,7 @@ export class SignInLinksService {
    * @throws ApiError INVALID_CURSOR_FORMAT
    */
   async page(
-    agent: SignInAgent,
+    agent: Pick<SignInAgent, 'client' | 'externalUserId'>,
     { cursor, limit }: RequestedPage,
   ): Promise<{ links: SignInLinkView[]; nextCursor: string | null }> {
     const owner = ownerOf(agent);
@@ -203,6 +232,42 @@ export class SignInLinksService {
     return this.find(agent, id);
   }
 
+  /** Fails a link that is still pending, and publishes the event in the same transaction. */
+  @Transactional()
+  async fail(link: EndedLink, reason: SignInFailure): Promise<void> {
+    if (!(await this.repository.finish(link.id, 'failed', this.clock.now()))) return;
+    const { clientId, environment, externalUserId } = link;
+    await this.publisher.publish(
+      { clientId, environment },
+      {
+        event: 'SIGN_IN_LINK_FAILED',
+        externalUserId,
+        merchant: merchantIn(await this.merchants.byIds([link.merchantId]), link),
+        data: { sign_in_link_id: link.id, reason },
+      },
+    );
+  }
+
+  /** Publishes the events of expired links. @returns whether there may be more */
+  @Transactional()
+  async publishExpired(pageSize = EXPIRED_LINKS_PER_PAGE): Promise<boolean> {
+    const links = await this.repository.finishExpired(this.clock.now(), pageSize);
+    if (links.length === 0) return false;
+    const merchants = await this.merchants.byIds(links.map(({ merchantId }) => merchantId));
+    await this.publisher.publishAll(
+      links.map((link) => ({
+        client: { clientId: link.clientId, environment: link.environment },
+        event: {
+          event: 'SIGN_IN_LINK_EXPIRED',
+          externalUserId: link.externalUserId,
+          merchant: merchantIn(merchants, link),
+          data: { sign_in_link_id: link.id },
+        },
+      })),
+    );
+    return links.length === pageSize;
+  }
+
   /** Stores the link unless the MCP token is revoked: a link that is stored before the revocation is cancelled with it. */
   @Transactional()
   protected async store(link: SignInLink): Promise<void> {
@@ -222,7 +287,7 @@ export class SignInLinksService {
         `The text message with a sign-in link could not be sent: ${(error as Error).message}`,
         { link_id: link.id },
       );
-      await this.repository.finish(link.id, 'failed', this.clock.now());
+      await this.fail(link, 'not_sent');
       if (!isUndeliverable) throw SERVICE_UNAVAILABLE.error(NOT_SENT, { retryAfter: RETRY_AFTER_SECONDS });
       await this.perUser.subtract(subjectOf(agent));
       throw PHONE_NUMBER_UNREACHABLE.error(undeliverable(error.reason));
@@ -232,10 +297,14 @@ export class SignInLinksService {
   private toView(link: SignInLink, { id, name }: CatalogEntry): SignInLinkView {
     const status = statusOf(link, this.clock.now());
     const failure = status === 'failed' ? failureOf(link) : undefined;
-    return { id: link.id, status, failure, merchant: { id, name }, expiresAt: link.expiresAt };
+    const { createdAt, expiresAt, sessionId } = link;
+    return { id: link.id, status, failure, merchant: { id, name }, createdAt, expiresAt, sessionId };
   }
 }
 
+/** Agents read this sentence. */
+export const NOT_CONFIGURED =
+  'Sign-in to merchants is not configured in this environment, so no sign-in link works for any merchant.';
 const PREMIUM_RATE =
   'The phone number of this connection is a premium-rate number, which gets no text messages. The company can create an MCP token with another phone number.';
 const TOO_MANY_LINKS = `A user gets at most ${LINKS_PER_HOUR} sign-in links per hour. Retry after the time in retry_after.`;
@@ -268,17 +337,39 @@ function failureOf({ attempts }: SignInLink): SignInFailure {
   return attempts < MAX_ATTEMPTS ? 'refused' : 'too_many_attempts';
 }
 
-function merchantIn(merchants: ReadonlyMap<number, CatalogEntry>, { merchantId }: SignInLink): CatalogEntry {
+function merchantIn(
+  merchants: ReadonlyMap<number, CatalogEntry>,
+  { merchantId }: Pick<SignInLink, 'merchantId'>,
+): CatalogEntry {
   const merchant = merchants.get(merchantId);
   if (!merchant) throw new Error(`There is no merchant ${merchantId}`);
   return merchant;
+}
+
+function toResponse({
+  createdAt,
+  expiresAt,
+  failure,
+  sessionId,
+  ...link
+}: SignInLinkView): SignInLinkResponse {
+  return {
+    ...link,
+    failure_reason: failure ?? null,
+    session_id: sessionId,
+    created_at: createdAt,
+    expires_at: expiresAt,
+  };
 }
 
 function positionIn([createdAt, id]: (string | number)[]): LinkPosition {
   return { createdAt: new Date(String(createdAt)), id: String(id) };
 }
 
-function ownerOf({ client: { clientId }, externalUserId }: SignInAgent): LinkOwner {
+function ownerOf({
+  client: { clientId },
+  externalUserId,
+}: Pick<SignInAgent, 'client' | 'externalUserId'>): LinkOwner {
   return { clientId, externalUserId };
 }
 

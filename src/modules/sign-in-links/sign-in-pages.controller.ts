@@ -34,7 +34,7 @@ export class SignInPagesController {
     const view = viewOf(opened, token, this.clock.now());
     const end = this.endOf(opened);
     if (end) return outcomePage(view, end, done === end);
-    return opened.link.challengeSealed && again === undefined ? codePage(view) : credentialsPage(view);
+    return opened.challenge && again === undefined ? codePage(view) : credentialsPage(view);
   }
 
   @Post()
@@ -93,17 +93,31 @@ export class SignInPagesController {
 }
 
 function afterAttempt(
-  { path }: SignInView,
+  view: SignInView,
   attempt: AttemptResult,
   formAgain: (attemptsLeft: number) => PageResponse,
 ): PageResponse {
   if (attempt.result === 'refused') return formAgain(attempt.attemptsLeft);
+  if (attempt.result === 'unanswered') return outcomePage(view, 'unanswered', false);
+  const { path } = view;
   return { redirectTo: attempt.result === 'succeeded' ? `${path}?done=completed` : path };
 }
 
-function viewOf({ link, merchant, organization }: OpenedLink, token: string, now: Date): SignInView {
+function viewOf(
+  { link, merchant, organization, challenge }: OpenedLink,
+  token: string,
+  now: Date,
+): SignInView {
   const { environment, expiresAt } = link;
-  return { path: pathOf(token), organization, merchant: merchant.name, environment, expiresAt, now };
+  return {
+    path: pathOf(token),
+    organization,
+    merchant: merchant.name,
+    environment,
+    expiresAt,
+    now,
+    codeHint: challenge?.hint,
+  };
 }
 
 function pathOf(token: string): string {

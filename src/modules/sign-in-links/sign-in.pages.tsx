@@ -12,6 +12,8 @@ export interface SignInView {
   readonly environment: PlatformEnvironment;
   readonly expiresAt: Date;
   readonly now: Date;
+  /** Where the merchant sent the one-time code, in its own words. */
+  readonly codeHint?: string | undefined;
 }
 
 interface FormState {
@@ -97,6 +99,7 @@ export function codePage(view: SignInView, { attemptsLeft, isMissing = false }: 
           <strong>{organization}</strong>. It usually arrives by text message or email, or an authenticator
           app shows it.
         </p>
+        {view.codeHint && <p>Sent to: {view.codeHint}</p>}
         <TestHint view={view}>
           The code is <code>123456</code>.
         </TestHint>
@@ -154,7 +157,8 @@ function TestHint(props: { readonly view: SignInView; readonly children: Compone
 }
 
 /** Why a link cannot be used. */
-export type End = 'completed' | 'failed' | 'exhausted' | 'checking' | 'expired' | 'cancelled' | 'unavailable';
+export type End =
+  'completed' | 'failed' | 'exhausted' | 'checking' | 'expired' | 'cancelled' | 'unavailable' | 'unanswered';
 
 /** The page of a link that can no longer be used, or not now. @param isDone whether the user has just ended it here */
 export function outcomePage(view: SignInView, end: End, isDone: boolean): Page {
@@ -229,6 +233,12 @@ const ENDS: Readonly<Record<End, Outcome>> = {
     title: ({ merchant }) => `${merchant} is not available`,
     text: ({ merchant }) =>
       `You can’t sign in to ${merchant} here at the moment. Your account was not connected. Try the link again in a few minutes, or ask your assistant.`,
+  },
+  unanswered: {
+    status: 503,
+    title: ({ merchant }) => `${merchant} did not respond`,
+    text: ({ merchant }) =>
+      `It is not known yet whether ${merchant} has signed you in. Wait a minute, then open the link in the text message again and enter the same as before: you will not be signed in twice, and this attempt doesn’t count.`,
   },
 };
 

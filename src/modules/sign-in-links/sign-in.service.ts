@@ -7,15 +7,16 @@ import { rateLimitKeyOfAddress } from '../../infrastructure/http/index.js';
 import { RateLimiters } from '../../infrastructure/rate-limiting/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { ApiClientDirectory, type ClientRecord } from '../api-clients/index.js';
-import { MerchantAccountsService } from '../merchant-accounts/index.js';
+import type { MerchantCredentials, SignInOutcome, SignInTarget } from '../merchant-gateway/index.js';
 import { MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
 import { OrganizationsService } from '../organizations/index.js';
 import { SessionsService } from '../sessions/index.js';
-import { MerchantSignIn, type MerchantCredentials, type SignInOutcome } from './merchant-sign-in.js';
+import { WebhookEventsRepository, WebhookPublisher } from '../webhooks/index.js';
+import { MerchantSignIn } from './merchant-sign-in.js';
 import type { SignInLink } from './sign-in-link.entity.js';
 import { SignInLinksConfiguration } from './sign-in-links.configuration.js';
 import { SignInLinksRepository } from './sign-in-links.repository.js';
-import { MAX_ATTEMPTS } from './sign-in-links.service.js';
+import { MAX_ATTEMPTS, SignInLinksService } from './sign-in-links.service.js';
 
 const SIGN_IN_RATE_EXCEEDED = new ErrorKind(429, 'RATE_LIMIT_ERROR', 'RATE_LIMIT_EXCEEDED', {
   when: 'Too many forms were sent with the sign-in link, or with unknown links from the IP address, within a minute.',
@@ -31,11 +32,13 @@ export interface OpenedLink {
   readonly organization: string;
   /** Whether users can sign in to the merchant now. */
   readonly isAvailable: boolean;
+  /** What the merchant needs to check a one-time code, if it asked for one, and where it sent the code. */
+  readonly challenge: { readonly id: string; readonly hint: string } | undefined;
 }
 
-/** What became of an attempt: the merchant accepted it, the link has changed, or the user may try again. */
+/** What became of an attempt: the merchant accepted it, the link has changed, nobody knows, or the user may try again. */
 export type AttemptResult =
-  | { readonly result: 'succeeded' | 'changed' }
+  | { readonly result: 'succeeded' | 'changed' | 'unanswered' }
   | { readonly result: 'refused'; readonly attemptsLeft: number };
 
 /** What a user does with a link. Anyone who knows the token counts as the user: it was sent to the user's phone. */
@@ -55,11 +58,13 @@ export class SignInService {
   constructor(
     private readonly limiters: RateLimiters,
     private readonly repository: SignInLinksRepository,
+    private readonly links: SignInLinksService,
     private readonly clients: ApiClientDirectory,
     private readonly organizations: OrganizationsService,
     private readonly merchants: MerchantCatalogService,
-    private readonly accounts: MerchantAccountsService,
     private readonly sessions: SessionsService,
+    private readonly publisher: WebhookPublisher,
+    private readonly events: WebhookEventsRepository,
     private readonly merchantSignIn: MerchantSignIn,
     private readonly sealer: Sealer,
     private readonly clock: Clock,
@@ -92,18 +97,23 @@ export class SignInService {
       this.organizations.nameOf(client.organizationId),
       this.merchantSignIn.isAvailableAt(link.environment, merchant.id),
     ]);
-    return { link, client, merchant, organization, isAvailable };
+    return { link, client, merchant, organization, isAvailable, challenge: this.challengeOf(link) };
+  }
+
+  private challengeOf({ id, challengeSealed }: SignInLink): OpenedLink['challenge'] {
+    if (!challengeSealed) return undefined;
+    const [challenge = '', hint = ''] = this.sealer.open(challengeSealed, ownerOfChallenge(id)).split('\n');
+    return { id: challenge, hint };
   }
 
   async signIn(opened: OpenedLink, credentials: MerchantCredentials): Promise<AttemptResult> {
-    return this.attempt(opened, () => this.merchantSignIn.start(opened.link, credentials));
+    return this.attempt(opened, false, (target) => this.merchantSignIn.start(target, credentials));
   }
 
   async answer(opened: OpenedLink, code: string): Promise<AttemptResult> {
-    const { id, challengeSealed } = opened.link;
-    if (!challengeSealed) return { result: 'changed' };
-    const challenge = this.sealer.open(challengeSealed, ownerOfChallenge(id));
-    return this.attempt(opened, () => this.merchantSignIn.answer(opened.link, challenge, code));
+    const { challenge } = opened;
+    if (!challenge) return { result: 'changed' };
+    return this.attempt(opened, true, (target) => this.merchantSignIn.answer(target, challenge.id, code));
   }
 
   async decline({ link }: OpenedLink): Promise<void> {
@@ -114,33 +124,70 @@ export class SignInService {
    * Counts the attempt before the merchant is asked, so that concurrent attempts cannot exceed the limit. No transaction is
    * open meanwhile, because the merchant may take long.
    */
-  private async attempt(opened: OpenedLink, ask: () => Promise<SignInOutcome>): Promise<AttemptResult> {
-    const { id } = opened.link;
-    const attempt = await this.repository.countAttempt(id, MAX_ATTEMPTS, this.clock.now());
-    if (attempt === undefined) return { result: 'changed' };
-    const result = await ask();
-    if (result.outcome === 'succeeded') {
-      await this.complete(opened);
-      return { result: 'succeeded' };
+  private async attempt(
+    opened: OpenedLink,
+    isCode: boolean,
+    ask: (target: SignInTarget) => Promise<SignInOutcome>,
+  ): Promise<AttemptResult> {
+    const { link } = opened;
+    const { id } = link;
+    const counting = { id, newSignInId: randomUUID(), isCode };
+    const counted = await this.repository.countAttempt(counting, MAX_ATTEMPTS, this.clock.now());
+    if (!counted) return { result: 'changed' };
+    const { attempt, signInId } = counted;
+    const result = await ask({ ...link, signInId });
+    switch (result.outcome) {
+      case 'unanswered':
+        await this.repository.takeBackAttempt(id);
+        return { result: 'unanswered' };
+      case 'succeeded':
+        if (!(await this.complete(opened, signInId))) await this.undoUnlessCompleted(opened, signInId);
+        return { result: 'succeeded' };
+      case 'codeRequired': {
+        const challenge = [result.challenge, result.hint ?? ''].join('\n');
+        await this.repository.storeChallenge(id, signInId, this.sealer.seal(challenge, ownerOfChallenge(id)));
+        break;
+      }
+      case 'failed':
+        await this.repository.endSignIn(id, signInId);
+        break;
+      case 'refused':
+        // After a wrong code, the merchant accepts another one for the same sign-in.
+        if (!isCode) await this.repository.endSignIn(id, signInId);
     }
     if (result.outcome === 'failed' || attempt >= MAX_ATTEMPTS) {
-      await this.repository.finish(id, 'failed', this.clock.now());
+      await this.links.fail(link, attempt < MAX_ATTEMPTS ? 'refused' : 'too_many_attempts');
       return { result: 'changed' };
     }
-    if (result.outcome === 'refused') return { result: 'refused', attemptsLeft: MAX_ATTEMPTS - attempt };
-    await this.repository.storeChallenge(id, this.sealer.seal(result.challenge, ownerOfChallenge(id)));
-    return { result: 'changed' };
+    return result.outcome === 'refused'
+      ? { result: 'refused', attemptsLeft: MAX_ATTEMPTS - attempt }
+      : { result: 'changed' };
   }
 
-  /** Does nothing if the link was finished meanwhile, for example by the same form sent twice, or has expired. */
+  /** @returns false if the link was finished meanwhile, for example by the same form sent twice, or has expired */
   @Transactional()
-  protected async complete({ link, client, merchant }: OpenedLink): Promise<void> {
+  protected async complete({ link, client, merchant }: OpenedLink, signInId: string): Promise<boolean> {
     const { externalUserId } = link;
-    const sessionId = randomUUID();
-    if (!(await this.repository.complete(link, sessionId, this.clock.now()))) return;
-    await this.sessions.createForSignIn(sessionId, client, externalUserId);
-    const login = { externalUserId, merchant, sessionId, cardId: null, metadata: undefined };
-    await this.accounts.connect(client, login);
+    if (!(await this.repository.complete(link, signInId, this.clock.now()))) return false;
+    await this.sessions.createForSignIn(signInId, client, externalUserId);
+    await this.publisher.publish(client, {
+      event: 'AUTHENTICATED',
+      sessionId: signInId,
+      taskId: await this.events.nextTaskId(),
+      externalUserId,
+      merchant,
+      data: { card_id: null },
+    });
+    return true;
+  }
+
+  /** `EndedSignInsJob` repeats this if it fails. */
+  private async undoUnlessCompleted({ link }: OpenedLink, signInId: string): Promise<void> {
+    const { id, clientId, externalUserId, environment } = link;
+    const now = await this.repository.ofOwner({ clientId, externalUserId }, id);
+    if (now?.sessionId === signInId) return;
+    if (await this.merchantSignIn.undo({ environment, signInId }))
+      await this.repository.endSignIn(id, signInId);
   }
 }
 

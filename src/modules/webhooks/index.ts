@@ -10,6 +10,7 @@ export {
   MERCHANT_STATUS,
   MERCHANT_STATUSES,
   SESSION_TYPE,
+  SIGN_IN_FAILURE,
   validateData,
   type AnyEvent,
   type EventMerchant,
@@ -30,6 +31,7 @@ export {
   IDEMPOTENCY_KEY_REUSED,
   IdempotencyKeyField,
 } from './idempotency-key.js';
+export { standardSignature } from './signing/delivery-headers.js';
 export { WebhookEventsRepository } from './events/webhook-events.repository.js';
 export { WebhookPublisher, type PublishRequest } from './webhook-publisher.js';
 export { webhookDocuments } from './webhooks.document.js';

@@ -23,6 +23,9 @@ import { ColumnarPartitions1790000000027 } from './1790000000027-columnar-partit
 import { SignInLinkTokens1790000000028 } from './1790000000028-sign-in-link-tokens.js';
 import { RequestLogFiles1790000000031 } from './1790000000031-request-log-files.js';
 import { PlatformAuditChain1790000000032 } from './1790000000032-platform-audit-chain.js';
+import { SignInsAtMerchants1790000000033 } from './1790000000033-sign-ins-at-merchants.js';
+import { ExpiredSignInLinks1790000000034 } from './1790000000034-expired-sign-in-links.js';
+import { MerchantSignOuts1790000000035 } from './1790000000035-merchant-sign-outs.js';
 
 /** All migrations, oldest first. Never edit one that has landed, released or not. */
 export const MIGRATIONS = [
@@ -53,4 +56,7 @@ export const MIGRATIONS = [
   SignInLinkTokens1790000000028,
   RequestLogFiles1790000000031,
   PlatformAuditChain1790000000032,
+  SignInsAtMerchants1790000000033,
+  ExpiredSignInLinks1790000000034,
+  MerchantSignOuts1790000000035,
 ];

@@ -5,7 +5,7 @@ import { DetectedAccountsService } from '../../detected-accounts/index.js';
 import { MERCHANT_ACCOUNT_STATE, MerchantAccountsService } from '../../merchant-accounts/index.js';
 import { MerchantStatusesService } from '../../merchant-statuses/index.js';
 import { matchKeys, MerchantsService } from '../../merchants/index.js';
-import { MerchantSignIn } from '../../sign-in-links/index.js';
+import { MerchantSignIn, NOT_CONFIGURED } from '../../sign-in-links/index.js';
 import {
   CURSOR,
   MERCHANT,
@@ -38,7 +38,7 @@ export class MerchantTools implements ToolGroup {
       name: 'search_merchants',
       title: 'Search merchants',
       description:
-        'Finds merchants by name, the most relevant first. Use it to get the ID of a merchant that the user names.',
+        'Finds merchants by name, best match first. Use it to get the ID of a merchant that the user names.',
       annotations: READ_ONLY,
       input: z.strictObject({
         query: text(256, 'Name of the merchant, or part of it.'),
@@ -50,6 +50,7 @@ export class MerchantTools implements ToolGroup {
           MERCHANT.extend({ can_sign_in: z.boolean().describe('Whether a sign-in link works for it now.') }),
         ),
         next_cursor: NEXT_CURSOR,
+        note: z.string().optional(),
       }),
       run: async ({ client, organizationId }, { query, limit = DEFAULT_LIMIT, cursor }) => {
         const scope = ['search_merchants', client.clientId, query];
@@ -66,6 +67,7 @@ export class MerchantTools implements ToolGroup {
             can_sign_in: this.signIns.isAvailableWith(client.environment, statusesOf(id)),
           })),
           next_cursor: last ? this.cursors.encode([last.id], scope) : null,
+          ...(!this.signIns.isConfigured(client.environment) && { note: NOT_CONFIGURED }),
         };
       },
     }),

@@ -98,7 +98,7 @@ describe.each(EVENT_NAMES)('The example of %s', (name) => {
 });
 
 describe('The event catalog', () => {
-  it('contains the events of the specification', () => {
+  it('contains the events of the specification, and those about sign-in links', () => {
     expect(Object.entries(EVENTS).map(([name, { variant }]) => [name, variant])).toEqual([
       ['AUTHENTICATED', 'session'],
       ['CARD_UPDATED', 'session'],
@@ -106,6 +106,8 @@ describe('The event catalog', () => {
       ['ACCOUNT_LOGIN_REQUIRED', 'userAndMerchant'],
       ['NEW_TRANSACTIONS_AVAILABLE', 'userAndMerchant'],
       ['MERCHANT_STATUS_UPDATE', 'merchant'],
+      ['SIGN_IN_LINK_FAILED', 'userAndMerchant'],
+      ['SIGN_IN_LINK_EXPIRED', 'userAndMerchant'],
       ['NEW_DETECTED_ACCOUNTS_AVAILABLE', 'user'],
     ]);
   });

@@ -34,7 +34,7 @@ export function newEvent<Name extends EventName>(
   event: EventOf<Name>,
   createdAt: Date,
 ): NewEvent {
-  const { sessionId, taskId, externalUserId } = event as Partial<FieldsOfVariant['session']>;
+  const { sessionId, taskId, externalUserId, merchant } = event as Partial<FieldsOfVariant['session']>;
   return {
     clientId,
     environment,
@@ -44,6 +44,7 @@ export function newEvent<Name extends EventName>(
     sessionId: sessionId ?? null,
     taskId: taskId ?? null,
     externalUserId: externalUserId ?? null,
+    merchantId: merchant?.id ?? null,
     body: eventBody(event, createdAt.getTime()),
     isTest: false,
   };

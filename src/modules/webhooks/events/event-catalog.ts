@@ -83,6 +83,13 @@ export const MERCHANT_STATUS = enumeration(
   'Whether sessions of a type work at a merchant.',
 );
 
+export const SIGN_IN_FAILURE = enumeration(
+  'SignInFailure',
+  ['not_sent', 'refused', 'too_many_attempts'] as const,
+  '`not_sent`: the text message could not be sent. `refused`: the merchant does not let the user sign in. ' +
+    '`too_many_attempts`: the merchant rejected the credentials or codes too many times.',
+);
+
 interface EventDescription {
   /** Determines which fields the payload has besides `data`. */
   readonly variant: keyof FieldsOfVariant;
@@ -95,6 +102,7 @@ interface EventDescription {
 
 const CARD_ID = text('Your own ID for the card.');
 const EXAMPLE_CARD_ID = '81n9al10a0ayn13';
+const EXAMPLE_LINK_ID = '0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1';
 const WITH_DATA = 'Fields that depend on the event.';
 const WITHOUT_DATA = 'This event has no further fields: an empty object. Fields may be added.';
 
@@ -146,6 +154,25 @@ export const EVENTS = {
       })
       .describe(WITH_DATA),
     example: { type: 'card_switcher', status: 'DOWN' },
+  },
+  SIGN_IN_LINK_FAILED: {
+    variant: 'userAndMerchant',
+    description:
+      'The user cannot sign in with a sign-in link that an agent created. The account does not change. Sign-ins that ' +
+      'succeed send `AUTHENTICATED`.',
+    data: z
+      .object({
+        sign_in_link_id: text('ID of the sign-in link.'),
+        reason: oneOf(SIGN_IN_FAILURE, 'Why the link failed.'),
+      })
+      .describe(WITH_DATA),
+    example: { sign_in_link_id: EXAMPLE_LINK_ID, reason: 'too_many_attempts' },
+  },
+  SIGN_IN_LINK_EXPIRED: {
+    variant: 'userAndMerchant',
+    description: 'The user did not use a sign-in link in time. The account does not change.',
+    data: z.object({ sign_in_link_id: text('ID of the sign-in link.') }).describe(WITH_DATA),
+    example: { sign_in_link_id: EXAMPLE_LINK_ID },
   },
   NEW_DETECTED_ACCOUNTS_AVAILABLE: {
     variant: 'user',

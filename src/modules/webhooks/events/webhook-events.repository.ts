@@ -9,6 +9,7 @@ export interface NewEvent extends DeliveredEvent {
   readonly clientId: string;
   readonly environment: PlatformEnvironment;
   readonly createdAt: Date;
+  readonly merchantId: number | null;
   /** Sent to test an endpoint. Recovery skips it. */
   readonly isTest: boolean;
 }

@@ -76,7 +76,10 @@ export function standardSignatures(message: SignedMessage, secrets: readonly str
  * Returns one signature of the header `webhook-signature` (Standard Webhooks 1.0.0, "Signature scheme", symmetric). The key is the UTF-8
  * text of the client secret; the secret is not decoded from base64.
  */
-export function standardSignature({ id, timestampSeconds, body }: SignedMessage, secret: string): string {
+export function standardSignature(
+  { id, timestampSeconds, body }: SignedMessage,
+  secret: string | Buffer,
+): string {
   const signature = createHmac('sha256', secret).update(`${id}.${timestampSeconds}.`).update(body);
   return `v1,${signature.digest('base64')}`;
 }

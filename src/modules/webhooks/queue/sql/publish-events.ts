@@ -1,3 +1,4 @@
+import { CHANGE_ACCOUNTS } from '../../../merchant-accounts/index.js';
 import type { NewEvent } from '../../events/webhook-events.repository.js';
 import type { ClaimedDelivery } from '../delivery.js';
 import { IS_SUBSCRIBED, LANE, LEASE_UNTIL, notifyLanes, secretVersionsOf } from './lane.js';
@@ -48,17 +49,18 @@ const NOTIFY_LISTENERS = `
 /**
  * Stores events with a delivery for each subscribed endpoint of their clients. Lanes that are ready, proven, not due and have room give
  * their new deliveries to the publishing process at once, which saves the claim. `SKIP LOCKED`: publishing never waits for
- * the lock of a lane. The notification reaches the workers when the transaction commits.
+ * the lock of a lane. Events about a sign-in change the merchant account, before the statement locks anything else that
+ * another one could wait for, and before the events get their positions. The notification reaches the workers when the transaction commits.
  */
 export const PUBLISH_EVENTS = new Statement<PublishLimits, Row, PublishedItem>(
   `
   WITH request AS MATERIALIZED (
          SELECT * FROM unnest($id::uuid[], $createdAt::timestamptz[], $clientId::uuid[], $environment::text[],
                               $name::text[], $sessionId::uuid[], $taskId::bigint[], $externalUserId::text[],
-                              $body::bytea[], $organizationId::uuid[], $organizationRoom::integer[],
+                              $merchantId::integer[], $body::bytea[], $organizationId::uuid[], $organizationRoom::integer[],
                               $key::text[], $contentHash::bytea[])
                   WITH ORDINALITY AS request (id, created_at, client_id, environment, event, session_id, task_id,
-                                              external_user_id, body, organization_id, organization_room, key,
+                                              external_user_id, merchant_id, body, organization_id, organization_room, key,
                                               content_hash, position)),
        key AS (
          INSERT INTO webhook_event_key (client_id, key, event_id, content_hash, created_at)
@@ -68,6 +70,7 @@ export const PUBLISH_EVENTS = new Statement<PublishLimits, Row, PublishedItem>(
          RETURNING event_id),
        event AS MATERIALIZED (
          SELECT * FROM request WHERE key IS NULL OR id IN (SELECT event_id FROM key)),
+       account AS (${CHANGE_ACCOUNTS}),
        stored AS (
          INSERT INTO webhook_event (id, created_at, client_id, environment, event, session_id, task_id,
                                     external_user_id, body)
@@ -77,6 +80,7 @@ export const PUBLISH_EVENTS = new Statement<PublishLimits, Row, PublishedItem>(
                 endpoint.id AS endpoint_id, url
            FROM event
            JOIN webhook_endpoint endpoint ON endpoint.client_id = event.client_id AND ${IS_SUBSCRIBED}
+          WHERE (SELECT count(*) FROM account) >= 0
             FOR KEY SHARE OF endpoint),
        lane AS MATERIALIZED (
          SELECT endpoint_id, LEAST(${LANE.width}, $maxWidth) - in_flight AS room

@@ -1,0 +1,19 @@
+/**
+ * SQL for the part of the publishing statement that changes merchant accounts. It reads `event`, and locks the accounts in
+ * the order of their keys. The newest event decides, and the last one of several with the same timestamp.
+ */
+export const CHANGE_ACCOUNTS = `
+         INSERT INTO merchant_account AS account (client_id, external_user_id, merchant_id, state, since, session_id)
+         SELECT client_id, external_user_id, merchant_id, (array_agg(state ORDER BY created_at DESC, position DESC))[1],
+                max(created_at),
+                (array_agg(session_id ORDER BY created_at DESC, position DESC) FILTER (WHERE session_id IS NOT NULL))[1]
+           FROM event
+           JOIN (VALUES ('AUTHENTICATED', 'connected'), ('ACCOUNT_LOGIN_REQUIRED', 'disconnected'))
+                AS change (event, state) USING (event)
+          GROUP BY client_id, external_user_id, merchant_id
+          ORDER BY client_id, external_user_id, merchant_id
+             ON CONFLICT (client_id, external_user_id, merchant_id) DO UPDATE
+            SET state = excluded.state, since = excluded.since,
+                session_id = COALESCE(excluded.session_id, account.session_id)
+          WHERE account.since <= excluded.since
+         RETURNING merchant_id`;

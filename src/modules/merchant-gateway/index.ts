@@ -1,0 +1,9 @@
+export { MerchantGatewayConfiguration } from './merchant-gateway.configuration.js';
+export { MerchantGatewayModule } from './merchant-gateway.module.js';
+export {
+  checkMerchantGateway,
+  MerchantGatewayService,
+  type MerchantCredentials,
+  type SignInOutcome,
+  type SignInTarget,
+} from './merchant-gateway.service.js';

@@ -1,0 +1,21 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { DeleteAfter } from '../../infrastructure/database/index.js';
+import { DAY } from '../../infrastructure/time/index.js';
+
+/** A sign-in that the gateway has to end, because the account was unlinked. Deleted when the gateway has confirmed it. */
+@Entity({ name: 'merchant_sign_out' })
+export class MerchantSignOut {
+  /** The session of the account. */
+  @PrimaryColumn({ name: 'sign_in_id', type: 'uuid', primaryKeyConstraintName: 'merchant_sign_out_pkey' })
+  signInId!: string;
+
+  /** A gateway that has not confirmed after a month never will. */
+  @Index('merchant_sign_out_created_at_index')
+  @DeleteAfter(30 * DAY)
+  @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
+  createdAt!: Date;
+
+  /** When the gateway was last asked. */
+  @Column({ name: 'asked_at', type: 'timestamptz', precision: 3, nullable: true })
+  askedAt!: Date | null;
+}

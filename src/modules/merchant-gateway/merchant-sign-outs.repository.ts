@@ -1,0 +1,31 @@
+import { Injectable } from '@nestjs/common';
+import { Transaction } from '../../infrastructure/database/index.js';
+import { MerchantSignOut } from './merchant-sign-out.entity.js';
+
+@Injectable()
+export class MerchantSignOutsRepository {
+  constructor(private readonly transaction: Transaction) {}
+
+  async add(signInId: string, createdAt: Date): Promise<void> {
+    await this.transaction.manager.upsert(MerchantSignOut, { signInId, createdAt, askedAt: null }, [
+      'signInId',
+    ]);
+  }
+
+  /** Returns sign-ins that the gateway has not been asked to end since this time, the oldest first. */
+  async claim(askedBefore: Date, now: Date, limit: number): Promise<string[]> {
+    const [rows] = await this.transaction.manager.query<[{ sign_in_id: string }[], number]>(
+      `UPDATE merchant_sign_out SET asked_at = $2
+        WHERE sign_in_id IN (SELECT sign_in_id FROM merchant_sign_out
+                              WHERE asked_at IS NULL OR asked_at < $1
+                              ORDER BY created_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+        RETURNING sign_in_id`,
+      [askedBefore, now, limit],
+    );
+    return rows.map(({ sign_in_id: id }) => id);
+  }
+
+  async remove(signInId: string): Promise<void> {
+    await this.transaction.manager.delete(MerchantSignOut, { signInId });
+  }
+}

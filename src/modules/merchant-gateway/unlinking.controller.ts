@@ -1,0 +1,25 @@
+import { Body, Controller, Post } from '@nestjs/common';
+import { CurrentClient, type AuthenticatedClient } from '../../infrastructure/auth/index.js';
+import { Attribution, type RequestAttribution } from '../../infrastructure/http/index.js';
+import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
+import { Topic } from '../../infrastructure/openapi/index.js';
+import { MERCHANT_ACCOUNTS_TOPIC, type MerchantAccountResponse } from '../merchant-accounts/index.js';
+import { UNLINK_ACCOUNT } from './unlinking.docs.js';
+import { UnlinkAccountRequest } from './unlinking.dto.js';
+import { UnlinkingService } from './unlinking.service.js';
+
+@Topic(...MERCHANT_ACCOUNTS_TOPIC)
+@Controller('accounts')
+export class UnlinkingController {
+  constructor(private readonly unlinking: UnlinkingService) {}
+
+  @Post('unlink')
+  @PlatformOperation(UNLINK_ACCOUNT)
+  unlink(
+    @CurrentClient() client: AuthenticatedClient,
+    @Body() request: UnlinkAccountRequest,
+    @Attribution() attribution: RequestAttribution,
+  ): Promise<MerchantAccountResponse> {
+    return this.unlinking.unlink(client, request, attribution);
+  }
+}

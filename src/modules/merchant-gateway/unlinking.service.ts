@@ -1,0 +1,37 @@
+import { Injectable } from '@nestjs/common';
+import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
+import { Transactional } from '../../infrastructure/database/index.js';
+import type { RequestAttribution } from '../../infrastructure/http/index.js';
+import { Clock } from '../../infrastructure/time/index.js';
+import { MerchantAccountsService, type MerchantAccountResponse } from '../merchant-accounts/index.js';
+import { MerchantGatewayService } from './merchant-gateway.service.js';
+import { MerchantSignOutsRepository } from './merchant-sign-outs.repository.js';
+import type { UnlinkAccountRequest } from './unlinking.dto.js';
+
+@Injectable()
+export class UnlinkingService {
+  constructor(
+    private readonly accounts: MerchantAccountsService,
+    private readonly gateway: MerchantGatewayService,
+    private readonly signOuts: MerchantSignOutsRepository,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Disconnects the account. `MerchantSignOutsJob` tells the gateway after the commit.
+   *
+   * @throws ApiError MERCHANT_ACCOUNT_NOT_FOUND, MERCHANT_ACCOUNT_DISCONNECTED
+   */
+  @Transactional()
+  async unlink(
+    { clientId, environment }: AuthenticatedClient,
+    { external_user_id: externalUserId, merchant_id: merchantId }: UnlinkAccountRequest,
+    attribution: RequestAttribution,
+  ): Promise<MerchantAccountResponse> {
+    attribution.externalUserId = externalUserId;
+    const account = await this.accounts.disconnect({ clientId, externalUserId, merchantId });
+    if (environment === 'production' && this.gateway.isConfigured && account.session_id !== null)
+      await this.signOuts.add(account.session_id, this.clock.now());
+    return account;
+  }
+}

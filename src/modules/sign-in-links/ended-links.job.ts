@@ -1,0 +1,60 @@
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import { isDatabaseUnavailable } from '../../infrastructure/database/index.js';
+import { Clock, SECOND } from '../../infrastructure/time/index.js';
+import { MerchantSignIn } from './merchant-sign-in.js';
+import { SignInLinksService } from './sign-in-links.service.js';
+import { SignInLinksRepository } from './sign-in-links.repository.js';
+
+/** Milliseconds after which no process waits for the response of the gateway anymore. */
+const GIVEN_UP_AFTER = 45 * SECOND;
+const SIGN_INS_PER_RUN = 20;
+
+/**
+ * Publishes the events of expired links, and undoes sign-ins whose link was cancelled or expired before the service could complete it, for example because the process ended in
+ * between. Repeated until the gateway confirms it.
+ */
+@Injectable()
+export class EndedLinksJob implements OnApplicationShutdown {
+  private readonly logger = new Logger('Sign-in links');
+  private running: Promise<void> | undefined;
+
+  constructor(
+    private readonly links: SignInLinksService,
+    private readonly repository: SignInLinksRepository,
+    private readonly merchantSignIn: MerchantSignIn,
+    private readonly clock: Clock,
+  ) {}
+
+  @Interval(5 * SECOND)
+  run(): Promise<void> {
+    this.running ??= this.publishExpired()
+      .then(() => this.undoAll())
+      .catch((error: unknown) => {
+        if (!isDatabaseUnavailable(error))
+          this.logger.error('Links that have ended could not be processed', error);
+      })
+      .finally(() => (this.running = undefined));
+    return this.running;
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.running;
+  }
+
+  private async publishExpired(): Promise<void> {
+    while (await this.links.publishExpired());
+  }
+
+  private async undoAll(): Promise<void> {
+    const now = this.clock.now();
+    const askedBefore = new Date(now.getTime() - GIVEN_UP_AFTER);
+    const ended = await this.repository.claimEndedSignIns(askedBefore, now, SIGN_INS_PER_RUN);
+    await Promise.all(
+      ended.map(async (signIn) => {
+        if (await this.merchantSignIn.undo(signIn))
+          await this.repository.endSignIn(signIn.id, signIn.signInId);
+      }),
+    );
+  }
+}

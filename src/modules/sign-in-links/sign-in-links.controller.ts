@@ -1,0 +1,24 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { CurrentClient, type AuthenticatedClient } from '../../infrastructure/auth/index.js';
+import { Attribution, type RequestAttribution } from '../../infrastructure/http/index.js';
+import { Topic } from '../../infrastructure/openapi/index.js';
+import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
+import { LIST_SIGN_IN_LINKS } from './sign-in-links.docs.js';
+import { ListSignInLinksQuery, SignInLinkListResponse } from './sign-in-links.dto.js';
+import { SignInLinksService } from './sign-in-links.service.js';
+
+@Topic('Sign-in links', 'Links with which your users sign in to merchants at the request of an agent.')
+@Controller('sign-in-links')
+export class SignInLinksController {
+  constructor(private readonly links: SignInLinksService) {}
+
+  @Get()
+  @PlatformOperation(LIST_SIGN_IN_LINKS)
+  list(
+    @CurrentClient() client: AuthenticatedClient,
+    @Query() query: ListSignInLinksQuery,
+    @Attribution() attribution: RequestAttribution,
+  ): Promise<SignInLinkListResponse> {
+    return this.links.list(client, query, attribution);
+  }
+}

@@ -1,0 +1,489 @@
+import { generateKeyPairSync, randomBytes, randomInt } from 'node:crypto';
+import { MerchantAccountsService } from '../../src/modules/merchant-accounts/index.js';
+import { MerchantGatewayService } from '../../src/modules/merchant-gateway/index.js';
+import { MerchantSignOutsJob } from '../../src/modules/merchant-gateway/merchant-sign-outs.job.js';
+import { MerchantStatusesService } from '../../src/modules/merchant-statuses/index.js';
+import { SignInLinksService } from '../../src/modules/sign-in-links/index.js';
+import { EndedLinksJob } from '../../src/modules/sign-in-links/ended-links.job.js';
+import { CLIENTS, mcpToken } from '../support/agents.js';
+import { eventually } from '../support/eventually.js';
+import { TestGateway, type Fault } from '../support/merchant-gateway.js';
+import { Program } from '../support/program.js';
+import { rememberSecret } from '../support/run-directory.js';
+import { issueServiceToken } from '../support/service-tokens.js';
+import { NETFLIX, newAgent, textMessagesTo, type TestAgent } from '../support/sign-in-links.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { BEHIND_PROXY, Visitor, type PageResponse } from '../support/visitor.js';
+
+/** Milliseconds instead of 30 seconds. */
+const DEADLINE = 1_500;
+const PASSWORD = 'pass_good';
+const WRONG_PASSWORD = `wrong-${randomBytes(8).toString('hex')}`;
+const WRONG_CODE = `9${randomBytes(8).toString('hex')}`;
+
+interface TestLink {
+  readonly id: string;
+  readonly agent: TestAgent;
+  readonly path: string;
+}
+
+let gateway: TestGateway;
+let service: TestApp;
+let links: SignInLinksService;
+let environment: Record<string, string>;
+
+beforeAll(async () => {
+  rememberSecret(WRONG_PASSWORD, WRONG_CODE);
+  gateway = await TestGateway.start();
+  environment = {
+    ...BEHIND_PROXY,
+    ...gateway.environment,
+    SECRET_PEPPER: randomBytes(32).toString('base64'),
+    KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+  };
+  service = await startTestApp(environment);
+  links = service.app.get(SignInLinksService);
+  Object.assign(Reflect.get(service.app.get(MerchantGatewayService), 'client') as object, {
+    deadline: DEADLINE,
+  });
+});
+afterAll(async () => {
+  await Program.endAll();
+  await service.close();
+  gateway.close();
+});
+/** Each test begins with a gateway that responds, and with no circuit that an earlier test has opened. */
+beforeEach(() => {
+  gateway.reset();
+  (Reflect.get(service.app.get(MerchantGatewayService), 'circuit') as { succeed(): void }).succeed();
+});
+
+async function newLink(): Promise<TestLink> {
+  const agent = newAgent(service, service.production, service.organizationId, 'production');
+  const { id } = await links.create(agent, NETFLIX.id);
+  const [message] = textMessagesTo(service, agent.phoneNumber);
+  const path = /\/sign-in\/\w+/.exec(message?.body ?? '')?.[0] ?? '';
+  rememberSecret(path.slice('/sign-in/'.length));
+  return { id, agent, path };
+}
+
+const credentials = (user_name: string, password = PASSWORD) => ({ action: 'sign_in', user_name, password });
+
+async function send(
+  path: string,
+  fields: Record<string, string> = credentials('user_good'),
+  visitor = new Visitor(service),
+): Promise<PageResponse> {
+  await visitor.get(path);
+  const response = await visitor.submit(path, fields);
+  return response.location === null ? response : visitor.get(response.location);
+}
+
+const titleOf = ({ text }: PageResponse): string => /<h1>([^<]*)<\/h1>/.exec(text)?.[1] ?? '';
+const statusOf = async ({ agent, id }: TestLink): Promise<string> => (await links.find(agent, id)).status;
+const rowOf = async ({ id }: TestLink) =>
+  (
+    await service.database.query<{ attempts: number; sign_in_id: string | null; session_id: string | null }>(
+      'SELECT * FROM sign_in_link WHERE id = $1',
+      [id],
+    )
+  )[0];
+const accountsOf = async ({ agent }: TestLink) =>
+  (await service.app.get(MerchantAccountsService).page(agent.client, agent.externalUserId, { limit: 10 }))
+    .data;
+const eventsOf = ({ agent }: TestLink) =>
+  service.database.query<{ event: string; session_id: string }>(
+    'SELECT event, session_id FROM webhook_event WHERE external_user_id = $1',
+    [agent.externalUserId],
+  );
+/** The sign-ins that the gateway knows of this user. */
+const signInsOf = ({ agent }: TestLink) =>
+  [...gateway.example.signIns].filter(
+    ([, { target }]) => (target as { external_user_id: string }).external_user_id === agent.externalUserId,
+  );
+
+/** Runs the job as if the link had expired, and no process were waiting for the gateway anymore. */
+async function undoEndedSignIn(link: TestLink): Promise<void> {
+  await service.database.query(
+    `UPDATE sign_in_link SET sign_in_asked_at = now() - interval '1 minute', expires_at = least(expires_at, now())
+      WHERE id = $1`,
+    [link.id],
+  );
+  await service.app.get(EndedLinksJob).run();
+}
+
+/** Expects one account and one event of the only sign-in that the gateway knows. */
+async function expectConnectedOnce(link: TestLink): Promise<void> {
+  const [[signInId] = [], ...more] = signInsOf(link);
+  expect(more).toEqual([]);
+  expect(await statusOf(link)).toBe('completed');
+  expect(await accountsOf(link)).toMatchObject([
+    { merchant: NETFLIX, state: 'connected', session_id: signInId },
+  ]);
+  expect(await eventsOf(link)).toEqual([{ event: 'AUTHENTICATED', session_id: signInId }]);
+  expect(await rowOf(link)).toMatchObject({ sign_in_id: null, session_id: signInId });
+}
+
+describe('A sign-in through the merchant gateway', () => {
+  it('connects the account, and the gateway gets the password encrypted', async () => {
+    const link = await newLink();
+    expect(titleOf(await send(link.path))).toBe('You are signed in');
+    await expectConnectedOnce(link);
+    const body = gateway.requests.find(({ path }) => path === '/sign-ins')?.body ?? '';
+    expect(JSON.parse(body)).toEqual({
+      sign_in_id: expect.any(String) as string,
+      environment: 'production',
+      client_id: service.production.clientId,
+      merchant_id: NETFLIX.id,
+      external_user_id: link.agent.externalUserId,
+      credentials: expect.stringMatching(/^[\w-]+(?:\.[\w-]+){4}$/) as string,
+    });
+    expect(body).not.toContain(PASSWORD);
+    await undoEndedSignIn(link);
+    expect(signInsOf(link)).toHaveLength(1);
+  });
+
+  it('asks for a one-time code, and accepts another one after a wrong one', async () => {
+    const link = await newLink();
+    const page = await send(link.path, credentials('user_otp'));
+    expect(titleOf(page)).toBe('Enter the code from Netflix');
+    expect(page.text).toContain('phone ending in 55');
+    expect((await send(link.path, { action: 'code', code: WRONG_CODE })).status).toBe(400);
+    expect(titleOf(await send(link.path, { action: 'code', code: '123456' }))).toBe('You are signed in');
+    await expectConnectedOnce(link);
+    expect(JSON.stringify(gateway.requests)).not.toContain(WRONG_CODE);
+  });
+
+  it('shows what the merchant refuses, and the same user can try again', async () => {
+    const link = await newLink();
+    expect((await send(link.path, credentials('user_good', WRONG_PASSWORD))).status).toBe(400);
+    expect(await rowOf(link)).toMatchObject({ attempts: 1, sign_in_id: null });
+    expect(titleOf(await send(link.path))).toBe('You are signed in');
+    const locked = await newLink();
+    expect(titleOf(await send(locked.path, credentials('user_locked')))).toBe('The sign-in failed');
+    expect([await statusOf(locked), await accountsOf(locked)]).toEqual(['failed', []]);
+  });
+
+  it('asks the merchant once for the same form sent 20 times at once', async () => {
+    const link = await newLink();
+    const visitor = new Visitor(service);
+    await visitor.get(link.path);
+    await Promise.all(
+      Array.from({ length: 20 }, () => visitor.copy().submit(link.path, credentials('user_good'))),
+    );
+    await expectConnectedOnce(link);
+    await undoEndedSignIn(link);
+    expect(signInsOf(link)).toHaveLength(1);
+  });
+
+  it.each<[string, Fault]>([
+    ['hangs', 'hang'],
+    ['responds with 500', 'error'],
+    ['responds with garbage', 'garbage'],
+    ['responds with 10 MB', 'huge'],
+    ['closes the connection', 'reset'],
+  ])('can be repeated after the gateway %s, and other requests are not delayed', async (_, fault) => {
+    const link = await newLink();
+    const visitor = new Visitor(service);
+    await visitor.get(link.path);
+    gateway.fault = fault;
+    const startedAt = performance.now();
+    const submitted = visitor.submit(link.path, credentials('user_good'));
+    const during = await service.request('/merchant-accounts?external_user_id=other', {
+      as: service.production,
+    });
+    expect(during.status).toBe(200);
+    expect(performance.now() - startedAt).toBeLessThan(DEADLINE);
+    const page = await submitted;
+    expect([page.status, titleOf(page)]).toEqual([503, 'Netflix did not respond']);
+    expect(performance.now() - startedAt).toBeLessThan(DEADLINE + 2_000);
+    expect([await statusOf(link), (await rowOf(link))?.attempts]).toEqual(['pending', 0]);
+    gateway.fault = undefined;
+    expect(titleOf(await send(link.path))).toBe('You are signed in');
+    await expectConnectedOnce(link);
+  });
+
+  it('has the outcome of the first request if its response was lost', async () => {
+    const link = await newLink();
+    gateway.beforeResponse = (path) =>
+      path === '/sign-ins' ? Promise.reject(new Error('lost')) : Promise.resolve();
+    expect((await send(link.path)).status).toBe(503);
+    expect(signInsOf(link)).toHaveLength(1);
+    gateway.reset();
+    expect(titleOf(await send(link.path))).toBe('You are signed in');
+    await expectConnectedOnce(link);
+  });
+
+  it('is encrypted again if the gateway replaced its key after the form was shown', async () => {
+    const link = await newLink();
+    const visitor = new Visitor(service);
+    await visitor.get(link.path);
+    await gateway.example.rotate();
+    expect((await visitor.submit(link.path, credentials('user_good'))).location).toContain('done=completed');
+    await expectConnectedOnce(link);
+    expect(gateway.requestsTo('POST', '/sign-ins')).toBe(2);
+  });
+
+  it.each<[string, () => object]>([
+    ['belongs to somebody else', () => jwkOf(2048)],
+    ['is too short', () => jwkOf(1024)],
+    [
+      'is private',
+      () => generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'jwk' }),
+    ],
+    ['is not for RSA', () => generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' })],
+  ])('is never sent without encryption if the key %s', async (_, key) => {
+    const link = await newLink();
+    const visitor = new Visitor(service);
+    await visitor.get(link.path);
+    gateway.keys = { keys: [key()] };
+    await gateway.example.rotate();
+    const page = await visitor.submit(link.path, credentials('user_good', PASSWORD));
+    expect([page.status, titleOf(page)]).toEqual([503, 'Netflix did not respond']);
+    expect([signInsOf(link), await statusOf(link)]).toEqual([[], 'pending']);
+    expect(JSON.stringify(gateway.requests)).not.toContain(PASSWORD);
+  });
+});
+
+function jwkOf(modulusLength: number): object {
+  return generateKeyPairSync('rsa', { modulusLength }).publicKey.export({ format: 'jwk' });
+}
+
+describe('A sign-in whose link has ended', () => {
+  it('is undone at once if the gateway responds after the link has expired', async () => {
+    const link = await newLink();
+    gateway.beforeResponse = async (path) => {
+      if (path !== '/sign-ins') return;
+      await service.database.query('UPDATE sign_in_link SET expires_at = now() WHERE id = $1', [link.id]);
+    };
+    expect(titleOf(await send(link.path))).toBe('This link has expired');
+    expect([signInsOf(link), await accountsOf(link), await eventsOf(link)]).toEqual([[], [], []]);
+    expect((await rowOf(link))?.sign_in_id).toBeNull();
+  });
+
+  it('is undone by the job if the gateway did not respond to the first attempt to undo it', async () => {
+    const link = await newLink();
+    gateway.beforeResponse = async (path) => {
+      if (path !== '/sign-ins') return;
+      await links.cancel(link.agent, link.id);
+      gateway.fault = 'hang';
+    };
+    expect(titleOf(await send(link.path))).toBe('This link was cancelled');
+    expect(signInsOf(link)).toHaveLength(1);
+    await undoEndedSignIn(link);
+    expect(signInsOf(link)).toHaveLength(1);
+    gateway.reset();
+    // The job asks again only after a while.
+    await service.app.get(EndedLinksJob).run();
+    expect(signInsOf(link)).toHaveLength(1);
+    await undoEndedSignIn(link);
+    expect(signInsOf(link)).toEqual([]);
+    await undoEndedSignIn(link);
+    expect(gateway.requests.filter(({ method }) => method === 'DELETE')).toHaveLength(1);
+  });
+
+  it('is ended at the gateway if it still waits for a code', async () => {
+    const link = await newLink();
+    await send(link.path, credentials('user_otp'));
+    await send(link.path, { action: 'decline' });
+    expect(signInsOf(link)).toHaveLength(1);
+    await undoEndedSignIn(link);
+    expect(signInsOf(link)).toEqual([]);
+  });
+});
+
+describe('POST /accounts/unlink', () => {
+  const unlink = ({ agent }: TestLink, as = service.production) =>
+    service.request('/accounts/unlink', {
+      body: { external_user_id: agent.externalUserId, merchant_id: NETFLIX.id },
+      as,
+    });
+  const tellGateway = (): Promise<void> => service.app.get(MerchantSignOutsJob).run();
+
+  it('disconnects the account, ends the sign-in at the gateway, and sends no event', async () => {
+    const link = await newLink();
+    await send(link.path);
+    const [account] = await accountsOf(link);
+    const { status, body } = await unlink(link);
+    expect([status, body]).toMatchObject([
+      200,
+      { merchant: NETFLIX, state: 'disconnected', session_id: account?.session_id },
+    ]);
+    expect(JSON.parse(JSON.stringify(await accountsOf(link)))).toEqual([body]);
+    expect(await eventsOf(link)).toHaveLength(1);
+    await tellGateway();
+    expect(signInsOf(link)).toEqual([]);
+    expect(await service.database.query('SELECT FROM merchant_sign_out')).toEqual([]);
+  });
+
+  it('succeeds without a gateway that responds, which is told later', async () => {
+    const link = await newLink();
+    await send(link.path);
+    gateway.fault = 'error';
+    expect((await unlink(link)).status).toBe(200);
+    await tellGateway();
+    gateway.reset();
+    // Only after a while.
+    await tellGateway();
+    expect(signInsOf(link)).toHaveLength(1);
+    await service.database.query(`UPDATE merchant_sign_out SET asked_at = now() - interval '1 minute'`);
+    await tellGateway();
+    expect(signInsOf(link)).toEqual([]);
+  });
+
+  it('succeeds once of 20 concurrent requests', async () => {
+    const link = await newLink();
+    expect((await unlink(link)).body).toMatchObject({ error_code: 'MERCHANT_ACCOUNT_NOT_FOUND' });
+    await send(link.path);
+    expect((await unlink(link, service.development)).status).toBe(404);
+    const responses = await Promise.all(Array.from({ length: 20 }, () => unlink(link)));
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([200, ...Array(19).fill(409)]);
+    expect(responses.find(({ status }) => status === 409)?.body).toMatchObject({
+      error_type: 'MERCHANT_ACCOUNT_ERROR',
+      error_code: 'MERCHANT_ACCOUNT_DISCONNECTED',
+    });
+    await tellGateway();
+  });
+});
+
+describe('A process that is killed between the success at the gateway and the commit', () => {
+  async function killDuringSignIn(link: TestLink): Promise<void> {
+    const program = new Program('main.js', {
+      environment: {
+        ...environment,
+        DATABASE_URL: service.database.url,
+        DATA_DIR: service.dataDirectory,
+        PORT: '0',
+      },
+    });
+    const [, baseUrl = ''] = await program.waitForOutput(/(http:\/\/[\w.]+:\d+)/);
+    const visitor = new Visitor({ baseUrl: baseUrl.replace('localhost', '127.0.0.1') });
+    await visitor.get(link.path);
+    let isReached = false;
+    gateway.beforeResponse = (path) => {
+      if (path !== '/sign-ins') return Promise.resolve();
+      isReached = true;
+      return new Promise(() => undefined);
+    };
+    const lost = visitor.submit(link.path, credentials('user_good')).catch(() => 'lost');
+    await eventually('the gateway has signed the user in', () => isReached || undefined);
+    program.signal('SIGKILL');
+    await program.ended;
+    expect(await lost).toBe('lost');
+    expect([await statusOf(link), signInsOf(link).length]).toEqual(['pending', 1]);
+    gateway.reset();
+  }
+
+  it('loses nothing: the user repeats the form, and there is one account and one event', async () => {
+    const link = await newLink();
+    await killDuringSignIn(link);
+    expect(titleOf(await send(link.path))).toBe('You are signed in');
+    await expectConnectedOnce(link);
+  }, 60_000);
+
+  it('leaves nothing at the gateway if the user does not come back', async () => {
+    const link = await newLink();
+    await killDuringSignIn(link);
+    await undoEndedSignIn(link);
+    expect([signInsOf(link), await accountsOf(link)]).toEqual([[], []]);
+  }, 60_000);
+});
+
+describe('The availability of merchants', () => {
+  const isAvailable = (): Promise<boolean> =>
+    newLink().then(
+      () => true,
+      (error: { code?: string }) => {
+        expect(error.code).toBe('MERCHANT_UNAVAILABLE');
+        return false;
+      },
+    );
+
+  it('depends on the status of the merchant', async () => {
+    const statuses = service.app.get(MerchantStatusesService);
+    const link = await newLink();
+    await statuses.set(String(NETFLIX.id), { type: 'link', status: 'DOWN' });
+    try {
+      expect(await isAvailable()).toBe(false);
+      expect(titleOf(await new Visitor(service).get(link.path))).toBe('Netflix is not available');
+    } finally {
+      await statuses.set(String(NETFLIX.id), { type: 'link', status: 'UP' });
+    }
+    expect(await isAvailable()).toBe(true);
+  });
+
+  it('ends after five failures in a row, and returns when the gateway responds again', async () => {
+    const link = await newLink();
+    const visitor = new Visitor(service);
+    await visitor.get(link.path);
+    gateway.fault = 'error';
+    for (let attempt = 0; attempt < 5; attempt += 1) {
+      expect((await visitor.submit(link.path, credentials('user_good'))).status).toBe(503);
+    }
+    const { length } = gateway.requests;
+    expect(titleOf(await visitor.get(link.path))).toBe('Netflix is not available');
+    expect(await isAvailable()).toBe(false);
+    expect(gateway.requests).toHaveLength(length);
+    gateway.reset();
+    Object.assign(Reflect.get(service.app.get(MerchantGatewayService), 'circuit') as object, { retryAt: 0 });
+    expect(await isAvailable()).toBe(true);
+    expect(titleOf(await send(link.path))).toBe('You are signed in');
+  });
+});
+
+it.each(Object.entries(CLIENTS))(
+  'An agent connects an account in production, and sees that the merchant ends the sign-in (%s)',
+  async (name, connect) => {
+    const user = `user of ${name}`;
+    const phone_number = `+1212555${randomInt(1_000, 9_999)}`;
+    const token = await mcpToken(service, user, { as: service.production, phone_number });
+    const agent = await connect(service.baseUrl, token);
+    expect(await agent.tools()).toContain('create_sign_in_link');
+    expect(await agent.result('get_connection_info')).toMatchObject({
+      environment: 'production',
+      can_create_sign_in_links: true,
+    });
+    const found = await agent.result('search_merchants', { query: 'netflix' });
+    expect(found).toEqual({ merchants: [{ ...NETFLIX, can_sign_in: true }], next_cursor: null });
+    const link = await agent.result<{ link_id: string }>('create_sign_in_link', { merchant_id: NETFLIX.id });
+    expect(link).not.toHaveProperty('url');
+    const [message] = textMessagesTo(service, phone_number);
+    await send(/\/sign-in\/\w+/.exec(message?.body ?? '')?.[0] ?? '');
+    const { link_id } = link;
+    expect(await agent.result('get_sign_in_link', { link_id })).toMatchObject({ status: 'completed' });
+    const accounts = () => agent.result('list_merchant_accounts');
+    expect(await accounts()).toMatchObject({ accounts: [{ merchant: NETFLIX, state: 'connected' }] });
+    const service_token = await issueServiceToken(service, ['events:publish']);
+    const event = {
+      client_id: service.production.clientId,
+      event: 'ACCOUNT_LOGIN_REQUIRED',
+      external_user_id: user,
+      merchant_id: NETFLIX.id,
+    };
+    await service.request('/events', { body: event, token: service_token.token });
+    expect(await accounts()).toMatchObject({ accounts: [{ merchant: NETFLIX, state: 'disconnected' }] });
+    await agent.close();
+  },
+);
+
+it('The log names the failure, and neither the user nor what the user entered', async () => {
+  const link = await newLink();
+  gateway.fault = 'garbage';
+  await send(link.path, credentials(WRONG_CODE, WRONG_PASSWORD));
+  // The reporter searches all log lines for both.
+  expect(await statusOf(link)).toBe('pending');
+});
+
+// The last test, because the second application replaces the strategies of the first one in Passport.
+it('No merchant is available if the gateway does not respond from the start', async () => {
+  const apart = await startTestApp({ ...environment, MERCHANT_GATEWAY_URL: 'http://127.0.0.1:1' });
+  try {
+    const agent = newAgent(apart, apart.production, apart.organizationId, 'production');
+    await expect(apart.app.get(SignInLinksService).create(agent, NETFLIX.id)).rejects.toMatchObject({
+      code: 'MERCHANT_UNAVAILABLE',
+    });
+    expect(textMessagesTo(apart, agent.phoneNumber)).toEqual([]);
+  } finally {
+    await apart.close();
+  }
+});
