@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DAY, MINUTE } from '../../src/infrastructure/time/index.js';
 import { ExpiryJob } from '../../src/infrastructure/database/index.js';
 import { MerchantAccountsService } from '../../src/modules/merchant-accounts/index.js';
@@ -81,6 +82,8 @@ describe('Creating a sign-in link', () => {
       `Test organization asks you to sign in to Netflix: ${link.url} The link works once, for 15 minutes. If you did not expect this, ignore it.`,
     );
     expect(statSync(message?.file ?? '').mode & 0o777).toBe(0o600);
+    // Lines are written at the end of the turn of the event loop.
+    await nextTurn();
     expect(logLines().map(({ message: text }) => text)).toContain(
       `A text message was written to ${message?.file}`,
     );
