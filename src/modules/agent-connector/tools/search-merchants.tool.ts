@@ -29,7 +29,7 @@ export class SearchMerchantsTool extends Tool<typeof INPUT, typeof OUTPUT> {
     name: 'search_merchants',
     title: 'Search merchants',
     description:
-      'Finds merchants by name, best match first. Use it to get the ID of a merchant that the user names.',
+      'Finds merchants by name, closest first. Use it to get the ID of a merchant that the user names.',
     annotations: READ_ONLY,
   };
   readonly input = INPUT;
