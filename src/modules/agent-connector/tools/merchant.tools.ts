@@ -38,7 +38,7 @@ export class MerchantTools implements ToolGroup {
       name: 'search_merchants',
       title: 'Search merchants',
       description:
-        'Finds merchants by name, best match first. Use it to get the ID of a merchant that the user names.',
+        'Finds merchants by name, closest first. Use it to get the ID of a merchant that the user names.',
       annotations: READ_ONLY,
       input: z.strictObject({
         query: text(256, 'Name of the merchant, or part of it.'),

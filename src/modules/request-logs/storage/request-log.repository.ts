@@ -308,7 +308,14 @@ function conditions(filter: RequestLogFilter, firstParameter: number): string {
 function entryOf(row: Row): RequestLogEntry {
   const { id, taskId, endpointId, eventId, number, reason, responseBody, ...others } = row;
   const { dns, connect, tls, firstByte, ...entry } = others;
-  const attempt = { eventId, number, reason, responseBody, phases: { dns, connect, tls, firstByte } };
+  const attempt = {
+    eventId,
+    number,
+    reason,
+    // Absent in lists.
+    ...(responseBody !== undefined && { responseBody }),
+    phases: { dns, connect, tls, firstByte },
+  };
   return {
     ...entry,
     id: Number(id),
