@@ -17,7 +17,6 @@ import {
   MailConfiguration,
   TextMessagesConfiguration,
 } from '../../infrastructure/messages/index.js';
-import { checkMerchantGateway, MerchantGatewayConfiguration } from '../../modules/merchant-gateway/index.js';
 import { checkRedis, RedisConfiguration } from '../../infrastructure/redis/index.js';
 import { Clock, SECOND } from '../../infrastructure/time/index.js';
 import { Tracing } from '../../infrastructure/tracing/index.js';
@@ -226,6 +225,9 @@ async function textMessagesVerdict(configuration: LoadedConfiguration): Promise<
 }
 
 async function merchantGatewayVerdict(configuration: LoadedConfiguration): Promise<Verdict> {
+  // Imported here, because the help of the command must not load the modules.
+  const { checkMerchantGateway, MerchantGatewayConfiguration } =
+    await import('../../modules/merchant-gateway/index.js');
   const gateway = configuration.get(MerchantGatewayConfiguration);
   if (!gateway.address)
     return warning(

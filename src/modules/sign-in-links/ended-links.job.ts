@@ -11,8 +11,8 @@ const GIVEN_UP_AFTER = 45 * SECOND;
 const SIGN_INS_PER_RUN = 20;
 
 /**
- * Publishes the events of expired links, and undoes sign-ins whose link was cancelled or expired before the service could complete it, for example because the process ended in
- * between. Repeated until the gateway confirms it.
+ * Publishes the events of expired links, and undoes sign-ins whose link was canceled or expired before the service could complete
+ * it, for example because the process ended in between. Each is repeated until the gateway confirms it.
  */
 @Injectable()
 export class EndedLinksJob implements OnApplicationShutdown {

@@ -181,7 +181,7 @@ export class SignInService {
     return true;
   }
 
-  /** `EndedSignInsJob` repeats this if it fails. */
+  /** `EndedLinksJob` repeats this if it fails. */
   private async undoUnlessCompleted({ link }: OpenedLink, signInId: string): Promise<void> {
     const { id, clientId, externalUserId, environment } = link;
     const now = await this.repository.ofOwner({ clientId, externalUserId }, id);
