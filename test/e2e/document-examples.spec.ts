@@ -179,6 +179,11 @@ const BODY_IDS: Readonly<Record<string, () => Promise<object>>> = {
   },
   revokeToken: async () => ({ token: await newToken(), client_id: await clientId() }),
   introspectToken: async () => ({ token: await newToken() }),
+  unlinkAccount: async () => {
+    const account = { external_user_id: 'user-unlinked', merchant_id: 16 };
+    await created('/development/accounts/link', account, { as: service.development });
+    return account;
+  },
 };
 
 /** Operations whose examples cannot succeed, because what they name cannot be created by a request. */
