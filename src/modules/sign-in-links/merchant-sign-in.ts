@@ -11,15 +11,15 @@ import { MerchantStatusesService, type StatusByType } from '../merchant-statuses
 const PASSWORD = 'pass_good';
 const CODE = '123456';
 
-/** What happens for each user name, with the right password. */
+/** The simulated outcome for each user name with the right password. `user_locked` fails with any password. */
 const USERS: ReadonlyMap<string, SignInOutcome> = new Map([
   ['user_good', { outcome: 'succeeded' }],
   ['user_otp', { outcome: 'codeRequired', challenge: 'sandbox' }],
 ]);
 
 /**
- * Signs users in to merchants: through the merchant gateway in production, and to simulated merchants in development. No transaction
- * is open during a call.
+ * Signs users in to merchants: through the merchant gateway in production, and to simulated merchants in development. Callers hold
+ * no transaction open while they wait.
  */
 @Injectable()
 export class MerchantSignIn {
@@ -28,7 +28,7 @@ export class MerchantSignIn {
     private readonly gateway: MerchantGatewayService,
   ) {}
 
-  /** Returns whether users can sign in to merchants in this environment at all. Each merchant has a status besides. */
+  /** Returns whether sign-ins are supported in this environment. Each merchant also has its own status. */
   isConfigured(environment: PlatformEnvironment): boolean {
     return environment === 'development' || this.gateway.isConfigured;
   }
@@ -38,7 +38,7 @@ export class MerchantSignIn {
     return link === 'UP' && (environment === 'development' || this.gateway.isResponding);
   }
 
-  /** Returns whether users can sign in to the merchant now. Asked before a link is created, and whenever it is opened. */
+  /** Returns whether users can sign in to the merchant now. Checked before a link is created and each time the link is opened. */
   async isAvailableAt(environment: PlatformEnvironment, merchantId: number): Promise<boolean> {
     const statuses = await this.statuses.statusesOf([merchantId]);
     if (statuses(merchantId).link !== 'UP') return false;

@@ -35,7 +35,7 @@ export class SignInLink {
   @Column({ name: 'external_user_id', type: 'varchar', length: 256 })
   externalUserId!: string;
 
-  /** SHA-256 of the MCP token of the agent. Its revocation cancels the link. Null if the previous release created the link. */
+  /** SHA-256 of the MCP token of the agent. Its revocation cancels the link. Null for links from before this column existed. */
   @Column({ name: 'mcp_token_hash', type: 'bytea', nullable: true })
   mcpTokenHash!: Buffer | null;
 
@@ -57,7 +57,7 @@ export class SignInLink {
   @Column({ name: 'sign_in_asked_at', type: 'timestamptz', precision: 3, nullable: true })
   signInAskedAt!: Date | null;
 
-  /** How often the merchant was asked. */
+  /** Number of times that credentials or codes were sent to the merchant. */
   @Column({ type: 'smallint', default: 0 })
   attempts!: number;
 

@@ -36,7 +36,7 @@ export class SignInLinksRepository {
     return this.transaction.manager.findOneBy(SignInLink, { id, clientId, externalUserId });
   }
 
-  /** Returns the links of a user that were created since this time and before `after`, the newest first. */
+  /** Returns the user's links that were created after `since`, newest first, starting after the position `after`. */
   async ofOwnerSince(
     { clientId, externalUserId }: LinkOwner,
     since: Date,

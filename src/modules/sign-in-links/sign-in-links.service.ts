@@ -61,16 +61,16 @@ const MERCHANT_UNAVAILABLE = new ErrorKind(409, 'MERCHANT_ERROR', 'MERCHANT_UNAV
 });
 
 export const LINK_LIFETIME = 15 * MINUTE;
-/** How often the merchant is asked for one link, with credentials or one-time codes. */
+/** Maximum number of times that credentials or codes are sent to the merchant for one link. */
 export const MAX_ATTEMPTS = 5;
 const LINKS_PER_HOUR = 5;
 /** Agents see links in lists until a week after their creation. */
 const LISTED_FOR = 7 * DAY;
-/** Seconds until another text message may be accepted, after one could not be sent. */
+/** Seconds. The `retry_after` value when a text message could not be sent. */
 const RETRY_AFTER_SECONDS = 60;
 const EXPIRED_LINKS_PER_PAGE = 500;
 
-/** The user for whom an agent acts. */
+/** An agent, identified by the user for whom it acts. */
 export interface SignInAgent {
   readonly client: AttributedClient;
   readonly organizationId: string;
@@ -96,7 +96,7 @@ export interface SignInLinkView {
   readonly sessionId: string | null;
 }
 
-/** A page to read, after the one that the cursor is from. */
+/** The requested page: at most `limit` links, starting after `cursor`. */
 interface RequestedPage {
   readonly cursor?: string | undefined;
   readonly limit: number;
@@ -183,7 +183,7 @@ export class SignInLinksService {
     return { data: links.map(toResponse), next_cursor: nextCursor };
   }
 
-  /** Returns why the agent can create no links, whatever the merchant, or undefined if it can. */
+  /** Returns the error that prevents the agent from creating links for any merchant, or undefined. */
   problemOf({ client: { environment }, phoneNumber }: SignInAgent): ApiError | undefined {
     if (!this.merchantSignIn.isConfigured(environment)) return MERCHANT_UNAVAILABLE.error(NOT_CONFIGURED);
     if (phoneNumber === undefined) return PHONE_NUMBER_UNREACHABLE.error();
@@ -222,7 +222,7 @@ export class SignInLinksService {
   }
 
   /**
-   * Makes a pending link useless. Idempotent: links that are finished or expired stay as they are.
+   * Cancels a pending link. Idempotent: links that are finished or expired stay as they are.
    *
    * @throws ApiError NOT_FOUND if the user has no such link
    */
@@ -268,7 +268,7 @@ export class SignInLinksService {
     return links.length === pageSize;
   }
 
-  /** Stores the link unless the MCP token is revoked: a link that is stored before the revocation is cancelled with it. */
+  /** Stores the link unless the MCP token is revoked: a link that is stored before the revocation is canceled with it. */
   @Transactional()
   protected async store(link: SignInLink): Promise<void> {
     const { mcpTokenHash } = link;
@@ -277,7 +277,10 @@ export class SignInLinksService {
     await this.repository.add(link);
   }
 
-  /** A link that was not sent fails. A link that can never be sent does not count toward the limit of links. */
+  /**
+   * Sends the message. If that fails, the link fails. If the message can never be delivered, the link does not count toward the
+   * limit per user.
+   */
   private async send(link: SignInLink, agent: SignInAgent, message: TextMessage): Promise<void> {
     try {
       await this.textMessages.send(message);
@@ -373,7 +376,7 @@ function ownerOf({
   return { clientId, externalUserId };
 }
 
-/** Returns the subject of the limit of links. */
+/** Returns the key by which the limit counts links per user. */
 function subjectOf({ client: { clientId }, externalUserId }: SignInAgent): string {
   return `${clientId} ${externalUserId}`;
 }

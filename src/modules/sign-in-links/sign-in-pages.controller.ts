@@ -13,7 +13,10 @@ import {
   type SignInView,
 } from './sign-in.pages.js';
 
-/** The pages that a sign-in link opens. The token is in the path, which no log, trace or metric contains: they name the route. */
+/**
+ * The pages that a sign-in link opens. The path contains the token. Logs, traces and metrics contain the template of the route
+ * instead.
+ */
 @Controller('sign-in/:token')
 export class SignInPagesController {
   constructor(
@@ -21,7 +24,7 @@ export class SignInPagesController {
     private readonly clock: Clock,
   ) {}
 
-  /** @param query `done` names what a form of this page has done, and `again` to enter the credentials again instead of a code */
+  /** @param query `done`: the action that the user just completed. `again`: show the credentials form instead of the code form */
   @Get()
   @PageRoute({ surface: 'connector', login: false })
   async show(

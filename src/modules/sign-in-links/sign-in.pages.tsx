@@ -4,7 +4,7 @@ import { Form, Notice, Problem, TextField, type Page } from '../../infrastructur
 import { MINUTE } from '../../infrastructure/time/index.js';
 import { LINK_LIFETIME } from './sign-in-links.service.js';
 
-/** What the pages of a link name. */
+/** Data that the pages of a link show. */
 export interface SignInView {
   readonly path: string;
   readonly organization: string;
@@ -17,13 +17,13 @@ export interface SignInView {
 }
 
 interface FormState {
-  /** The attempt was refused. */
+  /** Attempts left after a rejected attempt. */
   readonly attemptsLeft?: number;
   /** A field is empty. */
   readonly isMissing?: boolean;
 }
 
-/** The page where the user signs in or declines. It says first who asks. */
+/** The page where the user signs in or declines. The page begins with the name of the organization that asks. */
 export function credentialsPage(
   view: SignInView,
   { userName = '', attemptsLeft, isMissing = false }: FormState & { readonly userName?: string } = {},
@@ -160,7 +160,7 @@ function TestHint(props: { readonly view: SignInView; readonly children: Compone
 export type End =
   'completed' | 'failed' | 'exhausted' | 'checking' | 'expired' | 'cancelled' | 'unavailable' | 'unanswered';
 
-/** The page of a link that can no longer be used, or not now. @param isDone whether the user has just ended it here */
+/** The page of a link that cannot be used, or cannot be used now. @param isDone whether the user has just finished it here */
 export function outcomePage(view: SignInView, end: End, isDone: boolean): Page {
   const { status, title, isGood = false, text } = isDone ? (DONE[end] ?? ENDS[end]) : ENDS[end];
   return {
@@ -242,7 +242,7 @@ const ENDS: Readonly<Record<End, Outcome>> = {
   },
 };
 
-/** What users see who have just signed in or declined. */
+/** Pages for users who have just signed in or declined. */
 const DONE: Readonly<Partial<Record<End, Outcome>>> = {
   completed: {
     status: 200,

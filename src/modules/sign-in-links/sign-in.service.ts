@@ -23,7 +23,7 @@ const SIGN_IN_RATE_EXCEEDED = new ErrorKind(429, 'RATE_LIMIT_ERROR', 'RATE_LIMIT
   message: 'There were too many attempts. Wait a minute, then try again.',
 });
 
-/** A link as its user sees it. */
+/** A link with the data that its pages need. */
 export interface OpenedLink {
   readonly link: SignInLink;
   readonly client: ClientRecord;
@@ -36,12 +36,18 @@ export interface OpenedLink {
   readonly challenge: { readonly id: string; readonly hint: string } | undefined;
 }
 
-/** What became of an attempt: the merchant accepted it, the link has changed, nobody knows, or the user may try again. */
+/**
+ * The result of an attempt. `changed`: the page no longer matches the link, because a code is required or the link has ended.
+ * `unanswered`: the outcome is not known. `refused`: the user may try again.
+ */
 export type AttemptResult =
   | { readonly result: 'succeeded' | 'changed' | 'unanswered' }
   | { readonly result: 'refused'; readonly attemptsLeft: number };
 
-/** What a user does with a link. Anyone who knows the token counts as the user: it was sent to the user's phone. */
+/**
+ * Handles what users do on the pages of a sign-in link. Anyone who knows the token counts as the user, because it was sent to
+ * the user's phone.
+ */
 @Injectable()
 export class SignInService {
   private readonly perLink = this.limiters.limit({
@@ -70,14 +76,14 @@ export class SignInService {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns the link with this token, which may have ended. Tokens that the service cannot have issued cost no query. */
+  /** Returns the link with this token, which may have ended. Malformed tokens are rejected without a query. */
   async find(token: string): Promise<SignInLink | null> {
     return isWellFormedToken(token) ? this.repository.withToken(sha256(token)) : null;
   }
 
   /**
-   * Counts a form. Forms of unknown links are counted per IP address, apart from those of real links, so that nobody who guesses
-   * links can lock out users behind the same address.
+   * Counts a form submission. Submissions for unknown links are counted separately, per IP address, so that someone who guesses
+   * links cannot lock out users who share the address.
    *
    * @throws ApiError SIGN_IN_RATE_EXCEEDED
    */
@@ -88,7 +94,10 @@ export class SignInService {
     if (retryAfter !== undefined) throw SIGN_IN_RATE_EXCEEDED.error(undefined, { retryAfter });
   }
 
-  /** Changes nothing, because message apps open links to show a preview. */
+  /**
+   * Loads the data of the link's pages; undefined if the client or merchant is gone. Changes nothing, because messaging apps open
+   * links to show a preview.
+   */
   async open(link: SignInLink): Promise<OpenedLink | undefined> {
     const client = await this.clients.find(link.clientId);
     const merchant = (await this.merchants.byIds([link.merchantId])).get(link.merchantId);
@@ -122,7 +131,7 @@ export class SignInService {
 
   /**
    * Counts the attempt before the merchant is asked, so that concurrent attempts cannot exceed the limit. No transaction is
-   * open meanwhile, because the merchant may take long.
+   * open meanwhile, because the merchant may take a long time to respond.
    */
   private async attempt(
     opened: OpenedLink,
@@ -191,7 +200,7 @@ export class SignInService {
   }
 }
 
-/** The name of the row that a sealed challenge is bound to; see `Sealer`. */
+/** Returns the `owner` argument for `Sealer`: the row that the encrypted challenge is bound to. */
 function ownerOfChallenge(id: string): string[] {
   return ['sign_in_link', id, 'challenge'];
 }
