@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { whileInsertsFail } from '../support/failing-inserts.js';
+import { UNLINK_ACCOUNT } from '../support/operations.js';
 import {
   error,
   invalidField,
   startTestApp,
   type Login,
+  type RequestOptions,
   type TestApp,
   type TestResponse,
 } from '../support/test-app.js';
@@ -187,6 +189,28 @@ describe('A merchant account', () => {
       { state: 'connected', session_id: events.at(-1)?.session_id },
     ]);
   });
+});
+
+/** `merchant-gateway.spec.ts` tests what it does. */
+describe('POST /accounts/unlink', () => {
+  const { path, body } = UNLINK_ACCOUNT;
+  const unlink = (options: RequestOptions): Promise<TestResponse> =>
+    service.request(path, { method: 'POST', as: service.development, ...options });
+
+  it.each([
+    ['no user', { merchant_id: 16 }, 'The external user id field is required.'],
+    ['no merchant', { external_user_id: 'user-1' }, 'The merchant id field is required.'],
+    ['a merchant that is no ID', { ...body, merchant_id: 'x' }, 'The merchant id field must be an integer.'],
+  ])('refuses a request with %s', async (_, sent, message) => {
+    expect(await unlink({ body: sent })).toMatchObject({ status: 400, body: invalidField(message) });
+  });
+
+  it('refuses bodies that are too large or not JSON', async () => {
+    expect((await unlink({ body: { large: 'x'.repeat(600_000) } })).status).toBe(413);
+    expect((await unlink({ body, headers: { 'content-type': 'text/plain' } })).status).toBe(415);
+  });
+
+  it('responds with the usual errors', () => expectUsualErrors(service, path, 'merchant_account', { body }));
 });
 
 describe('GET /merchant-accounts', () => {

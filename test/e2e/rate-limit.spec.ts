@@ -1,9 +1,11 @@
 import {
   CREATE_MCP_TOKEN,
   DASHBOARD_OPERATIONS,
+  LIST_SIGN_IN_LINKS,
   OPERATIONS,
   SEARCH_DETECTED_ACCOUNTS,
   SESSION_OPERATIONS,
+  UNLINK_ACCOUNT,
   UNKNOWN_ID,
 } from '../support/operations.js';
 import { issueServiceToken } from '../support/service-tokens.js';
@@ -125,7 +127,7 @@ describe('Rate limit of the platform API', () => {
   });
   afterAll(() => service.close());
 
-  const LIMITED = [...OPERATIONS, ...SESSION_OPERATIONS].filter(
+  const LIMITED = [...OPERATIONS, ...SESSION_OPERATIONS, UNLINK_ACCOUNT, LIST_SIGN_IN_LINKS].filter(
     ({ credentials, path }) => credentials === 'basic' && path !== PATH,
   );
 

@@ -90,6 +90,14 @@ export const LINK_SANDBOX_ACCOUNT = sandbox('linkSandboxAccount', 'accounts/link
 /** Requires that the account is linked. */
 export const DISCONNECT_SANDBOX_ACCOUNT = sandbox('disconnectSandboxAccount', 'accounts/disconnect', ACCOUNT);
 
+/** Requires that the account is linked. */
+export const UNLINK_ACCOUNT: BodyOperation = {
+  id: 'unlinkAccount',
+  path: '/accounts/unlink',
+  credentials: 'basic',
+  body: ACCOUNT,
+};
+
 export const SANDBOX_OPERATIONS: readonly BodyOperation[] = [
   LINK_SANDBOX_ACCOUNT,
   DISCONNECT_SANDBOX_ACCOUNT,
@@ -112,6 +120,13 @@ export const LIST_AUDIT_LOGS: TestedOperation = {
   credentials: 'basic',
   method: 'GET',
   environment: 'production',
+};
+
+export const LIST_SIGN_IN_LINKS: TestedOperation = {
+  id: 'listSignInLinks',
+  path: '/sign-in-links?external_user_id=user-1',
+  credentials: 'basic',
+  method: 'GET',
 };
 
 export const BODY_OPERATIONS: readonly BodyOperation[] = [
