@@ -106,7 +106,10 @@ export class SignInLinksRepository {
     );
   }
 
-  /** Returns sign-ins of links that have ended, and that nobody has asked the merchant about since this time. */
+  /**
+   * Returns sign-ins of links that have ended, if the merchant has not been asked about them since this time. Records that it is
+   * asked now.
+   */
   async claimEndedSignIns(askedBefore: Date, now: Date, limit: number): Promise<EndedSignIn[]> {
     const [rows] = await this.transaction.manager.query<[EndedSignIn[], number]>(
       `UPDATE sign_in_link SET sign_in_asked_at = $2

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { createIndexConcurrently } from './concurrent-index.js';
 
-/** Expired links whose event is not published yet. Links that have expired before get no event. */
+/** Expired links whose event is not published yet. Links that expired before this migration get no event. */
 export class ExpiredSignInLinks1790000000034 implements MigrationInterface {
   readonly name = 'ExpiredSignInLinks1790000000034';
   readonly transaction = false;
