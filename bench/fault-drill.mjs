@@ -160,7 +160,11 @@ try {
       expect(`${title}: a request (${kind}) got status ${status} ${problem ?? ''}`, isExpected);
     }
     const retried = balancer.counts.retried - before.retried;
-    expect(`${title}: the load balancer had to retry ${retried} requests`, mayRetry || retried === 0);
+    const reasons = balancer.retries.splice(0).slice(0, 5).join('; ');
+    expect(
+      `${title}: the load balancer had to retry ${retried} requests: ${reasons}`,
+      mayRetry || retried === 0,
+    );
     const slowest = Math.max(...requests.map(({ milliseconds }) => milliseconds));
     const row = {
       name,

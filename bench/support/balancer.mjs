@@ -20,6 +20,7 @@ export async function startBalancer() {
   let members = [];
   let turn = 0;
   const counts = { retried: 0, unavailable: 0, cutOff: 0 };
+  const retries = [];
 
   const checking = setInterval(() => void Promise.all(members.map(check)), CHECK_INTERVAL);
 
@@ -62,6 +63,7 @@ export async function startBalancer() {
       if (result.status === 503) counts.unavailable += 1;
       if ((result.status !== 502 && result.status !== 503) || attempt === MAX_ATTEMPTS) return result;
       counts.retried += 1;
+      retries.push(`${request.url}: ${result.status} ${result.body.toString().slice(0, 200)}`);
       await pause(BACKOFF * attempt);
     }
   }
@@ -78,6 +80,8 @@ export async function startBalancer() {
   return {
     baseUrl: `http://127.0.0.1:${server.address().port}`,
     counts,
+    /** The reason of each retry. */
+    retries,
     /** Resolves when the process is ready. */
     async add(baseUrl) {
       const { hostname: host, port } = new URL(baseUrl);

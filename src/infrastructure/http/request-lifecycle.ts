@@ -81,7 +81,8 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
     response.once('close', () => {
       // The handler of a client that has disconnected still runs, and its request is recorded.
       if (!this.isRecorded(context)) log();
-      if (this.shutdown.isShuttingDown) this.server?.closeIdleConnections();
+      // Node.js closes idle connections once, when it closes the port. Before that, a load balancer may be sending on one.
+      if (this.server?.listening === false) this.server.closeIdleConnections();
     });
     this.spans.within(span, next);
   };
