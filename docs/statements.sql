@@ -25,7 +25,7 @@ WITH lane AS (SELECT * FROM unnest($endpointId::uuid[], $room::integer[]) AS lan
                       min(due_at) FILTER (WHERE picked.id IS NULL) AS next_due
                  FROM candidate LEFT JOIN picked USING (id)
                 GROUP BY endpoint_id) state
-        WHERE webhook_lane.endpoint_id = state.endpoint_id)
+        WHERE webhook_lane.endpoint_id = state.endpoint_id AND webhook_lane.endpoint_id = ANY ($endpointId))
 SELECT id, claim_id AS "claimId", endpoint_id AS "endpointId", url, attempts AS attempt,
        attempts_allowed AS "attemptsAllowed", event_id AS "eventId", event_created_at AS "eventCreatedAt"
   FROM claimed;
@@ -180,16 +180,16 @@ WITH attempt AS MATERIALIZED (
               now() + retry_in * interval '1 millisecond' AS due_at
          FROM lane
          JOIN attempt USING (endpoint_id)
-         JOIN webhook_delivery delivery ON delivery.id = delivery_id AND delivery.claim_id = attempt.claim_id
-          FOR UPDATE OF delivery),
+        CROSS JOIN LATERAL (
+                SELECT id, endpoint_id FROM webhook_delivery
+                 WHERE id = delivery_id AND claim_id = attempt.claim_id LIMIT 1 FOR UPDATE) delivery),
      deleted AS (
        DELETE FROM webhook_delivery WHERE id = ANY (ARRAY(SELECT id FROM settled WHERE due_at IS NULL))),
      postponed AS (
        UPDATE webhook_delivery
-          SET due_at = settled.due_at, claim_id = NULL, claimed_by = NULL, attempt_started_at = NULL,
-              lease_until = NULL
-         FROM settled
-        WHERE webhook_delivery.id = settled.id AND settled.due_at IS NOT NULL),
+          SET due_at = (SELECT due_at FROM settled WHERE settled.id = webhook_delivery.id), claim_id = NULL,
+              claimed_by = NULL, attempt_started_at = NULL, lease_until = NULL
+        WHERE id = ANY (ARRAY(SELECT id FROM settled WHERE due_at IS NOT NULL))),
      batch AS (
        SELECT endpoint_id, count(*)::integer AS finished, min(due_at) AS due_at,
               count(*) FILTER (WHERE succeeded) AS succeeded, count(*) FILTER (WHERE NOT succeeded) AS failed,
@@ -236,7 +236,7 @@ WITH attempt AS MATERIALIZED (
                                 THEN now() + interval '1000 milliseconds'
                                 ELSE not_before END
          FROM adapted
-        WHERE webhook_lane.endpoint_id = adapted.endpoint_id
+        WHERE webhook_lane.endpoint_id = adapted.endpoint_id AND webhook_lane.endpoint_id = ANY ($endpointId)
        RETURNING next_due <= now() AS is_due)
 SELECT id, due.exists AS "hasDueLane"
   FROM (SELECT bool_or(is_due) IS TRUE AS exists FROM updated_lane) due

@@ -12,6 +12,7 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const BATCHES = 10_000;
 const MAX_WIDTH = 64;
+const LANES_PER_STATEMENT = 50;
 
 const positive = (max: number): fc.Arbitrary<number> =>
   fc.oneof(fc.integer({ min: 1, max }), fc.double({ min: 1, max, noNaN: true }));
@@ -55,9 +56,10 @@ interface LaneRow {
 it(`settles ${BATCHES} random batches with the widths of adaptWidth()`, async () => {
   expect(service.app.get(WebhookDeliveriesConfiguration).endpointConcurrency).toBe(MAX_WIDTH);
   const batches = fc.sample(batch, BATCHES).map((each) => ({ ...each, id: randomUUID() }));
-  const settlements = batches.flatMap(({ id, attempts }) =>
+  const lanes = batches.map(({ id, attempts }) =>
     attempts.map((attempt) => ({ ...attempt, endpointId: id, claimId: randomUUID() })),
   );
+  const settlements = lanes.flat();
   await service.database.query(
     `INSERT INTO webhook_endpoint (id, client_id, url, created_at)
      SELECT id, $1, 'https://example.com/' || id, now() FROM unnest($2::uuid[]) AS id`,
@@ -85,10 +87,14 @@ it(`settles ${BATCHES} random batches with the widths of adaptWidth()`, async ()
   );
   const idOf = new Map(deliveries.map(({ id, claim_id: claimId }) => [claimId, id]));
 
-  const { ids } = await service.app
-    .get(DeliveryQueueRepository)
-    .settle(settlements.map((each) => ({ ...each, deliveryId: idOf.get(each.claimId) ?? '' })));
-  expect(ids.size).toBe(settlements.length);
+  const repository = service.app.get(DeliveryQueueRepository);
+  for (let first = 0; first < lanes.length; first += LANES_PER_STATEMENT) {
+    const settled = lanes.slice(first, first + LANES_PER_STATEMENT).flat();
+    const { ids } = await repository.settle(
+      settled.map((each) => ({ ...each, deliveryId: idOf.get(each.claimId) ?? '' })),
+    );
+    expect(ids.size).toBe(settled.length);
+  }
 
   const rows = await service.database.query<LaneRow>('SELECT * FROM webhook_lane');
   const byId = new Map(rows.map((row) => [row.endpoint_id, row]));

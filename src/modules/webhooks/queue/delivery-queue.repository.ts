@@ -9,6 +9,7 @@ import { WIDTH_RULE } from './endpoint-width.js';
 import { longestDelayOfFirstRetry } from './retry-delay.js';
 import { CLAIM_DELIVERIES, type ClaimedRow } from './sql/claim-deliveries.js';
 import {
+  INDEXES_ONLY,
   IS_SUBSCRIBED,
   LEASE_UNTIL,
   notifyLanes,
@@ -117,8 +118,9 @@ export class DeliveryQueueRepository {
     return locked.length > 0;
   }
 
-  lockDueLanes(limits: Omit<LaneLimits, 'maxWidth'>): Promise<LockedLane[]> {
+  async lockDueLanes(limits: Omit<LaneLimits, 'maxWidth'>): Promise<LockedLane[]> {
     const maxWidth = this.configuration.endpointConcurrency;
+    await this.transaction.manager.query(INDEXES_ONLY);
     return LOCK_DUE_LANES.run(this.transaction.manager, { ...limits, maxWidth });
   }
 
@@ -167,6 +169,7 @@ export class DeliveryQueueRepository {
     const { endpointConcurrency: maxWidth, retryDelays } = this.configuration;
     // If every first attempt fails and its retry succeeds, there is a success within the longest delay of a first retry.
     const grace = longestDelayOfFirstRetry(retryDelays);
+    await this.transaction.manager.query(INDEXES_ONLY);
     const rows = await SETTLE_ATTEMPTS.run(this.transaction.manager, { maxWidth, grace }, settlements);
     const ids = new Set(rows.map(({ id }) => id).filter((id) => id !== null));
     return { ids, hasDueLane: rows[0]?.hasDueLane ?? false };

@@ -18,10 +18,7 @@ export interface ClaimedRow extends Omit<ClaimedDelivery, 'client' | 'event' | '
 /**
  * Claims the first delivery of every lane before the second of any. The earliest delivery that remains unclaimed determines
  * when the lane is due next. The caller has locked the lanes in an earlier statement, because the snapshot of this one must
- * not be older than the locks.
- *
- * Not a prepared statement, and neither is `SETTLE_ATTEMPTS`: the queue is often empty when a plan is made, and PostgreSQL
- * would use a plan for an empty table until it analyzes the table, although a long queue has built up.
+ * not be older than the locks. To be run with `INDEXES_ONLY`.
  */
 export const CLAIM_DELIVERIES = new Statement<
   ClaimLimits,
@@ -53,9 +50,8 @@ export const CLAIM_DELIVERIES = new Statement<
                         min(due_at) FILTER (WHERE picked.id IS NULL) AS next_due
                    FROM candidate LEFT JOIN picked USING (id)
                   GROUP BY endpoint_id) state
-          WHERE webhook_lane.endpoint_id = state.endpoint_id)
+          WHERE webhook_lane.endpoint_id = state.endpoint_id AND webhook_lane.endpoint_id = ANY ($endpointId))
   SELECT id, claim_id AS "claimId", endpoint_id AS "endpointId", url, attempts AS attempt,
          attempts_allowed AS "attemptsAllowed", event_id AS "eventId", event_created_at AS "eventCreatedAt"
     FROM claimed`,
-  { isPrepared: false },
 );

@@ -30,6 +30,13 @@ export const LEASE_UNTIL = `now() + interval '${LEASE} seconds'`;
 /** SQL for the organization of an endpoint. */
 export const ORGANIZATION = '(SELECT organization_id FROM api_client WHERE api_client.id = client_id)';
 
+/**
+ * To be run first in a transaction that claims or settles. The queue is often empty when PostgreSQL plans a prepared statement. For
+ * an empty table it would choose a sequential scan, and keep that plan while a long queue builds up:
+ * docs/decisions/0032-plans-for-a-long-queue.md.
+ */
+export const INDEXES_ONLY = 'SET LOCAL enable_seqscan = off';
+
 /** Channel that is notified of endpoints that have new deliveries. The payload is their IDs, separated by commas. */
 export const LANES_CHANNEL = 'webhook_lanes';
 /** First part of the advisory locks that show which workers are connected. The second part is `claimed_by`. */

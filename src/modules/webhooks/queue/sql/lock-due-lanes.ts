@@ -64,5 +64,4 @@ export const LOCK_DUE_LANES = new Statement<LaneLimits, LockedLane>(
   SELECT endpoint_id, organization_id, is_idle, room, false FROM unproven
   UNION ALL
   SELECT endpoint_id, NULL, false, 0, false FROM full_lane`,
-  { isPrepared: true },
 );

@@ -130,5 +130,4 @@ export const PUBLISH_EVENTS = new Statement<PublishLimits, Row, PublishedItem>(
     FROM (${notifyLanes('SELECT DISTINCT endpoint_id FROM added WHERE claim_id IS NULL')}) notified
    CROSS JOIN (${NOTIFY_LISTENERS}) listening
     LEFT JOIN (added JOIN event ON event.id = event_id JOIN secret USING (client_id)) ON claim_id IS NOT NULL`,
-  { isPrepared: true },
 );

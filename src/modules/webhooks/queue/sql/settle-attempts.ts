@@ -36,6 +36,8 @@ const { ceilingGrowth, failuresUntilNarrow } = WIDTH_RULE;
  * Ends attempts: finished deliveries leave the queue, the others become due again, and their lanes get room and another
  * width. From `signal` to `adapted`, the statement does what `adaptWidth()` does.
  *
+ * To be run with `INDEXES_ONLY`.
+ *
  * Keeps a time in `failing_since` only if there were failures before: the previous release, which may still run, does not
  * reset it.
  */
@@ -55,16 +57,16 @@ export const SETTLE_ATTEMPTS = new Statement<LaneRules, SettledRow, Settlement>(
                 now() + retry_in * interval '1 millisecond' AS due_at
            FROM lane
            JOIN attempt USING (endpoint_id)
-           JOIN webhook_delivery delivery ON delivery.id = delivery_id AND delivery.claim_id = attempt.claim_id
-            FOR UPDATE OF delivery),
+          CROSS JOIN LATERAL (
+                  SELECT id, endpoint_id FROM webhook_delivery
+                   WHERE id = delivery_id AND claim_id = attempt.claim_id LIMIT 1 FOR UPDATE) delivery),
        deleted AS (
          DELETE FROM webhook_delivery WHERE id = ANY (ARRAY(SELECT id FROM settled WHERE due_at IS NULL))),
        postponed AS (
          UPDATE webhook_delivery
-            SET due_at = settled.due_at, claim_id = NULL, claimed_by = NULL, attempt_started_at = NULL,
-                lease_until = NULL
-           FROM settled
-          WHERE webhook_delivery.id = settled.id AND settled.due_at IS NOT NULL),
+            SET due_at = (SELECT due_at FROM settled WHERE settled.id = webhook_delivery.id), claim_id = NULL,
+                claimed_by = NULL, attempt_started_at = NULL, lease_until = NULL
+          WHERE id = ANY (ARRAY(SELECT id FROM settled WHERE due_at IS NOT NULL))),
        batch AS (
          SELECT endpoint_id, count(*)::integer AS finished, min(due_at) AS due_at,
                 count(*) FILTER (WHERE succeeded) AS succeeded, count(*) FILTER (WHERE NOT succeeded) AS failed,
@@ -111,10 +113,9 @@ export const SETTLE_ATTEMPTS = new Statement<LaneRules, SettledRow, Settlement>(
                                   THEN now() + interval '${PROBE_INTERVAL} milliseconds'
                                   ELSE not_before END
            FROM adapted
-          WHERE webhook_lane.endpoint_id = adapted.endpoint_id
+          WHERE webhook_lane.endpoint_id = adapted.endpoint_id AND webhook_lane.endpoint_id = ANY ($endpointId)
          RETURNING next_due <= now() AS is_due)
   SELECT id, due.exists AS "hasDueLane"
     FROM (SELECT bool_or(is_due) IS TRUE AS exists FROM updated_lane) due
     LEFT JOIN settled ON true`,
-  { isPrepared: false },
 );

@@ -2,22 +2,18 @@ import type { EntityManager } from 'typeorm';
 import { prepared } from '../../../../infrastructure/database/index.js';
 
 /**
- * A statement whose parameters have names: `$endpointId` instead of `$3`. They are numbered in the order in which they first
+ * A prepared statement whose parameters have names: `$endpointId` instead of `$3`. They are numbered in the order in which they first
  * appear. `Parameters` have one value each, and the fields of `Item` are passed as arrays, one element for each item.
  */
 export class Statement<Parameters extends object, Row, Item extends object = never> {
   private readonly names: readonly string[];
-  private readonly text: string;
+  readonly text: string;
 
-  /** @param options.isPrepared false if a plan must not outlive the statistics that it was made with */
-  constructor(
-    readonly named: string,
-    { isPrepared }: { readonly isPrepared: boolean },
-  ) {
+  constructor(readonly named: string) {
     const names = [...new Set(Array.from(named.matchAll(/\$([a-z]\w*)/gi), ([, name = '']) => name))];
     const text = named.replaceAll(/\$([a-z]\w*)/gi, (_, name: string) => `$${names.indexOf(name) + 1}`);
     this.names = names;
-    this.text = isPrepared ? prepared(text) : text;
+    this.text = prepared(text);
   }
 
   run(manager: EntityManager, parameters: Parameters, items: readonly Item[] = []): Promise<Row[]> {

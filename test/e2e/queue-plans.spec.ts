@@ -1,0 +1,58 @@
+import { DataSource } from 'typeorm';
+import { CLAIM_DELIVERIES } from '../../src/modules/webhooks/queue/sql/claim-deliveries.js';
+import { INDEXES_ONLY } from '../../src/modules/webhooks/queue/sql/lane.js';
+import { SETTLE_ATTEMPTS } from '../../src/modules/webhooks/queue/sql/settle-attempts.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+/*
+ * PostgreSQL plans a prepared statement once, often while the queue is empty, and keeps that plan while a long queue builds up.
+ * docs/decisions/0032-plans-for-a-long-queue.md
+ */
+
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Cond'?: string;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** Returns the scans of a table that do not look up rows by an index. */
+function fullScans(node: PlanNode): string[] {
+  const isScan = node['Relation Name'] !== undefined && node['Node Type'].endsWith('Scan');
+  const looksUp = node['Index Cond'] ?? node.Plans?.some((child) => child['Index Cond']);
+  return [
+    ...(isScan && !looksUp ? [`${node['Node Type']} on ${node['Relation Name']}`] : []),
+    ...(node.Plans ?? []).flatMap(fullScans),
+  ];
+}
+
+let service: TestApp;
+
+beforeAll(async () => {
+  service = await startTestApp();
+});
+
+afterAll(() => service.close());
+
+describe.each([
+  ['CLAIM_DELIVERIES', CLAIM_DELIVERIES],
+  ['SETTLE_ATTEMPTS', SETTLE_ATTEMPTS],
+])('%s', (_, { text }) => {
+  it('looks up deliveries and lanes by an index, although it was planned for an empty queue', async () => {
+    const dataSource = service.app.get(DataSource);
+    await dataSource.query('VACUUM (ANALYZE) webhook_delivery, webhook_lane');
+    const scans = await dataSource.transaction(async (manager) => {
+      await manager.query(INDEXES_ONLY);
+      await manager.query('SET LOCAL plan_cache_mode = force_generic_plan');
+      await manager.query(`PREPARE planned AS ${text}`);
+      const count = new Set(text.match(/\$\d+/g)).size;
+      const values = Array.from({ length: count }, () => 'NULL').join(', ');
+      const [explained] = await manager.query<[{ 'QUERY PLAN': [{ Plan: PlanNode }] }]>(
+        `EXPLAIN (FORMAT JSON) EXECUTE planned (${values})`,
+      );
+      await manager.query('DEALLOCATE planned');
+      return fullScans(explained['QUERY PLAN'][0].Plan);
+    });
+    expect(scans).toEqual([]);
+  });
+});
