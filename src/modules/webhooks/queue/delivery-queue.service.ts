@@ -34,6 +34,12 @@ const ENOUGH_ATTEMPTS = 8;
 const SETTLEMENT_RETRY_DELAY = SECOND;
 const EXPIRED_PER_RUN = 200;
 
+class LeasesExpired extends Error {
+  constructor(readonly attempts: readonly FinishedAttempt[]) {
+    super('The leases of attempts expired before they were settled');
+  }
+}
+
 /** Claims due deliveries for one process at a time, and settles their attempts. */
 @Injectable()
 export class DeliveryQueueService {
@@ -109,19 +115,35 @@ export class DeliveryQueueService {
     );
   }
 
-  /** Deliveries, lanes and request log change in one transaction. */
-  @Transactional()
+  /** Settles the attempts, without those whose lease expired. Another process has settled and logged these. */
   private async settleBatch(attempts: readonly FinishedAttempt[]): Promise<void> {
+    try {
+      await this.settleAll(attempts);
+    } catch (error) {
+      if (!(error instanceof LeasesExpired)) throw error;
+      for (const { delivery } of error.attempts) {
+        const { id, attempt } = delivery;
+        this.logger.warn('The lease of an attempt expired before it was settled', { delivery: id, attempt });
+      }
+      await this.settleBatch(attempts.filter((attempt) => !error.attempts.includes(attempt)));
+    }
+  }
+
+  /**
+   * Changes the request log, deliveries and lanes in one transaction. The lanes come last, so that they are locked for a short
+   * time: publishers skip locked lanes.
+   *
+   * @throws LeasesExpired
+   */
+  @Transactional()
+  private async settleAll(attempts: readonly FinishedAttempt[]): Promise<void> {
+    await this.recorder.log(attempts);
     const { ids: settled, hasDueLane } = await this.repository.settle(
       attempts.map((attempt) => this.settlementOf(attempt)),
     );
     const unsettled = attempts.filter(({ delivery }) => !settled.has(delivery.id));
     const expired = unsettled.length === 0 ? unsettled : await this.withExistingEndpoint(unsettled);
-    for (const { delivery } of expired) {
-      const { id, attempt } = delivery;
-      this.logger.warn('The lease of an attempt expired before it was settled', { delivery: id, attempt });
-    }
-    await this.recorder.log(attempts.filter((attempt) => !expired.includes(attempt)));
+    if (expired.length > 0) throw new LeasesExpired(expired);
     if (hasDueLane) this.transaction.afterCommit(this.onLaneDue);
   }
 
