@@ -11,18 +11,22 @@ import { DeliveryWorker } from './delivery-worker.js';
 const DELIVERY = { id: '1', lane: { organizationId: null, isProven: true } } as QueuedDelivery;
 
 describe('DeliveryWorker', () => {
-  let claims: ((deliveries: readonly QueuedDelivery[]) => void)[];
+  let claims: ((deliveries: readonly QueuedDelivery[], endpointIds?: readonly string[]) => void)[];
+  let notifiedAtClaim: (readonly string[])[];
+  let notify: (endpointIds: string) => void;
   let sent: string[];
   let localWorker: LocalWorker | undefined;
   let worker: DeliveryWorker;
 
   beforeEach(() => {
-    [claims, sent, localWorker] = [[], [], undefined];
+    [claims, notifiedAtClaim, sent, localWorker] = [[], [], [], undefined];
     const queue = {
-      claim: () =>
-        new Promise((resolve) =>
-          claims.push((deliveries) => resolve({ deliveries, endpointIds: [] } as const)),
-        ),
+      claim: (_worker: number, _slots: unknown, notified: readonly string[]) => {
+        notifiedAtClaim.push(notified);
+        return new Promise((resolve) =>
+          claims.push((deliveries, endpointIds = []) => resolve({ deliveries, endpointIds })),
+        );
+      },
       settle: () => Promise.resolve(),
     };
     const publications = { setWorker: (set: LocalWorker | undefined) => (localWorker = set) };
@@ -31,7 +35,12 @@ describe('DeliveryWorker', () => {
       queue as unknown as DeliveryQueueService,
       publications as unknown as PublicationsBatch,
       sender as unknown as DeliverySender,
-      { listen: () => ({ close: () => Promise.resolve() }) } as unknown as Notifications,
+      {
+        listen: (_channel: string, listener: typeof notify) => {
+          notify = listener;
+          return { close: () => Promise.resolve() };
+        },
+      } as unknown as Notifications,
       new WebhookDeliveriesConfiguration(),
       { gauge: () => undefined } as unknown as Metrics,
     );
@@ -56,6 +65,21 @@ describe('DeliveryWorker', () => {
     await sleep(1);
     expect(reserved()).toBeGreaterThan(0);
     worker.beforeApplicationShutdown();
+    await worker.onApplicationShutdown();
+  });
+
+  it('claims again for a notification that arrived during a claim of the same endpoint', async () => {
+    worker.onApplicationBootstrap();
+    await nextTurn();
+    notify('endpoint');
+    claims[0]?.([]);
+    await sleep(10);
+    notify('endpoint');
+    claims[1]?.([], ['endpoint']);
+    await sleep(10);
+    expect(notifiedAtClaim).toEqual([[], ['endpoint'], ['endpoint']]);
+    worker.beforeApplicationShutdown();
+    claims[2]?.([], ['endpoint']);
     await worker.onApplicationShutdown();
   });
 

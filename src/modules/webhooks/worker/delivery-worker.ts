@@ -181,10 +181,12 @@ export class DeliveryWorker
   }
 
   private async claimFreeSlots(): Promise<readonly QueuedDelivery[]> {
-    const { deliveries, endpointIds } = await this.queue.claim(this.id, this.slots, [
-      ...this.notified.keys(),
-    ]);
-    for (const id of endpointIds) this.notified.delete(id);
+    const notified = new Map(this.notified);
+    const { deliveries, endpointIds } = await this.queue.claim(this.id, this.slots, [...notified.keys()]);
+    for (const id of endpointIds) {
+      // A notification that arrived during the claim is about a delivery that the claim may not have seen.
+      if (this.notified.get(id) === notified.get(id)) this.notified.delete(id);
+    }
     const oldest = performance.now() - NOTIFICATION_LIFETIME;
     for (const [id, at] of this.notified) if (at < oldest) this.notified.delete(id);
     return deliveries;
