@@ -11,7 +11,7 @@ import { Heap, randomSource } from './support/simulation.mjs';
 const PROCESSES = Number(process.env.PROCESSES ?? 2);
 const SEED = Number(process.env.SEED ?? 7);
 
-const MAX = 64;
+const MAX = 100;
 const START = WIDTH_RULE.startWidth;
 const TIMEOUT = 10_000;
 
@@ -21,7 +21,7 @@ const fixed = (width) => ({ start: () => ({ width }), settle: (lane) => lane });
 /** Rules by name. `settle` receives the state of the lane and a batch, and returns the new state. */
 const RULES = {
   'fixed 4': fixed(4),
-  'fixed 64': fixed(MAX),
+  'fixed 100': fixed(MAX),
   AIMD: {
     start: () => ({ width: START }),
     settle: ({ width }, { succeeded, failed }) => ({

@@ -11,7 +11,7 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
  */
 
 const BATCHES = 10_000;
-const MAX_WIDTH = 64;
+const MAX_WIDTH = 100;
 const LANES_PER_STATEMENT = 50;
 
 const positive = (max: number): fc.Arbitrary<number> =>

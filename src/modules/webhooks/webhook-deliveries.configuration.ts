@@ -16,7 +16,7 @@ export class WebhookDeliveriesConfiguration {
     'Maximum number of concurrent delivery attempts to one endpoint, over all processes. The service starts with 4 and adapts the number to what the endpoint can take.',
   )
   @IsIntegerBetween(1, 100)
-  endpointConcurrency: number = 64;
+  endpointConcurrency: number = 100;
 
   @EnvironmentVariable(
     'WEBHOOK_RETRY_SECONDS',
