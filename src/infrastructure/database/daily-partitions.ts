@@ -97,6 +97,15 @@ export class DailyPartitions {
     tasks.throwFailures(`The partitions of ${table} are not complete`);
   }
 
+  /** Returns whether rows of any table wait to be moved to their partitions. Queries do not find these rows. */
+  async hasStrayRows(): Promise<boolean> {
+    const strays = await this.dataSource.query<object[]>(
+      `SELECT FROM pg_class stray JOIN pg_class parent USING (relnamespace)
+        WHERE stray.relkind = 'r' AND parent.relkind = 'p' AND starts_with(stray.relname, parent.relname || '_stray_')`,
+    );
+    return strays.length > 0;
+  }
+
   /** Returns whether the database has the extension `citus_columnar`. */
   async canCompress(): Promise<boolean> {
     const found = await this.dataSource.query<object[]>(`SELECT FROM pg_am WHERE amname = 'columnar'`);

@@ -7,6 +7,11 @@ import {
   Transaction,
   type ReadPool,
 } from '../../../infrastructure/database/index.js';
+import {
+  HoldsUserData,
+  type ErasedUser,
+  type UserDataHolder,
+} from '../../../infrastructure/erasure/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { Clock, SECOND, type Period } from '../../../infrastructure/time/index.js';
 import { ENTRY_QUERY_TIMEOUT_MESSAGE } from '../request-log-errors.js';
@@ -121,9 +126,12 @@ const APPEND = prepared(
 /** The lock under which the partitions of the log change. */
 export const REQUEST_LOG_ROTATION = 'request-logs.rotation';
 
+const ENTRIES_PER_ERASURE = 1_000;
+
 /** The request log, which is partitioned by day in UTC. */
+@HoldsUserData('records')
 @Injectable()
-export class RequestLogRepository {
+export class RequestLogRepository implements UserDataHolder {
   private readonly recoveryReads: ReadPool;
 
   constructor(
@@ -155,6 +163,20 @@ export class RequestLogRepository {
       ...PHASE_COLUMNS.map(([, , property]) => entries.map(({ attempt }) => attempt?.phases[property])),
       entries.map(({ attempt }) => attempt?.responseBody),
     ]);
+  }
+
+  /**
+   * Gives the user's entries the pseudonym, so that counts stay right. Removes what webhook receivers responded, because it may
+   * repeat the identifier.
+   */
+  eraseBatch({ clientId, environment, externalUserId, pseudonym }: ErasedUser): Promise<number> {
+    return this.transaction.change(
+      `UPDATE request_log SET external_user_id = $4, response_body = NULL
+        WHERE client_id = $1 AND environment = $2 AND (created_at, id) IN (
+          SELECT created_at, id FROM request_log
+           WHERE client_id = $1 AND environment = $2 AND external_user_id = $3 LIMIT $5)`,
+      [clientId, environment, externalUserId, pseudonym, ENTRIES_PER_ERASURE],
+    );
   }
 
   /**
