@@ -42,7 +42,9 @@ const erasure = operatorCommand<UserOptions>(
   { name: 'erasure', description: 'Show the progress of the last erasure of a user', options: OPTIONS },
   async (app, options) => {
     const { id: clientId } = await app.get(ApiClientsService).require(options.client);
-    return app.get(UserErasuresService).get({ clientId }, await userOf(options));
+    const found = await app.get(UserErasuresService).find({ clientId }, await userOf(options));
+    if (!found) throw new OperatorError('There is no erasure of a user with this ID.');
+    return found;
   },
 );
 

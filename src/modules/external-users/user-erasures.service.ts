@@ -64,14 +64,20 @@ export class UserErasuresService {
   }
 
   /** @throws ApiError ERASURE_NOT_FOUND */
-  async get(
+  async get(client: Pick<ErasingClient, 'clientId'>, externalUserId: string): Promise<UserErasureResponse> {
+    const erasure = await this.find(client, externalUserId);
+    if (!erasure) throw ERASURE_NOT_FOUND.error();
+    return erasure;
+  }
+
+  /** Returns the last erasure of a user of the client. */
+  async find(
     { clientId }: Pick<ErasingClient, 'clientId'>,
     externalUserId: string,
-  ): Promise<UserErasureResponse> {
+  ): Promise<UserErasureResponse | undefined> {
     const pseudonym = this.pseudonyms.of({ clientId, externalUserId });
     const erasure = await this.repository.find({ clientId, pseudonym });
-    if (!erasure) throw ERASURE_NOT_FOUND.error();
-    return toErasureResponse(erasure);
+    return erasure ? toErasureResponse(erasure) : undefined;
   }
 
   /** Stores the erasure, which `UserErasuresJob` runs, and ends everything with which others act for the user. */
