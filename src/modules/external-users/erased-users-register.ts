@@ -7,7 +7,7 @@ import { UserErasuresRepository } from './user-erasures.repository.js';
  * Milliseconds. Entries that are written within this time need no check, because an erasure that was requested before looks for
  * entries again after `SETTLING_TIME`. That keeps the check away from all usual requests.
  */
-export const PROMPT = 30 * SECOND;
+const PROMPT = 30 * SECOND;
 
 /** Knows the users who were erased within the last year. */
 @Injectable()

@@ -27,7 +27,7 @@ export const ERASURE_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUN
  * Milliseconds after the request until what was in progress at that time has ended: attempts to deliver webhooks, and entries of the
  * request log that wait for the database. Then, everything is searched again.
  */
-export const SETTLING_TIME = MINUTE;
+const SETTLING_TIME = MINUTE;
 /** Milliseconds without progress after which another process continues. A batch takes far less. */
 const LEASE = 30 * SECOND;
 /** What ends before the request is answered. Nobody has more tokens than that, except by mistake. */

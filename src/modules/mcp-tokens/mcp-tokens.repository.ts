@@ -21,8 +21,8 @@ export class McpTokensRepository implements UserDataHolder {
 
   eraseBatch({ clientId, externalUserId }: ErasedUser): Promise<number> {
     return this.transaction.change(
-      `DELETE FROM mcp_token WHERE (token_hash, created_at) IN (
-         SELECT token_hash, created_at FROM mcp_token WHERE client_id = $1 AND external_user_id = $2 LIMIT $3)`,
+      `DELETE FROM mcp_token WHERE token_hash = ANY (ARRAY(
+         SELECT token_hash FROM mcp_token WHERE client_id = $1 AND external_user_id = $2 LIMIT $3))`,
       [clientId, externalUserId, TOKENS_PER_ERASURE],
     );
   }

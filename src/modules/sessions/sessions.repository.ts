@@ -23,7 +23,7 @@ export class SessionsRepository implements UserDataHolder {
   eraseBatch({ clientId, externalUserId }: ErasedUser): Promise<number> {
     return this.transaction.change(
       `DELETE FROM session
-        WHERE id IN (SELECT id FROM session WHERE client_id = $1 AND external_user_id = $2 LIMIT $3)`,
+        WHERE id = ANY (ARRAY(SELECT id FROM session WHERE client_id = $1 AND external_user_id = $2 LIMIT $3))`,
       [clientId, externalUserId, SESSIONS_PER_ERASURE],
     );
   }

@@ -40,8 +40,8 @@ export class SignInLinksRepository {
     const [deleted] = await this.transaction.manager.query<
       [Pick<SignInLink, 'signInId' | 'signInAskedAt'>[], number]
     >(
-      `DELETE FROM sign_in_link WHERE id IN (
-         SELECT id FROM sign_in_link WHERE client_id = $1 AND external_user_id = $2 ORDER BY id LIMIT $3 FOR UPDATE)
+      `DELETE FROM sign_in_link WHERE id = ANY (ARRAY(
+         SELECT id FROM sign_in_link WHERE client_id = $1 AND external_user_id = $2 ORDER BY id LIMIT $3 FOR UPDATE))
         RETURNING sign_in_id AS "signInId", sign_in_asked_at AS "signInAskedAt"`,
       [clientId, externalUserId, limit],
     );

@@ -169,13 +169,20 @@ export class RequestLogRepository implements UserDataHolder {
    * Gives the user's entries the pseudonym, so that counts stay right. Removes what webhook receivers responded, because it may
    * repeat the identifier.
    */
-  eraseBatch({ clientId, environment, externalUserId, pseudonym }: ErasedUser): Promise<number> {
+  async eraseBatch({ clientId, environment, externalUserId, pseudonym }: ErasedUser): Promise<number> {
+    const user = [clientId, environment, externalUserId];
+    const [batch] = await this.transaction.manager.query<[{ first: Date | null; last: Date | null }]>(
+      `SELECT min(created_at) AS first, max(created_at) AS last
+         FROM (SELECT created_at FROM request_log
+                WHERE client_id = $1 AND environment = $2 AND external_user_id = $3 ORDER BY created_at LIMIT $4) batch`,
+      [...user, ENTRIES_PER_ERASURE],
+    );
+    if (!batch.first) return 0;
+    // Known bounds are found in the index, whatever PostgreSQL knows about the table, and keep other partitions out.
     return this.transaction.change(
       `UPDATE request_log SET external_user_id = $4, response_body = NULL
-        WHERE client_id = $1 AND environment = $2 AND (created_at, id) IN (
-          SELECT created_at, id FROM request_log
-           WHERE client_id = $1 AND environment = $2 AND external_user_id = $3 LIMIT $5)`,
-      [clientId, environment, externalUserId, pseudonym, ENTRIES_PER_ERASURE],
+        WHERE client_id = $1 AND environment = $2 AND external_user_id = $3 AND created_at BETWEEN $5 AND $6`,
+      [...user, pseudonym, batch.first, batch.last],
     );
   }
 

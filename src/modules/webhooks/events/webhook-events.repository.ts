@@ -96,12 +96,13 @@ export class WebhookEventsRepository implements EventBodies, UserDataHolder {
       `WITH event AS MATERIALIZED (
               SELECT id, created_at FROM webhook_event WHERE client_id = $1 AND external_user_id = $2 LIMIT $4),
             erased AS (
-              UPDATE webhook_event SET external_user_id = $3, body = ${ERASED_BODY} FROM event
-               WHERE webhook_event.id = event.id AND webhook_event.created_at = event.created_at
+              UPDATE webhook_event SET external_user_id = $3, body = ${ERASED_BODY}
+               WHERE id = ANY (ARRAY(SELECT id FROM event)) AND created_at = ANY (ARRAY(SELECT created_at FROM event))
               RETURNING 1),
             key AS (
               DELETE FROM webhook_event_key
-               WHERE client_id = $1 AND created_at IN (SELECT created_at FROM event) AND event_id IN (SELECT id FROM event)),
+               WHERE client_id = $1 AND created_at = ANY (ARRAY(SELECT created_at FROM event))
+                 AND event_id = ANY (ARRAY(SELECT id FROM event))),
             waiting AS MATERIALIZED (
               SELECT id, endpoint_id FROM webhook_delivery
                WHERE endpoint_id = ANY (ARRAY(SELECT id FROM webhook_endpoint WHERE client_id = $1))
