@@ -10,6 +10,7 @@ import { DeliveryQueueRepository } from '../../src/modules/webhooks/queue/delive
 import { mcpToken } from '../support/agents.js';
 import { moveClock } from '../support/clock.js';
 import { finishErasures, placesOf } from '../support/erasures.js';
+import { COMMAND_TIMEOUT, Commands } from '../support/commands.js';
 import { eventually } from '../support/eventually.js';
 import { TestGateway } from '../support/merchant-gateway.js';
 import { Program } from '../support/program.js';
@@ -413,6 +414,42 @@ describe('GET /external-users/{external_user_id}/erasure', () => {
   it('has the usual errors', async () => {
     await expectUsualErrors(service, `${pathOf('user-1')}/erasure`, 'user_erasure');
   });
+});
+
+describe('npm run cli -- external-user', () => {
+  it(
+    'erases a user of a client, and shows the progress',
+    async () => {
+      const environment = { ...KEYS, DATABASE_URL: service.database.url, DATA_DIR: service.dataDirectory };
+      const commands = new Commands(environment);
+      const user = newUser();
+      await meet(user);
+      const options = `--client ${service.development.clientId}`;
+      await commands.expectError(
+        `external-user erasure ${options} --user ${user}`,
+        'There is no erasure of a user with this ID.',
+      );
+      expect(await commands.result(`external-user erase ${options}`, `${user}\n`)).toMatchObject({
+        status: 'running',
+        erased: 2,
+      });
+      expect(await tablesOf(user)).not.toContain('mcp_token');
+      const [entry] = await service.database.query(
+        "SELECT actor_name, target_name FROM audit_log WHERE action = 'external_user.erase' ORDER BY sequence DESC LIMIT 1",
+      );
+      expect(entry).toEqual({ actor_name: 'operator', target_name: null });
+      await finishErasures(service);
+      expect(await tablesOf(user)).toEqual([]);
+      expect(await commands.result(`external-user erasure ${options} --user ${user}`)).toMatchObject({
+        status: 'finished',
+      });
+      await commands.expectError(
+        `external-user erase ${options} --user ${'x'.repeat(257)}`,
+        'The user field must not be greater than 256 characters.',
+      );
+    },
+    COMMAND_TIMEOUT,
+  );
 });
 
 describe('An erasure', () => {
