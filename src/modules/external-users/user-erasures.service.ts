@@ -126,6 +126,7 @@ export class UserErasuresService {
     if (!erasure) return false;
     const user = this.userOf(erasure);
     for (const holder of userDataHolders(this.discovery)) {
+      if (!stopped.aborted) await holder.prepare?.(user);
       while (!stopped.aborted && (await this.eraseBatch(erasure.id, user, holder, true)) > 0);
     }
     if (stopped.aborted) await this.repository.postpone(erasure.id, now);
@@ -137,8 +138,7 @@ export class UserErasuresService {
   private async finish(erasure: ClaimedErasure, startedAt: Date): Promise<void> {
     const settledAt = new Date(erasure.requestedAt.getTime() + SETTLING_TIME);
     if (startedAt < settledAt) return this.repository.postpone(erasure.id, settledAt);
-    // Nobody finds rows while they are moved between partitions.
-    if (await this.partitions.hasStrayRows())
+    if (await this.partitions.isMovingRows())
       return this.repository.postpone(erasure.id, new Date(startedAt.getTime() + MINUTE));
     if (!(await this.repository.finish(erasure, this.clock.now())))
       await this.repository.postpone(erasure.id, startedAt);

@@ -21,10 +21,19 @@ export class UserErasures1790000000036 implements MigrationInterface {
       );
       CREATE INDEX user_erasure_due_index ON user_erasure (due_at) WHERE finished_at IS NULL;
       CREATE INDEX user_erasure_finished_at_index ON user_erasure (finished_at);
+
+      -- Copies a partition like build_columnar_partition, but into rows, which can be changed.
+      DO $do$
+        BEGIN
+          EXECUTE replace(replace(pg_get_functiondef('build_columnar_partition(text, date)'::regprocedure),
+                                  'build_columnar_partition', 'build_row_partition'), ' USING columnar', '');
+        END
+      $do$;
+      REVOKE ALL ON FUNCTION build_row_partition FROM PUBLIC;
     `);
   }
 
   async down(connection: QueryRunner): Promise<void> {
-    await connection.query('DROP TABLE user_erasure');
+    await connection.query('DROP FUNCTION build_row_partition; DROP TABLE user_erasure');
   }
 }

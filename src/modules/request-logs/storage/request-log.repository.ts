@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import {
+  DailyPartitions,
   DatabaseConfiguration,
+  JobLock,
   PartitionRotation,
   prepared,
   ReadPools,
@@ -13,7 +15,7 @@ import {
   type UserDataHolder,
 } from '../../../infrastructure/erasure/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
-import { Clock, SECOND, type Period } from '../../../infrastructure/time/index.js';
+import { Clock, DAY, SECOND, type Period } from '../../../infrastructure/time/index.js';
 import { ENTRY_QUERY_TIMEOUT_MESSAGE } from '../request-log-errors.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import type {
@@ -140,6 +142,8 @@ export class RequestLogRepository implements UserDataHolder {
     { retentionDays, columnarAfterDays }: RequestLogsConfiguration,
     pools: ReadPools,
     private readonly reads: LogReads,
+    private readonly partitions: DailyPartitions,
+    private readonly lock: JobLock,
     private readonly database: DatabaseConfiguration,
     private readonly clock: Clock,
   ) {
@@ -165,6 +169,22 @@ export class RequestLogRepository implements UserDataHolder {
     ]);
   }
 
+  /** Stores days with entries of the user in rows, if they are stored in columns, which cannot be changed. */
+  async prepare({ clientId, environment, externalUserId }: ErasedUser): Promise<void> {
+    const days = await this.partitions.daysStoredIn('columnar', 'request_log');
+    if (days.length === 0) return;
+    await this.lock.runExclusively(REQUEST_LOG_ROTATION, async () => {
+      for (const day of days) {
+        const entries = await this.transaction.manager.query<object[]>(
+          `SELECT FROM request_log WHERE client_id = $1 AND environment = $2 AND external_user_id = $3
+              AND created_at >= $4 AND created_at < $5 LIMIT 1`,
+          [clientId, environment, externalUserId, day, new Date(day.getTime() + DAY)],
+        );
+        if (entries.length > 0) await this.partitions.decompress('request_log', day);
+      }
+    });
+  }
+
   /**
    * Gives the user's entries the pseudonym, so that counts stay right. Removes what webhook receivers responded, because it may
    * repeat the identifier.
@@ -178,11 +198,14 @@ export class RequestLogRepository implements UserDataHolder {
       [...user, ENTRIES_PER_ERASURE],
     );
     if (!batch.first) return 0;
-    // Known bounds are found in the index, whatever PostgreSQL knows about the table, and keep other partitions out.
+    // Known bounds are found in the index, whatever PostgreSQL knows about the table. A statement for one day leaves out the other
+    // partitions, which may be stored in columns.
+    const endOfDay = new Date((Math.floor(batch.first.getTime() / DAY) + 1) * DAY - 1);
+    const last = batch.last && batch.last < endOfDay ? batch.last : endOfDay;
     return this.transaction.change(
       `UPDATE request_log SET external_user_id = $4, response_body = NULL
         WHERE client_id = $1 AND environment = $2 AND external_user_id = $3 AND created_at BETWEEN $5 AND $6`,
-      [...user, pseudonym, batch.first, batch.last],
+      [...user, pseudonym, batch.first, last],
     );
   }
 

@@ -28,7 +28,7 @@ const KEYS_PER_STATEMENT = 1_000;
 const EVENTS_PER_ERASURE = 500;
 
 /** SQL for the body of an event whose user was erased. Such an event is never sent again. */
-const ERASED_BODY = `'{}'::bytea`;
+const ERASED_BODY = `'{"erased":true}'::bytea`;
 /** SQL for whether the user of an `event` was not erased. */
 export const HAS_BODY = `event.body <> ${ERASED_BODY}`;
 
