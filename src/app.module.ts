@@ -4,6 +4,7 @@ import { ScheduleModule } from '@nestjs/schedule';
 import { ConfigurationModule, type LoadedConfiguration } from './infrastructure/config/index.js';
 import { CryptoModule } from './infrastructure/crypto/index.js';
 import { DatabaseModule } from './infrastructure/database/index.js';
+import { ErasureModule } from './infrastructure/erasure/index.js';
 import { HttpClientModule } from './infrastructure/http-client/index.js';
 import { HttpModule, HttpServicesModule } from './infrastructure/http/index.js';
 import { MessagesModule } from './infrastructure/messages/index.js';
@@ -23,6 +24,7 @@ import { DashboardUsersModule } from './modules/dashboard-users/index.js';
 import { DetectedAccountsModule } from './modules/detected-accounts/index.js';
 import { DocumentationModule } from './modules/documentation/index.js';
 import { EventsModule } from './modules/events/index.js';
+import { ExternalUsersModule } from './modules/external-users/index.js';
 import { HealthModule } from './modules/health/index.js';
 import { McpTokensModule } from './modules/mcp-tokens/index.js';
 import { MerchantAccountsModule } from './modules/merchant-accounts/index.js';
@@ -47,6 +49,7 @@ const INFRASTRUCTURE = [
   TracingModule,
   DatabaseModule,
   CryptoModule,
+  ErasureModule,
   RedisModule,
   RateLimitingModule,
   MessagesModule,
@@ -67,6 +70,7 @@ const MODULES = [
   DetectedAccountsModule,
   DocumentationModule,
   EventsModule,
+  ExternalUsersModule,
   HealthModule,
   McpTokensModule,
   MerchantAccountsModule,

@@ -9,6 +9,7 @@ import {
   McpTokenStrategy,
   ServiceTokenStrategy,
 } from './infrastructure/auth/index.js';
+import { ErasedUsers } from './infrastructure/erasure/index.js';
 import { RequestRecorder } from './infrastructure/http/index.js';
 import { FailedCredentials } from './infrastructure/rate-limiting/index.js';
 import {
@@ -23,6 +24,7 @@ import {
   UserLoginsService,
 } from './modules/dashboard-login/index.js';
 import { UserLogins } from './modules/dashboard-users/index.js';
+import { ErasedUsersRegister, ExternalUsersModule } from './modules/external-users/index.js';
 import { McpTokenRevocationListener, McpTokensModule, McpTokensService } from './modules/mcp-tokens/index.js';
 import { ActiveAccessTokenVerifier, OAuthModule } from './modules/oauth/index.js';
 import { EventBodies, RequestLogsModule, RequestLogWriter } from './modules/request-logs/index.js';
@@ -35,6 +37,7 @@ const PORTS = [
   { provide: CredentialVerifier, useExisting: ApiClientCredentialVerifier },
   { provide: DashboardSessionVerifier, useExisting: DashboardSessionsService },
   { provide: AuditRecorder, useExisting: AuditLog },
+  { provide: ErasedUsers, useExisting: ErasedUsersRegister },
   { provide: EventBodies, useExisting: WebhookEventsRepository },
   { provide: RequestRecorder, useExisting: RequestLogWriter },
   { provide: McpTokenRevocationListener, useExisting: LinksOfRevokedTokens },
@@ -73,6 +76,7 @@ const STRATEGIES: Provider[] = [
     ApiClientsModule,
     AuditLogsModule,
     DashboardLoginModule,
+    ExternalUsersModule,
     McpTokensModule,
     OAuthModule,
     RequestLogsModule,

@@ -20,6 +20,7 @@ const PROGRAMS: Readonly<Record<CommandName, () => Promise<typeof CommandRunner>
   organization: async () => (await import('./commands/organization.command.js')).ORGANIZATION_COMMAND,
   client: async () => (await import('./commands/client.command.js')).CLIENT_COMMAND,
   user: async () => (await import('./commands/user.command.js')).USER_COMMAND,
+  'external-user': async () => (await import('./commands/external-user.command.js')).EXTERNAL_USER_COMMAND,
   endpoint: async () => (await import('./commands/endpoint.command.js')).ENDPOINT_COMMAND,
   database: async () => (await import('./commands/database.command.js')).DATABASE_COMMAND,
   'data-key': async () => (await import('./commands/key.commands.js')).DATA_KEY_COMMAND,

@@ -33,6 +33,7 @@ export const MODULE_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = 
   'detected-accounts': ['merchants', 'api-clients', 'webhooks'],
   documentation: [],
   events: ['api-clients', 'merchants', 'sessions', 'webhooks'],
+  'external-users': ['api-clients', 'audit-logs'],
   health: [],
   'mcp-tokens': ['api-clients'],
   'merchant-accounts': ['merchants'],

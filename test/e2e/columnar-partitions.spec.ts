@@ -1,6 +1,7 @@
 import { RequestLogHistory, RequestLogRepository } from '../../src/modules/request-logs/index.js';
 import { DailyPartitions, PartitionRotation } from '../../src/infrastructure/database/index.js';
 import { DAY } from '../../src/infrastructure/time/index.js';
+import { finishErasures, placesOf } from '../support/erasures.js';
 import { logLines } from '../support/log-lines.js';
 import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -48,6 +49,32 @@ async function allEntries(): Promise<unknown[]> {
 }
 
 const withoutExtension = process.env.TEST_CITUS_BINARIES === undefined ? describe : describe.skip;
+
+describe('A partition', () => {
+  it('is stored in rows again with all entries, indexes and the same place', async () => {
+    const day = new Date(TODAY - 5 * DAY);
+    await service.database.query(`SELECT create_daily_partition('request_log', $1)`, [day]);
+    await fillRequestLog(service, entriesOf(5));
+    const entries = await allEntries();
+    expect(entries.length).toBeGreaterThanOrEqual(40);
+    const indexes = (): Promise<object[]> =>
+      service.database.query(
+        `SELECT count(*)::integer AS attached FROM pg_index JOIN pg_inherits ON inhrelid = indexrelid
+          WHERE indrelid = $1::regclass AND indisvalid`,
+        [partition(5)],
+      );
+    const before = await indexes();
+    const partitions = service.app.get(DailyPartitions);
+    await partitions.decompress('request_log', day);
+    expect(await allEntries()).toEqual(entries);
+    expect(await indexes()).toEqual(before);
+    expect(await storage()).toMatchObject({ [partition(5)]: 'heap' });
+    expect(await partitions.isMovingRows()).toBe(false);
+    await service.database.query(`CREATE TABLE ${partition(5)}_columnar ()`);
+    expect(await partitions.isMovingRows()).toBe(true);
+    await service.database.query(`DROP TABLE ${partition(5)}_columnar, ${partition(5)}`);
+  });
+});
 
 withoutExtension('Without the extension for columnar storage', () => {
   it('the log stays in rows, and a warning says why', async () => {
@@ -117,6 +144,14 @@ withExtension('Columnar storage of the request log', () => {
     expect(exchanged).toBe(false);
     expect((await storage())[partition(2)]).toBe('heap');
     expect(await allEntries()).toHaveLength(162);
+  });
+
+  it('erases a user from such days', async () => {
+    const entries = (await allEntries()).length;
+    await service.request('/external-users/user-5', { method: 'DELETE', as: service.production });
+    await finishErasures(service);
+    expect(await placesOf(service, 'user-5')).toEqual([]);
+    expect((await allEntries()).length).toBeGreaterThanOrEqual(entries);
   });
 
   it('drops such days past retention', async () => {

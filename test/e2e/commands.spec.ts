@@ -84,6 +84,7 @@ describe('npm run cli', () => {
       expect(Object.fromEntries(root.commands.map((command) => [command.name, names(command)]))).toEqual({
         organization: ['create', 'list'],
         client: ['list', 'create', 'rotate-secret', 'activate-secret', 'enable'],
+        'external-user': ['erase', 'erasure'],
         'token-key': ['list', 'rotate'],
         database: ['size', 'distribute'],
         'data-key': ['rewrap'],

@@ -162,6 +162,10 @@ const PATH_IDS: Readonly<Record<string, () => Promise<string | number>>> = {
   redeliverWebhook: newEndpoint,
   recoverWebhooks: newEndpoint,
   getWebhookRecovery: newEndpoint,
+  getUserErasure: async () => {
+    await service.request('/external-users/user-8f3a', { method: 'DELETE', as: service.development });
+    return 'user-8f3a';
+  },
 };
 
 /** The same in the body. */

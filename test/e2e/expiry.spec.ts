@@ -42,7 +42,33 @@ describe('Expiry of rows', () => {
       'Session.expiresAt': 30,
       'JobApplication.receivedAt': 365,
       'KnownBrowser.loggedInAt': 365,
+      'UserErasure.finishedAt': 365,
     });
+  });
+
+  it('deletes detected accounts only if a setting says when', async () => {
+    const { clientId } = service.development;
+    const add = (client: string, days: number, application = service): Promise<unknown> =>
+      application.database.query(
+        `INSERT INTO detected_account (client_id, external_user_id, merchant_id, detected_at)
+         VALUES ($1, 'user-1', 16, now() - $2 * interval '1 day'), ($1, 'user-2', 16, now())`,
+        [client, days],
+      );
+    const users = (application = service): Promise<unknown> =>
+      application.database.query('SELECT external_user_id FROM detected_account ORDER BY 1');
+    const [first, second] = [{ external_user_id: 'user-1' }, { external_user_id: 'user-2' }];
+    await add(clientId, 10_000);
+    await run();
+    expect(await users()).toEqual([first, second]);
+
+    const limited = await startTestApp({ DETECTED_ACCOUNT_RETENTION_DAYS: '30' });
+    try {
+      await add(limited.development.clientId, 31, limited);
+      await limited.app.get(ExpiryJob).run();
+      expect(await users(limited)).toEqual([second]);
+    } finally {
+      await limited.close();
+    }
   });
 
   it('deletes more rows than fit into a batch, and keeps the others', async () => {

@@ -1,6 +1,8 @@
 import {
   CREATE_MCP_TOKEN,
   DASHBOARD_OPERATIONS,
+  ERASE_EXTERNAL_USER,
+  GET_USER_ERASURE,
   LIST_SIGN_IN_LINKS,
   OPERATIONS,
   SEARCH_DETECTED_ACCOUNTS,
@@ -127,9 +129,14 @@ describe('Rate limit of the platform API', () => {
   });
   afterAll(() => service.close());
 
-  const LIMITED = [...OPERATIONS, ...SESSION_OPERATIONS, UNLINK_ACCOUNT, LIST_SIGN_IN_LINKS].filter(
-    ({ credentials, path }) => credentials === 'basic' && path !== PATH,
-  );
+  const LIMITED = [
+    ...OPERATIONS,
+    ...SESSION_OPERATIONS,
+    UNLINK_ACCOUNT,
+    LIST_SIGN_IN_LINKS,
+    ERASE_EXTERNAL_USER,
+    GET_USER_ERASURE,
+  ].filter(({ credentials, path }) => credentials === 'basic' && path !== PATH);
 
   it.each(LIMITED)('applies to all operations of a client together, and refuses $id', async (operation) => {
     const { development, production } = await service.anotherOrganization();

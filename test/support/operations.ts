@@ -129,6 +129,20 @@ export const LIST_SIGN_IN_LINKS: TestedOperation = {
   method: 'GET',
 };
 
+export const ERASE_EXTERNAL_USER: TestedOperation = {
+  id: 'eraseExternalUser',
+  path: '/external-users/user-1',
+  credentials: 'basic',
+  method: 'DELETE',
+};
+
+export const GET_USER_ERASURE: TestedOperation = {
+  id: 'getUserErasure',
+  path: '/external-users/user-1/erasure',
+  credentials: 'basic',
+  method: 'GET',
+};
+
 export const BODY_OPERATIONS: readonly BodyOperation[] = [
   CREATE_MCP_TOKEN,
   SEARCH_DETECTED_ACCOUNTS,

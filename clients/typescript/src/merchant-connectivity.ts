@@ -61,6 +61,7 @@ import type {
   TriggeredWebhookResponse,
   UnlinkAccountRequest,
   UpdateWebhookEndpointRequest,
+  UserErasureResponse,
   WebhookEndpointListResponse,
   WebhookEndpointResponse,
 } from './schemas.js';
@@ -173,6 +174,45 @@ export class MerchantConnectivity extends Transport {
     return this.send(
       'publishEvents',
       { method: 'POST', path: '/events/batch', surface: 'internal', credentials: 'service', body },
+      options,
+    );
+  }
+
+  /**
+   * Erase a user.
+   *
+   * Erases everything that is stored about one of your users in the environment of the credentials: see `/docs/erasing-users`. MCP tokens of the user stop working before the response is sent. The rest is erased in the background, which takes at least a minute. Until then, data that you send about the user are erased too. You can repeat the request, also for a user who is not known.
+   */
+  eraseExternalUser(
+    external_user_id: string | number,
+    options?: RequestOptions,
+  ): Promise<UserErasureResponse> {
+    return this.send(
+      'eraseExternalUser',
+      {
+        method: 'DELETE',
+        path: `/external-users/${encodeURIComponent(external_user_id)}`,
+        surface: 'platform',
+        credentials: 'basic',
+      },
+      options,
+    );
+  }
+
+  /**
+   * Get the erasure of a user.
+   *
+   * Returns the progress of the last erasure of a user, for up to a year after it is finished. Use it to find out when nothing is stored about the user anymore.
+   */
+  getUserErasure(external_user_id: string | number, options?: RequestOptions): Promise<UserErasureResponse> {
+    return this.send(
+      'getUserErasure',
+      {
+        method: 'GET',
+        path: `/external-users/${encodeURIComponent(external_user_id)}/erasure`,
+        surface: 'platform',
+        credentials: 'basic',
+      },
       options,
     );
   }

@@ -87,6 +87,7 @@ export interface components {
       | 'merchant.activate'
       | 'merchant.hide'
       | 'merchant.export'
+      | 'external_user.erase'
       | 'request_log.export'
       | 'audit_log.export'
       | 'webhook.create'
@@ -185,7 +186,7 @@ export interface components {
     /** @description The target of the action. */
     AuditTargetResponse: {
       /**
-       * @description The kind of target: `user`, `device`, `merchant`, `request_log`, `audit_log`, `webhook_endpoint`, `access_grant`, `secret`, `sso_configuration`, `domain`, `api_client`, `service_token`, `account`. More may be added.
+       * @description The kind of target: `user`, `device`, `merchant`, `external_user`, `request_log`, `audit_log`, `webhook_endpoint`, `access_grant`, `secret`, `sso_configuration`, `domain`, `api_client`, `service_token`, `account`. More may be added.
        * @example secret
        */
       type: string;
@@ -2102,6 +2103,35 @@ export interface components {
        */
       status?: components['schemas']['SettableWebhookEndpointStatus'] | null;
     };
+    UserErasureResponse: {
+      /**
+       * @description Whether everything is erased.
+       * @example running
+       */
+      status: components['schemas']['UserErasureStatus'];
+      /**
+       * @description Number of records that were erased, or that no longer name the user.
+       * @example 12
+       */
+      erased: number;
+      /**
+       * Format: date-time
+       * @description When the erasure was last requested.
+       * @example 2026-01-31T08:15:30.123Z
+       */
+      requested_at: string;
+      /**
+       * Format: date-time
+       * @description When the erasure was finished; null while it is running.
+       * @example 2026-01-31T08:15:30.123Z
+       */
+      finished_at: string | null;
+    };
+    /**
+     * @description Whether the erasure is still running.
+     * @enum {string}
+     */
+    UserErasureStatus: 'running' | 'finished';
     /**
      * @description Why the service has disabled a webhook endpoint. `failing`: all attempts failed for days. More may be added.
      * @enum {string}
@@ -2335,6 +2365,8 @@ export type TriggerWebhookRequest = components['schemas']['TriggerWebhookRequest
 export type TriggeredWebhookResponse = components['schemas']['TriggeredWebhookResponse'];
 export type UnlinkAccountRequest = components['schemas']['UnlinkAccountRequest'];
 export type UpdateWebhookEndpointRequest = components['schemas']['UpdateWebhookEndpointRequest'];
+export type UserErasureResponse = components['schemas']['UserErasureResponse'];
+export type UserErasureStatus = components['schemas']['UserErasureStatus'];
 export type WebhookEndpointDisabledReason = components['schemas']['WebhookEndpointDisabledReason'];
 export type WebhookEndpointHealth = components['schemas']['WebhookEndpointHealth'];
 export type WebhookEndpointListResponse = components['schemas']['WebhookEndpointListResponse'];

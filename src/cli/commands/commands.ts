@@ -3,6 +3,7 @@ export const COMMANDS = {
   organization: 'Organizations, which are the customers of the platform',
   client: 'API clients and their secrets',
   user: 'Dashboard users',
+  'external-user': 'Users of the clients, and their erasure',
   endpoint: 'Webhook endpoints',
   database: 'The database: its size, and its distribution over several servers',
   'data-key': 'The keys that encrypt secrets and personal data',

@@ -9,14 +9,14 @@ import { JobLock } from './advisory-lock.js';
 const ROWS_PER_STATEMENT = 1_000;
 const EXPIRY = Symbol('expiry');
 
-type KeepFor = (configuration: LoadedConfiguration) => number;
+type KeepFor = (configuration: LoadedConfiguration) => number | undefined;
 
 /** How many milliseconds rows of a table are kept after the time in a column. */
 interface ExpiryRule {
   readonly entity: string;
   readonly property: string;
   readonly table: string;
-  /** The only column of the primary key. */
+  /** The columns of the primary key. */
   readonly key: string;
   readonly column: string;
   readonly isInMilliseconds: boolean;
@@ -25,8 +25,9 @@ interface ExpiryRule {
 
 /**
  * Deletes a row of the entity once this many milliseconds have passed since the time in the column. The column is a
- * `timestamptz`, or a `bigint` that holds milliseconds since the epoch. The entity's primary key must have exactly one
- * column.
+ * `timestamptz`, or a `bigint` that holds milliseconds since the epoch.
+ *
+ * @param keepFor if the function returns undefined, rows are never deleted
  */
 export function DeleteAfter(keepFor: number | KeepFor): PropertyDecorator {
   return (prototype, property) =>
@@ -66,16 +67,16 @@ export class ExpiryJob {
       const rule = Reflect.getMetadata(EXPIRY, metadata.target as object) as
         { readonly property: string; readonly keepFor: KeepFor } | undefined;
       const column = rule && metadata.findColumnWithPropertyName(rule.property);
-      const [key] = metadata.primaryColumns;
-      if (!column || !key) return [];
+      const keepFor = rule?.keepFor(this.configuration);
+      if (!column || keepFor === undefined) return [];
       return {
         entity: metadata.name,
         property: rule.property,
         table: metadata.tableName,
-        key: key.databaseName,
+        key: metadata.primaryColumns.map(({ databaseName }) => databaseName).join(', '),
         column: column.databaseName,
         isInMilliseconds: column.type === 'bigint',
-        keepFor: rule.keepFor(this.configuration),
+        keepFor,
       };
     });
   }
@@ -85,7 +86,7 @@ export class ExpiryJob {
     let deleted: number;
     do {
       [, deleted] = await this.dataSource.query<[unknown, number]>(
-        `DELETE FROM ${table} WHERE ${key} IN (
+        `DELETE FROM ${table} WHERE (${key}) IN (
            SELECT ${key} FROM ${table} WHERE ${column} < $1 ORDER BY ${column} LIMIT $2 FOR UPDATE SKIP LOCKED)`,
         [isInMilliseconds ? before : new Date(before), ROWS_PER_STATEMENT],
       );

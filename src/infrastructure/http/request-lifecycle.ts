@@ -11,7 +11,7 @@ import {
 import { HttpAdapterHost, type AbstractHttpAdapter } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';
 import { openRequestContext, RequestRecorder, type RequestContext } from './request-context.js';
-import { RequestMetrics, RequestSpans, routeOf } from './request-telemetry.js';
+import { recordedPath, RequestMetrics, RequestSpans, routeOf } from './request-telemetry.js';
 import { BackgroundTasks, GracefulShutdown } from './startup-and-shutdown.js';
 
 /** Milliseconds that a shutdown waits for open connections, then for handlers, then for background tasks. */
@@ -107,7 +107,7 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
     await this.recorder.record({
       ...client,
       method: request.method,
-      path: request.path,
+      path: recordedPath(request),
       statusCode: response.statusCode,
       latencyMilliseconds: Math.round(context.elapsedMilliseconds),
       body: request.body,

@@ -14,6 +14,13 @@ export function routeOf(request: Request): string | undefined {
   return (request.route as { path?: string } | undefined)?.path;
 }
 
+/** Returns the path for the request log, without the identifier of a user, which must not get into the log's statistics. */
+export function recordedPath(request: Request): string {
+  const namesUser =
+    (request.params as Readonly<Record<string, unknown>> | undefined)?.['external_user_id'] !== undefined;
+  return namesUser ? (routeOf(request) ?? '').replaceAll(/:(\w+)/g, '{$1}') : request.path;
+}
+
 /** Returns the method or `_OTHER` (OpenTelemetry semantic conventions for HTTP). */
 function methodOf(request: Request): string {
   return METHODS.has(request.method) ? request.method : OTHER_METHOD;

@@ -12,7 +12,7 @@ import {
 import type { Surface } from '../config/index.js';
 import { OnSurface } from '../http/index.js';
 import { INVALID_FIELD, type ErrorKind } from '../errors/index.js';
-import { exampleMessages, hasFields, MESSAGES } from '../validation/index.js';
+import { exampleMessages, hasFields, MAX_EXTERNAL_USER_ID_LENGTH, MESSAGES } from '../validation/index.js';
 import type { Components, Part } from './components.js';
 import {
   ERROR_BODY,
@@ -66,6 +66,7 @@ const PATH_SCHEMAS = {
   uuid: { type: 'string', format: 'uuid' },
   integer: { type: 'integer', minimum: 1 },
   int64: { type: 'integer', format: 'int64', minimum: 1 },
+  externalUserId: { type: 'string', minLength: 1, maxLength: MAX_EXTERNAL_USER_ID_LENGTH },
 } as const;
 
 /** A placeholder for a UUID. @param component name of the parameter in the API document, such as `UserIdParameter` */

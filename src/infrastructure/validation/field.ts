@@ -8,8 +8,8 @@ import { isMissing } from './text.js';
 export interface FieldOptions {
   readonly description: string;
   readonly example?: unknown;
-  /** Where the field is sent: in a JSON body by default. `form`: unknown parameters of the form are ignored. */
-  readonly in?: 'query' | 'form';
+  /** Where the field is sent: in a JSON body by default. `path`: in the path, which the operation documents. `form`: unknown parameters of the form are ignored. */
+  readonly in?: 'query' | 'form' | 'path';
   /**
    * `false`: optional. `unless`: required when the field of that name is missing. `when` and `is`: required when the
    * field named by `when` has the value `is`.
@@ -53,8 +53,8 @@ export function isInForm(target: object, property: string): boolean {
   return Reflect.getMetadata(LOCATION, target, property) === 'form';
 }
 
-/** Fields of a query string or a form cannot be null. */
-const NULLABLE_IN = { body: { nullable: true }, form: {}, query: {} };
+/** Fields of a query string, a form or a path cannot be null. */
+const NULLABLE_IN = { body: { nullable: true }, form: {}, query: {}, path: {} };
 
 /**
  * One field of a request: documentation, normalization and validators in one decorator. The validators run in the

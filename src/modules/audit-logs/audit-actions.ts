@@ -31,6 +31,10 @@ export const AUDIT_ACTIONS = {
   'merchant.activate': { target: 'merchant', meaning: 'A merchant was made available to users.' },
   'merchant.hide': { target: 'merchant', meaning: 'A merchant was hidden from users.' },
   'merchant.export': { target: 'merchant', meaning: 'The list of merchants was exported.' },
+  'external_user.erase': {
+    target: 'external_user',
+    meaning: 'The erasure of a user of a client was requested. The entry does not name the user.',
+  },
   'request_log.export': { target: 'request_log', meaning: 'Entries of the request log were exported.' },
   'audit_log.export': { target: 'audit_log', meaning: 'Entries of the audit log were exported.' },
   'webhook.create': { target: 'webhook_endpoint', meaning: 'A webhook endpoint was created.' },
@@ -92,6 +96,7 @@ export const AUDIT_TARGET_TYPES = [...new Set(Object.values(AUDIT_ACTIONS).map((
 const TARGETS_OF_ENVIRONMENTS: ReadonlySet<string> = new Set<(typeof AUDIT_ACTIONS)[AuditAction]['target']>([
   'api_client',
   'device',
+  'external_user',
   'merchant',
   'request_log',
   'secret',

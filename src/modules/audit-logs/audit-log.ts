@@ -29,6 +29,9 @@ export const SYSTEM = {
   origin: { ip: '', userAgent: 'background job' },
 };
 
+/** Actor of entries about what a client requested with its credentials, which belong to no person. */
+export const API_CLIENT = { name: 'API client', email: 'API client' };
+
 export interface AuditRecord {
   readonly action: AuditAction;
   readonly actor: AuditActor;

@@ -1,6 +1,6 @@
 import { isTargetOfEnvironment, type AuditAction, type AuditOutcome } from './audit-actions.js';
 import type { AuditLogEntryResponse } from './audit-log-entry.entity.js';
-import { OPERATOR, SYSTEM } from './audit-log.js';
+import { API_CLIENT, OPERATOR, SYSTEM } from './audit-log.js';
 
 /** What an action does, in the past tense and in the infinitive, and to what. */
 type Phrase = readonly [past: string, infinitive: string, object?: (name: string | null) => string];
@@ -42,6 +42,7 @@ const PHRASES: Readonly<Record<AuditAction, Phrase>> = {
   'merchant.activate': ['activated', 'activate', the('merchant')],
   'merchant.hide': ['hid', 'hide', the('merchant')],
   'merchant.export': ['exported the list of merchants', 'export the list of merchants'],
+  'external_user.erase': ['requested to erase', 'erase', the('external user')],
   'request_log.export': ['exported the request log', 'export the request log'],
   'audit_log.export': ['exported the audit log', 'export the audit log'],
   'webhook.create': ['created', 'create', the('webhook endpoint')],
@@ -96,6 +97,7 @@ export function isOfEnvironment({ event, target }: AuditLogEntryResponse): boole
 
 export function subjectOf({ actor: { name, email } }: AuditLogEntryResponse): string {
   if (email === OPERATOR.email) return 'An operator of the platform';
+  if (email === API_CLIENT.email) return 'An API client of the organization';
   return email === SYSTEM.email ? 'The service' : name;
 }
 

@@ -7,7 +7,9 @@ export {
 } from './audit-actions.js';
 export { AUDIT_LOG_COLUMNS } from './audit-log-columns.js';
 export {
+  API_CLIENT,
   AuditLog,
+  OPERATOR,
   OperatorAudit,
   PLATFORM,
   SYSTEM,

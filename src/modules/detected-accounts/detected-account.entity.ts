@@ -1,4 +1,7 @@
-import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { DeleteAfter } from '../../infrastructure/database/index.js';
+import { DAY } from '../../infrastructure/time/index.js';
+import { DetectedAccountsConfiguration } from './detected-accounts.configuration.js';
 
 /** An account of a user with a merchant, found by the detection pipeline. */
 @Entity({ name: 'detected_account' })
@@ -19,6 +22,11 @@ export class DetectedAccount {
   @PrimaryColumn({ name: 'merchant_id', type: 'integer', primaryKeyConstraintName: 'detected_account_pkey' })
   merchantId!: number;
 
+  @Index('detected_account_detected_at_index')
+  @DeleteAfter((configuration) => {
+    const { retentionDays } = configuration.get(DetectedAccountsConfiguration);
+    return retentionDays && retentionDays * DAY;
+  })
   @Column({ name: 'detected_at', type: 'timestamptz', precision: 3 })
   detectedAt!: Date;
 }

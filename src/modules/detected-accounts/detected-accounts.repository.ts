@@ -1,12 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import { Transaction } from '../../infrastructure/database/index.js';
+import { HoldsUserData, type ErasedUser, type UserDataHolder } from '../../infrastructure/erasure/index.js';
 import type { DetectedAccount } from './detected-account.entity.js';
 
 type AccountKey = Pick<DetectedAccount, 'clientId' | 'externalUserId' | 'merchantId'>;
 
+const ACCOUNTS_PER_ERASURE = 1_000;
+
+@HoldsUserData('data')
 @Injectable()
-export class DetectedAccountsRepository {
+export class DetectedAccountsRepository implements UserDataHolder {
   constructor(private readonly transaction: Transaction) {}
+
+  eraseBatch({ clientId, externalUserId }: ErasedUser): Promise<number> {
+    return this.transaction.change(
+      `DELETE FROM detected_account WHERE client_id = $1 AND external_user_id = $2 AND merchant_id IN (
+         SELECT merchant_id FROM detected_account WHERE client_id = $1 AND external_user_id = $2 LIMIT $3)`,
+      [clientId, externalUserId, ACCOUNTS_PER_ERASURE],
+    );
+  }
 
   /** Returns the match keys that belong to a merchant. */
   async knownMatchKeys(matchKeys: readonly string[]): Promise<Set<string>> {

@@ -1,17 +1,30 @@
 import { Injectable } from '@nestjs/common';
 import { PartitionRotation, Transaction } from '../../infrastructure/database/index.js';
+import { HoldsUserData, type ErasedUser, type UserDataHolder } from '../../infrastructure/erasure/index.js';
 
 /** An expired token is kept for another week, so that operators can answer questions about it. */
 export const DAYS_KEPT_AFTER_EXPIRY = 7;
 const RETENTION = { days: DAYS_KEPT_AFTER_EXPIRY, expiryColumn: 'expires_at' };
 
+const TOKENS_PER_ERASURE = 1_000;
+
+/** Erased tokens are unknown from then on, also to requests that arrive at the same time. */
+@HoldsUserData('access')
 @Injectable()
-export class McpTokensRepository {
+export class McpTokensRepository implements UserDataHolder {
   constructor(
     private readonly transaction: Transaction,
     rotation: PartitionRotation,
   ) {
     rotation.add({ name: 'mcp_token', retention: RETENTION, lock: 'mcp-tokens.rotation' });
+  }
+
+  eraseBatch({ clientId, externalUserId }: ErasedUser): Promise<number> {
+    return this.transaction.change(
+      `DELETE FROM mcp_token WHERE token_hash = ANY (ARRAY(
+         SELECT token_hash FROM mcp_token WHERE client_id = $1 AND external_user_id = $2 LIMIT $3))`,
+      [clientId, externalUserId, TOKENS_PER_ERASURE],
+    );
   }
 
   /**

@@ -78,6 +78,15 @@ export class MerchantAccountsService {
     return toResponse({ ...account, state: 'disconnected', since }, merchants);
   }
 
+  /** Deletes accounts of the user, for whoever ends the sign-ins at the merchants. @returns them */
+  deleteOfUser(
+    clientId: string,
+    externalUserId: string,
+    limit: number,
+  ): Promise<Pick<MerchantAccount, 'sessionId'>[]> {
+    return this.repository.deleteOfUser(clientId, externalUserId, limit);
+  }
+
   /** @throws ApiError like `requestedClient()` */
   async list(
     requester: RequestingOrganization,

@@ -1,5 +1,6 @@
 export { MerchantGatewayConfiguration } from './merchant-gateway.configuration.js';
 export { MerchantGatewayModule } from './merchant-gateway.module.js';
+export { MerchantSignOutsRepository } from './merchant-sign-outs.repository.js';
 export {
   checkMerchantGateway,
   MerchantGatewayService,

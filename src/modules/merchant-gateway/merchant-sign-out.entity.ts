@@ -2,7 +2,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { DeleteAfter } from '../../infrastructure/database/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
 
-/** A sign-in that the gateway has to end, because the account was unlinked. Deleted when the gateway has confirmed it. */
+/** A sign-in that the gateway has to end, because the account was unlinked or its user erased. Deleted when the gateway has confirmed it. */
 @Entity({ name: 'merchant_sign_out' })
 export class MerchantSignOut {
   /** The session of the account. */

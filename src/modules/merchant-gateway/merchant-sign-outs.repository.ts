@@ -2,14 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { Transaction } from '../../infrastructure/database/index.js';
 import { MerchantSignOut } from './merchant-sign-out.entity.js';
 
+/** Sign-ins that the gateway has to end. `MerchantSignOutsJob` asks it. */
 @Injectable()
 export class MerchantSignOutsRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  async add(signInId: string, createdAt: Date): Promise<void> {
-    await this.transaction.manager.upsert(MerchantSignOut, { signInId, createdAt, askedAt: null }, [
-      'signInId',
-    ]);
+  /** @param askedAt when the gateway was last asked to sign the user in, if that may not have ended */
+  async add(
+    signIns: readonly { readonly signInId: string; readonly askedAt?: Date | null }[],
+    createdAt: Date,
+  ): Promise<void> {
+    const rows = signIns.map(({ signInId, askedAt = null }) => ({ signInId, createdAt, askedAt }));
+    if (rows.length > 0) await this.transaction.manager.upsert(MerchantSignOut, rows, ['signInId']);
   }
 
   /** Returns sign-ins that the gateway has not been asked to end since this time, the oldest first. */

@@ -31,7 +31,7 @@ export class UnlinkingService {
     attribution.externalUserId = externalUserId;
     const account = await this.accounts.disconnect({ clientId, externalUserId, merchantId });
     if (environment === 'production' && this.gateway.isConfigured && account.session_id !== null)
-      await this.signOuts.add(account.session_id, this.clock.now());
+      await this.signOuts.add([{ signInId: account.session_id }], this.clock.now());
     return account;
   }
 }

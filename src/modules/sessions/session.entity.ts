@@ -5,6 +5,7 @@ import type { SessionMetadata, SessionType } from '../webhooks/index.js';
 
 /** A session of one user in the client SDK, valid until `expiresAt`. Knowing the ID is enough to open it. */
 @Entity({ name: 'session' })
+@Index('session_owner_index', ['clientId', 'externalUserId'])
 export class Session {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'session_pkey' })
   id!: string;

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { prepared, Transaction } from '../../infrastructure/database/index.js';
+import { HoldsUserData, type ErasedUser, type UserDataHolder } from '../../infrastructure/erasure/index.js';
 import { SECOND } from '../../infrastructure/time/index.js';
 import type { SessionMetadata } from '../webhooks/index.js';
 import { Session } from './session.entity.js';
@@ -12,9 +13,20 @@ const WITH_IDS = prepared(
      FROM session WHERE id = ANY ($1)`,
 );
 
+const SESSIONS_PER_ERASURE = 1_000;
+
+@HoldsUserData('data')
 @Injectable()
-export class SessionsRepository {
+export class SessionsRepository implements UserDataHolder {
   constructor(private readonly transaction: Transaction) {}
+
+  eraseBatch({ clientId, externalUserId }: ErasedUser): Promise<number> {
+    return this.transaction.change(
+      `DELETE FROM session
+        WHERE id = ANY (ARRAY(SELECT id FROM session WHERE client_id = $1 AND external_user_id = $2 LIMIT $3))`,
+      [clientId, externalUserId, SESSIONS_PER_ERASURE],
+    );
+  }
 
   async add(session: Session): Promise<void> {
     await this.transaction.manager.insert(Session, session);

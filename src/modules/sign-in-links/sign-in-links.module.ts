@@ -8,6 +8,7 @@ import { MerchantsModule } from '../merchants/index.js';
 import { OrganizationsModule } from '../organizations/index.js';
 import { SessionsModule } from '../sessions/index.js';
 import { WebhooksModule } from '../webhooks/index.js';
+import { ErasedLinks } from './erased-links.js';
 import { LinksOfRevokedTokens } from './links-of-revoked-tokens.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
 import { SignInLink } from './sign-in-link.entity.js';
@@ -34,6 +35,7 @@ import { SignInService } from './sign-in.service.js';
   providers: [
     SignInLinksService,
     LinksOfRevokedTokens,
+    ErasedLinks,
     SignInService,
     EndedLinksJob,
     SignInLinksRepository,

@@ -32,6 +32,22 @@ export class SignInLinksRepository {
     await this.transaction.manager.insert(SignInLink, link);
   }
 
+  /** Deletes links of the user. @returns them, with the sign-ins that may be running at the merchants */
+  async deleteOfOwner(
+    { clientId, externalUserId }: LinkOwner,
+    limit: number,
+  ): Promise<Pick<SignInLink, 'signInId' | 'signInAskedAt'>[]> {
+    const [deleted] = await this.transaction.manager.query<
+      [Pick<SignInLink, 'signInId' | 'signInAskedAt'>[], number]
+    >(
+      `DELETE FROM sign_in_link WHERE id = ANY (ARRAY(
+         SELECT id FROM sign_in_link WHERE client_id = $1 AND external_user_id = $2 ORDER BY id LIMIT $3 FOR UPDATE))
+        RETURNING sign_in_id AS "signInId", sign_in_asked_at AS "signInAskedAt"`,
+      [clientId, externalUserId, limit],
+    );
+    return deleted;
+  }
+
   async ofOwner({ clientId, externalUserId }: LinkOwner, id: string): Promise<SignInLink | null> {
     return this.transaction.manager.findOneBy(SignInLink, { id, clientId, externalUserId });
   }

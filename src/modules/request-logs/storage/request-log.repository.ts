@@ -1,14 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import {
+  DailyPartitions,
   DatabaseConfiguration,
+  JobLock,
   PartitionRotation,
   prepared,
   ReadPools,
   Transaction,
   type ReadPool,
 } from '../../../infrastructure/database/index.js';
+import {
+  HoldsUserData,
+  type ErasedUser,
+  type UserDataHolder,
+} from '../../../infrastructure/erasure/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
-import { Clock, SECOND, type Period } from '../../../infrastructure/time/index.js';
+import { Clock, DAY, SECOND, type Period } from '../../../infrastructure/time/index.js';
 import { ENTRY_QUERY_TIMEOUT_MESSAGE } from '../request-log-errors.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import type {
@@ -121,9 +128,12 @@ const APPEND = prepared(
 /** The lock under which the partitions of the log change. */
 export const REQUEST_LOG_ROTATION = 'request-logs.rotation';
 
+const ENTRIES_PER_ERASURE = 1_000;
+
 /** The request log, which is partitioned by day in UTC. */
+@HoldsUserData('records')
 @Injectable()
-export class RequestLogRepository {
+export class RequestLogRepository implements UserDataHolder {
   private readonly recoveryReads: ReadPool;
 
   constructor(
@@ -132,6 +142,8 @@ export class RequestLogRepository {
     { retentionDays, columnarAfterDays }: RequestLogsConfiguration,
     pools: ReadPools,
     private readonly reads: LogReads,
+    private readonly partitions: DailyPartitions,
+    private readonly lock: JobLock,
     private readonly database: DatabaseConfiguration,
     private readonly clock: Clock,
   ) {
@@ -155,6 +167,46 @@ export class RequestLogRepository {
       ...PHASE_COLUMNS.map(([, , property]) => entries.map(({ attempt }) => attempt?.phases[property])),
       entries.map(({ attempt }) => attempt?.responseBody),
     ]);
+  }
+
+  /** Stores days with entries of the user in rows, if they are stored in columns, which cannot be changed. */
+  async prepare({ clientId, environment, externalUserId }: ErasedUser): Promise<void> {
+    const days = await this.partitions.daysStoredIn('columnar', 'request_log');
+    if (days.length === 0) return;
+    await this.lock.runExclusively(REQUEST_LOG_ROTATION, async () => {
+      for (const day of days) {
+        const entries = await this.transaction.manager.query<object[]>(
+          `SELECT FROM request_log WHERE client_id = $1 AND environment = $2 AND external_user_id = $3
+              AND created_at >= $4 AND created_at < $5 LIMIT 1`,
+          [clientId, environment, externalUserId, day, new Date(day.getTime() + DAY)],
+        );
+        if (entries.length > 0) await this.partitions.decompress('request_log', day);
+      }
+    });
+  }
+
+  /**
+   * Gives the user's entries the pseudonym, so that counts stay right. Removes what webhook receivers responded, because it may
+   * repeat the identifier.
+   */
+  async eraseBatch({ clientId, environment, externalUserId, pseudonym }: ErasedUser): Promise<number> {
+    const user = [clientId, environment, externalUserId];
+    const [batch] = await this.transaction.manager.query<[{ first: Date | null; last: Date | null }]>(
+      `SELECT min(created_at) AS first, max(created_at) AS last
+         FROM (SELECT created_at FROM request_log
+                WHERE client_id = $1 AND environment = $2 AND external_user_id = $3 ORDER BY created_at LIMIT $4) batch`,
+      [...user, ENTRIES_PER_ERASURE],
+    );
+    if (!batch.first) return 0;
+    // Known bounds are found in the index, whatever PostgreSQL knows about the table. A statement for one day leaves out the other
+    // partitions, which may be stored in columns.
+    const endOfDay = new Date((Math.floor(batch.first.getTime() / DAY) + 1) * DAY - 1);
+    const last = batch.last && batch.last < endOfDay ? batch.last : endOfDay;
+    return this.transaction.change(
+      `UPDATE request_log SET external_user_id = $4, response_body = NULL
+        WHERE client_id = $1 AND environment = $2 AND external_user_id = $3 AND created_at BETWEEN $5 AND $6`,
+      [...user, pseudonym, batch.first, last],
+    );
   }
 
   /**

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { HttpAdapterHost } from '@nestjs/core';
 import { ServiceConfiguration } from '../../../infrastructure/config/index.js';
 import type { ReadPools } from '../../../infrastructure/database/index.js';
+import type { ErasedUsers } from '../../../infrastructure/erasure/index.js';
 import { Metrics } from '../../../infrastructure/metrics/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
@@ -20,13 +21,15 @@ describe('RequestLogWriter', () => {
     const pools = { wrote: () => undefined } as unknown as ReadPools;
     const database = { append: () => new Promise<void>(() => undefined) } as unknown as RequestLogRepository;
     const service = Object.assign(new ServiceConfiguration(), { dataDirectory });
-    const files = new SavedEntries(service, database, new HttpAdapterHost());
+    const erased = { pseudonymize: async (entries) => entries } as ErasedUsers;
+    const files = new SavedEntries(service, database, erased, new Clock(), new HttpAdapterHost());
     const writer = new RequestLogWriter(
       database,
       new RequestLogsConfiguration(),
       new Metrics(),
       files,
       pools,
+      erased,
       new Clock(),
     );
     const client = { clientId: '00000000-0000-4000-8000-000000000001', environment: 'production' } as const;

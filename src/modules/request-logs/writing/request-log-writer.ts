@@ -8,6 +8,7 @@ import {
   ReadPools,
   RowDropped,
 } from '../../../infrastructure/database/index.js';
+import { ErasedUsers } from '../../../infrastructure/erasure/index.js';
 import { RequestRecorder, type CompletedRequest } from '../../../infrastructure/http/index.js';
 import {
   CounterMetric,
@@ -84,6 +85,7 @@ export class RequestLogWriter extends RequestRecorder implements BeforeApplicati
     metrics: Metrics,
     private readonly files: SavedEntries,
     pools: ReadPools,
+    erased: ErasedUsers,
     private readonly clock: Clock,
   ) {
     super();
@@ -95,7 +97,7 @@ export class RequestLogWriter extends RequestRecorder implements BeforeApplicati
     metrics.gauge(LIMIT, () => [{ labels: {}, value: configuration.bufferedEntries }]);
     this.entries = new BatchedStatement({
       execute: async (entries) => {
-        await repository.append(entries);
+        await repository.append(await erased.pseudonymize(entries));
         pools.wrote(new Set(entries.map(({ clientId }) => clientId)));
         written.inc({}, entries.length);
         this.noteRecovery();

@@ -1,8 +1,10 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HttpAdapterHost } from '@nestjs/core';
 import { ServiceConfiguration } from '../../../infrastructure/config/index.js';
+import type { ErasedUsers } from '../../../infrastructure/erasure/index.js';
+import { Clock } from '../../../infrastructure/time/index.js';
 import type { NewRequestLogEntry } from '../storage/request-log-entry.js';
 import type { RequestLogRepository } from '../storage/request-log.repository.js';
 import { SavedEntries } from './saved-entries.js';
@@ -30,7 +32,9 @@ let saved: SavedEntries;
 beforeEach(() => {
   dataDirectory = mkdtempSync(join(tmpdir(), 'saved-entries-'));
   const service = Object.assign(new ServiceConfiguration(), { dataDirectory });
-  saved = new SavedEntries(service, undefined as unknown as RequestLogRepository, new HttpAdapterHost());
+  const database = undefined as unknown as RequestLogRepository;
+  const erased = undefined as unknown as ErasedUsers;
+  saved = new SavedEntries(service, database, erased, new Clock(), new HttpAdapterHost());
 });
 afterEach(() => rmSync(dataDirectory, { recursive: true }));
 
@@ -62,5 +66,34 @@ describe('SavedEntries', () => {
     await saved.setAside(id);
     expect(await saved.ids()).toEqual([]);
     expect(readdirSync(join(dataDirectory, 'request-log'))).toHaveLength(2);
+  });
+
+  it('replaces the identifier of an erased user, whichever state the file is in', async () => {
+    const folder = join(dataDirectory, 'request-log');
+    const { clientId, environment, externalUserId } = entry('/a') as {
+      externalUserId: string;
+    } & NewRequestLogEntry;
+    const others = [
+      { ...entry('/b'), externalUserId: 'first line' },
+      { ...entry('/c'), clientId: '00000000-0000-4000-8000-000000000002' },
+    ];
+    await saved.save([entry('/a'), ...others]);
+    await saved.setAside((await saved.ids())[0] ?? '');
+    await saved.save([...others, entry('/d')]);
+    for (const name of ['killed', 'writing'])
+      writeFileSync(join(folder, `${name}.ndjson.draft`), `${JSON.stringify(entry('/e'))}\n`);
+    utimesSync(join(folder, 'killed.ndjson.draft'), 0, 0);
+
+    const user = { clientId, environment, externalUserId, pseudonym: 'erased_$&' };
+    expect(await saved.eraseBatch(user)).toBe(3);
+    expect(await saved.eraseBatch(user)).toBe(0);
+
+    const [id = ''] = await saved.ids();
+    expect(await saved.read(id)).toEqual([...others, { ...entry('/d'), externalUserId: 'erased_$&' }]);
+    const files = readdirSync(folder).filter((name) => !name.startsWith('writing'));
+    expect(files).toHaveLength(2);
+    const content = files.map((name) => readFileSync(join(folder, name), 'utf8')).join('');
+    expect(content.match(/erased_/g)).toHaveLength(2);
+    expect(content.match(/second line/g)).toHaveLength(2);
   });
 });

@@ -11,7 +11,13 @@ import {
   isTransient,
   Transactional,
 } from '../../../infrastructure/database/index.js';
-import { SECOND } from '../../../infrastructure/time/index.js';
+import {
+  ErasedUsers,
+  HoldsUserData,
+  type ErasedUser,
+  type UserDataHolder,
+} from '../../../infrastructure/erasure/index.js';
+import { Clock, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
 import type { NewRequestLogEntry } from '../storage/request-log-entry.js';
 import { RequestLogRepository } from '../storage/request-log.repository.js';
 
@@ -20,6 +26,8 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const EXTENSION = '.ndjson';
 const DRAFT = '.draft';
 const REFUSED = '.refused';
+/** Milliseconds after which a file that is not complete was left by a process that was killed. */
+const DRAFT_TIME = MINUTE / 2;
 
 const RETRY_DELAY = 5 * SECOND;
 /** Maximum milliseconds that a shutdown waits for a statement. Its transaction is then rolled back, or another process finds it. */
@@ -32,10 +40,12 @@ const RETRIED = [isDatabaseUnavailable, isMissingPartition, isTransient];
  * Keeps entries in `DATA_DIR/request-log` that a process could not write before it ended, and writes them after the next start.
  * Each file has an entry per line, and its name is the ID by which the database recognizes that the file has been written.
  * Several processes may share the files: the database decides which of them writes a file. Commands of operators leave the
- * files alone.
+ * files alone. The identifiers of erased users are replaced in the files of the process that erases, and in all others when they
+ * are written.
  */
+@HoldsUserData('records')
 @Injectable()
-export class SavedEntries implements OnApplicationBootstrap, OnModuleDestroy {
+export class SavedEntries implements OnApplicationBootstrap, OnModuleDestroy, UserDataHolder {
   private readonly logger = new Logger('RequestLogs');
   private readonly folder: string;
   private readonly stopped = new AbortController();
@@ -44,6 +54,8 @@ export class SavedEntries implements OnApplicationBootstrap, OnModuleDestroy {
   constructor(
     { dataDirectory }: ServiceConfiguration,
     private readonly requestLog: RequestLogRepository,
+    private readonly erased: ErasedUsers,
+    private readonly clock: Clock,
     private readonly adapterHost: HttpAdapterHost,
   ) {
     this.folder = resolve(dataDirectory, 'request-log');
@@ -73,7 +85,7 @@ export class SavedEntries implements OnApplicationBootstrap, OnModuleDestroy {
       if (room < 0) break;
       lines.push(line);
     }
-    if (lines.length > 0) await this.writeDraft(lines.toReversed().join(''));
+    if (lines.length > 0) await writeWhole(this.pathOf(randomUUID()), lines.toReversed().join(''));
     return entries.length - lines.length;
   }
 
@@ -104,6 +116,31 @@ export class SavedEntries implements OnApplicationBootstrap, OnModuleDestroy {
     const path = `${this.pathOf(id)}${REFUSED}`;
     await rename(this.pathOf(id), path).catch(ignoreMissing);
     return path;
+  }
+
+  /** Rewrites the files that name the user, including those that were set aside, and removes those that were never completed. */
+  async eraseBatch({ clientId, externalUserId, pseudonym }: ErasedUser): Promise<number> {
+    const member = (value: string): string => JSON.stringify({ externalUserId: value }).slice(1, -1);
+    const [identifier, client] = [member(externalUserId), JSON.stringify({ clientId }).slice(1, -1)];
+    let erased = 0;
+    for (const name of await this.names()) {
+      const path = join(this.folder, name);
+      const lines = (await readFile(path, 'utf8').catch(ignoreMissing))?.split('\n') ?? [];
+      const isOfUser = (line: string): boolean => line.includes(client) && line.includes(identifier);
+      const found = lines.filter(isOfUser).length;
+      if (found === 0) continue;
+      if (name.endsWith(DRAFT)) {
+        // Another process may be writing it.
+        const { mtimeMs = Infinity } = (await stat(path).catch(ignoreMissing)) ?? {};
+        if (mtimeMs > this.clock.milliseconds() - DRAFT_TIME) continue;
+        await rm(path, { force: true });
+      } else {
+        const anonymous = (line: string): string => line.replaceAll(identifier, () => member(pseudonym));
+        await writeWhole(path, lines.map((line) => (isOfUser(line) ? anonymous(line) : line)).join('\n'));
+      }
+      erased += found;
+    }
+    return erased;
   }
 
   private async writeAll(): Promise<void> {
@@ -144,27 +181,14 @@ export class SavedEntries implements OnApplicationBootstrap, OnModuleDestroy {
     if (!(await this.requestLog.claimFile(id))) return false;
     for (let first = 0; first < entries.length; first += ENTRIES_PER_STATEMENT) {
       this.stopped.signal.throwIfAborted();
-      await this.requestLog.append(entries.slice(first, first + ENTRIES_PER_STATEMENT));
+      const page = entries.slice(first, first + ENTRIES_PER_STATEMENT);
+      await this.requestLog.append(await this.erased.pseudonymize(page));
     }
     return true;
   }
 
   private pathOf(id: string): string {
     return join(this.folder, `${id}${EXTENSION}`);
-  }
-
-  /** Gives the file its name only when it is complete, because other processes may look for files at any time. */
-  private async writeDraft(content: string): Promise<void> {
-    const path = this.pathOf(randomUUID());
-    const draft = `${path}${DRAFT}`;
-    const file = await open(draft, 'wx', 0o600);
-    try {
-      await file.writeFile(content);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(draft, path);
   }
 
   private async usedBytes(): Promise<number> {
@@ -177,6 +201,19 @@ export class SavedEntries implements OnApplicationBootstrap, OnModuleDestroy {
   private async names(): Promise<string[]> {
     return (await readdir(this.folder).catch(ignoreMissing)) ?? [];
   }
+}
+
+/** Gives the file its name only when it is complete, because other processes may look for files at any time. */
+async function writeWhole(path: string, content: string): Promise<void> {
+  const draft = `${path}.${randomUUID()}${DRAFT}`;
+  const file = await open(draft, 'wx', 0o600);
+  try {
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(draft, path);
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): undefined {

@@ -1,5 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { PartitionRotation, Transaction } from '../../../infrastructure/database/index.js';
+import {
+  HoldsUserData,
+  type ErasedUser,
+  type UserDataHolder,
+} from '../../../infrastructure/erasure/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 import { RequestLogsConfiguration, type EventBodies } from '../../request-logs/index.js';
@@ -20,9 +25,17 @@ export type StoredEvent = Pick<NewEvent, 'id' | 'createdAt'>;
 /** Small enough that no other statement waits long for a lock. */
 const KEYS_PER_STATEMENT = 1_000;
 
-/** Published events, which never change. */
+const EVENTS_PER_ERASURE = 500;
+
+/** SQL for the body of an event whose user was erased. Such an event is never sent again. */
+const ERASED_BODY = `'{"erased":true}'::bytea`;
+/** SQL for whether the user of an `event` was not erased. */
+export const HAS_BODY = `event.body <> ${ERASED_BODY}`;
+
+/** Published events, which never change unless their user is erased. */
+@HoldsUserData('records')
 @Injectable()
-export class WebhookEventsRepository implements EventBodies {
+export class WebhookEventsRepository implements EventBodies, UserDataHolder {
   constructor(
     private readonly transaction: Transaction,
     rotation: PartitionRotation,
@@ -72,6 +85,43 @@ export class WebhookEventsRepository implements EventBodies {
       [id, clientId],
     );
     return event?.body;
+  }
+
+  /**
+   * Empties events of the user, and deletes their idempotency keys and deliveries. A lane is locked before its deliveries, as
+   * everywhere. An attempt in progress ends, but is not settled and not logged.
+   */
+  async eraseBatch({ clientId, externalUserId, pseudonym }: ErasedUser): Promise<number> {
+    const [{ erased }] = await this.transaction.manager.query<[{ erased: number }]>(
+      `WITH event AS MATERIALIZED (
+              SELECT id, created_at FROM webhook_event WHERE client_id = $1 AND external_user_id = $2 LIMIT $4),
+            erased AS (
+              UPDATE webhook_event SET external_user_id = $3, body = ${ERASED_BODY}
+               WHERE id = ANY (ARRAY(SELECT id FROM event)) AND created_at = ANY (ARRAY(SELECT created_at FROM event))
+              RETURNING 1),
+            key AS (
+              DELETE FROM webhook_event_key
+               WHERE client_id = $1 AND created_at = ANY (ARRAY(SELECT created_at FROM event))
+                 AND event_id = ANY (ARRAY(SELECT id FROM event))),
+            waiting AS MATERIALIZED (
+              SELECT id, endpoint_id FROM webhook_delivery
+               WHERE endpoint_id = ANY (ARRAY(SELECT id FROM webhook_endpoint WHERE client_id = $1))
+                 AND event_id IN (SELECT id FROM event)),
+            lane AS MATERIALIZED (
+              SELECT endpoint_id FROM webhook_lane
+               WHERE endpoint_id IN (SELECT endpoint_id FROM waiting) ORDER BY endpoint_id FOR UPDATE),
+            deleted AS (
+              DELETE FROM webhook_delivery
+               WHERE id IN (SELECT id FROM waiting) AND (SELECT count(*) FROM lane) >= 0
+              RETURNING endpoint_id, claim_id),
+            freed AS (
+              UPDATE webhook_lane SET in_flight = in_flight - attempts
+                FROM (SELECT endpoint_id, count(claim_id)::integer AS attempts FROM deleted GROUP BY 1) ended
+               WHERE webhook_lane.endpoint_id = ended.endpoint_id)
+       SELECT count(*)::integer AS erased FROM erased`,
+      [clientId, externalUserId, pseudonym, EVENTS_PER_ERASURE],
+    );
+    return erased;
   }
 
   private async deleteDependents(oldestKept: Date): Promise<void> {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { prepared, presentProcesses, Transaction } from '../../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import type { WebhookTarget } from '../endpoints/webhook-endpoints.repository.js';
-import type { StoredEvent } from '../events/webhook-events.repository.js';
+import { HAS_BODY, type StoredEvent } from '../events/webhook-events.repository.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
 import type { ClaimedDelivery, DeliveredEvent } from './delivery.js';
 import { WIDTH_RULE } from './endpoint-width.js';
@@ -74,7 +74,8 @@ export class DeliveryQueueRepository {
 
   /**
    * Adds a delivery for each of the events within the open transaction, except for events that are no longer stored,
-   * events that the queue already has for this endpoint, events that the endpoint is not subscribed to, and tests. A
+   * events whose user was erased, events that the queue already has for this endpoint, events that the endpoint is not
+   * subscribed to, and tests. A
    * disabled endpoint gets none.
    *
    * @param options.includeTests also adds events that were sent to test an endpoint
@@ -90,7 +91,7 @@ export class DeliveryQueueRepository {
               INSERT INTO webhook_delivery (endpoint_id, event_id, event_created_at, url, attempts_allowed, due_at)
               SELECT endpoint.id, event.id, event.created_at, url, $2, now()
                 FROM webhook_endpoint endpoint CROSS JOIN webhook_event event
-               WHERE endpoint.id = $1 AND event.id = ANY ($3)
+               WHERE endpoint.id = $1 AND event.id = ANY ($3) AND ${HAS_BODY}
                  AND CASE WHEN is_test THEN $4 AND endpoint.disabled_at IS NULL ELSE ${IS_SUBSCRIBED} END
                  AND NOT EXISTS (SELECT FROM webhook_delivery waiting WHERE endpoint_id = $1 AND event_id = event.id)
               RETURNING endpoint_id)

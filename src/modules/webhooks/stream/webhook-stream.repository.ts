@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { presentProcesses, Transaction, Transactional } from '../../../infrastructure/database/index.js';
+import { HAS_BODY } from '../events/webhook-events.repository.js';
 import { secretVersionsOf } from '../queue/sql/lane.js';
 import type { SignableEvent } from '../signing/event-signer.js';
 
@@ -30,7 +31,7 @@ export class WebhookStreamRepository {
       `SELECT id, event AS name, session_id AS "sessionId", body, position,
               ${secretVersionsOf('event.client_id')} AS "secretVersions"
          FROM webhook_event event
-        WHERE client_id = $1 AND ${IS_STREAMED} AND position > $2 AND position <= $3
+        WHERE client_id = $1 AND ${IS_STREAMED} AND position > $2 AND position <= $3 AND ${HAS_BODY}
         ORDER BY position
         LIMIT $4`,
       [clientId, after, last, limit],

@@ -1,0 +1,52 @@
+import { DiscoveryService } from '@nestjs/core';
+import type { PlatformEnvironment } from '../config/index.js';
+import type { UserKey } from './user-pseudonyms.js';
+
+/** A user whose data are being erased. */
+export interface ErasedUser extends UserKey {
+  readonly environment: PlatformEnvironment;
+  /** Replaces the identifier where a row has to stay. */
+  readonly pseudonym: string;
+}
+
+/** A provider that erases what its module stores about a user. Annotate it with `@HoldsUserData`. */
+export interface UserDataHolder {
+  /** Makes the data erasable. Called before the first batch, outside of a transaction. */
+  prepare?(user: ErasedUser): Promise<void>;
+
+  /**
+   * Erases a part of the data that is small enough that no other statement waits long for a lock. Joins the open transaction, and
+   * is repeated if that is rolled back.
+   *
+   * @returns how many rows or lines were erased or changed; 0 if nothing was left
+   */
+  eraseBatch(user: ErasedUser): Promise<number>;
+}
+
+/**
+ * The order of erasing. `access`: everything with which others act for the user, which ends before the request is answered.
+ * `data`: everything else. `records`: what other parts write while they end, so it comes last.
+ */
+const STAGES = ['access', 'data', 'records'] as const;
+type Stage = (typeof STAGES)[number];
+
+const HOLDS_USER_DATA = DiscoveryService.createDecorator<Stage>();
+
+/** Has the annotated provider erase its data when a user is erased. It must implement `UserDataHolder`. */
+export function HoldsUserData(
+  stage: Stage,
+): <Holder extends UserDataHolder>(target: new (...values: never[]) => Holder) => void {
+  return HOLDS_USER_DATA(stage) as ClassDecorator;
+}
+
+/** Returns all holders of user data, in the order in which they have to erase. @param only the only stage; by default, all */
+export function userDataHolders(discovery: DiscoveryService, only?: Stage): UserDataHolder[] {
+  const providers = discovery.getProviders({ metadataKey: HOLDS_USER_DATA.KEY });
+  return STAGES.filter((stage) => only === undefined || stage === only).flatMap((stage) => [
+    ...new Set(
+      providers
+        .filter((provider) => discovery.getMetadataByDecorator(HOLDS_USER_DATA, provider) === stage)
+        .map(({ instance }) => instance as UserDataHolder),
+    ),
+  ]);
+}

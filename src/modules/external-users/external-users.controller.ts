@@ -1,0 +1,33 @@
+import { Controller, Delete, Get, Param } from '@nestjs/common';
+import { CurrentClient, type AuthenticatedClient } from '../../infrastructure/auth/index.js';
+import { Origin, type RequestOrigin } from '../../infrastructure/http/index.js';
+import { Topic } from '../../infrastructure/openapi/index.js';
+import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
+import { ERASE_EXTERNAL_USER, GET_ERASURE } from './external-users.docs.js';
+import { ExternalUserPath, type UserErasureResponse } from './user-erasures.dto.js';
+import { UserErasuresService } from './user-erasures.service.js';
+
+@Topic('External users', 'Your users, as you name them, and everything that is stored about them.')
+@Controller('external-users/:external_user_id')
+export class ExternalUsersController {
+  constructor(private readonly erasures: UserErasuresService) {}
+
+  @Delete()
+  @PlatformOperation(ERASE_EXTERNAL_USER)
+  erase(
+    @CurrentClient() client: AuthenticatedClient,
+    @Param() { external_user_id }: ExternalUserPath,
+    @Origin() origin: RequestOrigin,
+  ): Promise<UserErasureResponse> {
+    return this.erasures.requestByClient(client, external_user_id, origin);
+  }
+
+  @Get('erasure')
+  @PlatformOperation(GET_ERASURE)
+  get(
+    @CurrentClient() client: AuthenticatedClient,
+    @Param() { external_user_id }: ExternalUserPath,
+  ): Promise<UserErasureResponse> {
+    return this.erasures.get(client, external_user_id);
+  }
+}

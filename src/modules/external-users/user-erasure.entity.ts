@@ -1,0 +1,42 @@
+import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { DeleteAfter } from '../../infrastructure/database/index.js';
+import { DAY } from '../../infrastructure/time/index.js';
+
+/** The last erasure of a user, and its progress. Names the user only by a keyed hash, apart from what the job needs to run. */
+@Entity({ name: 'user_erasure' })
+@Unique('user_erasure_user_key', ['clientId', 'pseudonym'])
+@Index('user_erasure_due_index', ['dueAt'], { where: 'finished_at IS NULL' })
+export class UserErasure {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'user_erasure_pkey' })
+  id!: string;
+
+  @ForeignKey('api_client', { name: 'user_erasure_client_fkey' })
+  @Column({ name: 'client_id', type: 'uuid' })
+  clientId!: string;
+
+  /** Replaces the identifier where a row has to stay. */
+  @Column({ type: 'varchar', length: 64 })
+  pseudonym!: string;
+
+  /** The identifier, encrypted; null as soon as the erasure is finished. */
+  @Column({ name: 'external_user_id_sealed', type: 'bytea', nullable: true })
+  externalUserIdSealed!: Buffer | null;
+
+  /** When the erasure was last requested. */
+  @Column({ name: 'requested_at', type: 'timestamptz', precision: 3 })
+  requestedAt!: Date;
+
+  /** When a process may continue. A process that works on the erasure moves the time ahead with each batch. */
+  @Column({ name: 'due_at', type: 'timestamptz', precision: 3 })
+  dueAt!: Date;
+
+  /** How many rows were erased or changed so far. */
+  @Column({ type: 'bigint', default: 0 })
+  erased!: string;
+
+  /** A finished erasure is kept, so that entries that were waiting to be written can still be recognized. */
+  @Index('user_erasure_finished_at_index')
+  @DeleteAfter(365 * DAY)
+  @Column({ name: 'finished_at', type: 'timestamptz', precision: 3, nullable: true })
+  finishedAt!: Date | null;
+}

@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
+import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
+import { Sealer } from '../../infrastructure/crypto/index.js';
+import { DailyPartitions, KeyedQueue, Transactional } from '../../infrastructure/database/index.js';
+import {
+  userDataHolders,
+  UserPseudonyms,
+  type ErasedUser,
+  type UserDataHolder,
+} from '../../infrastructure/erasure/index.js';
+import { ErrorKind } from '../../infrastructure/errors/index.js';
+import type { RequestOrigin } from '../../infrastructure/http/index.js';
+import { Clock, MINUTE, SECOND } from '../../infrastructure/time/index.js';
+import { API_CLIENT, AuditLog, OPERATOR, type AuditActor } from '../audit-logs/index.js';
+import { toErasureResponse, type UserErasureResponse } from './user-erasures.dto.js';
+import { UserErasuresRepository, type ClaimedErasure } from './user-erasures.repository.js';
+
+export const ERASURE_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
+  label: 'ErasureNotFound',
+  when: 'No erasure of the user was requested, or it was finished more than a year ago.',
+  message: 'There is no erasure of a user with this ID.',
+});
+
+/**
+ * Milliseconds after the request until what was in progress at that time has ended: attempts to deliver webhooks, and entries of the
+ * request log that wait for the database. Then, everything is searched again.
+ */
+const SETTLING_TIME = MINUTE;
+/** Milliseconds without progress after which another process continues. A batch takes far less. */
+const LEASE = 30 * SECOND;
+/** What ends before the request is answered. Nobody has more tokens than that, except by mistake. */
+const BATCHES_BEFORE_RESPONSE = 20;
+
+type ErasingClient = Pick<AuthenticatedClient, 'clientId' | 'organizationId' | 'environment'>;
+
+/** Erases users: everything that any module stores about them, batch by batch. Repeating any part of the work is harmless. */
+@Injectable()
+export class UserErasuresService {
+  /** By organization, because the audit log appends the entries of an organization one after another. */
+  private readonly requests = new KeyedQueue(1);
+
+  constructor(
+    private readonly repository: UserErasuresRepository,
+    private readonly discovery: DiscoveryService,
+    private readonly pseudonyms: UserPseudonyms,
+    private readonly partitions: DailyPartitions,
+    private readonly auditLog: AuditLog,
+    private readonly sealer: Sealer,
+    private readonly clock: Clock,
+  ) {}
+
+  requestByClient(
+    client: ErasingClient,
+    externalUserId: string,
+    origin: RequestOrigin,
+  ): Promise<UserErasureResponse> {
+    return this.request(client, externalUserId, { ...API_CLIENT, origin });
+  }
+
+  requestByOperator(client: ErasingClient, externalUserId: string): Promise<UserErasureResponse> {
+    return this.request(client, externalUserId, OPERATOR);
+  }
+
+  /** @throws ApiError ERASURE_NOT_FOUND */
+  async get(client: Pick<ErasingClient, 'clientId'>, externalUserId: string): Promise<UserErasureResponse> {
+    const erasure = await this.find(client, externalUserId);
+    if (!erasure) throw ERASURE_NOT_FOUND.error();
+    return erasure;
+  }
+
+  /** Returns the last erasure of a user of the client. */
+  async find(
+    { clientId }: Pick<ErasingClient, 'clientId'>,
+    externalUserId: string,
+  ): Promise<UserErasureResponse | undefined> {
+    const pseudonym = this.pseudonyms.of({ clientId, externalUserId });
+    const erasure = await this.repository.find({ clientId, pseudonym });
+    return erasure ? toErasureResponse(erasure) : undefined;
+  }
+
+  /** Stores the erasure, which `UserErasuresJob` runs, and ends everything with which others act for the user. */
+  private async request(
+    client: ErasingClient,
+    externalUserId: string,
+    actor: Omit<AuditActor, 'organizationId'>,
+  ): Promise<UserErasureResponse> {
+    const { clientId, environment, organizationId } = client;
+    const pseudonym = this.pseudonyms.of({ clientId, externalUserId });
+    const user = { clientId, environment, externalUserId, pseudonym };
+    const id = await this.requests.run(organizationId, () => this.store(user, { ...actor, organizationId }));
+    for (const holder of userDataHolders(this.discovery, 'access')) {
+      let batches = 0;
+      while ((await this.eraseBatch(id, user, holder)) > 0 && (batches += 1) < BATCHES_BEFORE_RESPONSE);
+    }
+    return this.get(client, externalUserId);
+  }
+
+  @Transactional()
+  protected async store(
+    { clientId, environment, externalUserId, pseudonym }: ErasedUser,
+    actor: AuditActor,
+  ): Promise<string> {
+    const id = await this.repository.add({
+      id: randomUUID(),
+      clientId,
+      pseudonym,
+      externalUserIdSealed: this.sealer.seal(externalUserId, ownerOfIdentifier(clientId, pseudonym)),
+      requestedAt: this.clock.now(),
+    });
+    // The entry must not name the user.
+    await this.auditLog.record({ action: 'external_user.erase', actor, target: { environment } });
+    return id;
+  }
+
+  /**
+   * Works on the next erasure that is due, until it is finished, has to wait for what is in progress, or the process stops. Another
+   * process continues if this one is killed.
+   *
+   * @returns whether there was one
+   */
+  async runNext(stopped: AbortSignal): Promise<boolean> {
+    const now = this.clock.now();
+    const erasure = await this.repository.claim(now, this.endOfLease());
+    if (!erasure) return false;
+    const user = this.userOf(erasure);
+    for (const holder of userDataHolders(this.discovery)) {
+      if (!stopped.aborted) await holder.prepare?.(user);
+      while (!stopped.aborted && (await this.eraseBatch(erasure.id, user, holder, true)) > 0);
+    }
+    if (stopped.aborted) await this.repository.postpone(erasure.id, now);
+    else await this.finish(erasure, now);
+    return true;
+  }
+
+  /** @param startedAt when the search for the user's data started that found the rest of them */
+  private async finish(erasure: ClaimedErasure, startedAt: Date): Promise<void> {
+    const settledAt = new Date(erasure.requestedAt.getTime() + SETTLING_TIME);
+    if (startedAt < settledAt) return this.repository.postpone(erasure.id, settledAt);
+    if (await this.partitions.isMovingRows())
+      return this.repository.postpone(erasure.id, new Date(startedAt.getTime() + MINUTE));
+    if (!(await this.repository.finish(erasure, this.clock.now())))
+      await this.repository.postpone(erasure.id, startedAt);
+  }
+
+  @Transactional()
+  protected async eraseBatch(
+    id: string,
+    user: ErasedUser,
+    holder: UserDataHolder,
+    hasLease = false,
+  ): Promise<number> {
+    const erased = await holder.eraseBatch(user);
+    if (erased > 0) await this.repository.progress(id, erased, hasLease ? this.endOfLease() : undefined);
+    return erased;
+  }
+
+  private userOf({ clientId, environment, pseudonym, externalUserIdSealed }: ClaimedErasure): ErasedUser {
+    const externalUserId = this.sealer.open(externalUserIdSealed, ownerOfIdentifier(clientId, pseudonym));
+    return { clientId, environment, pseudonym, externalUserId };
+  }
+
+  private endOfLease(): Date {
+    return new Date(this.clock.milliseconds() + LEASE);
+  }
+}
+
+/** Returns the `owner` argument for `Sealer`: the row that the encrypted identifier is bound to. */
+function ownerOfIdentifier(clientId: string, pseudonym: string): string[] {
+  return ['user_erasure', clientId, pseudonym];
+}

@@ -1,0 +1,36 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { Clock, MINUTE } from '../../src/infrastructure/time/index.js';
+import { UserErasuresJob } from '../../src/modules/external-users/user-erasures.job.js';
+import { moveClock } from './clock.js';
+import type { TestApp } from './test-app.js';
+
+/** Returns the tables of the database, including partitions, and the files, that contain the text anywhere. */
+export async function placesOf(service: TestApp, text: string): Promise<string[]> {
+  const tables = await service.database.query<{ name: string }>(
+    "SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'",
+  );
+  // The text of a row shows bytes as hexadecimal digits.
+  const patterns = [text, Buffer.from(text).toString('hex')].map((each) => `%${each}%`);
+  const found: string[] = [];
+  for (const { name } of tables) {
+    const rows = await service.database.query(
+      `SELECT FROM ${name} AS entry WHERE entry::text LIKE ANY ($1) LIMIT 1`,
+      [patterns],
+    );
+    if (rows.length > 0) found.push(name.replace(/_(default|\d{8})$/, ''));
+  }
+  const files = readdirSync(service.dataDirectory, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(service.dataDirectory, name))
+    .filter((path) => statSync(path).isFile() && readFileSync(path).includes(text));
+  return [...new Set(found), ...files].toSorted();
+}
+
+/** Runs the job, and runs it again when everything that was in progress has ended. */
+export async function finishErasures(service: TestApp): Promise<void> {
+  const job = service.app.get(UserErasuresJob);
+  await job.run();
+  const moved = service.app.get(Clock).milliseconds() - Date.now();
+  using _later = moveClock(service, moved + MINUTE + 1);
+  await job.run();
+}
