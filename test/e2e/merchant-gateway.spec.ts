@@ -292,6 +292,55 @@ describe('A sign-in whose link has ended', () => {
   });
 });
 
+describe('A sign-in that the user replaces by entering credentials again', () => {
+  const loseResponseTo = (step: string): void => {
+    gateway.beforeResponse = (path) =>
+      path.endsWith(step) ? Promise.reject(new Error('lost')) : Promise.resolve();
+  };
+  /** Runs the job as if no process were waiting for the gateway anymore. */
+  async function endReplacedSignIns(): Promise<void> {
+    await service.database.query(`UPDATE merchant_sign_out SET asked_at = now() - interval '1 minute'`);
+    await service.app.get(MerchantSignOutsJob).run();
+  }
+
+  it('is undone if it succeeded and the response to its code was lost', async () => {
+    const link = await newLink();
+    await send(link.path, credentials('user_otp'));
+    loseResponseTo('/code');
+    expect((await send(link.path, { action: 'code', code: '123456' })).status).toBe(503);
+    const [[replaced, { response }] = ['', { response: {} }]] = signInsOf(link);
+    expect(response).toEqual({ outcome: 'succeeded' });
+    gateway.reset();
+    expect(titleOf(await send(link.path))).toBe('You are signed in');
+    expect(signInsOf(link)).toHaveLength(2);
+    // A process may still be waiting for the response to the code.
+    await service.app.get(MerchantSignOutsJob).run();
+    expect(signInsOf(link)).toHaveLength(2);
+    await endReplacedSignIns();
+    expect(gateway.requestsTo('DELETE', `/sign-ins/${replaced}`)).toBe(1);
+    await expectConnectedOnce(link);
+    expect(await service.database.query('SELECT FROM merchant_sign_out')).toEqual([]);
+  });
+
+  it('does not connect the account if its response arrives afterwards', async () => {
+    const link = await newLink();
+    const visitor = new Visitor(service);
+    await visitor.get(link.path);
+    await visitor.submit(link.path, credentials('user_otp'));
+    const replacing: PageResponse[] = [];
+    gateway.beforeResponse = async (path) => {
+      if (path.endsWith('/code')) replacing.push(await send(link.path, credentials('user_otp')));
+    };
+    await visitor.submit(link.path, { action: 'code', code: '123456' });
+    expect(replacing.map(titleOf)).toEqual(['Enter the code from Netflix']);
+    expect([await statusOf(link), await accountsOf(link), await eventsOf(link)]).toEqual(['pending', [], []]);
+    await endReplacedSignIns();
+    gateway.reset();
+    expect(titleOf(await send(link.path, { action: 'code', code: '123456' }))).toBe('You are signed in');
+    await expectConnectedOnce(link);
+  });
+});
+
 describe('POST /accounts/unlink', () => {
   const unlink = ({ agent }: TestLink, as = service.production) =>
     service.request('/accounts/unlink', {

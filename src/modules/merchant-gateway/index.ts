@@ -7,3 +7,4 @@ export {
   type SignInOutcome,
   type SignInTarget,
 } from './merchant-gateway.service.js';
+export { MerchantSignOutsRepository } from './merchant-sign-outs.repository.js';

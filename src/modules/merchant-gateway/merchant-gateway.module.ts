@@ -12,6 +12,6 @@ import { UnlinkingService } from './unlinking.service.js';
   imports: [TypeOrmModule.forFeature([MerchantSignOut]), MerchantAccountsModule],
   controllers: [UnlinkingController],
   providers: [MerchantGatewayService, UnlinkingService, MerchantSignOutsRepository, MerchantSignOutsJob],
-  exports: [MerchantGatewayService],
+  exports: [MerchantGatewayService, MerchantSignOutsRepository],
 })
 export class MerchantGatewayModule {}

@@ -2,10 +2,13 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { DeleteAfter } from '../../infrastructure/database/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
 
-/** A sign-in that the gateway has to end, because the account was unlinked. Deleted when the gateway has confirmed it. */
+/**
+ * A sign-in that the gateway has to end, because the account was unlinked, or because the user entered credentials again instead of
+ * a code. Deleted when the gateway has confirmed it.
+ */
 @Entity({ name: 'merchant_sign_out' })
 export class MerchantSignOut {
-  /** The session of the account. */
+  /** The session of an unlinked account, or a replaced sign-in. */
   @PrimaryColumn({ name: 'sign_in_id', type: 'uuid', primaryKeyConstraintName: 'merchant_sign_out_pkey' })
   signInId!: string;
 

@@ -6,10 +6,9 @@ import { MerchantSignOut } from './merchant-sign-out.entity.js';
 export class MerchantSignOutsRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  async add(signInId: string, createdAt: Date): Promise<void> {
-    await this.transaction.manager.upsert(MerchantSignOut, { signInId, createdAt, askedAt: null }, [
-      'signInId',
-    ]);
+  /** @param askedAt when the gateway was last asked about the sign-in, if its response may still arrive */
+  async add(signInId: string, createdAt: Date, askedAt: Date | null = null): Promise<void> {
+    await this.transaction.manager.upsert(MerchantSignOut, { signInId, createdAt, askedAt }, ['signInId']);
   }
 
   /** Returns sign-ins that the gateway has not been asked to end since this time, the oldest first. */

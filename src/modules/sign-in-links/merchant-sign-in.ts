@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
   MerchantGatewayService,
+  MerchantSignOutsRepository,
   type MerchantCredentials,
   type SignInOutcome,
   type SignInTarget,
@@ -26,6 +27,7 @@ export class MerchantSignIn {
   constructor(
     private readonly statuses: MerchantStatusesService,
     private readonly gateway: MerchantGatewayService,
+    private readonly signOuts: MerchantSignOutsRepository,
   ) {}
 
   /** Returns whether sign-ins are supported in this environment. Each merchant also has its own status. */
@@ -60,5 +62,13 @@ export class MerchantSignIn {
   /** Undoes a sign-in, or ends one that waits for a code. @returns whether nothing is left of it */
   async undo({ environment, signInId }: Pick<SignInTarget, 'environment' | 'signInId'>): Promise<boolean> {
     return environment === 'development' || this.gateway.undo(signInId);
+  }
+
+  /** Records that a sign-in has to be undone. `MerchantSignOutsJob` does so when no process waits for its response anymore. */
+  async undoLater(
+    { environment, signInId }: Pick<SignInTarget, 'environment' | 'signInId'>,
+    now: Date,
+  ): Promise<void> {
+    if (environment === 'production') await this.signOuts.add(signInId, now, now);
   }
 }

@@ -16,6 +16,8 @@ export type LinkPosition = Pick<SignInLink, 'createdAt' | 'id'>;
 export interface CountedAttempt {
   readonly attempt: number;
   readonly signInId: string;
+  /** The sign-in that this one replaces, which has to be undone. */
+  readonly replacedSignInId: string | null;
 }
 
 /** What events about the end of a link contain. */
@@ -56,36 +58,33 @@ export class SignInLinksRepository {
   }
 
   /**
-   * Counts an attempt to sign in, in one statement, so that concurrent attempts cannot exceed the limit. A sign-in whose outcome is
-   * not known is repeated. Credentials replace a sign-in that waits for a code.
+   * Counts an attempt to sign in. Locks the link, so that concurrent attempts cannot exceed the limit. Requires a transaction.
    *
-   * @returns undefined if the link is used up, finished or expired
+   * A sign-in whose outcome is not known is repeated with its ID. A code belongs to the sign-in that asked for it. Credentials
+   * replace a sign-in that waits for a code.
+   *
+   * @returns undefined if no attempt is left, the link has ended, or the sign-in of the code was replaced
    */
   async countAttempt(
-    {
-      id,
-      newSignInId,
-      isCode,
-    }: { readonly id: string; readonly newSignInId: string; readonly isCode: boolean },
+    { id, signInId }: Pick<SignInLink, 'id' | 'signInId'>,
+    { newSignInId, isCode }: { readonly newSignInId: string; readonly isCode: boolean },
     limit: number,
     now: Date,
   ): Promise<CountedAttempt | undefined> {
-    const { raw } = await this.transaction.manager
-      .createQueryBuilder()
-      .update(SignInLink)
-      .set({
-        attempts: () => 'attempts + 1',
-        signInId: () =>
-          'CASE WHEN :isCode OR challenge_sealed IS NULL THEN COALESCE(sign_in_id, :newSignInId) ELSE :newSignInId END',
-        challengeSealed: () => 'CASE WHEN :isCode THEN challenge_sealed END',
-        signInAskedAt: now,
-      })
-      .where({ id, status: 'pending', expiresAt: MoreThan(now), attempts: LessThan(limit) })
-      .setParameters({ isCode, newSignInId })
-      .returning(['attempts', 'signInId'])
-      .execute();
-    const [row] = raw as { attempts: number; sign_in_id: string }[];
-    return row && { attempt: row.attempts, signInId: row.sign_in_id };
+    const { manager } = this.transaction;
+    const link = await manager.findOne(SignInLink, {
+      where: { id, status: 'pending', expiresAt: MoreThan(now), attempts: LessThan(limit) },
+      lock: { mode: 'pessimistic_write' },
+    });
+    if (!link || (isCode && link.signInId !== signInId)) return undefined;
+    const replacedSignInId = !isCode && link.challengeSealed ? link.signInId : null;
+    const counted = {
+      attempts: link.attempts + 1,
+      signInId: (replacedSignInId === null && link.signInId) || newSignInId,
+    };
+    const challengeSealed = isCode ? link.challengeSealed : null;
+    await manager.update(SignInLink, { id }, { ...counted, challengeSealed, signInAskedAt: now });
+    return { attempt: counted.attempts, signInId: counted.signInId, replacedSignInId };
   }
 
   /** Takes back an attempt that got no response: the merchant has not decided, and the same sign-in can be repeated. */
@@ -160,21 +159,21 @@ export class SignInLinksRepository {
    * lock the links in the order of their IDs, so that only one of them finds its link still pending.
    *
    * @param signInId becomes the session
-   * @returns whether this call completed the link
+   * @returns whether this call completed the link. False also if another sign-in has replaced this one
    */
   async complete(link: SignInLink, signInId: string, now: Date): Promise<boolean> {
     const [completed] = await this.transaction.manager.query<[unknown[], number]>(
       `WITH pending AS MATERIALIZED (
-         SELECT id FROM sign_in_link
+         SELECT id, sign_in_id FROM sign_in_link
           WHERE client_id = $2 AND external_user_id = $3 AND merchant_id = $4
             AND status = 'pending' AND expires_at > $5
           ORDER BY id FOR UPDATE)
        UPDATE sign_in_link link
           SET status = CASE WHEN link.id = $1 THEN 'completed' ELSE 'cancelled' END,
               session_id = CASE WHEN link.id = $1 THEN $6::uuid END,
-              sign_in_id = NULLIF(sign_in_id, $6::uuid), finished_at = $5, challenge_sealed = NULL
+              sign_in_id = NULLIF(link.sign_in_id, $6::uuid), finished_at = $5, challenge_sealed = NULL
          FROM pending
-        WHERE link.id = pending.id AND EXISTS (SELECT FROM pending WHERE id = $1)
+        WHERE link.id = pending.id AND EXISTS (SELECT FROM pending WHERE id = $1 AND sign_in_id = $6::uuid)
         RETURNING link.id`,
       [link.id, link.clientId, link.externalUserId, link.merchantId, now, signInId],
     );

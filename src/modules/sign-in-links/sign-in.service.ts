@@ -15,7 +15,7 @@ import { WebhookEventsRepository, WebhookPublisher } from '../webhooks/index.js'
 import { MerchantSignIn } from './merchant-sign-in.js';
 import type { SignInLink } from './sign-in-link.entity.js';
 import { SignInLinksConfiguration } from './sign-in-links.configuration.js';
-import { SignInLinksRepository } from './sign-in-links.repository.js';
+import { SignInLinksRepository, type CountedAttempt } from './sign-in-links.repository.js';
 import { MAX_ATTEMPTS, SignInLinksService } from './sign-in-links.service.js';
 
 const SIGN_IN_RATE_EXCEEDED = new ErrorKind(429, 'RATE_LIMIT_ERROR', 'RATE_LIMIT_EXCEEDED', {
@@ -140,8 +140,7 @@ export class SignInService {
   ): Promise<AttemptResult> {
     const { link } = opened;
     const { id } = link;
-    const counting = { id, newSignInId: randomUUID(), isCode };
-    const counted = await this.repository.countAttempt(counting, MAX_ATTEMPTS, this.clock.now());
+    const counted = await this.countAttempt(link, isCode);
     if (!counted) return { result: 'changed' };
     const { attempt, signInId } = counted;
     const result = await ask({ ...link, signInId });
@@ -171,6 +170,17 @@ export class SignInService {
     return result.outcome === 'refused'
       ? { result: 'refused', attemptsLeft: MAX_ATTEMPTS - attempt }
       : { result: 'changed' };
+  }
+
+  /** Counts the attempt, and has a sign-in that it replaces undone. */
+  @Transactional()
+  protected async countAttempt(link: SignInLink, isCode: boolean): Promise<CountedAttempt | undefined> {
+    const now = this.clock.now();
+    const attempt = { newSignInId: randomUUID(), isCode };
+    const counted = await this.repository.countAttempt(link, attempt, MAX_ATTEMPTS, now);
+    if (counted?.replacedSignInId)
+      await this.merchantSignIn.undoLater({ ...link, signInId: counted.replacedSignInId }, now);
+    return counted;
   }
 
   /** @returns false if the link was finished meanwhile, for example by the same form sent twice, or has expired */
