@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Transaction } from '../../infrastructure/database/index.js';
 import { MerchantSignOut } from './merchant-sign-out.entity.js';
 
+/** Stores the sign-ins that the gateway has to end. `MerchantSignOutsJob` sends the requests. */
 @Injectable()
 export class MerchantSignOutsRepository {
   constructor(private readonly transaction: Transaction) {}
