@@ -217,7 +217,7 @@ describe('Text messages of the two environments', () => {
     const apart = await startTestApp(provider);
     Object.assign(apart.app.get(MerchantSignIn), {
       isConfigured: () => true,
-      isAvailableAt: async () => true,
+      isAvailable: async () => true,
     });
     const links = apart.app.get(SignInLinksService);
     try {

@@ -5,6 +5,6 @@ export {
   MerchantGatewayService,
   type MerchantCredentials,
   type SignInOutcome,
-  type SignInTarget,
+  type SignInRequest,
 } from './merchant-gateway.service.js';
 export { MerchantSignOutsRepository } from './merchant-sign-outs.repository.js';

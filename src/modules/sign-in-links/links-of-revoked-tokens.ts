@@ -13,7 +13,7 @@ export class LinksOfRevokedTokens extends McpTokenRevocationListener {
     super();
   }
 
-  async onRevoked({ tokenHash, ...owner }: RevokedMcpToken): Promise<void> {
-    await this.repository.cancelOfToken(owner, tokenHash, this.clock.now());
+  async onRevoked({ tokenHash, ...user }: RevokedMcpToken): Promise<void> {
+    await this.repository.cancelByMcpToken(user, tokenHash, this.clock.now());
   }
 }

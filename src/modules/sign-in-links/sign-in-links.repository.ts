@@ -4,15 +4,15 @@ import { Transaction } from '../../infrastructure/database/index.js';
 import { SignInLink } from './sign-in-link.entity.js';
 
 /** The user of a client, whose links no other user or client can see. */
-export interface LinkOwner {
+export interface ExternalUser {
   readonly clientId: string;
   readonly externalUserId: string;
 }
 
-/** The place of a link in the list of its owner. */
+/** The position of a link in the list of links of its user. */
 export type LinkPosition = Pick<SignInLink, 'createdAt' | 'id'>;
 
-/** An attempt to sign in, with the number that it has among those of the link. */
+/** An attempt to sign in. `attempt` is its number: the first attempt of a link is 1. */
 export interface CountedAttempt {
   readonly attempt: number;
   readonly signInId: string;
@@ -23,8 +23,8 @@ export interface CountedAttempt {
 /** What events about the end of a link contain. */
 export type EndedLink = Pick<SignInLink, 'id' | 'clientId' | 'environment' | 'externalUserId' | 'merchantId'>;
 
-/** A sign-in that nobody waits for anymore. */
-export type EndedSignIn = Pick<SignInLink, 'id' | 'environment'> & { readonly signInId: string };
+/** A sign-in that has to be undone, because its link has ended. */
+export type SignInToUndo = Pick<SignInLink, 'id' | 'environment'> & { readonly signInId: string };
 
 @Injectable()
 export class SignInLinksRepository {
@@ -34,13 +34,13 @@ export class SignInLinksRepository {
     await this.transaction.manager.insert(SignInLink, link);
   }
 
-  async ofOwner({ clientId, externalUserId }: LinkOwner, id: string): Promise<SignInLink | null> {
+  async findById({ clientId, externalUserId }: ExternalUser, id: string): Promise<SignInLink | null> {
     return this.transaction.manager.findOneBy(SignInLink, { id, clientId, externalUserId });
   }
 
   /** Returns the user's links that were created after `since`, newest first, starting after the position `after`. */
-  async ofOwnerSince(
-    { clientId, externalUserId }: LinkOwner,
+  async findPage(
+    { clientId, externalUserId }: ExternalUser,
     since: Date,
     { after, limit }: { readonly after: LinkPosition | undefined; readonly limit: number },
   ): Promise<SignInLink[]> {
@@ -53,7 +53,7 @@ export class SignInLinksRepository {
     return query.getMany();
   }
 
-  async withToken(tokenHash: Buffer): Promise<SignInLink | null> {
+  async findByTokenHash(tokenHash: Buffer): Promise<SignInLink | null> {
     return this.transaction.manager.findOneBy(SignInLink, { tokenHash });
   }
 
@@ -87,8 +87,8 @@ export class SignInLinksRepository {
     return { attempt: counted.attempts, signInId: counted.signInId, replacedSignInId };
   }
 
-  /** Takes back an attempt that got no response: the merchant has not decided, and the same sign-in can be repeated. */
-  async takeBackAttempt(id: string): Promise<void> {
+  /** Subtracts an attempt whose outcome is not known, because the same sign-in can be repeated. */
+  async subtractAttempt(id: string): Promise<void> {
     await this.transaction.manager.update(
       SignInLink,
       { id, status: 'pending', attempts: MoreThan(0) },
@@ -96,8 +96,8 @@ export class SignInLinksRepository {
     );
   }
 
-  /** Records that a sign-in is over at the merchant, so that there is nothing to repeat or undo. */
-  async endSignIn(id: string, signInId: string): Promise<void> {
+  /** Records that nothing is left of a sign-in at the merchant, so that it is neither repeated nor undone. */
+  async clearSignIn(id: string, signInId: string): Promise<void> {
     await this.transaction.manager.update(
       SignInLink,
       { id, signInId },
@@ -106,11 +106,11 @@ export class SignInLinksRepository {
   }
 
   /**
-   * Returns sign-ins of links that have ended, if the merchant has not been asked about them since this time. Records that it is
-   * asked now.
+   * Returns sign-ins of links that have ended, unless the last request about them was sent after `askedBefore`. Records that the next
+   * request is sent now.
    */
-  async claimEndedSignIns(askedBefore: Date, now: Date, limit: number): Promise<EndedSignIn[]> {
-    const [rows] = await this.transaction.manager.query<[EndedSignIn[], number]>(
+  async claimSignInsToUndo(askedBefore: Date, now: Date, limit: number): Promise<SignInToUndo[]> {
+    const [rows] = await this.transaction.manager.query<[SignInToUndo[], number]>(
       `UPDATE sign_in_link SET sign_in_asked_at = $2
         WHERE id IN (SELECT id FROM sign_in_link
                       WHERE sign_in_id IS NOT NULL AND sign_in_asked_at < $1
@@ -181,7 +181,11 @@ export class SignInLinksRepository {
   }
 
   /** Cancels the pending links that were created with an MCP token. Locks them in the same order as `complete`. */
-  async cancelOfToken({ clientId, externalUserId }: LinkOwner, tokenHash: Buffer, now: Date): Promise<void> {
+  async cancelByMcpToken(
+    { clientId, externalUserId }: ExternalUser,
+    tokenHash: Buffer,
+    now: Date,
+  ): Promise<void> {
     await this.transaction.manager.query(
       `WITH pending AS MATERIALIZED (
          SELECT id FROM sign_in_link
