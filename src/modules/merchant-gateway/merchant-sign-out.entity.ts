@@ -12,13 +12,13 @@ export class MerchantSignOut {
   @PrimaryColumn({ name: 'sign_in_id', type: 'uuid', primaryKeyConstraintName: 'merchant_sign_out_pkey' })
   signInId!: string;
 
-  /** A gateway that has not confirmed after a month never will. */
+  /** The job stops after a month without a confirmation. */
   @Index('merchant_sign_out_created_at_index')
   @DeleteAfter(30 * DAY)
   @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
   createdAt!: Date;
 
-  /** When the gateway was last asked. */
+  /** When the last request about the sign-in was sent to the gateway. */
   @Column({ name: 'asked_at', type: 'timestamptz', precision: 3, nullable: true })
   askedAt!: Date | null;
 }

@@ -5,7 +5,7 @@ import { Clock, SECOND } from '../../infrastructure/time/index.js';
 import { MerchantGatewayService } from './merchant-gateway.service.js';
 import { MerchantSignOutsRepository } from './merchant-sign-outs.repository.js';
 
-/** Milliseconds after which the gateway is asked again. */
+/** Milliseconds between two requests to end the same sign-in. */
 const REPEAT_AFTER = 45 * SECOND;
 const SIGN_OUTS_PER_RUN = 20;
 

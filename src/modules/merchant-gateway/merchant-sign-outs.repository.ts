@@ -7,12 +7,15 @@ import { MerchantSignOut } from './merchant-sign-out.entity.js';
 export class MerchantSignOutsRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  /** @param askedAt when the gateway was last asked about the sign-in, if its response may still arrive */
+  /** @param askedAt when the last request about the sign-in was sent, if its response may still arrive */
   async add(signInId: string, createdAt: Date, askedAt: Date | null = null): Promise<void> {
     await this.transaction.manager.upsert(MerchantSignOut, { signInId, createdAt, askedAt }, ['signInId']);
   }
 
-  /** Returns sign-ins that the gateway has not been asked to end since this time, the oldest first. */
+  /**
+   * Returns the oldest sign-ins, unless the last request about them was sent after `askedBefore`. Records that the next request is
+   * sent now.
+   */
   async claim(askedBefore: Date, now: Date, limit: number): Promise<string[]> {
     const [rows] = await this.transaction.manager.query<[{ sign_in_id: string }[], number]>(
       `UPDATE merchant_sign_out SET asked_at = $2

@@ -53,11 +53,11 @@ export class SignInLink {
   @Column({ name: 'sign_in_id', type: 'uuid', nullable: true })
   signInId!: string | null;
 
-  /** When the merchant was last asked to sign the user in, or to undo the sign-in. */
+  /** When the last request about the sign-in was sent to the merchant. */
   @Column({ name: 'sign_in_asked_at', type: 'timestamptz', precision: 3, nullable: true })
   signInAskedAt!: Date | null;
 
-  /** Number of times that credentials or codes were sent to the merchant. */
+  /** Number of times that credentials or codes were sent to the merchant, without attempts whose outcome is not known. */
   @Column({ type: 'smallint', default: 0 })
   attempts!: number;
 

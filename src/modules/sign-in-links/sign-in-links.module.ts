@@ -8,7 +8,7 @@ import { MerchantsModule } from '../merchants/index.js';
 import { OrganizationsModule } from '../organizations/index.js';
 import { SessionsModule } from '../sessions/index.js';
 import { WebhooksModule } from '../webhooks/index.js';
-import { LinksOfRevokedTokens } from './links-of-revoked-tokens.js';
+import { LinkCancellation } from './link-cancellation.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
 import { SignInLink } from './sign-in-link.entity.js';
 import { SignInLinksController } from './sign-in-links.controller.js';
@@ -33,12 +33,12 @@ import { SignInService } from './sign-in.service.js';
   controllers: [SignInLinksController, SignInPagesController],
   providers: [
     SignInLinksService,
-    LinksOfRevokedTokens,
+    LinkCancellation,
     SignInService,
     EndedLinksJob,
     SignInLinksRepository,
     MerchantSignIn,
   ],
-  exports: [SignInLinksService, MerchantSignIn, LinksOfRevokedTokens],
+  exports: [SignInLinksService, MerchantSignIn, LinkCancellation],
 })
 export class SignInLinksModule {}

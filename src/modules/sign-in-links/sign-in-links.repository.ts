@@ -20,7 +20,7 @@ export interface CountedAttempt {
   readonly replacedSignInId: string | null;
 }
 
-/** What events about the end of a link contain. */
+/** The data that events about the end of a link require. */
 export type EndedLink = Pick<SignInLink, 'id' | 'clientId' | 'environment' | 'externalUserId' | 'merchantId'>;
 
 /** A sign-in that has to be undone, because its link has ended. */
@@ -78,13 +78,19 @@ export class SignInLinksRepository {
     });
     if (!link || (isCode && link.signInId !== signInId)) return undefined;
     const replacedSignInId = !isCode && link.challengeSealed ? link.signInId : null;
-    const counted = {
-      attempts: link.attempts + 1,
-      signInId: (replacedSignInId === null && link.signInId) || newSignInId,
-    };
-    const challengeSealed = isCode ? link.challengeSealed : null;
-    await manager.update(SignInLink, { id }, { ...counted, challengeSealed, signInAskedAt: now });
-    return { attempt: counted.attempts, signInId: counted.signInId, replacedSignInId };
+    const attempt = link.attempts + 1;
+    const usedSignInId = replacedSignInId ? newSignInId : (link.signInId ?? newSignInId);
+    await manager.update(
+      SignInLink,
+      { id },
+      {
+        attempts: attempt,
+        signInId: usedSignInId,
+        signInAskedAt: now,
+        ...(!isCode && { challengeSealed: null }),
+      },
+    );
+    return { attempt, signInId: usedSignInId, replacedSignInId };
   }
 
   /** Subtracts an attempt whose outcome is not known, because the same sign-in can be repeated. */
@@ -130,7 +136,7 @@ export class SignInLinksRepository {
     );
   }
 
-  /** Ends a link, if it is still pending. @returns whether it was */
+  /** Ends a link that is still pending. @returns false if it had already ended */
   async finish(id: string, status: 'failed' | 'cancelled', now: Date): Promise<boolean> {
     const { affected } = await this.transaction.manager.update(
       SignInLink,
@@ -158,8 +164,8 @@ export class SignInLinksRepository {
    * Completes a link that is still pending, and cancels the user's other pending links for the merchant. Concurrent calls
    * lock the links in the order of their IDs, so that only one of them finds its link still pending.
    *
-   * @param signInId becomes the session
-   * @returns whether this call completed the link. False also if another sign-in has replaced this one
+   * @param signInId becomes the ID of the session
+   * @returns false if the link had already ended, or another sign-in has replaced this one
    */
   async complete(link: SignInLink, signInId: string, now: Date): Promise<boolean> {
     const [completed] = await this.transaction.manager.query<[unknown[], number]>(

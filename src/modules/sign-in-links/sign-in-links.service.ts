@@ -64,7 +64,7 @@ export const LINK_LIFETIME = 15 * MINUTE;
 /** Maximum number of times that one link sends credentials or codes to the merchant. */
 export const MAX_ATTEMPTS = 5;
 const LINKS_PER_HOUR = 5;
-/** Agents see links in lists until a week after their creation. */
+/** Milliseconds after their creation for which links are in lists. */
 const LISTED_FOR = 7 * DAY;
 /** Seconds. The `retry_after` value when a text message could not be sent. */
 const RETRY_AFTER_SECONDS = 60;
@@ -281,8 +281,8 @@ export class SignInLinksService {
   }
 
   /**
-   * Sends the message. If that fails, the link fails. If the message can never be delivered, the link does not count toward the
-   * limit per user.
+   * Sends the text message. If that fails, the link fails. If the message can never be delivered, the link does not count toward
+   * the limit of links per user.
    */
   private async send(link: SignInLink, agent: SignInAgent, message: TextMessage): Promise<void> {
     try {
@@ -337,7 +337,7 @@ export function statusOf({ status, expiresAt }: SignInLink, now: Date): SignInLi
   return status === 'pending' && expiresAt <= now ? 'expired' : status;
 }
 
-/** A link whose message was not sent had no attempt. */
+/** Returns why a link failed. No attempt was possible if its text message was not sent. */
 function failureOf({ attempts }: SignInLink): SignInFailure {
   if (attempts === 0) return 'not_sent';
   return attempts < MAX_ATTEMPTS ? 'denied' : 'too_many_attempts';

@@ -88,7 +88,7 @@ export class SignInPagesController {
     return afterAttempt(data, result, (attemptsLeft) => codePage(data, { attemptsLeft }));
   }
 
-  /** Returns why the link cannot be used, or undefined if it can. */
+  /** Returns the notice that the page shows instead of a form, or undefined if the link can be used. */
   private noticeOf({ link, isAvailable }: OpenedLink): LinkNotice | undefined {
     const status = statusOf(link, this.clock.now());
     const hasNoAttempts = link.attempts >= MAX_ATTEMPTS;

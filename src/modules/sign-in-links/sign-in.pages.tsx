@@ -17,13 +17,13 @@ export interface SignInPageData {
 }
 
 interface FormState {
-  /** Attempts left after a rejected attempt. */
+  /** Defined after wrong credentials or a wrong code. */
   readonly attemptsLeft?: number;
   /** A field is empty. */
   readonly isMissing?: boolean;
 }
 
-/** The page where the user signs in or declines. The page begins with the name of the organization that asks. */
+/** The page where the user signs in or declines. It begins with the name of the organization that the account is connected to. */
 export function credentialsPage(
   data: SignInPageData,
   { userName = '', attemptsLeft, isMissing = false }: FormState & { readonly userName?: string } = {},
@@ -45,7 +45,7 @@ export function credentialsPage(
           message={
             attemptsLeft === undefined
               ? undefined
-              : `${merchant} did not accept the user name or the password. Check both and try again. ${attemptsIn(attemptsLeft)}`
+              : `${merchant} did not accept the user name or the password. Check both and try again. ${attemptsLeftText(attemptsLeft)}`
           }
         />
         <Form action={path}>
@@ -88,7 +88,7 @@ export function codePage(data: SignInPageData, { attemptsLeft, isMissing = false
   const problem =
     attemptsLeft === undefined
       ? undefined
-      : `${merchant} did not accept this code. Check it and try again. ${attemptsIn(attemptsLeft)}`;
+      : `${merchant} did not accept this code. Check it and try again. ${attemptsLeftText(attemptsLeft)}`;
   return {
     title: `Enter the code from ${merchant}`,
     status: attemptsLeft !== undefined || isMissing ? 400 : 200,
@@ -276,7 +276,7 @@ const CONFIRMATIONS: Readonly<Partial<Record<LinkNotice, NoticeText>>> = {
   },
 };
 
-function attemptsIn(left: number): string {
+function attemptsLeftText(left: number): string {
   return left === 1 ? 'You have one attempt left.' : `You have ${left} attempts left.`;
 }
 

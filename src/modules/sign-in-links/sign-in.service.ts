@@ -32,7 +32,7 @@ export interface OpenedLink {
   readonly organization: string;
   /** Whether users can sign in to the merchant now. */
   readonly isAvailable: boolean;
-  /** What the merchant needs to check a one-time code, if it asked for one, and where it sent the code. */
+  /** Defined if the merchant has sent a one-time code. `hint` says where, in the words of the merchant. */
   readonly challenge: { readonly id: string; readonly hint: string } | undefined;
 }
 
@@ -111,8 +111,8 @@ export class SignInService {
 
   private challengeOf({ id, challengeSealed }: SignInLink): OpenedLink['challenge'] {
     if (!challengeSealed) return undefined;
-    const [challenge = '', hint = ''] = this.sealer.open(challengeSealed, ownerOfChallenge(id)).split('\n');
-    return { id: challenge, hint };
+    const [challengeId = '', hint = ''] = this.sealer.open(challengeSealed, ownerOfChallenge(id)).split('\n');
+    return { id: challengeId, hint };
   }
 
   async signIn(opened: OpenedLink, credentials: MerchantCredentials): Promise<AttemptResult> {
@@ -174,7 +174,7 @@ export class SignInService {
       : { result: 'linkChanged' };
   }
 
-  /** Counts the attempt, and has a sign-in that it replaces undone. */
+  /** Counts the attempt. If it replaces a sign-in, records that the replaced sign-in has to be undone. */
   @Transactional()
   protected async countAttempt(link: SignInLink, isCode: boolean): Promise<CountedAttempt | undefined> {
     const now = this.clock.now();
@@ -202,11 +202,14 @@ export class SignInService {
     return true;
   }
 
-  /** `EndedLinksJob` repeats this if it fails. */
+  /**
+   * Undoes a sign-in, unless a concurrent form has completed the link with it. If the gateway does not confirm, `EndedLinksJob`
+   * sends the request again.
+   */
   private async undoUnlessCompleted({ link }: OpenedLink, signInId: string): Promise<void> {
     const { id, clientId, externalUserId, environment } = link;
-    const now = await this.repository.findById({ clientId, externalUserId }, id);
-    if (now?.sessionId === signInId) return;
+    const current = await this.repository.findById({ clientId, externalUserId }, id);
+    if (current?.sessionId === signInId) return;
     if (await this.merchantSignIn.undo({ environment, signInId }))
       await this.repository.clearSignIn(id, signInId);
   }

@@ -5,7 +5,7 @@ import { SignInLinksRepository } from './sign-in-links.repository.js';
 
 /** Cancels the pending links that an agent created with a token, when the token is revoked. */
 @Injectable()
-export class LinksOfRevokedTokens extends McpTokenRevocationListener {
+export class LinkCancellation extends McpTokenRevocationListener {
   constructor(
     private readonly repository: SignInLinksRepository,
     private readonly clock: Clock,
