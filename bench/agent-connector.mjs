@@ -4,10 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { Pool } from 'undici';
-import { load } from './support/load.mjs';
+import { latenciesOf, load, percentile } from './support/load.mjs';
 import { reportTable } from './support/report.mjs';
 import { cpuOf } from './support/usage.mjs';
 import { basic, openWorkbench } from './support/workbench.mjs';
@@ -46,7 +44,10 @@ try {
     console.error(`round ${round}: ${sides.map(({ rates }) => `${rates.at(-1).toFixed(0)}/s`).join(', ')}`);
   }
   for (let round = 1; round <= ROUNDS; round += 1) {
-    for (const side of sides) side.latencies.push(...(await latenciesOf(side)));
+    for (const side of sides)
+      side.latencies.push(
+        ...(await latenciesOf(side, { rate: RATE, seconds: SECONDS, connections: CONNECTIONS })),
+      );
   }
   const [operation] = sides;
   reportTable('agent-connector', {
@@ -163,31 +164,4 @@ async function expectSameResults(sides) {
     }),
   );
   if (new Set(found).size !== 1) throw new Error(`Different numbers of accounts were found: ${found}`);
-}
-
-/** Sends requests at a steady rate, and returns the time that each one took from when it was due, in milliseconds. */
-async function latenciesOf({ url, headers, body }) {
-  const { origin, pathname: path } = new URL(url);
-  const pool = new Pool(origin, { connections: CONNECTIONS });
-  const send = async (due) => {
-    const response = await pool.request({ path, method: 'POST', headers, body });
-    await response.body.dump();
-    if (response.statusCode !== 200) throw new Error(`${url} responded ${response.statusCode}`);
-    return performance.now() - due;
-  };
-  const work = [];
-  const began = performance.now();
-  for (let index = 0; index < RATE * SECONDS; index += 1) {
-    const due = began + (index * 1_000) / RATE;
-    if (due > performance.now()) await pause(due - performance.now());
-    work.push(send(due));
-  }
-  const latencies = await Promise.all(work);
-  await pool.close();
-  return latencies;
-}
-
-function percentile(values, share) {
-  const sorted = values.toSorted((left, right) => left - right);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
 }

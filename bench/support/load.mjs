@@ -1,4 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import autocannon from 'autocannon';
+import { Pool } from 'undici';
 
 /** Sends the same request repeatedly and returns requests per second and latencies in milliseconds. */
 export async function load({ url, method = 'POST', headers, body, connections = 32, seconds = 5 }) {
@@ -33,4 +35,37 @@ function summary(runs) {
     p50: median(runs.map((run) => run.p50)),
     p99: median(runs.map((run) => run.p99)),
   };
+}
+
+/**
+ * Sends requests at a steady rate, without waiting for earlier ones, and returns the time that each one took from when it was due,
+ * in milliseconds.
+ */
+export async function latenciesOf(
+  { url, method = 'POST', headers, body },
+  { rate, seconds, connections = 32 },
+) {
+  const { origin, pathname, search } = new URL(url);
+  const pool = new Pool(origin, { connections });
+  const send = async (due) => {
+    const response = await pool.request({ path: pathname + search, method, headers, body });
+    await response.body.dump();
+    if (response.statusCode !== 200) throw new Error(`${url} responded ${response.statusCode}`);
+    return performance.now() - due;
+  };
+  const work = [];
+  const began = performance.now();
+  for (let index = 0; index < rate * seconds; index += 1) {
+    const due = began + (index * 1_000) / rate;
+    if (due > performance.now()) await pause(due - performance.now());
+    work.push(send(due));
+  }
+  const latencies = await Promise.all(work);
+  await pool.close();
+  return latencies;
+}
+
+export function percentile(values, share) {
+  const sorted = values.toSorted((left, right) => left - right);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
 }

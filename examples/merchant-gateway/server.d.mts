@@ -9,7 +9,18 @@ export interface ExampleGateway {
   close(): void;
 }
 
+/** What a merchant says. `code` is undefined in the first step. */
+export type AskMerchant = (
+  entered: { readonly user_name: string; readonly password: string },
+  code?: string,
+) => {
+  readonly outcome: 'succeeded' | 'code_required' | 'refused' | 'failed';
+  readonly challenge?: { readonly id: string; readonly hint?: string };
+};
+
 export function startGateway(options: {
   readonly secret: string;
   readonly port?: number;
+  /** Replaces the simulated merchants. */
+  readonly merchant?: AskMerchant;
 }): Promise<ExampleGateway>;

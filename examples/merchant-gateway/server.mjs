@@ -31,7 +31,7 @@ class Refusal extends Error {
 }
 
 /** Starts the gateway. `rotate()` replaces its key; `signIns` is what it knows, by ID. */
-export async function startGateway({ secret, port = 0 }) {
+export async function startGateway({ secret, port = 0, merchant = askMerchant }) {
   const verifier = new Webhook(secret);
   const signIns = new Map();
   let key;
@@ -70,7 +70,7 @@ export async function startGateway({ secret, port = 0 }) {
       // A repeated sign-in has the outcome of the first one. The merchant is asked only once.
       const known = signIns.get(sign_in_id);
       if (known) return known.response;
-      const response = askMerchant(entered);
+      const response = merchant(entered);
       signIns.set(sign_in_id, { target, response, credentials: response.challenge && entered });
       return response;
     }
@@ -81,7 +81,7 @@ export async function startGateway({ secret, port = 0 }) {
       const { code } = await decrypted(body.code, signInId);
       if (signIn.response.outcome === 'succeeded') return signIn.response;
       if (body.challenge_id !== signIn.response.challenge?.id) return { outcome: 'failed' };
-      const response = askMerchant(signIn.credentials, code);
+      const response = merchant(signIn.credentials, code);
       if (response.outcome === 'succeeded') signIns.set(signInId, { target: signIn.target, response });
       return response;
     }

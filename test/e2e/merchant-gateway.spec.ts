@@ -53,8 +53,8 @@ afterAll(async () => {
   gateway.close();
 });
 /** Each test begins with a gateway that responds, and with no circuit that an earlier test has opened. */
-beforeEach(() => {
-  gateway.reset();
+beforeEach(async () => {
+  await gateway.reset();
   (Reflect.get(service.app.get(MerchantGatewayService), 'circuit') as { succeed(): void }).succeed();
 });
 
@@ -182,11 +182,12 @@ describe('A sign-in through the merchant gateway', () => {
     ['responds with garbage', 'garbage'],
     ['responds with 10 MB', 'huge'],
     ['closes the connection', 'reset'],
+    ['is down', 'down'],
   ])('can be repeated after the gateway %s, and other requests are not delayed', async (_, fault) => {
     const link = await newLink();
     const visitor = new Visitor(service);
     await visitor.get(link.path);
-    gateway.fault = fault;
+    await gateway.fail(fault);
     const startedAt = performance.now();
     const submitted = visitor.submit(link.path, credentials('user_good'));
     const during = await service.request('/merchant-accounts?external_user_id=other', {
@@ -198,7 +199,7 @@ describe('A sign-in through the merchant gateway', () => {
     expect([page.status, titleOf(page)]).toEqual([503, 'Netflix did not respond']);
     expect(performance.now() - startedAt).toBeLessThan(DEADLINE + 2_000);
     expect([await statusOf(link), (await rowOf(link))?.attempts]).toEqual(['pending', 0]);
-    gateway.fault = undefined;
+    await gateway.reset();
     expect(titleOf(await send(link.path))).toBe('You are signed in');
     await expectConnectedOnce(link);
   });
@@ -209,8 +210,19 @@ describe('A sign-in through the merchant gateway', () => {
       path === '/sign-ins' ? Promise.reject(new Error('lost')) : Promise.resolve();
     expect((await send(link.path)).status).toBe(503);
     expect(signInsOf(link)).toHaveLength(1);
-    gateway.reset();
+    await gateway.reset();
     expect(titleOf(await send(link.path))).toBe('You are signed in');
+    await expectConnectedOnce(link);
+  });
+
+  it('has the outcome of the first request if the response to its code was lost', async () => {
+    const link = await newLink();
+    await send(link.path, credentials('user_otp'));
+    gateway.beforeResponse = (path) =>
+      path.endsWith('/code') ? Promise.reject(new Error('lost')) : Promise.resolve();
+    expect((await send(link.path, { action: 'code', code: '123456' })).status).toBe(503);
+    await gateway.reset();
+    expect(titleOf(await send(link.path, { action: 'code', code: '123456' }))).toBe('You are signed in');
     await expectConnectedOnce(link);
   });
 
@@ -222,6 +234,11 @@ describe('A sign-in through the merchant gateway', () => {
     expect((await visitor.submit(link.path, credentials('user_good'))).location).toContain('done=completed');
     await expectConnectedOnce(link);
     expect(gateway.requestsTo('POST', '/sign-ins')).toBe(2);
+    const withCode = await newLink();
+    await send(withCode.path, credentials('user_otp'));
+    await gateway.example.rotate();
+    expect(titleOf(await send(withCode.path, { action: 'code', code: '123456' }))).toBe('You are signed in');
+    await expectConnectedOnce(withCode);
   });
 
   it.each<[string, () => object]>([
@@ -266,13 +283,13 @@ describe('A sign-in whose link has ended', () => {
     gateway.beforeResponse = async (path) => {
       if (path !== '/sign-ins') return;
       await links.cancel(link.agent, link.id);
-      gateway.fault = 'hang';
+      await gateway.fail('hang');
     };
     expect(titleOf(await send(link.path))).toBe('This link was cancelled');
     expect(signInsOf(link)).toHaveLength(1);
     await undoEndedSignIn(link);
     expect(signInsOf(link)).toHaveLength(1);
-    gateway.reset();
+    await gateway.reset();
     // The job asks again only after a while.
     await service.app.get(EndedLinksJob).run();
     expect(signInsOf(link)).toHaveLength(1);
@@ -289,6 +306,55 @@ describe('A sign-in whose link has ended', () => {
     expect(signInsOf(link)).toHaveLength(1);
     await undoEndedSignIn(link);
     expect(signInsOf(link)).toEqual([]);
+  });
+});
+
+describe('A sign-in that the user replaces by entering credentials again', () => {
+  const loseResponseTo = (step: string): void => {
+    gateway.beforeResponse = (path) =>
+      path.endsWith(step) ? Promise.reject(new Error('lost')) : Promise.resolve();
+  };
+  /** Runs the job as if no process were waiting for the gateway anymore. */
+  async function endReplacedSignIns(): Promise<void> {
+    await service.database.query(`UPDATE merchant_sign_out SET asked_at = now() - interval '1 minute'`);
+    await service.app.get(MerchantSignOutsJob).run();
+  }
+
+  it('is undone if it succeeded and the response to its code was lost', async () => {
+    const link = await newLink();
+    await send(link.path, credentials('user_otp'));
+    loseResponseTo('/code');
+    expect((await send(link.path, { action: 'code', code: '123456' })).status).toBe(503);
+    const [[replaced, { response }] = ['', { response: {} }]] = signInsOf(link);
+    expect(response).toEqual({ outcome: 'succeeded' });
+    await gateway.reset();
+    expect(titleOf(await send(link.path))).toBe('You are signed in');
+    expect(signInsOf(link)).toHaveLength(2);
+    // A process may still be waiting for the response to the code.
+    await service.app.get(MerchantSignOutsJob).run();
+    expect(signInsOf(link)).toHaveLength(2);
+    await endReplacedSignIns();
+    expect(gateway.requestsTo('DELETE', `/sign-ins/${replaced}`)).toBe(1);
+    await expectConnectedOnce(link);
+    expect(await service.database.query('SELECT FROM merchant_sign_out')).toEqual([]);
+  });
+
+  it('does not connect the account if its response arrives afterwards', async () => {
+    const link = await newLink();
+    const visitor = new Visitor(service);
+    await visitor.get(link.path);
+    await visitor.submit(link.path, credentials('user_otp'));
+    const replacing: PageResponse[] = [];
+    gateway.beforeResponse = async (path) => {
+      if (path.endsWith('/code')) replacing.push(await send(link.path, credentials('user_otp')));
+    };
+    await visitor.submit(link.path, { action: 'code', code: '123456' });
+    expect(replacing.map(titleOf)).toEqual(['Enter the code from Netflix']);
+    expect([await statusOf(link), await accountsOf(link), await eventsOf(link)]).toEqual(['pending', [], []]);
+    await endReplacedSignIns();
+    await gateway.reset();
+    expect(titleOf(await send(link.path, { action: 'code', code: '123456' }))).toBe('You are signed in');
+    await expectConnectedOnce(link);
   });
 });
 
@@ -319,10 +385,10 @@ describe('POST /accounts/unlink', () => {
   it('succeeds without a gateway that responds, which is told later', async () => {
     const link = await newLink();
     await send(link.path);
-    gateway.fault = 'error';
+    await gateway.fail('error');
     expect((await unlink(link)).status).toBe(200);
     await tellGateway();
-    gateway.reset();
+    await gateway.reset();
     // Only after a while.
     await tellGateway();
     expect(signInsOf(link)).toHaveLength(1);
@@ -371,7 +437,7 @@ describe('A process that is killed between the success at the gateway and the co
     await program.ended;
     expect(await lost).toBe('lost');
     expect([await statusOf(link), signInsOf(link).length]).toEqual(['pending', 1]);
-    gateway.reset();
+    await gateway.reset();
   }
 
   it('loses nothing: the user repeats the form, and there is one account and one event', async () => {
@@ -416,7 +482,7 @@ describe('The availability of merchants', () => {
     const link = await newLink();
     const visitor = new Visitor(service);
     await visitor.get(link.path);
-    gateway.fault = 'error';
+    await gateway.fail('error');
     for (let attempt = 0; attempt < 5; attempt += 1) {
       expect((await visitor.submit(link.path, credentials('user_good'))).status).toBe(503);
     }
@@ -424,7 +490,7 @@ describe('The availability of merchants', () => {
     expect(titleOf(await visitor.get(link.path))).toBe('Netflix is not available');
     expect(await isAvailable()).toBe(false);
     expect(gateway.requests).toHaveLength(length);
-    gateway.reset();
+    await gateway.reset();
     Object.assign(Reflect.get(service.app.get(MerchantGatewayService), 'circuit') as object, { retryAt: 0 });
     expect(await isAvailable()).toBe(true);
     expect(titleOf(await send(link.path))).toBe('You are signed in');
@@ -468,15 +534,18 @@ it.each(Object.entries(CLIENTS))(
 
 it('The log names the failure, and neither the user nor what the user entered', async () => {
   const link = await newLink();
-  gateway.fault = 'garbage';
+  await gateway.fail('garbage');
   await send(link.path, credentials(WRONG_CODE, WRONG_PASSWORD));
   // The reporter searches all log lines for both.
   expect(await statusOf(link)).toBe('pending');
 });
 
 // The last test, because the second application replaces the strategies of the first one in Passport.
-it('No merchant is available if the gateway does not respond from the start', async () => {
-  const apart = await startTestApp({ ...environment, MERCHANT_GATEWAY_URL: 'http://127.0.0.1:1' });
+it.each([
+  ['does not respond from the start', { MERCHANT_GATEWAY_URL: 'http://127.0.0.1:1' }],
+  ['refuses the signature', { MERCHANT_GATEWAY_SECRET: `whsec_${randomBytes(32).toString('base64')}` }],
+])('No merchant is available if the gateway %s', async (_, settings) => {
+  const apart = await startTestApp({ ...environment, ...settings });
   try {
     const agent = newAgent(apart, apart.production, apart.organizationId, 'production');
     await expect(apart.app.get(SignInLinksService).create(agent, NETFLIX.id)).rejects.toMatchObject({

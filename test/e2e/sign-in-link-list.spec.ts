@@ -39,7 +39,7 @@ describe('The event SIGN_IN_LINK_FAILED', () => {
   it('is published if the merchant does not let the user sign in', async () => {
     const { agent, id, path } = await newLink(service);
     await submit(path, LOCKED);
-    expect(await eventsOf(agent)).toEqual([failed(agent, id, 'refused')]);
+    expect(await eventsOf(agent)).toEqual([failed(agent, id, 'denied')]);
   });
 
   it('is published once after 20 concurrent wrong forms', async () => {
@@ -122,7 +122,7 @@ describe('GET /sign-in-links', () => {
     const common = { merchant: NETFLIX, created_at: expect.any(String), expires_at: expect.any(String) };
     expect((await list(user)).body).toEqual({
       data: [
-        { ...common, id: refused.id, status: 'failed', failure_reason: 'refused', session_id: null },
+        { ...common, id: refused.id, status: 'failed', failure_reason: 'denied', session_id: null },
         { ...common, id: completed.id, status: 'pending', failure_reason: null, session_id: null },
         { ...common, id: pending.id, status: 'pending', failure_reason: null, session_id: null },
       ],

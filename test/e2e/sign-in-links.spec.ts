@@ -120,7 +120,7 @@ describe('Creating a sign-in link', () => {
   it('never returns the URL in production', async () => {
     const agent = newAgent(service, service.production, service.organizationId, 'production');
     const port = service.app.get(MerchantSignIn);
-    Object.assign(port, { isConfigured: () => true, isAvailableAt: async () => true });
+    Object.assign(port, { isConfigured: () => true, isAvailable: async () => true });
     try {
       const link = await links.create(agent, NETFLIX.id);
       expect(JSON.stringify(link)).not.toContain('sign-in');
@@ -137,7 +137,7 @@ describe('Creating a sign-in link', () => {
       expect(message?.body).toContain('https://agents.example.com/sign-in/');
     } finally {
       Reflect.deleteProperty(port, 'isConfigured');
-      Reflect.deleteProperty(port, 'isAvailableAt');
+      Reflect.deleteProperty(port, 'isAvailable');
     }
   });
 
@@ -370,11 +370,11 @@ describe('The page of a sign-in link', () => {
       ),
     ];
     Object.assign(port, {
-      start: async () => {
+      signIn: async () => {
         asked += 1;
         if (asked === 5) release(look());
         await allAsked;
-        return { outcome: 'refused' };
+        return { outcome: 'incorrect' };
       },
     });
     const visitor = new Visitor(service);
@@ -385,7 +385,7 @@ describe('The page of a sign-in link', () => {
       // No transaction is open while a merchant is asked.
       expect(await allAsked).toEqual(['No attempts left', []]);
     } finally {
-      Reflect.deleteProperty(port, 'start');
+      Reflect.deleteProperty(port, 'signIn');
     }
     expect(await statusOf(link)).toBe('failed');
     expect(titleOf(await resend(visitor, link.path))).toBe('Too many attempts');
@@ -457,7 +457,7 @@ describe('The page of a sign-in link', () => {
     const page = await send(visitor, link.path, { ...GOOD, user_name: 'user_locked' });
     expect([page.status, titleOf(page)]).toEqual([410, 'The sign-in failed']);
     expect(await statusOf(link)).toBe('failed');
-    expect(await failureOf(link)).toBe('refused');
+    expect(await failureOf(link)).toBe('denied');
     expect(titleOf(await resend(visitor, link.path))).toBe('The sign-in failed');
     expect(await eventsOf(link.agent)).toEqual([]);
   });
@@ -488,13 +488,13 @@ describe('The page of a sign-in link', () => {
     let clock: Disposable | undefined;
     using _clock = { [Symbol.dispose]: () => clock?.[Symbol.dispose]() };
     Object.assign(port, {
-      start: async () => {
+      signIn: async () => {
         clock = moveClock(service, 16 * MINUTE);
         return { outcome: 'succeeded' };
       },
     });
     expect(titleOf(await send(visitor, during.path, GOOD))).toBe('This link has expired');
-    Reflect.deleteProperty(port, 'start');
+    Reflect.deleteProperty(port, 'signIn');
     for (const { agent } of [late, during])
       expect([await eventsOf(agent), await sessionsOf(agent)]).toEqual([[], []]);
   });
@@ -503,13 +503,13 @@ describe('The page of a sign-in link', () => {
     const link = await newLink(service);
     const port = service.app.get(MerchantSignIn);
     Object.assign(port, {
-      start: async () => {
+      signIn: async () => {
         await links.cancel(link.agent, link.id);
         return { outcome: 'succeeded' };
       },
     });
     expect(titleOf(await send(new Visitor(service), link.path, GOOD))).toBe('This link was cancelled');
-    Reflect.deleteProperty(port, 'start');
+    Reflect.deleteProperty(port, 'signIn');
     expect(await statusOf(link)).toBe('cancelled');
     expect([await eventsOf(link.agent), await sessionsOf(link.agent)]).toEqual([[], []]);
   });

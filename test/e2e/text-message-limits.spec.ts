@@ -128,7 +128,7 @@ describe('The limits on text messages', () => {
     });
     Object.assign(limited.app.get(MerchantSignIn), {
       isConfigured: () => true,
-      isAvailableAt: async () => true,
+      isAvailable: async () => true,
     });
     const agentsIn = (environment: 'development' | 'production') =>
       Array.from({ length: 30 }, () =>

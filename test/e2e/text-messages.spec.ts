@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { generateSecret } from '../../src/infrastructure/crypto/index.js';
 import { TextMessages } from '../../src/infrastructure/messages/index.js';
 import { SignInLinksService } from '../../src/modules/sign-in-links/index.js';
@@ -11,52 +8,13 @@ import { rememberSecret } from '../support/run-directory.js';
 import { GOOD, NETFLIX, newAgent, newLink, textMessagesTo } from '../support/sign-in-links.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { startTraceCollector, type TraceCollector } from '../support/trace-collector.js';
+import { Twilio } from '../support/twilio.js';
 import { BEHIND_PROXY, Visitor } from '../support/visitor.js';
 
 const ACCOUNT = 'AC0123456789abcdef0123456789abcdef';
 const AUTH_TOKEN = 'auth-token-of-the-test-0123456789';
 const SENDER = '+12125550199';
 const REFUSAL = 'The text message with the sign-in link could not be sent. Create another link later.';
-
-/** A server that behaves like Twilio. */
-class Twilio {
-  readonly requests: { method: string; url: string; headers: IncomingHttpHeaders; body: string }[] = [];
-  status = 201;
-  code = 20003;
-  private readonly server: Server;
-
-  constructor() {
-    this.server = createServer((request, response) => {
-      const chunks: Buffer[] = [];
-      request.on('data', (chunk: Buffer) => chunks.push(chunk));
-      request.on('end', () => {
-        const { method = '', url = '', headers } = request;
-        const body = Buffer.concat(chunks).toString();
-        this.requests.push({ method, url, headers, body });
-        const to = new URLSearchParams(body).get('To');
-        response.writeHead(this.status, { 'content-type': 'application/json' });
-        response.end(
-          JSON.stringify({
-            code: this.code,
-            message: `The 'To' number ${to} is not valid`,
-            status: this.status,
-          }),
-        );
-      });
-    });
-  }
-
-  async listen(): Promise<string> {
-    this.server.listen(0, '127.0.0.1');
-    await once(this.server, 'listening');
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
-  }
-
-  close(): void {
-    this.server.closeAllConnections();
-    this.server.close();
-  }
-}
 
 describe('Text messages through Twilio', () => {
   const twilio = new Twilio();
@@ -259,7 +217,7 @@ describe('Text messages of the two environments', () => {
     const apart = await startTestApp(provider);
     Object.assign(apart.app.get(MerchantSignIn), {
       isConfigured: () => true,
-      isAvailableAt: async () => true,
+      isAvailable: async () => true,
     });
     const links = apart.app.get(SignInLinksService);
     try {

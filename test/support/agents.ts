@@ -43,18 +43,18 @@ export const CLIENTS: Readonly<Record<string, Connect>> = {
   'client 2.4 with revision 2026-07-28': async (baseUrl, token) => {
     const client = new Client(INFO, { versionNegotiation: { mode: 'auto' } });
     await client.connect(new StreamableHTTPClientTransport(endpointOf(baseUrl), bearing(token)));
-    return agent(client, client.getNegotiatedProtocolVersion());
+    return agentOf(client, client.getNegotiatedProtocolVersion());
   },
   'client 2.4 with revision 2025-11-25': async (baseUrl, token) => {
     const client = new Client(INFO);
     await client.connect(new StreamableHTTPClientTransport(endpointOf(baseUrl), bearing(token)));
-    return agent(client, client.getNegotiatedProtocolVersion());
+    return agentOf(client, client.getNegotiatedProtocolVersion());
   },
   'client 1.x with revision 2025-11-25': async (baseUrl, token) => {
     const client = new OldClient(INFO);
     const transport = new OldTransport(endpointOf(baseUrl), bearing(token));
     await client.connect(transport as Parameters<typeof client.connect>[0]);
-    return agent(client as unknown as AnyClient, transport.protocolVersion);
+    return agentOf(client as unknown as AnyClient, transport.protocolVersion);
   },
 };
 
@@ -62,7 +62,8 @@ const endpointOf = (baseUrl: string): URL => new URL('/mcp', baseUrl);
 
 const bearing = (token: string) => ({ requestInit: { headers: { Authorization: `Bearer ${token}` } } });
 
-function agent(client: AnyClient, revision: string | undefined): Agent {
+/** Returns the agent that uses this client. */
+export function agentOf(client: Omit<AnyClient, 'connect'>, revision: string | undefined): Agent {
   const call = async (name: string, input: Record<string, unknown> = {}): Promise<ToolResult> => {
     const result = (await client.callTool({ name, arguments: input })) as AnyResult;
     const text = JSON.parse(result.content[0]?.text ?? '{}') as Record<string, unknown>;

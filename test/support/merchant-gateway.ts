@@ -4,25 +4,28 @@ import type { AddressInfo } from 'node:net';
 import { startGateway, type ExampleGateway } from '../../examples/merchant-gateway/server.mjs';
 import { rememberSecret } from './run-directory.js';
 
-/** What the gateway does with a request, instead of responding. `undefined` lets the example respond. */
-export type Fault = 'hang' | 'error' | 'garbage' | 'huge' | 'reset';
+/** What the gateway does with a request, instead of responding. `down` refuses connections. */
+export type Fault = 'hang' | 'error' | 'garbage' | 'huge' | 'reset' | 'down';
 
 const HUGE = JSON.stringify({ outcome: 'succeeded', padding: 'x'.repeat(10 * 1024 * 1024) });
 
 /** The gateway of `examples/merchant-gateway`, behind a proxy that can misbehave and that keeps the bodies. */
 export class TestGateway {
-  fault: Fault | undefined;
   /** Replaces the response of the example for `GET /keys`. */
   keys: object | undefined;
   /** Called after the example has responded, before the response is passed on. */
   beforeResponse: (path: string) => Promise<void> = () => Promise.resolve();
   readonly requests: { readonly method: string; readonly path: string; readonly body: string }[] = [];
 
+  private fault: Fault | undefined;
+  private readonly port: number;
+
   private constructor(
     readonly secret: string,
     readonly example: ExampleGateway,
     private readonly proxy: Server,
   ) {
+    this.port = (proxy.address() as AddressInfo).port;
     proxy.on('request', (request: IncomingMessage, response: ServerResponse) => {
       this.respond(request, response).catch(() => response.destroy());
     });
@@ -37,7 +40,7 @@ export class TestGateway {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.proxy.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${this.port}`;
   }
 
   /** The settings of a service that uses this gateway. */
@@ -45,7 +48,17 @@ export class TestGateway {
     return { MERCHANT_GATEWAY_URL: this.url, MERCHANT_GATEWAY_SECRET: this.secret };
   }
 
-  reset(): void {
+  async fail(fault: Fault): Promise<void> {
+    this.fault = fault;
+    if (fault !== 'down') return;
+    this.proxy.closeAllConnections();
+    await new Promise((resolve) => this.proxy.close(resolve));
+  }
+
+  /** Ends a fault, and everything else that a test has changed. */
+  async reset(): Promise<void> {
+    if (!this.proxy.listening)
+      await new Promise<void>((resolve) => this.proxy.listen(this.port, '127.0.0.1', resolve));
     this.fault = undefined;
     this.keys = undefined;
     this.beforeResponse = () => Promise.resolve();

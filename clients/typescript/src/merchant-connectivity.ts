@@ -564,7 +564,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * List sign-in links.
    *
-   * Returns the sign-in links of one of your users from the last week, the newest first. Use it to find out what became of a link that an agent sent to the user.
+   * Returns the sign-in links of one of your users from the last week, the newest first. Use it to find out whether the user has signed in.
    */
   listSignInLinks(query: ListSignInLinksQuery, options?: RequestOptions): Pages<SignInLinkResponse> {
     return this.pages(

@@ -1703,10 +1703,10 @@ export interface components {
      */
     SettableWebhookEndpointStatus: 'enabled' | 'paused';
     /**
-     * @description `not_sent`: the text message could not be sent. `refused`: the merchant does not let the user sign in. `too_many_attempts`: the merchant rejected the credentials or codes too many times.
+     * @description `not_sent`: the text message could not be sent. `denied`: the merchant does not let the user sign in, for example because the account is locked. `too_many_attempts`: the merchant rejected the credentials or codes too many times.
      * @enum {string}
      */
-    SignInFailure: 'not_sent' | 'refused' | 'too_many_attempts';
+    SignInFailure: 'not_sent' | 'denied' | 'too_many_attempts';
     /** @description The user did not use a sign-in link in time. The account does not change. */
     SignInLinkExpiredWebhook: {
       /**
@@ -1766,13 +1766,13 @@ export interface components {
        */
       status: components['schemas']['SignInLinkStatus'];
       /**
-       * @description Why the link failed; null unless it did.
+       * @description Why the link failed; null unless its status is `failed`.
        * @example too_many_attempts
        */
       failure_reason: components['schemas']['SignInFailure'] | null;
       /**
        * Format: uuid
-       * @description The session of a completed link; otherwise null.
+       * @description ID of the session of a completed link; otherwise null.
        * @example null
        */
       session_id: string | null;
@@ -1790,7 +1790,7 @@ export interface components {
       expires_at: string;
     };
     /**
-     * @description What became of the link. `completed`: the account is connected.
+     * @description The status of a sign-in link. `completed`: the account is connected. `failed`: see `failure_reason`.
      * @enum {string}
      */
     SignInLinkStatus: 'pending' | 'completed' | 'failed' | 'expired' | 'cancelled';

@@ -97,6 +97,8 @@ export async function readForm(
   const form = hasFiles
     ? await fieldsAndFiles(bytes, type)
     : new FormFields(new URLSearchParams(bytes.toString('utf8')));
+  // Forms contain passwords. What JavaScript has read of them as strings cannot be overwritten.
+  bytes.fill(0);
   if (form.hasNullCharacter) {
     throw INVALID_FIELD.error('The request body must not contain null characters.');
   }

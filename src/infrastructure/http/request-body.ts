@@ -81,7 +81,10 @@ export class BodyReader {
           reject(this.tooLarge());
         }
       });
-      body.on('end', () => resolve(Buffer.concat(chunks)));
+      body.on('end', () => {
+        const [first] = chunks;
+        resolve(first && chunks.length === 1 ? first : Buffer.concat(chunks));
+      });
     });
   }
 

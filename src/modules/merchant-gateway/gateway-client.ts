@@ -141,8 +141,14 @@ async function encryptionWith(jwk: JWK): Promise<Encrypt> {
   const key = await importJWK(jwk, 'RSA-OAEP-256');
   const { kid } = jwk;
   const header = { alg: 'RSA-OAEP-256', enc: 'A256GCM', ...(kid !== undefined && { kid }) };
-  const encrypt: Encrypt = (value) =>
-    new CompactEncrypt(Buffer.from(JSON.stringify(value))).setProtectedHeader(header).encrypt(key);
+  const encrypt: Encrypt = async (value) => {
+    const plaintext = Buffer.from(JSON.stringify(value));
+    try {
+      return await new CompactEncrypt(plaintext).setProtectedHeader(header).encrypt(key);
+    } finally {
+      plaintext.fill(0);
+    }
+  };
   await encrypt({});
   return encrypt;
 }

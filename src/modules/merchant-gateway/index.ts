@@ -1,10 +1,10 @@
 export { MerchantGatewayConfiguration } from './merchant-gateway.configuration.js';
 export { MerchantGatewayModule } from './merchant-gateway.module.js';
-export { MerchantSignOutsRepository } from './merchant-sign-outs.repository.js';
 export {
   checkMerchantGateway,
   MerchantGatewayService,
   type MerchantCredentials,
   type SignInOutcome,
-  type SignInTarget,
+  type SignInRequest,
 } from './merchant-gateway.service.js';
+export { MerchantSignOutsRepository } from './merchant-sign-outs.repository.js';

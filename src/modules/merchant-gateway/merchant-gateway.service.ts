@@ -18,8 +18,8 @@ const DURATION = new HistogramMetric({
   labels: ['operation'],
 });
 
-/** A user who signs in to a merchant. A repeated sign-in with the same ID has the outcome of the first one. */
-export interface SignInTarget {
+/** The sign-in of a user at a merchant. If it is repeated with the same ID, the outcome is that of the first request. */
+export interface SignInRequest {
   readonly signInId: string;
   readonly environment: PlatformEnvironment;
   readonly clientId: string;
@@ -35,18 +35,18 @@ export interface MerchantCredentials {
 
 export type SignInOutcome =
   | { readonly outcome: 'succeeded' }
-  /** The merchant asks for a one-time code. The challenge is stored encrypted, and passed to `answer()` with the code. */
-  | { readonly outcome: 'codeRequired'; readonly challenge: string; readonly hint?: string | undefined }
-  /** The credentials or the code are wrong. The user may try again. */
-  | { readonly outcome: 'refused' }
+  /** The merchant has sent the user a one-time code. `submitCode()` requires the ID of the challenge. */
+  | { readonly outcome: 'codeRequired'; readonly challengeId: string; readonly hint?: string | undefined }
+  /** The credentials or the code are wrong. The user can try again. */
+  | { readonly outcome: 'incorrect' }
   /** The merchant does not let the user sign in, whatever the user enters. */
-  | { readonly outcome: 'failed' }
-  /** The outcome is not known. The user may try again, with the same ID of the sign-in. */
-  | { readonly outcome: 'unanswered' };
+  | { readonly outcome: 'denied' }
+  /** The gateway did not respond. The user can try again: the sign-in is repeated with the same ID. */
+  | { readonly outcome: 'unknown' };
 
 /**
- * Signs users in to merchants in production, through a system of the platform. Never waits longer than 30 seconds, and leaves
- * a gateway that does not respond alone for a while.
+ * Signs users in to merchants in production, through a system of the platform. Waits at most 30 seconds for a response. If
+ * requests fail repeatedly, sends none for a while (`CircuitBreaker`).
  */
 @Injectable()
 export class MerchantGatewayService implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -81,19 +81,19 @@ export class MerchantGatewayService implements OnApplicationBootstrap, OnApplica
     return this.client !== undefined;
   }
 
-  /** Whether the gateway responded to one of the last requests. */
-  get isResponding(): boolean {
+  /** Whether the gateway responded to at least one of the last five requests. Sends no request. */
+  get isProbablyAvailable(): boolean {
     return this.isConfigured && !this.circuit.isOpen;
   }
 
-  /** Asks the gateway for its keys, unless it responded within the last minute. */
-  async responds(): Promise<boolean> {
+  /** Returns whether the gateway responds. Requests its keys, unless it has sent them within the last minute. */
+  async isAvailable(): Promise<boolean> {
     if (!this.circuit.isOpen && this.client?.hasFreshKey) return true;
     return (await this.request('keys', (client) => client.encryption({ isFresh: true }))) !== undefined;
   }
 
-  async start(target: SignInTarget, { userName, password }: MerchantCredentials): Promise<SignInOutcome> {
-    const { signInId: sign_in_id, clientId, merchantId, externalUserId, environment } = target;
+  async signIn(signIn: SignInRequest, { userName, password }: MerchantCredentials): Promise<SignInOutcome> {
+    const { signInId: sign_in_id, clientId, merchantId, externalUserId, environment } = signIn;
     const message = {
       sign_in_id,
       environment,
@@ -107,8 +107,8 @@ export class MerchantGatewayService implements OnApplicationBootstrap, OnApplica
     );
   }
 
-  async answer({ signInId }: SignInTarget, challenge: string, code: string): Promise<SignInOutcome> {
-    const message = { sign_in_id: signInId, challenge_id: challenge };
+  async submitCode({ signInId }: SignInRequest, challengeId: string, code: string): Promise<SignInOutcome> {
+    const message = { sign_in_id: signInId, challenge_id: challengeId };
     const path = `/sign-ins/${signInId}/code`;
     const secret = { sign_in_id: signInId, code };
     return toOutcome(await this.request('code', (client) => client.post(path, message, 'code', secret)));
@@ -167,8 +167,18 @@ function problemIn(error: unknown): string {
 }
 
 function toOutcome(response: GatewayResponse | undefined): SignInOutcome {
-  if (!response) return { outcome: 'unanswered' };
-  if (response.outcome !== 'code_required') return { outcome: response.outcome };
-  const { id, hint } = response.challenge;
-  return { outcome: 'codeRequired', challenge: id, hint: hint ?? undefined };
+  switch (response?.outcome) {
+    case 'succeeded':
+      return { outcome: 'succeeded' };
+    case 'code_required': {
+      const { id, hint } = response.challenge;
+      return { outcome: 'codeRequired', challengeId: id, hint: hint ?? undefined };
+    }
+    case 'refused':
+      return { outcome: 'incorrect' };
+    case 'failed':
+      return { outcome: 'denied' };
+    default:
+      return { outcome: 'unknown' };
+  }
 }

@@ -2,20 +2,23 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { DeleteAfter } from '../../infrastructure/database/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
 
-/** A sign-in that the gateway has to end, because the account was unlinked or its user erased. Deleted when the gateway has confirmed it. */
+/**
+ * A sign-in that the gateway has to end, because the account was unlinked, its user was erased, or the user entered credentials
+ * again instead of a code. Deleted when the gateway has confirmed it.
+ */
 @Entity({ name: 'merchant_sign_out' })
 export class MerchantSignOut {
-  /** The session of the account. */
+  /** The session of an unlinked account, or a replaced sign-in. */
   @PrimaryColumn({ name: 'sign_in_id', type: 'uuid', primaryKeyConstraintName: 'merchant_sign_out_pkey' })
   signInId!: string;
 
-  /** A gateway that has not confirmed after a month never will. */
+  /** The job stops after a month without a confirmation. */
   @Index('merchant_sign_out_created_at_index')
   @DeleteAfter(30 * DAY)
   @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
   createdAt!: Date;
 
-  /** When the gateway was last asked. */
+  /** When the last request about the sign-in was sent to the gateway. */
   @Column({ name: 'asked_at', type: 'timestamptz', precision: 3, nullable: true })
   askedAt!: Date | null;
 }

@@ -5,11 +5,11 @@ import { Clock, SECOND } from '../../infrastructure/time/index.js';
 import { MerchantGatewayService } from './merchant-gateway.service.js';
 import { MerchantSignOutsRepository } from './merchant-sign-outs.repository.js';
 
-/** Milliseconds after which the gateway is asked again. */
+/** Milliseconds between two requests to end the same sign-in. */
 const REPEAT_AFTER = 45 * SECOND;
 const SIGN_OUTS_PER_RUN = 20;
 
-/** Tells the gateway of unlinked accounts, again and again until it confirms. */
+/** Asks the gateway to end sign-ins of unlinked accounts and replaced sign-ins, repeatedly until it confirms. */
 @Injectable()
 export class MerchantSignOutsJob implements OnApplicationShutdown {
   private readonly logger = new Logger('Merchant gateway');
@@ -26,7 +26,7 @@ export class MerchantSignOutsJob implements OnApplicationShutdown {
     this.running ??= this.signOut()
       .catch((error: unknown) => {
         if (!isDatabaseUnavailable(error))
-          this.logger.error('The gateway could not be told of unlinked accounts', error);
+          this.logger.error('The merchant gateway could not be asked to end sign-ins', error);
       })
       .finally(() => (this.running = undefined));
     return this.running;

@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { Transaction } from '../../infrastructure/database/index.js';
 import { MerchantSignOut } from './merchant-sign-out.entity.js';
 
-/** Sign-ins that the gateway has to end. `MerchantSignOutsJob` asks it. */
+/** Stores the sign-ins that the gateway has to end. `MerchantSignOutsJob` sends the requests. */
 @Injectable()
 export class MerchantSignOutsRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  /** @param askedAt when the gateway was last asked to sign the user in, if that may not have ended */
+  /** `askedAt` is when the last request about a sign-in was sent, if its response may still arrive. */
   async add(
     signIns: readonly { readonly signInId: string; readonly askedAt?: Date | null }[],
     createdAt: Date,
@@ -16,7 +16,10 @@ export class MerchantSignOutsRepository {
     if (rows.length > 0) await this.transaction.manager.upsert(MerchantSignOut, rows, ['signInId']);
   }
 
-  /** Returns sign-ins that the gateway has not been asked to end since this time, the oldest first. */
+  /**
+   * Returns the oldest sign-ins, unless the last request about them was sent after `askedBefore`. Records that the next request is
+   * sent now.
+   */
   async claim(askedBefore: Date, now: Date, limit: number): Promise<string[]> {
     const [rows] = await this.transaction.manager.query<[{ sign_in_id: string }[], number]>(
       `UPDATE merchant_sign_out SET asked_at = $2

@@ -18,7 +18,7 @@ export class UnlinkingService {
   ) {}
 
   /**
-   * Disconnects the account. `MerchantSignOutsJob` tells the gateway after the commit.
+   * Disconnects the account. After the commit, `MerchantSignOutsJob` ends the sign-in at the gateway.
    *
    * @throws ApiError MERCHANT_ACCOUNT_NOT_FOUND, MERCHANT_ACCOUNT_DISCONNECTED
    */

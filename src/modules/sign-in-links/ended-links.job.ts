@@ -6,13 +6,13 @@ import { MerchantSignIn } from './merchant-sign-in.js';
 import { SignInLinksService } from './sign-in-links.service.js';
 import { SignInLinksRepository } from './sign-in-links.repository.js';
 
-/** Milliseconds after which no process waits for the response of the gateway anymore. */
-const GIVEN_UP_AFTER = 45 * SECOND;
+/** Milliseconds after a request to the gateway. By then, no process waits for its response. */
+const UNDO_AFTER = 45 * SECOND;
 const SIGN_INS_PER_RUN = 20;
 
 /**
- * Publishes the events of expired links, and undoes sign-ins whose link was canceled or expired before the service could complete
- * it, for example because the process ended in between. Each is repeated until the gateway confirms it.
+ * Publishes the events of expired links. Undoes sign-ins whose link was cancelled or expired before the service could complete the
+ * sign-in, for example because the process was killed. Repeats each request until the gateway confirms it.
  */
 @Injectable()
 export class EndedLinksJob implements OnApplicationShutdown {
@@ -48,12 +48,12 @@ export class EndedLinksJob implements OnApplicationShutdown {
 
   private async undoAll(): Promise<void> {
     const now = this.clock.now();
-    const askedBefore = new Date(now.getTime() - GIVEN_UP_AFTER);
-    const ended = await this.repository.claimEndedSignIns(askedBefore, now, SIGN_INS_PER_RUN);
+    const askedBefore = new Date(now.getTime() - UNDO_AFTER);
+    const signIns = await this.repository.claimSignInsToUndo(askedBefore, now, SIGN_INS_PER_RUN);
     await Promise.all(
-      ended.map(async (signIn) => {
+      signIns.map(async (signIn) => {
         if (await this.merchantSignIn.undo(signIn))
-          await this.repository.endSignIn(signIn.id, signIn.signInId);
+          await this.repository.clearSignIn(signIn.id, signIn.signInId);
       }),
     );
   }

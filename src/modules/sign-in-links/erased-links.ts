@@ -18,7 +18,7 @@ export class ErasedLinks implements UserDataHolder {
   ) {}
 
   async eraseBatch({ environment, ...owner }: ErasedUser): Promise<number> {
-    const links = await this.repository.deleteOfOwner(owner, LINKS_PER_ERASURE);
+    const links = await this.repository.deleteByUser(owner, LINKS_PER_ERASURE);
     if (environment === 'production' && this.gateway.isConfigured) {
       const signIns = links.flatMap(({ signInId, signInAskedAt: askedAt }) =>
         signInId === null ? [] : { signInId, askedAt },

@@ -1,9 +1,9 @@
 export { SignInLinksModule } from './sign-in-links.module.js';
-export { LinksOfRevokedTokens } from './links-of-revoked-tokens.js';
+export { LinkCancellation } from './link-cancellation.js';
 export { MerchantSignIn } from './merchant-sign-in.js';
 export { SIGN_IN_LINK_STATUSES } from './sign-in-link.entity.js';
 export {
-  NOT_CONFIGURED,
+  SIGN_IN_NOT_CONFIGURED,
   SignInLinksService,
   type CreatedSignInLink,
   type SignInAgent,

@@ -3,12 +3,12 @@ import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { DeleteAfter } from '../../infrastructure/database/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
 
-/** `expired` is never stored: a pending link has expired when its time is up. */
+/** `expired` is not stored: a link that is still pending at `expiresAt` has expired. */
 export const SIGN_IN_LINK_STATUSES = ['pending', 'completed', 'failed', 'expired', 'cancelled'] as const;
 export type SignInLinkStatus = (typeof SIGN_IN_LINK_STATUSES)[number];
 
 /**
- * A link with which one user can sign in to one merchant, once, until `expiresAt`. Only the hash of its token is stored, and
+ * A link with which one user can sign in to one merchant, once, until `expiresAt`. The table contains only the hash of its token, and
  * nothing that the user enters.
  */
 @Entity({ name: 'sign_in_link' })
@@ -47,21 +47,21 @@ export class SignInLink {
   status!: Exclude<SignInLinkStatus, 'expired'>;
 
   /**
-   * Identifies the sign-in at the merchant, from the first attempt until its outcome is final. If the link ends before, the sign-in
-   * is undone. Becomes the session of a completed link.
+   * ID of the sign-in at the merchant, from the first attempt until its outcome is final. If the link ends before that, the sign-in
+   * is undone. When the link is completed, it becomes the ID of the session.
    */
   @Column({ name: 'sign_in_id', type: 'uuid', nullable: true })
   signInId!: string | null;
 
-  /** When the merchant was last asked to sign the user in, or to undo the sign-in. */
+  /** When the last request about the sign-in was sent to the merchant. */
   @Column({ name: 'sign_in_asked_at', type: 'timestamptz', precision: 3, nullable: true })
   signInAskedAt!: Date | null;
 
-  /** Number of times that credentials or codes were sent to the merchant. */
+  /** Number of times that credentials or codes were sent to the merchant, without attempts whose outcome is not known. */
   @Column({ type: 'smallint', default: 0 })
   attempts!: number;
 
-  /** What the merchant needs to check a one-time code, if it asked for one. Encrypted. */
+  /** The ID of the challenge and the hint of a merchant that asks for a one-time code. Encrypted. */
   @Column({ name: 'challenge_sealed', type: 'bytea', nullable: true })
   challengeSealed!: Buffer | null;
 
@@ -72,7 +72,7 @@ export class SignInLink {
   @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
   createdAt!: Date;
 
-  /** An expired link is kept for another week, so that agents and operators can see what became of it. */
+  /** An expired link is kept for another week, so that agents and operators can see its status. */
   @Index('sign_in_link_expires_at_index')
   @DeleteAfter(7 * DAY)
   @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })

@@ -11,7 +11,7 @@ export class SignInLinksConfiguration {
 
   @EnvironmentVariable(
     'UNKNOWN_SIGN_IN_LINKS_PER_MINUTE',
-    'Maximum number of forms per minute that one IP address can send with sign-in links that do not exist. Real links work beyond it.',
+    'Maximum number of forms per minute that one IP address can send with sign-in links that do not exist. Links that exist are not affected.',
   )
   @IsIntegerBetween(1, 100_000_000)
   unknownLinksPerMinute: number = 60;

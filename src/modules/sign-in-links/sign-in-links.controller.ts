@@ -7,7 +7,7 @@ import { LIST_SIGN_IN_LINKS } from './sign-in-links.docs.js';
 import { ListSignInLinksQuery, SignInLinkListResponse } from './sign-in-links.dto.js';
 import { SignInLinksService } from './sign-in-links.service.js';
 
-@Topic('Sign-in links', 'Links with which your users sign in to merchants at the request of an agent.')
+@Topic('Sign-in links', 'Links that agents send to your users, so that the users sign in to merchants.')
 @Controller('sign-in-links')
 export class SignInLinksController {
   constructor(private readonly links: SignInLinksService) {}

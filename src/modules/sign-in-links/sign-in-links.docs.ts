@@ -8,8 +8,8 @@ export const LIST_SIGN_IN_LINKS: OperationDocument = {
   operationId: 'listSignInLinks',
   summary: 'List sign-in links',
   description:
-    'Returns the sign-in links of one of your users from the last week, the newest first. Use it to find out what became ' +
-    'of a link that an agent sent to the user.',
+    'Returns the sign-in links of one of your users from the last week, the newest first. Use it to find out whether the ' +
+    'user has signed in.',
   response: SignInLinkListResponse,
   responseDescription: 'A page of the user’s links.',
   errors: [withMessages(INVALID_FIELD, MESSAGES.required('external user id')), INVALID_CURSOR_FORMAT],

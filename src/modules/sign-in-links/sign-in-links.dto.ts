@@ -14,7 +14,7 @@ import { SIGN_IN_LINK_STATUSES, type SignInLinkStatus } from './sign-in-link.ent
 const SIGN_IN_LINK_STATUS = enumeration(
   'SignInLinkStatus',
   SIGN_IN_LINK_STATUSES,
-  'What became of the link. `completed`: the account is connected.',
+  'The status of a sign-in link. `completed`: the account is connected. `failed`: see `failure_reason`.',
 );
 const EXAMPLE_CURSOR = 'AVmXo2uFyR7Q1dJ0c3hKp1tbMTZd';
 const DEFAULT_PAGE_SIZE = 25;
@@ -55,12 +55,17 @@ export class SignInLinkResponse {
   @EnumProperty(SIGN_IN_LINK_STATUS, 'The status of the link.', 'failed')
   status!: SignInLinkStatus;
 
-  @EnumProperty(SIGN_IN_FAILURE, 'Why the link failed; null unless it did.', 'too_many_attempts', {
-    nullable: true,
-  })
+  @EnumProperty(
+    SIGN_IN_FAILURE,
+    'Why the link failed; null unless its status is `failed`.',
+    'too_many_attempts',
+    {
+      nullable: true,
+    },
+  )
   failure_reason!: (typeof SIGN_IN_FAILURE.values)[number] | null;
 
-  @UuidProperty('The session of a completed link; otherwise null.', null, { nullable: true })
+  @UuidProperty('ID of the session of a completed link; otherwise null.', null, { nullable: true })
   session_id!: string | null;
 
   @TimestampProperty('When the link was created.')

@@ -9,7 +9,7 @@ import { OrganizationsModule } from '../organizations/index.js';
 import { SessionsModule } from '../sessions/index.js';
 import { WebhooksModule } from '../webhooks/index.js';
 import { ErasedLinks } from './erased-links.js';
-import { LinksOfRevokedTokens } from './links-of-revoked-tokens.js';
+import { LinkCancellation } from './link-cancellation.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
 import { SignInLink } from './sign-in-link.entity.js';
 import { SignInLinksController } from './sign-in-links.controller.js';
@@ -34,13 +34,13 @@ import { SignInService } from './sign-in.service.js';
   controllers: [SignInLinksController, SignInPagesController],
   providers: [
     SignInLinksService,
-    LinksOfRevokedTokens,
+    LinkCancellation,
     ErasedLinks,
     SignInService,
     EndedLinksJob,
     SignInLinksRepository,
     MerchantSignIn,
   ],
-  exports: [SignInLinksService, MerchantSignIn, LinksOfRevokedTokens],
+  exports: [SignInLinksService, MerchantSignIn, LinkCancellation],
 })
 export class SignInLinksModule {}

@@ -4,25 +4,27 @@ import { Transaction } from '../../infrastructure/database/index.js';
 import { SignInLink } from './sign-in-link.entity.js';
 
 /** The user of a client, whose links no other user or client can see. */
-export interface LinkOwner {
+export interface ExternalUser {
   readonly clientId: string;
   readonly externalUserId: string;
 }
 
-/** The place of a link in the list of its owner. */
+/** The position of a link in the list of links of its user. */
 export type LinkPosition = Pick<SignInLink, 'createdAt' | 'id'>;
 
-/** An attempt to sign in, with the number that it has among those of the link. */
+/** An attempt to sign in. `attempt` is its number: the first attempt of a link is 1. */
 export interface CountedAttempt {
   readonly attempt: number;
   readonly signInId: string;
+  /** The sign-in that this one replaces, which has to be undone. */
+  readonly replacedSignInId: string | null;
 }
 
-/** What events about the end of a link contain. */
+/** The data that events about the end of a link require. */
 export type EndedLink = Pick<SignInLink, 'id' | 'clientId' | 'environment' | 'externalUserId' | 'merchantId'>;
 
-/** A sign-in that nobody waits for anymore. */
-export type EndedSignIn = Pick<SignInLink, 'id' | 'environment'> & { readonly signInId: string };
+/** A sign-in that has to be undone, because its link has ended. */
+export type SignInToUndo = Pick<SignInLink, 'id' | 'environment'> & { readonly signInId: string };
 
 @Injectable()
 export class SignInLinksRepository {
@@ -33,8 +35,8 @@ export class SignInLinksRepository {
   }
 
   /** Deletes links of the user. @returns them, with the sign-ins that may be running at the merchants */
-  async deleteOfOwner(
-    { clientId, externalUserId }: LinkOwner,
+  async deleteByUser(
+    { clientId, externalUserId }: ExternalUser,
     limit: number,
   ): Promise<Pick<SignInLink, 'signInId' | 'signInAskedAt'>[]> {
     const [deleted] = await this.transaction.manager.query<
@@ -48,13 +50,13 @@ export class SignInLinksRepository {
     return deleted;
   }
 
-  async ofOwner({ clientId, externalUserId }: LinkOwner, id: string): Promise<SignInLink | null> {
+  async findById({ clientId, externalUserId }: ExternalUser, id: string): Promise<SignInLink | null> {
     return this.transaction.manager.findOneBy(SignInLink, { id, clientId, externalUserId });
   }
 
   /** Returns the user's links that were created after `since`, newest first, starting after the position `after`. */
-  async ofOwnerSince(
-    { clientId, externalUserId }: LinkOwner,
+  async findPage(
+    { clientId, externalUserId }: ExternalUser,
     since: Date,
     { after, limit }: { readonly after: LinkPosition | undefined; readonly limit: number },
   ): Promise<SignInLink[]> {
@@ -67,45 +69,48 @@ export class SignInLinksRepository {
     return query.getMany();
   }
 
-  async withToken(tokenHash: Buffer): Promise<SignInLink | null> {
+  async findByTokenHash(tokenHash: Buffer): Promise<SignInLink | null> {
     return this.transaction.manager.findOneBy(SignInLink, { tokenHash });
   }
 
   /**
-   * Counts an attempt to sign in, in one statement, so that concurrent attempts cannot exceed the limit. A sign-in whose outcome is
-   * not known is repeated. Credentials replace a sign-in that waits for a code.
+   * Counts an attempt to sign in. Locks the link, so that concurrent attempts cannot exceed the limit. Requires a transaction.
    *
-   * @returns undefined if the link is used up, finished or expired
+   * A sign-in whose outcome is not known is repeated with its ID. A code belongs to the sign-in that asked for it. Credentials
+   * replace a sign-in that waits for a code.
+   *
+   * @returns undefined if no attempt is left, the link has ended, or the sign-in of the code was replaced
    */
   async countAttempt(
-    {
-      id,
-      newSignInId,
-      isCode,
-    }: { readonly id: string; readonly newSignInId: string; readonly isCode: boolean },
+    { id, signInId }: Pick<SignInLink, 'id' | 'signInId'>,
+    { newSignInId, isCode }: { readonly newSignInId: string; readonly isCode: boolean },
     limit: number,
     now: Date,
   ): Promise<CountedAttempt | undefined> {
-    const { raw } = await this.transaction.manager
-      .createQueryBuilder()
-      .update(SignInLink)
-      .set({
-        attempts: () => 'attempts + 1',
-        signInId: () =>
-          'CASE WHEN :isCode OR challenge_sealed IS NULL THEN COALESCE(sign_in_id, :newSignInId) ELSE :newSignInId END',
-        challengeSealed: () => 'CASE WHEN :isCode THEN challenge_sealed END',
+    const { manager } = this.transaction;
+    const link = await manager.findOne(SignInLink, {
+      where: { id, status: 'pending', expiresAt: MoreThan(now), attempts: LessThan(limit) },
+      lock: { mode: 'pessimistic_write' },
+    });
+    if (!link || (isCode && link.signInId !== signInId)) return undefined;
+    const replacedSignInId = !isCode && link.challengeSealed ? link.signInId : null;
+    const attempt = link.attempts + 1;
+    const usedSignInId = replacedSignInId ? newSignInId : (link.signInId ?? newSignInId);
+    await manager.update(
+      SignInLink,
+      { id },
+      {
+        attempts: attempt,
+        signInId: usedSignInId,
         signInAskedAt: now,
-      })
-      .where({ id, status: 'pending', expiresAt: MoreThan(now), attempts: LessThan(limit) })
-      .setParameters({ isCode, newSignInId })
-      .returning(['attempts', 'signInId'])
-      .execute();
-    const [row] = raw as { attempts: number; sign_in_id: string }[];
-    return row && { attempt: row.attempts, signInId: row.sign_in_id };
+        ...(!isCode && { challengeSealed: null }),
+      },
+    );
+    return { attempt, signInId: usedSignInId, replacedSignInId };
   }
 
-  /** Takes back an attempt that got no response: the merchant has not decided, and the same sign-in can be repeated. */
-  async takeBackAttempt(id: string): Promise<void> {
+  /** Subtracts an attempt whose outcome is not known, because the same sign-in can be repeated. */
+  async subtractAttempt(id: string): Promise<void> {
     await this.transaction.manager.update(
       SignInLink,
       { id, status: 'pending', attempts: MoreThan(0) },
@@ -113,8 +118,8 @@ export class SignInLinksRepository {
     );
   }
 
-  /** Records that a sign-in is over at the merchant, so that there is nothing to repeat or undo. */
-  async endSignIn(id: string, signInId: string): Promise<void> {
+  /** Records that nothing is left of a sign-in at the merchant, so that it is neither repeated nor undone. */
+  async clearSignIn(id: string, signInId: string): Promise<void> {
     await this.transaction.manager.update(
       SignInLink,
       { id, signInId },
@@ -123,11 +128,11 @@ export class SignInLinksRepository {
   }
 
   /**
-   * Returns sign-ins of links that have ended, if the merchant has not been asked about them since this time. Records that it is
-   * asked now.
+   * Returns sign-ins of links that have ended, unless the last request about them was sent after `askedBefore`. Records that the next
+   * request is sent now.
    */
-  async claimEndedSignIns(askedBefore: Date, now: Date, limit: number): Promise<EndedSignIn[]> {
-    const [rows] = await this.transaction.manager.query<[EndedSignIn[], number]>(
+  async claimSignInsToUndo(askedBefore: Date, now: Date, limit: number): Promise<SignInToUndo[]> {
+    const [rows] = await this.transaction.manager.query<[SignInToUndo[], number]>(
       `UPDATE sign_in_link SET sign_in_asked_at = $2
         WHERE id IN (SELECT id FROM sign_in_link
                       WHERE sign_in_id IS NOT NULL AND sign_in_asked_at < $1
@@ -147,7 +152,7 @@ export class SignInLinksRepository {
     );
   }
 
-  /** Ends a link, if it is still pending. @returns whether it was */
+  /** Ends a link that is still pending. @returns false if it had already ended */
   async finish(id: string, status: 'failed' | 'cancelled', now: Date): Promise<boolean> {
     const { affected } = await this.transaction.manager.update(
       SignInLink,
@@ -175,22 +180,22 @@ export class SignInLinksRepository {
    * Completes a link that is still pending, and cancels the user's other pending links for the merchant. Concurrent calls
    * lock the links in the order of their IDs, so that only one of them finds its link still pending.
    *
-   * @param signInId becomes the session
-   * @returns whether this call completed the link
+   * @param signInId becomes the ID of the session
+   * @returns false if the link had already ended, or another sign-in has replaced this one
    */
   async complete(link: SignInLink, signInId: string, now: Date): Promise<boolean> {
     const [completed] = await this.transaction.manager.query<[unknown[], number]>(
       `WITH pending AS MATERIALIZED (
-         SELECT id FROM sign_in_link
+         SELECT id, sign_in_id FROM sign_in_link
           WHERE client_id = $2 AND external_user_id = $3 AND merchant_id = $4
             AND status = 'pending' AND expires_at > $5
           ORDER BY id FOR UPDATE)
        UPDATE sign_in_link link
           SET status = CASE WHEN link.id = $1 THEN 'completed' ELSE 'cancelled' END,
               session_id = CASE WHEN link.id = $1 THEN $6::uuid END,
-              sign_in_id = NULLIF(sign_in_id, $6::uuid), finished_at = $5, challenge_sealed = NULL
+              sign_in_id = NULLIF(link.sign_in_id, $6::uuid), finished_at = $5, challenge_sealed = NULL
          FROM pending
-        WHERE link.id = pending.id AND EXISTS (SELECT FROM pending WHERE id = $1)
+        WHERE link.id = pending.id AND EXISTS (SELECT FROM pending WHERE id = $1 AND sign_in_id = $6::uuid)
         RETURNING link.id`,
       [link.id, link.clientId, link.externalUserId, link.merchantId, now, signInId],
     );
@@ -198,7 +203,11 @@ export class SignInLinksRepository {
   }
 
   /** Cancels the pending links that were created with an MCP token. Locks them in the same order as `complete`. */
-  async cancelOfToken({ clientId, externalUserId }: LinkOwner, tokenHash: Buffer, now: Date): Promise<void> {
+  async cancelByMcpToken(
+    { clientId, externalUserId }: ExternalUser,
+    tokenHash: Buffer,
+    now: Date,
+  ): Promise<void> {
     await this.transaction.manager.query(
       `WITH pending AS MATERIALIZED (
          SELECT id FROM sign_in_link

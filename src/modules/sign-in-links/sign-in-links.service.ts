@@ -38,7 +38,7 @@ import type {
 import {
   SignInLinksRepository,
   type EndedLink,
-  type LinkOwner,
+  type ExternalUser,
   type LinkPosition,
 } from './sign-in-links.repository.js';
 
@@ -56,15 +56,15 @@ const PHONE_NUMBER_UNREACHABLE = new ErrorKind(403, 'INVALID_REQUEST', 'NO_ACCES
 });
 
 const MERCHANT_UNAVAILABLE = new ErrorKind(409, 'MERCHANT_ERROR', 'MERCHANT_UNAVAILABLE', {
-  when: 'Users cannot sign in to the merchant with a link now: the status of the merchant is DOWN, or nobody can sign in to merchants in this environment.',
+  when: 'Users cannot sign in to the merchant with a link now: the status of the merchant is DOWN, the merchant gateway does not respond, or sign-in is not configured in this environment.',
   message: 'Users cannot sign in to this merchant with a link at the moment.',
 });
 
 export const LINK_LIFETIME = 15 * MINUTE;
-/** Maximum number of times that credentials or codes are sent to the merchant for one link. */
+/** Maximum number of times that one link sends credentials or codes to the merchant. */
 export const MAX_ATTEMPTS = 5;
 const LINKS_PER_HOUR = 5;
-/** Agents see links in lists until a week after their creation. */
+/** Milliseconds after their creation for which links are in lists. */
 const LISTED_FOR = 7 * DAY;
 /** Seconds. The `retry_after` value when a text message could not be sent. */
 const RETRY_AFTER_SECONDS = 60;
@@ -81,7 +81,7 @@ export interface SignInAgent {
   readonly phoneNumber?: string | undefined;
 }
 
-/** Why a link failed: its text message was not sent, or the merchant refused the user, at once or too many times. */
+/** Why a link failed: see `SIGN_IN_FAILURE`. */
 export type SignInFailure = (typeof SIGN_IN_FAILURE.values)[number];
 
 export interface SignInLinkView {
@@ -103,15 +103,18 @@ interface RequestedPage {
 }
 
 export interface CreatedSignInLink extends SignInLinkView {
-  /** Only for clients of the environment `development`. In production, only the text message contains it. */
+  /** The address of the link in development. In production, only the text message contains it. */
   readonly url?: string;
 }
 
-/** Links that an agent requests, and that only the user can open: they are sent to the user's phone. */
+/** Creates the sign-in links that agents request. Each link is sent to the phone of the user, so that only the user can open it. */
 @Injectable()
 export class SignInLinksService {
   private readonly logger = new Logger('Sign-in links');
-  private readonly perUser = this.limits.limit('sign-in-links', { attempts: LINKS_PER_HOUR, within: HOUR });
+  private readonly linksPerUser = this.limits.limit('sign-in-links', {
+    attempts: LINKS_PER_HOUR,
+    within: HOUR,
+  });
 
   constructor(
     private readonly limits: AttemptLimitsRepository,
@@ -140,10 +143,9 @@ export class SignInLinksService {
     if (problem) throw problem;
     const phoneNumber = agent.phoneNumber as string;
     const merchant = await this.merchants.requireVisible({ organizationId, environment }, merchantId);
-    if (!(await this.merchantSignIn.isAvailableAt(environment, merchantId)))
-      throw MERCHANT_UNAVAILABLE.error();
+    if (!(await this.merchantSignIn.isAvailable(environment, merchantId))) throw MERCHANT_UNAVAILABLE.error();
     await this.limits.countAll([
-      { limit: this.perUser, subject: subjectOf(agent), error: tooManyLinks },
+      { limit: this.linksPerUser, subject: subjectOf(agent), error: tooManyLinks },
       ...this.textMessages.limitsOf({ client, to: phoneNumber }),
     ]);
     const token = generateSecret('');
@@ -185,14 +187,15 @@ export class SignInLinksService {
 
   /** Returns the error that prevents the agent from creating links for any merchant, or undefined. */
   problemOf({ client: { environment }, phoneNumber }: SignInAgent): ApiError | undefined {
-    if (!this.merchantSignIn.isConfigured(environment)) return MERCHANT_UNAVAILABLE.error(NOT_CONFIGURED);
+    if (!this.merchantSignIn.isConfigured(environment))
+      return MERCHANT_UNAVAILABLE.error(SIGN_IN_NOT_CONFIGURED);
     if (phoneNumber === undefined) return PHONE_NUMBER_UNREACHABLE.error();
     return isPremiumRate(phoneNumber) ? PHONE_NUMBER_UNREACHABLE.error(PREMIUM_RATE) : undefined;
   }
 
   /** @throws ApiError NOT_FOUND if the user has no such link */
   async find(agent: SignInAgent, linkId: string): Promise<SignInLinkView> {
-    const link = isUUID(linkId) ? await this.repository.ofOwner(ownerOf(agent), linkId) : null;
+    const link = isUUID(linkId) ? await this.repository.findById(userOf(agent), linkId) : null;
     if (!link) throw SIGN_IN_LINK_NOT_FOUND.error();
     return this.toView(link, merchantIn(await this.merchants.byIds([link.merchantId]), link));
   }
@@ -206,12 +209,12 @@ export class SignInLinksService {
     agent: Pick<SignInAgent, 'client' | 'externalUserId'>,
     { cursor, limit }: RequestedPage,
   ): Promise<{ links: SignInLinkView[]; nextCursor: string | null }> {
-    const owner = ownerOf(agent);
-    const scope: CursorScope = ['sign_in_links', owner.clientId, owner.externalUserId];
+    const user = userOf(agent);
+    const scope: CursorScope = ['sign_in_links', user.clientId, user.externalUserId];
     const after = cursor === undefined ? undefined : positionIn(this.cursors.decode(cursor, scope));
     const since = new Date(this.clock.milliseconds() - LISTED_FOR);
     // One more link shows whether there is a next page.
-    const found = await this.repository.ofOwnerSince(owner, since, { after, limit: limit + 1 });
+    const found = await this.repository.findPage(user, since, { after, limit: limit + 1 });
     const links = found.slice(0, limit);
     const last = found.length > limit ? links.at(-1) : undefined;
     const merchants = await this.merchants.byIds(links.map(({ merchantId }) => merchantId));
@@ -268,7 +271,7 @@ export class SignInLinksService {
     return links.length === pageSize;
   }
 
-  /** Stores the link unless the MCP token is revoked: a link that is stored before the revocation is canceled with it. */
+  /** Stores the link unless the MCP token is revoked: a link that is stored before the revocation is cancelled with it. */
   @Transactional()
   protected async store(link: SignInLink): Promise<void> {
     const { mcpTokenHash } = link;
@@ -278,8 +281,8 @@ export class SignInLinksService {
   }
 
   /**
-   * Sends the message. If that fails, the link fails. If the message can never be delivered, the link does not count toward the
-   * limit per user.
+   * Sends the text message. If that fails, the link fails. If the message can never be delivered, the link does not count toward
+   * the limit of links per user.
    */
   private async send(link: SignInLink, agent: SignInAgent, message: TextMessage): Promise<void> {
     try {
@@ -292,7 +295,7 @@ export class SignInLinksService {
       );
       await this.fail(link, 'not_sent');
       if (!isUndeliverable) throw SERVICE_UNAVAILABLE.error(NOT_SENT, { retryAfter: RETRY_AFTER_SECONDS });
-      await this.perUser.subtract(subjectOf(agent));
+      await this.linksPerUser.subtract(subjectOf(agent));
       throw PHONE_NUMBER_UNREACHABLE.error(undeliverable(error.reason));
     }
   }
@@ -306,7 +309,7 @@ export class SignInLinksService {
 }
 
 /** Agents read this sentence. */
-export const NOT_CONFIGURED =
+export const SIGN_IN_NOT_CONFIGURED =
   'Sign-in to merchants is not configured in this environment, so no sign-in link works for any merchant.';
 const PREMIUM_RATE =
   'The phone number of this connection is a premium-rate number, which gets no text messages. The company can create an MCP token with another phone number.';
@@ -334,10 +337,10 @@ export function statusOf({ status, expiresAt }: SignInLink, now: Date): SignInLi
   return status === 'pending' && expiresAt <= now ? 'expired' : status;
 }
 
-/** A link whose message was not sent had no attempt. */
+/** Returns why a link failed. No attempt was possible if its text message was not sent. */
 function failureOf({ attempts }: SignInLink): SignInFailure {
   if (attempts === 0) return 'not_sent';
-  return attempts < MAX_ATTEMPTS ? 'refused' : 'too_many_attempts';
+  return attempts < MAX_ATTEMPTS ? 'denied' : 'too_many_attempts';
 }
 
 function merchantIn(
@@ -369,10 +372,10 @@ function positionIn([createdAt, id]: (string | number)[]): LinkPosition {
   return { createdAt: new Date(String(createdAt)), id: String(id) };
 }
 
-function ownerOf({
+function userOf({
   client: { clientId },
   externalUserId,
-}: Pick<SignInAgent, 'client' | 'externalUserId'>): LinkOwner {
+}: Pick<SignInAgent, 'client' | 'externalUserId'>): ExternalUser {
   return { clientId, externalUserId };
 }
 

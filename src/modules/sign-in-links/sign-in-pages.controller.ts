@@ -7,10 +7,10 @@ import { SignInService, type AttemptResult, type OpenedLink } from './sign-in.se
 import {
   codePage,
   credentialsPage,
-  outcomePage,
+  noticePage,
   unknownLinkPage,
-  type End,
-  type SignInView,
+  type LinkNotice,
+  type SignInPageData,
 } from './sign-in.pages.js';
 
 /**
@@ -34,10 +34,10 @@ export class SignInPagesController {
     const link = await this.signIns.find(token);
     const opened = link && (await this.signIns.open(link));
     if (!opened) return unknownLinkPage();
-    const view = viewOf(opened, token, this.clock.now());
-    const end = this.endOf(opened);
-    if (end) return outcomePage(view, end, done === end);
-    return opened.challenge && again === undefined ? codePage(view) : credentialsPage(view);
+    const data = pageDataOf(opened, token, this.clock.now());
+    const notice = this.noticeOf(opened);
+    if (notice) return noticePage(data, notice, done === notice);
+    return opened.challenge && again === undefined ? codePage(data) : credentialsPage(data);
   }
 
   @Post()
@@ -51,66 +51,70 @@ export class SignInPagesController {
     await this.signIns.countForm(link, ip);
     const opened = link && (await this.signIns.open(link));
     if (!opened) return unknownLinkPage();
-    if (this.endOf(opened)) return { redirectTo: pathOf(token) };
-    const view = viewOf(opened, token, this.clock.now());
+    if (this.noticeOf(opened)) return { redirectTo: pathOf(token) };
+    const data = pageDataOf(opened, token, this.clock.now());
     switch (form.get('action')) {
       case 'decline':
         await this.signIns.decline(opened);
         return { redirectTo: `${pathOf(token)}?done=cancelled` };
       case 'code':
-        return this.submitCode(opened, view, form);
+        return this.submitCode(opened, data, form);
       default:
-        return this.submitCredentials(opened, view, form);
+        return this.submitCredentials(opened, data, form);
     }
   }
 
   private async submitCredentials(
     opened: OpenedLink,
-    view: SignInView,
+    data: SignInPageData,
     form: FormFields,
   ): Promise<PageResponse> {
     // Keyboards of phones add a space after a word.
     const userName = (form.get('user_name') ?? '').trim();
     const password = form.get('password') ?? '';
-    if (userName === '' || password === '') return credentialsPage(view, { userName, isMissing: true });
+    if (userName === '' || password === '') return credentialsPage(data, { userName, isMissing: true });
     const result = await this.signIns.signIn(opened, { userName, password });
-    return afterAttempt(view, result, (attemptsLeft) => credentialsPage(view, { userName, attemptsLeft }));
+    return afterAttempt(data, result, (attemptsLeft) => credentialsPage(data, { userName, attemptsLeft }));
   }
 
-  private async submitCode(opened: OpenedLink, view: SignInView, form: FormFields): Promise<PageResponse> {
+  private async submitCode(
+    opened: OpenedLink,
+    data: SignInPageData,
+    form: FormFields,
+  ): Promise<PageResponse> {
     const code = (form.get('code') ?? '').replaceAll(/\s/g, '');
-    if (code === '') return codePage(view, { isMissing: true });
-    const result = await this.signIns.answer(opened, code);
-    return afterAttempt(view, result, (attemptsLeft) => codePage(view, { attemptsLeft }));
+    if (code === '') return codePage(data, { isMissing: true });
+    const result = await this.signIns.submitCode(opened, code);
+    return afterAttempt(data, result, (attemptsLeft) => codePage(data, { attemptsLeft }));
   }
 
-  /** Returns why the link cannot be used, or undefined if it can. */
-  private endOf({ link, isAvailable }: OpenedLink): End | undefined {
+  /** Returns the notice that the page shows instead of a form, or undefined if the link can be used. */
+  private noticeOf({ link, isAvailable }: OpenedLink): LinkNotice | undefined {
     const status = statusOf(link, this.clock.now());
-    const isExhausted = link.attempts >= MAX_ATTEMPTS;
-    if (status === 'failed') return isExhausted ? 'exhausted' : 'failed';
+    const hasNoAttempts = link.attempts >= MAX_ATTEMPTS;
+    if (status === 'failed') return hasNoAttempts ? 'tooManyAttempts' : 'denied';
     if (status !== 'pending') return status;
-    if (isExhausted) return 'checking';
+    if (hasNoAttempts) return 'noAttemptsLeft';
     return isAvailable ? undefined : 'unavailable';
   }
 }
 
 function afterAttempt(
-  view: SignInView,
+  data: SignInPageData,
   attempt: AttemptResult,
   formAgain: (attemptsLeft: number) => PageResponse,
 ): PageResponse {
-  if (attempt.result === 'refused') return formAgain(attempt.attemptsLeft);
-  if (attempt.result === 'unanswered') return outcomePage(view, 'unanswered', false);
-  const { path } = view;
+  if (attempt.result === 'incorrect') return formAgain(attempt.attemptsLeft);
+  if (attempt.result === 'unknown') return noticePage(data, 'noResponse', false);
+  const { path } = data;
   return { redirectTo: attempt.result === 'succeeded' ? `${path}?done=completed` : path };
 }
 
-function viewOf(
+function pageDataOf(
   { link, merchant, organization, challenge }: OpenedLink,
   token: string,
   now: Date,
-): SignInView {
+): SignInPageData {
   const { environment, expiresAt } = link;
   return {
     path: pathOf(token),

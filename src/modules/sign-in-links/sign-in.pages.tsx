@@ -5,7 +5,7 @@ import { MINUTE } from '../../infrastructure/time/index.js';
 import { LINK_LIFETIME } from './sign-in-links.service.js';
 
 /** Data that the pages of a link show. */
-export interface SignInView {
+export interface SignInPageData {
   readonly path: string;
   readonly organization: string;
   readonly merchant: string;
@@ -17,18 +17,18 @@ export interface SignInView {
 }
 
 interface FormState {
-  /** Attempts left after a rejected attempt. */
+  /** Defined after wrong credentials or a wrong code. */
   readonly attemptsLeft?: number;
   /** A field is empty. */
   readonly isMissing?: boolean;
 }
 
-/** The page where the user signs in or declines. The page begins with the name of the organization that asks. */
+/** The page where the user signs in or declines. It begins with the name of the organization that the account is connected to. */
 export function credentialsPage(
-  view: SignInView,
+  data: SignInPageData,
   { userName = '', attemptsLeft, isMissing = false }: FormState & { readonly userName?: string } = {},
 ): Page {
-  const { organization, merchant, path } = view;
+  const { organization, merchant, path } = data;
   return {
     title: `Sign in to ${merchant}`,
     status: attemptsLeft !== undefined || isMissing ? 400 : 200,
@@ -38,14 +38,14 @@ export function credentialsPage(
           <strong>{organization}</strong> asks to connect your {merchant} account. Sign in only if you asked{' '}
           {organization} or your assistant to do this.
         </p>
-        <TestHint view={view}>
+        <TestHint data={data}>
           Don’t enter a real password. Use <code>user_good</code> and <code>pass_good</code>.
         </TestHint>
         <Problem
           message={
             attemptsLeft === undefined
               ? undefined
-              : `${merchant} did not accept the user name or the password. Check both and try again. ${attemptsIn(attemptsLeft)}`
+              : `${merchant} did not accept the user name or the password. Check both and try again. ${attemptsLeftText(attemptsLeft)}`
           }
         />
         <Form action={path}>
@@ -66,16 +66,16 @@ export function credentialsPage(
             Sign in
           </button>
         </Form>
-        <Decline {...view} />
+        <Decline {...data} />
         <h2>What happens with your password</h2>
         <p>
           Your user name and password go to {merchant} once, to sign you in. They are not stored. Neither{' '}
           {organization} nor your assistant sees them.
         </p>
-        <h2>What happens then</h2>
+        <h2>What happens next</h2>
         <p>
-          Your {merchant} account is connected, and {organization} and your assistant are told that it is.
-          This link works once, {timeLeft(view)}.
+          Your {merchant} account is connected, and {organization} and your assistant are notified. This link
+          works once and expires in {timeLeft(data)}.
         </p>
       </>
     ),
@@ -83,12 +83,12 @@ export function credentialsPage(
 }
 
 /** The page where the user enters the one-time code that the merchant sent. */
-export function codePage(view: SignInView, { attemptsLeft, isMissing = false }: FormState = {}): Page {
-  const { organization, merchant, path } = view;
+export function codePage(data: SignInPageData, { attemptsLeft, isMissing = false }: FormState = {}): Page {
+  const { organization, merchant, path } = data;
   const problem =
     attemptsLeft === undefined
       ? undefined
-      : `${merchant} did not accept this code. Check it and try again. ${attemptsIn(attemptsLeft)}`;
+      : `${merchant} did not accept this code. Check it and try again. ${attemptsLeftText(attemptsLeft)}`;
   return {
     title: `Enter the code from ${merchant}`,
     status: attemptsLeft !== undefined || isMissing ? 400 : 200,
@@ -99,8 +99,8 @@ export function codePage(view: SignInView, { attemptsLeft, isMissing = false }: 
           <strong>{organization}</strong>. It usually arrives by text message or email, or an authenticator
           app shows it.
         </p>
-        {view.codeHint && <p>Sent to: {view.codeHint}</p>}
-        <TestHint view={view}>
+        {data.codeHint && <p>Sent to: {data.codeHint}</p>}
+        <TestHint data={data}>
           The code is <code>123456</code>.
         </TestHint>
         <Problem message={problem} />
@@ -119,27 +119,28 @@ export function codePage(view: SignInView, { attemptsLeft, isMissing = false }: 
         <p>
           No code? <a href={`${path}?again`}>Enter your user name and password again</a>.
         </p>
-        <Decline {...view} />
+        <Decline {...data} />
         <h2>What happens with the code</h2>
         <p>
           It goes to {merchant} once and is not stored. Neither {organization} nor your assistant sees it.
-          This link works {timeLeft(view)}.
+          This link expires in {timeLeft(data)}.
         </p>
       </>
     ),
   };
 }
 
-function Decline({ path, organization }: SignInView): VNode {
+function Decline({ path, organization }: SignInPageData): VNode {
   return (
     <>
       <h2>Didn’t ask for this?</h2>
       <p>
-        Decline, and the link stops working. {organization} gets no access. Closing this page is safe, too.
+        If you decline, the link stops working and {organization} gets no access. You can also just close this
+        page.
       </p>
       <Form action={path}>
         <button class="second" name="action" value="decline">
-          Not me, decline
+          Decline
         </button>
       </Form>
     </>
@@ -147,8 +148,11 @@ function Decline({ path, organization }: SignInView): VNode {
 }
 
 /** Pages of the environment `development` look like real ones, but nobody should enter a real password there. */
-function TestHint(props: { readonly view: SignInView; readonly children: ComponentChildren }): VNode | null {
-  if (props.view.environment === 'production') return null;
+function TestHint(props: {
+  readonly data: SignInPageData;
+  readonly children: ComponentChildren;
+}): VNode | null {
+  if (props.data.environment === 'production') return null;
   return (
     <p>
       <span class="environment development">Test</span> {props.children}
@@ -156,61 +160,73 @@ function TestHint(props: { readonly view: SignInView; readonly children: Compone
   );
 }
 
-/** Why a link cannot be used. */
-export type End =
-  'completed' | 'failed' | 'exhausted' | 'checking' | 'expired' | 'cancelled' | 'unavailable' | 'unanswered';
+/** What a page says about a link that cannot be used, or cannot be used now. */
+export type LinkNotice =
+  | 'completed'
+  | 'denied'
+  | 'tooManyAttempts'
+  | 'noAttemptsLeft'
+  | 'expired'
+  | 'cancelled'
+  | 'unavailable'
+  | 'noResponse';
 
-/** The page of a link that cannot be used, or cannot be used now. @param isDone whether the user has just finished it here */
-export function outcomePage(view: SignInView, end: End, isDone: boolean): Page {
-  const { status, title, isGood = false, text } = isDone ? (DONE[end] ?? ENDS[end]) : ENDS[end];
-  return {
-    title: typeof title === 'string' ? title : title(view),
+/** The page that says why a link cannot be used. @param isConfirmation whether the user has just signed in or declined on the page */
+export function noticePage(data: SignInPageData, notice: LinkNotice, isConfirmation: boolean): Page {
+  const {
     status,
-    content: <Notice kind={isGood ? 'good' : 'bad'}>{text(view)}</Notice>,
+    title,
+    isGood = false,
+    text,
+  } = (isConfirmation && CONFIRMATIONS[notice]) || NOTICES[notice];
+  return {
+    title: typeof title === 'string' ? title : title(data),
+    status,
+    content: <Notice kind={isGood ? 'good' : 'bad'}>{text(data)}</Notice>,
   };
 }
 
-/** The page for tokens that belong to no link. */
+/** The page for a token that no link has. */
 export function unknownLinkPage(): Page {
   return {
     title: 'This link doesn’t work',
     status: 404,
     content: (
       <Notice kind="bad">
-        It may be incomplete: open it again from the text message. If that doesn’t help, ask your assistant
-        for a new link. Nothing was shared.
+        The address may be incomplete: open the link in the text message again. If that doesn’t help, ask your
+        assistant for a new link. Nothing was shared.
       </Notice>
     ),
   };
 }
 
-interface Outcome {
+interface NoticeText {
   readonly status: number;
-  readonly title: string | ((view: SignInView) => string);
+  readonly title: string | ((data: SignInPageData) => string);
   readonly isGood?: boolean;
-  readonly text: (view: SignInView) => ComponentChildren;
+  readonly text: (data: SignInPageData) => ComponentChildren;
 }
 
-const ENDS: Readonly<Record<End, Outcome>> = {
+const NOTICES: Readonly<Record<LinkNotice, NoticeText>> = {
   completed: {
     status: 410,
     title: 'This link was already used',
     text: ({ merchant, organization }) =>
-      `Your ${merchant} account was connected with it, so it doesn’t work again. If you did this, return to your assistant: there is nothing left to do. If you didn’t, change your ${merchant} password and tell ${organization}.`,
+      `Your ${merchant} account was connected with it, so it doesn’t work again. If you did this, you can return to your assistant. If you didn’t, change your ${merchant} password and tell ${organization}.`,
   },
-  failed: {
+  denied: {
     status: 410,
     title: 'The sign-in failed',
     text: ({ merchant }) =>
       `${merchant} doesn’t let you sign in here, for example because your account is locked. Your account was not connected. Sign in on ${merchant}’s own website or app first. Then ask your assistant for a new link.`,
   },
-  exhausted: {
+  tooManyAttempts: {
     status: 410,
     title: 'Too many attempts',
     text: ({ merchant }) =>
       `To protect your account, this link accepts only a few attempts. Your account was not connected. Check your user name and password on ${merchant}’s own website or app. Then ask your assistant for a new link.`,
   },
-  checking: {
+  noAttemptsLeft: {
     status: 409,
     title: 'No attempts left',
     text: ({ merchant }) =>
@@ -226,7 +242,7 @@ const ENDS: Readonly<Record<End, Outcome>> = {
     status: 410,
     title: 'This link was cancelled',
     text: () =>
-      'The link was declined, your assistant cancelled it, your assistant is no longer allowed to act for you, or you signed in with another link. This link did not connect your account. If you still want to sign in, ask your assistant for a new link.',
+      'This happens if you decline the link or sign in with another one, or if your assistant cancels it or may no longer act for you. This link did not connect your account. If you still want to sign in, ask your assistant for a new link.',
   },
   unavailable: {
     status: 409,
@@ -234,16 +250,16 @@ const ENDS: Readonly<Record<End, Outcome>> = {
     text: ({ merchant }) =>
       `You can’t sign in to ${merchant} here at the moment. Your account was not connected. Try the link again in a few minutes, or ask your assistant.`,
   },
-  unanswered: {
+  noResponse: {
     status: 503,
     title: ({ merchant }) => `${merchant} did not respond`,
     text: ({ merchant }) =>
-      `It is not known yet whether ${merchant} has signed you in. Wait a minute, then open the link in the text message again and enter the same as before: you will not be signed in twice, and this attempt doesn’t count.`,
+      `It is not known yet whether ${merchant} has signed you in. Wait a minute, then open the link in the text message again, and enter the same as before. You will not be signed in twice, and this attempt doesn’t count.`,
   },
 };
 
 /** Pages for users who have just signed in or declined. */
-const DONE: Readonly<Partial<Record<End, Outcome>>> = {
+const CONFIRMATIONS: Readonly<Partial<Record<LinkNotice, NoticeText>>> = {
   completed: {
     status: 200,
     title: 'You are signed in',
@@ -260,11 +276,11 @@ const DONE: Readonly<Partial<Record<End, Outcome>>> = {
   },
 };
 
-function attemptsIn(left: number): string {
+function attemptsLeftText(left: number): string {
   return left === 1 ? 'You have one attempt left.' : `You have ${left} attempts left.`;
 }
 
-function timeLeft({ expiresAt, now }: SignInView): string {
+function timeLeft({ expiresAt, now }: SignInPageData): string {
   const minutes = Math.ceil((expiresAt.getTime() - now.getTime()) / MINUTE);
-  return minutes <= 1 ? 'for another minute' : `for another ${minutes} minutes`;
+  return minutes <= 1 ? 'one minute' : `${minutes} minutes`;
 }

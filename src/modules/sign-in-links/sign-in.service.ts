@@ -7,7 +7,7 @@ import { rateLimitKeyOfAddress } from '../../infrastructure/http/index.js';
 import { RateLimiters } from '../../infrastructure/rate-limiting/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { ApiClientDirectory, type ClientRecord } from '../api-clients/index.js';
-import type { MerchantCredentials, SignInOutcome, SignInTarget } from '../merchant-gateway/index.js';
+import type { MerchantCredentials, SignInOutcome, SignInRequest } from '../merchant-gateway/index.js';
 import { MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
 import { OrganizationsService } from '../organizations/index.js';
 import { SessionsService } from '../sessions/index.js';
@@ -15,7 +15,7 @@ import { WebhookEventsRepository, WebhookPublisher } from '../webhooks/index.js'
 import { MerchantSignIn } from './merchant-sign-in.js';
 import type { SignInLink } from './sign-in-link.entity.js';
 import { SignInLinksConfiguration } from './sign-in-links.configuration.js';
-import { SignInLinksRepository } from './sign-in-links.repository.js';
+import { SignInLinksRepository, type CountedAttempt } from './sign-in-links.repository.js';
 import { MAX_ATTEMPTS, SignInLinksService } from './sign-in-links.service.js';
 
 const SIGN_IN_RATE_EXCEEDED = new ErrorKind(429, 'RATE_LIMIT_ERROR', 'RATE_LIMIT_EXCEEDED', {
@@ -28,21 +28,21 @@ export interface OpenedLink {
   readonly link: SignInLink;
   readonly client: ClientRecord;
   readonly merchant: CatalogEntry;
-  /** The name of the organization that asks. */
+  /** The name of the organization that the account is connected to. */
   readonly organization: string;
   /** Whether users can sign in to the merchant now. */
   readonly isAvailable: boolean;
-  /** What the merchant needs to check a one-time code, if it asked for one, and where it sent the code. */
+  /** Defined if the merchant has sent a one-time code. `hint` says where, in the words of the merchant. */
   readonly challenge: { readonly id: string; readonly hint: string } | undefined;
 }
 
 /**
- * The result of an attempt. `changed`: the page no longer matches the link, because a code is required or the link has ended.
- * `unanswered`: the outcome is not known. `refused`: the user may try again.
+ * The result of an attempt. `linkChanged`: the user needs another page, because a code is required or the link has ended.
+ * `unknown`: the merchant did not respond. `incorrect`: the user can try again.
  */
 export type AttemptResult =
-  | { readonly result: 'succeeded' | 'changed' | 'unanswered' }
-  | { readonly result: 'refused'; readonly attemptsLeft: number };
+  | { readonly result: 'succeeded' | 'linkChanged' | 'unknown' }
+  | { readonly result: 'incorrect'; readonly attemptsLeft: number };
 
 /**
  * Handles what users do on the pages of a sign-in link. Anyone who knows the token counts as the user, because it was sent to
@@ -50,12 +50,12 @@ export type AttemptResult =
  */
 @Injectable()
 export class SignInService {
-  private readonly perLink = this.limiters.limit({
+  private readonly formsPerLink = this.limiters.limit({
     name: 'sign-in-forms',
     requests: (configuration) => configuration.get(SignInLinksConfiguration).formsPerMinute,
     seconds: 60,
   });
-  private readonly unknownPerAddress = this.limiters.limit({
+  private readonly unknownLinksPerAddress = this.limiters.limit({
     name: 'unknown-sign-in-links',
     requests: (configuration) => configuration.get(SignInLinksConfiguration).unknownLinksPerMinute,
     seconds: 60,
@@ -78,7 +78,7 @@ export class SignInService {
 
   /** Returns the link with this token, which may have ended. Malformed tokens are rejected without a query. */
   async find(token: string): Promise<SignInLink | null> {
-    return isWellFormedToken(token) ? this.repository.withToken(sha256(token)) : null;
+    return isWellFormedToken(token) ? this.repository.findByTokenHash(sha256(token)) : null;
   }
 
   /**
@@ -89,8 +89,8 @@ export class SignInService {
    */
   async countForm(link: SignInLink | null, ip: string): Promise<void> {
     const retryAfter = link
-      ? await this.perLink.count(link.id)
-      : await this.unknownPerAddress.count(rateLimitKeyOfAddress(ip));
+      ? await this.formsPerLink.count(link.id)
+      : await this.unknownLinksPerAddress.count(rateLimitKeyOfAddress(ip));
     if (retryAfter !== undefined) throw SIGN_IN_RATE_EXCEEDED.error(undefined, { retryAfter });
   }
 
@@ -104,25 +104,27 @@ export class SignInService {
     if (!client || !merchant) return undefined;
     const [organization, isAvailable] = await Promise.all([
       this.organizations.nameOf(client.organizationId),
-      this.merchantSignIn.isAvailableAt(link.environment, merchant.id),
+      this.merchantSignIn.isAvailable(link.environment, merchant.id),
     ]);
     return { link, client, merchant, organization, isAvailable, challenge: this.challengeOf(link) };
   }
 
   private challengeOf({ id, challengeSealed }: SignInLink): OpenedLink['challenge'] {
     if (!challengeSealed) return undefined;
-    const [challenge = '', hint = ''] = this.sealer.open(challengeSealed, ownerOfChallenge(id)).split('\n');
-    return { id: challenge, hint };
+    const [challengeId = '', hint = ''] = this.sealer.open(challengeSealed, ownerOfChallenge(id)).split('\n');
+    return { id: challengeId, hint };
   }
 
   async signIn(opened: OpenedLink, credentials: MerchantCredentials): Promise<AttemptResult> {
-    return this.attempt(opened, false, (target) => this.merchantSignIn.start(target, credentials));
+    return this.attempt(opened, false, (request) => this.merchantSignIn.signIn(request, credentials));
   }
 
-  async answer(opened: OpenedLink, code: string): Promise<AttemptResult> {
+  async submitCode(opened: OpenedLink, code: string): Promise<AttemptResult> {
     const { challenge } = opened;
-    if (!challenge) return { result: 'changed' };
-    return this.attempt(opened, true, (target) => this.merchantSignIn.answer(target, challenge.id, code));
+    if (!challenge) return { result: 'linkChanged' };
+    return this.attempt(opened, true, (request) =>
+      this.merchantSignIn.submitCode(request, challenge.id, code),
+    );
   }
 
   async decline({ link }: OpenedLink): Promise<void> {
@@ -130,50 +132,60 @@ export class SignInService {
   }
 
   /**
-   * Counts the attempt before the merchant is asked, so that concurrent attempts cannot exceed the limit. No transaction is
-   * open meanwhile, because the merchant may take a long time to respond.
+   * Counts the attempt before it sends the request, so that concurrent attempts cannot exceed the limit. No transaction is
+   * open during the request, because the merchant may take a long time to respond.
    */
   private async attempt(
     opened: OpenedLink,
     isCode: boolean,
-    ask: (target: SignInTarget) => Promise<SignInOutcome>,
+    send: (request: SignInRequest) => Promise<SignInOutcome>,
   ): Promise<AttemptResult> {
     const { link } = opened;
     const { id } = link;
-    const counting = { id, newSignInId: randomUUID(), isCode };
-    const counted = await this.repository.countAttempt(counting, MAX_ATTEMPTS, this.clock.now());
-    if (!counted) return { result: 'changed' };
+    const counted = await this.countAttempt(link, isCode);
+    if (!counted) return { result: 'linkChanged' };
     const { attempt, signInId } = counted;
-    const result = await ask({ ...link, signInId });
+    const result = await send({ ...link, signInId });
     switch (result.outcome) {
-      case 'unanswered':
-        await this.repository.takeBackAttempt(id);
-        return { result: 'unanswered' };
+      case 'unknown':
+        await this.repository.subtractAttempt(id);
+        return { result: 'unknown' };
       case 'succeeded':
         if (!(await this.complete(opened, signInId))) await this.undoUnlessCompleted(opened, signInId);
         return { result: 'succeeded' };
       case 'codeRequired': {
-        const challenge = [result.challenge, result.hint ?? ''].join('\n');
+        const challenge = [result.challengeId, result.hint ?? ''].join('\n');
         await this.repository.storeChallenge(id, signInId, this.sealer.seal(challenge, ownerOfChallenge(id)));
         break;
       }
-      case 'failed':
-        await this.repository.endSignIn(id, signInId);
+      case 'denied':
+        await this.repository.clearSignIn(id, signInId);
         break;
-      case 'refused':
+      case 'incorrect':
         // After a wrong code, the merchant accepts another one for the same sign-in.
-        if (!isCode) await this.repository.endSignIn(id, signInId);
+        if (!isCode) await this.repository.clearSignIn(id, signInId);
     }
-    if (result.outcome === 'failed' || attempt >= MAX_ATTEMPTS) {
-      await this.links.fail(link, attempt < MAX_ATTEMPTS ? 'refused' : 'too_many_attempts');
-      return { result: 'changed' };
+    if (result.outcome === 'denied' || attempt >= MAX_ATTEMPTS) {
+      await this.links.fail(link, attempt < MAX_ATTEMPTS ? 'denied' : 'too_many_attempts');
+      return { result: 'linkChanged' };
     }
-    return result.outcome === 'refused'
-      ? { result: 'refused', attemptsLeft: MAX_ATTEMPTS - attempt }
-      : { result: 'changed' };
+    return result.outcome === 'incorrect'
+      ? { result: 'incorrect', attemptsLeft: MAX_ATTEMPTS - attempt }
+      : { result: 'linkChanged' };
   }
 
-  /** @returns false if the link was finished meanwhile, for example by the same form sent twice, or has expired */
+  /** Counts the attempt. If it replaces a sign-in, records that the replaced sign-in has to be undone. */
+  @Transactional()
+  protected async countAttempt(link: SignInLink, isCode: boolean): Promise<CountedAttempt | undefined> {
+    const now = this.clock.now();
+    const attempt = { newSignInId: randomUUID(), isCode };
+    const counted = await this.repository.countAttempt(link, attempt, MAX_ATTEMPTS, now);
+    if (counted?.replacedSignInId)
+      await this.merchantSignIn.undoLater({ ...link, signInId: counted.replacedSignInId }, now);
+    return counted;
+  }
+
+  /** Connects the account. @returns false if the link has ended meanwhile, or another sign-in has replaced this one */
   @Transactional()
   protected async complete({ link, client, merchant }: OpenedLink, signInId: string): Promise<boolean> {
     const { externalUserId } = link;
@@ -190,13 +202,16 @@ export class SignInService {
     return true;
   }
 
-  /** `EndedLinksJob` repeats this if it fails. */
+  /**
+   * Undoes a sign-in, unless a concurrent form has completed the link with it. If the gateway does not confirm, `EndedLinksJob`
+   * sends the request again.
+   */
   private async undoUnlessCompleted({ link }: OpenedLink, signInId: string): Promise<void> {
     const { id, clientId, externalUserId, environment } = link;
-    const now = await this.repository.ofOwner({ clientId, externalUserId }, id);
-    if (now?.sessionId === signInId) return;
+    const current = await this.repository.findById({ clientId, externalUserId }, id);
+    if (current?.sessionId === signInId) return;
     if (await this.merchantSignIn.undo({ environment, signInId }))
-      await this.repository.endSignIn(id, signInId);
+      await this.repository.clearSignIn(id, signInId);
   }
 }
 

@@ -5,7 +5,7 @@ import { DetectedAccountsService } from '../../detected-accounts/index.js';
 import { MERCHANT_ACCOUNT_STATE, MerchantAccountsService } from '../../merchant-accounts/index.js';
 import { MerchantStatusesService } from '../../merchant-statuses/index.js';
 import { matchKeys, MerchantsService } from '../../merchants/index.js';
-import { MerchantSignIn, NOT_CONFIGURED } from '../../sign-in-links/index.js';
+import { MerchantSignIn, SIGN_IN_NOT_CONFIGURED } from '../../sign-in-links/index.js';
 import {
   CURSOR,
   MERCHANT,
@@ -64,10 +64,10 @@ export class MerchantTools implements ToolGroup {
           merchants: page.map(({ id, name }) => ({
             id,
             name,
-            can_sign_in: this.signIns.isAvailableWith(client.environment, statusesOf(id)),
+            can_sign_in: this.signIns.isProbablyAvailable(client.environment, statusesOf(id)),
           })),
           next_cursor: last ? this.cursors.encode([last.id], scope) : null,
-          ...(!this.signIns.isConfigured(client.environment) && { note: NOT_CONFIGURED }),
+          ...(!this.signIns.isConfigured(client.environment) && { note: SIGN_IN_NOT_CONFIGURED }),
         };
       },
     }),

@@ -34,7 +34,7 @@ const SIGN_IN_LINK = z.object({
 
 const REASONS: Readonly<Record<SignInFailure, string>> = {
   not_sent: 'The text message could not be sent.',
-  refused: 'The merchant refused the sign-in, for example because the account is locked.',
+  denied: 'The merchant does not let the user sign in, for example because the account is locked.',
   too_many_attempts: 'The merchant rejected the credentials or codes too many times.',
 };
 

@@ -85,8 +85,8 @@ export const MERCHANT_STATUS = enumeration(
 
 export const SIGN_IN_FAILURE = enumeration(
   'SignInFailure',
-  ['not_sent', 'refused', 'too_many_attempts'] as const,
-  '`not_sent`: the text message could not be sent. `refused`: the merchant does not let the user sign in. ' +
+  ['not_sent', 'denied', 'too_many_attempts'] as const,
+  '`not_sent`: the text message could not be sent. `denied`: the merchant does not let the user sign in, for example because the account is locked. ' +
     '`too_many_attempts`: the merchant rejected the credentials or codes too many times.',
 );
 

@@ -5,7 +5,7 @@ import { SignInLinksRepository } from './sign-in-links.repository.js';
 
 /** Cancels the pending links that an agent created with a token, when the token is revoked. */
 @Injectable()
-export class LinksOfRevokedTokens extends McpTokenRevocationListener {
+export class LinkCancellation extends McpTokenRevocationListener {
   constructor(
     private readonly repository: SignInLinksRepository,
     private readonly clock: Clock,
@@ -13,7 +13,7 @@ export class LinksOfRevokedTokens extends McpTokenRevocationListener {
     super();
   }
 
-  async onRevoked({ tokenHash, ...owner }: RevokedMcpToken): Promise<void> {
-    await this.repository.cancelOfToken(owner, tokenHash, this.clock.now());
+  async onRevoked({ tokenHash, ...user }: RevokedMcpToken): Promise<void> {
+    await this.repository.cancelByMcpToken(user, tokenHash, this.clock.now());
   }
 }
