@@ -6,6 +6,7 @@ import { CryptoModule } from './infrastructure/crypto/index.js';
 import { DatabaseModule } from './infrastructure/database/index.js';
 import { HttpClientModule } from './infrastructure/http-client/index.js';
 import { HttpModule, HttpServicesModule } from './infrastructure/http/index.js';
+import { IdempotencyModule } from './infrastructure/idempotency/index.js';
 import { MessagesModule } from './infrastructure/messages/index.js';
 import { MetricsModule } from './infrastructure/metrics/index.js';
 import { PagesModule } from './infrastructure/pages/index.js';
@@ -49,6 +50,7 @@ const INFRASTRUCTURE = [
   CryptoModule,
   RedisModule,
   RateLimitingModule,
+  IdempotencyModule,
   MessagesModule,
   HttpClientModule,
   HttpServicesModule,

@@ -20,7 +20,7 @@ const MERCHANT_NOT_FOUND = error('INVALID_REQUEST', 'NOT_FOUND', 'There is no me
 const KEY_REUSED = error(
   'INVALID_REQUEST',
   'IDEMPOTENCY_KEY_REUSED',
-  'The idempotency_key was used for an event with different content.',
+  'The idempotency key was used for a request with different content. Use another key.',
 );
 
 type Event = Readonly<Record<string, unknown>>;

@@ -37,7 +37,7 @@ export interface OperationDocument {
   readonly description: Description;
   readonly body?: Type;
   readonly pathParameters?: Readonly<Record<string, PathParameter>>;
-  readonly headerParameters?: Readonly<Record<string, { readonly description: string }>>;
+  readonly headerParameters?: Readonly<Record<string, HeaderParameter>>;
   /** The class of the response, in brackets for an array; `String` for text, `Buffer` for bytes. */
   readonly response: Type | readonly [Type];
   readonly responseType?: string | readonly string[];
@@ -52,6 +52,12 @@ export interface OperationDocument {
   /** Errors besides `INVALID_FIELD` for fields of the body or query, which come from the DTO unless there is an `errorBody`. */
   readonly errors: readonly (ErrorKind | DocumentedError)[];
   readonly errorBody?: ErrorBodyDocument;
+}
+
+interface HeaderParameter {
+  readonly description: string;
+  /** Name of the parameter in the API document, if several operations have it. */
+  readonly component?: string;
 }
 
 interface PathParameter {
@@ -110,8 +116,8 @@ export function DocumentedOperation(surface: Surface, operation: OperationDocume
     ...Object.entries(pathParameters).map(([name, { schema, description, example }]) =>
       ApiParam({ name, description, schema: { ...PATH_SCHEMAS[schema], example } }),
     ),
-    ...Object.entries(headerParameters).map(([name, parameter]) =>
-      ApiHeader({ name, required: false, schema: { type: 'string' }, ...parameter }),
+    ...Object.entries(headerParameters).map(([name, { description }]) =>
+      ApiHeader({ name, required: false, schema: { type: 'string' }, description }),
     ),
     ApiExtraModels((operation.errorBody ?? ERROR_BODY).model, ...(model ? [model] : [])),
   );

@@ -50,10 +50,10 @@ export function writtenOperation(
   { surface, operation, parameters: classes }: DiscoveredRoute,
   { schemas, components, configurationOf }: Context,
 ): Operation {
-  const { pathParameters = {}, body } = operation;
+  const { pathParameters = {}, headerParameters = {}, body } = operation;
   const described = (parameters as Parameter[]).map((parameter) => {
     const part = writtenParameter(parameter) as unknown as Part;
-    const name = pathParameters[parameter.name]?.component;
+    const name = { ...pathParameters, ...headerParameters }[parameter.name]?.component;
     return name === undefined ? part : components.add('parameters', name, part);
   });
   const url = configurationOf(ServiceConfiguration).publicUrlOf(surface);

@@ -1,8 +1,9 @@
 import { NO_ACCESS } from '../../infrastructure/errors/index.js';
+import { IDEMPOTENCY_KEY_REUSED } from '../../infrastructure/idempotency/index.js';
 import { withMessages, type OperationDocument } from '../../infrastructure/openapi/index.js';
 import { API_CLIENT_NOT_FOUND } from '../api-clients/index.js';
 import { MERCHANT_NOT_FOUND } from '../merchants/index.js';
-import { EventResponse, IDEMPOTENCY_KEY_REUSED } from '../webhooks/index.js';
+import { EventResponse } from '../webhooks/index.js';
 import {
   CreateDetectionRequest,
   DetectedAccountResponse,

@@ -4,11 +4,12 @@ import {
   UNSUPPORTED_MEDIA_TYPE,
 } from '../../infrastructure/errors/index.js';
 import { NEITHER_JSON_NOR_LINES } from '../../infrastructure/http/index.js';
+import { IDEMPOTENCY_KEY_REUSED } from '../../infrastructure/idempotency/index.js';
 import { withMessages, type OperationDocument } from '../../infrastructure/openapi/index.js';
 import { API_CLIENT_NOT_FOUND } from '../api-clients/index.js';
 import { MERCHANT_NOT_FOUND } from '../merchants/index.js';
 import { SESSION_NOT_FOUND } from '../sessions/index.js';
-import { EventResponse, IDEMPOTENCY_KEY_REUSED } from '../webhooks/index.js';
+import { EventResponse } from '../webhooks/index.js';
 import {
   EventResultsResponse,
   MAX_BATCH_BYTES,

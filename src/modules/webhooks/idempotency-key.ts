@@ -1,15 +1,12 @@
 import { sha256 } from '../../infrastructure/crypto/index.js';
-import { ErrorKind } from '../../infrastructure/errors/index.js';
+import {
+  canonicalJson,
+  IDEMPOTENCY_KEY_REUSED,
+  MAX_KEY_LENGTH,
+} from '../../infrastructure/idempotency/index.js';
 import { BooleanProperty, UuidProperty } from '../../infrastructure/openapi/index.js';
 import { HasValidContents, isMissing, NOT_BLANK, TextField } from '../../infrastructure/validation/index.js';
 import type { PublishResult } from './queue/publications.batch.js';
-
-const MAX_KEY_LENGTH = 255;
-
-export const IDEMPOTENCY_KEY_REUSED = new ErrorKind(409, 'INVALID_REQUEST', 'IDEMPOTENCY_KEY_REUSED', {
-  when: 'The client already has an event with this `idempotency_key` and different content.',
-  message: 'The idempotency_key was used for an event with different content.',
-});
 
 /** The optional key of a request that publishes an event. */
 export function IdempotencyKeyField(example: string): PropertyDecorator {
@@ -31,12 +28,7 @@ export function IdempotencyKeyField(example: string): PropertyDecorator {
 
 /** Returns a hash of the content of a request. It does not depend on the order of the fields. */
 export function contentHash(content: object): Buffer {
-  return sha256(JSON.stringify(content, sortedMembers));
-}
-
-function sortedMembers(_name: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1)));
+  return sha256(canonicalJson(content));
 }
 
 /** Returns the response to a request whose event was published, or the error to throw. */

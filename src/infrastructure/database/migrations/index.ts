@@ -26,6 +26,7 @@ import { PlatformAuditChain1790000000032 } from './1790000000032-platform-audit-
 import { SignInsAtMerchants1790000000033 } from './1790000000033-sign-ins-at-merchants.js';
 import { ExpiredSignInLinks1790000000034 } from './1790000000034-expired-sign-in-links.js';
 import { MerchantSignOuts1790000000035 } from './1790000000035-merchant-sign-outs.js';
+import { IdempotencyKeys1790000000038 } from './1790000000038-idempotency-keys.js';
 
 /** All migrations, oldest first. Never edit one that has landed, released or not. */
 export const MIGRATIONS = [
@@ -59,4 +60,5 @@ export const MIGRATIONS = [
   SignInsAtMerchants1790000000033,
   ExpiredSignInLinks1790000000034,
   MerchantSignOuts1790000000035,
+  IdempotencyKeys1790000000038,
 ];
