@@ -534,6 +534,11 @@ export interface components {
       /** @description The access token; null if the request was authenticated by a dashboard login. */
       token: components['schemas']['CurrentTokenResponse'] | null;
     };
+    /**
+     * @description `waiting`: for the first attempt or a retry. `in_progress`: an attempt has begun. `succeeded`: the endpoint responded with 200. `failed`: there are no further attempts.
+     * @enum {string}
+     */
+    DeliveryState: 'waiting' | 'in_progress' | 'succeeded' | 'failed';
     DetectAccountsRequest: {
       /**
        * @description Your own identifier for the user.
@@ -727,6 +732,46 @@ export interface components {
       | 'REQUEST_LOG_ERROR'
       | 'RATE_LIMIT_ERROR'
       | 'API_ERROR';
+    EventDeliveryResponse: {
+      /**
+       * Format: uuid
+       * @description ID of the endpoint, which may have been deleted since.
+       * @example b6a1f0de-2f7c-4c6e-9d1f-0e8a4c3b2d10
+       */
+      endpoint_id: string;
+      /**
+       * @description How far the delivery is.
+       * @example waiting
+       */
+      state: components['schemas']['DeliveryState'];
+      /**
+       * @description Number of attempts that have ended.
+       * @example 1
+       */
+      attempts: number;
+      /**
+       * Format: date-time
+       * @description When the last attempt was made; null before it ends.
+       * @example 2026-01-31T08:15:30.123Z
+       */
+      last_attempt_at: string | null;
+      /**
+       * @description Status code of the last response; 0 if there was no response.
+       * @example 503
+       */
+      status_code: number | null;
+      /**
+       * @description Why the last attempt failed; null if it did not.
+       * @example NON_200
+       */
+      reason: components['schemas']['FailureReason'] | null;
+      /**
+       * Format: date-time
+       * @description When the next attempt is due; null if none is waiting.
+       * @example 2026-01-31T08:18:41.102Z
+       */
+      next_attempt_at: string | null;
+    };
     /**
      * @description The name of an event. More events may be added.
      * @enum {string}
@@ -775,6 +820,54 @@ export interface components {
     EventResultsResponse: {
       /** @description One result for each event, in the same order. */
       results: components['schemas']['EventResult'][];
+    };
+    EventStatusResponse: {
+      /**
+       * Format: uuid
+       * @description ID of the event: its `webhook-id` header.
+       * @example 0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1
+       */
+      id: string;
+      /**
+       * Format: uuid
+       * @description The API client whose endpoints receive the event.
+       * @example 3f6c2a10-5a0e-4f5c-9a5c-6f0e8d7b1c2d
+       */
+      client_id: string;
+      /**
+       * @description The environment of the client.
+       * @example production
+       */
+      environment: components['schemas']['Environment'];
+      /**
+       * @description The name of the event.
+       * @example CARD_UPDATED
+       */
+      event: components['schemas']['EventName'];
+      /**
+       * Format: uuid
+       * @description The session; null if the event has none.
+       * @example fb5aa994-ed1c-4c3e-b29a-b2a53222e584
+       */
+      session_id: string | null;
+      /**
+       * @description The task; null if the event has none.
+       * @example 25605
+       */
+      task_id: number | null;
+      /**
+       * @description The user; null if the event has none.
+       * @example user-8f3a
+       */
+      external_user_id: string | null;
+      /**
+       * Format: date-time
+       * @description When the event was published.
+       * @example 2026-01-31T08:15:30.123Z
+       */
+      published_at: string;
+      /** @description One delivery for each endpoint that the event is sent to. */
+      deliveries: components['schemas']['EventDeliveryResponse'][];
     };
     ExchangeDeviceCodeRequest: {
       /**
@@ -2240,6 +2333,7 @@ export type CreateSessionRequest = components['schemas']['CreateSessionRequest']
 export type CreateWebhookEndpointRequest = components['schemas']['CreateWebhookEndpointRequest'];
 export type CurrentTokenResponse = components['schemas']['CurrentTokenResponse'];
 export type CurrentUserResponse = components['schemas']['CurrentUserResponse'];
+export type DeliveryState = components['schemas']['DeliveryState'];
 export type DetectAccountsRequest = components['schemas']['DetectAccountsRequest'];
 export type DetectedAccountResponse = components['schemas']['DetectedAccountResponse'];
 export type DetectedMerchant = components['schemas']['DetectedMerchant'];
@@ -2250,10 +2344,12 @@ export type Environment = components['schemas']['Environment'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export type ErrorResponse = components['schemas']['ErrorResponse'];
 export type ErrorType = components['schemas']['ErrorType'];
+export type EventDeliveryResponse = components['schemas']['EventDeliveryResponse'];
 export type EventName = components['schemas']['EventName'];
 export type EventResponse = components['schemas']['EventResponse'];
 export type EventResult = components['schemas']['EventResult'];
 export type EventResultsResponse = components['schemas']['EventResultsResponse'];
+export type EventStatusResponse = components['schemas']['EventStatusResponse'];
 export type ExchangeDeviceCodeRequest = components['schemas']['ExchangeDeviceCodeRequest'];
 export type ExtendSessionRequest = components['schemas']['ExtendSessionRequest'];
 export type FailureReason = components['schemas']['FailureReason'];

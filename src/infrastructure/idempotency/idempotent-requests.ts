@@ -20,7 +20,7 @@ export const IDEMPOTENCY_KEY_REUSED = new ErrorKind(409, 'INVALID_REQUEST', 'IDE
   message: 'The idempotency key was used for a request with different content. Use another key.',
 });
 
-export const ONGOING_OPERATION = new ErrorKind(409, 'INVALID_REQUEST', 'ONGOING_OPERATION', {
+const ONGOING_OPERATION = new ErrorKind(409, 'INVALID_REQUEST', 'ONGOING_OPERATION', {
   when: 'A request with the same `Idempotency-Key` is still being processed.',
   message: 'A request with this idempotency key is still being processed. Retry after a second.',
 });
@@ -47,7 +47,7 @@ const UNQUOTED = /^[!#-~][!-~]*$/;
  *
  * @throws ApiError INVALID_FIELD if the header is malformed or repeated
  */
-export function idempotencyKeyOf({ headers }: Request): string | undefined {
+function idempotencyKeyOf({ headers }: Request): string | undefined {
   const header = headers['idempotency-key'];
   if (header === undefined) return undefined;
   const [, quoted] = QUOTED.exec(String(header)) ?? [];

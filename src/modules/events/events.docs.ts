@@ -9,7 +9,7 @@ import { withMessages, type OperationDocument } from '../../infrastructure/opena
 import { API_CLIENT_NOT_FOUND } from '../api-clients/index.js';
 import { MERCHANT_NOT_FOUND } from '../merchants/index.js';
 import { SESSION_NOT_FOUND } from '../sessions/index.js';
-import { EventResponse } from '../webhooks/index.js';
+import { EVENT_KEY_PARAMETER, EventResponse } from '../webhooks/index.js';
 import {
   EventResultsResponse,
   MAX_BATCH_BYTES,
@@ -18,13 +18,17 @@ import {
   PublishEventsRequest,
 } from './events.dto.js';
 
+export const NO_KEY_FOR_BATCH =
+  'A batch has no Idempotency-Key header. Send an idempotency key with each event.';
+
 export const PUBLISH_EVENT: OperationDocument = {
   operationId: 'publishEvent',
   summary: 'Publish an event',
   description:
     'Publishes an event to all endpoints of a client. Use it to notify clients when something happens in another ' +
-    'service of the platform. The response is sent after the commit. To make retries safe, send an `idempotency_key`: ' +
-    'an event with the same key and the same content is published only once.',
+    'service of the platform. The response is sent after the commit. To make retries safe, send an `idempotency_key` or ' +
+    'the header `Idempotency-Key`: an event with the same key and the same content is published only once.',
+  headerParameters: EVENT_KEY_PARAMETER,
   body: PublishEventRequest,
   response: EventResponse,
   responseDescription: 'The event is published, or had been published before with this `idempotency_key`.',
@@ -55,6 +59,7 @@ export const PUBLISH_EVENTS: OperationDocument = {
   response: EventResultsResponse,
   responseDescription: 'The valid events are published.',
   errors: [
+    withMessages(INVALID_FIELD, NO_KEY_FOR_BATCH),
     withMessages(PAYLOAD_TOO_LARGE, `The request body must not be larger than ${MAX_BATCH_BYTES} bytes.`),
     withMessages(UNSUPPORTED_MEDIA_TYPE, NEITHER_JSON_NOR_LINES),
   ],

@@ -1,4 +1,5 @@
 import { sha256 } from '../../infrastructure/crypto/index.js';
+import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import {
   canonicalJson,
   IDEMPOTENCY_KEY_REUSED,
@@ -24,6 +25,31 @@ export function IdempotencyKeyField(example: string): PropertyDecorator {
       isMissing(value) ? `The ${field} field must not be blank.` : undefined,
     ),
   );
+}
+
+/** The header in the API document. */
+export const EVENT_KEY_PARAMETER = {
+  'Idempotency-Key': {
+    component: 'EventKeyParameter',
+    description: 'The `idempotency_key`, with or without quotation marks, instead of in the body.',
+  },
+};
+
+const DIFFERENT_KEYS =
+  'The Idempotency-Key header and the idempotency key field must not differ. Send one of them.';
+
+/**
+ * Returns the request with the key of its `Idempotency-Key` header, if it has one.
+ *
+ * @throws ApiError INVALID_FIELD if the body has another key
+ */
+export function withHeaderKey<Request extends { idempotency_key?: string }>(
+  request: Request,
+  header: string | undefined,
+): Request {
+  if (header === undefined) return request;
+  if ((request.idempotency_key ?? header) !== header) throw INVALID_FIELD.error(DIFFERENT_KEYS);
+  return Object.assign(request, { idempotency_key: header });
 }
 
 /** Returns a hash of the content of a request. It does not depend on the order of the fields. */

@@ -24,7 +24,14 @@ export {
   validateMetadataSize,
   type SessionMetadata,
 } from './events/session-metadata.js';
-export { contentHash, EventResponse, eventResponseOf, IdempotencyKeyField } from './idempotency-key.js';
+export {
+  contentHash,
+  EVENT_KEY_PARAMETER,
+  EventResponse,
+  eventResponseOf,
+  IdempotencyKeyField,
+  withHeaderKey,
+} from './idempotency-key.js';
 export { standardSignature } from './signing/delivery-headers.js';
 export { WebhookEventsRepository } from './events/webhook-events.repository.js';
 export { WebhookPublisher, type PublishRequest } from './webhook-publisher.js';
