@@ -8,6 +8,7 @@ import {
   ApiParam,
   ApiTags,
   getSchemaPath,
+  type SchemaObject,
 } from '@nestjs/swagger';
 import type { Surface } from '../config/index.js';
 import { OnSurface } from '../http/index.js';
@@ -36,6 +37,7 @@ export interface OperationDocument {
   readonly summary: string;
   readonly description: Description;
   readonly body?: Type;
+  readonly bodyVariants?: BodyVariants;
   readonly pathParameters?: Readonly<Record<string, PathParameter>>;
   readonly headerParameters?: Readonly<Record<string, HeaderParameter>>;
   /** The class of the response, in brackets for an array; `String` for text, `Buffer` for bytes. */
@@ -52,6 +54,25 @@ export interface OperationDocument {
   /** Errors besides `INVALID_FIELD` for fields of the body or query, which come from the DTO unless there is an `errorBody`. */
   readonly errors: readonly (ErrorKind | DocumentedError)[];
   readonly errorBody?: ErrorBodyDocument;
+}
+
+/** Describes a body whose fields depend on the value of one of them: one schema for each value. */
+export interface BodyVariants {
+  /** The field that decides. */
+  readonly property: string;
+  readonly variants: readonly BodyVariant[];
+}
+
+export interface BodyVariant {
+  /** The value of the field that decides. */
+  readonly value: string;
+  /** Name of the schema. */
+  readonly schema: string;
+  readonly description: string;
+  readonly required: readonly string[];
+  readonly optional: readonly string[];
+  /** Replace properties of the class. */
+  readonly properties: Readonly<Record<string, SchemaObject>>;
 }
 
 interface HeaderParameter {

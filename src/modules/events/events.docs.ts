@@ -9,7 +9,7 @@ import { withMessages, type OperationDocument } from '../../infrastructure/opena
 import { API_CLIENT_NOT_FOUND } from '../api-clients/index.js';
 import { MERCHANT_NOT_FOUND } from '../merchants/index.js';
 import { SESSION_NOT_FOUND } from '../sessions/index.js';
-import { EVENT_KEY_PARAMETER, EventResponse } from '../webhooks/index.js';
+import { EVENT_KEY_PARAMETER, EVENT_VARIANTS, EventResponse } from '../webhooks/index.js';
 import {
   EventResultsResponse,
   MAX_BATCH_BYTES,
@@ -30,6 +30,7 @@ export const PUBLISH_EVENT: OperationDocument = {
     'the header `Idempotency-Key`: an event with the same key and the same content is published only once.',
   headerParameters: EVENT_KEY_PARAMETER,
   body: PublishEventRequest,
+  bodyVariants: EVENT_VARIANTS,
   response: EventResponse,
   responseDescription: 'The event is published, or had been published before with this `idempotency_key`.',
   errors: [

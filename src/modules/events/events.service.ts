@@ -7,16 +7,15 @@ import { API_CLIENT_NOT_FOUND, ApiClientDirectory, type ClientRecord } from '../
 import { MERCHANT_NOT_FOUND, MerchantCatalogService, requireMerchants } from '../merchants/index.js';
 import { SESSION_NOT_FOUND, SessionsService, type SessionDetails } from '../sessions/index.js';
 import {
+  conditionalFieldsOf,
   contentHash,
   detectedMerchantIds,
-  ENVELOPES,
   eventResponseOf,
   EVENTS,
   validateData,
   WebhookPublisher,
   type AnyEvent,
   type EventMerchant,
-  type EventName,
   type EventResponse,
   type PublishRequest,
 } from '../webhooks/index.js';
@@ -174,7 +173,7 @@ function validateEventFields(request: PublishEventRequest): void {
 
 function problemOfFields(request: PublishEventRequest): string | undefined {
   const { event } = request;
-  const expected = fieldsOf(event);
+  const expected = new Set<string>(conditionalFieldsOf(event));
   for (const field of CONDITIONAL_FIELDS) {
     const name = field.replaceAll('_', ' ');
     const isPresent = request[field] !== undefined;
@@ -185,11 +184,6 @@ function problemOfFields(request: PublishEventRequest): string | undefined {
   return request.metadata !== undefined && EVENTS[event].variant !== 'session'
     ? `The metadata field must not be present when the event is ${event}.`
     : undefined;
-}
-
-function fieldsOf(event: EventName): ReadonlySet<string> {
-  const names = Object.keys(ENVELOPES[EVENTS[event].variant]);
-  return new Set(names.map((name) => (name === 'merchant' ? 'merchant_id' : name)));
 }
 
 /** Returns the event of a valid request. Unknown fields of its `data` are left out. */

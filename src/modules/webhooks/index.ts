@@ -1,8 +1,8 @@
 export type { WebhookEndpointResponse } from './endpoints/webhook-endpoints.dto.js';
 export { WebhookEndpointsService } from './endpoints/webhook-endpoints.service.js';
 export {
+  conditionalFieldsOf,
   detectedMerchantIds,
-  ENVELOPES,
   EVENT_NAME,
   EVENT_NAMES,
   EVENTS,
@@ -17,7 +17,7 @@ export {
   type EventName,
   type SessionType,
 } from './events/event-catalog.js';
-export { eventSchema, exampleEvent, examplePayload } from './events/event-document.js';
+export { EVENT_VARIANTS, eventSchema, exampleEvent, examplePayload } from './events/event-document.js';
 export {
   mergeMetadata,
   MetadataField,
