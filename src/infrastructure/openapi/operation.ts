@@ -63,7 +63,7 @@ export interface BodyVariants {
   readonly variants: readonly BodyVariant[];
 }
 
-export interface BodyVariant {
+interface BodyVariant {
   /** The value of the field that decides. */
   readonly value: string;
   /** Name of the schema. */

@@ -1,11 +1,10 @@
 import { Body, Controller, Post } from '@nestjs/common';
 import { ApiExtraModels } from '@nestjs/swagger';
-import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { JsonOrLinesBodyGuard } from '../../infrastructure/http/index.js';
 import { IdempotencyKeyHeader } from '../../infrastructure/idempotency/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { InternalOperation } from '../../infrastructure/surfaces/index.js';
-import { NO_KEY_FOR_BATCH, PUBLISH_EVENT, PUBLISH_EVENTS } from './events.docs.js';
+import { PUBLISH_EVENT, PUBLISH_EVENTS } from './events.docs.js';
 import {
   EventResultsResponse,
   MAX_BATCH_BYTES,
@@ -41,7 +40,6 @@ export class EventsController {
     @Body() request: PublishEventsRequest,
     @IdempotencyKeyHeader() key?: string,
   ): Promise<EventResultsResponse> {
-    if (key !== undefined) throw INVALID_FIELD.error(NO_KEY_FOR_BATCH);
-    return this.events.publishBatch(request);
+    return this.events.publishBatch(request, key);
   }
 }

@@ -17,9 +17,7 @@ import {
   PublishEventRequest,
   PublishEventsRequest,
 } from './events.dto.js';
-
-export const NO_KEY_FOR_BATCH =
-  'A batch has no Idempotency-Key header. Send an idempotency key with each event.';
+import { NO_KEY_FOR_BATCH } from './events.service.js';
 
 export const PUBLISH_EVENT: OperationDocument = {
   operationId: 'publishEvent',

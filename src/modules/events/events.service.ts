@@ -40,6 +40,9 @@ const INTERVAL = 16;
 /** Number of waiting events that starts a statement before `INTERVAL` has passed. */
 const EVENTS_THAT_SKIP_INTERVAL = 16;
 
+export const NO_KEY_FOR_BATCH =
+  'A batch has no Idempotency-Key header. Send an idempotency key with each event.';
+
 /** Publishes the events of the platform's own services. */
 @Injectable()
 export class EventsService {
@@ -66,8 +69,16 @@ export class EventsService {
     return result;
   }
 
-  /** Publishes the valid events. Returns after the commit. */
-  async publishBatch({ events }: PublishEventsRequest): Promise<EventResultsResponse> {
+  /**
+   * Publishes the valid events. Returns after the commit.
+   *
+   * @param header the `Idempotency-Key` header, which would otherwise be ignored without notice
+   */
+  async publishBatch(
+    { events }: PublishEventsRequest,
+    header: string | undefined,
+  ): Promise<EventResultsResponse> {
+    if (header !== undefined) throw INVALID_FIELD.error(NO_KEY_FOR_BATCH);
     const requests = events.map((event) => attempt(() => readEvent(event)));
     const results = await this.publishAll(requests);
     return {
