@@ -192,6 +192,15 @@ CREATE TABLE device_poll (
   CONSTRAINT device_poll_pkey PRIMARY KEY (authorization_id)
 );
 
+CREATE TABLE idempotency_key (
+  key_hash bytea NOT NULL,
+  request_hash bytea NOT NULL,
+  response_sealed bytea NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT idempotency_key_pkey PRIMARY KEY (key_hash)
+);
+CREATE INDEX idempotency_key_created_at_index ON public.idempotency_key USING btree (created_at);
+
 CREATE TABLE job_application (
   id uuid NOT NULL,
   received_at timestamp(3) with time zone NOT NULL,

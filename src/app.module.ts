@@ -7,6 +7,7 @@ import { DatabaseModule } from './infrastructure/database/index.js';
 import { ErasureModule } from './infrastructure/erasure/index.js';
 import { HttpClientModule } from './infrastructure/http-client/index.js';
 import { HttpModule, HttpServicesModule } from './infrastructure/http/index.js';
+import { IdempotencyModule } from './infrastructure/idempotency/index.js';
 import { MessagesModule } from './infrastructure/messages/index.js';
 import { MetricsModule } from './infrastructure/metrics/index.js';
 import { PagesModule } from './infrastructure/pages/index.js';
@@ -52,6 +53,7 @@ const INFRASTRUCTURE = [
   ErasureModule,
   RedisModule,
   RateLimitingModule,
+  IdempotencyModule,
   MessagesModule,
   HttpClientModule,
   HttpServicesModule,

@@ -9,9 +9,9 @@ import { MODULE_DEPENDENCIES } from './dependency-rules.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** Bytes of the document without line breaks, events included, per operation. It had 9,300 when it repeated errors in each operation. */
-const MAX_SIZE_PER_OPERATION = 3_700;
-/** Minimum result of `redocly score`, out of 100. */
-const MIN_SCORE = 94;
+const MAX_SIZE_PER_OPERATION = 3_900;
+/** Minimum result of `redocly score`, out of 100. It counts the alternatives of `oneOf`: one schema for each event cost 0.4. */
+const MIN_SCORE = 93;
 
 const committed = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 

@@ -309,6 +309,26 @@ describe('POST /detections', () => {
     expect(hulu?.detected).toBe(false);
   });
 
+  it('accepts the key as a header', async () => {
+    const { clientId: client_id } = service.production;
+    const send = (key: string, more: object = {}) =>
+      service.request(DETECTIONS, {
+        body: { client_id, ...body, external_user_id: 'header', ...more },
+        headers: { 'idempotency-key': key },
+        token,
+      });
+    const first = await send('detection-2');
+    expect(first.body).toMatchObject({ duplicate: false });
+    const repeated = { event_id: first.body['event_id'], duplicate: true };
+    expect((await send('"detection-2"')).body).toEqual(repeated);
+    expect((await create({ external_user_id: 'header', idempotency_key: 'detection-2' })).body).toEqual(
+      repeated,
+    );
+    expect(await detectedEvents('header')).toHaveLength(1);
+    expect((await send('detection-2', { idempotency_key: 'detection-3' })).status).toBe(400);
+    expect((await send('detection-2', { merchants: ['Hulu'] })).status).toBe(409);
+  });
+
   it('rejects a blank key', async () => {
     const message = 'The idempotency key field must not be blank.';
     const { status, body: refusal } = await create({ idempotency_key: '' });

@@ -142,6 +142,17 @@ const clientId = async (): Promise<string> => service.development.clientId;
 
 /** What replaces the required IDs of the examples: in the path, by operation. */
 const PATH_IDS: Readonly<Record<string, () => Promise<string | number>>> = {
+  getEvent: async () =>
+    created(
+      '/events',
+      {
+        client_id: await clientId(),
+        event: 'NEW_TRANSACTIONS_AVAILABLE',
+        external_user_id: 'user-8f3a',
+        merchant_id: 16,
+      },
+      { token: serviceToken },
+    ),
   getRequestLog: newEntry,
   deleteAllowlistedDomain: newDomain,
   updateApiClient: clientId,

@@ -20,7 +20,7 @@ const MERCHANT_NOT_FOUND = error('INVALID_REQUEST', 'NOT_FOUND', 'There is no me
 const KEY_REUSED = error(
   'INVALID_REQUEST',
   'IDEMPOTENCY_KEY_REUSED',
-  'The idempotency_key was used for an event with different content.',
+  'The idempotency key was used for a request with different content. Use another key.',
 );
 
 type Event = Readonly<Record<string, unknown>>;
@@ -348,6 +348,139 @@ describe('An idempotency key', () => {
   });
 });
 
+describe('The Idempotency-Key header', () => {
+  const publishWith = (key: string, event: Event): Promise<TestResponse> =>
+    service.request('/events', { body: event, headers: { 'idempotency-key': key }, token });
+
+  it('is another way to send the key, with or without quotation marks', async () => {
+    const key = randomUUID();
+    const { status, body } = await publishWith(key, loginRequired());
+    expect([status, body['duplicate']]).toEqual([200, false]);
+    const repeated = { event_id: body['event_id'], duplicate: true };
+    for (const response of await Promise.all([
+      publishWith(key, loginRequired()),
+      publishWith(`"${key}"`, loginRequired()),
+      publishWith(key, loginRequired({ idempotency_key: key })),
+      publish(loginRequired({ idempotency_key: key })),
+    ]))
+      expect([response.status, response.body]).toEqual([200, repeated]);
+    const other = await publishWith(key, statusUpdate());
+    expect([other.status, other.body]).toEqual([409, KEY_REUSED]);
+  });
+
+  it('must not differ from the field', async () => {
+    const before = await numberOfEvents();
+    const { status, body } = await publishWith('a', loginRequired({ idempotency_key: 'b' }));
+    const message =
+      'The Idempotency-Key header and the idempotency key field must not differ. Send one of them.';
+    expect([status, body]).toEqual([400, invalidField(message)]);
+    expect(await numberOfEvents()).toBe(before);
+  });
+
+  it('must be one key', async () => {
+    const message = 'The Idempotency-Key header must be one key of 1 to 255 visible ASCII characters.';
+    for (const key of [' ', 'a, b', '""', 'x'.repeat(256)]) {
+      const { status, body } = await publishWith(key, loginRequired());
+      expect([status, body]).toEqual([400, invalidField(message)]);
+    }
+  });
+
+  it('is refused for a batch, whose events have keys of their own', async () => {
+    const before = await numberOfEvents();
+    const headers = { 'idempotency-key': 'a' };
+    const body = { events: [loginRequired()] };
+    const response = await service.request('/events/batch', { body, headers, token });
+    const message = 'A batch has no Idempotency-Key header. Send an idempotency key with each event.';
+    expect([response.status, response.body]).toEqual([400, invalidField(message)]);
+    expect(await numberOfEvents()).toBe(before);
+  });
+});
+
+describe('GET /events/{id}', () => {
+  interface Status {
+    readonly deliveries: readonly Record<string, unknown>[];
+  }
+  const statusOf = async (id: string): Promise<Status> => {
+    const { status, body } = await service.request<Status>(`/events/${id}`, { token });
+    expect(status).toBe(200);
+    return body;
+  };
+  const settled = (id: string, states: readonly string[]): Promise<Status> =>
+    eventually('the attempts have ended', async () => {
+      const status = await statusOf(id);
+      const found = status.deliveries.map(({ state, attempts }) => `${String(state)} ${String(attempts)}`);
+      return found.toSorted().join() === states.toSorted().join() ? status : undefined;
+    });
+
+  it('shows the event and its deliveries', async () => {
+    const session = await createSession('user-1');
+    const id = await published(cardUpdated(session));
+    const { deliveries, ...event } = await settled(id, ['succeeded 1', 'succeeded 1']);
+    expect(event).toEqual({
+      id,
+      client_id: clientId,
+      environment: 'development',
+      event: 'CARD_UPDATED',
+      session_id: session,
+      task_id: 7,
+      external_user_id: 'user-1',
+      published_at: expect.stringMatching(/Z$/),
+    });
+    const endpoints = await service.database.query<{ id: string }>('SELECT id FROM webhook_endpoint');
+    expect(deliveries.map(({ endpoint_id: each }) => each).toSorted()).toEqual(
+      endpoints.map((each) => each.id).toSorted(),
+    );
+    for (const delivery of deliveries)
+      expect(delivery).toMatchObject({
+        state: 'succeeded',
+        last_attempt_at: expect.stringMatching(/Z$/),
+        status_code: 200,
+        reason: null,
+        next_attempt_at: null,
+      });
+  });
+
+  it('shows a delivery that waits for its retry', async () => {
+    using _restored = { [Symbol.dispose]: () => (receiver.response = 200) };
+    receiver.response = (response, { path }) => response.writeHead(path === '/second' ? 503 : 200).end();
+    const id = await published(statusUpdate());
+    const { deliveries } = await settled(id, ['succeeded 1', 'waiting 1']);
+    expect(deliveries.find(({ state }) => state === 'waiting')).toMatchObject({
+      status_code: 503,
+      reason: 'NON_200',
+      next_attempt_at: expect.stringMatching(/Z$/),
+    });
+  });
+
+  it('shows an event without deliveries, without a user and of any client', async () => {
+    const id = await published(statusUpdate({ client_id: service.production.clientId }));
+    expect(await statusOf(id.toUpperCase())).toMatchObject({
+      id,
+      environment: 'production',
+      session_id: null,
+      task_id: null,
+      external_user_id: null,
+      deliveries: [],
+    });
+  });
+
+  it.each([UNKNOWN_ID, 'unknown'])('does not find %s', async (id) => {
+    const { status, body } = await service.request(`/events/${id}`, { token });
+    const message = 'There is no event with this ID. Events are kept as long as the request log.';
+    expect([status, body]).toEqual([404, error('INVALID_REQUEST', 'NOT_FOUND', message)]);
+  });
+
+  it('requires a service token with the scope', async () => {
+    const { token: other } = await issueServiceToken(service, ['detections:write']);
+    expect((await service.request(`/events/${UNKNOWN_ID}`, { token: other })).status).toBe(403);
+  });
+
+  it('returns the usual errors', async () => {
+    const id = await published(statusUpdate());
+    await expectUsualErrors(service, `/events/${id}`, 'webhook_delivery', {}, { token });
+  });
+});
+
 describe('Events that are published at the same time', () => {
   it('are published once each, even if the database refuses one of them', async () => {
     await service.database.query(`
@@ -536,6 +669,15 @@ describe('POST /events', () => {
         (await pinned.request('/events', { body: statusUpdate({ client_id }), token: pinnedToken })).status;
       expect(await send(pinned.development.clientId)).toBe(200);
       expect(await send(pinned.production.clientId)).toBe(404);
+      const events = await pinned.database.query<{ id: string }>(
+        `INSERT INTO webhook_event (id, created_at, client_id, environment, event, body)
+         SELECT gen_random_uuid(), now(), id, environment, 'MERCHANT_STATUS_UPDATE', '{}' FROM api_client
+          ORDER BY environment RETURNING id`,
+      );
+      const statuses = await Promise.all(
+        events.map(({ id }) => pinned.request(`/events/${id}`, { token: pinnedToken })),
+      );
+      expect(statuses.map(({ status }) => status)).toEqual([200, 404]);
       expect(await send(production)).toBe(404);
     } finally {
       await pinned.close();

@@ -32,6 +32,7 @@ describe('Expiry of rows', () => {
     expect(Object.fromEntries(days)).toEqual({
       'AttemptCount.expire': 0,
       'DashboardSession.expiresAt': 0,
+      'IdempotencyKey.createdAt': 1,
       'MerchantSignOut.createdAt': 30,
       'PasswordLink.expiresAt': 0,
       'DeviceAuthorization.expiresAt': 1,

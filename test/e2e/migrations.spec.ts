@@ -5,7 +5,7 @@ import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { DAY } from '../../src/infrastructure/time/index.js';
 import { dataSourceOptions } from '../../src/infrastructure/database/data-source-options.js';
-import { checkDatabase, migrate } from '../../src/infrastructure/database/index.js';
+import { checkDatabase, migrate, type Transaction } from '../../src/infrastructure/database/index.js';
 import { checksumOf } from '../../src/infrastructure/database/migration-checksums.js';
 import { Baseline1790000000001 } from '../../src/infrastructure/database/migrations/1790000000001-baseline.js';
 import { McpTokenPartitions1790000000025 } from '../../src/infrastructure/database/migrations/1790000000025-mcp-token-partitions.js';
@@ -281,7 +281,7 @@ describe('Migrations', () => {
       expect(await previous.find(first)).toBeUndefined();
 
       await dataSource.initialize();
-      const batch = new McpTokensBatch(dataSource);
+      const batch = new McpTokensBatch(dataSource, { isOpen: false } as Transaction);
       const today = new Date(Math.floor(Date.now() / DAY) * DAY);
       const [hash = randomBytes(32)] = created.slice(-1);
       expect(await batch.find(hash, today)).toMatchObject({ clientId: CLIENT });

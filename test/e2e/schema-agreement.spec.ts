@@ -1,10 +1,12 @@
-import { NOT_BLANK } from '../../src/infrastructure/validation/index.js';
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import fc from 'fast-check';
 import { ApiClientsService } from '../../src/modules/api-clients/index.js';
 import { IDENTIFY_OPERATION_NAME } from '../../src/modules/detected-accounts/index.js';
+import { NOT_BLANK } from '../../src/infrastructure/validation/index.js';
+import { EVENT_NAMES, exampleEvent } from '../../src/modules/webhooks/index.js';
 import {
   BODY_OPERATIONS,
   DASHBOARD_OPERATIONS,
@@ -41,6 +43,11 @@ const BEYOND_SCHEMAS = [
   /is not known\. Did you mean/,
 ];
 
+interface Schema {
+  readonly required?: string[];
+  readonly properties: Record<string, { readonly $ref?: string; readonly pattern?: string }>;
+  readonly discriminator?: { readonly mapping: Record<string, string> };
+}
 interface Operation {
   readonly operationId: string;
   readonly requestBody?: {
@@ -51,16 +58,19 @@ interface Operation {
 const document = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')) as {
   paths: Record<string, Record<string, Operation>>;
   components: {
-    schemas: Record<
-      string,
-      { required?: string[]; properties: Record<string, { readonly pattern?: string }> }
-    >;
+    schemas: Record<string, Schema>;
   };
 };
 const documented = Object.values(document.paths).flatMap((path) => Object.values(path));
 const ajv = new Ajv2020({ strict: false, validateSchema: false });
 (formats as unknown as (instance: Ajv2020) => void)(ajv);
 ajv.addSchema(document, 'document');
+
+/** Returns the schema that a reference names: if there is one for each event, that of the event. */
+function schemaOf($ref = '', event?: unknown): Schema {
+  const schema = document.components.schemas[$ref.split('/').at(-1) ?? ''] ?? { properties: {} };
+  return schema.discriminator ? schemaOf(schema.discriminator.mapping[String(event)]) : schema;
+}
 
 let service: TestApp;
 let owner: Login;
@@ -180,9 +190,7 @@ describe.each(TESTED.map((operation) => [operation.id, operation] as const))(
   (id, operation) => {
     const { requestBody } = documented.find(({ operationId }) => operationId === id) as Operation;
     const { $ref = '' } = requestBody?.content['application/json']?.schema ?? {};
-    const { properties, required = [] } = document.components.schemas[$ref.split('/').at(-1) ?? ''] ?? {
-      properties: {},
-    };
+    const { properties, required = [] } = schemaOf($ref, operation.body?.['event']);
     const validate: ValidateFunction = ajv.compile({ $ref: `document${$ref}` });
     const valid = operation.body ?? {};
 
@@ -224,3 +232,46 @@ describe.each(TESTED.map((operation) => [operation.id, operation] as const))(
     });
   },
 );
+
+describe.each(EVENT_NAMES)('The body of publishEvent for %s', (event) => {
+  const reference = '#/components/schemas/PublishEventRequest';
+  const validate = ajv.compile({ $ref: `document${reference}` });
+  const { properties, required = [] } = schemaOf(reference, event);
+  const operation: TestedOperation = { id: 'publishEvent', path: '/events', credentials: 'service' };
+
+  it('has the fields that the service requires, and no others', async () => {
+    const session = await service.request('/session/create', {
+      body: { type: 'link', external_user_id: 'user-1' },
+      as: service.development,
+    });
+    const { data } = exampleEvent(event);
+    const all: Readonly<Record<string, unknown>> = {
+      client_id: service.development.clientId,
+      event,
+      external_user_id: 'user-1',
+      session_id: session.body['session'],
+      task_id: 7,
+      merchant_id: 16,
+      data,
+      metadata: { order: '4711' },
+    };
+    const expectAgreement = async (body: object, status: number, isValid = status === 200): Promise<void> => {
+      const sent = { ...body, idempotency_key: randomUUID() };
+      const response = await send(operation, sent);
+      expect([sent, validate(JSON.parse(JSON.stringify(sent))), response]).toMatchObject([
+        sent,
+        isValid,
+        { status },
+      ]);
+    };
+    const valid = Object.fromEntries(Object.entries(all).filter(([name]) => name in properties));
+    await expectAgreement(valid, 200);
+    for (const name of Object.keys(valid))
+      await expectAgreement({ ...valid, [name]: undefined }, required.includes(name) ? 400 : 200);
+    for (const name of Object.keys(data))
+      await expectAgreement({ ...valid, data: { ...data, [name]: undefined } }, 400);
+    // Schemas allow unknown fields.
+    for (const [name, value] of Object.entries(all).filter(([each]) => !(each in properties)))
+      await expectAgreement({ ...valid, [name]: value }, 400, true);
+  });
+});

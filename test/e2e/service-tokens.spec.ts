@@ -92,6 +92,7 @@ describe('Internal operations', () => {
   it('are all operations for the platform’s own services', () => {
     expect(INTERNAL.map(({ operationId }) => operationId).toSorted()).toEqual([
       'createDetection',
+      'getEvent',
       'listMerchantStatuses',
       'publishEvent',
       'publishEvents',

@@ -16,6 +16,7 @@ import type {
   DisconnectAccountRequest,
   EventResponse,
   EventResultsResponse,
+  EventStatusResponse,
   ExchangeDeviceCodeRequest,
   ExtendSessionRequest,
   IdentifyDetectedAccountsRequest,
@@ -142,7 +143,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Record detected accounts.
    *
-   * Records that accounts of a user were detected at these merchants now, and publishes `NEW_DETECTED_ACCOUNTS_AVAILABLE`. Use it in the pipeline that detects accounts.
+   * Records that accounts of a user were detected at these merchants now, and publishes `NEW_DETECTED_ACCOUNTS_AVAILABLE`. Use it in the pipeline that detects accounts. To make retries safe, send an `idempotency_key` or the header `Idempotency-Key`.
    */
   createDetection(body: CreateDetectionRequest, options?: RequestOptions): Promise<EventResponse> {
     return this.send(
@@ -155,7 +156,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Publish an event.
    *
-   * Publishes an event to all endpoints of a client. Use it to notify clients when something happens in another service of the platform. The response is sent after the commit. To make retries safe, send an `idempotency_key`: an event with the same key and the same content is published only once.
+   * Publishes an event to all endpoints of a client. Use it to notify clients when something happens in another service of the platform. The response is sent after the commit. To make retries safe, send an `idempotency_key` or the header `Idempotency-Key`: an event with the same key and the same content is published only once.
    */
   publishEvent(body: PublishEventRequest, options?: RequestOptions): Promise<EventResponse> {
     return this.send(
@@ -766,6 +767,24 @@ export class MerchantConnectivity extends Transport {
         surface: 'dashboard',
         credentials: 'bearer',
         body,
+      },
+      options,
+    );
+  }
+
+  /**
+   * Get the status of an event.
+   *
+   * Returns an event of any client, with its deliveries. Use it to find out whether the endpoints have received an event that you published. Events are kept as long as the request log.
+   */
+  getEvent(id: string | number, options?: RequestOptions): Promise<EventStatusResponse> {
+    return this.send(
+      'getEvent',
+      {
+        method: 'GET',
+        path: `/events/${encodeURIComponent(id)}`,
+        surface: 'internal',
+        credentials: 'service',
       },
       options,
     );

@@ -201,6 +201,11 @@ export interface components {
        */
       environment: components['schemas']['Environment'];
     };
+    /** @description Fields that depend on the event. */
+    AuthenticatedData: {
+      /** @description Your own ID for the card. */
+      card_id: string | null;
+    };
     /** @description The user has logged in to the merchant: the account is linked. */
     AuthenticatedWebhook: {
       /**
@@ -311,6 +316,13 @@ export interface components {
        */
       introspection_endpoint_auth_methods_supported: string[];
     };
+    /** @description Fields that depend on the event. */
+    CardFailedData: {
+      /** @description Your own ID for the card. */
+      card_id: string;
+      /** @description The reason as a sentence. The wording may change. */
+      reason: string;
+    };
     /** @description The card could not be saved at the merchant. */
     CardFailedWebhook: {
       /**
@@ -342,6 +354,11 @@ export interface components {
       reason: string;
       /** @description Metadata of the session; absent if none was attached. */
       metadata?: components['schemas']['WebhookMetadata'];
+    };
+    /** @description Fields that depend on the event. */
+    CardUpdatedData: {
+      /** @description Your own ID for the card. */
+      card_id: string;
     };
     /** @description The merchant now charges the card. */
     CardUpdatedWebhook: {
@@ -535,6 +552,11 @@ export interface components {
       /** @description The access token; null if the request was authenticated by a dashboard login. */
       token: components['schemas']['CurrentTokenResponse'] | null;
     };
+    /**
+     * @description `waiting`: for the first attempt or a retry. `in_progress`: an attempt has begun. `succeeded`: the endpoint responded with 200. `failed`: there are no further attempts.
+     * @enum {string}
+     */
+    DeliveryState: 'waiting' | 'in_progress' | 'succeeded' | 'failed';
     DetectAccountsRequest: {
       /**
        * @description Your own identifier for the user.
@@ -728,6 +750,46 @@ export interface components {
       | 'REQUEST_LOG_ERROR'
       | 'RATE_LIMIT_ERROR'
       | 'API_ERROR';
+    EventDeliveryResponse: {
+      /**
+       * Format: uuid
+       * @description ID of the endpoint, which may have been deleted since.
+       * @example b6a1f0de-2f7c-4c6e-9d1f-0e8a4c3b2d10
+       */
+      endpoint_id: string;
+      /**
+       * @description How far the delivery is.
+       * @example waiting
+       */
+      state: components['schemas']['DeliveryState'];
+      /**
+       * @description Number of attempts that have ended.
+       * @example 1
+       */
+      attempts: number;
+      /**
+       * Format: date-time
+       * @description When the last attempt was made; null before it ends.
+       * @example 2026-01-31T08:15:30.123Z
+       */
+      last_attempt_at: string | null;
+      /**
+       * @description Status code of the last response; 0 if there was no response.
+       * @example 503
+       */
+      status_code: number | null;
+      /**
+       * @description Why the last attempt failed; null if it did not.
+       * @example NON_200
+       */
+      reason: components['schemas']['FailureReason'] | null;
+      /**
+       * Format: date-time
+       * @description When the next attempt is due; null if none is waiting.
+       * @example 2026-01-31T08:18:41.102Z
+       */
+      next_attempt_at: string | null;
+    };
     /**
      * @description The name of an event. More events may be added.
      * @enum {string}
@@ -776,6 +838,54 @@ export interface components {
     EventResultsResponse: {
       /** @description One result for each event, in the same order. */
       results: components['schemas']['EventResult'][];
+    };
+    EventStatusResponse: {
+      /**
+       * Format: uuid
+       * @description ID of the event: its `webhook-id` header.
+       * @example 0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1
+       */
+      id: string;
+      /**
+       * Format: uuid
+       * @description The API client whose endpoints receive the event.
+       * @example 3f6c2a10-5a0e-4f5c-9a5c-6f0e8d7b1c2d
+       */
+      client_id: string;
+      /**
+       * @description The environment of the client.
+       * @example production
+       */
+      environment: components['schemas']['Environment'];
+      /**
+       * @description The name of the event.
+       * @example CARD_UPDATED
+       */
+      event: components['schemas']['EventName'];
+      /**
+       * Format: uuid
+       * @description The session; null if the event has none.
+       * @example fb5aa994-ed1c-4c3e-b29a-b2a53222e584
+       */
+      session_id: string | null;
+      /**
+       * @description The task; null if the event has none.
+       * @example 25605
+       */
+      task_id: number | null;
+      /**
+       * @description The user; null if the event has none.
+       * @example user-8f3a
+       */
+      external_user_id: string | null;
+      /**
+       * Format: date-time
+       * @description When the event was published.
+       * @example 2026-01-31T08:15:30.123Z
+       */
+      published_at: string;
+      /** @description One delivery for each endpoint that the event is sent to. */
+      deliveries: components['schemas']['EventDeliveryResponse'][];
     };
     ExchangeDeviceCodeRequest: {
       /**
@@ -1386,63 +1496,136 @@ export interface components {
       /** @description RSA keys only: the exponent. */
       e?: string;
     };
-    PublishEventRequest: {
+    /** @description The account is disconnected: the user must log in to the merchant again. Start a session for this. */
+    PublishAccountLoginRequiredRequest: {
       /**
        * Format: uuid
        * @description The API client whose endpoints receive the event.
-       * @example 3f6c2a10-5a0e-4f5c-9a5c-6f0e8d7b1c2d
        */
       client_id: string;
       /**
-       * @description The event.
-       * @example CARD_UPDATED
+       * @description The event. (enum property replaced by openapi-typescript)
+       * @enum {string}
        */
-      event: components['schemas']['EventName'];
-      /**
-       * @description Your own identifier for the user.
-       * @example user-8f3a
-       */
-      external_user_id?: string | null;
-      /**
-       * Format: uuid
-       * @description A session of the client and the user. The event contains its metadata.
-       * @example fb5aa994-ed1c-4c3e-b29a-b2a53222e584
-       */
-      session_id?: string | null;
-      /**
-       * @description The task of the session.
-       * @example 25605
-       */
-      task_id?: number | null;
-      /**
-       * @description ID of the merchant.
-       * @example 16
-       */
-      merchant_id?: number | null;
-      /**
-       * @description The fields of `data` that the event requires. Unknown fields are ignored.
-       * @example {
-       *       "card_id": "81n9al10a0ayn13"
-       *     }
-       */
+      event: 'ACCOUNT_LOGIN_REQUIRED';
+      /** @description Your own identifier for the user. */
+      external_user_id: string;
+      /** @description ID of the merchant. */
+      merchant_id: number;
+      /** @description The fields of `data` that the event requires. Unknown fields are ignored. */
       data?: {
         [key: string]: unknown;
       } | null;
+      /** @description Makes retries safe: an event with the same key and content is published once. */
+      idempotency_key?: string | null;
+    };
+    /** @description The user has logged in to the merchant: the account is linked. */
+    PublishAuthenticatedRequest: {
       /**
-       * @description Replaces the metadata of the session. An empty object means none.
-       * @example {
-       *       "order": "4711"
-       *     }
+       * Format: uuid
+       * @description The API client whose endpoints receive the event.
        */
+      client_id: string;
+      /**
+       * @description The event. (enum property replaced by openapi-typescript)
+       * @enum {string}
+       */
+      event: 'AUTHENTICATED';
+      /** @description Your own identifier for the user. */
+      external_user_id: string;
+      /**
+       * Format: uuid
+       * @description A session of the client and the user. The event contains its metadata.
+       */
+      session_id: string;
+      /** @description The task of the session. */
+      task_id: number;
+      /** @description ID of the merchant. */
+      merchant_id: number;
+      /** @description Fields that depend on the event. */
+      data: components['schemas']['AuthenticatedData'];
+      /** @description Replaces the metadata of the session. An empty object means none. */
       metadata?: {
         [key: string]: string;
       } | null;
-      /**
-       * @description Makes retries safe: an event with the same key and content is published once.
-       * @example task-25605-card-updated
-       */
+      /** @description Makes retries safe: an event with the same key and content is published once. */
       idempotency_key?: string | null;
     };
+    /** @description The card could not be saved at the merchant. */
+    PublishCardFailedRequest: {
+      /**
+       * Format: uuid
+       * @description The API client whose endpoints receive the event.
+       */
+      client_id: string;
+      /**
+       * @description The event. (enum property replaced by openapi-typescript)
+       * @enum {string}
+       */
+      event: 'CARD_FAILED';
+      /** @description Your own identifier for the user. */
+      external_user_id: string;
+      /**
+       * Format: uuid
+       * @description A session of the client and the user. The event contains its metadata.
+       */
+      session_id: string;
+      /** @description The task of the session. */
+      task_id: number;
+      /** @description ID of the merchant. */
+      merchant_id: number;
+      /** @description Fields that depend on the event. */
+      data: components['schemas']['CardFailedData'];
+      /** @description Replaces the metadata of the session. An empty object means none. */
+      metadata?: {
+        [key: string]: string;
+      } | null;
+      /** @description Makes retries safe: an event with the same key and content is published once. */
+      idempotency_key?: string | null;
+    };
+    /** @description The merchant now charges the card. */
+    PublishCardUpdatedRequest: {
+      /**
+       * Format: uuid
+       * @description The API client whose endpoints receive the event.
+       */
+      client_id: string;
+      /**
+       * @description The event. (enum property replaced by openapi-typescript)
+       * @enum {string}
+       */
+      event: 'CARD_UPDATED';
+      /** @description Your own identifier for the user. */
+      external_user_id: string;
+      /**
+       * Format: uuid
+       * @description A session of the client and the user. The event contains its metadata.
+       */
+      session_id: string;
+      /** @description The task of the session. */
+      task_id: number;
+      /** @description ID of the merchant. */
+      merchant_id: number;
+      /** @description Fields that depend on the event. */
+      data: components['schemas']['CardUpdatedData'];
+      /** @description Replaces the metadata of the session. An empty object means none. */
+      metadata?: {
+        [key: string]: string;
+      } | null;
+      /** @description Makes retries safe: an event with the same key and content is published once. */
+      idempotency_key?: string | null;
+    };
+    /** @description The body. `event` tells which one. */
+    PublishEventRequest:
+      | components['schemas']['PublishAuthenticatedRequest']
+      | components['schemas']['PublishCardUpdatedRequest']
+      | components['schemas']['PublishCardFailedRequest']
+      | components['schemas']['PublishAccountLoginRequiredRequest']
+      | components['schemas']['PublishNewTransactionsAvailableRequest']
+      | components['schemas']['PublishMerchantStatusUpdateRequest']
+      | components['schemas']['PublishSignInLinkFailedRequest']
+      | components['schemas']['PublishSignInLinkExpiredRequest']
+      | components['schemas']['PublishNewDetectedAccountsAvailableRequest'];
     PublishEventsRequest: {
       /**
        * @description 1 to 1000 events of at most 524288 bytes each.
@@ -1462,6 +1645,109 @@ export interface components {
        *     ]
        */
       events: components['schemas']['PublishEventRequest'][];
+    };
+    /** @description Sessions of a type stopped working at the merchant (`DOWN`) or work again (`UP`). */
+    PublishMerchantStatusUpdateRequest: {
+      /**
+       * Format: uuid
+       * @description The API client whose endpoints receive the event.
+       */
+      client_id: string;
+      /**
+       * @description The event. (enum property replaced by openapi-typescript)
+       * @enum {string}
+       */
+      event: 'MERCHANT_STATUS_UPDATE';
+      /** @description ID of the merchant. */
+      merchant_id: number;
+      /** @description Fields that depend on the event. */
+      data: components['schemas']['MerchantStatusUpdateWebhookData'];
+      /** @description Makes retries safe: an event with the same key and content is published once. */
+      idempotency_key?: string | null;
+    };
+    /** @description Accounts of the user were detected at these merchants. Call "Search detected accounts" to check the merchants that you are interested in. */
+    PublishNewDetectedAccountsAvailableRequest: {
+      /**
+       * Format: uuid
+       * @description The API client whose endpoints receive the event.
+       */
+      client_id: string;
+      /**
+       * @description The event. (enum property replaced by openapi-typescript)
+       * @enum {string}
+       */
+      event: 'NEW_DETECTED_ACCOUNTS_AVAILABLE';
+      /** @description Your own identifier for the user. */
+      external_user_id: string;
+      /** @description Fields that depend on the event. */
+      data: components['schemas']['NewDetectedAccountsAvailableWebhookData'];
+      /** @description Makes retries safe: an event with the same key and content is published once. */
+      idempotency_key?: string | null;
+    };
+    /** @description The user has new transactions at the merchant. */
+    PublishNewTransactionsAvailableRequest: {
+      /**
+       * Format: uuid
+       * @description The API client whose endpoints receive the event.
+       */
+      client_id: string;
+      /**
+       * @description The event. (enum property replaced by openapi-typescript)
+       * @enum {string}
+       */
+      event: 'NEW_TRANSACTIONS_AVAILABLE';
+      /** @description Your own identifier for the user. */
+      external_user_id: string;
+      /** @description ID of the merchant. */
+      merchant_id: number;
+      /** @description The fields of `data` that the event requires. Unknown fields are ignored. */
+      data?: {
+        [key: string]: unknown;
+      } | null;
+      /** @description Makes retries safe: an event with the same key and content is published once. */
+      idempotency_key?: string | null;
+    };
+    /** @description The user did not use a sign-in link in time. The account does not change. */
+    PublishSignInLinkExpiredRequest: {
+      /**
+       * Format: uuid
+       * @description The API client whose endpoints receive the event.
+       */
+      client_id: string;
+      /**
+       * @description The event. (enum property replaced by openapi-typescript)
+       * @enum {string}
+       */
+      event: 'SIGN_IN_LINK_EXPIRED';
+      /** @description Your own identifier for the user. */
+      external_user_id: string;
+      /** @description ID of the merchant. */
+      merchant_id: number;
+      /** @description Fields that depend on the event. */
+      data: components['schemas']['SignInLinkExpiredWebhookData'];
+      /** @description Makes retries safe: an event with the same key and content is published once. */
+      idempotency_key?: string | null;
+    };
+    /** @description The user cannot sign in with a sign-in link that an agent created. The account does not change. Sign-ins that succeed send `AUTHENTICATED`. */
+    PublishSignInLinkFailedRequest: {
+      /**
+       * Format: uuid
+       * @description The API client whose endpoints receive the event.
+       */
+      client_id: string;
+      /**
+       * @description The event. (enum property replaced by openapi-typescript)
+       * @enum {string}
+       */
+      event: 'SIGN_IN_LINK_FAILED';
+      /** @description Your own identifier for the user. */
+      external_user_id: string;
+      /** @description ID of the merchant. */
+      merchant_id: number;
+      /** @description Fields that depend on the event. */
+      data: components['schemas']['SignInLinkFailedWebhookData'];
+      /** @description Makes retries safe: an event with the same key and content is published once. */
+      idempotency_key?: string | null;
     };
     PublishedEventResponse: {
       /**
@@ -2257,11 +2543,14 @@ export type AuditLogEntryResponse = components['schemas']['AuditLogEntryResponse
 export type AuditOutcome = components['schemas']['AuditOutcome'];
 export type AuditOutcomeResponse = components['schemas']['AuditOutcomeResponse'];
 export type AuditTargetResponse = components['schemas']['AuditTargetResponse'];
+export type AuthenticatedData = components['schemas']['AuthenticatedData'];
 export type AuthenticatedWebhook = components['schemas']['AuthenticatedWebhook'];
 export type AuthenticatedWebhookData = components['schemas']['AuthenticatedWebhookData'];
 export type AuthorizationServerMetadata = components['schemas']['AuthorizationServerMetadata'];
+export type CardFailedData = components['schemas']['CardFailedData'];
 export type CardFailedWebhook = components['schemas']['CardFailedWebhook'];
 export type CardFailedWebhookData = components['schemas']['CardFailedWebhookData'];
+export type CardUpdatedData = components['schemas']['CardUpdatedData'];
 export type CardUpdatedWebhook = components['schemas']['CardUpdatedWebhook'];
 export type CardUpdatedWebhookData = components['schemas']['CardUpdatedWebhookData'];
 export type CreateDetectionRequest = components['schemas']['CreateDetectionRequest'];
@@ -2270,6 +2559,7 @@ export type CreateSessionRequest = components['schemas']['CreateSessionRequest']
 export type CreateWebhookEndpointRequest = components['schemas']['CreateWebhookEndpointRequest'];
 export type CurrentTokenResponse = components['schemas']['CurrentTokenResponse'];
 export type CurrentUserResponse = components['schemas']['CurrentUserResponse'];
+export type DeliveryState = components['schemas']['DeliveryState'];
 export type DetectAccountsRequest = components['schemas']['DetectAccountsRequest'];
 export type DetectedAccountResponse = components['schemas']['DetectedAccountResponse'];
 export type DetectedMerchant = components['schemas']['DetectedMerchant'];
@@ -2280,10 +2570,12 @@ export type Environment = components['schemas']['Environment'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export type ErrorResponse = components['schemas']['ErrorResponse'];
 export type ErrorType = components['schemas']['ErrorType'];
+export type EventDeliveryResponse = components['schemas']['EventDeliveryResponse'];
 export type EventName = components['schemas']['EventName'];
 export type EventResponse = components['schemas']['EventResponse'];
 export type EventResult = components['schemas']['EventResult'];
 export type EventResultsResponse = components['schemas']['EventResultsResponse'];
+export type EventStatusResponse = components['schemas']['EventStatusResponse'];
 export type ExchangeDeviceCodeRequest = components['schemas']['ExchangeDeviceCodeRequest'];
 export type ExtendSessionRequest = components['schemas']['ExtendSessionRequest'];
 export type FailureReason = components['schemas']['FailureReason'];
@@ -2327,8 +2619,19 @@ export type NewTransactionsAvailableWebhookData =
 export type OpenSessionRequest = components['schemas']['OpenSessionRequest'];
 export type OpenedSessionResponse = components['schemas']['OpenedSessionResponse'];
 export type PublicJwk = components['schemas']['PublicJwk'];
+export type PublishAccountLoginRequiredRequest = components['schemas']['PublishAccountLoginRequiredRequest'];
+export type PublishAuthenticatedRequest = components['schemas']['PublishAuthenticatedRequest'];
+export type PublishCardFailedRequest = components['schemas']['PublishCardFailedRequest'];
+export type PublishCardUpdatedRequest = components['schemas']['PublishCardUpdatedRequest'];
 export type PublishEventRequest = components['schemas']['PublishEventRequest'];
 export type PublishEventsRequest = components['schemas']['PublishEventsRequest'];
+export type PublishMerchantStatusUpdateRequest = components['schemas']['PublishMerchantStatusUpdateRequest'];
+export type PublishNewDetectedAccountsAvailableRequest =
+  components['schemas']['PublishNewDetectedAccountsAvailableRequest'];
+export type PublishNewTransactionsAvailableRequest =
+  components['schemas']['PublishNewTransactionsAvailableRequest'];
+export type PublishSignInLinkExpiredRequest = components['schemas']['PublishSignInLinkExpiredRequest'];
+export type PublishSignInLinkFailedRequest = components['schemas']['PublishSignInLinkFailedRequest'];
 export type PublishedEventResponse = components['schemas']['PublishedEventResponse'];
 export type QueuedDeliveriesResponse = components['schemas']['QueuedDeliveriesResponse'];
 export type RecoverRequest = components['schemas']['RecoverRequest'];

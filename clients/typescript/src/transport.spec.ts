@@ -146,6 +146,29 @@ describe('The client', () => {
       expect(requests).toHaveLength(4);
     });
 
+    it('creating an endpoint only with an idempotency key, also while another request is in progress', async () => {
+      const endpoint = { environment: 'development', url: 'https://hooks.example.com/' } as const;
+      const dashboard = client({ accessToken: 'jwt' });
+      const ongoing = { error_type: 'INVALID_REQUEST', error_code: 'ONGOING_OPERATION' };
+      answers = [
+        failure(503, { 'retry-after': '0' }),
+        failure(409, { 'retry-after': '0' }, ongoing),
+        Response.json({}),
+      ];
+      await dashboard.createWebhookEndpoint(endpoint, { idempotencyKey: 'k' });
+      expect(requests.map(({ headers }) => headers.get('idempotency-key'))).toEqual(['k', 'k', 'k']);
+      answers = [failure(503, { 'retry-after': '0' })];
+      await expect(dashboard.createWebhookEndpoint(endpoint)).rejects.toMatchObject({ status: 503 });
+      answers = [failure(503, { 'retry-after': '0' })];
+      const extended = client().extendSession({ session_id: 's' }, { idempotencyKey: 'k' });
+      await expect(extended).rejects.toMatchObject({ status: 503 });
+      answers = [failure(409, { 'retry-after': '0' })];
+      await expect(client().createSession({ type: 'link', external_user_id: 'u' })).rejects.toMatchObject({
+        status: 409,
+      });
+      expect(requests).toHaveLength(6);
+    });
+
     it('no more than twice, and not if the service asks for too long a wait', async () => {
       answers = Array.from({ length: 5 }, () => failure(503, { 'retry-after': '0' }));
       await expect(client().createMcpToken({ external_user_id: 'u' })).rejects.toMatchObject({ status: 503 });

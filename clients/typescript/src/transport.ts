@@ -35,6 +35,11 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly timeout?: number | undefined;
   readonly maxRetries?: number | undefined;
+  /**
+   * The `Idempotency-Key` header, for operations that accept it (docs/retrying.md): they return the same result for each
+   * request with the same key and body, so that they can be repeated.
+   */
+  readonly idempotencyKey?: string | undefined;
 }
 
 /** A request as the API document describes it. */
@@ -52,7 +57,8 @@ export interface OperationRequest {
 
 /**
  * POST operations that are safe to repeat although it is unknown whether the first request was processed
- * (docs/retrying.md). A request that got 429 was not processed, and is repeated in any case.
+ * (docs/retrying.md). A request that got 429, or 409 because another one with the same idempotency key was in progress, was
+ * not processed, and is repeated in any case.
  */
 const REPEATABLE = new Set([
   'createMcpToken',
@@ -66,6 +72,9 @@ const REPEATABLE = new Set([
   'revokeToken',
   'searchDetectedAccounts',
 ]);
+
+/** POST operations that are safe to repeat with an `Idempotency-Key` header. */
+const REPEATABLE_WITH_KEY = new Set(['createDetection', 'createWebhookEndpoint', 'publishEvent']);
 
 /** Milliseconds before the first retry if the service does not say how long to wait; doubled each time. */
 const FIRST_DELAY = 500;
@@ -113,7 +122,12 @@ export class Transport {
       try {
         return await this.attempt(operation, request, options, read);
       } catch (error) {
-        const delay = retries < maxRetries ? this.delayAfter(error, operation, request, retries) : undefined;
+        const isRepeatable =
+          request.method !== 'POST' ||
+          REPEATABLE.has(operation) ||
+          (options.idempotencyKey !== undefined && REPEATABLE_WITH_KEY.has(operation)) ||
+          hasKeys(request.body);
+        const delay = retries < maxRetries ? this.delayAfter(error, isRepeatable, retries) : undefined;
         if (delay === undefined) throw error;
         await wait(delay, options.signal);
       }
@@ -146,14 +160,10 @@ export class Transport {
   }
 
   /** Returns the milliseconds until a failed request is repeated; undefined if it must not be. */
-  private delayAfter(
-    error: unknown,
-    operation: string,
-    request: OperationRequest,
-    retries: number,
-  ): number | undefined {
-    const isRepeatable = request.method !== 'POST' || REPEATABLE.has(operation) || hasKeys(request.body);
-    const wasNotProcessed = error instanceof ApiError && error.status === 429;
+  private delayAfter(error: unknown, isRepeatable: boolean, retries: number): number | undefined {
+    const wasNotProcessed =
+      error instanceof ApiError &&
+      (error.status === 429 || (error.status === 409 && error.errorCode === 'ONGOING_OPERATION'));
     const isTemporary =
       error instanceof ConnectionError || (error instanceof ApiError && error.status === 503);
     if (!wasNotProcessed && !(isTemporary && isRepeatable)) return undefined;
@@ -182,6 +192,7 @@ export class Transport {
     const headers = new Headers({ accept: 'application/json, text/event-stream', ...options.headers });
     const authorization = await this.authorization(operation, credentials);
     if (authorization !== undefined) headers.set('authorization', authorization);
+    if (options.idempotencyKey !== undefined) headers.set('idempotency-key', options.idempotencyKey);
     if (form) return { method, headers, body: new URLSearchParams(definedOf(form)) };
     if (body === undefined) return { method, headers };
     headers.set('content-type', 'application/json');

@@ -33,8 +33,21 @@ export class Transaction {
    * rows that may not exist yet, such as a maximum count.
    */
   async lock(name: string): Promise<void> {
+    await this.manager.query('SELECT pg_advisory_xact_lock($1)', [this.lockKey(name)]);
+  }
+
+  /** Like `lock()`, without waiting. @returns false if another transaction holds the lock */
+  async tryLock(name: string): Promise<boolean> {
+    const [{ acquired }] = await this.manager.query<[{ acquired: boolean }]>(
+      'SELECT pg_try_advisory_xact_lock($1) AS acquired',
+      [this.lockKey(name)],
+    );
+    return acquired;
+  }
+
+  private lockKey(name: string): string {
     if (!this.isOpen) throw new Error(`The lock ${name} requires an open transaction`);
-    await this.manager.query('SELECT pg_advisory_xact_lock($1)', [advisoryLockKey(name)]);
+    return advisoryLockKey(name);
   }
 
   /** Inserts a row. @returns false if that would violate one of these unique constraints */

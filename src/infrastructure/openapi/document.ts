@@ -110,7 +110,7 @@ export function buildDocument(
   removeRoutes(document, app.get(RouteTable).others);
   const { routes, topics } = discover(app);
   const components = new Components();
-  const schemas = (document.components?.schemas ?? {}) as Readonly<Record<string, SchemaObject>>;
+  const schemas = (document.components?.schemas ?? {}) as Record<string, SchemaObject>;
   const configurationOf: ConfigurationOf = (target) => app.get(target, { strict: false });
   // Not `@ApiWebhook`, which would register a route for each webhook.
   const { webhooks, callbacks } = describeWebhooks(components);

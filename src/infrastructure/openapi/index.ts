@@ -8,6 +8,7 @@ export {
   Topic,
   DocumentedOperation,
   uuidParameter,
+  type BodyVariants,
   type ConfigurationOf,
   type OperationDocument,
 } from './operation.js';

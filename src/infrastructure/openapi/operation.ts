@@ -8,6 +8,7 @@ import {
   ApiParam,
   ApiTags,
   getSchemaPath,
+  type SchemaObject,
 } from '@nestjs/swagger';
 import type { Surface } from '../config/index.js';
 import { OnSurface } from '../http/index.js';
@@ -36,8 +37,9 @@ export interface OperationDocument {
   readonly summary: string;
   readonly description: Description;
   readonly body?: Type;
+  readonly bodyVariants?: BodyVariants;
   readonly pathParameters?: Readonly<Record<string, PathParameter>>;
-  readonly headerParameters?: Readonly<Record<string, { readonly description: string }>>;
+  readonly headerParameters?: Readonly<Record<string, HeaderParameter>>;
   /** The class of the response, in brackets for an array; `String` for text, `Buffer` for bytes. */
   readonly response: Type | readonly [Type];
   readonly responseType?: string | readonly string[];
@@ -52,6 +54,31 @@ export interface OperationDocument {
   /** Errors besides `INVALID_FIELD` for fields of the body or query, which come from the DTO unless there is an `errorBody`. */
   readonly errors: readonly (ErrorKind | DocumentedError)[];
   readonly errorBody?: ErrorBodyDocument;
+}
+
+/** Describes a body whose fields depend on the value of one of them: one schema for each value. */
+export interface BodyVariants {
+  /** The field that decides. */
+  readonly property: string;
+  readonly variants: readonly BodyVariant[];
+}
+
+interface BodyVariant {
+  /** The value of the field that decides. */
+  readonly value: string;
+  /** Name of the schema. */
+  readonly schema: string;
+  readonly description: string;
+  readonly required: readonly string[];
+  readonly optional: readonly string[];
+  /** Replace properties of the class. */
+  readonly properties: Readonly<Record<string, SchemaObject>>;
+}
+
+interface HeaderParameter {
+  readonly description: string;
+  /** Name of the parameter in the API document, if several operations have it. */
+  readonly component?: string;
 }
 
 interface PathParameter {
@@ -111,8 +138,8 @@ export function DocumentedOperation(surface: Surface, operation: OperationDocume
     ...Object.entries(pathParameters).map(([name, { schema, description, example }]) =>
       ApiParam({ name, description, schema: { ...PATH_SCHEMAS[schema], example } }),
     ),
-    ...Object.entries(headerParameters).map(([name, parameter]) =>
-      ApiHeader({ name, required: false, schema: { type: 'string' }, ...parameter }),
+    ...Object.entries(headerParameters).map(([name, { description }]) =>
+      ApiHeader({ name, required: false, schema: { type: 'string' }, description }),
     ),
     ApiExtraModels((operation.errorBody ?? ERROR_BODY).model, ...(model ? [model] : [])),
   );

@@ -1,9 +1,15 @@
 import type { Type } from '@nestjs/common';
-import type { OpenAPIObject, SchemaObject } from '@nestjs/swagger';
+import { getSchemaPath, type OpenAPIObject, type SchemaObject } from '@nestjs/swagger';
 import { ServiceConfiguration, type Surface } from '../config/index.js';
 import { conditionsOf, type ConditionalPresence } from '../validation/index.js';
 import type { Components, Part } from './components.js';
-import { resolveDescription, responsesOf, type ConfigurationOf, type DocumentedRoute } from './operation.js';
+import {
+  resolveDescription,
+  responsesOf,
+  type BodyVariants,
+  type ConfigurationOf,
+  type DocumentedRoute,
+} from './operation.js';
 
 export type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 
@@ -36,7 +42,7 @@ export interface DiscoveredRoute extends DocumentedRoute {
 }
 
 interface Context {
-  readonly schemas: Readonly<Record<string, SchemaObject>>;
+  readonly schemas: Record<string, SchemaObject>;
   readonly components: Components;
   readonly configurationOf: ConfigurationOf;
 }
@@ -50,17 +56,17 @@ export function writtenOperation(
   { surface, operation, parameters: classes }: DiscoveredRoute,
   { schemas, components, configurationOf }: Context,
 ): Operation {
-  const { pathParameters = {}, body } = operation;
+  const { pathParameters = {}, headerParameters = {}, body, bodyVariants } = operation;
   const described = (parameters as Parameter[]).map((parameter) => {
     const part = writtenParameter(parameter) as unknown as Part;
-    const name = pathParameters[parameter.name]?.component;
+    const name = { ...pathParameters, ...headerParameters }[parameter.name]?.component;
     return name === undefined ? part : components.add('parameters', name, part);
   });
   const url = configurationOf(ServiceConfiguration).publicUrlOf(surface);
   const written = {
     operationId,
     ...(described.length > 0 && { parameters: described }),
-    ...(body && { requestBody: writtenBody(requestBody as Body, body, schemas) }),
+    ...(body && { requestBody: writtenBody(requestBody as Body, body, schemas, bodyVariants) }),
     responses: responsesOf(operation, classes, components),
     security,
     summary,
@@ -100,16 +106,57 @@ function writtenParameter({
 function writtenBody(
   { content }: Body,
   type: Type,
-  schemas: Readonly<Record<string, SchemaObject>>,
+  schemas: Record<string, SchemaObject>,
+  variants: BodyVariants | undefined,
 ): { readonly required: boolean; readonly content: object } {
   const schema = schemas[type.name] as SchemaObject;
   for (const [field, condition] of conditionsOf(type)) Object.assign(schema, conditionOf(field, condition));
-  const example = exampleOf(schema);
+  const example = variants ? writeVariants(type.name, variants, schemas) : exampleOf(schema);
   const media = Object.entries(content).map(([name, each]) => [
     name,
     { ...each, ...(example !== undefined && { example }) },
   ]);
   return { required: (schema.required ?? []).length > 0, content: Object.fromEntries(media) };
+}
+
+/**
+ * Replaces the schema of a class with one schema for each of its variants. Their names in `schemas` are new.
+ *
+ * @returns the example of the class, with the fields of its variant
+ */
+function writeVariants(
+  name: string,
+  { property, variants }: BodyVariants,
+  schemas: Record<string, SchemaObject>,
+): object | undefined {
+  const { properties: all = {} } = schemas[name] as { readonly properties?: Record<string, SchemaObject> };
+  let example: object | undefined;
+  for (const { value, schema, description, required, optional, properties } of variants) {
+    const fields = Object.keys(all).filter((field) => [...required, ...optional].includes(field));
+    if (all[property]?.example === value)
+      example = Object.fromEntries(fields.map((field) => [field, all[field]?.example as unknown]));
+    const propertyOf = (field: string): SchemaObject => {
+      const { description: own, example: _, type, ...rest } = properties[field] ?? all[field] ?? {};
+      if (field === property)
+        return { type: 'string', const: value, description: own } as unknown as SchemaObject;
+      // The type of an optional field includes null.
+      const [first = type] = required.includes(field) && Array.isArray(type) ? (type as string[]) : [];
+      return { ...(first !== undefined && { type: first }), ...rest, description: own } as SchemaObject;
+    };
+    schemas[schema] = {
+      type: 'object',
+      description,
+      properties: Object.fromEntries(fields.map((field) => [field, propertyOf(field)])),
+      required: [...required],
+    };
+  }
+  const references = variants.map(({ value, schema }) => [value, getSchemaPath(schema)] as const);
+  schemas[name] = {
+    oneOf: references.map(([, $ref]) => ({ $ref })),
+    discriminator: { propertyName: property, mapping: Object.fromEntries(references) },
+    description: `The body. \`${property}\` tells which one.`,
+  };
+  return example;
 }
 
 /**

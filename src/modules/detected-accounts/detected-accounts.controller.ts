@@ -4,9 +4,10 @@ import {
   EnabledOperationGuard,
   type AuthenticatedClient,
 } from '../../infrastructure/auth/index.js';
+import { IdempotencyKeyHeader } from '../../infrastructure/idempotency/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { InternalOperation, PlatformOperation } from '../../infrastructure/surfaces/index.js';
-import { EventResponse } from '../webhooks/index.js';
+import { EventResponse, withHeaderKey } from '../webhooks/index.js';
 import {
   CREATE_DETECTION,
   IDENTIFY_DETECTED_ACCOUNTS,
@@ -54,7 +55,10 @@ export class DetectionsController {
 
   @Post()
   @InternalOperation(CREATE_DETECTION, 'detections:write')
-  create(@Body() request: CreateDetectionRequest): Promise<EventResponse> {
-    return this.detectedAccounts.create(request);
+  create(
+    @Body() request: CreateDetectionRequest,
+    @IdempotencyKeyHeader() key?: string,
+  ): Promise<EventResponse> {
+    return this.detectedAccounts.create(withHeaderKey(request, key));
   }
 }

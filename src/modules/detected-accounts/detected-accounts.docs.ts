@@ -1,8 +1,9 @@
 import { NO_ACCESS } from '../../infrastructure/errors/index.js';
+import { IDEMPOTENCY_KEY_REUSED } from '../../infrastructure/idempotency/index.js';
 import { withMessages, type OperationDocument } from '../../infrastructure/openapi/index.js';
 import { API_CLIENT_NOT_FOUND } from '../api-clients/index.js';
 import { MERCHANT_NOT_FOUND } from '../merchants/index.js';
-import { EventResponse, IDEMPOTENCY_KEY_REUSED } from '../webhooks/index.js';
+import { EVENT_KEY_PARAMETER, EventResponse } from '../webhooks/index.js';
 import {
   CreateDetectionRequest,
   DetectedAccountResponse,
@@ -49,7 +50,9 @@ export const CREATE_DETECTION: OperationDocument = {
   summary: 'Record detected accounts',
   description:
     'Records that accounts of a user were detected at these merchants now, and publishes ' +
-    '`NEW_DETECTED_ACCOUNTS_AVAILABLE`. Use it in the pipeline that detects accounts.',
+    '`NEW_DETECTED_ACCOUNTS_AVAILABLE`. Use it in the pipeline that detects accounts. To make retries safe, send an ' +
+    '`idempotency_key` or the header `Idempotency-Key`.',
+  headerParameters: EVENT_KEY_PARAMETER,
   body: CreateDetectionRequest,
   response: EventResponse,
   responseDescription: 'The accounts are recorded and the event is published.',

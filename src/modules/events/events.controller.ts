@@ -1,6 +1,7 @@
 import { Body, Controller, Post } from '@nestjs/common';
 import { ApiExtraModels } from '@nestjs/swagger';
 import { JsonOrLinesBodyGuard } from '../../infrastructure/http/index.js';
+import { IdempotencyKeyHeader } from '../../infrastructure/idempotency/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { InternalOperation } from '../../infrastructure/surfaces/index.js';
 import { PUBLISH_EVENT, PUBLISH_EVENTS } from './events.docs.js';
@@ -11,7 +12,7 @@ import {
   PublishEventRequest,
   PublishEventsRequest,
 } from './events.dto.js';
-import { EventResponse } from '../webhooks/index.js';
+import { EventResponse, withHeaderKey } from '../webhooks/index.js';
 import { EventsService } from './events.service.js';
 
 @Topic('Events', 'Publishes the events that the endpoints of API clients receive as webhooks.')
@@ -22,8 +23,11 @@ export class EventsController {
 
   @Post()
   @InternalOperation(PUBLISH_EVENT, 'events:publish')
-  publish(@Body() request: PublishEventRequest): Promise<EventResponse> {
-    return this.events.publish(request);
+  publish(
+    @Body() request: PublishEventRequest,
+    @IdempotencyKeyHeader() key?: string,
+  ): Promise<EventResponse> {
+    return this.events.publish(withHeaderKey(request, key));
   }
 
   @Post('batch')
@@ -32,7 +36,10 @@ export class EventsController {
     'events:publish',
     JsonOrLinesBodyGuard('events', { size: MAX_BATCH_BYTES, items: MAX_EVENTS }),
   )
-  publishBatch(@Body() request: PublishEventsRequest): Promise<EventResultsResponse> {
-    return this.events.publishBatch(request);
+  publishBatch(
+    @Body() request: PublishEventsRequest,
+    @IdempotencyKeyHeader() key?: string,
+  ): Promise<EventResultsResponse> {
+    return this.events.publishBatch(request, key);
   }
 }

@@ -4,11 +4,12 @@ import {
   UNSUPPORTED_MEDIA_TYPE,
 } from '../../infrastructure/errors/index.js';
 import { NEITHER_JSON_NOR_LINES } from '../../infrastructure/http/index.js';
+import { IDEMPOTENCY_KEY_REUSED } from '../../infrastructure/idempotency/index.js';
 import { withMessages, type OperationDocument } from '../../infrastructure/openapi/index.js';
 import { API_CLIENT_NOT_FOUND } from '../api-clients/index.js';
 import { MERCHANT_NOT_FOUND } from '../merchants/index.js';
 import { SESSION_NOT_FOUND } from '../sessions/index.js';
-import { EventResponse, IDEMPOTENCY_KEY_REUSED } from '../webhooks/index.js';
+import { EVENT_KEY_PARAMETER, EVENT_VARIANTS, EventResponse } from '../webhooks/index.js';
 import {
   EventResultsResponse,
   MAX_BATCH_BYTES,
@@ -16,15 +17,18 @@ import {
   PublishEventRequest,
   PublishEventsRequest,
 } from './events.dto.js';
+import { NO_KEY_FOR_BATCH } from './events.service.js';
 
 export const PUBLISH_EVENT: OperationDocument = {
   operationId: 'publishEvent',
   summary: 'Publish an event',
   description:
     'Publishes an event to all endpoints of a client. Use it to notify clients when something happens in another ' +
-    'service of the platform. The response is sent after the commit. To make retries safe, send an `idempotency_key`: ' +
-    'an event with the same key and the same content is published only once.',
+    'service of the platform. The response is sent after the commit. To make retries safe, send an `idempotency_key` or ' +
+    'the header `Idempotency-Key`: an event with the same key and the same content is published only once.',
+  headerParameters: EVENT_KEY_PARAMETER,
   body: PublishEventRequest,
+  bodyVariants: EVENT_VARIANTS,
   response: EventResponse,
   responseDescription: 'The event is published, or had been published before with this `idempotency_key`.',
   errors: [
@@ -54,6 +58,7 @@ export const PUBLISH_EVENTS: OperationDocument = {
   response: EventResultsResponse,
   responseDescription: 'The valid events are published.',
   errors: [
+    withMessages(INVALID_FIELD, NO_KEY_FOR_BATCH),
     withMessages(PAYLOAD_TOO_LARGE, `The request body must not be larger than ${MAX_BATCH_BYTES} bytes.`),
     withMessages(UNSUPPORTED_MEDIA_TYPE, NEITHER_JSON_NOR_LINES),
   ],

@@ -7,16 +7,15 @@ import { API_CLIENT_NOT_FOUND, ApiClientDirectory, type ClientRecord } from '../
 import { MERCHANT_NOT_FOUND, MerchantCatalogService, requireMerchants } from '../merchants/index.js';
 import { SESSION_NOT_FOUND, SessionsService, type SessionDetails } from '../sessions/index.js';
 import {
+  conditionalFieldsOf,
   contentHash,
   detectedMerchantIds,
-  ENVELOPES,
   eventResponseOf,
   EVENTS,
   validateData,
   WebhookPublisher,
   type AnyEvent,
   type EventMerchant,
-  type EventName,
   type EventResponse,
   type PublishRequest,
 } from '../webhooks/index.js';
@@ -40,6 +39,9 @@ const CONCURRENT_STATEMENTS = 1;
 const INTERVAL = 16;
 /** Number of waiting events that starts a statement before `INTERVAL` has passed. */
 const EVENTS_THAT_SKIP_INTERVAL = 16;
+
+export const NO_KEY_FOR_BATCH =
+  'A batch has no Idempotency-Key header. Send an idempotency key with each event.';
 
 /** Publishes the events of the platform's own services. */
 @Injectable()
@@ -67,8 +69,16 @@ export class EventsService {
     return result;
   }
 
-  /** Publishes the valid events. Returns after the commit. */
-  async publishBatch({ events }: PublishEventsRequest): Promise<EventResultsResponse> {
+  /**
+   * Publishes the valid events. Returns after the commit.
+   *
+   * @param header the `Idempotency-Key` header, which would otherwise be ignored without notice
+   */
+  async publishBatch(
+    { events }: PublishEventsRequest,
+    header: string | undefined,
+  ): Promise<EventResultsResponse> {
+    if (header !== undefined) throw INVALID_FIELD.error(NO_KEY_FOR_BATCH);
     const requests = events.map((event) => attempt(() => readEvent(event)));
     const results = await this.publishAll(requests);
     return {
@@ -174,7 +184,7 @@ function validateEventFields(request: PublishEventRequest): void {
 
 function problemOfFields(request: PublishEventRequest): string | undefined {
   const { event } = request;
-  const expected = fieldsOf(event);
+  const expected = new Set<string>(conditionalFieldsOf(event));
   for (const field of CONDITIONAL_FIELDS) {
     const name = field.replaceAll('_', ' ');
     const isPresent = request[field] !== undefined;
@@ -185,11 +195,6 @@ function problemOfFields(request: PublishEventRequest): string | undefined {
   return request.metadata !== undefined && EVENTS[event].variant !== 'session'
     ? `The metadata field must not be present when the event is ${event}.`
     : undefined;
-}
-
-function fieldsOf(event: EventName): ReadonlySet<string> {
-  const names = Object.keys(ENVELOPES[EVENTS[event].variant]);
-  return new Set(names.map((name) => (name === 'merchant' ? 'merchant_id' : name)));
 }
 
 /** Returns the event of a valid request. Unknown fields of its `data` are left out. */

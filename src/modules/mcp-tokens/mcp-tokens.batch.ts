@@ -1,7 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { BatchedStatement, isMissingPartition, prepared } from '../../infrastructure/database/index.js';
+import {
+  BatchedStatement,
+  isMissingPartition,
+  prepared,
+  Transaction,
+} from '../../infrastructure/database/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
 
 interface NewMcpToken {
@@ -46,13 +51,13 @@ const ANY_DAY = ['-infinity', 'infinity'] as const;
 /**
  * Inserts the tokens of concurrent requests in one statement, and finds tokens in the same way.
  *
- * The statements run outside any open transaction: they serve several requests, and a rollback for one request must not
- * affect the others.
+ * These statements run outside any open transaction: they serve several requests, and a rollback for one request must not
+ * affect the others. A token that is created in a transaction gets a statement of its own.
  */
 @Injectable()
 export class McpTokensBatch {
   private readonly insertion = new BatchedStatement<NewMcpToken>({
-    execute: (tokens) => this.insert(tokens),
+    execute: (tokens) => this.insert(tokens, this.dataSource.manager),
     maxRows: TOKENS_PER_INSERT,
     maxStatements: CONCURRENT_INSERTS,
     retryAfter: (error) => (isMissingPartition(error) ? 0 : undefined),
@@ -74,7 +79,10 @@ export class McpTokensBatch {
     maxStatements: 1,
   });
 
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly transaction: Transaction,
+  ) {}
 
   /** Returns the token with this hash that was created on this day, unless it was revoked. It may have expired. */
   find(tokenHash: Buffer, day: Date): Promise<StoredMcpToken | undefined> {
@@ -86,13 +94,15 @@ export class McpTokensBatch {
     return this.undatedLookups.add(tokenHash);
   }
 
-  /** Resolves when the token is committed. */
+  /** Joins the open transaction. Without one, resolves when the token is committed. */
   add(token: NewMcpToken): Promise<void> {
-    return this.insertion.add(token);
+    return this.transaction.isOpen
+      ? this.insert([token], this.transaction.manager)
+      : this.insertion.add(token);
   }
 
-  private async insert(tokens: readonly NewMcpToken[]): Promise<void> {
-    await this.dataSource.query(
+  private async insert(tokens: readonly NewMcpToken[], manager: EntityManager): Promise<void> {
+    await manager.query(
       `INSERT INTO mcp_token (token_hash, client_id, environment, external_user_id, phone_number_sealed,
                               created_at, expires_at)
        SELECT * FROM unnest($1::bytea[], $2::uuid[], $3::text[], $4::text[], $5::bytea[],

@@ -1,5 +1,10 @@
 import { Body, Controller, Post } from '@nestjs/common';
 import { CurrentClient, type AuthenticatedClient } from '../../infrastructure/auth/index.js';
+import {
+  Idempotent,
+  IdempotentRequests,
+  type IdempotentRequest,
+} from '../../infrastructure/idempotency/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
 import { McpTokensConfiguration } from './mcp-tokens.configuration.js';
@@ -13,7 +18,10 @@ import { CREATE_MCP_TOKEN } from './mcp-tokens.docs.js';
 )
 @Controller('mcp/tokens')
 export class McpTokensController {
-  constructor(private readonly mcpTokens: McpTokensService) {}
+  constructor(
+    private readonly mcpTokens: McpTokensService,
+    private readonly idempotentRequests: IdempotentRequests,
+  ) {}
 
   @Post('create')
   @PlatformOperation(CREATE_MCP_TOKEN, {
@@ -27,7 +35,8 @@ export class McpTokensController {
   create(
     @CurrentClient() client: AuthenticatedClient,
     @Body() request: CreateMcpTokenRequest,
+    @Idempotent() idempotent?: IdempotentRequest,
   ): Promise<McpTokenResponse> {
-    return this.mcpTokens.create(client, request);
+    return this.idempotentRequests.once(idempotent, () => this.mcpTokens.create(client, request));
   }
 }

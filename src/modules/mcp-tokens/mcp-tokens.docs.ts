@@ -1,4 +1,5 @@
 import { TOO_MANY_REQUESTS } from '../../infrastructure/errors/index.js';
+import { IDEMPOTENCY_ERRORS, IDEMPOTENCY_KEY_PARAMETER } from '../../infrastructure/idempotency/index.js';
 import type { OperationDocument } from '../../infrastructure/openapi/index.js';
 import { McpTokensConfiguration } from './mcp-tokens.configuration.js';
 import { CreateMcpTokenRequest, McpTokenResponse } from './mcp-tokens.dto.js';
@@ -12,8 +13,9 @@ export const CREATE_MCP_TOKEN: OperationDocument = {
     'session and pass the token to the agent. The token is returned only once. Limit: ' +
     `${configuration(McpTokensConfiguration).requestsPerMinute} requests per minute per client, including ` +
     'authenticated requests that fail.',
+  headerParameters: IDEMPOTENCY_KEY_PARAMETER,
   body: CreateMcpTokenRequest,
   response: McpTokenResponse,
   responseDescription: 'The token was created.',
-  errors: [TOO_MANY_REQUESTS],
+  errors: [TOO_MANY_REQUESTS, ...IDEMPOTENCY_ERRORS],
 };

@@ -1,6 +1,11 @@
 import { Body, Controller, Post } from '@nestjs/common';
 import { CurrentClient, type AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { Attribution, type RequestAttribution } from '../../infrastructure/http/index.js';
+import {
+  Idempotent,
+  IdempotentRequests,
+  type IdempotentRequest,
+} from '../../infrastructure/idempotency/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation, SdkOperation } from '../../infrastructure/surfaces/index.js';
 import { SessionsConfiguration } from './sessions.configuration.js';
@@ -17,7 +22,10 @@ import { CREATE_SESSION, EXTEND_SESSION, OPEN_SESSION } from './sessions.docs.js
 @Topic('Sessions', 'A user’s use of the client SDK, with your metadata.')
 @Controller('session')
 export class SessionsController {
-  constructor(private readonly sessions: SessionsService) {}
+  constructor(
+    private readonly sessions: SessionsService,
+    private readonly idempotentRequests: IdempotentRequests,
+  ) {}
 
   @Post('create')
   @PlatformOperation(CREATE_SESSION)
@@ -25,8 +33,9 @@ export class SessionsController {
     @CurrentClient() client: AuthenticatedClient,
     @Body() request: CreateSessionRequest,
     @Attribution() attribution: RequestAttribution,
+    @Idempotent() idempotent?: IdempotentRequest,
   ): Promise<SessionResponse> {
-    return this.sessions.create(client, request, attribution);
+    return this.idempotentRequests.once(idempotent, () => this.sessions.create(client, request, attribution));
   }
 
   @Post('extend')

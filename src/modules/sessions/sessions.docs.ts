@@ -1,4 +1,5 @@
 import { TOO_MANY_REQUESTS } from '../../infrastructure/errors/index.js';
+import { IDEMPOTENCY_ERRORS, IDEMPOTENCY_KEY_PARAMETER } from '../../infrastructure/idempotency/index.js';
 import type { OperationDocument } from '../../infrastructure/openapi/index.js';
 import { MINUTE } from '../../infrastructure/time/index.js';
 import { EXTEND_NOT_SUPPORTED, SESSION_LIFETIME, SESSION_NOT_FOUND } from './sessions.service.js';
@@ -20,10 +21,11 @@ export const CREATE_SESSION: OperationDocument = {
     `Creates a session for one of your users. It is valid for ${MINUTES} minutes. Call this operation from your ` +
     'backend when a user is about to link a merchant or switch a card, and pass the ID of the session to the client ' +
     'SDK. Every webhook of the session returns the metadata that you attach.',
+  headerParameters: IDEMPOTENCY_KEY_PARAMETER,
   body: CreateSessionRequest,
   response: SessionResponse,
   responseDescription: 'The session was created.',
-  errors: [],
+  errors: IDEMPOTENCY_ERRORS,
 };
 
 export const EXTEND_SESSION: OperationDocument = {

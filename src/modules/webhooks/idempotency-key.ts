@@ -1,15 +1,13 @@
 import { sha256 } from '../../infrastructure/crypto/index.js';
-import { ErrorKind } from '../../infrastructure/errors/index.js';
+import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
+import {
+  canonicalJson,
+  IDEMPOTENCY_KEY_REUSED,
+  MAX_KEY_LENGTH,
+} from '../../infrastructure/idempotency/index.js';
 import { BooleanProperty, UuidProperty } from '../../infrastructure/openapi/index.js';
 import { HasValidContents, isMissing, NOT_BLANK, TextField } from '../../infrastructure/validation/index.js';
 import type { PublishResult } from './queue/publications.batch.js';
-
-const MAX_KEY_LENGTH = 255;
-
-export const IDEMPOTENCY_KEY_REUSED = new ErrorKind(409, 'INVALID_REQUEST', 'IDEMPOTENCY_KEY_REUSED', {
-  when: 'The client already has an event with this `idempotency_key` and different content.',
-  message: 'The idempotency_key was used for an event with different content.',
-});
 
 /** The optional key of a request that publishes an event. */
 export function IdempotencyKeyField(example: string): PropertyDecorator {
@@ -29,14 +27,34 @@ export function IdempotencyKeyField(example: string): PropertyDecorator {
   );
 }
 
-/** Returns a hash of the content of a request. It does not depend on the order of the fields. */
-export function contentHash(content: object): Buffer {
-  return sha256(JSON.stringify(content, sortedMembers));
+/** The header in the API document. */
+export const EVENT_KEY_PARAMETER = {
+  'Idempotency-Key': {
+    component: 'EventKeyParameter',
+    description: 'The `idempotency_key`, with or without quotation marks, instead of in the body.',
+  },
+};
+
+const DIFFERENT_KEYS =
+  'The Idempotency-Key header and the idempotency key field must not differ. Send one of them.';
+
+/**
+ * Returns the request with the key of its `Idempotency-Key` header, if it has one.
+ *
+ * @throws ApiError INVALID_FIELD if the body has another key
+ */
+export function withHeaderKey<Request extends { idempotency_key?: string }>(
+  request: Request,
+  header: string | undefined,
+): Request {
+  if (header === undefined) return request;
+  if ((request.idempotency_key ?? header) !== header) throw INVALID_FIELD.error(DIFFERENT_KEYS);
+  return Object.assign(request, { idempotency_key: header });
 }
 
-function sortedMembers(_name: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1)));
+/** Returns a hash of the content of a request. It does not depend on the order of the fields. */
+export function contentHash(content: object): Buffer {
+  return sha256(canonicalJson(content));
 }
 
 /** Returns the response to a request whose event was published, or the error to throw. */

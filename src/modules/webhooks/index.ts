@@ -1,8 +1,8 @@
 export type { WebhookEndpointResponse } from './endpoints/webhook-endpoints.dto.js';
 export { WebhookEndpointsService } from './endpoints/webhook-endpoints.service.js';
 export {
+  conditionalFieldsOf,
   detectedMerchantIds,
-  ENVELOPES,
   EVENT_NAME,
   EVENT_NAMES,
   EVENTS,
@@ -17,7 +17,7 @@ export {
   type EventName,
   type SessionType,
 } from './events/event-catalog.js';
-export { eventSchema, exampleEvent, examplePayload } from './events/event-document.js';
+export { EVENT_VARIANTS, eventSchema, exampleEvent, examplePayload } from './events/event-document.js';
 export {
   mergeMetadata,
   MetadataField,
@@ -26,10 +26,11 @@ export {
 } from './events/session-metadata.js';
 export {
   contentHash,
+  EVENT_KEY_PARAMETER,
   EventResponse,
   eventResponseOf,
-  IDEMPOTENCY_KEY_REUSED,
   IdempotencyKeyField,
+  withHeaderKey,
 } from './idempotency-key.js';
 export { standardSignature } from './signing/delivery-headers.js';
 export { WebhookEventsRepository } from './events/webhook-events.repository.js';

@@ -13,6 +13,7 @@ import { WebhookEndpoint } from './endpoints/webhook-endpoint.entity.js';
 import { WebhookEndpointsController } from './endpoints/webhook-endpoints.controller.js';
 import { WebhookEndpointsRepository } from './endpoints/webhook-endpoints.repository.js';
 import { WebhookEndpointsService } from './endpoints/webhook-endpoints.service.js';
+import { PublishedEventsController } from './events/published-events.controller.js';
 import { PublishedEventsRepository } from './events/published-events.repository.js';
 import { PublishedEventsService } from './events/published-events.service.js';
 import { WebhookEventsRepository } from './events/webhook-events.repository.js';
@@ -50,6 +51,7 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     WebhookEndpointsController,
     WebhookStreamController,
     DeliveriesController,
+    PublishedEventsController,
     EndpointsPagesController,
     EventsPagesController,
   ],

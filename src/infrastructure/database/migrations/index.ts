@@ -28,6 +28,7 @@ import { ExpiredSignInLinks1790000000034 } from './1790000000034-expired-sign-in
 import { MerchantSignOuts1790000000035 } from './1790000000035-merchant-sign-outs.js';
 import { UserErasures1790000000036 } from './1790000000036-user-erasures.js';
 import { UserDataIndexes1790000000037 } from './1790000000037-user-data-indexes.js';
+import { IdempotencyKeys1790000000038 } from './1790000000038-idempotency-keys.js';
 
 /** All migrations, oldest first. Never edit one that has landed, released or not. */
 export const MIGRATIONS = [
@@ -63,4 +64,5 @@ export const MIGRATIONS = [
   MerchantSignOuts1790000000035,
   UserErasures1790000000036,
   UserDataIndexes1790000000037,
+  IdempotencyKeys1790000000038,
 ];

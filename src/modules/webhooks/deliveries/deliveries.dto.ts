@@ -12,7 +12,7 @@ import { TRANSPORT_FAILURES } from '../../../infrastructure/http-client/index.js
 import { EVENT_NAME, type EventName } from '../events/event-catalog.js';
 import type { FailureReason } from '../queue/delivery.js';
 
-const FAILURE_REASON = enumeration(
+export const FAILURE_REASON = enumeration(
   'FailureReason',
   [...TRANSPORT_FAILURES, 'NON_200', 'INTERRUPTED'] satisfies readonly FailureReason[],
   'Why a delivery attempt failed. `NON_200`: the endpoint responded with another status than 200. `INTERRUPTED`: the ' +

@@ -1,5 +1,10 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query, UseInterceptors } from '@nestjs/common';
 import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
+import {
+  Idempotent,
+  IdempotentRequests,
+  type IdempotentRequest,
+} from '../../../infrastructure/idempotency/index.js';
 import { Topic } from '../../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
 import { auditAction } from '../../audit-logs/index.js';
@@ -26,7 +31,10 @@ const WRITE = { token: 'webhook_endpoints:write', role: 'member' } as const;
 @Topic('Webhook endpoints', 'URLs that events are sent to, tests and redeliveries.')
 @Controller()
 export class WebhookEndpointsController {
-  constructor(private readonly endpoints: WebhookEndpointsService) {}
+  constructor(
+    private readonly endpoints: WebhookEndpointsService,
+    private readonly idempotentRequests: IdempotentRequests,
+  ) {}
 
   @Get('webhook-endpoints')
   @DashboardOperation(LIST_ENDPOINTS, READ)
@@ -48,8 +56,9 @@ export class WebhookEndpointsController {
   create(
     @CurrentActor() actor: DashboardActor,
     @Body() request: CreateWebhookEndpointRequest,
+    @Idempotent() idempotent?: IdempotentRequest,
   ): Promise<WebhookEndpointResponse> {
-    return this.endpoints.create(actor, request);
+    return this.idempotentRequests.once(idempotent, () => this.endpoints.create(actor, request));
   }
 
   @Patch('webhook-endpoints/:id')

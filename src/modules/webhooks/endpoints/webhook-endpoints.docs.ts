@@ -1,4 +1,5 @@
 import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import { IDEMPOTENCY_ERRORS, IDEMPOTENCY_KEY_PARAMETER } from '../../../infrastructure/idempotency/index.js';
 import { withMessages, type OperationDocument } from '../../../infrastructure/openapi/index.js';
 import {
   NOT_PUBLIC,
@@ -56,10 +57,17 @@ export const CREATE_ENDPOINT: OperationDocument = {
     'Starts to send the events of the environment to this URL. Use it when a receiver is ready to respond. An ' +
     `environment can have at most ${MAX_ENDPOINTS} endpoints with different URLs. ${ACCESS}. Audited as ` +
     '`webhook.create`.',
+  headerParameters: IDEMPOTENCY_KEY_PARAMETER,
   body: CreateWebhookEndpointRequest,
   response: WebhookEndpointResponse,
   responseDescription: 'The endpoint was created.',
-  errors: [INVALID, ENVIRONMENT_MISMATCH, WEBHOOK_ENDPOINT_ALREADY_EXISTS, WEBHOOK_ENDPOINT_LIMIT_REACHED],
+  errors: [
+    INVALID,
+    ENVIRONMENT_MISMATCH,
+    WEBHOOK_ENDPOINT_ALREADY_EXISTS,
+    WEBHOOK_ENDPOINT_LIMIT_REACHED,
+    ...IDEMPOTENCY_ERRORS,
+  ],
 };
 
 export const UPDATE_ENDPOINT: OperationDocument = {

@@ -72,6 +72,12 @@ export const ENVELOPES = {
   user: { external_user_id: EXTERNAL_USER_ID },
 } satisfies Readonly<Record<keyof FieldsOfVariant, z.ZodRawShape>>;
 
+/** Returns the fields that a request to publish an event must have, besides `data`, in their order. */
+export function conditionalFieldsOf(name: EventName): string[] {
+  const names = Object.keys(ENVELOPES[EVENTS[name].variant]);
+  return names.map((field) => (field === 'merchant' ? 'merchant_id' : field));
+}
+
 /** The types of session that a merchant can have a status for. */
 export const MERCHANT_SESSION_TYPES = ['card_switcher', 'transaction_link', 'link', 'vault'] as const;
 export const SESSION_TYPE = enumeration('SessionType', MERCHANT_SESSION_TYPES, 'The purpose of a session.');

@@ -1,8 +1,10 @@
 import type { SchemaObject } from '@nestjs/swagger';
 import { z } from 'zod';
-import { jsonSchemaOf } from '../../../infrastructure/schemas/index.js';
+import type { BodyVariants } from '../../../infrastructure/openapi/index.js';
+import { jsonSchemaOf, namedSchema } from '../../../infrastructure/schemas/index.js';
 import { eventBody } from './event-body.js';
 import {
+  conditionalFieldsOf,
   ENVELOPES,
   EVENT_NAMES,
   EVENTS,
@@ -14,10 +16,43 @@ import { SESSION_METADATA } from './session-metadata.js';
 
 const EXAMPLE_TIME = 1_710_864_923_198;
 
+/** `CARD_UPDATED` -> `CardUpdated` */
+function typeNameOf(name: EventName): string {
+  const words = name.toLowerCase().split('_');
+  return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+}
+
 /** `CARD_UPDATED` -> `CardUpdatedWebhook` */
 export function schemaNameOf(name: EventName): string {
-  const words = name.toLowerCase().split('_');
-  return `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')}Webhook`;
+  return `${typeNameOf(name)}Webhook`;
+}
+
+/** The requests that publish an event: their fields depend on `event`. */
+export const EVENT_VARIANTS: BodyVariants = {
+  property: 'event',
+  variants: EVENT_NAMES.map((name) => {
+    const { variant, data, description } = EVENTS[name];
+    const hasData = Object.keys(data.shape).length > 0;
+    return {
+      value: name,
+      schema: `Publish${typeNameOf(name)}Request`,
+      description,
+      required: ['client_id', 'event', ...conditionalFieldsOf(name), ...(hasData ? ['data'] : [])],
+      optional: [
+        ...(hasData ? [] : ['data']),
+        ...(variant === 'session' ? ['metadata'] : []),
+        'idempotency_key',
+      ],
+      properties: { ...(hasData && { data: dataReferenceOf(name) }) },
+    };
+  }),
+};
+
+/** The webhooks of a session have `data` of their own, with the metadata. */
+function dataReferenceOf(name: EventName): SchemaObject {
+  const { variant, data } = EVENTS[name];
+  const schema = `${variant === 'session' ? typeNameOf(name) : schemaNameOf(name)}Data`;
+  return { ...namedSchema(schema, jsonSchemaOf(data)), description: data.description } as SchemaObject;
 }
 
 const PAYLOADS = new Map(EVENT_NAMES.map((name) => [name, payloadOf(name)]));

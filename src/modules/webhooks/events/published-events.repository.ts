@@ -6,7 +6,8 @@ import type { NewEvent, StoredEvent } from './webhook-events.repository.js';
 export type ListedEvent = Pick<NewEvent, 'id' | 'createdAt' | 'name' | 'externalUserId' | 'isTest'>;
 
 /** An event with everything that is known about it. */
-export type PublishedEvent = ListedEvent & Pick<NewEvent, 'sessionId' | 'taskId' | 'body'>;
+export type PublishedEvent = ListedEvent &
+  Pick<NewEvent, 'clientId' | 'environment' | 'sessionId' | 'taskId' | 'body'>;
 
 export interface EventFilter {
   readonly name?: string | undefined;
@@ -28,7 +29,7 @@ const LISTED = `id, created_at AS "createdAt", event AS name, external_user_id A
 const MAX_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 const TOO_SLOW = 'The query took too long. Shorten the period, or leave out the filters.';
 
-/** Reads published events and their pending deliveries for the dashboard. */
+/** Reads published events and their pending deliveries. */
 @Injectable()
 export class PublishedEventsRepository {
   constructor(private readonly reads: LogReads) {}
@@ -54,11 +55,12 @@ export class PublishedEventsRepository {
     );
   }
 
-  async one(clientId: string, id: string): Promise<PublishedEvent | undefined> {
+  /** Returns an event of any client. */
+  async one(id: string): Promise<PublishedEvent | undefined> {
     const [event] = await this.query<Omit<PublishedEvent, 'taskId'> & { readonly taskId: string | null }>(
-      `SELECT ${LISTED}, session_id AS "sessionId", task_id AS "taskId", body
-         FROM webhook_event WHERE id = $1 AND client_id = $2`,
-      [id, clientId],
+      `SELECT ${LISTED}, client_id AS "clientId", environment, session_id AS "sessionId", task_id AS "taskId", body
+         FROM webhook_event WHERE id = $1`,
+      [id],
       { mustFind: true },
     );
     return event && { ...event, taskId: event.taskId === null ? null : Number(event.taskId) };

@@ -2,10 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import { AccessibleClients, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import { NOT_FOUND } from '../../../infrastructure/errors/index.js';
+import { ErrorKind } from '../../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../../infrastructure/crypto/index.js';
 import { Clock, periodOf } from '../../../infrastructure/time/index.js';
+import { ApiClientDirectory } from '../../api-clients/index.js';
 import {
   MAX_PERIOD,
   OrganizationTurns,
@@ -13,7 +14,7 @@ import {
   validPeriod,
   type AttemptSummary,
 } from '../../request-logs/index.js';
-import type { ListEventsQuery } from './published-events.dto.js';
+import type { DeliveryState, EventStatusResponse, ListEventsQuery } from './published-events.dto.js';
 import {
   PublishedEventsRepository,
   type ListedEvent,
@@ -21,9 +22,6 @@ import {
   type PublishedEvent,
 } from './published-events.repository.js';
 import type { StoredEvent } from './webhook-events.repository.js';
-
-/** `waiting`: for its first attempt or a retry. `failed`: there are no further attempts. */
-export type DeliveryState = 'waiting' | 'in_progress' | 'succeeded' | 'failed';
 
 /** The way of one event to one endpoint. */
 export interface EventDelivery {
@@ -50,15 +48,21 @@ interface PageEnd {
 }
 
 const PAGE_SIZE = 25;
-const UNKNOWN_EVENT = 'There is no event with this ID. Events are kept as long as the request log.';
 
-/** Reads the events of a dashboard user's organization, with their deliveries. Bounded like the request log. */
+export const EVENT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
+  label: 'EventNotFound',
+  when: 'There is no event with this ID, or it is older than the request log.',
+  message: 'There is no event with this ID. Events are kept as long as the request log.',
+});
+
+/** Reads events with their deliveries. Queries are bounded like those of the request log. */
 @Injectable()
 export class PublishedEventsService {
   constructor(
     private readonly repository: PublishedEventsRepository,
     private readonly requestLog: RequestLogRepository,
     private readonly clients: AccessibleClients,
+    private readonly directory: ApiClientDirectory,
     private readonly cursors: CursorCodec,
     private readonly turns: OrganizationTurns,
     private readonly clock: Clock,
@@ -92,7 +96,7 @@ export class PublishedEventsService {
     });
   }
 
-  /** @throws ApiError NOT_FOUND if the event does not exist, or belongs to another organization or environment */
+  /** @throws ApiError EVENT_NOT_FOUND if the event does not exist, or belongs to another organization or environment */
   async get(
     actor: DashboardActor,
     environment: PlatformEnvironment,
@@ -100,11 +104,45 @@ export class PublishedEventsService {
   ): Promise<WithDeliveries<PublishedEvent>> {
     const client = await this.clients.forEnvironment(actor, environment);
     return this.turns.run(actor.organizationId, async () => {
-      const event = isUUID(id) ? await this.repository.one(client.clientId, id) : undefined;
-      if (!event) throw NOT_FOUND.error(UNKNOWN_EVENT);
+      const event = await this.find(id);
+      if (event?.clientId !== client.clientId) throw EVENT_NOT_FOUND.error();
       const [found] = await this.withDeliveries(client, [event]);
       return found as WithDeliveries<PublishedEvent>;
     });
+  }
+
+  /**
+   * Returns the status of an event of any client, for the platform's own services.
+   *
+   * @throws ApiError EVENT_NOT_FOUND if the event does not exist, or this host does not serve its client
+   */
+  async statusOf(id: string): Promise<EventStatusResponse> {
+    const event = await this.find(id);
+    if (!event || !(await this.directory.find(event.clientId))) throw EVENT_NOT_FOUND.error();
+    const [{ deliveries }] = (await this.withDeliveries(event, [event])) as [WithDeliveries<PublishedEvent>];
+    return {
+      id: event.id,
+      client_id: event.clientId,
+      environment: event.environment,
+      event: event.name,
+      session_id: event.sessionId,
+      task_id: event.taskId,
+      external_user_id: event.externalUserId,
+      published_at: event.createdAt,
+      deliveries: deliveries.map(({ endpointId, state, attempts, last, nextAttemptAt }) => ({
+        endpoint_id: endpointId,
+        state,
+        attempts,
+        last_attempt_at: last?.createdAt ?? null,
+        status_code: last?.statusCode ?? null,
+        reason: last?.reason ?? null,
+        next_attempt_at: nextAttemptAt ?? null,
+      })),
+    };
+  }
+
+  private async find(id: string): Promise<PublishedEvent | undefined> {
+    return isUUID(id) ? this.repository.one(id) : undefined;
   }
 
   private async withDeliveries<Event extends ListedEvent>(

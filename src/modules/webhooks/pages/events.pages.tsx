@@ -28,12 +28,8 @@ import { MAX_PERIOD, MAX_PERIOD_DAYS } from '../../request-logs/index.js';
 import type { WebhookEndpointResponse } from '../endpoints/webhook-endpoints.dto.js';
 import { EVENT_NAMES } from '../events/event-catalog.js';
 import type { ListedEvent, PublishedEvent } from '../events/published-events.repository.js';
-import type {
-  DeliveryState,
-  EventDelivery,
-  EventPage,
-  WithDeliveries,
-} from '../events/published-events.service.js';
+import type { DeliveryState } from '../events/published-events.dto.js';
+import type { EventDelivery, EventPage, WithDeliveries } from '../events/published-events.service.js';
 import { AttemptResult, endpointPath } from './endpoint-parts.pages.js';
 
 const EVENT_OPTIONS = EVENT_NAMES.map((name) => ({ value: name, label: name }));

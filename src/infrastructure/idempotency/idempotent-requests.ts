@@ -1,0 +1,154 @@
+import { createParamDecorator, Injectable, type ExecutionContext } from '@nestjs/common';
+import type { Request } from 'express';
+import type { RequestingOrganization } from '../auth/index.js';
+import { Sealer, SecretDigest } from '../crypto/index.js';
+import { Transactional } from '../database/index.js';
+import { ErrorKind, INVALID_FIELD } from '../errors/index.js';
+import { requestContext, type RequestAttribution } from '../http/index.js';
+import { Clock } from '../time/index.js';
+import { canonicalJson } from './canonical-json.js';
+import { KEPT_FOR } from './idempotency-key.entity.js';
+import { IdempotencyKeysRepository } from './idempotency-keys.repository.js';
+
+const HEADER = 'Idempotency-Key';
+export const MAX_KEY_LENGTH = 255;
+/** Seconds. */
+const RETRY_AFTER = 1;
+
+export const IDEMPOTENCY_KEY_REUSED = new ErrorKind(409, 'INVALID_REQUEST', 'IDEMPOTENCY_KEY_REUSED', {
+  when: 'The idempotency key was used before, for a request with different content.',
+  message: 'The idempotency key was used for a request with different content. Use another key.',
+});
+
+const ONGOING_OPERATION = new ErrorKind(409, 'INVALID_REQUEST', 'ONGOING_OPERATION', {
+  when: 'A request with the same `Idempotency-Key` is still being processed.',
+  message: 'A request with this idempotency key is still being processed. Retry after a second.',
+});
+
+/** The errors of operations that accept the header, besides INVALID_FIELD. */
+export const IDEMPOTENCY_ERRORS = [IDEMPOTENCY_KEY_REUSED, ONGOING_OPERATION];
+
+/** The header in the API document. */
+export const IDEMPOTENCY_KEY_PARAMETER = {
+  [HEADER]: {
+    component: 'IdempotencyKeyParameter',
+    description:
+      `Makes retries safe: 1 to ${MAX_KEY_LENGTH} visible ASCII characters, with or without quotation marks. For 24 ` +
+      'hours, the same request with the same key gets the same response. See `/docs/retrying`.',
+  },
+};
+
+/** A structured field of type string (RFC 8941, section 3.3.3), or the same text without quotation marks. */
+const QUOTED = /^"((?:[ !#-[\]-~]|\\["\\])*)"$/;
+const UNQUOTED = /^[!#-~][!-~]*$/;
+
+/**
+ * Returns the key in the `Idempotency-Key` header of a request (draft-ietf-httpapi-idempotency-key-header-07, section 2.1).
+ *
+ * @throws ApiError INVALID_FIELD if the header is malformed or repeated
+ */
+function idempotencyKeyOf({ headers }: Request): string | undefined {
+  const header = headers['idempotency-key'];
+  if (header === undefined) return undefined;
+  const [, quoted] = QUOTED.exec(String(header)) ?? [];
+  const key = quoted?.replaceAll(/\\(.)/g, '$1') ?? (UNQUOTED.test(String(header)) ? String(header) : '');
+  if (key.trim() === '' || key.length > MAX_KEY_LENGTH)
+    throw INVALID_FIELD.error(
+      `The ${HEADER} header must be one key of 1 to ${MAX_KEY_LENGTH} visible ASCII characters.`,
+    );
+  return key;
+}
+
+/** Handler parameter: the key in the `Idempotency-Key` header, if there is one. */
+export const IdempotencyKeyHeader = createParamDecorator((_data: unknown, context: ExecutionContext) =>
+  idempotencyKeyOf(context.switchToHttp().getRequest<Request>()),
+);
+
+/** A request with a key. */
+export interface IdempotentRequest {
+  /** The operation, the sender and the key, which together identify the request. */
+  readonly identity: readonly string[];
+  readonly body: object;
+  readonly attribution: RequestAttribution;
+}
+
+/** Handler parameter: what `IdempotentRequests.once()` needs; undefined for a request without a key. */
+export const Idempotent = createParamDecorator(
+  (_data: unknown, context: ExecutionContext): IdempotentRequest | undefined => {
+    const request = context.switchToHttp().getRequest<Request>();
+    const key = idempotencyKeyOf(request);
+    if (key === undefined) return undefined;
+    const sender = senderOf(request.user as RequestingOrganization);
+    return {
+      identity: [request.method, request.path, ...sender, key],
+      body: request.body as object,
+      attribution: requestContext(request),
+    };
+  },
+);
+
+/** A user of the dashboard who repeats a request needs the same credential: it decides which environment is accessible. */
+function senderOf(sender: RequestingOrganization): string[] {
+  if (!('credential' in sender)) return [sender.clientId];
+  return [sender.userId, sender.credential.kind === 'token' ? sender.credential.clientId : ''];
+}
+
+/** The part of a response that is stored. */
+interface StoredResponse {
+  readonly response: object;
+  /** For the request log. */
+  readonly sessionId?: string | undefined;
+}
+
+/** Performs requests with an `Idempotency-Key` once: docs/decisions/0032-idempotency-key-header.md. */
+@Injectable()
+export class IdempotentRequests {
+  constructor(
+    private readonly keys: IdempotencyKeysRepository,
+    private readonly digest: SecretDigest,
+    private readonly sealer: Sealer,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Does the work, or returns the response of the same request from the last 24 hours. Requests without a key cost nothing.
+   * If the work fails, nothing is stored, and the request can be repeated with the same key.
+   *
+   * @throws ApiError IDEMPOTENCY_KEY_REUSED, ONGOING_OPERATION, or the error of the work
+   */
+  once<Response extends object>(
+    request: IdempotentRequest | undefined,
+    work: () => Promise<Response>,
+  ): Promise<Response> {
+    return request ? this.inTransaction(request, work) : work();
+  }
+
+  /** One transaction contains the work and the key, so that a crash leaves both or neither. */
+  @Transactional()
+  private async inTransaction<Response extends object>(
+    { identity, body, attribution }: IdempotentRequest,
+    work: () => Promise<Response>,
+  ): Promise<Response> {
+    const keyHash = this.digest.of(JSON.stringify(['idempotency key', ...identity]));
+    const requestHash = this.digest.of(canonicalJson(body));
+    const owner = ['idempotency_key', keyHash.toString('hex')];
+    // Does not wait: a request that waits would occupy a connection of the pool.
+    if (!(await this.keys.reserve(keyHash)))
+      throw ONGOING_OPERATION.error(undefined, { retryAfter: RETRY_AFTER });
+    const createdAt = this.clock.now();
+    const earlier = await this.keys.find(keyHash, new Date(createdAt.getTime() - KEPT_FOR));
+    if (earlier) {
+      if (!earlier.requestHash.equals(requestHash)) throw IDEMPOTENCY_KEY_REUSED.error();
+      const { response, ...logged } = JSON.parse(
+        this.sealer.open(earlier.responseSealed, owner),
+      ) as StoredResponse;
+      Object.assign(attribution, logged);
+      return response as Response;
+    }
+    const response = await work();
+    const stored: StoredResponse = { response, sessionId: attribution.sessionId };
+    const responseSealed = this.sealer.seal(JSON.stringify(stored), owner);
+    await this.keys.store({ keyHash, requestHash, responseSealed, createdAt });
+    return response;
+  }
+}

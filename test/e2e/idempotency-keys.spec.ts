@@ -1,0 +1,314 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { ExpiryJob } from '../../src/infrastructure/database/index.js';
+import { HOUR } from '../../src/infrastructure/time/index.js';
+import { moveClock } from '../support/clock.js';
+import { sendForm } from '../support/device-flow.js';
+import { eventually } from '../support/eventually.js';
+import { CREATE_MCP_TOKEN, CREATE_SESSION } from '../support/operations.js';
+import { Program } from '../support/program.js';
+import { rememberSecret } from '../support/run-directory.js';
+import {
+  basic,
+  countOf,
+  error,
+  invalidField,
+  startTestApp,
+  type Login,
+  type RequestOptions,
+  type TestApp,
+  type TestResponse,
+} from '../support/test-app.js';
+
+const CONCURRENT = 20;
+const KEY_REUSED = error(
+  'INVALID_REQUEST',
+  'IDEMPOTENCY_KEY_REUSED',
+  'The idempotency key was used for a request with different content. Use another key.',
+);
+const MALFORMED = invalidField(
+  'The Idempotency-Key header must be one key of 1 to 255 visible ASCII characters.',
+);
+/** The same in each process that uses the database. */
+const KEYS = {
+  SECRET_PEPPER: Buffer.alloc(32, 1).toString('base64'),
+  KEY_ENCRYPTION_KEY: Buffer.alloc(32, 2).toString('base64'),
+};
+
+let service: TestApp;
+let owner: Login;
+let urls = 0;
+
+beforeAll(async () => {
+  service = await startTestApp({
+    ...KEYS,
+    MCP_TOKEN_REQUESTS_PER_MINUTE: '1000000',
+    DASHBOARD_REQUESTS_PER_MINUTE: '1000000',
+  });
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  owner = await service.login('owner');
+  // An environment can have at most 10 endpoints.
+  await service.database.query('DELETE FROM webhook_endpoint');
+});
+afterEach(() => Program.endAll());
+
+const newEndpoint = (): object => ({
+  environment: 'development',
+  url: `https://hooks.example.com/${(urls += 1)}`,
+});
+
+interface IdempotentOperation {
+  readonly path: string;
+  readonly table: string;
+  readonly newBody: () => object;
+  readonly credentials: () => RequestOptions;
+  readonly others: () => Promise<RequestOptions[]>;
+}
+
+const asClient = { credentials: () => ({ as: service.development }), others: otherClients };
+const OPERATIONS: readonly IdempotentOperation[] = [
+  { path: CREATE_MCP_TOKEN.path, table: 'mcp_token', newBody: () => CREATE_MCP_TOKEN.body, ...asClient },
+  { path: CREATE_SESSION.path, table: 'session', newBody: () => CREATE_SESSION.body, ...asClient },
+  {
+    path: '/webhook-endpoints/create',
+    table: 'webhook_endpoint',
+    newBody: newEndpoint,
+    credentials: () => ({ login: owner }),
+    others: async () => {
+      const { id } = await service.anotherOrganization();
+      return [{ login: await service.login('owner', id) }, { login: await service.login('member') }];
+    },
+  },
+];
+
+async function otherClients(): Promise<RequestOptions[]> {
+  return [{ as: service.production }, { as: (await service.anotherOrganization()).development }];
+}
+
+async function send(
+  { path, credentials }: IdempotentOperation,
+  key: string,
+  body: unknown,
+  options = credentials(),
+): Promise<TestResponse> {
+  const response = await service.request(path, { body, headers: { 'idempotency-key': key }, ...options });
+  if (typeof response.body['token'] === 'string') rememberSecret(response.body['token']);
+  return response;
+}
+
+const numberOf = async (table: string): Promise<number> =>
+  Number((await service.database.query<{ count: string }>(`SELECT count(*) FROM ${table}`))[0]?.count);
+
+describe.each(OPERATIONS)('An Idempotency-Key with POST $path', (operation) => {
+  const { table } = operation;
+
+  it('repeats the response without repeating the operation', async () => {
+    const [key, body] = [randomUUID(), operation.newBody()];
+    const before = await numberOf(table);
+    const first = await send(operation, key, body);
+    expect(first.status).toBe(200);
+    const reordered = Object.fromEntries(Object.entries(body).toReversed());
+    for (const [sameKey, sameBody] of [
+      [key, body],
+      [`"${key}"`, reordered],
+    ] as const)
+      expect(await send(operation, sameKey, sameBody)).toMatchObject({ status: 200, body: first.body });
+    expect(await numberOf(table)).toBe(before + 1);
+  });
+
+  it('is refused with another body', async () => {
+    const [key, body] = [randomUUID(), operation.newBody()];
+    expect((await send(operation, key, body)).status).toBe(200);
+    const before = await numberOf(table);
+    const different = await send(operation, key, { ...body, description: 'Another request' });
+    expect([different.status, different.body]).toEqual([409, KEY_REUSED]);
+    expect(await numberOf(table)).toBe(before);
+  });
+
+  it(`has one result for ${CONCURRENT} concurrent requests`, async () => {
+    const [key, body] = [randomUUID(), operation.newBody()];
+    const before = await numberOf(table);
+    const responses = await Promise.all(Array.from({ length: CONCURRENT }, () => send(operation, key, body)));
+    const succeeded = responses.filter(({ status }) => status === 200);
+    expect(succeeded.length).toBeGreaterThan(0);
+    expect(new Set(succeeded.map((response) => JSON.stringify(response.body))).size).toBe(1);
+    for (const refused of responses.filter(({ status }) => status !== 200)) {
+      expect([refused.status, refused.body['error_code']]).toEqual([409, 'ONGOING_OPERATION']);
+      expect(refused.headers.get('retry-after')).toBe('1');
+    }
+    expect(await numberOf(table)).toBe(before + 1);
+    expect(await send(operation, key, body)).toMatchObject({ status: 200, body: succeeded[0]?.body });
+  });
+
+  it('belongs to the sender', async () => {
+    const [key, body] = [randomUUID(), operation.newBody()];
+    const first = await send(operation, key, body);
+    for (const other of await operation.others()) {
+      const { status, body: response } = await send(
+        operation,
+        key,
+        { ...body, ...newBodyOf(operation) },
+        other,
+      );
+      expect(status).toBe(200);
+      expect(response).not.toEqual(first.body);
+    }
+  });
+
+  it('can be used again after the request failed', async () => {
+    const [key, body] = [randomUUID(), operation.newBody()];
+    expect((await send(operation, key, {})).status).toBe(400);
+    {
+      await using _table = await service.database.hide(table);
+      expect((await send(operation, key, body)).status).toBe(500);
+    }
+    expect((await send(operation, key, body)).status).toBe(200);
+  });
+
+  it('is kept for 24 hours', async () => {
+    const [key, body] = [randomUUID(), operation.newBody()];
+    const first = await send(operation, key, body);
+    await service.database.query("UPDATE dashboard_session SET expires_at = expires_at + interval '2 days'");
+    {
+      using _clock = moveClock(service, 23 * HOUR);
+      await service.app.get(ExpiryJob).run();
+      expect((await send(operation, key, body)).body).toEqual(first.body);
+    }
+    using _clock = moveClock(service, 25 * HOUR);
+    if (table === 'webhook_endpoint') await service.database.query('DELETE FROM webhook_endpoint');
+    const second = await send(operation, key, body);
+    expect(second.status).toBe(200);
+    expect(second.body).not.toEqual(first.body);
+    expect((await send(operation, key, body)).body).toEqual(second.body);
+  });
+
+  it.each([
+    ['blank', ' '],
+    ['a blank string', '" "'],
+    ['too long', 'x'.repeat(256)],
+    ['not one key', 'a, b'],
+    ['half a string', '"a'],
+    ['two strings', '"a", "b"'],
+  ])('is refused if it is %s', async (_what, key) => {
+    const { status, body } = await send(operation, key, operation.newBody());
+    expect([status, body]).toEqual([400, MALFORMED]);
+  });
+
+  it('reveals nothing in the database, not even the request', async () => {
+    const [key, body] = [`key-${randomUUID()}`, operation.newBody()];
+    const { body: response } = await send(operation, key, body);
+    const [row] = await service.database.query<Record<string, Buffer>>(
+      'SELECT key_hash, request_hash, response_sealed FROM idempotency_key ORDER BY created_at DESC LIMIT 1',
+    );
+    const stored = Buffer.concat(Object.values(row ?? {})).toString('latin1');
+    expect(stored.length).toBeGreaterThan(64);
+    for (const text of [key, ...Object.values(body), ...Object.values(response)].map(String))
+      expect(stored).not.toContain(text);
+  });
+
+  it('loses nothing when the process is killed before the commit', async () => {
+    const [key, body] = [randomUUID(), operation.newBody()];
+    const before = await numberOf(table);
+    const program = new Program('main.js', {
+      environment: {
+        ...KEYS,
+        DATABASE_URL: service.database.url,
+        DATA_DIR: service.dataDirectory,
+        PORT: '0',
+      },
+    });
+    const [, port = ''] = await program.waitForOutput(/Listening on http:\/\/[\w.]+:(\d+)/);
+    const blocker = new pg.Client({ connectionString: service.database.url });
+    await blocker.connect();
+    try {
+      // The operation has been performed when its response is stored.
+      await blocker.query('BEGIN; LOCK TABLE idempotency_key IN SHARE MODE');
+      const { as, login } = operation.credentials();
+      const lost = fetch(`http://127.0.0.1:${port}${operation.path}`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'idempotency-key': key,
+          ...(as && { authorization: basic(as) }),
+          ...(login && { cookie: login.cookie }),
+        },
+        body: JSON.stringify(body),
+      }).catch(() => 'lost');
+      await eventually('the response is being stored', async () => {
+        const [row] = await service.database.query(
+          `SELECT FROM pg_locks WHERE relation = 'idempotency_key'::regclass AND NOT granted`,
+        );
+        return row;
+      });
+      program.signal('SIGKILL');
+      await program.ended;
+      expect(await lost).toBe('lost');
+      // PostgreSQL notices only after the statement that the client has gone.
+      await service.database.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE relation = 'idempotency_key'::regclass AND NOT granted`,
+      );
+    } finally {
+      await blocker.end();
+    }
+    const retry = await eventually('the lock of the killed process is released', async () => {
+      const response = await send(operation, key, body);
+      return response.status === 409 ? undefined : response;
+    });
+    expect(retry.status).toBe(200);
+    expect(await numberOf(table)).toBe(before + 1);
+    expect((await send(operation, key, body)).body).toEqual(retry.body);
+  }, 60_000);
+});
+
+/** A body that does not collide with what another user of the organization created. */
+function newBodyOf({ table, newBody }: IdempotentOperation): object {
+  return table === 'webhook_endpoint' ? newBody() : {};
+}
+
+describe('A request without Idempotency-Key', () => {
+  it('uses neither a key nor a transaction', async () => {
+    await using _table = await service.database.hide('idempotency_key');
+    const before = await numberOf('mcp_token');
+    const { path, body } = CREATE_MCP_TOKEN;
+    const responses = await Promise.all(
+      Array.from({ length: CONCURRENT }, () => service.request(path, { body, as: service.development })),
+    );
+    for (const response of responses) rememberSecret(String(response.body['token']));
+    expect(countOf(responses, 200)).toBe(CONCURRENT);
+    expect(await numberOf('mcp_token')).toBe(before + CONCURRENT);
+  });
+});
+
+describe('A repeated token', () => {
+  it('works', async () => {
+    const [operation] = OPERATIONS as [IdempotentOperation];
+    const [key, body] = [randomUUID(), operation.newBody()];
+    await send(operation, key, body);
+    const { token } = (await send(operation, key, body)).body;
+    const introspected = await sendForm(
+      service,
+      '/oauth/introspect',
+      { token: String(token) },
+      { as: service.development },
+    );
+    expect(introspected.body).toMatchObject({ active: true });
+  });
+});
+
+describe('A repeated session', () => {
+  it('is in the request log each time', async () => {
+    const [, operation] = OPERATIONS as [IdempotentOperation, IdempotentOperation];
+    const [key, body] = [randomUUID(), operation.newBody()];
+    const { session } = (await send(operation, key, body)).body;
+    await send(operation, key, body);
+    const entries = await eventually('the requests are in the log', async () => {
+      const rows = await service.database.query('SELECT status_code FROM request_log WHERE session_id = $1', [
+        session,
+      ]);
+      return rows.length === 2 ? rows : undefined;
+    });
+    expect(entries).toEqual([{ status_code: 200 }, { status_code: 200 }]);
+  });
+});
