@@ -100,7 +100,7 @@ interface StoredResponse {
   readonly sessionId?: string | undefined;
 }
 
-/** Performs requests with an `Idempotency-Key` once: docs/decisions/0032-idempotency-key-header.md. */
+/** Performs requests with an `Idempotency-Key` once: docs/decisions/0033-idempotency-key-header.md. */
 @Injectable()
 export class IdempotentRequests {
   constructor(
