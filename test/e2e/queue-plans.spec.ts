@@ -1,6 +1,7 @@
 import { DataSource } from 'typeorm';
 import { CLAIM_DELIVERIES } from '../../src/modules/webhooks/queue/sql/claim-deliveries.js';
 import { INDEXES_ONLY } from '../../src/modules/webhooks/queue/sql/lane.js';
+import { LOCK_DUE_LANES } from '../../src/modules/webhooks/queue/sql/lock-due-lanes.js';
 import { SETTLE_ATTEMPTS } from '../../src/modules/webhooks/queue/sql/settle-attempts.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -12,16 +13,19 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 interface PlanNode {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
+  readonly 'Index Name'?: string;
   readonly 'Index Cond'?: string;
   readonly Plans?: readonly PlanNode[];
 }
 
-/** Returns the scans of a table that do not look up rows by an index. */
+const SCANS = new Set(['Seq Scan', 'Index Scan', 'Index Only Scan', 'Bitmap Index Scan']);
+
+/** Returns the scans that do not look up rows by an index. A bitmap heap scan reads the rows that its index scans found. */
 function fullScans(node: PlanNode): string[] {
-  const isScan = node['Relation Name'] !== undefined && node['Node Type'].endsWith('Scan');
-  const looksUp = node['Index Cond'] ?? node.Plans?.some((child) => child['Index Cond']);
+  const relation = node['Relation Name'] ?? node['Index Name'];
+  const isFull = relation !== undefined && !node['Index Cond'] && SCANS.has(node['Node Type']);
   return [
-    ...(isScan && !looksUp ? [`${node['Node Type']} on ${node['Relation Name']}`] : []),
+    ...(isFull ? [`${node['Node Type']} on ${relation}`] : []),
     ...(node.Plans ?? []).flatMap(fullScans),
   ];
 }
@@ -35,6 +39,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe.each([
+  ['LOCK_DUE_LANES', LOCK_DUE_LANES],
   ['CLAIM_DELIVERIES', CLAIM_DELIVERIES],
   ['SETTLE_ATTEMPTS', SETTLE_ATTEMPTS],
 ])('%s', (_, { text }) => {
