@@ -216,6 +216,39 @@ describe('The service with the embedded database', () => {
   });
 
   it(
+    'stores the credentials of another database in another file',
+    async () => {
+      const other = await cloneDatabase({ empty: true });
+      try {
+        const before = await readFile(join(data, 'credentials.json'), 'utf8');
+        const startOther = async (): Promise<[Program, string]> => {
+          const program = start({ DATABASE_URL: other.url });
+          return [program, await listening(program)];
+        };
+        const [creating] = await startOther();
+        const [, file = ''] = /They are stored in (\S+):/.exec(creating.output) ?? [];
+        expect(file).toMatch(/\/credentials-[\da-f-]{36}\.json$/);
+        const own = JSON.parse(await readFile(file, 'utf8')) as Credentials;
+        rememberSecret(own.development.secret, own.production.secret, own.dashboard.password);
+        expect((await stat(file)).mode & 0o777).toBe(0o600);
+        creating.signal('SIGTERM');
+        await creating.ended;
+
+        const [restarted, baseUrl] = await startOther();
+        expect(restarted.output).toContain(`Credentials: ${file}`);
+        expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ ...own, base_url: baseUrl });
+        expect(await createToken(baseUrl, own.development)).toMatch(TOKEN);
+        expect(await readFile(join(data, 'credentials.json'), 'utf8')).toBe(before);
+        restarted.signal('SIGTERM');
+        await restarted.ended;
+      } finally {
+        await other.drop();
+      }
+    },
+    TIMEOUT,
+  );
+
+  it(
     'fails with one sentence if the port is in use, without affecting other processes',
     async () => {
       const baseUrl = await listening(first);
