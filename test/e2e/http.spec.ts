@@ -169,7 +169,7 @@ describe('Paths and methods', () => {
     expect([status, body]).toEqual([404, suggestion(nearest)]);
   });
 
-  it.each(['/event', '/events/batches', '/detection', '/merchants/16/statuses'])(
+  it.each(['/event', '/event/batch', '/detection', '/merchants/16/statuses'])(
     'does not suggest a path of the internal API for %s',
     async (path) => {
       const { status, body } = await service.request(path, { method: 'POST' });
