@@ -29,7 +29,7 @@ const CONCURRENT_SETTLEMENTS = 2;
  * Milliseconds. Attempts that end within this time are settled together, or as soon as there are enough of them. Unsettled
  * attempts are made again if the process is killed, so there must not be many.
  */
-const SETTLEMENT_INTERVAL = 100;
+const SETTLEMENT_INTERVAL = 50;
 const ENOUGH_ATTEMPTS = 16;
 const SETTLEMENT_RETRY_DELAY = SECOND;
 const EXPIRED_PER_RUN = 200;
