@@ -411,6 +411,12 @@ describe('GET /external-users/{external_user_id}/erasure', () => {
     );
   });
 
+  it('refuses an identifier that is too long', async () => {
+    expect((await progressOf('x'.repeat(257))).body).toEqual(
+      invalidField('The external user id field must not be greater than 256 characters.'),
+    );
+  });
+
   it('has the usual errors', async () => {
     await expectUsualErrors(service, `${pathOf('user-1')}/erasure`, 'user_erasure');
   });

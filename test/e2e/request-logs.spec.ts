@@ -12,6 +12,7 @@ import {
   loggedRequest,
   type EntryChange,
 } from '../support/request-log-entries.js';
+import { issueServiceToken } from '../support/service-tokens.js';
 import {
   error,
   invalidField,
@@ -44,6 +45,7 @@ const TIMEOUT = error(
   'REQUEST_LOG_QUERY_TIMEOUT',
   'The query took too long. Shorten the period between start and end, or filter by session, task, user, event or status code.',
 );
+const ENTRY_TIMEOUT = { ...TIMEOUT, error_message: 'The query took too long. Retry later.' };
 
 interface Entry {
   readonly id: number;
@@ -237,12 +239,28 @@ describe('GET /request-logs', () => {
       const { status, body } = await list();
       expect([status, body]).toEqual([504, TIMEOUT]);
       const one = await get(1);
-      expect([one.status, one.body]).toEqual([
-        504,
-        { ...TIMEOUT, error_message: 'The query took too long. Retry later.' },
-      ]);
+      expect([one.status, one.body]).toEqual([504, ENTRY_TIMEOUT]);
     });
     expect((await list()).status).toBe(200);
+  });
+
+  it('cancels the query of GET /events/{id} that exceeds the timeout', async () => {
+    const { token: publisher } = await issueServiceToken(service, ['events:publish']);
+    const { body: published } = await service.request<{ event_id: string }>('/events', {
+      body: {
+        client_id: service.production.clientId,
+        event: 'MERCHANT_STATUS_UPDATE',
+        merchant_id: 16,
+        data: { type: 'link', status: 'DOWN' },
+      },
+      token: publisher,
+    });
+    await whileLogIsLocked(service.database, async () => {
+      const { status, body } = await service.request(`/events/${published.event_id}`, {
+        token: publisher,
+      });
+      expect([status, body]).toEqual([504, ENTRY_TIMEOUT]);
+    });
   });
 });
 

@@ -18,5 +18,5 @@ export const REQUEST_LOG_QUERY_TIMEOUT = new ErrorKind(
   },
 );
 
-/** The message of `REQUEST_LOG_QUERY_TIMEOUT` for a single entry. */
+/** The message of `REQUEST_LOG_QUERY_TIMEOUT` for a single entry or event. */
 export const ENTRY_QUERY_TIMEOUT_MESSAGE = 'The query took too long. Retry later.';

@@ -313,6 +313,7 @@ export class RequestLogRepository implements UserDataHolder {
         WHERE client_id = $1 AND environment = $2 AND webhook_event_id = ANY ($3) AND created_at >= $4
         ORDER BY webhook_event_id, webhook_endpoint_id, created_at DESC, id DESC`,
       [clientId, environment, eventIds, since],
+      { timeoutMessage: ENTRY_QUERY_TIMEOUT_MESSAGE },
     );
     return rows.map(({ eventId, endpointId, count, id, ...last }) => ({
       eventId,

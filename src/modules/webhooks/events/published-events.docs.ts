@@ -1,5 +1,9 @@
-import { uuidParameter, type OperationDocument } from '../../../infrastructure/openapi/index.js';
-import { REQUEST_LOG_QUERY_TIMEOUT } from '../../request-logs/index.js';
+import {
+  uuidParameter,
+  withMessages,
+  type OperationDocument,
+} from '../../../infrastructure/openapi/index.js';
+import { ENTRY_QUERY_TIMEOUT_MESSAGE, REQUEST_LOG_QUERY_TIMEOUT } from '../../request-logs/index.js';
 import { EventStatusResponse } from './published-events.dto.js';
 import { EVENT_NOT_FOUND } from './published-events.service.js';
 
@@ -18,5 +22,5 @@ export const GET_EVENT: OperationDocument = {
   },
   response: EventStatusResponse,
   responseDescription: 'The event. It has no deliveries if no endpoint was subscribed to it.',
-  errors: [EVENT_NOT_FOUND, REQUEST_LOG_QUERY_TIMEOUT],
+  errors: [EVENT_NOT_FOUND, withMessages(REQUEST_LOG_QUERY_TIMEOUT, ENTRY_QUERY_TIMEOUT_MESSAGE)],
 };

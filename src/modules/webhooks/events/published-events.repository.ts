@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Period } from '../../../infrastructure/time/index.js';
-import { LogReads, type LogReadOptions } from '../../request-logs/index.js';
+import { ENTRY_QUERY_TIMEOUT_MESSAGE, LogReads, type LogReadOptions } from '../../request-logs/index.js';
 import type { NewEvent, StoredEvent } from './webhook-events.repository.js';
 
 export type ListedEvent = Pick<NewEvent, 'id' | 'createdAt' | 'name' | 'externalUserId' | 'isTest'>;
@@ -61,7 +61,7 @@ export class PublishedEventsRepository {
       `SELECT ${LISTED}, client_id AS "clientId", environment, session_id AS "sessionId", task_id AS "taskId", body
          FROM webhook_event WHERE id = $1`,
       [id],
-      { mustFind: true },
+      { mustFind: true, timeoutMessage: ENTRY_QUERY_TIMEOUT_MESSAGE },
     );
     return event && { ...event, taskId: event.taskId === null ? null : Number(event.taskId) };
   }
