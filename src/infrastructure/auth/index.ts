@@ -42,6 +42,7 @@ export {
 } from './dashboard-permission.guard.js';
 export {
   AccessibleClients,
+  AgentLogins,
   AuditRecorder,
   CredentialVerifier,
   DashboardSessionVerifier,
@@ -51,11 +52,13 @@ export {
   type TokenVerifier,
 } from './ports.js';
 export {
+  AGENT_SCOPES,
   CurrentClient,
   CurrentOrganization,
   currentAgentOf,
   currentClientOf,
   SERVICE_SCOPES,
+  type AgentScope,
   type AuthenticatedAgent,
   type AuthenticatedClient,
   type AuthenticatedService,
