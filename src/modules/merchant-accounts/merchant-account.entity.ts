@@ -1,5 +1,6 @@
 import { Check, Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
 import { enumeration } from '../../infrastructure/schemas/index.js';
+import { MAX_EXTERNAL_USER_ID_LENGTH } from '../../infrastructure/validation/index.js';
 
 const MERCHANT_ACCOUNT_STATES = ['connected', 'disconnected'] as const;
 export type MerchantAccountState = (typeof MERCHANT_ACCOUNT_STATES)[number];
@@ -21,7 +22,7 @@ export class MerchantAccount {
   @PrimaryColumn({
     name: 'external_user_id',
     type: 'varchar',
-    length: 256,
+    length: MAX_EXTERNAL_USER_ID_LENGTH,
     primaryKeyConstraintName: 'merchant_account_pkey',
   })
   externalUserId!: string;

@@ -29,7 +29,7 @@ import { MerchantCatalogService, type CatalogEntry } from '../merchants/index.js
 import { OrganizationsService } from '../organizations/index.js';
 import { SIGN_IN_FAILURE, WebhookPublisher } from '../webhooks/index.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
-import type { SignInLink, SignInLinkStatus } from './sign-in-link.entity.js';
+import { LINK_LIFETIME, type SignInLink, type SignInLinkStatus } from './sign-in-link.entity.js';
 import type {
   ListSignInLinksQuery,
   SignInLinkListResponse,
@@ -60,7 +60,6 @@ const MERCHANT_UNAVAILABLE = new ErrorKind(409, 'MERCHANT_ERROR', 'MERCHANT_UNAV
   message: 'Users cannot sign in to this merchant with a link at the moment.',
 });
 
-export const LINK_LIFETIME = 15 * MINUTE;
 /** Maximum number of times that one link sends credentials or codes to the merchant. */
 export const MAX_ATTEMPTS = 5;
 const LINKS_PER_HOUR = 5;
