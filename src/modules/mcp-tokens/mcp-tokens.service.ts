@@ -36,7 +36,10 @@ export interface RevokedMcpToken {
   readonly externalUserId: string;
 }
 
-/** Port for the cleanup after an MCP token is revoked. Implementations join the transaction that revokes the token. */
+/**
+ * Port (bound in `src/ports.module.ts`) for the cleanup after an MCP token is revoked. Implementations join the transaction
+ * that revokes the token.
+ */
 export abstract class McpTokenRevocationListener {
   abstract onRevoked(token: RevokedMcpToken): Promise<void>;
 }
