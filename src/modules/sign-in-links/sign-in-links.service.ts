@@ -24,7 +24,7 @@ import {
   type UndeliverableReason,
 } from '../../infrastructure/messages/index.js';
 import { Clock, DAY, HOUR, MINUTE } from '../../infrastructure/time/index.js';
-import { McpTokensService } from '../mcp-tokens/index.js';
+import { McpTokensRepository } from '../mcp-tokens/index.js';
 import { MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
 import { OrganizationsService } from '../organizations/index.js';
 import { SIGN_IN_FAILURE, WebhookPublisher } from '../webhooks/index.js';
@@ -121,7 +121,7 @@ export class SignInLinksService {
     private readonly merchants: MerchantCatalogService,
     private readonly organizations: OrganizationsService,
     private readonly merchantSignIn: MerchantSignIn,
-    private readonly mcpTokens: McpTokensService,
+    private readonly mcpTokens: McpTokensRepository,
     private readonly textMessages: TextMessages,
     private readonly publisher: WebhookPublisher,
     private readonly address: PublicAddress,
