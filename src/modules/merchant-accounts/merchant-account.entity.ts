@@ -11,7 +11,7 @@ export const MERCHANT_ACCOUNT_STATE = enumeration(
   '`connected`: the user has signed in. `disconnected`: the merchant requires the user to sign in again.',
 );
 
-/** A user's account at a merchant that the user has signed in to. Lists read the primary key in its order. */
+/** An account that a user has signed in to at a merchant. Pages of accounts follow the order of the primary key. */
 @Entity({ name: 'merchant_account' })
 @Check('merchant_account_state_check', `state IN ('connected', 'disconnected')`)
 export class MerchantAccount {
@@ -35,10 +35,13 @@ export class MerchantAccount {
   state!: MerchantAccountState;
 
   /** When the user last signed in, or when the account was disconnected. */
-  @Column({ type: 'timestamptz', precision: 3 })
-  since!: Date;
+  @Column({ name: 'since', type: 'timestamptz', precision: 3 })
+  stateSetAt!: Date;
 
-  /** The session in which the user last signed in. It may be deleted, and the sandbox invents sessions. */
+  /**
+   * The session in which the user last signed in. There is no foreign key, because sessions are deleted after they expire, and
+   * events of the sandbox can have the ID of a session that never existed.
+   */
   @Column({ name: 'session_id', type: 'uuid', nullable: true })
   sessionId!: string | null;
 }

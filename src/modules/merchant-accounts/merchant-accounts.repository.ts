@@ -33,11 +33,11 @@ export class MerchantAccountsRepository {
     return deleted;
   }
 
-  async disconnect(key: AccountKey, since: Date): Promise<void> {
-    await this.transaction.manager.update(MerchantAccount, key, { state: 'disconnected', since });
+  async disconnect(key: AccountKey, stateSetAt: Date): Promise<void> {
+    await this.transaction.manager.update(MerchantAccount, key, { state: 'disconnected', stateSetAt });
   }
 
-  /** Returns the user's accounts in the order of their merchants' IDs, which changes of state do not shift. */
+  /** Returns the user's accounts in the order of the merchant IDs, which does not change when the state of an account does. */
   async ofUser(
     clientId: string,
     externalUserId: string,

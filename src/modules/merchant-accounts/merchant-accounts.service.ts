@@ -40,7 +40,11 @@ interface RequestedPage {
   readonly limit: number;
 }
 
-/** Accounts of users at merchants: whether they are connected, and since when. */
+/**
+ * Accounts of users at merchants: whether they are connected, and since when. The statement that publishes an `AUTHENTICATED` or
+ * `ACCOUNT_LOGIN_REQUIRED` event connects or disconnects the account (`sql/change-accounts.ts`). `ErasedAccounts` of the module
+ * merchant-gateway deletes the accounts of an erased user.
+ */
 @Injectable()
 export class MerchantAccountsService {
   constructor(
@@ -65,26 +69,17 @@ export class MerchantAccountsService {
   }
 
   /**
-   * Disconnects a connected account, without an event.
+   * Disconnects a connected account because the client requested it. Therefore no event is published.
    *
-   * @throws ApiError MERCHANT_ACCOUNT_NOT_FOUND, MERCHANT_ACCOUNT_DISCONNECTED as `lockConnected` does
+   * @throws ApiError MERCHANT_ACCOUNT_NOT_FOUND or MERCHANT_ACCOUNT_DISCONNECTED, like `lockConnected`
    */
   @Transactional()
   async disconnect(key: AccountKey): Promise<MerchantAccountResponse> {
     const account = await this.lockConnected(key);
-    const since = this.clock.now();
-    await this.repository.disconnect(key, since);
+    const stateSetAt = this.clock.now();
+    await this.repository.disconnect(key, stateSetAt);
     const merchants = await this.merchants.byIds([key.merchantId]);
-    return toResponse({ ...account, state: 'disconnected', since }, merchants);
-  }
-
-  /** Deletes accounts of the user, for whoever ends the sign-ins at the merchants. @returns them */
-  deleteOfUser(
-    clientId: string,
-    externalUserId: string,
-    limit: number,
-  ): Promise<Pick<MerchantAccount, 'sessionId'>[]> {
-    return this.repository.deleteOfUser(clientId, externalUserId, limit);
+    return toResponse({ ...account, state: 'disconnected', stateSetAt }, merchants);
   }
 
   /** @throws ApiError like `requestedClient()` */
@@ -119,9 +114,9 @@ export class MerchantAccountsService {
 }
 
 function toResponse(
-  { merchantId, state, since, sessionId }: MerchantAccount,
+  { merchantId, state, stateSetAt, sessionId }: MerchantAccount,
   merchants: ReadonlyMap<number, CatalogEntry>,
 ): MerchantAccountResponse {
   const name = merchants.get(merchantId)?.name ?? '';
-  return { merchant: { id: merchantId, name }, state, since, session_id: sessionId };
+  return { merchant: { id: merchantId, name }, state, since: stateSetAt, session_id: sessionId };
 }

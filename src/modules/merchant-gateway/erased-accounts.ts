@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { HoldsUserData, type ErasedUser, type UserDataHolder } from '../../infrastructure/erasure/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
-import { MerchantAccountsService } from '../merchant-accounts/index.js';
+import { MerchantAccountsRepository } from '../merchant-accounts/index.js';
 import { MerchantGatewayService } from './merchant-gateway.service.js';
 import { MerchantSignOutsRepository } from './merchant-sign-outs.repository.js';
 
@@ -12,7 +12,7 @@ const ACCOUNTS_PER_ERASURE = 1_000;
 @Injectable()
 export class ErasedAccounts implements UserDataHolder {
   constructor(
-    private readonly accounts: MerchantAccountsService,
+    private readonly accounts: MerchantAccountsRepository,
     private readonly gateway: MerchantGatewayService,
     private readonly signOuts: MerchantSignOutsRepository,
     private readonly clock: Clock,
