@@ -4,6 +4,7 @@ import { Transactional } from '../../infrastructure/database/index.js';
 import { ErrorKind } from '../../infrastructure/errors/index.js';
 import type { AttributedClient, RequestAttribution } from '../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../infrastructure/crypto/index.js';
+import { cutToPage, type RequestedPage } from '../../infrastructure/paging/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { MerchantCatalogService, requestedClient, type CatalogEntry } from '../merchants/index.js';
 import type { MerchantAccount } from './merchant-account.entity.js';
@@ -33,12 +34,6 @@ export const MERCHANT_ACCOUNT_DISCONNECTED = new ErrorKind(
     message: 'The account at this merchant is disconnected.',
   },
 );
-
-/** A page to read, after the one that the cursor is from. */
-interface RequestedPage {
-  readonly cursor?: string | undefined;
-  readonly limit: number;
-}
 
 /**
  * Accounts of users at merchants: whether they are connected, and since when. The statement that publishes an `AUTHENTICATED` or
@@ -101,10 +96,8 @@ export class MerchantAccountsService {
   ): Promise<MerchantAccountPage> {
     const scope: CursorScope = ['merchant_accounts', clientId, externalUserId];
     const after = cursor === undefined ? 0 : Number(this.cursors.decode(cursor, scope)[0]);
-    // One more account shows whether there is a next page.
     const found = await this.repository.ofUser(clientId, externalUserId, { after, limit: limit + 1 });
-    const accounts = found.slice(0, limit);
-    const last = found.length > limit ? accounts.at(-1) : undefined;
+    const { entries: accounts, last } = cutToPage(found, limit);
     const merchants = await this.merchants.byIds(accounts.map(({ merchantId }) => merchantId));
     return {
       data: accounts.map((account) => toResponse(account, merchants)),

@@ -15,6 +15,7 @@ import {
   type AttributedClient,
   type RequestAttribution,
 } from '../../infrastructure/http/index.js';
+import { cutToPage, type RequestedPage } from '../../infrastructure/paging/index.js';
 import { AttemptLimitsRepository } from '../../infrastructure/rate-limiting/index.js';
 import {
   isPremiumRate,
@@ -93,12 +94,6 @@ export interface SignInLinkView {
   readonly expiresAt: Date;
   /** The session of a completed link. */
   readonly sessionId: string | null;
-}
-
-/** The requested page: at most `limit` links, starting after `cursor`. */
-interface RequestedPage {
-  readonly cursor?: string | undefined;
-  readonly limit: number;
 }
 
 export interface CreatedSignInLink extends SignInLinkView {
@@ -212,10 +207,8 @@ export class SignInLinksService {
     const scope: CursorScope = ['sign_in_links', user.clientId, user.externalUserId];
     const after = cursor === undefined ? undefined : positionIn(this.cursors.decode(cursor, scope));
     const since = new Date(this.clock.milliseconds() - LISTED_FOR);
-    // One more link shows whether there is a next page.
     const found = await this.repository.findPage(user, since, { after, limit: limit + 1 });
-    const links = found.slice(0, limit);
-    const last = found.length > limit ? links.at(-1) : undefined;
+    const { entries: links, last } = cutToPage(found, limit);
     const merchants = await this.merchants.byIds(links.map(({ merchantId }) => merchantId));
     return {
       links: links.map((link) => this.toView(link, merchantIn(merchants, link))),
