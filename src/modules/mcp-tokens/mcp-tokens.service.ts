@@ -124,7 +124,7 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
       organizationId: client.organizationId,
       externalUserId,
       expiresAt,
-      // A getter, because only requests that create sign-in links need the number, and decrypting it takes time.
+      // A getter, because most requests do not use the number, and decrypting it takes time.
       get phoneNumber() {
         return openPhoneNumber();
       },
