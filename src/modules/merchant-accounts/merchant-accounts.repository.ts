@@ -5,6 +5,7 @@ import { MerchantAccount } from './merchant-account.entity.js';
 
 export type AccountKey = Pick<MerchantAccount, 'clientId' | 'externalUserId' | 'merchantId'>;
 
+/** Reads, disconnects and deletes merchant accounts. `sql/change-accounts.ts` adds them. */
 @Injectable()
 export class MerchantAccountsRepository {
   constructor(private readonly transaction: Transaction) {}
