@@ -89,7 +89,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Submit job application.
    *
-   * Submits a job application. Use it for the form on a careers page. At least one of `github_url` and `linkedin_url` is required; the message about missing fields names all of them. Only our recruiters can read your data, and it is deleted after 365 days. Limit: 30 requests per hour per IP address.
+   * Submits a job application. Use it for the form on a careers page. At least one of `github_url` and `linkedin_url` is required. If required fields are missing, the error message lists all of them. Only recruiters can read applications. An application is deleted after 365 days. Limit: 30 requests per hour per IP address.
    */
   submitJobApplication(
     body: SubmitApplicationRequest,
@@ -121,7 +121,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Identify detected accounts (by arrangement).
    *
-   * Works like "Search detected accounts", with the names in the `name` field. Coming soon: the operation responds with 403 `NO_ACCESS` until access is arranged for your client.
+   * Works like "Search detected accounts", with the names in the `name` field. The operation responds with 403 `NO_ACCESS` until access is arranged for your client.
    */
   identifyDetectedAccounts(
     body: IdentifyDetectedAccountsRequest,
@@ -234,7 +234,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * List merchant accounts.
    *
-   * Returns the accounts at merchants that one of your users has signed in to. Use it to find out where the user must sign in again. Requires the Basic credentials of a client, or the login of any user. The dashboard API serves it too.
+   * Returns the accounts at merchants that one of your users has signed in to. Use it to find out where the user must sign in again. Requires the Basic credentials of a client, or the login of a dashboard user with any role. The operation is also part of the dashboard API.
    */
   listMerchantAccounts(
     query: ListMerchantAccountsQuery,
@@ -539,7 +539,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Extend session.
    *
-   * Adds 30 minutes to the remaining time of a session. Call this operation while the user is still in the SDK and the session is about to expire. You cannot extend an expired session; create a new one.
+   * Adds 30 minutes to the expiry of a session that has not expired. Call this operation while the user is still in the SDK and the session is about to expire. After it has expired, create a new session.
    */
   extendSession(body: ExtendSessionRequest, options?: RequestOptions): Promise<OpenedSessionResponse> {
     return this.send(

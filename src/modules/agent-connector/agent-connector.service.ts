@@ -45,6 +45,10 @@ interface Serving {
 /**
  * Serves the Model Context Protocol, in its current revision and in those before it, with a server for each message: any
  * replica can handle any message of a conversation.
+ *
+ * `serve` gives the message to the handler of the SDK, and `Serving` with it as `authInfo.extra`. The handler calls back: it
+ * gets a server from `serverFor`, which closes over `Serving`, lets it process the message, and returns the response, which
+ * `serve` then sends.
  */
 @Injectable()
 export class AgentConnectorService {

@@ -17,7 +17,7 @@ import {
   SLOW_DOWN,
 } from '../protocol/oauth-errors.js';
 import { AccessTokensService } from './access-tokens.service.js';
-import { TOKEN_LIFETIME } from './key-schedule.js';
+import { TOKEN_LIFETIME } from './token-lifetime.js';
 import { DEVICE_CODE_GRANT, ExchangeDeviceCodeRequest, type AccessTokenResponse } from './tokens.dto.js';
 
 /** A grant of the token endpoint: the parameters that it reads, and what it does with them. */
