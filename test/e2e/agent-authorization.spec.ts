@@ -22,7 +22,9 @@ describe('Unmodified clients log in', () => {
     const authProvider = new SandboxLogin(service, 'sdk-2');
     const first = new StreamableHTTPClientTransport(url, { authProvider });
     await expect(new Client(INFO).connect(first)).rejects.toThrow(UnauthorizedError);
-    expect(authProvider.response?.get('iss')).toBe(`${service.baseUrl}/connections/${service.development.clientId}`);
+    expect(authProvider.response?.get('iss')).toBe(
+      `${service.baseUrl}/connections/${service.development.clientId}`,
+    );
     await first.finishAuth(authProvider.response as URLSearchParams);
     const client = new Client(INFO, { versionNegotiation: { mode: 'auto' } });
     await client.connect(new StreamableHTTPClientTransport(url, { authProvider }));

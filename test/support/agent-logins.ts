@@ -28,7 +28,10 @@ export async function sendForm<Body = Record<string, unknown>>(
   path: string,
   parameters: Record<string, string>,
 ): Promise<OAuthResponse<Body>> {
-  const response = await fetch(`${baseUrl}${path}`, { method: 'POST', body: new URLSearchParams(parameters) });
+  const response = await fetch(`${baseUrl}${path}`, {
+    method: 'POST',
+    body: new URLSearchParams(parameters),
+  });
   const body = (await response.json()) as Body;
   const { access_token: access, refresh_token: refresh } = body as Partial<Tokens>;
   rememberSecret(...[access, refresh].filter((token) => token !== undefined));
@@ -56,13 +59,20 @@ export class LoginAgent {
     { clientId = service.development.clientId, redirectUris = [REDIRECT_URI] }: AgentOptions = {},
   ): Promise<LoginAgent> {
     const body = { client_name: 'Test Agent', redirect_uris: redirectUris };
-    const registered = await service.request<{ client_id: string }>(`${issuerPathOf(clientId)}/register`, { body });
+    const registered = await service.request<{ client_id: string }>(`${issuerPathOf(clientId)}/register`, {
+      body,
+    });
     expect(registered.status).toBe(201);
     return new LoginAgent(service, clientId, registered.body.client_id, redirectUris[0] ?? '');
   }
 
   /** Returns an agent with this `client_id`. */
-  static named(service: TestApp, id: string, redirectUri: string, clientId = service.development.clientId): LoginAgent {
+  static named(
+    service: TestApp,
+    id: string,
+    redirectUri: string,
+    clientId = service.development.clientId,
+  ): LoginAgent {
     return new LoginAgent(service, clientId, id, redirectUri);
   }
 
@@ -99,7 +109,10 @@ export class LoginAgent {
   async authorize(user: string, changes: Record<string, string | null> = {}): Promise<URLSearchParams> {
     const visitor = new Visitor(this.service);
     const page = await this.logIn(visitor, user, changes);
-    return returned(await visitor.fill(page, { action: 'approve' }), changes['redirect_uri'] ?? this.redirectUri);
+    return returned(
+      await visitor.fill(page, { action: 'approve' }),
+      changes['redirect_uri'] ?? this.redirectUri,
+    );
   }
 
   redeem(code: string, changes: Record<string, string> = {}): Promise<OAuthResponse<Tokens>> {

@@ -6,6 +6,7 @@ export {
   ServiceScopeGuard,
 } from './access.guards.js';
 export { BasicStrategy, CredentialsCheck, INVALID_API_KEYS, OAuthClientAuthGuard } from './basic.strategy.js';
+export { insufficientScope } from './bearer-token.js';
 export { AccessTokenStrategy, McpTokenStrategy, ServiceTokenStrategy } from './bearer.strategy.js';
 export {
   DASHBOARD_ROLES,

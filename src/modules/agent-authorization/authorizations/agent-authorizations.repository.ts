@@ -1,7 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { MoreThan, type FindOptionsWhere } from 'typeorm';
 import { Transaction } from '../../../infrastructure/database/index.js';
-import { HoldsUserData, type ErasedUser, type UserDataHolder } from '../../../infrastructure/erasure/index.js';
+import {
+  HoldsUserData,
+  type ErasedUser,
+  type UserDataHolder,
+} from '../../../infrastructure/erasure/index.js';
 import { AgentAuthorization, type AgentAuthorizationStatus } from './agent-authorization.entity.js';
 import { AgentConnectionCode } from './agent-connection-code.entity.js';
 
@@ -50,7 +54,11 @@ export class AgentAuthorizationsRepository implements UserDataHolder {
     ticketHash: Buffer,
     now: Date,
   ): Promise<boolean> {
-    return this.change({ clientId, id, status: 'pending' }, { ...user, status: 'completed', ticketHash }, now);
+    return this.change(
+      { clientId, id, status: 'pending' },
+      { ...user, status: 'completed', ticketHash },
+      now,
+    );
   }
 
   /** Stores the user who entered a code, or in the sandbox an ID, in the browser that began. @returns false unless a user is awaited */

@@ -71,7 +71,11 @@ export class AgentTokensService {
     return issued ? this.toResponse(access, refresh, issued.scopes, issued.accessExpiresAt) : undefined;
   }
 
-  private tokensAfter(presented: string, client: ClientRecord, now: Date): { access: string; refresh: string } {
+  private tokensAfter(
+    presented: string,
+    client: ClientRecord,
+    now: Date,
+  ): { access: string; refresh: string } {
     const digestFor = (purpose: string): Buffer => this.digest.of(`${purpose} after ${presented}`);
     return {
       access: this.mcpTokens.tokenFrom(digestFor('access token'), client, now),

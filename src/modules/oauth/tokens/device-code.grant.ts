@@ -23,11 +23,7 @@ import { DEVICE_CODE_GRANT, ExchangeDeviceCodeRequest, type AccessTokenResponse 
 
 /** Exchanges a device code for an access token (specification, operation 2; RFC 8628, sections 3.4 and 3.5). */
 @Injectable()
-export class DeviceCodeGrant implements Grant<
-  ClientRecord,
-  ExchangeDeviceCodeRequest,
-  AccessTokenResponse
-> {
+export class DeviceCodeGrant implements Grant<ClientRecord, ExchangeDeviceCodeRequest, AccessTokenResponse> {
   readonly grantType = DEVICE_CODE_GRANT;
   readonly parameters = ExchangeDeviceCodeRequest;
 
