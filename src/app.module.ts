@@ -15,6 +15,7 @@ import { RateLimitingModule } from './infrastructure/rate-limiting/index.js';
 import { RedisModule } from './infrastructure/redis/index.js';
 import { TimeModule } from './infrastructure/time/index.js';
 import { TracingModule } from './infrastructure/tracing/index.js';
+import { AgentAuthorizationModule } from './modules/agent-authorization/index.js';
 import { AgentConnectorModule } from './modules/agent-connector/index.js';
 import { AllowlistedDomainsModule } from './modules/allowlisted-domains/index.js';
 import { ApiClientsModule } from './modules/api-clients/index.js';
@@ -62,6 +63,7 @@ const INFRASTRUCTURE = [
 ];
 
 const MODULES = [
+  AgentAuthorizationModule,
   AgentConnectorModule,
   AllowlistedDomainsModule,
   ApiClientsModule,

@@ -2,6 +2,7 @@ import { Global, Module, type Provider } from '@nestjs/common';
 import {
   AccessibleClients,
   AccessTokenStrategy,
+  AgentLogins,
   AuditRecorder,
   BasicStrategy,
   CredentialVerifier,
@@ -17,6 +18,7 @@ import {
   ApiClientsModule,
   OrganizationAccessibleClients,
 } from './modules/api-clients/index.js';
+import { AgentAuthorizationModule, AgentSettingsService } from './modules/agent-authorization/index.js';
 import { AuditLog, AuditLogsModule } from './modules/audit-logs/index.js';
 import {
   DashboardLoginModule,
@@ -33,6 +35,7 @@ import { LinkCancellation, SignInLinksModule } from './modules/sign-in-links/ind
 import { WebhookEventsRepository, WebhooksModule } from './modules/webhooks/index.js';
 
 const PORTS = [
+  { provide: AgentLogins, useExisting: AgentSettingsService },
   { provide: AccessibleClients, useExisting: OrganizationAccessibleClients },
   { provide: CredentialVerifier, useExisting: ApiClientCredentialVerifier },
   { provide: DashboardSessionVerifier, useExisting: DashboardSessionsService },
@@ -54,9 +57,9 @@ const STRATEGIES: Provider[] = [
   },
   {
     provide: McpTokenStrategy,
-    inject: [McpTokensService, FailedCredentials],
-    useFactory: (verifier: McpTokensService, failures: FailedCredentials) =>
-      new McpTokenStrategy(verifier, failures),
+    inject: [McpTokensService, FailedCredentials, AgentLogins],
+    useFactory: (verifier: McpTokensService, failures: FailedCredentials, logins: AgentLogins) =>
+      new McpTokenStrategy(verifier, failures, logins),
   },
   {
     provide: ServiceTokenStrategy,
@@ -73,6 +76,7 @@ const STRATEGIES: Provider[] = [
 @Global()
 @Module({
   imports: [
+    AgentAuthorizationModule,
     ApiClientsModule,
     AuditLogsModule,
     DashboardLoginModule,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { distributedStatementProblems } from './distributed-statements.mjs';
 
 const SECRET_PATTERNS = [
-  /\bmc(?:[sp]_(?:dev|live)|s_svc)_[0-9A-Za-z]{49}/,
+  /\bmc(?:[spr]_(?:dev|live)|s_svc)_[0-9A-Za-z]{49}/,
   /\b(?:Basic|Bearer)\s+[\w+/.~-]{8,}/i,
   /\beyJ[\w-]+\.eyJ/,
   /postgres(?:ql)?:\/\/[^\s:]+:[^\s@[]+@/,

@@ -1,4 +1,5 @@
 import { INVALID_ACCESS_TOKEN, type ApiError } from '../errors/index.js';
+import { AGENT_SCOPES, type AgentScope } from './principals.js';
 
 /** RFC 6750, section 2.1, with the scheme in any case. */
 const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
@@ -31,8 +32,27 @@ export const MCP_TOKEN: TokenKind = {
   name: 'MCP token',
   remedy:
     'The company that the agent works for creates a token with POST /mcp/tokens/create, and configures it in the agent ' +
-    'as the header "Authorization: Bearer <token>".',
+    'as the header "Authorization: Bearer <token>". Agents that log in use the address /mcp/{client_id} instead.',
 };
+
+/**
+ * Returns the tokens of the address of one API client, where agents log in: the challenge names the metadata (RFC 9728,
+ * section 5.1) and the scopes to request (RFC 6750, section 3).
+ */
+export function tokenOfAddress(metadataUrl: string): TokenKind {
+  const challenge = `${MCP_TOKEN.challenge}, resource_metadata="${metadataUrl}", scope="${AGENT_SCOPES.join(' ')}"`;
+  return {
+    challenge,
+    name: MCP_TOKEN.name,
+    remedy: 'Log in at the authorization server that the metadata of this address names.',
+  };
+}
+
+/** Returns the challenge for a token that lacks a scope (RFC 6750, section 3.1). @param scopes all that are needed */
+export function insufficientScope(scopes: readonly AgentScope[], metadataUrl: string | undefined): string {
+  const metadata = metadataUrl === undefined ? '' : `, resource_metadata="${metadataUrl}"`;
+  return `${MCP_TOKEN.challenge}, error="insufficient_scope", scope="${scopes.join(' ')}"${metadata}`;
+}
 
 /** Returns the token of the header, or the error for a header that contains no well-formed token. */
 export function tokenIn(authorization: string | undefined, kind: TokenKind): string | ApiError {
@@ -54,7 +74,7 @@ function missingToken(authorization: string | undefined, kind: TokenKind): ApiEr
 
 /** Does not tell why the token is not valid, unless its prefix shows that it is of another kind. */
 export function invalidToken(kind: TokenKind, token = ''): ApiError {
-  const isMcpToken = /^mcp_/i.test(token) && kind !== MCP_TOKEN;
+  const isMcpToken = /^mcp_/i.test(token) && kind.name !== MCP_TOKEN.name;
   const explanation = isMcpToken ? ' It is an MCP token, which only the agent connector accepts.' : '';
   return tokenError(kind, `The ${kind.name} is not valid.${explanation}`);
 }

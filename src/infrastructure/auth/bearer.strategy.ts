@@ -13,17 +13,25 @@ import {
   MCP_TOKEN,
   SERVICE_TOKEN,
   tokenIn,
+  tokenOfAddress,
   type TokenKind,
 } from './bearer-token.js';
 import type { DashboardIdentity } from './dashboard-actor.js';
-import type { TokenVerifier } from './ports.js';
+import type { AgentLogins, TokenVerifier } from './ports.js';
 import type { AuthenticatedAgent, AuthenticatedService } from './principals.js';
+
+/** The parameter of the routes of one API client. */
+const ADDRESS = 'client_id';
 
 /** @param failures limits wrong tokens from one IP address (429), for tokens that could be guessed */
 type TokenStrategyClass<User> = new (
   verifier: TokenVerifier<User>,
   failures?: FailedCredentials,
-) => { validate(request: Request): Promise<User> };
+) => {
+  validate(request: Request): Promise<User>;
+  kindOf(request: Request): Promise<TokenKind>;
+  accepts(user: User, request: Request): boolean;
+};
 
 /**
  * Creates a Passport strategy for the tokens of a surface. Requests without a valid token get a 401 response that tells
@@ -52,17 +60,29 @@ function TokenStrategy<User extends object>(name: string, kind: TokenKind): Toke
     /** @throws ApiError INVALID_ACCESS_TOKEN or TOO_MANY_REQUESTS */
     async validate(request: Request): Promise<User> {
       const { authorization } = request.headers;
-      const user = await this.userOf(authorization);
+      const user = await this.userOf(request);
       if (!(user instanceof ApiError)) return user;
       const excess = authorization === undefined ? undefined : await this.failures?.count(request);
       throw excess ? TOO_MANY_REQUESTS.error(undefined, excess) : user;
     }
 
-    private async userOf(authorization: string | undefined): Promise<User | ApiError> {
-      const token = tokenIn(authorization, kind);
-      if (token instanceof ApiError) return token;
-      const user = await this.verifier.verify(token);
-      return user === 'expired' ? expiredToken(kind) : (user ?? invalidToken(kind, token));
+    /** Returns what the responses say about tokens of this address. */
+    async kindOf(_request: Request): Promise<TokenKind> {
+      return kind;
+    }
+
+    /** Returns whether a valid token may be used at this address. */
+    accepts(_user: User, _request: Request): boolean {
+      return true;
+    }
+
+    private async userOf(request: Request): Promise<User | ApiError> {
+      const token = tokenIn(request.headers.authorization, kind);
+      const user = token instanceof ApiError ? undefined : await this.verifier.verify(token);
+      if (user && user !== 'expired' && this.accepts(user, request)) return user;
+      const described = await this.kindOf(request);
+      if (token instanceof ApiError) return tokenIn(request.headers.authorization, described) as ApiError;
+      return user === 'expired' ? expiredToken(described) : invalidToken(described, token);
     }
   };
 }
@@ -85,6 +105,29 @@ export class ServiceTokenAuthGuard extends AuthGuard('service-token') {}
  * request log: `JsonRpcMessageGuard`, which reads the message later, sets `isRecorded` again for them.
  */
 export class McpTokenStrategy extends TokenStrategy<AuthenticatedAgent>('mcp-token', MCP_TOKEN) {
+  constructor(
+    verifier: TokenVerifier<AuthenticatedAgent>,
+    failures: FailedCredentials,
+    private readonly logins: AgentLogins,
+  ) {
+    super(verifier, failures);
+  }
+
+  override async kindOf({ params }: Request): Promise<TokenKind> {
+    const clientId = params[ADDRESS];
+    const url = clientId === undefined ? undefined : await this.logins.metadataUrlOf(String(clientId));
+    return url === undefined ? MCP_TOKEN : tokenOfAddress(url);
+  }
+
+  /**
+   * Accepts tokens at the address that they were issued for (RFC 8707), and tokens that an API client created at the common
+   * address and at that of the client.
+   */
+  override accepts({ client, connectionId }: AuthenticatedAgent, { params }: Request): boolean {
+    const clientId = params[ADDRESS];
+    return clientId === undefined ? connectionId === null : clientId === client.clientId;
+  }
+
   override async validate(request: Request): Promise<AuthenticatedAgent> {
     const agent = await super.validate(request);
     const { client, externalUserId } = agent;

@@ -12,6 +12,7 @@ export {
   INVALID_API_KEYS,
   OAuthClientAuthGuard,
 } from './basic.strategy.js';
+export { insufficientScope } from './bearer-token.js';
 export {
   AccessTokenStrategy,
   McpTokenAuthGuard,
@@ -54,6 +55,7 @@ export {
 } from './dashboard-permission.guard.js';
 export {
   AccessibleClients,
+  AgentLogins,
   AuditRecorder,
   CredentialVerifier,
   DashboardSessionVerifier,
@@ -63,11 +65,13 @@ export {
   type TokenVerifier,
 } from './ports.js';
 export {
+  AGENT_SCOPES,
   CurrentClient,
   CurrentOrganization,
   currentAgentOf,
   currentClientOf,
   SERVICE_SCOPES,
+  type AgentScope,
   type AuthenticatedAgent,
   type AuthenticatedClient,
   type AuthenticatedService,

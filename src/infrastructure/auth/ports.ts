@@ -20,6 +20,16 @@ export interface TokenVerifier<User> {
   verify(token: string): Promise<User | 'expired' | undefined>;
 }
 
+/** Port (bound in `src/ports.module.ts`): knows at which addresses of the agent connector agents can log in. */
+export abstract class AgentLogins {
+  /**
+   * Returns the URL of the protected-resource metadata (RFC 9728) of the address of an API client.
+   *
+   * @returns undefined if agents cannot log in there
+   */
+  abstract metadataUrlOf(clientId: string): Promise<string | undefined>;
+}
+
 /** Port (bound in `src/ports.module.ts`): verifies logins in browsers. */
 export abstract class DashboardSessionVerifier {
   /**

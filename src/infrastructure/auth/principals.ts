@@ -22,6 +22,10 @@ export interface AuthenticatedService {
   readonly scopes: ReadonlySet<string>;
 }
 
+/** The scopes of MCP tokens. */
+export const AGENT_SCOPES = ['accounts:read', 'sign_in_links:write'] as const;
+export type AgentScope = (typeof AGENT_SCOPES)[number];
+
 /** An agent that acts for one user, as its MCP token says. */
 export interface AuthenticatedAgent {
   /** Identifies the token in rate limits. */
@@ -35,6 +39,10 @@ export interface AuthenticatedAgent {
   readonly phoneNumber: string | undefined;
   /** When the token expires. */
   readonly expiresAt: Date;
+  /** All scopes for a token that an API client created. */
+  readonly scopes: readonly AgentScope[];
+  /** The connection of an agent that its user connected; null for a token that an API client created. */
+  readonly connectionId: string | null;
 }
 
 /** The client or user that sent a request. */

@@ -9,4 +9,5 @@ export {
   generateSecret,
   isWellFormedSecret,
   isWellFormedToken,
+  secretFrom,
 } from './secret-format.js';

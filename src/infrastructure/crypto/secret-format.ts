@@ -35,6 +35,22 @@ export function generateDatedSecret(prefix: string, createdAt: Date): string {
   return withChecksum(prefix + day + randomDigits(RANDOM_DIGITS - DAY_DIGITS));
 }
 
+/**
+ * Returns the secret that belongs to a digest of 256 bits, the same one each time.
+ *
+ * @param createdAt makes it a dated secret: see `generateDatedSecret`
+ */
+export function secretFrom(digest: Buffer, prefix: string, createdAt?: Date): string {
+  const day = createdAt ? base62(Math.floor(createdAt.getTime() / DAY), DAY_DIGITS) : '';
+  let rest = BigInt(`0x${digest.toString('hex')}`);
+  let digits = '';
+  while (day.length + digits.length < RANDOM_DIGITS) {
+    digits += DIGITS.charAt(Number(rest % 62n));
+    rest /= 62n;
+  }
+  return withChecksum(prefix + day + digits);
+}
+
 /** Returns the start of the day in a dated secret. For a well-formed secret without a date, that is a random day. */
 export function dayOfSecret(secret: string): Date {
   const start = -(RANDOM_DIGITS + CHECKSUM_DIGITS);

@@ -18,6 +18,10 @@ const PATHS: ReadonlySet<string> = new Set([
   '/openapi.yaml',
 ]);
 
+/** The same for agents that log in: their address, and the endpoints without credentials that they log in with. */
+const AGENT_PATH =
+  /^\/(?:mcp\/[\w-]{36}|connections\/[\w-]{36}\/(?:token|revoke|register|\.well-known\/openid-configuration)|\.well-known\/[\w-]+\/(?:mcp|connections)\/[\w-]{36})$/;
+
 const EXPOSED_HEADERS = [
   'X-Request-Id',
   'Retry-After',
@@ -31,6 +35,10 @@ const EXPOSED_HEADERS = [
 const PREFLIGHT_MAX_AGE = 7_200;
 
 const ORIGIN_NOT_ALLOWED = 'The origin of this web page is not allowed. Add it to CORS_ORIGINS.';
+
+function isOpen(path: string): boolean {
+  return PATHS.has(path) || AGENT_PATH.test(path);
+}
 
 /** The origins whose pages may request some operations in a browser. */
 @Injectable()
@@ -63,7 +71,7 @@ export class CrossOriginRequests implements NestMiddleware {
   constructor(private readonly origins: AllowedOrigins) {}
 
   use(request: Request, response: Response, next: NextFunction): void {
-    if (this.origins.all.length > 0 && PATHS.has(request.path)) this.allow(request, response, next);
+    if (this.origins.all.length > 0 && isOpen(request.path)) this.allow(request, response, next);
     else next();
   }
 }

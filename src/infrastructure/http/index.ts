@@ -10,7 +10,7 @@ export { HttpConfiguration } from './http.configuration.js';
 export { HttpModule, HttpServicesModule } from './http.module.js';
 export { JsonBodyGuard, JsonOrLinesBodyGuard, NEITHER_JSON_NOR_LINES, NOT_JSON } from './json-body.guard.js';
 export { nearestPath } from './nearest-path.js';
-export { PublicAddress } from './public-address.js';
+export { isLoopback, PublicAddress } from './public-address.js';
 export { UNSUPPORTED_CONTENT_ENCODING } from './request-body.js';
 export {
   Attribution,

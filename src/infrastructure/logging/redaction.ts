@@ -25,9 +25,9 @@ export const REDACTED_PROPERTIES: readonly string[] = [
 
 /**
  * The published pattern of all secrets that this service issues: API secrets (`mcs_dev_`, `mcs_live_`), MCP tokens
- * (`mcp_`) and service tokens (`mcs_svc_`). Used by leak scanners, and by the redaction of logs.
+ * (`mcp_`), refresh tokens of agents (`mcr_`) and service tokens (`mcs_svc_`). Used by leak scanners, and by the redaction of logs.
  */
-export const SECRET_PATTERN = /\bmc(?:[sp]_(?:dev|live)|s_svc)_[0-9A-Za-z]{49}/g;
+export const SECRET_PATTERN = /\bmc(?:[spr]_(?:dev|live)|s_svc)_[0-9A-Za-z]{49}/g;
 
 /** Each pattern takes linear time: a failed match does not scan the same text again from another position. */
 const SECRET_TEXTS: readonly RegExp[] = [

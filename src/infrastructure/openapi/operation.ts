@@ -45,7 +45,7 @@ export interface OperationDocument {
   readonly responseType?: string | readonly string[];
   readonly responseDescription: string;
   /** Status of the response if it is not 200. */
-  readonly status?: 202;
+  readonly status?: 201 | 202;
   /**
    * Defaults to the examples of the response's properties. For an object, list only the properties that differ; set a
    * property to `undefined` to omit it.

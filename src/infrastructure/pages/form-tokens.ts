@@ -32,13 +32,17 @@ export class FormTokens {
 
   /** Returns the token for the forms of a page. Sets the browser's cookie if it is missing. */
   issue(request: Request, response: Response, session = sessionTokenOf(request)): string {
-    let browser = browserOf(request);
-    if (!browser) {
-      browser = randomBytes(16).toString('base64url');
-      const expires = new Date(this.clock.milliseconds() + BROWSER_COOKIE_LIFETIME);
-      setCookie(response, BROWSER_COOKIE, browser, expires);
-    }
-    return this.sign(browser, session).toString('base64url');
+    return this.sign(this.identify(request, response), session).toString('base64url');
+  }
+
+  /** Returns the cookie that identifies the browser. Sets it if it is missing. */
+  identify(request: Request, response: Response): string {
+    const known = browserOf(request);
+    if (known) return known;
+    const browser = randomBytes(16).toString('base64url');
+    const expires = new Date(this.clock.milliseconds() + BROWSER_COOKIE_LIFETIME);
+    setCookie(response, BROWSER_COOKIE, browser, expires);
+    return browser;
   }
 
   /** Returns whether the token was issued for this browser and login. */

@@ -7,7 +7,7 @@ export {
   ExportFormatField,
   type ExportFormat,
 } from './export-file.js';
-export { browserOf } from './form-tokens.js';
+export { browserOf, FormTokens } from './form-tokens.js';
 export { usePage, type Page, type PageResponse } from './page.js';
 export { PageEnvironments } from './page.renderer.js';
 export {

@@ -26,7 +26,9 @@ import {
 } from '../auth/index.js';
 import type { PlatformEnvironment, Surface } from '../config/index.js';
 import { environmentOf, OnSurface, type FormFields, type FormOptions } from '../http/index.js';
-import { DashboardLimitGuard, OrganizationQueue } from '../surfaces/index.js';
+import { RATE_LIMIT_EXCEEDED } from '../errors/index.js';
+import type { RateLimit } from '../rate-limiting/index.js';
+import { DashboardLimitGuard, OrganizationQueue, RateLimitGuard } from '../surfaces/index.js';
 import type { PageResponse } from './page.js';
 import { FormGuard, LoginGuard, PageGuard, ReadFormWith, SecondFactorGuard } from './page.guards.js';
 import { PageExceptionFilter } from './page-exception.filter.js';
@@ -56,6 +58,8 @@ interface PageRouteOptions {
   readonly login: boolean;
   /** Whether users may open it without a second factor that their organization requires. */
   readonly withoutSecondFactor?: boolean;
+  /** Checked before a form is read. */
+  readonly limit?: RateLimit;
   /** Whether the route receives a form, and how it is read. */
   readonly form?: boolean | FormOptions;
   /** The operation of the dashboard API that the page shows or performs. */
@@ -74,12 +78,21 @@ export const PAGE_OPERATION = 'page operation';
  * everything that runs around the handler, in this order.
  */
 export function PageRoute(options: PageRouteOptions): MethodDecorator {
-  const { surface = 'dashboard', login, withoutSecondFactor = false, form, operation, exported } = options;
+  const {
+    surface = 'dashboard',
+    login,
+    withoutSecondFactor = false,
+    limit,
+    form,
+    operation,
+    exported,
+  } = options;
   return applyDecorators(
     OnSurface(surface),
     ApiExcludeEndpoint(),
     UseGuards(
       ...(surface === 'dashboard' ? [PageGuard] : []),
+      ...(limit ? [RateLimitGuard(limit, RATE_LIMIT_EXCEEDED)] : []),
       ...(login ? [LoginGuard] : []),
       ...(login && !withoutSecondFactor ? [SecondFactorGuard] : []),
       ...(operation ? [DashboardLimitGuard, DashboardPermissionGuard] : []),

@@ -60,7 +60,8 @@ export class PageRenderer {
     const user = request.user as DashboardIdentity | undefined;
     response
       .set(HEADERS)
-      .set('Content-Security-Policy', user ? POLICY_WITH_SCRIPTS : POLICY)
+      .set('Content-Security-Policy', policyOf(page, user !== undefined))
+      .set(page.headers ?? {})
       .type('html');
     if ('redirectTo' in page) {
       response.status(303).location(page.redirectTo);
@@ -79,7 +80,7 @@ export class PageRenderer {
       }),
     };
     const html = renderToString(<Layout page={page} context={context} />);
-    response.status(page.status ?? 200).set(page.headers ?? {});
+    response.status(page.status ?? 200);
     return `<!doctype html>${html}`;
   }
 
@@ -91,6 +92,18 @@ export class PageRenderer {
     }
     return shown;
   }
+}
+
+function policyOf(page: PageResponse, hasScripts: boolean): string {
+  const policy = hasScripts ? POLICY_WITH_SCRIPTS : POLICY;
+  const target = 'formsRedirectTo' in page ? page.formsRedirectTo : undefined;
+  return target === undefined ? policy : policy.replace("form-action 'self'", `$& ${sourceOf(target)}`);
+}
+
+/** Returns the URL as a source of a content security policy, in which addresses of IPv6 cannot be written. */
+function sourceOf(url: string): string {
+  const { origin, protocol, hostname } = new URL(url);
+  return hostname.startsWith('[') ? protocol : origin;
 }
 
 function singleParameters({ query }: Request): Record<string, string> {

@@ -15,14 +15,17 @@ export interface Page {
   /** Defaults to 200. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
+  /** A URL of another site that the response to a form of the page redirects to. Browsers refuse others. */
+  readonly formsRedirectTo?: string;
   /** Why the form or the query was not accepted. */
   readonly problem?: string;
 }
 
 /** A redirect, sent as 303 so that a reload does not send the form again (RFC 9110, section 15.4.4). */
 interface PageRedirect {
-  /** A path of this service. */
+  /** A path of this service, or the verified URL of another. */
   readonly redirectTo: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export type PageResponse = Page | PageRedirect;

@@ -7,7 +7,8 @@ import { AgentConnectorService } from './agent-connector.service.js';
 export class AgentConnectorController {
   constructor(private readonly connector: AgentConnectorService) {}
 
-  @Post('mcp')
+  /** With `client_id`, the address of the agents of one API client, where they can log in. */
+  @Post(['mcp', 'mcp/:client_id'])
   @ConnectorRoute()
   serve(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.connector.serve(request, response);

@@ -1,8 +1,14 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { createMcpHandler, Server, type McpHttpHandler } from '@modelcontextprotocol/server';
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
-import { currentAgentOf, type AuthenticatedAgent } from '../../infrastructure/auth/index.js';
-import type { ApiError } from '../../infrastructure/errors/index.js';
+import {
+  AgentLogins,
+  AGENT_SCOPES,
+  currentAgentOf,
+  insufficientScope,
+  type AuthenticatedAgent,
+} from '../../infrastructure/auth/index.js';
+import { INSUFFICIENT_SCOPE, type ApiError } from '../../infrastructure/errors/index.js';
 import { PublicAddress, requestContext } from '../../infrastructure/http/index.js';
 import {
   calledTool,
@@ -60,6 +66,7 @@ export class AgentConnectorService {
     private readonly calls: ToolCalls,
     private readonly limit: ToolCallLimit,
     private readonly address: PublicAddress,
+    private readonly logins: AgentLogins,
   ) {
     this.handler = createMcpHandler(
       ({ authInfo }) => this.serverFor(authInfo?.extra as unknown as Serving),
@@ -80,6 +87,7 @@ export class AgentConnectorService {
       return;
     }
     const agent = currentAgentOf(request);
+    await this.requireScope(agent, calledTool(message)?.name);
     const refusal = calledTool(message) && (await this.limit.count(agent, response));
     const serving: Serving = { agent, requestId: requestContext(request).requestId, refusal };
     const result = await this.handler.fetch(toWebRequest(request), {
@@ -87,7 +95,7 @@ export class AgentConnectorService {
       authInfo: {
         token: '',
         clientId: agent.client.clientId,
-        scopes: [],
+        scopes: [...agent.scopes],
         expiresAt: agent.expiresAt.getTime() / SECOND,
         extra: { ...serving },
       },
@@ -98,6 +106,23 @@ export class AgentConnectorService {
     response.status(result.status);
     await requestContext(request).recordNow();
     response.end(body);
+  }
+
+  /**
+   * Agents that log in can ask the user for another scope, but only when the status of the response says that one is missing (MCP,
+   * "Authorization", scope challenge).
+   *
+   * @throws ApiError INSUFFICIENT_SCOPE
+   */
+  private async requireScope({ scopes, client }: AuthenticatedAgent, toolName: unknown): Promise<void> {
+    const tool = this.tools.find(toolName);
+    if (!tool || scopes.includes(tool.scope)) return;
+    const needed = AGENT_SCOPES.filter((scope) => scope === tool.scope || scopes.includes(scope));
+    throw INSUFFICIENT_SCOPE.error(`The tool ${tool.name} requires the scope ${tool.scope}.`, {
+      headers: {
+        'WWW-Authenticate': insufficientScope(needed, await this.logins.metadataUrlOf(client.clientId)),
+      },
+    });
   }
 
   private serverFor({ agent, requestId, refusal }: Serving): Server {

@@ -59,6 +59,23 @@ export const AUDIT_ACTIONS = {
   'sso.disable': { target: 'sso_configuration', meaning: 'Single sign-on was disabled.' },
   'domain.add': { target: 'domain', meaning: 'A domain was added to the allowlist.' },
   'domain.remove': { target: 'domain', meaning: 'A domain was removed from the allowlist.' },
+  'agent.approve': { target: 'agent', meaning: 'A user of a client approved the request of an agent.' },
+  'agent.decline': { target: 'agent', meaning: 'A user of a client declined the request of an agent.' },
+  'agent.refuse': {
+    target: 'agent',
+    meaning: 'The request of an agent ended because it was continued in another browser than the one it began in.',
+  },
+  'agent.reuse': {
+    target: 'agent',
+    meaning: 'A code or refresh token was used again, so the connection of the agent ended.',
+  },
+  'agent.disconnect': { target: 'agent', meaning: 'The connection of an agent was ended.' },
+  'agent.settings_update': {
+    target: 'agent',
+    meaning: 'It was changed which agents may log in, or where users log in.',
+  },
+  'agent.register': { target: 'agent', meaning: 'An agent was registered in advance.' },
+  'agent.remove': { target: 'agent', meaning: 'A registered agent was removed.' },
   'client.create': { target: 'api_client', meaning: 'An API client was created.' },
   'client.update': {
     target: 'api_client',
@@ -94,6 +111,7 @@ export const AUDIT_TARGET_TYPES = [...new Set(Object.values(AUDIT_ACTIONS).map((
 
 /** The types of targets that belong to one environment. All others belong to the whole organization. */
 const TARGETS_OF_ENVIRONMENTS: ReadonlySet<string> = new Set<(typeof AUDIT_ACTIONS)[AuditAction]['target']>([
+  'agent',
   'api_client',
   'device',
   'external_user',

@@ -17,6 +17,7 @@ function optionally(object: string, preposition: string): (name: string | null) 
 }
 
 const DEVICE = optionally('the request of a device', 'for the API client');
+const AGENT = optionally('an agent', 'named');
 const GRANT = optionally('privileged access', 'for');
 const SECRET = optionally('an API secret', 'of the API client');
 
@@ -58,6 +59,14 @@ const PHRASES: Readonly<Record<AuditAction, Phrase>> = {
   'sso.disable': ['disabled', 'disable', the('single sign-on configuration')],
   'domain.add': ['added', 'add', the('allowed domain')],
   'domain.remove': ['removed', 'remove', the('allowed domain')],
+  'agent.approve': ['approved', 'approve', AGENT],
+  'agent.decline': ['declined', 'decline', AGENT],
+  'agent.refuse': ['ended', 'end', optionally('a request', 'of the agent')],
+  'agent.reuse': ['ended', 'end', optionally('a connection with copied tokens', 'of the agent')],
+  'agent.disconnect': ['ended', 'end', optionally('a connection', 'of the agent')],
+  'agent.settings_update': ['changed the settings for agents', 'change the settings for agents'],
+  'agent.register': ['registered', 'register', AGENT],
+  'agent.remove': ['removed', 'remove', optionally('a registered agent', 'named')],
   'client.create': ['created', 'create', the('API client')],
   'client.update': ['changed', 'change', the('API client')],
   'service_token.create': ['created', 'create', the('service token')],

@@ -9,7 +9,7 @@ import {
 } from '../../infrastructure/database/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
 
-interface NewMcpToken {
+export interface NewMcpToken {
   /** SHA-256. */
   readonly tokenHash: Buffer;
   readonly clientId: string;
@@ -24,6 +24,10 @@ interface NewMcpToken {
 /** The columns that are needed to authenticate an agent's request. */
 export interface StoredMcpToken extends Omit<NewMcpToken, 'tokenHash' | 'createdAt'> {
   readonly id: string;
+  /** Null for a token that an API client created. */
+  readonly connectionId: string | null;
+  /** Separated by spaces; null stands for all. */
+  readonly scope: string | null;
 }
 
 interface Lookup {
@@ -38,13 +42,14 @@ const LOOKUPS_PER_STATEMENT = 100;
 const CONCURRENT_LOOKUP_STATEMENTS = 4;
 
 /**
- * `find_mcp_tokens` sets planner options so that PostgreSQL plans the query once and reads only the partitions within the
+ * `find_agent_tokens` sets planner options so that PostgreSQL plans the query once and reads only the partitions within the
  * given bounds. `place` is the position of the hash in `$1`, starting at 1.
  */
 const FIND = prepared(
   `SELECT place AS position, id, client_id AS "clientId", environment, external_user_id AS "externalUserId",
-          phone_number_sealed AS "phoneNumberSealed", expires_at AS "expiresAt"
-     FROM find_mcp_tokens($1::bytea[], $2::timestamptz, $3::timestamptz)`,
+          phone_number_sealed AS "phoneNumberSealed", expires_at AS "expiresAt",
+          connection_id AS "connectionId", scope
+     FROM find_agent_tokens($1::bytea[], $2::timestamptz, $3::timestamptz)`,
 );
 const ANY_DAY = ['-infinity', 'infinity'] as const;
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { PartitionRotation, Transaction } from '../../infrastructure/database/index.js';
 import { HoldsUserData, type ErasedUser, type UserDataHolder } from '../../infrastructure/erasure/index.js';
+import type { NewMcpToken } from './mcp-tokens.batch.js';
 
 /** An expired token is kept for another week, so that operators can answer questions about it. */
 export const DAYS_KEPT_AFTER_EXPIRY = 7;
@@ -29,6 +30,26 @@ export class McpTokensRepository implements UserDataHolder {
       `DELETE FROM mcp_token WHERE token_hash = ANY (ARRAY(
          SELECT token_hash FROM mcp_token WHERE client_id = $1 AND external_user_id = $2 LIMIT $3))`,
       [clientId, externalUserId, TOKENS_PER_ERASURE],
+    );
+  }
+
+  /** Inserts the access token of a connected agent. Joins the open transaction. */
+  async addOfConnection(token: NewMcpToken & { connectionId: string; scope: string }): Promise<void> {
+    await this.transaction.manager.query(
+      `INSERT INTO mcp_token (token_hash, client_id, environment, external_user_id, phone_number_sealed,
+                              created_at, expires_at, connection_id, scope)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+      [
+        token.tokenHash,
+        token.clientId,
+        token.environment,
+        token.externalUserId,
+        token.phoneNumberSealed,
+        token.createdAt,
+        token.expiresAt,
+        token.connectionId,
+        token.scope,
+      ],
     );
   }
 

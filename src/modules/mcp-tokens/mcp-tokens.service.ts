@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type {
-  AuthenticatedAgent,
-  AuthenticatedClient,
-  TokenVerifier,
+import {
+  AGENT_SCOPES,
+  type AgentScope,
+  type AuthenticatedAgent,
+  type AuthenticatedClient,
+  type TokenVerifier,
 } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
@@ -10,9 +12,11 @@ import {
   generateDatedSecret,
   isWellFormedSecret,
   Sealer,
+  secretFrom,
   sha256,
 } from '../../infrastructure/crypto/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
+import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { Clock, DAY, SECOND } from '../../infrastructure/time/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
 import { MAX_LIFETIME, type CreateMcpTokenRequest, type McpTokenResponse } from './mcp-tokens.dto.js';
@@ -25,6 +29,18 @@ export interface ActiveMcpToken {
   readonly environment: PlatformEnvironment;
   readonly externalUserId: string;
   readonly phoneNumber: string | undefined;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly scopes: readonly AgentScope[];
+}
+
+/** The access token of a connected agent. */
+export interface AgentTokenRequest {
+  readonly client: AttributedClient;
+  readonly externalUserId: string;
+  readonly phoneNumber: string | undefined;
+  readonly connectionId: string;
+  readonly scopes: readonly AgentScope[];
   readonly createdAt: Date;
   readonly expiresAt: Date;
 }
@@ -80,12 +96,38 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
       clientId: client.clientId,
       environment: client.environment,
       externalUserId: request.external_user_id,
-      phoneNumberSealed:
-        phoneNumber === undefined ? null : this.sealer.seal(phoneNumber, phoneNumberBinding(tokenHash)),
+      phoneNumberSealed: this.sealPhoneNumber(phoneNumber, tokenHash),
       createdAt,
       expiresAt,
     });
     return { token, expires_at: expiresAt };
+  }
+
+  /**
+   * Returns the access token that belongs to a digest: the same one each time, so that the response to a repeated request need
+   * not be stored.
+   */
+  tokenFrom(digest: Buffer, { environment }: AttributedClient, createdAt: Date): string {
+    return secretFrom(digest, TOKEN_PREFIXES[environment], createdAt);
+  }
+
+  /** Stores the access token of a connected agent. Joins the open transaction. */
+  async addOfConnection(token: string, request: AgentTokenRequest): Promise<void> {
+    const { client, phoneNumber, scopes, ...row } = request;
+    const tokenHash = sha256(token);
+    await this.repository.addOfConnection({
+      ...row,
+      tokenHash,
+      clientId: client.clientId,
+      environment: client.environment,
+      phoneNumberSealed: this.sealPhoneNumber(phoneNumber, tokenHash),
+      scope: scopes.join(' '),
+    });
+  }
+
+  /** Revokes a token that is known by its hash, as `revoke` does. */
+  async revokeByHash(token: RevokedMcpToken, createdAt: Date): Promise<void> {
+    await this.revokeStored(token, createdAt);
   }
 
   /**
@@ -101,7 +143,8 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
     if (!createdAt) return undefined;
     const { environment, externalUserId, expiresAt, phoneNumberSealed } = found;
     const phoneNumber = this.openPhoneNumber(phoneNumberSealed, tokenHash);
-    return { clientId, environment, externalUserId, createdAt, expiresAt, phoneNumber };
+    const scopes = scopesOf(found);
+    return { clientId, environment, externalUserId, createdAt, expiresAt, phoneNumber, scopes };
   }
 
   /**
@@ -124,6 +167,8 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
       organizationId: client.organizationId,
       externalUserId,
       expiresAt,
+      scopes: scopesOf(found),
+      connectionId: found.connectionId,
       // A getter, because most requests do not use the number, and decrypting it takes time.
       get phoneNumber() {
         return openPhoneNumber();
@@ -165,9 +210,17 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
     return onDay ?? this.batch.findUndated(tokenHash);
   }
 
+  private sealPhoneNumber(phoneNumber: string | undefined, tokenHash: Buffer): Buffer | null {
+    return phoneNumber === undefined ? null : this.sealer.seal(phoneNumber, phoneNumberBinding(tokenHash));
+  }
+
   private openPhoneNumber(sealed: Buffer | null, tokenHash: Buffer): string | undefined {
     return sealed ? this.sealer.open(sealed, phoneNumberBinding(tokenHash)) : undefined;
   }
+}
+
+function scopesOf({ scope }: StoredMcpToken): readonly AgentScope[] {
+  return scope === null ? AGENT_SCOPES : (scope.split(' ') as AgentScope[]);
 }
 
 /** Returns the `owner` argument for `Sealer`: the row that the encrypted phone number is bound to. */

@@ -1,3 +1,17 @@
+export { grantOf, type Grant } from './protocol/grant.js';
+export {
+  ACCESS_DENIED,
+  INVALID_CLIENT,
+  INVALID_GRANT,
+  INVALID_REQUEST,
+  INVALID_SCOPE,
+  OAuthError,
+  OAuthErrorKind,
+  UNSUPPORTED_GRANT_TYPE,
+} from './protocol/oauth-errors.js';
+export { ParameterField, PublicForm, type FormParameters } from './protocol/oauth-form.js';
+export { oauthBodyOf, OAuthMetadata, OAuthOperation } from './protocol/oauth-operation.js';
+export { formatUserCode, generateUserCode, parseUserCode } from './authorizations/user-code.js';
 export { OAuthModule } from './oauth.module.js';
 export { TokenSigningKeysService, type TokenSigningKeyStatus } from './tokens/token-signing-keys.service.js';
 export { ActiveAccessTokenVerifier } from './tokens/active-access-token.verifier.js';

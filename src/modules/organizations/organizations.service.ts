@@ -138,8 +138,12 @@ export class OrganizationsService {
     return this.recorded('account.logo_update', actor, true);
   }
 
+  async hasLogo(id: string): Promise<boolean> {
+    return (await this.repository.find(id)).logoMediaType !== null;
+  }
+
   /** @param accepted the media type that the client prefers; `false` if it accepts none of those of logos */
-  async logo({ organizationId }: DashboardActor, accepted: string | false): Promise<StreamableFile> {
+  async logo({ organizationId }: Pick<DashboardActor, 'organizationId'>, accepted: string | false): Promise<StreamableFile> {
     const logo = await this.repository.logo(organizationId);
     if (!logo) throw LOGO_NOT_FOUND.error();
     const type = accepted === BYTES ? BYTES : logo.mediaType;

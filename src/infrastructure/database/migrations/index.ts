@@ -29,6 +29,7 @@ import { MerchantSignOuts1790000000035 } from './1790000000035-merchant-sign-out
 import { UserErasures1790000000036 } from './1790000000036-user-erasures.js';
 import { UserDataIndexes1790000000037 } from './1790000000037-user-data-indexes.js';
 import { IdempotencyKeys1790000000038 } from './1790000000038-idempotency-keys.js';
+import { AgentAuthorization1790000000041 } from './1790000000041-agent-authorization.js';
 
 /** All migrations, oldest first. Never edit one that has landed, released or not. */
 export const MIGRATIONS = [
@@ -65,4 +66,5 @@ export const MIGRATIONS = [
   UserErasures1790000000036,
   UserDataIndexes1790000000037,
   IdempotencyKeys1790000000038,
+  AgentAuthorization1790000000041,
 ];

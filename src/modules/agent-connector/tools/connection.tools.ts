@@ -17,6 +17,7 @@ export class ConnectionTools implements ToolGroup {
         'Returns the environment of this connection, its expiry, and whether it can send sign-in links. Use it only when a tool ' +
         'is missing or refuses to work.',
       annotations: READ_ONLY,
+      scope: 'accounts:read',
       input: z.strictObject({}),
       output: z.object({
         environment: z.enum(ENVIRONMENTS).describe('development: simulated merchants.'),

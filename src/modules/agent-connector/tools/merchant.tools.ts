@@ -41,6 +41,7 @@ export class MerchantTools implements ToolGroup {
       description:
         'Finds merchants by name, closest first. Use it to get the ID of a merchant that the user names.',
       annotations: READ_ONLY,
+      scope: 'accounts:read',
       input: z.strictObject({
         query: text(256, 'Name of the merchant, or part of it.'),
         limit: optional(z.int().min(1).max(PAGE_SIZE), `Merchants per page; default ${DEFAULT_LIMIT}.`),
@@ -78,6 +79,7 @@ export class MerchantTools implements ToolGroup {
         'Returns which of these merchants the user seems to have an account with. Use it to find accounts that are worth ' +
         'connecting. list_merchant_accounts returns the connected ones.',
       annotations: READ_ONLY,
+      scope: 'accounts:read',
       input: z.strictObject({
         names: z
           .array(text(256))
@@ -107,6 +109,7 @@ export class MerchantTools implements ToolGroup {
         'Returns the merchant accounts that the user has connected, and whether they still are. Use it before you create a ' +
         'sign-in link.',
       annotations: READ_ONLY,
+      scope: 'accounts:read',
       input: z.strictObject({ cursor: CURSOR }),
       output: z.object({
         accounts: z.array(

@@ -71,6 +71,7 @@ export class SignInLinkTools implements ToolGroup {
         idempotentHint: false,
         openWorldHint: true,
       },
+      scope: 'sign_in_links:write',
       input: z.strictObject({
         merchant_id: z.int().min(1).max(MAX_MERCHANT_ID).describe('From search_merchants.'),
       }),
@@ -92,6 +93,7 @@ export class SignInLinkTools implements ToolGroup {
         'Returns the sign-in links of the user from the last week, newest first, also those of other conversations. Use it to ' +
         'find a pending link before you create another one, or to find the ID of a link.',
       annotations: READ_ONLY,
+      scope: 'accounts:read',
       input: z.strictObject({ cursor: CURSOR }),
       output: z.object({ links: z.array(SIGN_IN_LINK), next_cursor: NEXT_CURSOR }),
       run: async (agent, { cursor }) => {
@@ -106,6 +108,7 @@ export class SignInLinkTools implements ToolGroup {
         'Returns the status of a sign-in link. Use it when the user says that they have signed in. Call it at most once a ' +
         'minute, and stop when it is not pending: completed means connected, anything else needs a new link.',
       annotations: READ_ONLY,
+      scope: 'accounts:read',
       input: LINK_ID,
       output: SIGN_IN_LINK,
       run: async (agent, { link_id: id }) => toSignInLink(await this.links.find(agent, id)),
@@ -116,6 +119,7 @@ export class SignInLinkTools implements ToolGroup {
       description:
         'Makes a pending sign-in link useless. Use it when the user changes their mind. Connected accounts stay connected.',
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+      scope: 'sign_in_links:write',
       input: LINK_ID,
       output: SIGN_IN_LINK,
       run: async (agent, { link_id: id }) => toSignInLink(await this.links.cancel(agent, id)),

@@ -1,6 +1,6 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
+import type { AgentScope, AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
 import type { ApiError } from '../../../infrastructure/errors/index.js';
 import { isMissing, validateText } from '../../../infrastructure/validation/index.js';
 
@@ -12,6 +12,8 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   /** Says to a model what the tool does and when to use it. */
   readonly description: string;
   readonly annotations: ToolAnnotations;
+  /** The scope that a token needs for the tool. */
+  readonly scope: AgentScope;
   readonly input: Input;
   readonly output: Output;
 

@@ -22,7 +22,7 @@ export class MetadataController {
 
   @Get('oauth-authorization-server')
   @Header('Cache-Control', CACHE_CONTROL)
-  @OAuthMetadata(GET_METADATA, HiddenFromAgentsGuard)
+  @OAuthMetadata(GET_METADATA, { guards: [HiddenFromAgentsGuard] })
   authorizationServer(): AuthorizationServerMetadata {
     return metadataOf(this.address.of('dashboard'));
   }

@@ -9,13 +9,19 @@ import {
 } from '../../../infrastructure/errors/index.js';
 import { UNSUPPORTED_CONTENT_ENCODING } from '../../../infrastructure/http/index.js';
 
-/** The values of `error` (RFC 6749, sections 4.1.2.1 and 5.2; RFC 8628, section 3.5). */
+/**
+ * The values of `error` (RFC 6749, sections 4.1.2.1 and 5.2; RFC 7591, section 3.2.2; RFC 8628, section 3.5; RFC 8707,
+ * section 2).
+ */
 export const OAUTH_ERROR_CODES = [
   'invalid_request',
   'invalid_client',
   'invalid_grant',
   'invalid_scope',
   'unsupported_grant_type',
+  'unsupported_response_type',
+  'invalid_target',
+  'invalid_redirect_uri',
   'authorization_pending',
   'slow_down',
   'access_denied',
@@ -39,7 +45,7 @@ export class OAuthError extends ApiError {
 }
 
 /** One kind of OAuth error. Several kinds share an `error_code` of this API and differ in their OAuth code. */
-class OAuthErrorKind extends ErrorKind {
+export class OAuthErrorKind extends ErrorKind {
   private readonly oauthCode: OAuthErrorCode;
 
   constructor(

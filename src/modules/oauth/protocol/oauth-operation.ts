@@ -14,9 +14,11 @@ import {
   PAYLOAD_TOO_LARGE,
   RATE_LIMIT_EXCEEDED,
   SERVICE_UNAVAILABLE,
+  UNSUPPORTED_MEDIA_TYPE,
   type ApiError,
 } from '../../../infrastructure/errors/index.js';
-import { ExceptionFilter } from '../../../infrastructure/http/index.js';
+import type { Surface } from '../../../infrastructure/config/index.js';
+import { ExceptionFilter, JsonBodyGuard } from '../../../infrastructure/http/index.js';
 import {
   DocumentedOperation,
   EnumProperty,
@@ -94,7 +96,11 @@ class OAuthErrorResponse extends ErrorResponse {
 interface OAuthChecks {
   /** Basic credentials, checked before the rate limit; without them, a client only identifies itself. */
   readonly security?: 'basic';
-  /** Checked before the form is read; the default is one limit per IP address for all OAuth endpoints. */
+  /** Defaults to `dashboard`. */
+  readonly surface?: Surface;
+  /** How the body is sent. Defaults to a form. */
+  readonly body?: 'form' | 'json';
+  /** Checked before the body is read; the default is one limit per IP address for all OAuth endpoints. */
   readonly limit?: RateLimit;
 }
 
@@ -114,26 +120,31 @@ const FORM_TOO_LARGE = withSharedMessages(
 
 const ERROR_BODY: ErrorBodyDocument = { model: OAuthErrorResponse, bodyOf: oauthBodyOf };
 
-/** An OAuth endpoint: takes a form, and its errors have both the fields of OAuth and those of the API. */
+/** An OAuth endpoint: takes a form by default, and its errors have both the fields of OAuth and those of the API. */
 export function OAuthOperation(
   document: OperationDocument,
-  { security, limit = OAUTH_LIMIT }: OAuthChecks = {},
+  { security, surface = 'dashboard', body = 'form', limit = OAUTH_LIMIT }: OAuthChecks = {},
 ): MethodDecorator {
   return applyDecorators(
-    HttpCode(200),
-    UseGuards(...(security ? [OAuthClientAuthGuard] : []), RateLimitGuard(limit, RATE_LIMIT_EXCEEDED)),
+    HttpCode(document.status ?? 200),
+    UseGuards(
+      ...(security ? [OAuthClientAuthGuard] : []),
+      RateLimitGuard(limit, RATE_LIMIT_EXCEEDED),
+      ...(body === 'json' ? [JsonBodyGuard] : []),
+    ),
     UseFilters(OAuthExceptionFilter),
     ApiSecurity(security ?? {}),
-    ApiConsumes('application/x-www-form-urlencoded'),
-    DocumentedOperation('dashboard', {
+    ...(body === 'form' ? [ApiConsumes('application/x-www-form-urlencoded')] : []),
+    DocumentedOperation(surface, {
       ...document,
       errorBody: ERROR_BODY,
       errors: [
         ...document.errors,
         ...(security ? [INVALID_API_KEYS] : []),
         RATE_LIMIT_EXCEEDED,
-        FORM_TOO_LARGE,
-        UNSUPPORTED_ENCODING,
+        ...(body === 'form'
+          ? [FORM_TOO_LARGE, UNSUPPORTED_ENCODING]
+          : [PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE]),
         INTERNAL_ERROR,
         SERVICE_UNAVAILABLE,
       ],
@@ -141,13 +152,16 @@ export function OAuthOperation(
   );
 }
 
-/** An operation that returns public metadata of this authorization server, to requests that the other guards admit. */
-export function OAuthMetadata(document: OperationDocument, ...guards: Type<CanActivate>[]): MethodDecorator {
+/** An operation that returns public metadata of an authorization server, to requests that the other guards admit. */
+export function OAuthMetadata(
+  document: OperationDocument,
+  { surface = 'dashboard', guards = [] }: { surface?: Surface; guards?: readonly Type<CanActivate>[] } = {},
+): MethodDecorator {
   return applyDecorators(
     UseGuards(RateLimitGuard(OAUTH_LIMIT, RATE_LIMIT_EXCEEDED), ...guards),
     UseFilters(OAuthExceptionFilter),
     ApiSecurity({}),
-    DocumentedOperation('dashboard', {
+    DocumentedOperation(surface, {
       ...document,
       errorBody: ERROR_BODY,
       errors: [...document.errors, RATE_LIMIT_EXCEEDED],

@@ -1,4 +1,4 @@
-import { Injectable, type Type } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { DashboardPrincipal } from '../../../infrastructure/auth/index.js';
 import { sha256 } from '../../../infrastructure/crypto/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
@@ -16,20 +16,14 @@ import {
   INVALID_GRANT,
   SLOW_DOWN,
 } from '../protocol/oauth-errors.js';
+import type { Grant } from '../protocol/grant.js';
 import { AccessTokensService } from './access-tokens.service.js';
 import { TOKEN_LIFETIME } from './token-lifetime.js';
 import { DEVICE_CODE_GRANT, ExchangeDeviceCodeRequest, type AccessTokenResponse } from './tokens.dto.js';
 
-/** A grant of the token endpoint: the parameters that it reads, and what it does with them. */
-interface Grant<Parameters> {
-  readonly grantType: string;
-  readonly parameters: Type<Parameters>;
-  handle(client: ClientRecord, parameters: Parameters): Promise<AccessTokenResponse>;
-}
-
 /** Exchanges a device code for an access token (specification, operation 2; RFC 8628, sections 3.4 and 3.5). */
 @Injectable()
-export class DeviceCodeGrant implements Grant<ExchangeDeviceCodeRequest> {
+export class DeviceCodeGrant implements Grant<ClientRecord, ExchangeDeviceCodeRequest, AccessTokenResponse> {
   readonly grantType = DEVICE_CODE_GRANT;
   readonly parameters = ExchangeDeviceCodeRequest;
 

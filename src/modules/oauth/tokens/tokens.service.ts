@@ -4,7 +4,7 @@ import { SECOND } from '../../../infrastructure/time/index.js';
 import { validated } from '../../../infrastructure/validation/index.js';
 import { ApiClientDirectory } from '../../api-clients/index.js';
 import { McpTokensService, type ActiveMcpToken } from '../../mcp-tokens/index.js';
-import { UNSUPPORTED_GRANT_TYPE } from '../protocol/oauth-errors.js';
+import { grantOf } from '../protocol/grant.js';
 import { publicClient, type FormParameters } from '../protocol/oauth-form.js';
 import { ActiveAccessTokenVerifier, type ActiveAccessToken } from './active-access-token.verifier.js';
 import { AccessTokensService } from './access-tokens.service.js';
@@ -42,10 +42,8 @@ export class TokensService {
    */
   async exchange(form: FormParameters): Promise<AccessTokenResponse> {
     const { grant_type: grantType } = validated(TokenRequest, form);
-    const grant = [this.deviceCodes].find((each) => each.grantType === grantType);
-    if (!grant) throw UNSUPPORTED_GRANT_TYPE.error();
-    const client = await publicClient(this.clients, validated(PublicClientTokenRequest, form));
-    return grant.handle(client, validated(grant.parameters, form));
+    const grant = grantOf([this.deviceCodes], grantType);
+    return grant.redeem(await publicClient(this.clients, validated(PublicClientTokenRequest, form)), form);
   }
 
   /** Responds the same way whether the token was revoked, is unknown, or belongs to another client (RFC 7009, section 2.2). */

@@ -109,6 +109,17 @@ interface EventDescription {
 const CARD_ID = text('Your own ID for the card.');
 const EXAMPLE_CARD_ID = '81n9al10a0ayn13';
 const EXAMPLE_LINK_ID = '0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1';
+const CONNECTION_ID = text('ID of the connection, as in `GET /agent-connections`.');
+const EXAMPLE_CONNECTION_ID = 'c2f0a9d4-5b1e-4d3c-8f7a-6e5d4c3b2a19';
+const CONNECTED_AGENT = named(
+  'ConnectedAgent',
+  z.object({
+    name: text('What the agent calls itself.'),
+    host: text('The host that the user was returned to.'),
+  }),
+  'The agent.',
+);
+const EXAMPLE_AGENT = { name: 'Example Agent', host: 'agent.example.com' };
 const WITH_DATA = 'Fields that depend on the event.';
 const WITHOUT_DATA = 'This event has no further fields: an empty object. Fields may be added.';
 
@@ -200,6 +211,20 @@ export const EVENTS = {
       })
       .describe(WITH_DATA),
     example: { detected_accounts: [{ id: 19, name: 'DoorDash' }] },
+  },
+  AGENT_CONNECTED: {
+    variant: 'user',
+    description: 'The user has connected an agent, which may act for the user from now on.',
+    data: z.object({ connection_id: CONNECTION_ID, agent: CONNECTED_AGENT }).describe(WITH_DATA),
+    example: { connection_id: EXAMPLE_CONNECTION_ID, agent: EXAMPLE_AGENT },
+  },
+  AGENT_DISCONNECTED: {
+    variant: 'user',
+    description:
+      'A connected agent may no longer act for the user: you, the dashboard or the agent ended the connection, or a token was ' +
+      'used twice.',
+    data: z.object({ connection_id: CONNECTION_ID, agent: CONNECTED_AGENT }).describe(WITH_DATA),
+    example: { connection_id: EXAMPLE_CONNECTION_ID, agent: EXAMPLE_AGENT },
   },
 } as const satisfies Readonly<Record<string, EventDescription>>;
 

@@ -1,0 +1,20 @@
+import { Configuration, EnvironmentVariable, IsIntegerBetween } from '../../infrastructure/config/index.js';
+
+const MAX_REQUESTS = 100_000_000;
+
+@Configuration('Agents that log in')
+export class AgentAuthorizationConfiguration {
+  @EnvironmentVariable(
+    'AGENT_AUTHORIZATIONS_PER_MINUTE',
+    'Maximum number of requests per minute from one IP address to the pages on which users connect agents.',
+  )
+  @IsIntegerBetween(1, MAX_REQUESTS)
+  authorizationsPerMinute: number = 300;
+
+  @EnvironmentVariable(
+    'AGENT_REGISTRATIONS_PER_HOUR',
+    'Maximum number of agents that may register per hour from one IP address. An agent in the cloud registers for many users from few addresses.',
+  )
+  @IsIntegerBetween(1, MAX_REQUESTS)
+  registrationsPerHour: number = 300;
+}

@@ -1,0 +1,20 @@
+import { OAuthErrorKind } from '../../oauth/index.js';
+
+export const INVALID_REDIRECT_URI = new OAuthErrorKind(400, 'INVALID_REQUEST', 'INVALID_FIELD', {
+  oauthCode: 'invalid_redirect_uri',
+  when: 'A redirect address is neither an https URL nor an http URL of a loopback address (`invalid_redirect_uri`).',
+  message:
+    'Each redirect URI must be an https URL, or an http URL of 127.0.0.1, [::1] or localhost, without a fragment and with at most 2000 characters.',
+});
+
+export const AGENTS_NOT_ALLOWED = new OAuthErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
+  oauthCode: 'invalid_request',
+  when: 'There is no API client with this ID, or its organization does not allow agents to log in (`invalid_request`).',
+  message: 'Agents cannot log in at this address.',
+});
+
+export const INVALID_TARGET = new OAuthErrorKind(400, 'INVALID_REQUEST', 'INVALID_FIELD', {
+  oauthCode: 'invalid_target',
+  when: 'The `resource` is another address than that of the API client (`invalid_target`).',
+  message: 'The resource field must be the address of the agent connector that the issuer belongs to.',
+});

@@ -1,0 +1,67 @@
+import { isLoopback } from '../../../infrastructure/http/index.js';
+
+/** How an agent identified itself. */
+export type AgentKind = 'document' | 'dynamic' | 'registered';
+
+/** A public OAuth client (RFC 6749, section 2.1): it has no secret. */
+export interface Agent {
+  /** Its `client_id`: the URL of its metadata document, or a UUID. */
+  readonly id: string;
+  readonly kind: AgentKind;
+  readonly name: string;
+  readonly redirectUris: readonly string[];
+}
+
+const MAX_URI_LENGTH = 2_000;
+
+/** Returns the URL of a redirect address that may be registered: https, or http on a loopback address (RFC 8252, section 7.3). */
+function redirectUrlOf(uri: string): URL | undefined {
+  if (uri.length > MAX_URI_LENGTH || !/^https?:\/\/[\x21-\x7e]+$/.test(uri) || !URL.canParse(uri))
+    return undefined;
+  const url = new URL(uri);
+  if (uri.includes('#') || uri.includes('\\') || url.username !== '' || url.password !== '') return undefined;
+  return url.protocol === 'https:' || isLoopback(url.hostname) ? url : undefined;
+}
+
+export function isRedirectUri(uri: unknown): uri is string {
+  return typeof uri === 'string' && redirectUrlOf(uri) !== undefined;
+}
+
+/** Returns whether only programs on the user's own machine can receive what is sent to the address. */
+export function isLoopbackUri(uri: string): boolean {
+  const url = redirectUrlOf(uri);
+  return url?.protocol === 'http:';
+}
+
+/** Returns the host of an address as users know it, without the port. */
+export function hostOf(uri: string): string {
+  return new URL(uri).hostname;
+}
+
+/**
+ * Returns whether the agent has registered the redirect address. Compares the texts, so that no other path, case or slash is
+ * accepted; of a loopback address, the port may differ (RFC 8252, section 7.3).
+ */
+export function hasRedirectUri({ redirectUris }: Agent, uri: string): boolean {
+  if (!isRedirectUri(uri)) return false;
+  if (redirectUris.includes(uri)) return true;
+  return (
+    isLoopbackUri(uri) &&
+    redirectUris.some((each) => isLoopbackUri(each) && withoutPort(each) === withoutPort(uri))
+  );
+}
+
+/** Removes the port from the text, which stays the same otherwise. */
+function withoutPort(uri: string): string {
+  return uri.replace(/^(http:\/\/(?:\[[^\]]*\]|[^/:?]*)):\d+(?=[/?]|$)/, '$1');
+}
+
+const MAX_NAME_LENGTH = 200;
+/** Invisible characters, and those that change the direction of the text around them. */
+const INVISIBLE = /\p{C}/gu;
+
+/** Returns what an agent calls itself, as one line without invisible characters, or else the host of the address. */
+export function displayNameOf(name: unknown, address: string): string {
+  const text = typeof name === 'string' ? name.replaceAll(/\s+/g, ' ').replaceAll(INVISIBLE, '').trim() : '';
+  return text === '' ? hostOf(address) : [...text].slice(0, MAX_NAME_LENGTH).join('');
+}

@@ -1,0 +1,50 @@
+import {
+  ConstantProperty,
+  IntegerProperty,
+  TextProperty,
+  UuidProperty,
+} from '../../../infrastructure/openapi/index.js';
+import { ArrayField, MESSAGES, TextField } from '../../../infrastructure/validation/index.js';
+
+const EXAMPLE_REDIRECT_URIS = ['https://agent.example.com/callback'];
+
+/** RFC 7591, section 2. Other metadata are ignored. */
+export class RegisterAgentRequest {
+  @ArrayField({
+    max: 10,
+    items: { type: 'string' },
+    validateItem: (item, field) => (typeof item === 'string' ? undefined : MESSAGES.string(field)),
+    description:
+      'Where users may return: https URLs, or http URLs of a loopback address, whose port may differ later.',
+    example: EXAMPLE_REDIRECT_URIS,
+  })
+  redirect_uris!: string[];
+
+  @TextField({ required: false, max: 200, description: 'The name that users see.', example: 'Example Agent' })
+  client_name?: string;
+}
+
+export class RegisteredAgentResponse {
+  @UuidProperty('The `client_id` of the agent.', '3f2b8a4e-6d1c-4c57-9f0e-8b7a6c5d4e32')
+  client_id!: string;
+
+  @IntegerProperty('When the agent was registered, in seconds since 1970.', 1_790_000_000)
+  client_id_issued_at!: number;
+
+  @TextProperty('The name that users see.', 'Example Agent')
+  client_name!: string;
+
+  @TextProperty('Where users may return.', EXAMPLE_REDIRECT_URIS, { isArray: true })
+  redirect_uris!: string[];
+
+  @TextProperty('The grants that the agent may use.', ['authorization_code', 'refresh_token'], {
+    isArray: true,
+  })
+  grant_types!: string[];
+
+  @TextProperty('The response types that the agent may use.', ['code'], { isArray: true })
+  response_types!: string[];
+
+  @ConstantProperty('none', 'Agents have no secret.')
+  token_endpoint_auth_method!: 'none';
+}

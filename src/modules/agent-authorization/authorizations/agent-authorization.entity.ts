@@ -1,0 +1,92 @@
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import type { AgentScope } from '../../../infrastructure/auth/index.js';
+import { DeleteAfter } from '../../../infrastructure/database/index.js';
+import { DAY } from '../../../infrastructure/time/index.js';
+import type { AgentKind } from '../agents/agent.js';
+
+/**
+ * `pending`: the user has not logged in yet. `completed`: the partner has named the user, whose browser has not returned yet.
+ * `confirmed`: the user is known, and can decide. `redeemed`: the agent has its tokens. `ended`: another browser returned, or the
+ * code was used twice. Expiry is not a status: `expiresAt` decides.
+ */
+export type AgentAuthorizationStatus =
+  'pending' | 'completed' | 'confirmed' | 'approved' | 'declined' | 'redeemed' | 'ended';
+
+/** An authorization request of an agent (RFC 6749, section 4.1.1). Of the cookie, the ticket and the code, only hashes are stored. */
+@Entity({ name: 'agent_authorization' })
+@Unique('agent_authorization_code_hash_key', ['codeHash'])
+@Index('agent_authorization_user_index', ['clientId', 'externalUserId'])
+@Check(
+  'agent_authorization_status_check',
+  `status IN ('pending', 'completed', 'confirmed', 'approved', 'declined', 'redeemed', 'ended')`,
+)
+export class AgentAuthorization {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'agent_authorization_pkey' })
+  id!: string;
+
+  /** The API client, whose user connects the agent. */
+  @ForeignKey('api_client', { name: 'agent_authorization_client_fkey' })
+  @Column({ name: 'client_id', type: 'uuid' })
+  clientId!: string;
+
+  /** The `client_id` of the agent: a URL or a UUID. */
+  @Column({ name: 'agent_id', type: 'text' })
+  agentId!: string;
+
+  @Column({ name: 'agent_name', type: 'varchar', length: 200 })
+  agentName!: string;
+
+  @Column({ name: 'agent_kind', type: 'varchar', length: 10 })
+  agentKind!: AgentKind;
+
+  @Column({ name: 'redirect_uri', type: 'text' })
+  redirectUri!: string;
+
+  @Column({ type: 'text', nullable: true })
+  state!: string | null;
+
+  @Column({ name: 'code_challenge', type: 'varchar', length: 43 })
+  codeChallenge!: string;
+
+  @Column({ type: 'text', array: true })
+  scopes!: AgentScope[];
+
+  /** SHA-256 of the cookie of the browser that sent the request. Only this browser can continue. */
+  @Column({ name: 'browser_hash', type: 'bytea' })
+  browserHash!: Buffer;
+
+  @Column({ type: 'varchar', length: 9 })
+  status!: AgentAuthorizationStatus;
+
+  @Column({ name: 'external_user_id', type: 'varchar', length: 256, nullable: true })
+  externalUserId!: string | null;
+
+  @Column({ name: 'phone_number_sealed', type: 'bytea', nullable: true })
+  phoneNumberSealed!: Buffer | null;
+
+  /**
+   * SHA-256 of the ticket in the URL that the partner redirects its user to. It proves that the browser belongs to the user who
+   * logged in: the cookie alone would let an attacker have a victim log in, and decide instead of the victim.
+   */
+  @Column({ name: 'ticket_hash', type: 'bytea', nullable: true })
+  ticketHash!: Buffer | null;
+
+  /** SHA-256. */
+  @Column({ name: 'code_hash', type: 'bytea', nullable: true })
+  codeHash!: Buffer | null;
+
+  @Column({ name: 'code_expires_at', type: 'timestamptz', precision: 3, nullable: true })
+  codeExpiresAt!: Date | null;
+
+  /** What the code was exchanged for. */
+  @Column({ name: 'connection_id', type: 'uuid', nullable: true })
+  connectionId!: string | null;
+
+  @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
+  createdAt!: Date;
+
+  @Index('agent_authorization_expires_at_index')
+  @DeleteAfter(DAY)
+  @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
+  expiresAt!: Date;
+}

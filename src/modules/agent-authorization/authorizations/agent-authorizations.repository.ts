@@ -1,0 +1,131 @@
+import { Injectable } from '@nestjs/common';
+import { MoreThan, type FindOptionsWhere } from 'typeorm';
+import { Transaction } from '../../../infrastructure/database/index.js';
+import {
+  HoldsUserData,
+  type ErasedUser,
+  type UserDataHolder,
+} from '../../../infrastructure/erasure/index.js';
+import { AgentAuthorization, type AgentAuthorizationStatus } from './agent-authorization.entity.js';
+import { AgentConnectionCode } from './agent-connection-code.entity.js';
+
+const ROWS_PER_ERASURE = 1_000;
+
+/** The user of an authorization. */
+export type AuthorizedUser = Pick<AgentAuthorization, 'externalUserId' | 'phoneNumberSealed'>;
+
+@HoldsUserData('access')
+@Injectable()
+export class AgentAuthorizationsRepository implements UserDataHolder {
+  constructor(private readonly transaction: Transaction) {}
+
+  async eraseBatch({ clientId, externalUserId }: ErasedUser): Promise<number> {
+    const values = [clientId, externalUserId, ROWS_PER_ERASURE];
+    const authorizations = await this.transaction.change(
+      `DELETE FROM agent_authorization WHERE id = ANY (ARRAY(
+         SELECT id FROM agent_authorization WHERE client_id = $1 AND external_user_id = $2 ORDER BY id LIMIT $3))`,
+      values,
+    );
+    const codes = await this.transaction.change(
+      `DELETE FROM agent_connection_code WHERE code_digest = ANY (ARRAY(
+         SELECT code_digest FROM agent_connection_code WHERE client_id = $1 AND external_user_id = $2
+          ORDER BY code_digest LIMIT $3))`,
+      values,
+    );
+    return authorizations + codes;
+  }
+
+  async add(authorization: AgentAuthorization): Promise<void> {
+    await this.transaction.manager.insert(AgentAuthorization, authorization);
+  }
+
+  findById(clientId: string, id: string): Promise<AgentAuthorization | null> {
+    return this.transaction.manager.findOneBy(AgentAuthorization, { clientId, id });
+  }
+
+  findByCode(clientId: string, codeHash: Buffer): Promise<AgentAuthorization | null> {
+    return this.transaction.manager.findOneBy(AgentAuthorization, { clientId, codeHash });
+  }
+
+  /** Stores the user whom the partner named, and the ticket for the user's browser. @returns false unless a user is awaited */
+  complete(
+    { clientId, id }: Pick<AgentAuthorization, 'clientId' | 'id'>,
+    user: AuthorizedUser,
+    ticketHash: Buffer,
+    now: Date,
+  ): Promise<boolean> {
+    return this.change(
+      { clientId, id, status: 'pending' },
+      { ...user, status: 'completed', ticketHash },
+      now,
+    );
+  }
+
+  /** Stores the user who entered a code, or in the sandbox an ID, in the browser that began. @returns false unless a user is awaited */
+  identify(id: string, user: AuthorizedUser, now: Date): Promise<boolean> {
+    return this.change({ id, status: 'pending' }, { ...user, status: 'confirmed' }, now);
+  }
+
+  /** Uses up the ticket, in the browser that began. */
+  confirm(id: string, ticketHash: Buffer, now: Date): Promise<boolean> {
+    return this.change({ id, status: 'completed', ticketHash }, { status: 'confirmed' }, now);
+  }
+
+  /** Ends an authorization because the ticket came with another browser. */
+  endByTicket(id: string, ticketHash: Buffer, now: Date): Promise<boolean> {
+    return this.change({ id, status: 'completed', ticketHash }, { status: 'ended' }, now);
+  }
+
+  approve(id: string, codeHash: Buffer, codeExpiresAt: Date, now: Date): Promise<boolean> {
+    return this.change({ id, status: 'confirmed' }, { status: 'approved', codeHash, codeExpiresAt }, now);
+  }
+
+  decline(id: string, from: AgentAuthorizationStatus, now: Date): Promise<boolean> {
+    return this.change({ id, status: from }, { status: 'declined' }, now);
+  }
+
+  /** Uses up the code. @returns false if it has expired or another request has used it before */
+  async redeem(id: string, connectionId: string, now: Date): Promise<boolean> {
+    const { affected } = await this.transaction.manager.update(
+      AgentAuthorization,
+      { id, status: 'approved', codeExpiresAt: MoreThan(now) },
+      { status: 'redeemed', connectionId },
+    );
+    return affected === 1;
+  }
+
+  /** @returns false if a code with this digest exists */
+  addCode(code: AgentConnectionCode): Promise<boolean> {
+    return this.transaction.insertNew(AgentConnectionCode, code, 'agent_connection_code_pkey');
+  }
+
+  /** Deletes a connection code that has not expired. @returns it, unless it does not exist or was used */
+  async takeCode(
+    clientId: string,
+    codeDigest: Buffer,
+    now: Date,
+  ): Promise<Pick<AgentConnectionCode, 'externalUserId' | 'phoneNumberSealed'> | undefined> {
+    const [[taken]] = await this.transaction.manager.query<
+      [Pick<AgentConnectionCode, 'externalUserId' | 'phoneNumberSealed'>[], number]
+    >(
+      `DELETE FROM agent_connection_code WHERE client_id = $1 AND code_digest = $2 AND expires_at > $3
+        RETURNING external_user_id AS "externalUserId", phone_number_sealed AS "phoneNumberSealed"`,
+      [clientId, codeDigest, now],
+    );
+    return taken;
+  }
+
+  /** Changes an authorization that has not expired and is in the given state, in one statement. */
+  private async change(
+    where: FindOptionsWhere<AgentAuthorization>,
+    changes: Partial<AgentAuthorization>,
+    now: Date,
+  ): Promise<boolean> {
+    const { affected } = await this.transaction.manager.update(
+      AgentAuthorization,
+      { ...where, expiresAt: MoreThan(now) },
+      changes,
+    );
+    return affected === 1;
+  }
+}

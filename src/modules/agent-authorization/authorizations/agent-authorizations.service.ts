@@ -1,0 +1,306 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { isUUID } from 'class-validator';
+import type { AuthenticatedClient } from '../../../infrastructure/auth/index.js';
+import {
+  generateSecret,
+  isWellFormedToken,
+  Sealer,
+  SecretDigest,
+  sha256,
+} from '../../../infrastructure/crypto/index.js';
+import { Transactional } from '../../../infrastructure/database/index.js';
+import { rateLimitKeyOfAddress, type RequestOrigin } from '../../../infrastructure/http/index.js';
+import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
+import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
+import { AuditLog, type AuditAction } from '../../audit-logs/index.js';
+import { formatUserCode, generateUserCode, parseUserCode } from '../../oauth/index.js';
+import { AgentAddresses, pagePathOf } from '../agent-addresses.js';
+import { hostOf, type Agent } from '../agents/agent.js';
+import { AGENT_USER } from '../connections/agent-connections.service.js';
+import type { AgentProvider } from '../settings/agent-settings.service.js';
+import type { AgentAuthorization } from './agent-authorization.entity.js';
+import { AUTHORIZATION_CLOSED, AUTHORIZATION_NOT_FOUND } from './authorization-errors.js';
+import { AgentAuthorizationsRepository, type AuthorizedUser } from './agent-authorizations.repository.js';
+import type { AuthorizationRequest, RequestProblem } from './authorization-request.js';
+import type {
+  AgentUserRequest,
+  CompletedAuthorizationResponse,
+  ConnectionCodeResponse,
+} from './authorizations.dto.js';
+
+const AUTHORIZATION_LIFETIME = 10 * MINUTE;
+const CODE_LIFETIME = MINUTE;
+const CONNECTION_CODE_LIFETIME = 5 * MINUTE;
+
+/** What an authorization request asks for, of which agent. */
+export interface NewAuthorization extends AuthorizationRequest {
+  readonly agent: Agent;
+  readonly redirectUri: string;
+  readonly state: string | undefined;
+}
+
+/** Keeps authorization requests from the agent's request to the user's decision. */
+@Injectable()
+export class AgentAuthorizationsService {
+  /** Limits on wrong connection codes, per authorization and per IP address. */
+  private readonly perAuthorization = this.limits.limit('connection-code-of-authorization', {
+    attempts: 5,
+    within: AUTHORIZATION_LIFETIME,
+  });
+  private readonly perAddress = this.limits.limit('connection-code-of-address', {
+    attempts: 20,
+    within: HOUR,
+  });
+
+  constructor(
+    private readonly limits: AttemptLimitsRepository,
+    private readonly repository: AgentAuthorizationsRepository,
+    private readonly addresses: AgentAddresses,
+    private readonly auditLog: AuditLog,
+    private readonly digest: SecretDigest,
+    private readonly sealer: Sealer,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Stores a request, bound to the browser. @returns where the user logs in */
+  async begin(
+    { clientId, environment, settings }: AgentProvider,
+    { agent, redirectUri, state, codeChallenge, scopes }: NewAuthorization,
+    browser: string,
+  ): Promise<string> {
+    const now = this.clock.now();
+    const id = randomUUID();
+    await this.repository.add({
+      id,
+      clientId,
+      agentId: agent.id,
+      agentName: agent.name,
+      agentKind: agent.kind,
+      redirectUri,
+      state: state ?? null,
+      codeChallenge,
+      scopes: [...scopes],
+      browserHash: sha256(browser),
+      status: 'pending',
+      externalUserId: null,
+      phoneNumberSealed: null,
+      ticketHash: null,
+      codeHash: null,
+      codeExpiresAt: null,
+      connectionId: null,
+      createdAt: now,
+      expiresAt: new Date(now.getTime() + AUTHORIZATION_LIFETIME),
+    });
+    if (settings.loginUrl === null) return pagePathOf(clientId, id);
+    const login = new URL(settings.loginUrl);
+    login.searchParams.set('authorization_id', id);
+    login.searchParams.set('environment', environment);
+    return login.href;
+  }
+
+  async find({ clientId }: AgentProvider, id: string): Promise<AgentAuthorization | undefined> {
+    return isUUID(id) ? ((await this.repository.findById(clientId, id)) ?? undefined) : undefined;
+  }
+
+  hasExpired({ expiresAt }: AgentAuthorization): boolean {
+    return expiresAt <= this.clock.now();
+  }
+
+  isBegunBy({ browserHash }: AgentAuthorization, browser: string | undefined): boolean {
+    return browser !== undefined && SecretDigest.equal(browserHash, sha256(browser));
+  }
+
+  /**
+   * Stores the user whom the partner has logged in.
+   *
+   * @throws ApiError NOT_FOUND, or 409 if the authorization was completed, declined or has expired
+   */
+  async complete(
+    { clientId }: AuthenticatedClient,
+    id: string,
+    user: AgentUserRequest,
+  ): Promise<CompletedAuthorizationResponse> {
+    const found = isUUID(id) ? await this.repository.findById(clientId, id) : null;
+    if (!found) throw AUTHORIZATION_NOT_FOUND.error();
+    const ticket = generateSecret('');
+    const authorized = this.userFrom(user, ['agent_authorization', found.id]);
+    if (!(await this.repository.complete(found, authorized, sha256(ticket), this.clock.now())))
+      throw AUTHORIZATION_CLOSED.error();
+    const url = new URL(this.addresses.pageOf(clientId, found.id));
+    url.searchParams.set('ticket', ticket);
+    return { redirect_url: url.href };
+  }
+
+  /**
+   * Confirms that the browser that began belongs to the user who logged in. If the ticket comes with another browser, the
+   * authorization ends: somebody passed it to another person.
+   *
+   * @returns whether the user may decide
+   */
+  @Transactional()
+  async confirm(
+    provider: AgentProvider,
+    authorization: AgentAuthorization,
+    ticket: string,
+    { browser, origin }: { readonly browser: string | undefined; readonly origin: RequestOrigin },
+  ): Promise<boolean> {
+    const { id } = authorization;
+    const now = this.clock.now();
+    if (!isWellFormedToken(ticket)) return false;
+    if (this.isBegunBy(authorization, browser)) return this.repository.confirm(id, sha256(ticket), now);
+    if (await this.repository.endByTicket(id, sha256(ticket), now))
+      await this.record('agent.refuse', provider, authorization, origin);
+    return false;
+  }
+
+  /** Stores a user of the sandbox, where everybody may be any user. */
+  async identifyInSandbox({ id }: AgentAuthorization, externalUserId: string): Promise<boolean> {
+    return this.repository.identify(id, { externalUserId, phoneNumberSealed: null }, this.clock.now());
+  }
+
+  /**
+   * Creates a code with which the user continues on the authorization page.
+   */
+  async createCode(
+    { clientId }: AuthenticatedClient,
+    user: AgentUserRequest,
+  ): Promise<ConnectionCodeResponse> {
+    const expiresAt = new Date(this.clock.milliseconds() + CONNECTION_CODE_LIFETIME);
+    for (;;) {
+      const code = generateUserCode();
+      const codeDigest = this.digestOf(code);
+      const { externalUserId, phoneNumberSealed } = this.userFrom(user, ownerOfCode(codeDigest));
+      const row = {
+        codeDigest,
+        clientId,
+        externalUserId: externalUserId as string,
+        phoneNumberSealed,
+        expiresAt,
+      };
+      if (await this.repository.addCode(row)) return { code: formatUserCode(code), expires_at: expiresAt };
+    }
+  }
+
+  /**
+   * Uses up a connection code that the user typed.
+   *
+   * @returns whether there was such a code
+   * @throws ApiError RATE_LIMIT_EXCEEDED
+   */
+  async enterCode(
+    { id, clientId }: AgentAuthorization,
+    entered: string,
+    { ip }: RequestOrigin,
+  ): Promise<boolean> {
+    const error = (seconds: number) => tooManyAttempts(seconds, 'There were too many wrong codes.');
+    const attempts = [
+      { limit: this.perAuthorization, subject: id, error },
+      { limit: this.perAddress, subject: rateLimitKeyOfAddress(ip), error },
+    ];
+    await this.limits.countAll(attempts);
+    const code = parseUserCode(entered);
+    if (code === undefined || !(await this.useCode(id, clientId, this.digestOf(code)))) return false;
+    for (const { limit, subject } of attempts) await limit.subtract(subject);
+    return true;
+  }
+
+  @Transactional()
+  protected async useCode(id: string, clientId: string, codeDigest: Buffer): Promise<boolean> {
+    const now = this.clock.now();
+    const code = await this.repository.takeCode(clientId, codeDigest, now);
+    if (!code) return false;
+    const { externalUserId, phoneNumberSealed } = code;
+    const phoneNumber = phoneNumberSealed && this.sealer.open(phoneNumberSealed, ownerOfCode(codeDigest));
+    const user = {
+      externalUserId,
+      phoneNumberSealed:
+        phoneNumber === null ? null : this.sealer.seal(phoneNumber, ['agent_authorization', id]),
+    };
+    return this.repository.identify(id, user, now);
+  }
+
+  /** Approves the request. @returns where the browser goes with the code, or undefined if the user cannot decide any more */
+  @Transactional()
+  async approve(
+    provider: AgentProvider,
+    authorization: AgentAuthorization,
+    origin: RequestOrigin,
+  ): Promise<string | undefined> {
+    const code = generateSecret('');
+    const now = this.clock.now();
+    const codeExpiresAt = new Date(now.getTime() + CODE_LIFETIME);
+    if (!(await this.repository.approve(authorization.id, sha256(code), codeExpiresAt, now)))
+      return undefined;
+    await this.record('agent.approve', provider, authorization, origin);
+    return this.redirectTo(authorization, { code });
+  }
+
+  /** Declines the request, before or after the login. */
+  @Transactional()
+  async decline(
+    provider: AgentProvider,
+    authorization: AgentAuthorization,
+    origin: RequestOrigin,
+  ): Promise<string | undefined> {
+    const { id, status } = authorization;
+    if (!(await this.repository.decline(id, status, this.clock.now()))) return undefined;
+    await this.record('agent.decline', provider, authorization, origin);
+    return this.redirectTo(authorization, {
+      error: 'access_denied',
+      error_description: 'The user declined the request.',
+    });
+  }
+
+  /**
+   * Returns the redirect address with the parameters of a response, the state, and the issuer (RFC 9207). The address must have
+   * been verified.
+   */
+  redirectTo(
+    { clientId, redirectUri, state }: Pick<AgentAuthorization, 'clientId' | 'redirectUri' | 'state'>,
+    parameters: Readonly<Record<string, string>>,
+  ): string {
+    const query = new URLSearchParams({
+      ...parameters,
+      ...(state !== null && { state }),
+      iss: this.addresses.issuerOf(clientId),
+    });
+    return `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${query}`;
+  }
+
+  private async record(
+    action: AuditAction,
+    { organizationId, environment }: AgentProvider,
+    { agentName, redirectUri }: AgentAuthorization,
+    origin: RequestOrigin,
+  ): Promise<void> {
+    await this.auditLog.record({
+      action,
+      actor: { ...AGENT_USER, organizationId, origin },
+      target: { name: `${agentName} (${hostOf(redirectUri)})`, environment },
+    });
+  }
+
+  private userFrom(
+    { external_user_id: externalUserId, phone_number: phoneNumber }: AgentUserRequest,
+    owner: string[],
+  ): AuthorizedUser {
+    return {
+      externalUserId,
+      phoneNumberSealed: phoneNumber === undefined ? null : this.sealer.seal(phoneNumber, owner),
+    };
+  }
+
+  private digestOf(code: string): Buffer {
+    return this.digest.of(`connection code ${code}`);
+  }
+}
+
+function ownerOfCode(codeDigest: Buffer): string[] {
+  return ['agent_connection_code', codeDigest.toString('hex')];
+}
+
+/** Parameters of an error response (RFC 6749, section 4.1.2.1). */
+export function errorParameters({ error, description }: RequestProblem): Record<string, string> {
+  return { error, error_description: description };
+}

@@ -1,0 +1,223 @@
+import { Controller, Get, Param, Post, Query, Req, Res, type StreamableFile } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { Origin, type FormFields, type RequestOrigin } from '../../../infrastructure/http/index.js';
+import {
+  browserOf,
+  FormBody,
+  FormTokens,
+  PageRoute,
+  type PageResponse,
+} from '../../../infrastructure/pages/index.js';
+import type { RateLimit } from '../../../infrastructure/rate-limiting/index.js';
+import { MAX_EXTERNAL_USER_ID_LENGTH, validateText } from '../../../infrastructure/validation/index.js';
+import { OrganizationsService } from '../../organizations/index.js';
+import { AgentAddresses, pagePathOf } from '../agent-addresses.js';
+import { AgentAuthorizationConfiguration } from '../agent-authorization.configuration.js';
+import { hasRedirectUri } from '../agents/agent.js';
+import { AGENTS_NOT_ALLOWED } from '../agents/agent-errors.js';
+import { AgentsService } from '../agents/agents.service.js';
+import { AgentSettingsService, type AgentProvider } from '../settings/agent-settings.service.js';
+import type { AgentAuthorization } from './agent-authorization.entity.js';
+import { AgentAuthorizationsService, errorParameters } from './agent-authorizations.service.js';
+import { readRequest, single, stateOf, type QueryParameters } from './authorization-request.js';
+import {
+  consentPage,
+  loginPage,
+  noticePage,
+  refusedPage,
+  type AuthorizationNotice,
+  type AuthorizationPageData,
+} from './authorization.pages.js';
+
+const LIMIT: RateLimit = {
+  name: 'agent-authorizations',
+  requests: (configuration) => configuration.get(AgentAuthorizationConfiguration).authorizationsPerMinute,
+  per: 'address',
+  seconds: 60,
+};
+
+const PAGE = { surface: 'connector', login: false, limit: LIMIT } as const;
+
+/** Agents in a browser open the pages in a window of their own, and have to find it again. */
+const HEADERS = { 'Cross-Origin-Opener-Policy': 'unsafe-none' };
+
+const NOTICES: Readonly<Partial<Record<AgentAuthorization['status'], AuthorizationNotice>>> = {
+  approved: 'done',
+  redeemed: 'done',
+  declined: 'declined',
+  ended: 'otherBrowser',
+};
+
+/** What a route returns when there is no such authorization. */
+interface OpenedAuthorization {
+  readonly provider: AgentProvider;
+  readonly authorization: AgentAuthorization;
+}
+
+/** The authorization endpoint (RFC 6749, section 3.1), and the pages on which the user logs in and decides. */
+@Controller('connections/:client_id')
+export class AuthorizationPagesController {
+  constructor(
+    private readonly settings: AgentSettingsService,
+    private readonly agents: AgentsService,
+    private readonly authorizations: AgentAuthorizationsService,
+    private readonly organizations: OrganizationsService,
+    private readonly addresses: AgentAddresses,
+    private readonly browsers: FormTokens,
+  ) {}
+
+  /** Redirects errors to the agent only after the agent and its redirect address have been verified (RFC 6749, section 4.1.2.1). */
+  @Get('authorize')
+  @PageRoute(PAGE)
+  async begin(
+    @Param('client_id') clientId: string,
+    @Query() query: QueryParameters,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<PageResponse> {
+    const provider = await this.settings.providerOf(clientId);
+    if (!provider) return refusedPage(AGENTS_NOT_ALLOWED.message, 404);
+    const agentId = single(query, 'client_id');
+    if (agentId === undefined) return refusedPage('The request does not name an agent in client_id.');
+    const agent = await this.agents.find(provider, agentId);
+    if (!agent)
+      return refusedPage('The agent is not known. Remove the connector in the agent, and add it again.');
+    const redirectUri = single(query, 'redirect_uri');
+    if (redirectUri === undefined || !hasRedirectUri(agent, redirectUri))
+      return refusedPage('The agent has not registered the address that you would return to.');
+    if (!this.agents.isAllowed(provider, agent, redirectUri))
+      return refusedPage('This organization does not allow this agent.', 403);
+    const state = stateOf(query);
+    const read = readRequest(query, this.addresses.resourceOf(provider.clientId));
+    if ('error' in read) {
+      const target = { clientId: provider.clientId, redirectUri, state: state ?? null };
+      return this.redirect(this.authorizations.redirectTo(target, errorParameters(read)));
+    }
+    const browser = this.browsers.identify(request, response);
+    return this.redirect(
+      await this.authorizations.begin(provider, { ...read, agent, redirectUri, state }, browser),
+    );
+  }
+
+  /** @param ticket from the partner, when the user has logged in */
+  @Get('authorizations/:id')
+  @PageRoute(PAGE)
+  async show(
+    @Param('client_id') clientId: string,
+    @Param('id') id: string,
+    @Query('ticket') ticket: unknown,
+    @Req() request: Request,
+    @Origin() origin: RequestOrigin,
+  ): Promise<PageResponse> {
+    const opened = await this.open(clientId, id);
+    if (!opened) return noticePage('expired');
+    const { provider, authorization } = opened;
+    const browser = browserOf(request);
+    if (typeof ticket === 'string') {
+      const from = { browser, origin };
+      if (await this.authorizations.confirm(provider, authorization, ticket, from))
+        return this.redirect(pagePathOf(authorization.clientId, authorization.id));
+    }
+    if (!this.authorizations.isBegunBy(authorization, browser)) return noticePage('otherBrowser');
+    return this.pageOf(opened);
+  }
+
+  @Post('authorizations/:id')
+  @PageRoute({ ...PAGE, form: true })
+  async submit(
+    @Param('client_id') clientId: string,
+    @Param('id') id: string,
+    @FormBody() form: FormFields,
+    @Req() request: Request,
+    @Origin() origin: RequestOrigin,
+  ): Promise<PageResponse> {
+    const opened = await this.open(clientId, id);
+    if (!opened) return noticePage('expired');
+    const { authorization, provider } = opened;
+    if (!this.authorizations.isBegunBy(authorization, browserOf(request))) return noticePage('otherBrowser');
+    const path = this.redirect(pagePathOf(authorization.clientId, authorization.id));
+    switch (form.get('action')) {
+      case 'log_in':
+        return (await this.logIn(opened, form.get('external_user_id') ?? '')) ?? path;
+      case 'enter_code':
+        return (await this.enterCode(opened, form.get('code') ?? '', origin)) ?? path;
+      case 'approve': {
+        const target = await this.authorizations.approve(provider, authorization, origin);
+        return target === undefined ? path : this.redirect(target);
+      }
+      case 'decline': {
+        const target = await this.authorizations.decline(provider, authorization, origin);
+        return target === undefined ? path : this.redirect(target);
+      }
+      default:
+        return path;
+    }
+  }
+
+  /** The logo of the organization, for the pages. */
+  @Get('logo')
+  @PageRoute(PAGE)
+  async logo(@Param('client_id') clientId: string): Promise<StreamableFile> {
+    const provider = await this.settings.providerOf(clientId);
+    if (!provider) throw AGENTS_NOT_ALLOWED.error();
+    return this.organizations.logo(provider, false);
+  }
+
+  private async open(clientId: string, id: string): Promise<OpenedAuthorization | undefined> {
+    const provider = await this.settings.providerOf(clientId);
+    const authorization = provider && (await this.authorizations.find(provider, id));
+    return authorization && { provider, authorization };
+  }
+
+  private async pageOf({ provider, authorization }: OpenedAuthorization): Promise<PageResponse> {
+    const notice = NOTICES[authorization.status];
+    if (notice) return noticePage(notice);
+    if (this.authorizations.hasExpired(authorization)) return noticePage('expired');
+    if (authorization.status === 'confirmed')
+      return { ...consentPage(await this.dataOf(provider, authorization)), headers: HEADERS };
+    // The partner logs the user in, or has done so, and redirects the user here.
+    if (authorization.status === 'completed' || provider.settings.loginUrl !== null)
+      return noticePage('waiting');
+    return { ...loginPage(await this.dataOf(provider, authorization)), headers: HEADERS };
+  }
+
+  private async logIn(
+    opened: OpenedAuthorization,
+    externalUserId: string,
+  ): Promise<PageResponse | undefined> {
+    const { provider, authorization } = opened;
+    // Only the sandbox has no login: users of production enter a code.
+    if (provider.environment !== 'development' || provider.settings.loginUrl !== null) return undefined;
+    const problem = validateText('external user id', externalUserId, MAX_EXTERNAL_USER_ID_LENGTH);
+    if (externalUserId.trim() === '' || problem !== undefined)
+      return loginPage(await this.dataOf(provider, authorization), problem ?? 'Enter the ID of a user.');
+    await this.authorizations.identifyInSandbox(authorization, externalUserId);
+    return undefined;
+  }
+
+  private async enterCode(
+    { provider, authorization }: OpenedAuthorization,
+    code: string,
+    origin: RequestOrigin,
+  ): Promise<PageResponse | undefined> {
+    if (await this.authorizations.enterCode(authorization, code, origin)) return undefined;
+    const problem = 'This code is not valid. It may have expired: create another one in the app.';
+    return loginPage(await this.dataOf(provider, authorization), problem);
+  }
+
+  private async dataOf(
+    { organizationId, environment, clientId }: AgentProvider,
+    authorization: AgentAuthorization,
+  ): Promise<AuthorizationPageData> {
+    const [organization, hasLogo] = await Promise.all([
+      this.organizations.nameOf(organizationId),
+      this.organizations.hasLogo(organizationId),
+    ]);
+    const logo = hasLogo ? `/connections/${clientId}/logo` : undefined;
+    return { authorization, organization, logo, environment };
+  }
+
+  private redirect(redirectTo: string): PageResponse {
+    return { redirectTo, headers: HEADERS };
+  }
+}

@@ -1,0 +1,210 @@
+import type { ComponentChildren, VNode } from 'preact';
+import type { AgentScope } from '../../../infrastructure/auth/index.js';
+import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { Form, Notice, Problem, TextField, type Page } from '../../../infrastructure/pages/index.js';
+import { MAX_EXTERNAL_USER_ID_LENGTH } from '../../../infrastructure/validation/index.js';
+import { hostOf, isLoopbackUri } from '../agents/agent.js';
+import { pagePathOf } from '../agent-addresses.js';
+import type { AgentAuthorization } from './agent-authorization.entity.js';
+
+/** Data that the pages of an authorization show. */
+export interface AuthorizationPageData {
+  readonly authorization: AgentAuthorization;
+  readonly organization: string;
+  /** The path of the logo, if the organization has one. */
+  readonly logo: string | undefined;
+  readonly environment: PlatformEnvironment;
+}
+
+/** What an agent may do, in words. */
+const PERMISSIONS: Readonly<Record<AgentScope, string>> = {
+  'accounts:read': 'See which merchants you have accounts with, and whether they are connected',
+  'sign_in_links:write': 'Ask you by text message to sign in to merchants. Only you can sign in',
+};
+
+function pathOf({ clientId, id }: AgentAuthorization): string {
+  return pagePathOf(clientId, id);
+}
+
+function Organization({ organization, logo, environment }: AuthorizationPageData): VNode {
+  return (
+    <p>
+      {logo === undefined ? null : <img class="logo" src={logo} alt="" />} <strong>{organization}</strong>{' '}
+      {environment === 'development' ? <span class="environment development">Test</span> : null}
+    </p>
+  );
+}
+
+function Decline({ authorization }: AuthorizationPageData): VNode {
+  return (
+    <Form action={pathOf(authorization)}>
+      <button class="second" name="action" value="decline">
+        Decline
+      </button>
+    </Form>
+  );
+}
+
+/** The page where the user says who they are: with a code from the partner's app or, in the sandbox, with any ID. */
+export function loginPage(data: AuthorizationPageData, problem?: string): Page {
+  const { authorization, organization, environment } = data;
+  return {
+    title: `Connect ${authorization.agentName}`,
+    status: problem === undefined ? 200 : 400,
+    formsRedirectTo: authorization.redirectUri,
+    content: (
+      <>
+        <Organization {...data} />
+        <Problem message={problem} />
+        {environment === 'development' ? (
+          <>
+            <p>
+              This page stands in for the login of {organization} in the test environment. Enter the ID of any
+              test user.
+            </p>
+            <Form action={pathOf(authorization)}>
+              <TextField
+                name="external_user_id"
+                label="External user ID"
+                autocapitalize="none"
+                maxLength={MAX_EXTERNAL_USER_ID_LENGTH}
+              />
+              <button name="action" value="log_in">
+                Continue as this user
+              </button>
+            </Form>
+          </>
+        ) : null}
+        <h2>Enter a code</h2>
+        <p>
+          Open the {organization} app, choose to connect an agent, and enter the code that the app shows.
+          Don’t enter a code that someone sent you.
+        </p>
+        <Form action={pathOf(authorization)}>
+          <TextField
+            name="code"
+            label="Code"
+            autocomplete="one-time-code"
+            autocapitalize="none"
+            maxLength={20}
+          />
+          <button name="action" value="enter_code">
+            Continue
+          </button>
+        </Form>
+        <h2>Didn’t ask for this?</h2>
+        <Decline {...data} />
+      </>
+    ),
+  };
+}
+
+/** The page where the user decides. It is never skipped, also if the user has connected the agent before. */
+export function consentPage(data: AuthorizationPageData): Page {
+  const { authorization, organization } = data;
+  const { agentName, redirectUri, scopes } = authorization;
+  const host = hostOf(redirectUri);
+  return {
+    title: `Connect ${agentName} to ${organization}?`,
+    formsRedirectTo: redirectUri,
+    content: (
+      <>
+        <Organization {...data} />
+        <p>
+          <strong>{agentName}</strong> asks to act for you. If you approve, you return to{' '}
+          <strong>{host}</strong>.
+        </p>
+        <Warning {...authorization} />
+        <h2>What it may do</h2>
+        <ul>
+          {scopes.map((scope) => (
+            <li key={scope}>{PERMISSIONS[scope]}</li>
+          ))}
+        </ul>
+        <p>
+          It never sees your passwords. The connection ends if it is not used for 60 days, or when you ask{' '}
+          {organization} to end it.
+        </p>
+        <Form action={pathOf(authorization)}>
+          <div class="actions">
+            <button class="second" name="action" value="approve">
+              Approve
+            </button>
+            <button class="second" name="action" value="decline">
+              Decline
+            </button>
+          </div>
+        </Form>
+      </>
+    ),
+  };
+}
+
+/** Says what is not proven about the agent. */
+function Warning({ agentKind, agentId, agentName, redirectUri }: AgentAuthorization): ComponentChildren {
+  if (isLoopbackUri(redirectUri))
+    return (
+      <Notice kind="bad">
+        You return to a program on this computer, and any program here can claim to be {agentName}. Approve
+        only if you have just started this yourself.
+      </Notice>
+    );
+  if (agentKind === 'registered') return null;
+  const proof = agentKind === 'document' ? hostOf(agentId) : hostOf(redirectUri);
+  return (
+    <Notice kind="bad">
+      The agent chose its name itself. What is certain is only that it belongs to {proof}. Approve only if you
+      trust that address.
+    </Notice>
+  );
+}
+
+/** Why an authorization cannot continue. */
+export type AuthorizationNotice = 'done' | 'declined' | 'expired' | 'otherBrowser' | 'waiting';
+
+const NOTICES: Readonly<Record<AuthorizationNotice, { status: number; title: string; text: string }>> = {
+  done: {
+    status: 410,
+    title: 'This request was already approved',
+    text: 'If the agent is not connected, start again in the agent.',
+  },
+  declined: {
+    status: 410,
+    title: 'This request was declined',
+    text: 'The agent has no access. To connect it after all, start again in the agent.',
+  },
+  expired: {
+    status: 410,
+    title: 'This request has expired',
+    text: 'For your safety, requests are valid for 10 minutes. Start again in the agent.',
+  },
+  otherBrowser: {
+    status: 403,
+    title: 'This request was started in another browser',
+    text: 'For your safety, it cannot continue here. Start again in the agent, in this browser. If someone sent you a link, don’t use it: they may want access to your account.',
+  },
+  waiting: {
+    status: 409,
+    title: 'The login is not finished',
+    text: 'Return to the page where you logged in and continue there, or start again in the agent.',
+  },
+};
+
+export function noticePage(notice: AuthorizationNotice): Page {
+  const { status, title, text } = NOTICES[notice];
+  return { title, status, content: <Notice kind="bad">{text}</Notice> };
+}
+
+/** The page for a request that must not lead back to the agent, because the agent or its address is not verified. */
+export function refusedPage(message: string, status = 400): Page {
+  return {
+    title: 'The agent cannot be connected',
+    status,
+    content: (
+      <>
+        <Notice kind="bad">{message}</Notice>
+        <p>Nothing was shared with the agent.</p>
+      </>
+    ),
+  };
+}

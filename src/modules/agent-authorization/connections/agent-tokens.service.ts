@@ -1,0 +1,100 @@
+import { Injectable } from '@nestjs/common';
+import type { AgentScope } from '../../../infrastructure/auth/index.js';
+import { Sealer, secretFrom, SecretDigest, sha256 } from '../../../infrastructure/crypto/index.js';
+import { Clock, DAY, HOUR, SECOND } from '../../../infrastructure/time/index.js';
+import type { ClientRecord } from '../../api-clients/index.js';
+import { McpTokensService } from '../../mcp-tokens/index.js';
+import type { AgentConnection } from './agent-connection.entity.js';
+import { AgentConnectionsRepository } from './agent-connections.repository.js';
+import type { AgentTokensResponse } from './tokens.dto.js';
+
+const ACCESS_LIFETIME = HOUR;
+/** How long a connection may stay unused. */
+export const CONNECTION_LIFETIME = 60 * DAY;
+
+const REFRESH_PREFIXES = { development: 'mcr_dev_', production: 'mcr_live_' } as const;
+
+/**
+ * Issues the tokens of connections. The two tokens follow from the credential that the agent presents for them (a code or a refresh
+ * token) and a key of the server: the response to a repeated request is the same, although the database contains only hashes.
+ */
+@Injectable()
+export class AgentTokensService {
+  constructor(
+    private readonly repository: AgentConnectionsRepository,
+    private readonly mcpTokens: McpTokensService,
+    private readonly digest: SecretDigest,
+    private readonly sealer: Sealer,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Stores the tokens that follow from the credential. Joins the open transaction. */
+  async issue(
+    client: ClientRecord,
+    connection: AgentConnection,
+    { presented, scopes, now }: { presented: string; scopes: readonly AgentScope[]; now: Date },
+  ): Promise<AgentTokensResponse> {
+    const { access, refresh } = this.tokensAfter(presented, client, now);
+    const { id: connectionId, externalUserId, phoneNumberSealed } = connection;
+    const accessExpiresAt = new Date(now.getTime() + ACCESS_LIFETIME);
+    await this.mcpTokens.addOfConnection(access, {
+      client,
+      externalUserId,
+      phoneNumber: phoneNumberSealed
+        ? this.sealer.open(phoneNumberSealed, ['agent_connection', connectionId])
+        : undefined,
+      connectionId,
+      scopes,
+      createdAt: now,
+      expiresAt: accessExpiresAt,
+    });
+    await this.repository.addRefreshToken({
+      tokenHash: sha256(refresh),
+      connectionId,
+      scopes: [...scopes],
+      accessTokenHash: sha256(access),
+      createdAt: now,
+      accessExpiresAt,
+      rotatedAt: null,
+    });
+    return this.toResponse(access, refresh, scopes, accessExpiresAt);
+  }
+
+  /** Returns the tokens that were issued for the refresh token at that time, or undefined if they do not exist. */
+  async issuedBefore(
+    client: ClientRecord,
+    presented: string,
+    rotatedAt: Date,
+  ): Promise<AgentTokensResponse | undefined> {
+    const { access, refresh } = this.tokensAfter(presented, client, rotatedAt);
+    const issued = await this.repository.findRefreshToken(sha256(refresh));
+    return issued ? this.toResponse(access, refresh, issued.scopes, issued.accessExpiresAt) : undefined;
+  }
+
+  private tokensAfter(
+    presented: string,
+    client: ClientRecord,
+    now: Date,
+  ): { access: string; refresh: string } {
+    const digestFor = (purpose: string): Buffer => this.digest.of(`${purpose} after ${presented}`);
+    return {
+      access: this.mcpTokens.tokenFrom(digestFor('access token'), client, now),
+      refresh: secretFrom(digestFor('refresh token'), REFRESH_PREFIXES[client.environment]),
+    };
+  }
+
+  private toResponse(
+    access: string,
+    refresh: string,
+    scopes: readonly AgentScope[],
+    expiresAt: Date,
+  ): AgentTokensResponse {
+    return {
+      token_type: 'Bearer',
+      expires_in: Math.max(0, Math.floor((expiresAt.getTime() - this.clock.milliseconds()) / SECOND)),
+      access_token: access,
+      refresh_token: refresh,
+      scope: scopes.join(' '),
+    };
+  }
+}

@@ -1,0 +1,119 @@
+import { ConstantProperty, IntegerProperty, TextProperty } from '../../../infrastructure/openapi/index.js';
+import { ParameterField } from '../../oauth/index.js';
+
+export const EXAMPLE_AGENT_ID = 'https://agent.example.com/oauth/client.json';
+/** Looks like a secret but has a wrong checksum, so that leak scanners do not report it. */
+const EXAMPLE_CODE = '4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6Wn00000000';
+const EXAMPLE_REFRESH_TOKEN = 'mcr_dev_4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6Wn00000000';
+const EXAMPLE_ACCESS_TOKEN = 'mcp_dev_4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6Wn00000000';
+export const EXAMPLE_RESOURCE = 'https://mcp.example.com/mcp/19b11f7c-4c8e-49bf-853e-3cea2462349f';
+
+/** What every grant has. */
+export class AgentTokenRequest {
+  @ParameterField(
+    '`authorization_code` or `refresh_token`. The first requires `code`, `redirect_uri` and `code_verifier`, the second `refresh_token`.',
+    'authorization_code',
+  )
+  grant_type!: string;
+
+  @ParameterField(
+    'The agent: the URL of its metadata document, or the ID of its registration.',
+    EXAMPLE_AGENT_ID,
+  )
+  client_id!: string;
+
+  @ParameterField(
+    'The address of the agent connector (RFC 8707). No other value is accepted.',
+    EXAMPLE_RESOURCE,
+    {
+      required: false,
+    },
+  )
+  resource?: string;
+}
+
+/** RFC 6749, section 4.1.3, and RFC 7636, section 4.5. */
+export class RedeemCodeRequest extends AgentTokenRequest {
+  @ParameterField('The code from the redirect.', EXAMPLE_CODE)
+  code!: string;
+
+  @ParameterField('The redirect address of the authorization request.', 'https://agent.example.com/callback')
+  redirect_uri!: string;
+
+  @ParameterField(
+    'The text whose SHA-256 is the code challenge.',
+    'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
+  )
+  code_verifier!: string;
+}
+
+/** RFC 6749, section 6. */
+export class RefreshTokensRequest extends AgentTokenRequest {
+  @ParameterField('The latest refresh token.', EXAMPLE_REFRESH_TOKEN)
+  refresh_token!: string;
+
+  @ParameterField('Fewer scopes than the user has granted. The default is all of them.', 'accounts:read', {
+    required: false,
+  })
+  scope?: string;
+}
+
+/** The parameters of all grants, for the API document. */
+export class ExchangeForAgentTokensRequest extends AgentTokenRequest {
+  @ParameterField('The code from the redirect.', EXAMPLE_CODE, { required: false })
+  code?: string;
+
+  @ParameterField(
+    'The redirect address of the authorization request.',
+    'https://agent.example.com/callback',
+    {
+      required: false,
+    },
+  )
+  redirect_uri?: string;
+
+  @ParameterField(
+    'The text whose SHA-256 is the code challenge.',
+    'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
+    {
+      required: false,
+    },
+  )
+  code_verifier?: string;
+
+  @ParameterField('The latest refresh token.', EXAMPLE_REFRESH_TOKEN, { required: false })
+  refresh_token?: string;
+
+  @ParameterField('Fewer scopes than the user has granted. The default is all of them.', 'accounts:read', {
+    required: false,
+  })
+  scope?: string;
+}
+
+export class AgentTokensResponse {
+  @ConstantProperty('Bearer', 'How to send the access token.')
+  token_type!: 'Bearer';
+
+  @IntegerProperty('Seconds until the access token expires.', 3600)
+  expires_in!: number;
+
+  @TextProperty('An MCP token for the address of the agent connector. Keep it secret.', EXAMPLE_ACCESS_TOKEN)
+  access_token!: string;
+
+  @TextProperty('Can be exchanged once. Keep it secret.', EXAMPLE_REFRESH_TOKEN)
+  refresh_token!: string;
+
+  @TextProperty('The scopes of the access token.', 'accounts:read sign_in_links:write')
+  scope!: string;
+}
+
+export class RevokeAgentTokenRequest {
+  @ParameterField('An access token or a refresh token.', EXAMPLE_REFRESH_TOKEN)
+  token!: string;
+
+  @ParameterField('The agent that the token was issued to.', EXAMPLE_AGENT_ID)
+  client_id!: string;
+}
+
+/** RFC 7009, section 2.2, requires no content. */
+export class AgentTokenRevocationResponse {}

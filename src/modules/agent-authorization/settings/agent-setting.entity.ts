@@ -1,0 +1,27 @@
+import { Check, Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
+
+/** Which agents may log in: none, those that return to one of the listed hosts, or any. */
+export const ALLOWED_AGENTS = ['off', 'hosts', 'any'] as const;
+export type AllowedAgents = (typeof ALLOWED_AGENTS)[number];
+
+/** The settings of an API client for agents that log in. Without a row, the defaults of the environment apply. */
+@Entity({ name: 'agent_setting' })
+@Check('agent_setting_agents_check', `agents IN ('off', 'hosts', 'any')`)
+export class AgentSetting {
+  @ForeignKey('api_client', { name: 'agent_setting_client_fkey' })
+  @PrimaryColumn({ name: 'client_id', type: 'uuid', primaryKeyConstraintName: 'agent_setting_pkey' })
+  clientId!: string;
+
+  @Column({ type: 'varchar', length: 5 })
+  agents!: AllowedAgents;
+
+  @Column({ type: 'text', array: true })
+  hosts!: string[];
+
+  /** Where users log in; null if they type a connection code instead. */
+  @Column({ name: 'login_url', type: 'text', nullable: true })
+  loginUrl!: string | null;
+
+  @Column({ name: 'updated_at', type: 'timestamptz', precision: 3 })
+  updatedAt!: Date;
+}
