@@ -81,7 +81,12 @@ describe('Unmodified clients log in', () => {
       await oauth.discoveryRequest(url, { algorithm: 'oauth2', ...insecure }),
     );
     const client = { client_id: agent.id };
-    const parameters = oauth.validateAuthResponse(server, client, await agent.authorize('strict'), 'the state');
+    const parameters = oauth.validateAuthResponse(
+      server,
+      client,
+      await agent.authorize('strict'),
+      'the state',
+    );
     const response = await oauth.authorizationCodeGrantRequest(
       server,
       client,
@@ -102,7 +107,13 @@ describe('Unmodified clients log in', () => {
     );
     const next = await oauth.processRefreshTokenResponse(server, client, refreshed);
     rememberSecret(next.access_token, next.refresh_token ?? '');
-    const revoked = await oauth.revocationRequest(server, client, oauth.None(), next.refresh_token ?? '', insecure);
+    const revoked = await oauth.revocationRequest(
+      server,
+      client,
+      oauth.None(),
+      next.refresh_token ?? '',
+      insecure,
+    );
     await oauth.processRevocationResponse(revoked);
     expect(await statusOf(next.access_token)).toBe(401);
     expect(await auditedActions()).toContain('agent.disconnect');
@@ -150,7 +161,9 @@ describe('Metadata', () => {
       const body = { redirect_uris: [REDIRECT_URI] };
       expect((await service.request(`/connections/${id}/register`, { body })).status).toBe(404);
       expect((await sendForm(service, `/connections/${id}/token`, {})).status).toBe(404);
-      expect((await sendForm(service, `/connections/${id}/revoke`, { token: 'x', client_id: 'y' })).status).toBe(404);
+      expect(
+        (await sendForm(service, `/connections/${id}/revoke`, { token: 'x', client_id: 'y' })).status,
+      ).toBe(404);
     }
   });
 
@@ -164,7 +177,12 @@ describe('Metadata', () => {
 describe('POST /mcp/{client_id}', () => {
   const challengeOf = async (path: string, token?: string): Promise<string | null> => {
     const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
-    const { status, headers: received } = await sendRpc(service, toolCall('get_connection_info'), headers, path);
+    const { status, headers: received } = await sendRpc(
+      service,
+      toolCall('get_connection_info'),
+      headers,
+      path,
+    );
     expect(status).toBe(401);
     return received.get('www-authenticate');
   };
@@ -227,7 +245,9 @@ describe('The authorization endpoint', () => {
     ['a script', 'javascript:alert(1)'],
     ['nothing', ''],
   ])('does not redirect to an address with %s', async (_title, redirect) => {
-    const page = await new Visitor(service).get(agent.authorizePath({ redirect_uri: redirect, response_type: 'x' }));
+    const page = await new Visitor(service).get(
+      agent.authorizePath({ redirect_uri: redirect, response_type: 'x' }),
+    );
     expect(page).toMatchObject({ status: 400, location: null });
     expect(page.text).toContain('has not registered the address');
   });
@@ -249,7 +269,11 @@ describe('The authorization endpoint', () => {
 
   it('lets only the port of a loopback address differ', async () => {
     const registered = await LoginAgent.register(service, {
-      redirectUris: ['http://127.0.0.1/callback', 'http://localhost:4711/callback?a=b', 'http://[::1]/callback'],
+      redirectUris: [
+        'http://127.0.0.1/callback',
+        'http://localhost:4711/callback?a=b',
+        'http://[::1]/callback',
+      ],
     });
     const statusWith = async (redirect: string): Promise<number> =>
       (await new Visitor(service).get(registered.authorizePath({ redirect_uri: redirect }))).status;
@@ -285,7 +309,9 @@ describe('The authorization endpoint', () => {
     ['another resource', { resource: 'https://evil.example/mcp' }, 'invalid_target'],
     ['a long state', { state: 'x'.repeat(5_000) }, 'invalid_request'],
   ])('tells the agent about %s, with iss and state', async (_title, changes, error) => {
-    const response = await new Visitor(service).get(agent.authorizePath(changes as Record<string, string | null>));
+    const response = await new Visitor(service).get(
+      agent.authorizePath(changes as Record<string, string | null>),
+    );
     const parameters = returned(response);
     expect(parameters.get('error')).toBe(error);
     expect(parameters.get('iss')).toBe(issuer());
@@ -296,7 +322,9 @@ describe('The authorization endpoint', () => {
   it('refuses repeated parameters', async () => {
     const response = await new Visitor(service).get(`${agent.authorizePath()}&scope=a&scope=b`);
     expect(returned(response).get('error')).toBe('invalid_request');
-    const twice = await new Visitor(service).get(`${agent.authorizePath()}&redirect_uri=https://evil.example`);
+    const twice = await new Visitor(service).get(
+      `${agent.authorizePath()}&redirect_uri=https://evil.example`,
+    );
     expect(twice).toMatchObject({ status: 400, location: null });
   });
 
@@ -314,11 +342,19 @@ describe('The pages', () => {
   it('name the organization, the agent, its host and its scopes, and cannot be framed', async () => {
     const visitor = new Visitor(service);
     const page = await visitor.get(await agent.logIn(visitor, 'reader', { scope: 'accounts:read' }));
-    for (const text of ['Test organization', 'Test Agent', 'agent.example.com', 'See which merchants', 'chose its name'])
+    for (const text of [
+      'Test organization',
+      'Test Agent',
+      'agent.example.com',
+      'See which merchants',
+      'chose its name',
+    ])
       expect(page.text).toContain(text);
     expect(page.text).not.toContain('by text message');
     expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
-    expect(page.headers.get('content-security-policy')).toContain("form-action 'self' https://agent.example.com;");
+    expect(page.headers.get('content-security-policy')).toContain(
+      "form-action 'self' https://agent.example.com;",
+    );
     expect(page.headers.get('x-frame-options')).toBe('DENY');
   });
 
@@ -471,13 +507,17 @@ describe('Codes', () => {
   it('are not accepted with the challenge as a plain verifier', async () => {
     const code = (await agent.authorize('downgraded')).get('code') ?? '';
     const challenge = createHash('sha256').update(agent.verifier).digest('base64url');
-    expect((await agent.redeem(code, { code_verifier: challenge })).body).toMatchObject({ error: 'invalid_grant' });
+    expect((await agent.redeem(code, { code_verifier: challenge })).body).toMatchObject({
+      error: 'invalid_grant',
+    });
   });
 
   it('are not accepted from another agent, or at another issuer', async () => {
     const code = (await agent.authorize('owner')).get('code') ?? '';
     const thief = await LoginAgent.register(service);
-    expect((await agent.redeem(code, { client_id: thief.id })).body).toMatchObject({ error: 'invalid_grant' });
+    expect((await agent.redeem(code, { client_id: thief.id })).body).toMatchObject({
+      error: 'invalid_grant',
+    });
     const other = await service.anotherOrganization();
     const elsewhere = await LoginAgent.register(service, { clientId: other.development.clientId });
     const form = {
@@ -494,7 +534,8 @@ describe('Codes', () => {
 });
 
 describe('The token endpoint', () => {
-  const send = (parameters: Record<string, string>) => sendForm(service, `${agent.issuerPath}/token`, parameters);
+  const send = (parameters: Record<string, string>) =>
+    sendForm(service, `${agent.issuerPath}/token`, parameters);
 
   it('returns the errors of OAuth', async () => {
     expect(await send({})).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
@@ -562,13 +603,17 @@ describe('Refresh tokens', () => {
     const both = await agent.connect('narrowing');
     const narrowed = (await agent.refresh(both.refresh_token, { scope: 'accounts:read' })).body;
     expect(narrowed.scope).toBe('accounts:read');
-    expect((await agent.refresh(narrowed.refresh_token)).body.scope).toBe('accounts:read sign_in_links:write');
+    expect((await agent.refresh(narrowed.refresh_token)).body.scope).toBe(
+      'accounts:read sign_in_links:write',
+    );
   });
 
   it('belong to their agent and issuer', async () => {
     const { refresh_token: token } = await agent.connect('owned');
     const thief = await LoginAgent.register(service);
-    expect((await agent.refresh(token, { client_id: thief.id })).body).toMatchObject({ error: 'invalid_grant' });
+    expect((await agent.refresh(token, { client_id: thief.id })).body).toMatchObject({
+      error: 'invalid_grant',
+    });
     const other = await service.anotherOrganization();
     const elsewhere = await LoginAgent.register(service, { clientId: other.development.clientId });
     expect((await elsewhere.refresh(token)).body).toMatchObject({ error: 'invalid_grant' });

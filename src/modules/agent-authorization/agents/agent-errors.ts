@@ -21,4 +21,8 @@ export const INVALID_TARGET = new OAuthErrorKind(400, 'INVALID_REQUEST', 'INVALI
 });
 
 /** The same for the API document, in which several errors are called `invalid_request`. */
-export const NOT_ALLOWED = withSharedMessages('AgentsNotAllowed', AGENTS_NOT_ALLOWED, AGENTS_NOT_ALLOWED.message);
+export const NOT_ALLOWED = withSharedMessages(
+  'AgentsNotAllowed',
+  AGENTS_NOT_ALLOWED,
+  AGENTS_NOT_ALLOWED.message,
+);

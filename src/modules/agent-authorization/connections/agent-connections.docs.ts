@@ -1,6 +1,10 @@
 import { INVALID_CURSOR_FORMAT } from '../../../infrastructure/crypto/index.js';
 import { ErrorKind } from '../../../infrastructure/errors/index.js';
-import { uuidParameter, withMessages, type OperationDocument } from '../../../infrastructure/openapi/index.js';
+import {
+  uuidParameter,
+  withMessages,
+  type OperationDocument,
+} from '../../../infrastructure/openapi/index.js';
 import { ENVIRONMENT_ERRORS } from '../../merchants/index.js';
 import {
   AgentConnectionListResponse,
