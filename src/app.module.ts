@@ -64,7 +64,6 @@ const INFRASTRUCTURE = [
 
 const MODULES = [
   AgentAuthorizationModule,
-  AgentConnectorModule,
   AllowlistedDomainsModule,
   ApiClientsModule,
   AuditLogsModule,
@@ -112,6 +111,8 @@ export class AppModule {
       imports: [
         ConfigurationModule.register(configuration),
         ...INFRASTRUCTURE,
+        // Declares `/mcp/:client_id`, which has to come before `/mcp/connection-codes` of a module that `PortsModule` imports.
+        AgentConnectorModule,
         PortsModule,
         ...MODULES,
         ...modules,

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { auth, type OAuthClientProvider } from '@modelcontextprotocol/client';
+import type { OAuthClientProvider } from '@modelcontextprotocol/client';
+import { expectDocumented } from './api-document.js';
 import { rememberSecret } from './run-directory.js';
 import type { TestApp } from './test-app.js';
 import { Visitor, type PageResponse } from './visitor.js';
@@ -35,6 +36,7 @@ export async function sendForm<Body = Record<string, unknown>>(
   const body = (await response.json()) as Body;
   const { access_token: access, refresh_token: refresh } = body as Partial<Tokens>;
   rememberSecret(...[access, refresh].filter((token) => token !== undefined));
+  expectDocumented('POST', path, response.status, response.headers, body);
   return { status: response.status, headers: response.headers, body };
 }
 
@@ -189,5 +191,3 @@ export class SandboxLogin implements OAuthClientProvider {
     this.response = returned(await visitor.fill(page, { action: 'approve' }));
   }
 }
-
-export { auth };

@@ -2,9 +2,13 @@
 import type { Pages } from './pages.js';
 import type {
   AccessTokenResponse,
+  AgentConnectionResponse,
+  AgentUserRequest,
   ApplicationReceipt,
   AuditLogEntryResponse,
   AuthorizationServerMetadata,
+  CompletedAuthorizationResponse,
+  ConnectionCodeResponse,
   CreateDetectionRequest,
   CreateMcpTokenRequest,
   CreateSessionRequest,
@@ -26,6 +30,7 @@ import type {
   JsonWebKeySet,
   LinkAccountRequest,
   LinkedAccountResponse,
+  ListAgentConnectionsQuery,
   ListAuditLogsQuery,
   ListMerchantAccountsQuery,
   ListMerchantStatusesResponse,
@@ -73,6 +78,76 @@ import { Transport, type RequestOptions } from './transport.js';
  * document gives it.
  */
 export class MerchantConnectivity extends Transport {
+  /**
+   * Complete agent authorization.
+   *
+   * Says which of your users has logged in to connect an agent. Users come to your login address with an `authorization_id`. Log the user in as always, call this operation from your backend, and redirect the browser to the `redirect_url`, where the user approves the agent. Works once, within 10 minutes.
+   */
+  completeAgentAuthorization(
+    authorization_id: string | number,
+    body: AgentUserRequest,
+    options?: RequestOptions,
+  ): Promise<CompletedAuthorizationResponse> {
+    return this.send(
+      'completeAgentAuthorization',
+      {
+        method: 'POST',
+        path: `/mcp/authorizations/${encodeURIComponent(authorization_id)}/complete`,
+        surface: 'platform',
+        credentials: 'basic',
+        body,
+      },
+      options,
+    );
+  }
+
+  /**
+   * Create connection code.
+   *
+   * Creates a code with which one of your users connects an agent, for apps without a login page on the web. Show the code to the user, who types it on the page that the agent opens. It works once, for 5 minutes. Anyone who has the code can connect an agent to the user, so tell the user not to pass it on.
+   */
+  createConnectionCode(body: AgentUserRequest, options?: RequestOptions): Promise<ConnectionCodeResponse> {
+    return this.send(
+      'createConnectionCode',
+      { method: 'POST', path: '/mcp/connection-codes', surface: 'platform', credentials: 'basic', body },
+      options,
+    );
+  }
+
+  /**
+   * List agent connections.
+   *
+   * Returns the agents that your users have connected, the newest first. Use it to show users which agents act for them. Requires the Basic credentials of a client, or the login of any user. The dashboard API serves it too.
+   */
+  listAgentConnections(
+    query: ListAgentConnectionsQuery = {},
+    options?: RequestOptions,
+  ): Pages<AgentConnectionResponse> {
+    return this.pages(
+      'listAgentConnections',
+      { method: 'GET', path: '/agent-connections', surface: 'platform', credentials: 'basic', query },
+      options,
+    );
+  }
+
+  /**
+   * Disconnect agent.
+   *
+   * Ends the connection of an agent: its tokens stop working immediately, and its sign-in links are cancelled. Publishes `AGENT_DISCONNECTED`. Audited as `agent.disconnect`. Requires the Basic credentials of a client, or the login of a member, admin or owner. The dashboard API serves it too.
+   */
+  disconnectAgent(id: string | number, options?: RequestOptions): Promise<AgentConnectionResponse> {
+    return this.send(
+      'disconnectAgent',
+      {
+        method: 'DELETE',
+        path: `/agent-connections/${encodeURIComponent(id)}`,
+        surface: 'platform',
+        credentials: 'basic',
+      },
+      options,
+    );
+  }
+
   /**
    * Get audit logs.
    *

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { HttpClient } from '../../../infrastructure/http-client/index.js';
-import { DAY, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
+import { Clock, DAY, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
 import { displayNameOf, isRedirectUri, type Agent } from './agent.js';
 
 const MAX_URL_LENGTH = 2_000;
@@ -13,23 +13,32 @@ const MAX_CACHED_FOR = DAY;
 const MAX_CACHED_DOCUMENTS = 1_000;
 const MAX_REDIRECT_URIS = 50;
 
+interface CachedAgent {
+  readonly agent: Agent;
+  /** Milliseconds since 1970. */
+  readonly until: number;
+}
+
 /**
  * Reads client ID metadata documents (draft-ietf-oauth-client-id-metadata-document): the `client_id` is the URL of a document that
  * describes the agent. Anyone can name any URL, so what is fetched is limited in every respect.
  */
 @Injectable()
 export class ClientDocuments {
-  private readonly cache = new LRUCache<string, Agent>({ max: MAX_CACHED_DOCUMENTS, ttl: MIN_CACHED_FOR });
+  private readonly cache = new LRUCache<string, CachedAgent>({ max: MAX_CACHED_DOCUMENTS });
   /** The documents that are being fetched: concurrent requests for one share its response. */
   private readonly pending = new Map<string, Promise<Agent | undefined>>();
 
-  constructor(private readonly http: HttpClient) {}
+  constructor(
+    private readonly http: HttpClient,
+    private readonly clock: Clock,
+  ) {}
 
   /** Returns the agent that the document describes, or undefined if it is not valid or cannot be read. Errors are not cached. */
   async find(url: string): Promise<Agent | undefined> {
     if (!this.isDocumentUrl(url)) return undefined;
     const cached = this.cache.get(url);
-    if (cached) return cached;
+    if (cached && cached.until > this.clock.milliseconds()) return cached.agent;
     const pending = this.pending.get(url) ?? this.fetch(url).finally(() => this.pending.delete(url));
     this.pending.set(url, pending);
     return pending;
@@ -51,7 +60,7 @@ export class ClientDocuments {
     });
     if (statusCode !== 200 || !text?.isComplete) return undefined;
     const agent = agentIn(text.text, url);
-    if (agent) this.cache.set(url, agent, { ttl: lifetimeIn(cacheControl) });
+    if (agent) this.cache.set(url, { agent, until: this.clock.milliseconds() + lifetimeIn(cacheControl) });
     return agent;
   }
 }

@@ -243,8 +243,7 @@ export class AgentAuthorizationsService {
     authorization: AgentAuthorization,
     origin: RequestOrigin,
   ): Promise<string | undefined> {
-    const { id, status } = authorization;
-    if (!(await this.repository.decline(id, status, this.clock.now()))) return undefined;
+    if (!(await this.repository.decline(authorization.id, this.clock.now()))) return undefined;
     await this.record('agent.decline', provider, authorization, origin);
     return this.redirectTo(authorization, {
       error: 'access_denied',

@@ -1,4 +1,8 @@
-import { uuidParameter, type OperationDocument } from '../../../infrastructure/openapi/index.js';
+import {
+  uuidParameter,
+  withMessages,
+  type OperationDocument,
+} from '../../../infrastructure/openapi/index.js';
 import { AUTHORIZATION_CLOSED, AUTHORIZATION_NOT_FOUND } from './authorization-errors.js';
 import {
   AgentUserRequest,
@@ -24,7 +28,10 @@ export const COMPLETE_AUTHORIZATION: OperationDocument = {
   body: AgentUserRequest,
   response: CompletedAuthorizationResponse,
   responseDescription: 'The user is known.',
-  errors: [AUTHORIZATION_NOT_FOUND, AUTHORIZATION_CLOSED],
+  errors: [
+    withMessages(AUTHORIZATION_NOT_FOUND, AUTHORIZATION_NOT_FOUND.message),
+    withMessages(AUTHORIZATION_CLOSED, AUTHORIZATION_CLOSED.message),
+  ],
 };
 
 export const CREATE_CONNECTION_CODE: OperationDocument = {

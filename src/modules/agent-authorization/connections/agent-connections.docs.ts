@@ -1,6 +1,10 @@
 import { INVALID_CURSOR_FORMAT } from '../../../infrastructure/crypto/index.js';
 import { ErrorKind } from '../../../infrastructure/errors/index.js';
-import { uuidParameter, type OperationDocument } from '../../../infrastructure/openapi/index.js';
+import {
+  uuidParameter,
+  withMessages,
+  type OperationDocument,
+} from '../../../infrastructure/openapi/index.js';
 import { ENVIRONMENT_ERRORS } from '../../merchants/index.js';
 import {
   AgentConnectionListResponse,
@@ -36,5 +40,5 @@ export const DISCONNECT_AGENT: OperationDocument = {
   },
   response: AgentConnectionResponse,
   responseDescription: 'The connection that ended.',
-  errors: [AGENT_CONNECTION_NOT_FOUND],
+  errors: [withMessages(AGENT_CONNECTION_NOT_FOUND, AGENT_CONNECTION_NOT_FOUND.message)],
 };

@@ -62,5 +62,5 @@ export const DELETE_AGENT: OperationDocument = {
   },
   response: AgentResponse,
   responseDescription: 'The removed agent.',
-  errors: [AGENT_NOT_FOUND],
+  errors: [withMessages(AGENT_NOT_FOUND, AGENT_NOT_FOUND.message)],
 };

@@ -12,7 +12,6 @@ import {
   EnvironmentField,
   MESSAGES,
   TextField,
-  UrlField,
 } from '../../../infrastructure/validation/index.js';
 import { EXAMPLE_RESOURCE } from '../connections/tokens.dto.js';
 import { ALLOWED_AGENTS, type AllowedAgents } from './agent-setting.entity.js';
@@ -55,8 +54,11 @@ export class UpdateAgentSettingsRequest extends EnvironmentRequest {
   })
   allowed_hosts?: string[];
 
-  @UrlField({
+  /** Not a URL field, whose host names need a dot: `http://localhost:3000` is a login page, too. */
+  @TextField({
     required: false,
+    max: 2_000,
+    format: 'uri',
     description:
       'The page of yours that logs users in: https, or http on this machine. Without it, users enter a connection code.',
     example: EXAMPLE_LOGIN_URL,

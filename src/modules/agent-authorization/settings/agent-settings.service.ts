@@ -190,7 +190,9 @@ export class AgentSettingsService implements AgentLogins {
 
   /** Returns whether users may be sent there: the address carries the ID of an authorization. */
   private isLoginUrl(text: string): boolean {
-    const { protocol, hash, username, password } = new URL(text);
+    const url = URL.canParse(text) && !/[\s\\]/.test(text) ? new URL(text) : undefined;
+    if (!url) return false;
+    const { protocol, hash, username, password } = url;
     const isSafe = hash === '' && username === '' && password === '';
     return isSafe && (protocol === 'https:' || (!this.configuration.isProduction && protocol === 'http:'));
   }
