@@ -23,20 +23,66 @@ const { openWorkbench: openOther } = await import(
 );
 const openWorkbenchOf = { before: openOther, after: openWorkbench };
 
-const UNLIMITED = { MCP_TOKEN_REQUESTS_PER_MINUTE: '100000000', BACKGROUND_WORK: 'off' };
+const UNLIMITED = {
+  MCP_TOKEN_REQUESTS_PER_MINUTE: '100000000',
+  MCP_TOOL_CALLS_PER_MINUTE: '100000000',
+  BACKGROUND_WORK: 'off',
+};
 const TICKS_PER_SECOND = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
 const names = Array.from({ length: 10 }, (_, index) => `Merchant ${index}`);
 
-const REQUESTS = {
-  'create MCP token': {
-    path: '/mcp/tokens/create',
-    body: { external_user_id: 'user-8f3a', expires_in: 3600 },
-  },
-  'search detected accounts': {
-    path: '/detected-accounts/search',
-    body: { external_user_id: 'user-8f3a', names },
-  },
-};
+const USER = 'user-8f3a';
+const COMMANDS = { before: resolve(other), after: resolve(import.meta.dirname, '..') };
+
+/** Returns the requests of a side, each with its credentials. */
+async function requestsOf(side, { baseUrl, credentials, settings }) {
+  const asClient = { authorization: basic(credentials.development), 'content-type': 'application/json' };
+  const createToken = { path: '/mcp/tokens/create', body: { external_user_id: USER, expires_in: 3600 } };
+  const created = await fetch(`${baseUrl}${createToken.path}`, {
+    method: 'POST',
+    headers: asClient,
+    body: JSON.stringify(createToken.body),
+  });
+  const { token } = await created.json();
+  const command = ['service-token', 'create', '--name', 'bench', '--scope', 'events:publish'];
+  const output = execFileSync(process.execPath, [join(COMMANDS[side], 'dist/src/cli/main.js'), ...command], {
+    encoding: 'utf8',
+    env: { ...process.env, ...settings },
+  });
+  return {
+    'create MCP token': { ...createToken, headers: asClient },
+    'search detected accounts': {
+      path: '/detected-accounts/search',
+      headers: asClient,
+      body: { external_user_id: USER, names },
+    },
+    'publish event': {
+      path: '/events',
+      headers: { ...asClient, authorization: `Bearer ${JSON.parse(output).token}` },
+      body: {
+        event: 'MERCHANT_STATUS_UPDATE',
+        client_id: credentials.development.client_id,
+        merchant_id: 16,
+        data: { type: 'link', status: 'DOWN' },
+      },
+    },
+    'tools/call': {
+      path: '/mcp',
+      headers: {
+        ...asClient,
+        authorization: `Bearer ${token}`,
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': '2025-11-25',
+      },
+      body: {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name: 'search_detected_accounts', arguments: { names } },
+      },
+    },
+  };
+}
 
 const results = {};
 for (let session = 0; session < SESSIONS; session += 1) {
@@ -65,13 +111,14 @@ async function runSession(order) {
       const workbench = await openWorkbenchOf[side]();
       sides[side] = { workbench };
       sides[side].service = await workbench.service(UNLIMITED);
+      sides[side].requests = await requestsOf(side, sides[side].service);
     }
-    for (const [name, { path, body }] of Object.entries(REQUESTS)) {
+    for (const name of Object.keys(sides.after.requests)) {
       results[name] ??= { before: [], after: [] };
       // The first round is a warm-up.
       for (let round = 0; round <= ROUNDS; round += 1) {
         for (const side of round % 2 ? order : order.toReversed()) {
-          const result = await measure(sides[side], path, body);
+          const result = await measure(sides[side], sides[side].requests[name]);
           if (round > 0) results[name][side].push(result);
         }
       }
@@ -81,14 +128,11 @@ async function runSession(order) {
   }
 }
 
-async function measure({ workbench, service }, path, body) {
+async function measure({ workbench, service }, { path, headers, body }) {
   const start = cpuSeconds(workbench, service);
   const result = await load({
     url: `${service.baseUrl}${path}`,
-    headers: {
-      authorization: basic(service.credentials.development),
-      'content-type': 'application/json',
-    },
+    headers,
     body: JSON.stringify(body),
     seconds: SECONDS,
   });

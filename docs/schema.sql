@@ -25,6 +25,91 @@ CREATE TABLE access_grant (
 );
 CREATE INDEX access_grant_user_index ON public.access_grant USING btree (user_id);
 
+CREATE TABLE agent_authorization (
+  id uuid NOT NULL,
+  client_id uuid NOT NULL,
+  agent_id text NOT NULL,
+  agent_name character varying(200) NOT NULL,
+  agent_kind character varying(10) NOT NULL,
+  redirect_uri text NOT NULL,
+  state text,
+  code_challenge character varying(43) NOT NULL,
+  scopes text[] NOT NULL,
+  browser_hash bytea NOT NULL,
+  status character varying(9) NOT NULL,
+  external_user_id character varying(256),
+  phone_number_sealed bytea,
+  ticket_hash bytea,
+  code_hash bytea,
+  code_expires_at timestamp(3) with time zone,
+  connection_id uuid,
+  created_at timestamp(3) with time zone NOT NULL,
+  expires_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT agent_authorization_pkey PRIMARY KEY (id),
+  CONSTRAINT agent_authorization_client_fkey FOREIGN KEY (client_id) REFERENCES api_client(id),
+  CONSTRAINT agent_authorization_code_hash_key UNIQUE (code_hash),
+  CONSTRAINT agent_authorization_status_check CHECK (((status)::text = ANY ((ARRAY['pending'::character varying, 'completed'::character varying, 'confirmed'::character varying, 'approved'::character varying, 'declined'::character varying, 'redeemed'::character varying, 'ended'::character varying])::text[])))
+);
+CREATE INDEX agent_authorization_expires_at_index ON public.agent_authorization USING btree (expires_at);
+CREATE INDEX agent_authorization_user_index ON public.agent_authorization USING btree (client_id, external_user_id);
+
+CREATE TABLE agent_connection (
+  id uuid NOT NULL,
+  client_id uuid NOT NULL,
+  external_user_id character varying(256) NOT NULL,
+  phone_number_sealed bytea,
+  agent_id text NOT NULL,
+  agent_name character varying(200) NOT NULL,
+  agent_host text NOT NULL,
+  scopes text[] NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  used_at timestamp(3) with time zone NOT NULL,
+  expires_at timestamp(3) with time zone NOT NULL,
+  ended_at timestamp(3) with time zone,
+  CONSTRAINT agent_connection_pkey PRIMARY KEY (id),
+  CONSTRAINT agent_connection_client_fkey FOREIGN KEY (client_id) REFERENCES api_client(id)
+);
+CREATE INDEX agent_connection_client_index ON public.agent_connection USING btree (client_id, created_at, id) WHERE (ended_at IS NULL);
+CREATE INDEX agent_connection_expires_at_index ON public.agent_connection USING btree (expires_at);
+CREATE INDEX agent_connection_user_index ON public.agent_connection USING btree (client_id, external_user_id);
+
+CREATE TABLE agent_connection_code (
+  code_digest bytea NOT NULL,
+  client_id uuid NOT NULL,
+  external_user_id character varying(256) NOT NULL,
+  phone_number_sealed bytea,
+  expires_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT agent_connection_code_pkey PRIMARY KEY (code_digest),
+  CONSTRAINT agent_connection_code_client_fkey FOREIGN KEY (client_id) REFERENCES api_client(id)
+);
+CREATE INDEX agent_connection_code_expires_at_index ON public.agent_connection_code USING btree (expires_at);
+CREATE INDEX agent_connection_code_user_index ON public.agent_connection_code USING btree (client_id, external_user_id);
+
+CREATE TABLE agent_refresh_token (
+  token_hash bytea NOT NULL,
+  connection_id uuid NOT NULL,
+  scopes text[] NOT NULL,
+  access_token_hash bytea NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  access_expires_at timestamp(3) with time zone NOT NULL,
+  rotated_at timestamp(3) with time zone,
+  CONSTRAINT agent_refresh_token_pkey PRIMARY KEY (token_hash),
+  CONSTRAINT agent_refresh_token_access_token_hash_key UNIQUE (access_token_hash),
+  CONSTRAINT agent_refresh_token_connection_fkey FOREIGN KEY (connection_id) REFERENCES agent_connection(id) ON DELETE CASCADE
+);
+CREATE INDEX agent_refresh_token_connection_index ON public.agent_refresh_token USING btree (connection_id);
+
+CREATE TABLE agent_setting (
+  client_id uuid NOT NULL,
+  agents character varying(5) NOT NULL,
+  hosts text[] NOT NULL,
+  login_url text,
+  updated_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT agent_setting_pkey PRIMARY KEY (client_id),
+  CONSTRAINT agent_setting_agents_check CHECK (((agents)::text = ANY ((ARRAY['off'::character varying, 'hosts'::character varying, 'any'::character varying])::text[]))),
+  CONSTRAINT agent_setting_client_fkey FOREIGN KEY (client_id) REFERENCES api_client(id)
+);
+
 CREATE TABLE allowlisted_domain (
   id uuid NOT NULL,
   organization_id uuid NOT NULL,
@@ -247,6 +332,8 @@ CREATE TABLE mcp_token (
   created_at timestamp(3) with time zone NOT NULL,
   expires_at timestamp(3) with time zone NOT NULL,
   revoked_at timestamp(3) with time zone,
+  connection_id uuid,
+  scope text,
   CONSTRAINT mcp_token_pkey PRIMARY KEY (token_hash, created_at)
 ) PARTITION BY RANGE (created_at);
 CREATE INDEX mcp_token_expires_at_index ON ONLY public.mcp_token USING brin (expires_at) WITH (pages_per_range='32');
@@ -338,6 +425,21 @@ CREATE TABLE recovery_code (
   CONSTRAINT recovery_code_pkey PRIMARY KEY (user_id, digest),
   CONSTRAINT recovery_code_user_fkey FOREIGN KEY (user_id) REFERENCES dashboard_user(id) ON DELETE CASCADE
 );
+
+CREATE TABLE registered_agent (
+  id uuid NOT NULL,
+  client_id uuid NOT NULL,
+  kind character varying(10) NOT NULL,
+  name character varying(200) NOT NULL,
+  redirect_uris text[] NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  unused_since timestamp(3) with time zone,
+  CONSTRAINT registered_agent_pkey PRIMARY KEY (id),
+  CONSTRAINT registered_agent_client_fkey FOREIGN KEY (client_id) REFERENCES api_client(id),
+  CONSTRAINT registered_agent_kind_check CHECK (((kind)::text = ANY ((ARRAY['dynamic'::character varying, 'registered'::character varying])::text[])))
+);
+CREATE INDEX registered_agent_client_index ON public.registered_agent USING btree (client_id) WHERE ((kind)::text = 'registered'::text);
+CREATE INDEX registered_agent_unused_since_index ON public.registered_agent USING btree (unused_since);
 
 CREATE TABLE request_log (
   id bigint NOT NULL DEFAULT nextval('request_log_id_seq'::regclass),
@@ -882,6 +984,25 @@ AS $function$
             day::timestamp AT TIME ZONE 'UTC', (day + 1)::timestamp AT TIME ZONE 'UTC');
           EXECUTE format('ALTER TABLE %I DROP CONSTRAINT day_check', child);
           RETURN true;
+        END
+      $function$;
+
+CREATE OR REPLACE FUNCTION public.find_agent_tokens(hashes bytea[], created_from timestamp with time zone, created_before timestamp with time zone)
+ RETURNS TABLE(place integer, id bigint, client_id uuid, environment character varying, external_user_id character varying, phone_number_sealed bytea, expires_at timestamp with time zone, connection_id uuid, scope text)
+ LANGUAGE plpgsql
+ STABLE
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+AS $function$
+        #variable_conflict use_column
+        BEGIN
+          RETURN QUERY SELECT hash.place::integer, token.*
+            FROM unnest(hashes) WITH ORDINALITY AS hash (value, place) CROSS JOIN LATERAL (
+              SELECT id, client_id, environment, external_user_id, phone_number_sealed, expires_at, connection_id, scope
+                FROM mcp_token
+               WHERE token_hash = hash.value AND created_at >= created_from AND created_at < created_before
+                 AND revoked_at IS NULL
+              OFFSET 0) token;
         END
       $function$;
 

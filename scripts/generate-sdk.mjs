@@ -103,7 +103,8 @@ const operations = Object.entries(document.paths)
       operationOf(path, method, item[method], item.parameters),
     ),
   )
-  .filter((operation) => operation !== undefined);
+  // Agents call the operations of the agent connector, with their own OAuth libraries.
+  .filter((operation) => operation?.surface !== undefined);
 
 const webhooks = Object.values(document.webhooks).map(
   ({ post }) => resolve(post.requestBody).content['application/json'].schema,

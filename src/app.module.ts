@@ -1,4 +1,4 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { ScheduleModule } from '@nestjs/schedule';
 import { ConfigurationModule, type LoadedConfiguration } from './infrastructure/config/index.js';
@@ -64,7 +64,6 @@ const INFRASTRUCTURE = [
 
 const MODULES = [
   AgentAuthorizationModule,
-  AgentConnectorModule,
   AllowlistedDomainsModule,
   ApiClientsModule,
   AuditLogsModule,
@@ -96,19 +95,27 @@ const MODULES = [
 export interface AppOptions {
   /** Whether this process runs scheduled jobs and delivers webhooks. */
   readonly backgroundWork: boolean;
+  /** Further modules, which tests add. */
+  readonly modules?: readonly Type[];
 }
 
 /** Every process has all modules; which routes it serves depends on `SURFACES` (`ServedRoutes`). */
 @Module({})
 export class AppModule {
-  static register(configuration: LoadedConfiguration, { backgroundWork }: AppOptions): DynamicModule {
+  static register(
+    configuration: LoadedConfiguration,
+    { backgroundWork, modules = [] }: AppOptions,
+  ): DynamicModule {
     return {
       module: AppModule,
       imports: [
         ConfigurationModule.register(configuration),
         ...INFRASTRUCTURE,
+        // Declares `/mcp/:client_id`, which has to come before `/mcp/connection-codes` of a module that `PortsModule` imports.
+        AgentConnectorModule,
         PortsModule,
         ...MODULES,
+        ...modules,
         ...(backgroundWork ? [ScheduleModule.forRoot(), DeliveryWorkerModule] : []),
         // Shuts down before the database, because Nest closes global modules last.
         HttpModule,

@@ -20,6 +20,7 @@ export const MODULE_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = 
     'api-clients',
     'audit-logs',
     'mcp-tokens',
+    'merchants',
     'oauth',
     'organizations',
     'webhooks',

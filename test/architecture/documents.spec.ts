@@ -160,18 +160,23 @@ describe('Generated documents', () => {
 });
 
 describe('docs/architecture.md', () => {
-  const rows = [...committed('docs/architecture.md').matchAll(/^\| `([a-z-]+)` +\|[^|]+\|(.*)/gm)];
+  const page = committed('docs/architecture.md');
+  const rows = [...page.matchAll(/^\| `([a-z-]+)` +\|[^|]+\|(.*)/gm)];
 
-  it.each(['modules', 'infrastructure'])('lists each folder of src/%s in a table', (parent) => {
-    const folders = readdirSync(join(ROOT, 'src', parent));
-    const named = rows.map(([, name]) => name);
-    expect(folders.filter((folder) => !named.includes(folder))).toEqual([]);
+  it('lists exactly the folders of src/modules and src/infrastructure in its tables', () => {
+    const folders = ['modules', 'infrastructure'].flatMap((parent) => readdirSync(join(ROOT, 'src', parent)));
+    expect(rows.map(([, name]) => name).toSorted()).toEqual(folders.toSorted());
+  });
+
+  it('names only kinds of files that exist', () => {
+    const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
+    const endings = [...page.matchAll(/^\| `\*([\w.-]+)`/gm)].map(([, ending = '']) => ending);
+    expect(endings.length).toBeGreaterThan(10);
+    expect(endings.filter((ending) => !files.some((file) => file.endsWith(ending)))).toEqual([]);
   });
 
   it('names only files that exist', () => {
-    const paths = [...committed('docs/architecture.md').matchAll(/`((?:src|test)\/[\w./-]+)`/g)].map(
-      ([, path = '']) => path,
-    );
+    const paths = [...page.matchAll(/`((?:src|test)\/[\w./-]+)`/g)].map(([, path = '']) => path);
     expect(paths.length).toBeGreaterThan(20);
     expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   });

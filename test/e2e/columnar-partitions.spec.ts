@@ -77,6 +77,12 @@ describe('A partition', () => {
 });
 
 withoutExtension('Without the extension for columnar storage', () => {
+  it('lists all days as stored in rows, and none as stored in columns', async () => {
+    const partitions = service.app.get(DailyPartitions);
+    expect(await partitions.daysStoredIn('heap', 'request_log')).toContainEqual(new Date(TODAY));
+    expect(await partitions.daysStoredIn('columnar', 'request_log')).toEqual([]);
+  });
+
   it('the log stays in rows, and a warning says why', async () => {
     await service.database.query(`SELECT create_daily_partition('request_log', $1)`, [
       new Date(TODAY - 4 * DAY),

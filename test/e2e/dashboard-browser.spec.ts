@@ -9,6 +9,7 @@ import {
 } from '../support/browser.js';
 import { addUser, someAddress } from '../support/dashboard-users.js';
 import { eventually } from '../support/eventually.js';
+import { PagePartsModule } from '../support/page-parts.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
@@ -19,7 +20,10 @@ describeInBrowser('The dashboard in a browser', (windows) => {
 
   beforeAll(async () => {
     receiver = await startReceiver();
-    service = await startTestApp({ WEBHOOK_TARGETS: 'any' }, { backgroundWork: true });
+    service = await startTestApp(
+      { WEBHOOK_TARGETS: 'any' },
+      { backgroundWork: true, modules: [PagePartsModule] },
+    );
   });
   afterAll(async () => {
     await service.close();

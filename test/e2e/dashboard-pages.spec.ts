@@ -85,6 +85,16 @@ describe('Pages of the dashboard', () => {
     expect(refused).toEqual([]);
   });
 
+  it.each([
+    ['development', 'production'],
+    ['production', 'development'],
+  ])('link from %s to the same list in %s', async (from, to) => {
+    for (const page of ['request-logs', `request-logs/${UNKNOWN_ID}`]) {
+      const { text } = await visitors.owner.get(`/dashboard/${from}/${page}`);
+      expect(text).toContain(`href="/dashboard/${to}/request-logs"`);
+    }
+  });
+
   it('lead to the login without one', async () => {
     for (const { path, isForm } of routes) {
       const { status, headers } = await fetch(service.baseUrl + path, {

@@ -215,7 +215,7 @@ describe('POST /detected_accounts/identify', () => {
     expect(status).toBe(401);
   });
 
-  it('behaves like operation 5 once it is enabled', async () => {
+  it('responds like POST /detected-accounts/search once access is enabled', async () => {
     await importLines(detection('identified', 'Netflix', AT, enabled));
     const { status, body } = await identify({
       external_user_id: 'identified',
@@ -225,7 +225,7 @@ describe('POST /detected_accounts/identify', () => {
     expect(body).toEqual([found('net flix'), notFound('Hulu'), found('net flix')]);
   });
 
-  it('is enabled within five seconds, for one client only', async () => {
+  it('accepts a client within five seconds after access is enabled, and only this client', async () => {
     const { development, production } = await service.anotherOrganization();
     const body = { external_user_id: 'u', name: ['Netflix'] };
     expect((await identify(body, development)).status).toBe(403);
@@ -525,11 +525,11 @@ describe('Import of detections', () => {
 function testRejections(path: string, field: 'name' | 'names', as: () => IssuedCredentials): void {
   const ok = ['Netflix'];
   it.each([
-    ['no user', { [field]: ok }, 'The external user id field is required.'],
+    ['a missing user', { [field]: ok }, 'The external user id field is required.'],
     ['a null user', { external_user_id: null, [field]: ok }, 'The external user id field is required.'],
     ['a blank user', { external_user_id: ' \t', [field]: ok }, 'The external user id field is required.'],
     [
-      'a number for the user',
+      'a number instead of a user',
       { external_user_id: 1, [field]: ok },
       'The external user id field must be a string.',
     ],
@@ -543,20 +543,36 @@ function testRejections(path: string, field: 'name' | 'names', as: () => IssuedC
       { external_user_id: '\0', [field]: ok },
       'The external user id field must not contain null characters or unpaired surrogates.',
     ],
-    ['no names', { external_user_id: 'u' }, `The ${field} field is required.`],
-    ['null for names', { external_user_id: 'u', [field]: null }, `The ${field} field is required.`],
-    ['an empty list', { external_user_id: 'u', [field]: [] }, `The ${field} field is required.`],
-    ['a text', { external_user_id: 'u', [field]: 'Netflix' }, `The ${field} field must be an array.`],
-    ['an object', { external_user_id: 'u', [field]: { 0: 'a' } }, `The ${field} field must be an array.`],
-    ['true', { external_user_id: 'u', [field]: true }, `The ${field} field must be an array.`],
+    ['missing names', { external_user_id: 'u' }, `The ${field} field is required.`],
+    ['null instead of names', { external_user_id: 'u', [field]: null }, `The ${field} field is required.`],
+    ['an empty list of names', { external_user_id: 'u', [field]: [] }, `The ${field} field is required.`],
+    [
+      'text instead of names',
+      { external_user_id: 'u', [field]: 'Netflix' },
+      `The ${field} field must be an array.`,
+    ],
+    [
+      'an object instead of names',
+      { external_user_id: 'u', [field]: { 0: 'a' } },
+      `The ${field} field must be an array.`,
+    ],
+    [
+      'true instead of names',
+      { external_user_id: 'u', [field]: true },
+      `The ${field} field must be an array.`,
+    ],
     [
       '101 names',
       { external_user_id: 'u', [field]: Array(101).fill('a') },
       `The ${field} field must not have more than 100 items.`,
     ],
-    ['a number', { external_user_id: 'u', [field]: [7] }, `The ${field}[0] field must be a string.`],
     [
-      'a list in it',
+      'a number as a name',
+      { external_user_id: 'u', [field]: [7] },
+      `The ${field}[0] field must be a string.`,
+    ],
+    [
+      'a list as a name',
       { external_user_id: 'u', [field]: ['a', ['b']] },
       `The ${field}[1] field must be a string.`,
     ],
@@ -577,17 +593,17 @@ function testRejections(path: string, field: 'name' | 'names', as: () => IssuedC
       `The ${field}[0] field must not contain null characters or unpaired surrogates.`,
     ],
     [
-      'half a surrogate pair',
+      'a name with an unpaired surrogate',
       `{"external_user_id":"u","${field}":["\\ud83d"]}`,
       `The ${field}[0] field must not contain null characters or unpaired surrogates.`,
     ],
     [
-      'two problems, with the first',
+      'two problems, and reports the first',
       { external_user_id: 1, [field]: 1 },
       'The external user id field must be a string.',
     ],
-    ['text that is no JSON', '{', 'The request body is not valid JSON.'],
-    ['a list for a body', [], 'The request body must be a JSON object.'],
+    ['a body that is not valid JSON', '{', 'The request body is not valid JSON.'],
+    ['a list instead of an object', [], 'The request body must be a JSON object.'],
   ])('rejects %s', async (_what, body, message) => {
     const response = await service.request(path, { body, as: as() });
     expect(response.status).toBe(400);

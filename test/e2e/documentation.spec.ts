@@ -52,6 +52,12 @@ describe('The documentation site', () => {
     }
   });
 
+  it('gives the API reference the whole width, and guides a narrow column', async () => {
+    const bodyOf = async (path: string) => /<body[^>]*>/.exec((await get(path)).text)?.[0];
+    expect(await bodyOf('/docs/api')).toBe('<body class="wide">');
+    expect(await bodyOf('/docs/webhooks')).toBe('<body>');
+  });
+
   it('offers the packages for integrators, with the commands that install them', async () => {
     const pages = await Promise.all(['typescript', 'command-line'].map((name) => get(`/docs/${name}`)));
     const urls = pages.map(

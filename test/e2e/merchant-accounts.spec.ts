@@ -99,7 +99,7 @@ const eventNamesOf = async (user: string): Promise<string[]> =>
   (await eventsOf(user)).map(({ event }) => event);
 
 describe('A merchant account', () => {
-  it('is connected after the user signs in, since then and by that session', async () => {
+  it('is connected after the user signs in, and shows the time and the session', async () => {
     const before = Date.now();
     const session_id = await link('a');
     const accounts = await accountsOf('a');
@@ -131,7 +131,7 @@ describe('A merchant account', () => {
     expect(await accountsOf('again')).toMatchObject([{ state: 'connected', session_id }]);
   });
 
-  it('cannot be disconnected before the user has signed in to this merchant', async () => {
+  it('cannot be disconnected if the user has never signed in to the merchant', async () => {
     await link('c', DOORDASH.id);
     const { status, body } = await change('disconnect', 'c');
     expect([status, body]).toEqual([404, NOT_FOUND]);
@@ -161,7 +161,7 @@ describe('A merchant account', () => {
     expect(await accountsOf('e')).toEqual(before);
   });
 
-  it('is in the state of its last event after 20 concurrent links and disconnections', async () => {
+  it('has the state of its last event after 20 concurrent links and disconnections', async () => {
     await link('racer');
     const responses = await Promise.all(
       Array.from({ length: 20 }, (_, index) => change(index % 2 === 0 ? 'disconnect' : 'link', 'racer')),
@@ -181,7 +181,7 @@ describe('A merchant account', () => {
     expect(state === 'connected' ? [sessions.at(-1)] : sessions).toContain(account?.['session_id']);
   });
 
-  it('is connected once by 20 concurrent first links, each of which has an event', async () => {
+  it('is connected once by 20 concurrent first links, each of which publishes an event', async () => {
     const sessions = await Promise.all(Array.from({ length: 20 }, () => link('first')));
     const events = await eventsOf('first');
     expect(events.map(({ session_id }) => session_id).toSorted()).toEqual(sessions.toSorted());
@@ -205,7 +205,7 @@ describe('POST /accounts/unlink', () => {
     expect(await unlink({ body: sent })).toMatchObject({ status: 400, body: invalidField(message) });
   });
 
-  it('refuses bodies that are too large or not JSON', async () => {
+  it('rejects bodies that are too large or not JSON', async () => {
     expect((await unlink({ body: { large: 'x'.repeat(600_000) } })).status).toBe(413);
     expect((await unlink({ body, headers: { 'content-type': 'text/plain' } })).status).toBe(415);
   });
@@ -237,7 +237,7 @@ describe('GET /merchant-accounts', () => {
     expect(await accountsOf('seen', undefined, { environment: 'development' })).toEqual(expected);
   });
 
-  it('returns pages in the order of the merchants, which changes of state do not shift', async () => {
+  it('returns pages in the order of the merchants, which does not change when an account changes its state', async () => {
     const merchants = [19, 3, 16, 7, 11];
     for (const id of merchants) await link('pager', id);
     const read: number[] = [];
@@ -297,7 +297,7 @@ describe('GET /merchant-accounts', () => {
     ]);
   });
 
-  it('is in the request log of the user', async () => {
+  it('adds an entry to the request log of the user', async () => {
     const user = randomUUID();
     await accountsOf(user);
     const { body } = await service.request<{ data: object[] }>(

@@ -260,6 +260,17 @@ describe('A sign-in through the merchant gateway', () => {
     expect([signInsOf(link), await statusOf(link)]).toEqual([[], 'pending']);
     expect(JSON.stringify(gateway.requests)).not.toContain(PASSWORD);
   });
+
+  it.each([{ use: 'sig' }, { alg: 'RSA-OAEP' }, { kty: 'EC' }])(
+    'is not encrypted with a key that has %j',
+    async (property) => {
+      const link = await newLink();
+      gateway.changeKey = (key) => ({ ...key, ...property });
+      await gateway.example.rotate();
+      expect((await send(link.path)).status).toBe(503);
+      expect([signInsOf(link), await statusOf(link)]).toEqual([[], 'pending']);
+    },
+  );
 });
 
 function jwkOf(modulusLength: number): object {

@@ -67,6 +67,17 @@ describe('The pages of users', () => {
     ]);
   });
 
+  it('offer a new role for other users, and none for oneself', async () => {
+    const owner = await visitorAs();
+    const member = await visitorAs('member');
+    const other = await owner.get(`${PATH}/${member.login.userId}/change`);
+    expect(other.text).toContain('name="role"');
+    expect(other.text).not.toContain('You cannot change your own role.');
+    const own = await owner.get(`${PATH}/${owner.login.userId}/change`);
+    expect(own.text).not.toContain('name="role"');
+    expect(own.text).toContain('You cannot change your own role.');
+  });
+
   it('say why a user cannot be removed', async () => {
     const owner = await visitorAs();
     const { status, text } = await owner.fill(`${PATH}/${owner.login.userId}/remove`, {});

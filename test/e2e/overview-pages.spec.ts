@@ -30,6 +30,13 @@ describe('The overview', () => {
     expect(status).toBe(200);
     for (const part of ['First steps', 'Make your first request', 'There were no requests in this period.'])
       expect(text).toContain(part);
+    const steps = [
+      ...text.matchAll(/<a href="([^"]+)">(Create a webhook endpoint|Receive your first event)</g),
+    ];
+    expect(steps.map(([, path, title]) => [title, path])).toEqual([
+      ['Create a webhook endpoint', `${PATH}/webhook-endpoints/new`],
+      ['Receive your first event', `${PATH}/webhook-endpoints`],
+    ]);
     // Viewers may do none of the steps.
     const viewer = await visitorWithRole(service, 'viewer', id);
     expect((await viewer.get(PATH)).text).not.toContain('First steps');

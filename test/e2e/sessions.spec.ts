@@ -328,7 +328,7 @@ describe('POST /session/open', () => {
 });
 
 describe.each(SESSION_OPERATIONS)('$id', ({ path, credentials }) => {
-  it('requires credentials and a JSON body of limited size', async () => {
+  it('rejects wrong credentials, bodies that are too large, and other media types', async () => {
     const as = credentials === 'basic' ? { as: service.development } : {};
     const large = await service.request(path, { body: { large: 'x'.repeat(600_000) }, ...as });
     expect([large.status, large.body['error_code']]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
@@ -347,7 +347,7 @@ describe.each(SESSION_OPERATIONS)('$id', ({ path, credentials }) => {
   });
 });
 
-describe('Request log of sessions', () => {
+describe('The request log entry of a session operation', () => {
   const entries = (status: number) =>
     service.database.query(
       `SELECT client_id, environment, path, status_code, session_id, external_user_id
@@ -364,7 +364,7 @@ describe('Request log of sessions', () => {
   });
   beforeEach(() => service.database.query('DELETE FROM request_log'));
 
-  it('contains the session and its user', async () => {
+  it('names the session and its user', async () => {
     const id = await created({ external_user_id: 'logged' });
     await extend(id);
     await open(id, { order: '4711' });
@@ -375,7 +375,7 @@ describe('Request log of sessions', () => {
     ]);
   });
 
-  it('contains them for rejected requests too', async () => {
+  it('names the session and its user even if the request is rejected', async () => {
     const id = await created({ external_user_id: 'logged' });
     await open(id, keys(10));
     await open(id, { more: 'x' });
@@ -398,7 +398,7 @@ describe('Request log of sessions', () => {
     ]);
   });
 
-  it('never contains users of another client', async () => {
+  it('never names a user of another client', async () => {
     const id = await created({ external_user_id: 'logged' });
     await extend(id, otherOrganization);
     expect(await entries(404)).toEqual([
@@ -406,17 +406,17 @@ describe('Request log of sessions', () => {
     ]);
   });
 
-  it('is not written when an unknown session is opened', async () => {
+  it('is not written if the opened session is unknown', async () => {
     await open(randomUUID());
     expect(await entries(404)).toEqual([]);
   });
 });
 
-describe('Session data for webhooks', () => {
+describe('SessionsService.detailsOf()', () => {
   const details = (id: string, clientId = service.development.clientId) =>
     service.app.get(SessionsService).detailsOf(clientId, id);
 
-  it('contains user, card and metadata, even of an expired session', async () => {
+  it('returns the user, card and metadata, even after the session has expired', async () => {
     const id = await created({ external_user_id: 'u', card_id: 'c', metadata: { order: '4711' } });
     const expected = { externalUserId: 'u', cardId: 'c', metadata: { order: '4711' } };
     expect(await details(id)).toEqual(expected);
@@ -426,7 +426,7 @@ describe('Session data for webhooks', () => {
     });
   });
 
-  it('contains no metadata if none was attached, and no sessions of other clients', async () => {
+  it('returns no metadata if none was attached, and nothing for sessions of other clients', async () => {
     const id = await created();
     expect(await details(id)).toEqual({ externalUserId: 'user-1', cardId: null, metadata: undefined });
     expect(await details(id, service.production.clientId)).toBeUndefined();
@@ -434,7 +434,7 @@ describe('Session data for webhooks', () => {
     expect(await details('no session')).toBeUndefined();
   });
 
-  it('is deleted 30 days after the session expired, in batches', async () => {
+  it('returns nothing from 30 days after the expiry, when sessions are deleted in batches', async () => {
     const living = await created();
     await service.database.query(
       `INSERT INTO session (id, client_id, type, external_user_id, created_at, expires_at)

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { auth, type OAuthClientProvider } from '@modelcontextprotocol/client';
+import type { OAuthClientProvider } from '@modelcontextprotocol/client';
+import { expectDocumented } from './api-document.js';
 import { rememberSecret } from './run-directory.js';
 import type { TestApp } from './test-app.js';
 import { Visitor, type PageResponse } from './visitor.js';
@@ -28,10 +29,14 @@ export async function sendForm<Body = Record<string, unknown>>(
   path: string,
   parameters: Record<string, string>,
 ): Promise<OAuthResponse<Body>> {
-  const response = await fetch(`${baseUrl}${path}`, { method: 'POST', body: new URLSearchParams(parameters) });
+  const response = await fetch(`${baseUrl}${path}`, {
+    method: 'POST',
+    body: new URLSearchParams(parameters),
+  });
   const body = (await response.json()) as Body;
   const { access_token: access, refresh_token: refresh } = body as Partial<Tokens>;
   rememberSecret(...[access, refresh].filter((token) => token !== undefined));
+  expectDocumented('POST', path, response.status, response.headers, body);
   return { status: response.status, headers: response.headers, body };
 }
 
@@ -56,13 +61,20 @@ export class LoginAgent {
     { clientId = service.development.clientId, redirectUris = [REDIRECT_URI] }: AgentOptions = {},
   ): Promise<LoginAgent> {
     const body = { client_name: 'Test Agent', redirect_uris: redirectUris };
-    const registered = await service.request<{ client_id: string }>(`${issuerPathOf(clientId)}/register`, { body });
+    const registered = await service.request<{ client_id: string }>(`${issuerPathOf(clientId)}/register`, {
+      body,
+    });
     expect(registered.status).toBe(201);
     return new LoginAgent(service, clientId, registered.body.client_id, redirectUris[0] ?? '');
   }
 
   /** Returns an agent with this `client_id`. */
-  static named(service: TestApp, id: string, redirectUri: string, clientId = service.development.clientId): LoginAgent {
+  static named(
+    service: TestApp,
+    id: string,
+    redirectUri: string,
+    clientId = service.development.clientId,
+  ): LoginAgent {
     return new LoginAgent(service, clientId, id, redirectUri);
   }
 
@@ -99,7 +111,10 @@ export class LoginAgent {
   async authorize(user: string, changes: Record<string, string | null> = {}): Promise<URLSearchParams> {
     const visitor = new Visitor(this.service);
     const page = await this.logIn(visitor, user, changes);
-    return returned(await visitor.fill(page, { action: 'approve' }), changes['redirect_uri'] ?? this.redirectUri);
+    return returned(
+      await visitor.fill(page, { action: 'approve' }),
+      changes['redirect_uri'] ?? this.redirectUri,
+    );
   }
 
   redeem(code: string, changes: Record<string, string> = {}): Promise<OAuthResponse<Tokens>> {
@@ -176,5 +191,3 @@ export class SandboxLogin implements OAuthClientProvider {
     this.response = returned(await visitor.fill(page, { action: 'approve' }));
   }
 }
-
-export { auth };

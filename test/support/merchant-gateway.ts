@@ -13,6 +13,8 @@ const HUGE = JSON.stringify({ outcome: 'succeeded', padding: 'x'.repeat(10 * 102
 export class TestGateway {
   /** Replaces the response of the example for `GET /keys`. */
   keys: object | undefined;
+  /** Changes the keys in the response of the example for `GET /keys`. */
+  changeKey: (key: object) => object = (key) => key;
   /** Called after the example has responded, before the response is passed on. */
   beforeResponse: (path: string) => Promise<void> = () => Promise.resolve();
   readonly requests: { readonly method: string; readonly path: string; readonly body: string }[] = [];
@@ -61,6 +63,7 @@ export class TestGateway {
       await new Promise<void>((resolve) => this.proxy.listen(this.port, '127.0.0.1', resolve));
     this.fault = undefined;
     this.keys = undefined;
+    this.changeKey = (key) => key;
     this.beforeResponse = () => Promise.resolve();
     this.requests.length = 0;
   }
@@ -73,6 +76,11 @@ export class TestGateway {
     this.example.close();
     this.proxy.closeAllConnections();
     this.proxy.close();
+  }
+
+  private changed(response: string): string {
+    const { keys } = JSON.parse(response) as { keys: object[] };
+    return JSON.stringify({ keys: keys.map((key) => this.changeKey(key)) });
   }
 
   private async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -100,7 +108,7 @@ export class TestGateway {
       });
       const text = await forwarded.text();
       await this.beforeResponse(url);
-      response.writeHead(forwarded.status).end(text);
+      response.writeHead(forwarded.status).end(url === '/keys' ? this.changed(text) : text);
     }
   }
 }

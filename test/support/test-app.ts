@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TransactionHost } from '@nestjs-cls/transactional';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { AppOptions } from '../../src/app.module.js';
 import { createApplication } from '../../src/application.js';
 import { loadConfiguration } from '../../src/infrastructure/config/index.js';
 import type { DashboardRole } from '../../src/infrastructure/auth/index.js';
@@ -88,10 +89,13 @@ function keepTransactionHosts(): () => void {
   };
 }
 
-/** @param options.backgroundWork whether scheduled jobs and the delivery worker run too */
+/**
+ * @param options.backgroundWork whether scheduled jobs and the delivery worker run too
+ * @param options.modules further modules, with routes that only the test needs
+ */
 export async function startTestApp(
   environment: Record<string, string> = {},
-  { backgroundWork = false } = {},
+  { backgroundWork = false, modules = [] }: Partial<AppOptions> = {},
 ): Promise<TestApp> {
   const database = await cloneDatabase();
   const dataDirectory = mkdtempSync(join(process.env.TEST_RUN_DIRECTORY ?? tmpdir(), 'data-'));
@@ -108,7 +112,7 @@ export async function startTestApp(
     FAILED_CREDENTIALS_PER_MINUTE_AND_ADDRESS: '1000000',
     ...environment,
   });
-  const app = await createApplication(configuration, { backgroundWork });
+  const app = await createApplication(configuration, { backgroundWork, modules });
   const restoreTransactionHosts = keepTransactionHosts();
   await app.listen(0, '127.0.0.1');
   const baseUrl = await app.getUrl();

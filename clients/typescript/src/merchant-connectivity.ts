@@ -2,9 +2,13 @@
 import type { Pages } from './pages.js';
 import type {
   AccessTokenResponse,
+  AgentConnectionResponse,
+  AgentUserRequest,
   ApplicationReceipt,
   AuditLogEntryResponse,
   AuthorizationServerMetadata,
+  CompletedAuthorizationResponse,
+  ConnectionCodeResponse,
   CreateDetectionRequest,
   CreateMcpTokenRequest,
   CreateSessionRequest,
@@ -26,6 +30,7 @@ import type {
   JsonWebKeySet,
   LinkAccountRequest,
   LinkedAccountResponse,
+  ListAgentConnectionsQuery,
   ListAuditLogsQuery,
   ListMerchantAccountsQuery,
   ListMerchantStatusesResponse,
@@ -74,6 +79,76 @@ import { Transport, type RequestOptions } from './transport.js';
  */
 export class MerchantConnectivity extends Transport {
   /**
+   * Complete agent authorization.
+   *
+   * Says which of your users has logged in to connect an agent. Users come to your login address with an `authorization_id`. Log the user in as always, call this operation from your backend, and redirect the browser to the `redirect_url`, where the user approves the agent. Works once, within 10 minutes.
+   */
+  completeAgentAuthorization(
+    authorization_id: string | number,
+    body: AgentUserRequest,
+    options?: RequestOptions,
+  ): Promise<CompletedAuthorizationResponse> {
+    return this.send(
+      'completeAgentAuthorization',
+      {
+        method: 'POST',
+        path: `/mcp/authorizations/${encodeURIComponent(authorization_id)}/complete`,
+        surface: 'platform',
+        credentials: 'basic',
+        body,
+      },
+      options,
+    );
+  }
+
+  /**
+   * Create connection code.
+   *
+   * Creates a code with which one of your users connects an agent, for apps without a login page on the web. Show the code to the user, who types it on the page that the agent opens. It works once, for 5 minutes. Anyone who has the code can connect an agent to the user, so tell the user not to pass it on.
+   */
+  createConnectionCode(body: AgentUserRequest, options?: RequestOptions): Promise<ConnectionCodeResponse> {
+    return this.send(
+      'createConnectionCode',
+      { method: 'POST', path: '/mcp/connection-codes', surface: 'platform', credentials: 'basic', body },
+      options,
+    );
+  }
+
+  /**
+   * List agent connections.
+   *
+   * Returns the agents that your users have connected, the newest first. Use it to show users which agents act for them. Requires the Basic credentials of a client, or the login of any user. The dashboard API serves it too.
+   */
+  listAgentConnections(
+    query: ListAgentConnectionsQuery = {},
+    options?: RequestOptions,
+  ): Pages<AgentConnectionResponse> {
+    return this.pages(
+      'listAgentConnections',
+      { method: 'GET', path: '/agent-connections', surface: 'platform', credentials: 'basic', query },
+      options,
+    );
+  }
+
+  /**
+   * Disconnect agent.
+   *
+   * Ends the connection of an agent: its tokens stop working immediately, and its sign-in links are cancelled. Publishes `AGENT_DISCONNECTED`. Audited as `agent.disconnect`. Requires the Basic credentials of a client, or the login of a member, admin or owner. The dashboard API serves it too.
+   */
+  disconnectAgent(id: string | number, options?: RequestOptions): Promise<AgentConnectionResponse> {
+    return this.send(
+      'disconnectAgent',
+      {
+        method: 'DELETE',
+        path: `/agent-connections/${encodeURIComponent(id)}`,
+        surface: 'platform',
+        credentials: 'basic',
+      },
+      options,
+    );
+  }
+
+  /**
    * Get audit logs.
    *
    * Returns what the users of your organization did, and tried to do, in the dashboard. The log covers both environments, newest entries first, 100 per page. Entries are never changed or deleted. Requires production credentials.
@@ -89,7 +164,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Submit job application.
    *
-   * Submits a job application. Use it for the form on a careers page. At least one of `github_url` and `linkedin_url` is required; the message about missing fields names all of them. Only our recruiters can read your data, and it is deleted after 365 days. Limit: 30 requests per hour per IP address.
+   * Submits a job application. Use it for the form on a careers page. At least one of `github_url` and `linkedin_url` is required. If required fields are missing, the error message lists all of them. Only recruiters can read applications. An application is deleted after 365 days. Limit: 30 requests per hour per IP address.
    */
   submitJobApplication(
     body: SubmitApplicationRequest,
@@ -121,7 +196,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Identify detected accounts (by arrangement).
    *
-   * Works like "Search detected accounts", with the names in the `name` field. Coming soon: the operation responds with 403 `NO_ACCESS` until access is arranged for your client.
+   * Works like "Search detected accounts", with the names in the `name` field. The operation responds with 403 `NO_ACCESS` until access is arranged for your client.
    */
   identifyDetectedAccounts(
     body: IdentifyDetectedAccountsRequest,
@@ -234,7 +309,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * List merchant accounts.
    *
-   * Returns the accounts at merchants that one of your users has signed in to. Use it to find out where the user must sign in again. Requires the Basic credentials of a client, or the login of any user. The dashboard API serves it too.
+   * Returns the accounts at merchants that one of your users has signed in to. Use it to find out where the user must sign in again. Requires the Basic credentials of a client, or the login of a dashboard user with any role. The operation is also part of the dashboard API.
    */
   listMerchantAccounts(
     query: ListMerchantAccountsQuery,
@@ -539,7 +614,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Extend session.
    *
-   * Adds 30 minutes to the remaining time of a session. Call this operation while the user is still in the SDK and the session is about to expire. You cannot extend an expired session; create a new one.
+   * Adds 30 minutes to the expiry of a session that has not expired. Call this operation while the user is still in the SDK and the session is about to expire. After it has expired, create a new session.
    */
   extendSession(body: ExtendSessionRequest, options?: RequestOptions): Promise<OpenedSessionResponse> {
     return this.send(

@@ -50,6 +50,106 @@ export interface components {
        */
       name: string;
     };
+    /** @description The user has connected an agent, which may act for the user from now on. */
+    AgentConnectedWebhook: {
+      /**
+       * @description The name of the event.
+       * @constant
+       */
+      event: 'AGENT_CONNECTED';
+      /** @description Your own identifier for the user. */
+      external_user_id: string;
+      /** @description Fields that depend on the event. */
+      data: components['schemas']['AgentConnectedWebhookData'];
+      /** @description When the event happened, in milliseconds since the Unix epoch. */
+      timestamp: number;
+    };
+    /** @description Fields that depend on the event. */
+    AgentConnectedWebhookData: {
+      /** @description ID of the connection, as in `GET /agent-connections`. */
+      connection_id: string;
+      /** @description The agent. */
+      agent: components['schemas']['ConnectedAgent'];
+    };
+    AgentConnectionResponse: {
+      /**
+       * Format: uuid
+       * @description ID of the connection.
+       * @example c2f0a9d4-5b1e-4d3c-8f7a-6e5d4c3b2a19
+       */
+      id: string;
+      /**
+       * @description Your own identifier for the user.
+       * @example user-8f3a
+       */
+      external_user_id: string;
+      /** @description The agent. */
+      agent: components['schemas']['ConnectedAgentResponse'];
+      /**
+       * @description What the user has allowed.
+       * @example [
+       *       "accounts:read",
+       *       "sign_in_links:write"
+       *     ]
+       */
+      scopes: components['schemas']['AgentScope'][];
+      /**
+       * Format: date-time
+       * @description When the user connected the agent.
+       * @example 2026-01-31T08:15:30.123Z
+       */
+      created_at: string;
+      /**
+       * Format: date-time
+       * @description When the agent last got an access token, which is valid for an hour.
+       * @example 2026-01-31T08:15:30.123Z
+       */
+      last_used_at: string;
+      /**
+       * Format: date-time
+       * @description When the connection ends if the agent does not use it.
+       * @example 2026-01-31T08:15:30.123Z
+       */
+      expires_at: string;
+    };
+    /** @description A connected agent may no longer act for the user: you, the dashboard or the agent ended the connection, or a token was used twice. */
+    AgentDisconnectedWebhook: {
+      /**
+       * @description The name of the event.
+       * @constant
+       */
+      event: 'AGENT_DISCONNECTED';
+      /** @description Your own identifier for the user. */
+      external_user_id: string;
+      /** @description Fields that depend on the event. */
+      data: components['schemas']['AgentDisconnectedWebhookData'];
+      /** @description When the event happened, in milliseconds since the Unix epoch. */
+      timestamp: number;
+    };
+    /** @description Fields that depend on the event. */
+    AgentDisconnectedWebhookData: {
+      /** @description ID of the connection, as in `GET /agent-connections`. */
+      connection_id: string;
+      /** @description The agent. */
+      agent: components['schemas']['ConnectedAgent'];
+    };
+    /**
+     * @description What an agent may do for a user.
+     * @enum {string}
+     */
+    AgentScope: 'accounts:read' | 'sign_in_links:write';
+    AgentUserRequest: {
+      /**
+       * @description Your own identifier for the user.
+       * @example user-8f3a
+       */
+      external_user_id: string;
+      /**
+       * @description E.164; a valid US or Canadian number. Required for the agent to create sign-in links.
+       * @example +12125550123
+       */
+      phone_number?: string | null;
+    };
     ApplicationReceipt: {
       /**
        * Format: uuid
@@ -103,6 +203,14 @@ export interface components {
       | 'sso.disable'
       | 'domain.add'
       | 'domain.remove'
+      | 'agent.approve'
+      | 'agent.decline'
+      | 'agent.refuse'
+      | 'agent.reuse'
+      | 'agent.disconnect'
+      | 'agent.settings_update'
+      | 'agent.register'
+      | 'agent.remove'
       | 'client.create'
       | 'client.update'
       | 'service_token.create'
@@ -186,7 +294,7 @@ export interface components {
     /** @description The target of the action. */
     AuditTargetResponse: {
       /**
-       * @description The kind of target: `user`, `device`, `merchant`, `external_user`, `request_log`, `audit_log`, `webhook_endpoint`, `access_grant`, `secret`, `sso_configuration`, `domain`, `api_client`, `service_token`, `account`. More may be added.
+       * @description The kind of target: `user`, `device`, `merchant`, `external_user`, `request_log`, `audit_log`, `webhook_endpoint`, `access_grant`, `secret`, `sso_configuration`, `domain`, `agent`, `api_client`, `service_token`, `account`. More may be added.
        * @example secret
        */
       type: string;
@@ -389,6 +497,46 @@ export interface components {
       card_id: string;
       /** @description Metadata of the session; absent if none was attached. */
       metadata?: components['schemas']['WebhookMetadata'];
+    };
+    CompletedAuthorizationResponse: {
+      /**
+       * Format: uri
+       * @description Redirect the user’s browser to this address. It works once, in the browser in which the user started.
+       * @example https://mcp.example.com/connections/19b11f7c-4c8e-49bf-853e-3cea2462349f/authorizations/6b8c1d9e-2f43-4f5a-9c1b-7a0e3d2c4b59?ticket=example
+       */
+      redirect_url: string;
+    };
+    /** @description The agent. */
+    ConnectedAgent: {
+      /** @description What the agent calls itself. */
+      name: string;
+      /** @description The host that the user was returned to. */
+      host: string;
+    };
+    ConnectedAgentResponse: {
+      /**
+       * @description What the agent calls itself.
+       * @example Example Agent
+       */
+      name: string;
+      /**
+       * @description The host that the user was returned to.
+       * @example agent.example.com
+       */
+      host: string;
+    };
+    ConnectionCodeResponse: {
+      /**
+       * @description The code to show to the user.
+       * @example WDJB-MJHT
+       */
+      code: string;
+      /**
+       * Format: date-time
+       * @description When the code expires: after 5 minutes.
+       * @example 2026-01-31T08:15:30.123Z
+       */
+      expires_at: string;
     };
     CreateDetectionRequest: {
       /**
@@ -803,7 +951,9 @@ export interface components {
       | 'MERCHANT_STATUS_UPDATE'
       | 'SIGN_IN_LINK_FAILED'
       | 'SIGN_IN_LINK_EXPIRED'
-      | 'NEW_DETECTED_ACCOUNTS_AVAILABLE';
+      | 'NEW_DETECTED_ACCOUNTS_AVAILABLE'
+      | 'AGENT_CONNECTED'
+      | 'AGENT_DISCONNECTED';
     EventResponse: {
       /**
        * Format: uuid
@@ -1096,6 +1246,31 @@ export interface components {
        * @example fb5aa994-ed1c-4c3e-b29a-b2a53222e584
        */
       session_id: string;
+    };
+    ListAgentConnectionsQuery: {
+      /** @description Required with a login. With Basic credentials, the environment is that of the client. */
+      environment?: components['schemas']['Environment'];
+      /**
+       * @description Only connections of this user.
+       * @example user-8f3a
+       */
+      external_user_id?: string;
+      /**
+       * @description Only connections of agents with this host.
+       * @example agent.example.com
+       */
+      host?: string;
+      /**
+       * @description Maximum number of connections in the page.
+       * @default 25
+       * @example 25
+       */
+      limit?: number;
+      /**
+       * @description The `next_cursor` of the previous page, for the same user and host.
+       * @example AVmXo2uFyR7Q1dJ0c3hKp1tbMTZd
+       */
+      cursor?: string;
     };
     ListAuditLogsQuery: {
       /**
@@ -1519,6 +1694,44 @@ export interface components {
       /** @description Makes retries safe: an event with the same key and content is published once. */
       idempotency_key?: string | null;
     };
+    /** @description The user has connected an agent, which may act for the user from now on. */
+    PublishAgentConnectedRequest: {
+      /**
+       * Format: uuid
+       * @description The API client whose endpoints receive the event.
+       */
+      client_id: string;
+      /**
+       * @description The event. (enum property replaced by openapi-typescript)
+       * @enum {string}
+       */
+      event: 'AGENT_CONNECTED';
+      /** @description Your own identifier for the user. */
+      external_user_id: string;
+      /** @description Fields that depend on the event. */
+      data: components['schemas']['AgentConnectedWebhookData'];
+      /** @description Makes retries safe: an event with the same key and content is published once. */
+      idempotency_key?: string | null;
+    };
+    /** @description A connected agent may no longer act for the user: you, the dashboard or the agent ended the connection, or a token was used twice. */
+    PublishAgentDisconnectedRequest: {
+      /**
+       * Format: uuid
+       * @description The API client whose endpoints receive the event.
+       */
+      client_id: string;
+      /**
+       * @description The event. (enum property replaced by openapi-typescript)
+       * @enum {string}
+       */
+      event: 'AGENT_DISCONNECTED';
+      /** @description Your own identifier for the user. */
+      external_user_id: string;
+      /** @description Fields that depend on the event. */
+      data: components['schemas']['AgentDisconnectedWebhookData'];
+      /** @description Makes retries safe: an event with the same key and content is published once. */
+      idempotency_key?: string | null;
+    };
     /** @description The user has logged in to the merchant: the account is linked. */
     PublishAuthenticatedRequest: {
       /**
@@ -1625,7 +1838,9 @@ export interface components {
       | components['schemas']['PublishMerchantStatusUpdateRequest']
       | components['schemas']['PublishSignInLinkFailedRequest']
       | components['schemas']['PublishSignInLinkExpiredRequest']
-      | components['schemas']['PublishNewDetectedAccountsAvailableRequest'];
+      | components['schemas']['PublishNewDetectedAccountsAvailableRequest']
+      | components['schemas']['PublishAgentConnectedRequest']
+      | components['schemas']['PublishAgentDisconnectedRequest'];
     PublishEventsRequest: {
       /**
        * @description 1 to 1000 events of at most 524288 bytes each.
@@ -2511,7 +2726,9 @@ export interface components {
       | components['schemas']['MerchantStatusUpdateWebhook']
       | components['schemas']['SignInLinkFailedWebhook']
       | components['schemas']['SignInLinkExpiredWebhook']
-      | components['schemas']['NewDetectedAccountsAvailableWebhook'];
+      | components['schemas']['NewDetectedAccountsAvailableWebhook']
+      | components['schemas']['AgentConnectedWebhook']
+      | components['schemas']['AgentDisconnectedWebhook'];
     /** @description The merchant that the event is about. */
     WebhookMerchant: {
       /** @description The merchant’s id, which never changes. */
@@ -2534,6 +2751,13 @@ export type AccessTokenResponse = components['schemas']['AccessTokenResponse'];
 export type AccountLoginRequiredWebhook = components['schemas']['AccountLoginRequiredWebhook'];
 export type AccountLoginRequiredWebhookData = components['schemas']['AccountLoginRequiredWebhookData'];
 export type AccountMerchantResponse = components['schemas']['AccountMerchantResponse'];
+export type AgentConnectedWebhook = components['schemas']['AgentConnectedWebhook'];
+export type AgentConnectedWebhookData = components['schemas']['AgentConnectedWebhookData'];
+export type AgentConnectionResponse = components['schemas']['AgentConnectionResponse'];
+export type AgentDisconnectedWebhook = components['schemas']['AgentDisconnectedWebhook'];
+export type AgentDisconnectedWebhookData = components['schemas']['AgentDisconnectedWebhookData'];
+export type AgentScope = components['schemas']['AgentScope'];
+export type AgentUserRequest = components['schemas']['AgentUserRequest'];
 export type ApplicationReceipt = components['schemas']['ApplicationReceipt'];
 export type AuditAction = components['schemas']['AuditAction'];
 export type AuditActorResponse = components['schemas']['AuditActorResponse'];
@@ -2553,6 +2777,10 @@ export type CardFailedWebhookData = components['schemas']['CardFailedWebhookData
 export type CardUpdatedData = components['schemas']['CardUpdatedData'];
 export type CardUpdatedWebhook = components['schemas']['CardUpdatedWebhook'];
 export type CardUpdatedWebhookData = components['schemas']['CardUpdatedWebhookData'];
+export type CompletedAuthorizationResponse = components['schemas']['CompletedAuthorizationResponse'];
+export type ConnectedAgent = components['schemas']['ConnectedAgent'];
+export type ConnectedAgentResponse = components['schemas']['ConnectedAgentResponse'];
+export type ConnectionCodeResponse = components['schemas']['ConnectionCodeResponse'];
 export type CreateDetectionRequest = components['schemas']['CreateDetectionRequest'];
 export type CreateMcpTokenRequest = components['schemas']['CreateMcpTokenRequest'];
 export type CreateSessionRequest = components['schemas']['CreateSessionRequest'];
@@ -2589,6 +2817,7 @@ export type KeyAlgorithm = components['schemas']['KeyAlgorithm'];
 export type KeyType = components['schemas']['KeyType'];
 export type LinkAccountRequest = components['schemas']['LinkAccountRequest'];
 export type LinkedAccountResponse = components['schemas']['LinkedAccountResponse'];
+export type ListAgentConnectionsQuery = components['schemas']['ListAgentConnectionsQuery'];
 export type ListAuditLogsQuery = components['schemas']['ListAuditLogsQuery'];
 export type ListMerchantAccountsQuery = components['schemas']['ListMerchantAccountsQuery'];
 export type ListMerchantStatusesResponse = components['schemas']['ListMerchantStatusesResponse'];
@@ -2620,6 +2849,8 @@ export type OpenSessionRequest = components['schemas']['OpenSessionRequest'];
 export type OpenedSessionResponse = components['schemas']['OpenedSessionResponse'];
 export type PublicJwk = components['schemas']['PublicJwk'];
 export type PublishAccountLoginRequiredRequest = components['schemas']['PublishAccountLoginRequiredRequest'];
+export type PublishAgentConnectedRequest = components['schemas']['PublishAgentConnectedRequest'];
+export type PublishAgentDisconnectedRequest = components['schemas']['PublishAgentDisconnectedRequest'];
 export type PublishAuthenticatedRequest = components['schemas']['PublishAuthenticatedRequest'];
 export type PublishCardFailedRequest = components['schemas']['PublishCardFailedRequest'];
 export type PublishCardUpdatedRequest = components['schemas']['PublishCardUpdatedRequest'];

@@ -102,7 +102,7 @@ describe('webhooks.verify', () => {
     expect(await reasonOf(webhooks.verify(Buffer.alloc(1_048_576), headers, ['old', 'new']))).toBe(
       'signature',
     );
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(performance.now() - start).toBeLessThan(5_000);
   });
 
   it('considers the first 10 signatures and ignores those of another length', async () => {

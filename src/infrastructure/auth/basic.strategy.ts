@@ -85,9 +85,13 @@ function invalidCredentials(message?: string): Error {
   return INVALID_API_KEYS.error(message, { headers: { 'WWW-Authenticate': CHALLENGE } });
 }
 
+/** Admits API clients. */
+@Injectable()
+export class BasicAuthGuard extends AuthGuard('basic') {}
+
 /** Admits API clients to an OAuth endpoint. Such requests are not recorded in the request log. */
 @Injectable()
-export class OAuthClientAuthGuard extends AuthGuard('basic') {
+export class OAuthClientAuthGuard extends BasicAuthGuard {
   override getAuthenticateOptions(): ClientOptions {
     return { isOAuth: true };
   }

@@ -1,5 +1,5 @@
 import { INVALID_ACCESS_TOKEN, type ApiError } from '../errors/index.js';
-import { AGENT_SCOPES } from './principals.js';
+import { AGENT_SCOPES, type AgentScope } from './principals.js';
 
 /** RFC 6750, section 2.1, with the scheme in any case. */
 const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
@@ -46,6 +46,12 @@ export function tokenOfAddress(metadataUrl: string): TokenKind {
     name: MCP_TOKEN.name,
     remedy: 'Log in at the authorization server that the metadata of this address names.',
   };
+}
+
+/** Returns the challenge for a token that lacks a scope (RFC 6750, section 3.1). @param scopes all that are needed */
+export function insufficientScope(scopes: readonly AgentScope[], metadataUrl: string | undefined): string {
+  const metadata = metadataUrl === undefined ? '' : `, resource_metadata="${metadataUrl}"`;
+  return `${MCP_TOKEN.challenge}, error="insufficient_scope", scope="${scopes.join(' ')}"${metadata}`;
 }
 
 /** Returns the token of the header, or the error for a header that contains no well-formed token. */

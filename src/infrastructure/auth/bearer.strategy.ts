@@ -1,4 +1,5 @@
-import { PassportStrategy } from '@nestjs/passport';
+import { Injectable } from '@nestjs/common';
+import { AuthGuard, PassportStrategy } from '@nestjs/passport';
 import type { Request } from 'express';
 import type { StrategyCreated } from 'passport';
 import { Strategy as PassportBearerStrategy } from 'passport-http-bearer';
@@ -95,9 +96,13 @@ export class ServiceTokenStrategy extends TokenStrategy<AuthenticatedService>(
   SERVICE_TOKEN,
 ) {}
 
+/** Admits the platform's own services. */
+@Injectable()
+export class ServiceTokenAuthGuard extends AuthGuard('service-token') {}
+
 /**
- * Authenticates agents, and attributes their requests to the client and user of the token. They are not written to the request
- * log, unless they turn out to be tool calls.
+ * Authenticates agents, and attributes their requests to the client and user of the token. Only tool calls are recorded in the
+ * request log: `JsonRpcMessageGuard`, which reads the message later, sets `isRecorded` again for them.
  */
 export class McpTokenStrategy extends TokenStrategy<AuthenticatedAgent>('mcp-token', MCP_TOKEN) {
   constructor(
@@ -130,3 +135,7 @@ export class McpTokenStrategy extends TokenStrategy<AuthenticatedAgent>('mcp-tok
     return agent;
   }
 }
+
+/** Admits agents. */
+@Injectable()
+export class McpTokenAuthGuard extends AuthGuard('mcp-token') {}

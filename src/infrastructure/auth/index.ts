@@ -5,8 +5,21 @@ export {
   missingServiceScope,
   ServiceScopeGuard,
 } from './access.guards.js';
-export { BasicStrategy, CredentialsCheck, INVALID_API_KEYS, OAuthClientAuthGuard } from './basic.strategy.js';
-export { AccessTokenStrategy, McpTokenStrategy, ServiceTokenStrategy } from './bearer.strategy.js';
+export {
+  BasicAuthGuard,
+  BasicStrategy,
+  CredentialsCheck,
+  INVALID_API_KEYS,
+  OAuthClientAuthGuard,
+} from './basic.strategy.js';
+export { insufficientScope } from './bearer-token.js';
+export {
+  AccessTokenStrategy,
+  McpTokenAuthGuard,
+  McpTokenStrategy,
+  ServiceTokenAuthGuard,
+  ServiceTokenStrategy,
+} from './bearer.strategy.js';
 export {
   DASHBOARD_ROLES,
   dashboardActorOf,

@@ -8,19 +8,19 @@ export type CredentialCheck =
   /** `client` is set if the client exists, so that the failed request appears in its log. */
   | { readonly accepted: false; readonly client?: AttributedClient };
 
-/** Port: verifies the credentials of API clients. */
+/** Port (bound in `src/ports.module.ts`): verifies the credentials of API clients. */
 export abstract class CredentialVerifier {
   /** Takes equally long for an unknown client and for a wrong secret. */
   abstract verify(clientId: string, secret: string): Promise<CredentialCheck>;
 }
 
-/** Port: verifies the tokens of a surface. */
+/** Port (`src/ports.module.ts` passes an implementation to each strategy): verifies the tokens of a surface. */
 export interface TokenVerifier<User> {
   /** @returns undefined when the token is malformed, unknown, revoked, or must not be used on this host */
   verify(token: string): Promise<User | 'expired' | undefined>;
 }
 
-/** Port: knows at which addresses of the agent connector agents can log in. */
+/** Port (bound in `src/ports.module.ts`): knows at which addresses of the agent connector agents can log in. */
 export abstract class AgentLogins {
   /**
    * Returns the URL of the protected-resource metadata (RFC 9728) of the address of an API client.
@@ -30,7 +30,7 @@ export abstract class AgentLogins {
   abstract metadataUrlOf(clientId: string): Promise<string | undefined>;
 }
 
-/** Port: verifies logins in browsers. */
+/** Port (bound in `src/ports.module.ts`): verifies logins in browsers. */
 export abstract class DashboardSessionVerifier {
   /**
    * @param token the value of the session's cookie
@@ -39,7 +39,7 @@ export abstract class DashboardSessionVerifier {
   abstract verify(token: string): Promise<DashboardIdentity | undefined>;
 }
 
-/** Port: the API clients whose data a dashboard user may access. */
+/** Port (bound in `src/ports.module.ts`): the API clients whose data a dashboard user may access. */
 export abstract class AccessibleClients {
   /**
    * Returns the client of the user's organization in an environment.
@@ -69,7 +69,7 @@ export interface DeniedTarget {
   readonly environment?: PlatformEnvironment;
 }
 
-/** Port: records what the guards and pages observe, outside of transactions. */
+/** Port (bound in `src/ports.module.ts`): records what the guards and pages observe, outside of transactions. */
 export abstract class AuditRecorder {
   /** Records a denied attempt at an audited action. */
   abstract recordDenial(actor: DashboardActor, action: AuditedAction, target: DeniedTarget): Promise<void>;

@@ -13,6 +13,7 @@ export { Notifications, presentProcesses, type Subscription } from './notificati
 export { prepared } from './data-source-options.js';
 export { QueryTimeout, ReadPools, type ReadPool } from './read-pools.js';
 export { inspectReplica } from './read-replica.js';
+export { RecurringJob } from './recurring-job.js';
 export { PartitionRotation } from './partition-rotation.job.js';
 export { settledId } from './id-sequence.js';
 export {

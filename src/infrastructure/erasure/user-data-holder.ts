@@ -24,8 +24,8 @@ export interface UserDataHolder {
 }
 
 /**
- * The order of erasing. `access`: everything with which others act for the user, which ends before the request is answered.
- * `data`: everything else. `records`: what other parts write while they end, so it comes last.
+ * The order of erasing. `access`: everything with which others can act for the user, erased before the response to the request.
+ * `data`: everything else. `records`: what the service writes while the other stages run, so it is erased last.
  */
 const STAGES = ['access', 'data', 'records'] as const;
 type Stage = (typeof STAGES)[number];

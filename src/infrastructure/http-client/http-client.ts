@@ -32,6 +32,29 @@ const MAX_CONNECTION_AGE = MINUTE;
 /** Bytes of a response body that are read, so that the connection can be reused. */
 const MAX_BODY_BYTES = 16 * 1024;
 
+/** How a request is sent, and what of its response is read. */
+interface Exchange {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer | null;
+  readonly connections: number;
+  readonly wantsText: (statusCode: number) => boolean;
+  /** Bytes of the body that are read. */
+  readonly maxBytes: number;
+  /** Milliseconds for the whole exchange. */
+  readonly deadline: number;
+}
+
+/** A request for a document of a third party. */
+export interface DocumentRequest {
+  readonly url: string;
+  /** Bytes. A longer document is returned incomplete. */
+  readonly maxBytes: number;
+  /** Milliseconds. */
+  readonly deadline: number;
+}
+
 export interface OutgoingRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -53,6 +76,8 @@ export interface OutgoingResult {
   readonly retryAfterSeconds: number | null;
   /** The beginning of the body, at most 16 KiB; null if it is not wanted, or not text. */
   readonly text: ResponseText | null;
+  /** The `Cache-Control` header. */
+  readonly cacheControl: string | null;
   readonly phases: RequestPhases;
 }
 
@@ -117,11 +142,35 @@ export class HttpClient implements OnApplicationShutdown {
    * `traceparent`, because receivers are third parties.
    */
   post(request: OutgoingRequest): Promise<OutgoingResult> {
+    return this.traced({
+      method: 'POST',
+      connections: CONNECTIONS_PER_ORIGIN,
+      wantsText: () => false,
+      maxBytes: MAX_BODY_BYTES,
+      deadline: this.deadline,
+      ...request,
+    });
+  }
+
+  /** Sends a GET request for a JSON document, under the same rules. Does not follow redirects. Sends one request to an origin at a time. */
+  getDocument(request: DocumentRequest): Promise<OutgoingResult> {
+    return this.traced({
+      method: 'GET',
+      headers: { accept: 'application/json' },
+      body: null,
+      connections: 1,
+      wantsText: (status) => status === 200,
+      ...request,
+    });
+  }
+
+  private traced(request: Exchange): Promise<OutgoingResult> {
+    const { method, url } = request;
     const options = () => ({
       kind: SpanKind.CLIENT,
-      attributes: { 'http.request.method': 'POST', 'url.full': maskedUrl(request.url) },
+      attributes: { 'http.request.method': method, 'url.full': maskedUrl(url) },
     });
-    return this.tracing.inSpan('POST', options, async (span) => {
+    return this.tracing.inSpan(method, options, async (span) => {
       const result = await this.send(request);
       if (span) describe(span, result);
       return result;
@@ -138,10 +187,10 @@ export class HttpClient implements OnApplicationShutdown {
     await Promise.all(this.closing);
   }
 
-  private async send(request: OutgoingRequest): Promise<OutgoingResult> {
+  private async send(request: Exchange): Promise<OutgoingResult> {
     const stopwatch = new Stopwatch();
     const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(timeoutIn(stopwatch.phase)), this.deadline);
+    const timer = setTimeout(() => deadline.abort(timeoutIn(stopwatch.phase)), request.deadline);
     try {
       const { statusCode, headers, body } = await rejectOnAbort(
         this.exchange(request, stopwatch, deadline.signal),
@@ -149,8 +198,8 @@ export class HttpClient implements OnApplicationShutdown {
       );
       stopwatch.stop();
       // The status counts, even if the body is too long, too slow or cut off.
-      const text = request.wantsText?.(statusCode)
-        ? await readText(headers, body, MAX_BODY_BYTES)
+      const text = request.wantsText(statusCode)
+        ? await readText(headers, body, request.maxBytes)
         : await body.dump({ limit: MAX_BODY_BYTES }).then(nothing, nothing);
       // Give undici one turn of the event loop to notice that the connection is free or closed.
       await nextTurn();
@@ -161,27 +210,36 @@ export class HttpClient implements OnApplicationShutdown {
         explanation: null,
         retryAfterSeconds: retryAfterSeconds(retryAfter, this.clock.milliseconds()),
         text,
+        cacheControl: [headers['cache-control']].flat()[0] ?? null,
         phases: stopwatch.read(),
       };
     } catch (error) {
       if (isUnexpectedError(error)) this.logger.error(error);
       const { failure, explanation } = exchangeError(error);
       const phases = stopwatch.read();
-      return { statusCode: 0, failure, explanation, retryAfterSeconds: null, text: null, phases };
+      return {
+        statusCode: 0,
+        failure,
+        explanation,
+        retryAfterSeconds: null,
+        text: null,
+        cacheControl: null,
+        phases,
+      };
     } finally {
       clearTimeout(timer);
     }
   }
 
   private async exchange(
-    request: OutgoingRequest,
+    request: Exchange,
     stopwatch: Stopwatch,
     signal: AbortSignal,
   ): Promise<Dispatcher.ResponseData<Stopwatch>> {
     if (this.urlProblem(request.url) !== undefined) throw FORBIDDEN_URL;
     const { origin, pathname, search } = new URL(request.url);
     const options: RequestOptions = {
-      method: 'POST',
+      method: request.method,
       path: `${pathname}${search}`,
       headers: request.headers,
       body: request.body,
@@ -189,7 +247,7 @@ export class HttpClient implements OnApplicationShutdown {
       opaque: stopwatch,
     };
     try {
-      return await this.poolFor(origin, request.connections ?? CONNECTIONS_PER_ORIGIN).request(options);
+      return await this.poolFor(origin, request.connections).request(options);
     } catch (error) {
       const { connect, firstByte } = stopwatch.read();
       const isReusedConnection = connect === null && firstByte !== null;

@@ -29,6 +29,13 @@ describe('validatePublicUrl', () => {
     expect(validatePublicUrl(url)).toBeUndefined();
   });
 
+  it.each(['https://@example.com/', 'HTTPS://@example.com/', 'https://:@example.com/'])(
+    'rejects %s, whose credentials are empty',
+    (url) => {
+      expect(validatePublicUrl(url)).toBe('CREDENTIALS');
+    },
+  );
+
   it('rejects IPv4 addresses in every notation', () => {
     const number = (value: number) =>
       fc.constantFrom(

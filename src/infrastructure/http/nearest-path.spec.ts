@@ -44,6 +44,14 @@ describe('nearestPath', () => {
     `/apply${'x'.repeat(99)}`,
   ])('suggests nothing for %s', (path) => expect(nearestPath(path, PATHS)).toBeUndefined());
 
+  it('suggests nothing if 40% of the characters are wrong', () => {
+    expect(nearestPath('/abcx', ['/abcd'])).toBe('/abcd');
+    expect(nearestPath('/abxy', ['/abcd'])).toBeUndefined();
+  });
+
+  it('suggests the first of two paths that are equally similar', () =>
+    expect(nearestPath('/session/opeb', ['/session/open', '/session/oped'])).toBe('/session/open'));
+
   it('suggests only a known path, whatever is requested', () => {
     const suggestions = new Set(PATHS.map((path) => path.replace(':id', '{id}')));
     const path = fc.oneof(

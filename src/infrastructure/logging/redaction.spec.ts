@@ -113,7 +113,7 @@ describe('redactText', () => {
   )('takes linear time for a long text of %j', (_part, text) => {
     const start = performance.now();
     redactText(text);
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(performance.now() - start).toBeLessThan(5_000);
   });
 
   it('keeps JSON lines valid', () => {

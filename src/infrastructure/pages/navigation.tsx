@@ -25,6 +25,7 @@ const GROUPS: readonly { readonly label: string; readonly items: readonly Naviga
       environmentItem('Webhook endpoints', 'webhook-endpoints', 'listWebhookEndpoints'),
       environmentItem('API credentials', 'api-credentials', 'listApiClients'),
       environmentItem('Merchant accounts', 'merchant-accounts', 'listMerchantAccounts'),
+      environmentItem('Agents', 'agents', 'listAgentConnections'),
       environmentItem('Merchants', 'merchants', 'listMerchants'),
     ],
   },

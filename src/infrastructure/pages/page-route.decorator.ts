@@ -78,7 +78,15 @@ export const PAGE_OPERATION = 'page operation';
  * everything that runs around the handler, in this order.
  */
 export function PageRoute(options: PageRouteOptions): MethodDecorator {
-  const { surface = 'dashboard', login, withoutSecondFactor = false, limit, form, operation, exported } = options;
+  const {
+    surface = 'dashboard',
+    login,
+    withoutSecondFactor = false,
+    limit,
+    form,
+    operation,
+    exported,
+  } = options;
   return applyDecorators(
     OnSurface(surface),
     ApiExcludeEndpoint(),

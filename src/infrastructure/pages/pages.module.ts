@@ -2,11 +2,10 @@ import { Global, Module } from '@nestjs/common';
 import { AssetsController } from './assets.controller.js';
 import { FormTokens } from './form-tokens.js';
 import { PageEnvironments, PageRenderer } from './page.renderer.js';
-import { PartsController } from './parts.controller.js';
 
 @Global()
 @Module({
-  controllers: [AssetsController, PartsController],
+  controllers: [AssetsController],
   providers: [FormTokens, PageEnvironments, PageRenderer],
   exports: [FormTokens, PageEnvironments, PageRenderer],
 })

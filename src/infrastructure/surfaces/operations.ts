@@ -11,10 +11,10 @@ import {
   type ExecutionContext,
   type Type,
 } from '@nestjs/common';
-import { AuthGuard } from '@nestjs/passport';
 import { ApiBasicAuth, ApiExcludeEndpoint, ApiSecurity } from '@nestjs/swagger';
 import type { Request } from 'express';
 import {
+  BasicAuthGuard,
   CROSS_SITE_REQUEST,
   DashboardAuthGuard,
   DashboardPermissionGuard,
@@ -22,11 +22,13 @@ import {
   INVALID_API_KEYS,
   INVALID_SERVICE_TOKEN,
   LOGIN_REQUIRED,
+  McpTokenAuthGuard,
   missingServiceScope,
   RECENT_LOGIN_REQUIRED,
   RequirePermission,
   SECOND_FACTOR_REQUIRED,
   ServiceScopeGuard,
+  ServiceTokenAuthGuard,
   sessionTokenOf,
   type DashboardPermission,
   type ServiceScope,
@@ -106,7 +108,7 @@ export function PlatformOperation(
   { limit = PLATFORM_LIMIT, guards = [] }: PlatformChecks = {},
 ): MethodDecorator {
   return applyDecorators(
-    guarded(document, [AuthGuard('basic'), RateLimitGuard(limit, TOO_MANY_REQUESTS), ...guards]),
+    guarded(document, [BasicAuthGuard, RateLimitGuard(limit, TOO_MANY_REQUESTS), ...guards]),
     ApiBasicAuth('basic'),
     documented('platform', document, [TOO_MANY_REQUESTS, ...commonErrors(document), INVALID_API_KEYS]),
   );
@@ -153,7 +155,7 @@ export function SharedOperation(
   return applyDecorators(
     RequirePermission(() => permission),
     guarded(document, [
-      ...[AuthGuard('basic'), RateLimitGuard(PLATFORM_LIMIT, TOO_MANY_REQUESTS)].map(onlyFor('platform')),
+      ...[BasicAuthGuard, RateLimitGuard(PLATFORM_LIMIT, TOO_MANY_REQUESTS)].map(onlyFor('platform')),
       ...[DashboardAuthGuard, DashboardLimitGuard, DashboardPermissionGuard].map(onlyFor('dashboard')),
     ]),
     ApiBasicAuth('basic'),
@@ -175,7 +177,7 @@ export function InternalOperation(
   readBody: Type<CanActivate> = JsonBodyGuard,
 ): MethodDecorator {
   return applyDecorators(
-    guarded(document, [AuthGuard('service-token'), ServiceScopeGuard(scope)], readBody),
+    guarded(document, [ServiceTokenAuthGuard, ServiceScopeGuard(scope)], readBody),
     ApiSecurity('service-token'),
     documented(
       'internal',
@@ -210,7 +212,7 @@ export function ConnectorRoute(): MethodDecorator {
     ApiExcludeEndpoint(),
     UseGuards(
       OriginGuard,
-      AuthGuard('mcp-token'),
+      McpTokenAuthGuard,
       RateLimitGuard(CONNECTOR_LIMIT, TOO_MANY_REQUESTS),
       JsonRpcMessageGuard,
     ),

@@ -1,11 +1,11 @@
 import 'reflect-metadata';
 import { enumeration } from '../schemas/index.js';
+import { ExternalUserIdField } from './external-user-id.js';
 import { exampleMessages } from './validations.js';
 import {
   ArrayField,
   BooleanField,
   EnumField,
-  ExternalUserIdField,
   IntegerField,
   ObjectField,
   TextField,

@@ -30,7 +30,6 @@ import { Field, type FieldOptions } from './field.js';
 import { MESSAGES, withMessage } from './messages.js';
 import { restoreOffset } from './timestamp.js';
 
-export const MAX_EXTERNAL_USER_ID_LENGTH = 256;
 /** RFC 5321, section 4.5.3.1.3: A path has at most 256 characters, including the angle brackets around the address. */
 const MAX_EMAIL_LENGTH = 254;
 const MAX_URL_LENGTH = 2083;
@@ -219,16 +218,6 @@ export function ObjectField(
     IsObject(withMessage(MESSAGES.object)),
     ...validators,
   );
-}
-
-/** The client's own identifier for one of its users. */
-export function ExternalUserIdField(options: Pick<FieldOptions, 'required' | 'in'> = {}): PropertyDecorator {
-  return TextField({
-    ...options,
-    max: MAX_EXTERNAL_USER_ID_LENGTH,
-    description: 'Your own identifier for the user.',
-    example: 'user-8f3a',
-  });
 }
 
 export const ENVIRONMENT = enumeration(

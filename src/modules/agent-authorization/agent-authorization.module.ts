@@ -4,20 +4,24 @@ import { withErrorBody } from '../../infrastructure/http/index.js';
 import { ApiClientsModule } from '../api-clients/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { McpTokensModule } from '../mcp-tokens/index.js';
+import { MerchantsModule } from '../merchants/index.js';
 import { oauthBodyOf } from '../oauth/index.js';
 import { OrganizationsModule } from '../organizations/index.js';
 import { WebhooksModule } from '../webhooks/index.js';
 import { AgentAddresses } from './agent-addresses.js';
 import { AgentsService } from './agents/agents.service.js';
+import { ClientDocuments } from './agents/client-documents.js';
 import { RegisteredAgent } from './agents/registered-agent.entity.js';
 import { RegisteredAgentsRepository } from './agents/registered-agents.repository.js';
 import { AgentAuthorization } from './authorizations/agent-authorization.entity.js';
 import { AgentAuthorizationsRepository } from './authorizations/agent-authorizations.repository.js';
 import { AgentAuthorizationsService } from './authorizations/agent-authorizations.service.js';
+import { AgentUsersController } from './authorizations/agent-users.controller.js';
 import { AgentConnectionCode } from './authorizations/agent-connection-code.entity.js';
 import { AuthorizationPagesController } from './authorizations/authorization-pages.controller.js';
 import { AgentCodeGrant } from './connections/agent-code.grant.js';
 import { AgentConnection } from './connections/agent-connection.entity.js';
+import { AgentConnectionsController } from './connections/agent-connections.controller.js';
 import { AgentConnectionsRepository } from './connections/agent-connections.repository.js';
 import { AgentConnectionsService } from './connections/agent-connections.service.js';
 import { AgentOAuthController } from './connections/agent-oauth.controller.js';
@@ -25,8 +29,10 @@ import { AgentOAuthService } from './connections/agent-oauth.service.js';
 import { AgentRefreshGrant } from './connections/agent-refresh.grant.js';
 import { AgentRefreshToken } from './connections/agent-refresh-token.entity.js';
 import { AgentTokensService } from './connections/agent-tokens.service.js';
+import { AgentPagesController } from './pages/agent-pages.controller.js';
 import { AgentMetadataController } from './metadata/agent-metadata.controller.js';
 import { AgentSetting } from './settings/agent-setting.entity.js';
+import { AgentSettingsController } from './settings/agent-settings.controller.js';
 import { AgentSettingsRepository } from './settings/agent-settings.repository.js';
 import { AgentSettingsService } from './settings/agent-settings.service.js';
 
@@ -43,15 +49,25 @@ import { AgentSettingsService } from './settings/agent-settings.service.js';
     ApiClientsModule,
     AuditLogsModule,
     McpTokensModule,
+    MerchantsModule,
     OrganizationsModule,
     WebhooksModule,
   ],
-  controllers: [AgentMetadataController, AgentOAuthController, AuthorizationPagesController],
+  controllers: [
+    AgentMetadataController,
+    AgentOAuthController,
+    AuthorizationPagesController,
+    AgentUsersController,
+    AgentConnectionsController,
+    AgentSettingsController,
+    AgentPagesController,
+  ],
   providers: [
     AgentAddresses,
     AgentSettingsService,
     AgentSettingsRepository,
     AgentsService,
+    ClientDocuments,
     RegisteredAgentsRepository,
     AgentAuthorizationsService,
     AgentAuthorizationsRepository,
@@ -66,10 +82,12 @@ import { AgentSettingsService } from './settings/agent-settings.service.js';
 })
 export class AgentAuthorizationModule implements NestModule {
   configure(consumer: MiddlewareConsumer): void {
-    consumer.apply(withErrorBody(oauthBodyOf)).forRoutes(
-      'connections/:client_id/token',
-      'connections/:client_id/revoke',
-      'connections/:client_id/register',
-    );
+    consumer
+      .apply(withErrorBody(oauthBodyOf))
+      .forRoutes(
+        'connections/:client_id/token',
+        'connections/:client_id/revoke',
+        'connections/:client_id/register',
+      );
   }
 }

@@ -31,6 +31,9 @@ const TOOLS = {
 })
 export class AgentConnectorModule implements NestModule {
   configure(consumer: MiddlewareConsumer): void {
-    consumer.apply(withErrorBody(jsonRpcErrorOf)).exclude('mcp/*path/*rest').forRoutes('mcp', 'mcp/:client_id');
+    consumer
+      .apply(withErrorBody(jsonRpcErrorOf))
+      .exclude('mcp/*path/*rest')
+      .forRoutes('mcp', 'mcp/:client_id');
   }
 }

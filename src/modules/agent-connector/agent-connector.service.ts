@@ -1,7 +1,13 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { createMcpHandler, Server, type McpHttpHandler } from '@modelcontextprotocol/server';
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
-import { AGENT_SCOPES, currentAgentOf, type AuthenticatedAgent } from '../../infrastructure/auth/index.js';
+import {
+  AgentLogins,
+  AGENT_SCOPES,
+  currentAgentOf,
+  insufficientScope,
+  type AuthenticatedAgent,
+} from '../../infrastructure/auth/index.js';
 import { INSUFFICIENT_SCOPE, type ApiError } from '../../infrastructure/errors/index.js';
 import { PublicAddress, requestContext } from '../../infrastructure/http/index.js';
 import {
@@ -45,6 +51,10 @@ interface Serving {
 /**
  * Serves the Model Context Protocol, in its current revision and in those before it, with a server for each message: any
  * replica can handle any message of a conversation.
+ *
+ * `serve` gives the message to the handler of the SDK, and `Serving` with it as `authInfo.extra`. The handler calls back: it
+ * gets a server from `serverFor`, which closes over `Serving`, lets it process the message, and returns the response, which
+ * `serve` then sends.
  */
 @Injectable()
 export class AgentConnectorService {
@@ -56,6 +66,7 @@ export class AgentConnectorService {
     private readonly calls: ToolCalls,
     private readonly limit: ToolCallLimit,
     private readonly address: PublicAddress,
+    private readonly logins: AgentLogins,
   ) {
     this.handler = createMcpHandler(
       ({ authInfo }) => this.serverFor(authInfo?.extra as unknown as Serving),
@@ -76,7 +87,7 @@ export class AgentConnectorService {
       return;
     }
     const agent = currentAgentOf(request);
-    this.requireScope(agent, calledTool(message)?.name);
+    await this.requireScope(agent, calledTool(message)?.name);
     const refusal = calledTool(message) && (await this.limit.count(agent, response));
     const serving: Serving = { agent, requestId: requestContext(request).requestId, refusal };
     const result = await this.handler.fetch(toWebRequest(request), {
@@ -103,12 +114,14 @@ export class AgentConnectorService {
    *
    * @throws ApiError INSUFFICIENT_SCOPE
    */
-  private requireScope({ scopes }: AuthenticatedAgent, toolName: unknown): void {
+  private async requireScope({ scopes, client }: AuthenticatedAgent, toolName: unknown): Promise<void> {
     const tool = this.tools.find(toolName);
     if (!tool || scopes.includes(tool.scope)) return;
-    const needed = AGENT_SCOPES.filter((scope) => scope === tool.scope || scopes.includes(scope)).join(' ');
+    const needed = AGENT_SCOPES.filter((scope) => scope === tool.scope || scopes.includes(scope));
     throw INSUFFICIENT_SCOPE.error(`The tool ${tool.name} requires the scope ${tool.scope}.`, {
-      headers: { 'WWW-Authenticate': `Bearer realm="Agent connector", error="insufficient_scope", scope="${needed}"` },
+      headers: {
+        'WWW-Authenticate': insufficientScope(needed, await this.logins.metadataUrlOf(client.clientId)),
+      },
     });
   }
 

@@ -70,6 +70,12 @@ export const AUDIT_ACTIONS = {
     meaning: 'A code or refresh token was used again, so the connection of the agent ended.',
   },
   'agent.disconnect': { target: 'agent', meaning: 'The connection of an agent was ended.' },
+  'agent.settings_update': {
+    target: 'agent',
+    meaning: 'It was changed which agents may log in, or where users log in.',
+  },
+  'agent.register': { target: 'agent', meaning: 'An agent was registered in advance.' },
+  'agent.remove': { target: 'agent', meaning: 'A registered agent was removed.' },
   'client.create': { target: 'api_client', meaning: 'An API client was created.' },
   'client.update': {
     target: 'api_client',

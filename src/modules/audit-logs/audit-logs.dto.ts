@@ -1,8 +1,8 @@
-import { IntegerProperty, ObjectProperty, TextProperty } from '../../infrastructure/openapi/index.js';
+import { IntegerProperty, ObjectProperty } from '../../infrastructure/openapi/index.js';
+import { CursorField, NextCursorProperty } from '../../infrastructure/paging/index.js';
 import {
   Constraint,
   EnumField,
-  Field,
   siblingOf,
   TextField,
   TimestampField,
@@ -12,13 +12,7 @@ import { AUDIT_ACTION, AUDIT_OUTCOME, AuditLogEntryResponse } from './audit-log-
 
 export const PAGE_SIZE = 100;
 const MAX_ACTOR_LENGTH = 254;
-const EXAMPLE_CURSOR = 'AVmXo2uFyR7Q1dJ0c3hKp1tbMTc2OTg0NzMzMDEyMywiNDIiXQ';
-
-/** Accepts any text, because the service rejects invalid cursors with a separate error code. */
-function CursorField(description: string, ...validators: PropertyDecorator[]): PropertyDecorator {
-  const schema = { type: String };
-  return Field({ in: 'query', required: false, schema, description, example: EXAMPLE_CURSOR }, ...validators);
-}
+const EXAMPLE = { example: 'AVmXo2uFyR7Q1dJ0c3hKp1tbMTc2OTg0NzMzMDEyMywiNDIiXQ' };
 
 function IsSameAsCursor(): PropertyDecorator {
   return Constraint(
@@ -49,10 +43,10 @@ export class ListAuditLogsQuery {
   })
   end?: string;
 
-  @CursorField('The `next_cursor` of the previous page. Send the same `start` and `end` again.')
+  @CursorField('The `next_cursor` of the previous page. Send the same `start` and `end` again.', EXAMPLE)
   cursor?: string;
 
-  @CursorField('Another name for `cursor`.', IsSameAsCursor())
+  @CursorField('Another name for `cursor`.', EXAMPLE, IsSameAsCursor())
   next_cursor?: string;
 }
 
@@ -89,9 +83,7 @@ export class AuditLogListResponse {
   @ObjectProperty([AuditLogEntryResponse], 'The entries, newest first.')
   data!: AuditLogEntryResponse[];
 
-  @TextProperty('Send this value as `cursor` to get the next page; null on the last page.', EXAMPLE_CURSOR, {
-    nullable: true,
-  })
+  @NextCursorProperty(EXAMPLE)
   next_cursor!: string | null;
 
   @IntegerProperty('Maximum number of entries in a page.', PAGE_SIZE)

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import { NOT_FOUND } from '../../infrastructure/errors/index.js';
 import { CursorCodec, type CursorScope } from '../../infrastructure/crypto/index.js';
+import { cutToPage } from '../../infrastructure/paging/index.js';
 import { periodOf, type Period } from '../../infrastructure/time/index.js';
 import type { AuditLogEntry, AuditLogEntryResponse } from './audit-log-entry.entity.js';
 import { AuditLogRepository, type Position } from './audit-log.repository.js';
@@ -36,10 +37,8 @@ export class AuditLogsService {
     const scope = scopeOf(organizationId, period);
     const cursor = query.cursor ?? query.next_cursor;
     const before = cursor === undefined ? undefined : this.decodeCursor(cursor, scope);
-    // One more entry shows whether there is a next page.
     const found = await this.repository.newest(organizationId, period, before, PAGE_SIZE + 1);
-    const entries = found.slice(0, PAGE_SIZE);
-    const last = found.length > PAGE_SIZE ? entries.at(-1) : undefined;
+    const { entries, last } = cutToPage(found, PAGE_SIZE);
     return { data: entries.map(toResponse), next_cursor: this.encodeCursor(last, scope), limit: PAGE_SIZE };
   }
 

@@ -6,12 +6,12 @@ import { ApplicationReceipt, SubmitApplicationRequest } from './careers.dto.js';
 export const SUBMIT_JOB_APPLICATION: OperationDocument = {
   operationId: 'submitJobApplication',
   summary: 'Submit job application',
-  description: (configuration) => {
-    const { requestsPerHour, retentionDays } = configuration(CareersConfiguration);
+  description: (configurationOf) => {
+    const { requestsPerHour, retentionDays } = configurationOf(CareersConfiguration);
     return (
       'Submits a job application. Use it for the form on a careers page. At least one of `github_url` and ' +
-      '`linkedin_url` is required; the message about missing fields names all of them. Only our recruiters can read your data, and it is deleted after ' +
-      `${retentionDays} days. Limit: ${requestsPerHour} requests per hour per IP address.`
+      '`linkedin_url` is required. If required fields are missing, the error message lists all of them. Only recruiters ' +
+      `can read applications. An application is deleted after ${retentionDays} days. Limit: ${requestsPerHour} requests per hour per IP address.`
     );
   },
   body: SubmitApplicationRequest,

@@ -29,7 +29,7 @@ function IsPublicAddress(): PropertyDecorator {
 
 const NAME_LENGTH = 256;
 const TEXT_LENGTH = 10_000;
-/** The limit of the column. */
+/** The maximum of PostgreSQL's type `integer`. */
 const MAX_YEARS = 2_147_483_647;
 
 @ReportAllMissingFields()

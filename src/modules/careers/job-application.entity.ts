@@ -12,7 +12,7 @@ export const JOB_ROLES = [
 ] as const;
 export type JobRole = (typeof JOB_ROLES)[number];
 
-/** A job application. It is personal data: only operators can read it. */
+/** A job application. It contains personal data: only recruiters can read it, on the command line. */
 @Entity({ name: 'job_application' })
 export class JobApplication {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'job_application_pkey' })

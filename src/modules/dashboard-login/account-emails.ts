@@ -2,8 +2,10 @@ import { Injectable, Logger } from '@nestjs/common';
 import { BackgroundTasks, browserName, type RequestOrigin } from '../../infrastructure/http/index.js';
 import { Mailer, type Mail } from '../../infrastructure/messages/index.js';
 import { AttemptLimitsRepository } from '../../infrastructure/rate-limiting/index.js';
-import { Clock, HOUR } from '../../infrastructure/time/index.js';
+import { Clock, DAY, HOUR, MINUTE } from '../../infrastructure/time/index.js';
 import { AuditLog, type AuditAction, type AuditActor, type AuditOutcome } from '../audit-logs/index.js';
+import { INVITATION_LIFETIME } from '../dashboard-users/index.js';
+import { RESET_LIFETIME } from './passwords/password-link.entity.js';
 
 const IF_NOT_YOU =
   "If you didn't do this, request a new password on the login page right away, and tell an owner of your organization.";
@@ -45,7 +47,7 @@ export class AccountEmails {
   sendReset(to: string, link: string): void {
     this.send(to, 'Set a new password', [
       'Someone, probably you, requested a new password for your account.',
-      'Set a new password here. The link works once and expires in one hour:',
+      `Set a new password here. The link works once and expires in ${RESET_LIFETIME / MINUTE} minutes:`,
       { link, label: 'Set a new password' },
       "If you didn't request it, ignore this email. Your password stays the same.",
     ]);
@@ -54,7 +56,7 @@ export class AccountEmails {
   sendInvitation(to: string, organization: string, link: string): void {
     this.send(to, 'Your invitation', [
       `You have been invited to the dashboard of ${organization}.`,
-      'Set a password to get started. The link works once and expires in 7 days:',
+      `Set a password to get started. The link works once and expires in ${INVITATION_LIFETIME / DAY} days:`,
       { link, label: 'Set a password' },
       "If you didn't expect this invitation, ignore this email.",
     ]);

@@ -1,6 +1,7 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import { DeleteAfter } from '../../infrastructure/database/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
+import { MAX_EXTERNAL_USER_ID_LENGTH } from '../../infrastructure/validation/index.js';
 import { DetectedAccountsConfiguration } from './detected-accounts.configuration.js';
 
 /** An account of a user with a merchant, found by the detection pipeline. */
@@ -13,7 +14,7 @@ export class DetectedAccount {
   @PrimaryColumn({
     name: 'external_user_id',
     type: 'varchar',
-    length: 256,
+    length: MAX_EXTERNAL_USER_ID_LENGTH,
     primaryKeyConstraintName: 'detected_account_pkey',
   })
   externalUserId!: string;

@@ -12,8 +12,8 @@ const LOOKUPS_PER_STATEMENT = 50;
 const CONCURRENT_STATEMENTS = 4;
 
 /**
- * Finds the accounts of each user ($1, $2) at merchants with any of the match keys ($3), including keys that were requested
- * for other users in the batch.
+ * Finds the accounts of each user ($1, $2) at the merchants of all match keys ($3) in the batch. A row can be about a key that was
+ * only requested for another user; the caller looks up its own keys.
  */
 const FIND = prepared(
   `SELECT lookup.position, merchant_name.match_key AS "matchKey", account.detected_at AS "detectedAt"

@@ -7,7 +7,7 @@ import {
 import { IdempotencyKeyHeader } from '../../infrastructure/idempotency/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { InternalOperation, PlatformOperation } from '../../infrastructure/surfaces/index.js';
-import { EventResponse, withHeaderKey } from '../webhooks/index.js';
+import { EventResponse, withIdempotencyKey } from '../webhooks/index.js';
 import {
   CREATE_DETECTION,
   IDENTIFY_DETECTED_ACCOUNTS,
@@ -59,6 +59,6 @@ export class DetectionsController {
     @Body() request: CreateDetectionRequest,
     @IdempotencyKeyHeader() key?: string,
   ): Promise<EventResponse> {
-    return this.detectedAccounts.create(withHeaderKey(request, key));
+    return this.detectedAccounts.recordForClient(withIdempotencyKey(request, key));
   }
 }

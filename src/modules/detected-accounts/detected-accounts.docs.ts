@@ -38,8 +38,8 @@ export const IDENTIFY_DETECTED_ACCOUNTS: OperationDocument = {
   operationId: 'identifyDetectedAccounts',
   summary: 'Identify detected accounts (by arrangement)',
   description:
-    'Works like "Search detected accounts", with the names in the `name` field. Coming soon: the operation responds ' +
-    'with 403 `NO_ACCESS` until access is arranged for your client.',
+    'Works like "Search detected accounts", with the names in the `name` field. The operation responds with 403 ' +
+    '`NO_ACCESS` until access is arranged for your client.',
   body: IdentifyDetectedAccountsRequest,
   ...RESULTS,
   errors: [NO_ACCESS],

@@ -42,6 +42,7 @@ export class IdentifyDetectedAccountsRequest {
   @ExternalUserIdField()
   external_user_id!: string;
 
+  /** The specification names this list `name`. */
   @MerchantNamesField()
   name!: string[];
 }
@@ -80,7 +81,7 @@ function validateMerchant(value: unknown, field: string): string | undefined {
   return value > MAX_MERCHANT_ID ? MESSAGES.max(field, MAX_MERCHANT_ID) : undefined;
 }
 
-/** Detected accounts of a user of the authenticated client (sandbox). `CreateDetectionRequest` adds the client and a key. */
+/** The request of the sandbox, for a user of the authenticated client. `CreateDetectionRequest` adds the client and a key. */
 export class DetectAccountsRequest {
   @ExternalUserIdField()
   external_user_id!: string;

@@ -35,12 +35,12 @@ interface Detection {
   readonly detectedAt: Date;
 }
 
-/** Lines that share one statement to look up merchants, and one to insert. */
+/** The merchants of a batch are looked up together, and its accounts are inserted by one statement. */
 const LINES_PER_BATCH = 1_000;
 
 /**
- * Maximum length of a line in characters, far more than a detection needs. A line reader may truncate a longer line, but
- * must keep at least one character more than this, so that the import detects it.
+ * Maximum length of a line in characters, far more than a detection needs. A reader of lines may cut off the rest of a longer
+ * line after one more character, which is enough for the import to reject the line.
  */
 export const MAX_LINE_LENGTH = 65_536;
 /** Characters of a line that a message quotes. */

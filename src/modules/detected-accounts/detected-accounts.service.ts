@@ -24,29 +24,33 @@ import { DetectedAccountsRepository } from './detected-accounts.repository.js';
 export class DetectedAccountsService {
   constructor(
     private readonly repository: DetectedAccountsRepository,
-    private readonly queries: DetectedAccountsBatch,
+    private readonly batch: DetectedAccountsBatch,
     private readonly webhooks: WebhookPublisher,
     private readonly merchants: MerchantCatalogService,
     private readonly clients: ApiClientDirectory,
     private readonly clock: Clock,
   ) {}
 
-  /** @throws ApiError if the client or a merchant does not exist, or the key was used for other content */
-  async create(request: CreateDetectionRequest): Promise<EventResponse> {
+  /**
+   * Records detections for the client that the request names.
+   *
+   * @throws ApiError if the client or a merchant does not exist, or the key was used for other content
+   */
+  async recordForClient(request: CreateDetectionRequest): Promise<EventResponse> {
     const client = await this.clients.find(request.client_id);
     if (!client) throw API_CLIENT_NOT_FOUND.error();
     const { clientId, environment } = client;
-    return this.detect({ clientId, environment }, request, request.idempotency_key);
+    return this.record({ clientId, environment }, request, request.idempotency_key);
   }
 
   /**
    * Records, with the current time, that accounts of a user were detected at these merchants, and publishes the webhook event
-   * `NEW_DETECTED_ACCOUNTS_AVAILABLE` in the same transaction. Calls with the same `key` publish the event only once.
+   * `NEW_DETECTED_ACCOUNTS_AVAILABLE` in the same transaction. Calls with the same key publish the event only once.
    *
    * @throws ApiError MERCHANT_NOT_FOUND if a merchant does not exist, or IDEMPOTENCY_KEY_REUSED
    */
   @Transactional()
-  async detect(
+  async record(
     client: AttributedClient,
     { external_user_id: externalUserId, merchants: named }: DetectAccountsRequest,
     key?: string,
@@ -81,24 +85,28 @@ export class DetectedAccountsService {
     names: readonly string[],
   ): Promise<DetectedAccountResponse[]> {
     const keysByName = names.map(matchKeys);
-    const detections = await this.queries.detectedAtByMatchKey({
+    const detections = await this.batch.detectedAtByMatchKey({
       clientId,
       externalUserId,
       matchKeys: keysByName.flat(),
     });
-    const found = keysByName.map((keys) => {
-      const index = keys.findIndex((key) => detections.has(key));
-      return { key: keys[index] ?? '', longerKeys: keys.slice(0, Math.max(0, index)) };
-    });
-    // A shortened form of the name (without `account`, `Inc.`, `.com` and so on) does not count if a longer form is the name
-    // of another merchant.
-    const longerKeys = found.flatMap((each) => each.longerKeys);
-    const knownLongerKeys =
-      longerKeys.length > 0 ? await this.repository.knownMatchKeys(longerKeys) : new Set();
-    return found.map((each, index) => {
-      const namesAnotherMerchant = each.longerKeys.some((key) => knownLongerKeys.has(key));
-      const detectedAt = namesAnotherMerchant ? null : (detections.get(each.key) ?? null);
-      return { name: names[index] ?? '', detected: detectedAt !== null, detected_at: detectedAt };
+    // The keys of a name start with that of the whole name; the others lack `account`, `Inc.`, `.com` and so on. The first key
+    // that belongs to a merchant decides: an account at "Hulu" is no match for "Hulu account" if another merchant has that name.
+    const longerKeys = keysByName.flatMap((keys) =>
+      keys.slice(
+        0,
+        Math.max(
+          0,
+          keys.findIndex((key) => detections.has(key)),
+        ),
+      ),
+    );
+    const knownKeys =
+      longerKeys.length > 0 ? await this.repository.knownMatchKeys(longerKeys) : new Set<string>();
+    return names.map((name, index) => {
+      const key = keysByName[index]?.find((each) => detections.has(each) || knownKeys.has(each));
+      const detectedAt = detections.get(key ?? '') ?? null;
+      return { name, detected: detectedAt !== null, detected_at: detectedAt };
     });
   }
 

@@ -12,7 +12,7 @@ import {
   PublishEventRequest,
   PublishEventsRequest,
 } from './events.dto.js';
-import { EventResponse, withHeaderKey } from '../webhooks/index.js';
+import { EventResponse, withIdempotencyKey } from '../webhooks/index.js';
 import { EventsService } from './events.service.js';
 
 @Topic('Events', 'Publishes the events that the endpoints of API clients receive as webhooks.')
@@ -27,7 +27,7 @@ export class EventsController {
     @Body() request: PublishEventRequest,
     @IdempotencyKeyHeader() key?: string,
   ): Promise<EventResponse> {
-    return this.events.publish(withHeaderKey(request, key));
+    return this.events.publish(withIdempotencyKey(request, key));
   }
 
   @Post('batch')

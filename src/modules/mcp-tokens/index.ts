@@ -6,4 +6,4 @@ export {
   type AgentTokenRequest,
   type RevokedMcpToken,
 } from './mcp-tokens.service.js';
-export { DAYS_KEPT_AFTER_EXPIRY } from './mcp-tokens.repository.js';
+export { DAYS_KEPT_AFTER_EXPIRY, McpTokensRepository } from './mcp-tokens.repository.js';

@@ -43,7 +43,7 @@ const CONCURRENT_LOOKUP_STATEMENTS = 4;
 
 /**
  * `find_agent_tokens` sets planner options so that PostgreSQL plans the query once and reads only the partitions within the
- * given bounds.
+ * given bounds. `place` is the position of the hash in `$1`, starting at 1.
  */
 const FIND = prepared(
   `SELECT place AS position, id, client_id AS "clientId", environment, external_user_id AS "externalUserId",
@@ -65,6 +65,7 @@ export class McpTokensBatch {
     execute: (tokens) => this.insert(tokens, this.dataSource.manager),
     maxRows: TOKENS_PER_INSERT,
     maxStatements: CONCURRENT_INSERTS,
+    // The partition of the day was attached during the statement. The same statement now inserts into it.
     retryAfter: (error) => (isMissingPartition(error) ? 0 : undefined),
   });
 
@@ -125,8 +126,9 @@ export class McpTokensBatch {
   }
 
   /**
-   * Executes one statement for each group of lookups with consecutive days. Usually there is a single group, because a token
-   * is valid for one day by default. Searching two days for every hash costs less than a second statement.
+   * Executes one statement for each group of lookups with consecutive days. By default, a token is valid for one day, so most
+   * tokens were created today or yesterday, and there is a single group. Searching both days for every token costs less than a
+   * statement for each day.
    */
   private async selectByDay(lookups: readonly Lookup[]): Promise<(StoredMcpToken | undefined)[]> {
     const found = new Map<Lookup, StoredMcpToken | undefined>();

@@ -9,7 +9,12 @@ const RETENTION = { days: DAYS_KEPT_AFTER_EXPIRY, expiryColumn: 'expires_at' };
 
 const TOKENS_PER_ERASURE = 1_000;
 
-/** Erased tokens are unknown from then on, also to requests that arrive at the same time. */
+/**
+ * Queries for single tokens; those of concurrent requests are in `mcp-tokens.batch.ts`. There is no entity, because the rows are
+ * written and found for many tokens at a time, in daily partitions.
+ *
+ * The stage `access` erases tokens before the erasure is confirmed. From then on, they are unknown to every request.
+ */
 @HoldsUserData('access')
 @Injectable()
 export class McpTokensRepository implements UserDataHolder {

@@ -52,7 +52,10 @@ export interface RevokedMcpToken {
   readonly externalUserId: string;
 }
 
-/** Port for the cleanup after an MCP token is revoked. Implementations join the transaction that revokes the token. */
+/**
+ * Port (bound in `src/ports.module.ts`) for the cleanup after an MCP token is revoked. Implementations join the transaction
+ * that revokes the token.
+ */
 export abstract class McpTokenRevocationListener {
   abstract onRevoked(token: RevokedMcpToken): Promise<void>;
 }
@@ -62,7 +65,10 @@ const TOKEN_PREFIXES: Readonly<Record<PlatformEnvironment, string>> = {
   production: 'mcp_live_',
 };
 
-/** Maximum number of days between the creation of a token and its deletion, when its daily partition is dropped. */
+/**
+ * Maximum number of days between the start of the day on which a token is created and its deletion. The additional day is that
+ * of its creation: a daily partition is dropped as a whole, when the last token of the day has been expired for long enough.
+ */
 const MAX_DAYS_KEPT = (MAX_LIFETIME * SECOND) / DAY + DAYS_KEPT_AFTER_EXPIRY + 1;
 
 /** Tokens with which an agent connects to the agent connector on behalf of one user (specification, operation 1). */
@@ -70,7 +76,7 @@ const MAX_DAYS_KEPT = (MAX_LIFETIME * SECOND) / DAY + DAYS_KEPT_AFTER_EXPIRY + 1
 export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
   constructor(
     private readonly repository: McpTokensRepository,
-    private readonly queries: McpTokensBatch,
+    private readonly batch: McpTokensBatch,
     private readonly revocationListener: McpTokenRevocationListener,
     private readonly clients: ApiClientDirectory,
     private readonly sealer: Sealer,
@@ -85,7 +91,7 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
     const tokenHash = sha256(token);
     const expiresAt = new Date(createdAt.getTime() + request.expires_in * SECOND);
     const { phone_number: phoneNumber } = request;
-    await this.queries.add({
+    await this.batch.add({
       tokenHash,
       clientId: client.clientId,
       environment: client.environment,
@@ -124,10 +130,14 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
     await this.revokeStored(token, createdAt);
   }
 
-  /** @returns undefined if the token is unknown, has expired, was revoked, or belongs to another client */
-  async find(clientId: string, token: string): Promise<ActiveMcpToken | undefined> {
+  /**
+   * Returns the data of a token of this client.
+   *
+   * @returns undefined if the token is unknown, has expired, was revoked, or belongs to another client
+   */
+  async introspect(clientId: string, token: string): Promise<ActiveMcpToken | undefined> {
     const tokenHash = sha256(token);
-    const found = await this.lookUp(token, tokenHash);
+    const found = await this.findStored(token, tokenHash);
     if (!found || found.clientId !== clientId || found.expiresAt <= this.clock.now()) return undefined;
     const createdAt = await this.repository.createdAt(tokenHash);
     if (!createdAt) return undefined;
@@ -138,12 +148,12 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
   }
 
   /**
-   * Verifies the token that an agent sent. The token itself is never cached, so a revoked token is rejected from the next
-   * request on.
+   * Verifies the token that an agent sent. Only its API client comes from a cache (`ApiClientDirectory`). The token is read for
+   * each request, so a revoked token is rejected from the next request on.
    */
   async verify(token: string): Promise<AuthenticatedAgent | 'expired' | undefined> {
     const tokenHash = sha256(token);
-    const found = await this.lookUp(token, tokenHash);
+    const found = await this.findStored(token, tokenHash);
     if (!found) return undefined;
     if (found.expiresAt <= this.clock.now()) return 'expired';
     const { id: tokenId, clientId, environment, externalUserId, expiresAt, phoneNumberSealed } = found;
@@ -159,6 +169,7 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
       expiresAt,
       scopes: scopesOf(found),
       connectionId: found.connectionId,
+      // A getter, because most requests do not use the number, and decrypting it takes time.
       get phoneNumber() {
         return openPhoneNumber();
       },
@@ -171,18 +182,10 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
    */
   async revoke(clientId: string, token: string): Promise<void> {
     const tokenHash = sha256(token);
-    const found = await this.lookUp(token, tokenHash);
+    const found = await this.findStored(token, tokenHash);
     if (found?.clientId !== clientId) return;
     const createdAt = await this.repository.createdAt(tokenHash);
     if (createdAt) await this.revokeStored({ tokenHash, ...found }, createdAt);
-  }
-
-  /**
-   * Returns whether the token exists and has not been revoked. If so, locks its row: a concurrent revocation waits until this
-   * transaction ends, and then sees what this transaction wrote.
-   */
-  async lockUnlessRevoked(tokenHash: Buffer): Promise<boolean> {
-    return this.repository.lockUnlessRevoked(tokenHash);
   }
 
   @Transactional()
@@ -194,16 +197,17 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
   /**
    * Returns the stored token, which may have expired, unless it was revoked.
    *
-   * Tokens issued by version 0.2.0 contain no date: their first digits are random. The second lookup finds them. Remove it
-   * once version 0.2.0 has been out of service for 30 days, the maximum lifetime of a token.
+   * Tokens issued by release 0.2.0 contain no date: their first digits are random. The second lookup finds them. Remove it
+   * once release 0.2.0 has been out of service for 30 days, the maximum lifetime of a token.
    */
-  private async lookUp(token: string, tokenHash: Buffer): Promise<StoredMcpToken | undefined> {
+  private async findStored(token: string, tokenHash: Buffer): Promise<StoredMcpToken | undefined> {
     if (!isWellFormedSecret(token)) return undefined;
     const day = dayOfSecret(token);
     const age = this.clock.milliseconds() - day.getTime();
+    // One day of tolerance in both directions: the clock of another process may be ahead, and partitions may be dropped late.
     const isPlausible = age > -DAY && age < (MAX_DAYS_KEPT + 1) * DAY;
-    const onDay = isPlausible ? await this.queries.find(tokenHash, day) : undefined;
-    return onDay ?? this.queries.findUndated(tokenHash);
+    const onDay = isPlausible ? await this.batch.find(tokenHash, day) : undefined;
+    return onDay ?? this.batch.findUndated(tokenHash);
   }
 
   private sealPhoneNumber(phoneNumber: string | undefined, tokenHash: Buffer): Buffer | null {

@@ -3,6 +3,7 @@ export { AccountMerchantResponse, MerchantAccountResponse } from './merchant-acc
 export { CHANGE_ACCOUNTS } from './sql/change-accounts.js';
 export { MERCHANT_ACCOUNT_STATE } from './merchant-account.entity.js';
 export { MerchantAccountsModule } from './merchant-accounts.module.js';
+export { MerchantAccountsRepository } from './merchant-accounts.repository.js';
 export {
   MERCHANT_ACCOUNT_DISCONNECTED,
   MERCHANT_ACCOUNT_NOT_FOUND,

@@ -1,5 +1,6 @@
 import { Check, Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
 import { enumeration } from '../../infrastructure/schemas/index.js';
+import { MAX_EXTERNAL_USER_ID_LENGTH } from '../../infrastructure/validation/index.js';
 
 const MERCHANT_ACCOUNT_STATES = ['connected', 'disconnected'] as const;
 export type MerchantAccountState = (typeof MERCHANT_ACCOUNT_STATES)[number];
@@ -10,7 +11,7 @@ export const MERCHANT_ACCOUNT_STATE = enumeration(
   '`connected`: the user has signed in. `disconnected`: the merchant requires the user to sign in again.',
 );
 
-/** A user's account at a merchant that the user has signed in to. Lists read the primary key in its order. */
+/** An account that a user has signed in to at a merchant. Pages of accounts follow the order of the primary key. */
 @Entity({ name: 'merchant_account' })
 @Check('merchant_account_state_check', `state IN ('connected', 'disconnected')`)
 export class MerchantAccount {
@@ -21,7 +22,7 @@ export class MerchantAccount {
   @PrimaryColumn({
     name: 'external_user_id',
     type: 'varchar',
-    length: 256,
+    length: MAX_EXTERNAL_USER_ID_LENGTH,
     primaryKeyConstraintName: 'merchant_account_pkey',
   })
   externalUserId!: string;
@@ -34,10 +35,13 @@ export class MerchantAccount {
   state!: MerchantAccountState;
 
   /** When the user last signed in, or when the account was disconnected. */
-  @Column({ type: 'timestamptz', precision: 3 })
-  since!: Date;
+  @Column({ name: 'since', type: 'timestamptz', precision: 3 })
+  stateSetAt!: Date;
 
-  /** The session in which the user last signed in. It may be deleted, and the sandbox invents sessions. */
+  /**
+   * The session in which the user last signed in. There is no foreign key, because sessions are deleted after they expire, and
+   * events of the sandbox can have the ID of a session that never existed.
+   */
   @Column({ name: 'session_id', type: 'uuid', nullable: true })
   sessionId!: string | null;
 }

@@ -17,7 +17,7 @@ import { MerchantAccountsService } from './merchant-accounts.service.js';
 export class MerchantAccountsPagesController {
   constructor(private readonly accounts: MerchantAccountsService) {}
 
-  /** @param query without a user, the page only asks for one */
+  /** Shows the accounts of the user in the query. Without a user, the page contains only the form. */
   @Get()
   @DashboardPage('listMerchantAccounts')
   async list(

@@ -3,7 +3,7 @@ import { INVALID_CURSOR_FORMAT } from '../../infrastructure/crypto/index.js';
 import { ENVIRONMENT_ERRORS } from '../merchants/index.js';
 import { MerchantAccountPage } from './merchant-accounts.dto.js';
 
-/** The topic of all operations for accounts. */
+/** The topic of all operations for merchant accounts, including that of the module merchant-gateway. */
 export const MERCHANT_ACCOUNTS_TOPIC = [
   'Merchant accounts',
   'Accounts of your users at merchants: whether they are connected, and since when.',
@@ -13,9 +13,9 @@ export const LIST_MERCHANT_ACCOUNTS: OperationDocument = {
   operationId: 'listMerchantAccounts',
   summary: 'List merchant accounts',
   description:
-    'Returns the accounts at merchants that one of your users has signed in to. Use it ' +
-    'to find out where the user must sign in again. Requires the Basic credentials of a client, or the login of any ' +
-    'user. The dashboard API serves it too.',
+    'Returns the accounts at merchants that one of your users has signed in to. Use it to find out where the user must ' +
+    'sign in again. Requires the Basic credentials of a client, or the login of a dashboard user with any role. The ' +
+    'operation is also part of the dashboard API.',
   response: MerchantAccountPage,
   responseDescription: 'A page of the user’s accounts.',
   errors: [INVALID_CURSOR_FORMAT, ...ENVIRONMENT_ERRORS],

@@ -9,16 +9,13 @@ import {
   UuidProperty,
 } from '../../infrastructure/openapi/index.js';
 import {
-  EnvironmentField,
-  ExternalUserIdField,
-  Field,
-  IntegerField,
-} from '../../infrastructure/validation/index.js';
+  CursorField,
+  DEFAULT_PAGE_SIZE,
+  NextCursorProperty,
+  PageSizeField,
+} from '../../infrastructure/paging/index.js';
+import { EnvironmentField, ExternalUserIdField } from '../../infrastructure/validation/index.js';
 import { MERCHANT_ACCOUNT_STATE, type MerchantAccountState } from './merchant-account.entity.js';
-
-const EXAMPLE_CURSOR = 'AVmXo2uFyR7Q1dJ0c3hKp1tbMTZd';
-const DEFAULT_PAGE_SIZE = 25;
-const MAX_PAGE_SIZE = 50;
 
 export class ListMerchantAccountsQuery {
   @EnvironmentField({
@@ -31,25 +28,10 @@ export class ListMerchantAccountsQuery {
   @ExternalUserIdField({ in: 'query' })
   external_user_id!: string;
 
-  @IntegerField({
-    in: 'query',
-    required: false,
-    min: 1,
-    max: MAX_PAGE_SIZE,
-    default: DEFAULT_PAGE_SIZE,
-    description: 'Maximum number of accounts in the page.',
-    example: 25,
-  })
+  @PageSizeField('Maximum number of accounts in the page.')
   limit: number = DEFAULT_PAGE_SIZE;
 
-  /** Accepts any text, because the service rejects invalid cursors with a separate error code. */
-  @Field({
-    in: 'query',
-    required: false,
-    schema: { type: String },
-    description: 'The `next_cursor` of the previous page, for the same user.',
-    example: EXAMPLE_CURSOR,
-  })
+  @CursorField('The `next_cursor` of the previous page, for the same user.')
   cursor?: string;
 }
 
@@ -86,8 +68,6 @@ export class MerchantAccountPage {
   @ObjectProperty([MerchantAccountResponse], 'The accounts.')
   data!: MerchantAccountResponse[];
 
-  @TextProperty('Send this value as `cursor` to get the next page; null on the last page.', EXAMPLE_CURSOR, {
-    nullable: true,
-  })
+  @NextCursorProperty()
   next_cursor!: string | null;
 }

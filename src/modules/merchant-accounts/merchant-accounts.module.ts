@@ -11,6 +11,6 @@ import { MerchantAccountsService } from './merchant-accounts.service.js';
   imports: [TypeOrmModule.forFeature([MerchantAccount]), MerchantsModule],
   controllers: [MerchantAccountsController, MerchantAccountsPagesController],
   providers: [MerchantAccountsService, MerchantAccountsRepository],
-  exports: [MerchantAccountsService],
+  exports: [MerchantAccountsService, MerchantAccountsRepository],
 })
 export class MerchantAccountsModule {}

@@ -20,7 +20,7 @@ import type { MerchantAccountPage, MerchantAccountResponse } from './merchant-ac
 const STATES = { connected: ['good', 'Connected'], disconnected: ['warn', 'Disconnected'] } as const;
 
 interface Lookup {
-  /** Undefined if the page does not name a user, or not a valid one. */
+  /** Undefined if the query contains no user, or an invalid one. */
   readonly found?: MerchantAccountPage;
   readonly problem?: string;
 }

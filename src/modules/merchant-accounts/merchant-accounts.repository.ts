@@ -5,6 +5,7 @@ import { MerchantAccount } from './merchant-account.entity.js';
 
 export type AccountKey = Pick<MerchantAccount, 'clientId' | 'externalUserId' | 'merchantId'>;
 
+/** Reads, disconnects and deletes merchant accounts. `sql/change-accounts.ts` adds them. */
 @Injectable()
 export class MerchantAccountsRepository {
   constructor(private readonly transaction: Transaction) {}
@@ -33,11 +34,11 @@ export class MerchantAccountsRepository {
     return deleted;
   }
 
-  async disconnect(key: AccountKey, since: Date): Promise<void> {
-    await this.transaction.manager.update(MerchantAccount, key, { state: 'disconnected', since });
+  async disconnect(key: AccountKey, stateSetAt: Date): Promise<void> {
+    await this.transaction.manager.update(MerchantAccount, key, { state: 'disconnected', stateSetAt });
   }
 
-  /** Returns the user's accounts in the order of their merchants' IDs, which changes of state do not shift. */
+  /** Returns the user's accounts in the order of the merchant IDs, which does not change when the state of an account does. */
   async ofUser(
     clientId: string,
     externalUserId: string,

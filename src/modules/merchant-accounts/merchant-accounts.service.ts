@@ -4,6 +4,7 @@ import { Transactional } from '../../infrastructure/database/index.js';
 import { ErrorKind } from '../../infrastructure/errors/index.js';
 import type { AttributedClient, RequestAttribution } from '../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../infrastructure/crypto/index.js';
+import { cutToPage, type RequestedPage } from '../../infrastructure/paging/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { MerchantCatalogService, requestedClient, type CatalogEntry } from '../merchants/index.js';
 import type { MerchantAccount } from './merchant-account.entity.js';
@@ -34,13 +35,11 @@ export const MERCHANT_ACCOUNT_DISCONNECTED = new ErrorKind(
   },
 );
 
-/** A page to read, after the one that the cursor is from. */
-interface RequestedPage {
-  readonly cursor?: string | undefined;
-  readonly limit: number;
-}
-
-/** Accounts of users at merchants: whether they are connected, and since when. */
+/**
+ * Accounts of users at merchants: whether they are connected, and since when. The statement that publishes an `AUTHENTICATED` or
+ * `ACCOUNT_LOGIN_REQUIRED` event connects or disconnects the account (`sql/change-accounts.ts`). `ErasedAccounts` of the module
+ * merchant-gateway deletes the accounts of an erased user.
+ */
 @Injectable()
 export class MerchantAccountsService {
   constructor(
@@ -65,26 +64,17 @@ export class MerchantAccountsService {
   }
 
   /**
-   * Disconnects a connected account, without an event.
+   * Disconnects a connected account because the client requested it. Therefore no event is published.
    *
-   * @throws ApiError MERCHANT_ACCOUNT_NOT_FOUND, MERCHANT_ACCOUNT_DISCONNECTED as `lockConnected` does
+   * @throws ApiError MERCHANT_ACCOUNT_NOT_FOUND or MERCHANT_ACCOUNT_DISCONNECTED, like `lockConnected`
    */
   @Transactional()
   async disconnect(key: AccountKey): Promise<MerchantAccountResponse> {
     const account = await this.lockConnected(key);
-    const since = this.clock.now();
-    await this.repository.disconnect(key, since);
+    const stateSetAt = this.clock.now();
+    await this.repository.disconnect(key, stateSetAt);
     const merchants = await this.merchants.byIds([key.merchantId]);
-    return toResponse({ ...account, state: 'disconnected', since }, merchants);
-  }
-
-  /** Deletes accounts of the user, for whoever ends the sign-ins at the merchants. @returns them */
-  deleteOfUser(
-    clientId: string,
-    externalUserId: string,
-    limit: number,
-  ): Promise<Pick<MerchantAccount, 'sessionId'>[]> {
-    return this.repository.deleteOfUser(clientId, externalUserId, limit);
+    return toResponse({ ...account, state: 'disconnected', stateSetAt }, merchants);
   }
 
   /** @throws ApiError like `requestedClient()` */
@@ -106,10 +96,8 @@ export class MerchantAccountsService {
   ): Promise<MerchantAccountPage> {
     const scope: CursorScope = ['merchant_accounts', clientId, externalUserId];
     const after = cursor === undefined ? 0 : Number(this.cursors.decode(cursor, scope)[0]);
-    // One more account shows whether there is a next page.
     const found = await this.repository.ofUser(clientId, externalUserId, { after, limit: limit + 1 });
-    const accounts = found.slice(0, limit);
-    const last = found.length > limit ? accounts.at(-1) : undefined;
+    const { entries: accounts, last } = cutToPage(found, limit);
     const merchants = await this.merchants.byIds(accounts.map(({ merchantId }) => merchantId));
     return {
       data: accounts.map((account) => toResponse(account, merchants)),
@@ -119,9 +107,9 @@ export class MerchantAccountsService {
 }
 
 function toResponse(
-  { merchantId, state, since, sessionId }: MerchantAccount,
+  { merchantId, state, stateSetAt, sessionId }: MerchantAccount,
   merchants: ReadonlyMap<number, CatalogEntry>,
 ): MerchantAccountResponse {
   const name = merchants.get(merchantId)?.name ?? '';
-  return { merchant: { id: merchantId, name }, state, since, session_id: sessionId };
+  return { merchant: { id: merchantId, name }, state, since: stateSetAt, session_id: sessionId };
 }

@@ -1,9 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { HoldsUserData, type ErasedUser, type UserDataHolder } from '../../infrastructure/erasure/index.js';
-import { Clock } from '../../infrastructure/time/index.js';
-import { MerchantAccountsService } from '../merchant-accounts/index.js';
+import { MerchantAccountsRepository } from '../merchant-accounts/index.js';
 import { MerchantGatewayService } from './merchant-gateway.service.js';
-import { MerchantSignOutsRepository } from './merchant-sign-outs.repository.js';
 
 const ACCOUNTS_PER_ERASURE = 1_000;
 
@@ -12,20 +10,14 @@ const ACCOUNTS_PER_ERASURE = 1_000;
 @Injectable()
 export class ErasedAccounts implements UserDataHolder {
   constructor(
-    private readonly accounts: MerchantAccountsService,
+    private readonly accounts: MerchantAccountsRepository,
     private readonly gateway: MerchantGatewayService,
-    private readonly signOuts: MerchantSignOutsRepository,
-    private readonly clock: Clock,
   ) {}
 
   async eraseBatch({ clientId, environment, externalUserId }: ErasedUser): Promise<number> {
     const accounts = await this.accounts.deleteOfUser(clientId, externalUserId, ACCOUNTS_PER_ERASURE);
-    if (environment === 'production' && this.gateway.isConfigured) {
-      const signIns = accounts.flatMap(({ sessionId }) =>
-        sessionId === null ? [] : { signInId: sessionId },
-      );
-      await this.signOuts.add(signIns, this.clock.now());
-    }
+    const signIns = accounts.map(({ sessionId }) => ({ signInId: sessionId }));
+    await this.gateway.undoLater(environment, signIns);
     return accounts.length;
   }
 }

@@ -5,6 +5,7 @@ import { Clock } from '../../infrastructure/time/index.js';
 import { Tracing } from '../../infrastructure/tracing/index.js';
 import { MerchantGatewayConfiguration } from './merchant-gateway.configuration.js';
 import { MerchantGatewayService } from './merchant-gateway.service.js';
+import type { MerchantSignOutsRepository } from './merchant-sign-outs.repository.js';
 
 const MERCHANT_GATEWAY_SECRET = `whsec_${Buffer.alloc(24, 'k').toString('base64')}`;
 const MERCHANT_GATEWAY_URL = 'https://gateway.internal/v1';
@@ -54,6 +55,7 @@ describe('The log at the start', () => {
       configuration.get(ServiceConfiguration),
       new Metrics(),
       new Tracing(),
+      {} as MerchantSignOutsRepository,
       new Clock(),
     );
     const logger = Object.assign(new Logger(), { warn: (text: string) => warnings.push(text) });

@@ -6,6 +6,7 @@ import { SpanKind, Tracing } from '../../infrastructure/tracing/index.js';
 import { CircuitBreaker } from './circuit-breaker.js';
 import { GatewayClient, GatewayError, type GatewayResponse } from './gateway-client.js';
 import { MerchantGatewayConfiguration } from './merchant-gateway.configuration.js';
+import { MerchantSignOutsRepository, type SignOut } from './merchant-sign-outs.repository.js';
 
 const REQUESTS = new CounterMetric({
   name: 'mcs_merchant_gateway_requests_total',
@@ -61,7 +62,8 @@ export class MerchantGatewayService implements OnApplicationBootstrap, OnApplica
     private readonly service: ServiceConfiguration,
     private readonly metrics: Metrics,
     private readonly tracing: Tracing,
-    clock: Clock,
+    private readonly signOuts: MerchantSignOutsRepository,
+    private readonly clock: Clock,
   ) {
     this.client = address && new GatewayClient(address, clock);
   }
@@ -117,6 +119,14 @@ export class MerchantGatewayService implements OnApplicationBootstrap, OnApplica
   /** Undoes a sign-in, or ends one that waits for a code. @returns whether the gateway confirmed it */
   async undo(signInId: string): Promise<boolean> {
     return (await this.request('undo', (client) => client.undo(signInId).then(() => true))) ?? false;
+  }
+
+  /**
+   * Records that sign-ins have to be undone, in the open transaction. `MerchantSignOutsJob` sends the requests. Does nothing for
+   * sign-ins in development, which the gateway does not know, and for those that are null.
+   */
+  async undoLater(environment: PlatformEnvironment, signIns: readonly SignOut[]): Promise<void> {
+    if (environment === 'production' && this.isConfigured) await this.signOuts.add(signIns, this.clock.now());
   }
 
   /** @returns undefined if there was no valid response, or the request was withheld */

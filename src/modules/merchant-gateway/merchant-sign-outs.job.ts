@@ -1,6 +1,6 @@
-import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { isDatabaseUnavailable } from '../../infrastructure/database/index.js';
+import { RecurringJob } from '../../infrastructure/database/index.js';
 import { Clock, SECOND } from '../../infrastructure/time/index.js';
 import { MerchantGatewayService } from './merchant-gateway.service.js';
 import { MerchantSignOutsRepository } from './merchant-sign-outs.repository.js';
@@ -11,29 +11,18 @@ const SIGN_OUTS_PER_RUN = 20;
 
 /** Asks the gateway to end sign-ins of unlinked accounts and replaced sign-ins, repeatedly until it confirms. */
 @Injectable()
-export class MerchantSignOutsJob implements OnApplicationShutdown {
-  private readonly logger = new Logger('Merchant gateway');
-  private running: Promise<void> | undefined;
-
+export class MerchantSignOutsJob extends RecurringJob {
   constructor(
     private readonly repository: MerchantSignOutsRepository,
     private readonly gateway: MerchantGatewayService,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    super('Merchant gateway', 'The merchant gateway could not be asked to end sign-ins');
+  }
 
   @Interval(5 * SECOND)
   run(): Promise<void> {
-    this.running ??= this.signOut()
-      .catch((error: unknown) => {
-        if (!isDatabaseUnavailable(error))
-          this.logger.error('The merchant gateway could not be asked to end sign-ins', error);
-      })
-      .finally(() => (this.running = undefined));
-    return this.running;
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    await this.running;
+    return this.start(() => this.signOut());
   }
 
   private async signOut(): Promise<void> {

@@ -2,17 +2,22 @@ import { Injectable } from '@nestjs/common';
 import { Transaction } from '../../infrastructure/database/index.js';
 import { MerchantSignOut } from './merchant-sign-out.entity.js';
 
+/** A sign-in to undo; null if there was none. */
+export interface SignOut {
+  readonly signInId: string | null;
+  /** When the last request about the sign-in was sent, if its response may still arrive. */
+  readonly askedAt?: Date | null;
+}
+
 /** Stores the sign-ins that the gateway has to end. `MerchantSignOutsJob` sends the requests. */
 @Injectable()
 export class MerchantSignOutsRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  /** `askedAt` is when the last request about a sign-in was sent, if its response may still arrive. */
-  async add(
-    signIns: readonly { readonly signInId: string; readonly askedAt?: Date | null }[],
-    createdAt: Date,
-  ): Promise<void> {
-    const rows = signIns.map(({ signInId, askedAt = null }) => ({ signInId, createdAt, askedAt }));
+  async add(signIns: readonly SignOut[], createdAt: Date): Promise<void> {
+    const rows = signIns.flatMap(({ signInId, askedAt = null }) =>
+      signInId === null ? [] : { signInId, createdAt, askedAt },
+    );
     if (rows.length > 0) await this.transaction.manager.upsert(MerchantSignOut, rows, ['signInId']);
   }
 

@@ -2,10 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import type { RequestAttribution } from '../../infrastructure/http/index.js';
-import { Clock } from '../../infrastructure/time/index.js';
 import { MerchantAccountsService, type MerchantAccountResponse } from '../merchant-accounts/index.js';
 import { MerchantGatewayService } from './merchant-gateway.service.js';
-import { MerchantSignOutsRepository } from './merchant-sign-outs.repository.js';
 import type { UnlinkAccountRequest } from './unlinking.dto.js';
 
 @Injectable()
@@ -13,8 +11,6 @@ export class UnlinkingService {
   constructor(
     private readonly accounts: MerchantAccountsService,
     private readonly gateway: MerchantGatewayService,
-    private readonly signOuts: MerchantSignOutsRepository,
-    private readonly clock: Clock,
   ) {}
 
   /**
@@ -30,8 +26,7 @@ export class UnlinkingService {
   ): Promise<MerchantAccountResponse> {
     attribution.externalUserId = externalUserId;
     const account = await this.accounts.disconnect({ clientId, externalUserId, merchantId });
-    if (environment === 'production' && this.gateway.isConfigured && account.session_id !== null)
-      await this.signOuts.add([{ signInId: account.session_id }], this.clock.now());
+    await this.gateway.undoLater(environment, [{ signInId: account.session_id }]);
     return account;
   }
 }

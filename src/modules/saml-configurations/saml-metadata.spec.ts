@@ -94,7 +94,7 @@ describe('readSamlMetadata', () => {
     const certificates = Array<string>(Math.floor(250_000 / P256.length)).fill(P256);
     const start = performance.now();
     expect(read({ certificates }).certificates).toEqual([P256]);
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(performance.now() - start).toBeLessThan(5_000);
   });
 
   it('keeps each usable certificate once', () => {

@@ -72,7 +72,7 @@ export class SandboxService {
 
   @Transactional()
   async detect(client: AuthenticatedClient, request: DetectAccountsRequest): Promise<PublishedEventResponse> {
-    const { event_id } = await this.detectedAccounts.detect(client, request);
+    const { event_id } = await this.detectedAccounts.record(client, request);
     return { event_id };
   }
 

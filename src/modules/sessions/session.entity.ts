@@ -1,6 +1,7 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import { DeleteAfter } from '../../infrastructure/database/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
+import { MAX_EXTERNAL_USER_ID_LENGTH } from '../../infrastructure/validation/index.js';
 import type { SessionMetadata, SessionType } from '../webhooks/index.js';
 
 /** A session of one user in the client SDK, valid until `expiresAt`. Knowing the ID is enough to open it. */
@@ -17,7 +18,7 @@ export class Session {
   @Column({ type: 'varchar', length: 16 })
   type!: SessionType;
 
-  @Column({ name: 'external_user_id', type: 'varchar', length: 256 })
+  @Column({ name: 'external_user_id', type: 'varchar', length: MAX_EXTERNAL_USER_ID_LENGTH })
   externalUserId!: string;
 
   @Column({ name: 'card_id', type: 'varchar', length: 256, nullable: true })

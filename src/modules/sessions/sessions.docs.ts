@@ -32,8 +32,8 @@ export const EXTEND_SESSION: OperationDocument = {
   operationId: 'extendSession',
   summary: 'Extend session',
   description:
-    `Adds ${MINUTES} minutes to the remaining time of a session. Call this operation while the user is still in the ` +
-    'SDK and the session is about to expire. You cannot extend an expired session; create a new one.',
+    `Adds ${MINUTES} minutes to the expiry of a session that has not expired. Call this operation while the user is still ` +
+    'in the SDK and the session is about to expire. After it has expired, create a new session.',
   body: ExtendSessionRequest,
   response: OpenedSessionResponse,
   responseDescription: 'The session with its new expiry.',

@@ -17,6 +17,7 @@ const METADATA = 'Your own values, echoed as `data.metadata` in every webhook of
 
 const EXAMPLE_SESSION = 'b1c3d8a4-3f5e-4d55-8a69-6f2f9a7c0e21';
 
+/** `min: 0` leaves `minLength` out of the API document, because the format already says more. */
 function SessionIdField(): PropertyDecorator {
   return TextField(
     { min: 0, format: 'uuid', description: 'ID of the session.', example: EXAMPLE_SESSION },
@@ -72,6 +73,7 @@ export class OpenSessionRequest {
 }
 
 export class SessionResponse {
+  /** The specification names the ID `session`. */
   @UuidProperty('ID of the session.', EXAMPLE_SESSION)
   session!: string;
 }

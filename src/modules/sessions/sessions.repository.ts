@@ -5,10 +5,10 @@ import { SECOND } from '../../infrastructure/time/index.js';
 import type { SessionMetadata } from '../webhooks/index.js';
 import { Session } from './session.entity.js';
 
-/** The columns that events of a session need. */
-export type EventSession = Pick<Session, 'id' | 'clientId' | 'externalUserId' | 'cardId' | 'metadata'>;
+/** The columns from which the service makes `SessionDetails`. */
+export type StoredDetails = Pick<Session, 'id' | 'clientId' | 'externalUserId' | 'cardId' | 'metadata'>;
 
-const WITH_IDS = prepared(
+const DETAILS_BY_IDS = prepared(
   `SELECT id, client_id AS "clientId", external_user_id AS "externalUserId", card_id AS "cardId", metadata
      FROM session WHERE id = ANY ($1)`,
 );
@@ -36,8 +36,8 @@ export class SessionsRepository implements UserDataHolder {
     return this.transaction.manager.findOneBy(Session, { id, clientId });
   }
 
-  async withIds(ids: readonly string[]): Promise<EventSession[]> {
-    return this.transaction.manager.query<EventSession[]>(WITH_IDS, [ids]);
+  async detailsByIds(ids: readonly string[]): Promise<StoredDetails[]> {
+    return this.transaction.manager.query<StoredDetails[]>(DETAILS_BY_IDS, [ids]);
   }
 
   /** Finds a session and locks it until the transaction ends, so that concurrent changes run one after another. */

@@ -16,13 +16,13 @@ import type {
   OpenSessionRequest,
   SessionResponse,
 } from './sessions.dto.js';
-import { SessionsRepository, type EventSession } from './sessions.repository.js';
+import { SessionsRepository, type StoredDetails } from './sessions.repository.js';
 
 /** How long a session is valid, and by how much an extension prolongs it (specification, "Sessions"). */
 export const SESSION_LIFETIME = 30 * MINUTE;
 
 export const SESSION_NOT_FOUND = new ErrorKind(404, 'SESSION_ERROR', 'SESSION_NOT_FOUND', {
-  when: 'The session does not exist or belongs to another client, or you tried to open a session that has expired.',
+  when: 'The session does not exist or belongs to another client. Opening a session that has expired returns this error, too.',
   message: 'There is no session with this ID.',
 });
 
@@ -42,7 +42,7 @@ export interface SessionDetails {
 /** Sessions of users in the client SDK, and their metadata (specification, "Sessions"). */
 @Injectable()
 export class SessionsService {
-  /** By session, because all changes of a session wait for the lock of its row. */
+  /** By session. Changes of the same session wait here, without a database connection, instead of for the lock of its row. */
   private readonly changes = new KeyedQueue(1);
 
   constructor(
@@ -88,7 +88,7 @@ export class SessionsService {
     });
   }
 
-  /** Adds to the remaining time, so that extending early loses none of it. */
+  /** Adds the time to the current expiry, not to the current time, so that extending a session early loses nothing. */
   async extend(
     { clientId }: AuthenticatedClient,
     id: string,
@@ -109,11 +109,11 @@ export class SessionsService {
    * not read it. The request is logged for the client of the session.
    */
   open(request: OpenSessionRequest, attribution: RequestAttribution): Promise<OpenedSessionResponse> {
-    return this.changes.run(request.session_id.toLowerCase(), () => this.addMetadata(request, attribution));
+    return this.changes.run(request.session_id.toLowerCase(), () => this.openLocked(request, attribution));
   }
 
   @Transactional()
-  private async addMetadata(
+  private async openLocked(
     { session_id, metadata = {} }: OpenSessionRequest,
     attribution: RequestAttribution,
   ): Promise<OpenedSessionResponse> {
@@ -147,7 +147,7 @@ export class SessionsService {
   async detailsById(
     sessionIds: readonly string[],
   ): Promise<Map<string, SessionDetails & { readonly clientId: string }>> {
-    const sessions = sessionIds.length === 0 ? [] : await this.repository.withIds(sessionIds);
+    const sessions = sessionIds.length === 0 ? [] : await this.repository.detailsByIds(sessionIds);
     return new Map(
       sessions.map((session) => [session.id, { clientId: session.clientId, ...toDetails(session) }]),
     );
@@ -159,7 +159,7 @@ export class SessionsService {
   }
 }
 
-function toDetails({ externalUserId, cardId, metadata }: EventSession): SessionDetails {
+function toDetails({ externalUserId, cardId, metadata }: StoredDetails): SessionDetails {
   const isEmpty = Object.keys(metadata).length === 0;
   return { externalUserId, cardId, metadata: isEmpty ? undefined : metadata };
 }

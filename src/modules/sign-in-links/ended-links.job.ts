@@ -1,6 +1,6 @@
-import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { isDatabaseUnavailable } from '../../infrastructure/database/index.js';
+import { RecurringJob } from '../../infrastructure/database/index.js';
 import { Clock, SECOND } from '../../infrastructure/time/index.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
 import { SignInLinksService } from './sign-in-links.service.js';
@@ -15,38 +15,23 @@ const SIGN_INS_PER_RUN = 20;
  * sign-in, for example because the process was killed. Repeats each request until the gateway confirms it.
  */
 @Injectable()
-export class EndedLinksJob implements OnApplicationShutdown {
-  private readonly logger = new Logger('Sign-in links');
-  private running: Promise<void> | undefined;
-
+export class EndedLinksJob extends RecurringJob {
   constructor(
     private readonly links: SignInLinksService,
     private readonly repository: SignInLinksRepository,
     private readonly merchantSignIn: MerchantSignIn,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    super('Sign-in links', 'Links that have ended could not be processed');
+  }
 
   @Interval(5 * SECOND)
   run(): Promise<void> {
-    this.running ??= this.publishExpired()
-      .then(() => this.undoAll())
-      .catch((error: unknown) => {
-        if (!isDatabaseUnavailable(error))
-          this.logger.error('Links that have ended could not be processed', error);
-      })
-      .finally(() => (this.running = undefined));
-    return this.running;
+    return this.start(() => this.work());
   }
 
-  async onApplicationShutdown(): Promise<void> {
-    await this.running;
-  }
-
-  private async publishExpired(): Promise<void> {
+  private async work(): Promise<void> {
     while (await this.links.publishExpired());
-  }
-
-  private async undoAll(): Promise<void> {
     const now = this.clock.now();
     const askedBefore = new Date(now.getTime() - UNDO_AFTER);
     const signIns = await this.repository.claimSignInsToUndo(askedBefore, now, SIGN_INS_PER_RUN);

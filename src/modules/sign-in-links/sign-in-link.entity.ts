@@ -1,11 +1,15 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { DeleteAfter } from '../../infrastructure/database/index.js';
-import { DAY } from '../../infrastructure/time/index.js';
+import { DAY, MINUTE } from '../../infrastructure/time/index.js';
+import { MAX_EXTERNAL_USER_ID_LENGTH } from '../../infrastructure/validation/index.js';
 
 /** `expired` is not stored: a link that is still pending at `expiresAt` has expired. */
 export const SIGN_IN_LINK_STATUSES = ['pending', 'completed', 'failed', 'expired', 'cancelled'] as const;
 export type SignInLinkStatus = (typeof SIGN_IN_LINK_STATUSES)[number];
+
+/** Milliseconds from the creation of a link until `expiresAt`. */
+export const LINK_LIFETIME = 15 * MINUTE;
 
 /**
  * A link with which one user can sign in to one merchant, once, until `expiresAt`. The table contains only the hash of its token, and
@@ -32,7 +36,7 @@ export class SignInLink {
   @Column({ type: 'varchar', length: 11 })
   environment!: PlatformEnvironment;
 
-  @Column({ name: 'external_user_id', type: 'varchar', length: 256 })
+  @Column({ name: 'external_user_id', type: 'varchar', length: MAX_EXTERNAL_USER_ID_LENGTH })
   externalUserId!: string;
 
   /** SHA-256 of the MCP token of the agent. Its revocation cancels the link. Null for links from before this column existed. */

@@ -1,12 +1,17 @@
 import {
   EnumProperty,
   ObjectProperty,
-  TextProperty,
   TimestampProperty,
   UuidProperty,
 } from '../../infrastructure/openapi/index.js';
+import {
+  CursorField,
+  DEFAULT_PAGE_SIZE,
+  NextCursorProperty,
+  PageSizeField,
+} from '../../infrastructure/paging/index.js';
 import { enumeration } from '../../infrastructure/schemas/index.js';
-import { ExternalUserIdField, Field, IntegerField } from '../../infrastructure/validation/index.js';
+import { ExternalUserIdField } from '../../infrastructure/validation/index.js';
 import { AccountMerchantResponse } from '../merchant-accounts/index.js';
 import { SIGN_IN_FAILURE } from '../webhooks/index.js';
 import { SIGN_IN_LINK_STATUSES, type SignInLinkStatus } from './sign-in-link.entity.js';
@@ -16,32 +21,15 @@ const SIGN_IN_LINK_STATUS = enumeration(
   SIGN_IN_LINK_STATUSES,
   'The status of a sign-in link. `completed`: the account is connected. `failed`: see `failure_reason`.',
 );
-const EXAMPLE_CURSOR = 'AVmXo2uFyR7Q1dJ0c3hKp1tbMTZd';
-const DEFAULT_PAGE_SIZE = 25;
 
 export class ListSignInLinksQuery {
   @ExternalUserIdField({ in: 'query' })
   external_user_id!: string;
 
-  @IntegerField({
-    in: 'query',
-    required: false,
-    min: 1,
-    max: 50,
-    default: DEFAULT_PAGE_SIZE,
-    description: 'Maximum number of links in the page.',
-    example: 25,
-  })
+  @PageSizeField('Maximum number of links in the page.')
   limit: number = DEFAULT_PAGE_SIZE;
 
-  /** Accepts any text, because the service rejects invalid cursors with a separate error code. */
-  @Field({
-    in: 'query',
-    required: false,
-    schema: { type: String },
-    description: 'The `next_cursor` of the previous page, for the same user.',
-    example: EXAMPLE_CURSOR,
-  })
+  @CursorField('The `next_cursor` of the previous page, for the same user.')
   cursor?: string;
 }
 
@@ -79,8 +67,6 @@ export class SignInLinkListResponse {
   @ObjectProperty([SignInLinkResponse], 'The links.')
   data!: SignInLinkResponse[];
 
-  @TextProperty('Send this value as `cursor` to get the next page; null on the last page.', EXAMPLE_CURSOR, {
-    nullable: true,
-  })
+  @NextCursorProperty()
   next_cursor!: string | null;
 }

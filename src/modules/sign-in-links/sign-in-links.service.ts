@@ -15,6 +15,7 @@ import {
   type AttributedClient,
   type RequestAttribution,
 } from '../../infrastructure/http/index.js';
+import { cutToPage, type RequestedPage } from '../../infrastructure/paging/index.js';
 import { AttemptLimitsRepository } from '../../infrastructure/rate-limiting/index.js';
 import {
   isPremiumRate,
@@ -24,12 +25,12 @@ import {
   type UndeliverableReason,
 } from '../../infrastructure/messages/index.js';
 import { Clock, DAY, HOUR, MINUTE } from '../../infrastructure/time/index.js';
-import { McpTokensService } from '../mcp-tokens/index.js';
+import { McpTokensRepository } from '../mcp-tokens/index.js';
 import { MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
 import { OrganizationsService } from '../organizations/index.js';
 import { SIGN_IN_FAILURE, WebhookPublisher } from '../webhooks/index.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
-import type { SignInLink, SignInLinkStatus } from './sign-in-link.entity.js';
+import { LINK_LIFETIME, type SignInLink, type SignInLinkStatus } from './sign-in-link.entity.js';
 import type {
   ListSignInLinksQuery,
   SignInLinkListResponse,
@@ -60,7 +61,6 @@ const MERCHANT_UNAVAILABLE = new ErrorKind(409, 'MERCHANT_ERROR', 'MERCHANT_UNAV
   message: 'Users cannot sign in to this merchant with a link at the moment.',
 });
 
-export const LINK_LIFETIME = 15 * MINUTE;
 /** Maximum number of times that one link sends credentials or codes to the merchant. */
 export const MAX_ATTEMPTS = 5;
 const LINKS_PER_HOUR = 5;
@@ -96,12 +96,6 @@ export interface SignInLinkView {
   readonly sessionId: string | null;
 }
 
-/** The requested page: at most `limit` links, starting after `cursor`. */
-interface RequestedPage {
-  readonly cursor?: string | undefined;
-  readonly limit: number;
-}
-
 export interface CreatedSignInLink extends SignInLinkView {
   /** The address of the link in development. In production, only the text message contains it. */
   readonly url?: string;
@@ -122,7 +116,7 @@ export class SignInLinksService {
     private readonly merchants: MerchantCatalogService,
     private readonly organizations: OrganizationsService,
     private readonly merchantSignIn: MerchantSignIn,
-    private readonly mcpTokens: McpTokensService,
+    private readonly mcpTokens: McpTokensRepository,
     private readonly textMessages: TextMessages,
     private readonly publisher: WebhookPublisher,
     private readonly address: PublicAddress,
@@ -213,10 +207,8 @@ export class SignInLinksService {
     const scope: CursorScope = ['sign_in_links', user.clientId, user.externalUserId];
     const after = cursor === undefined ? undefined : positionIn(this.cursors.decode(cursor, scope));
     const since = new Date(this.clock.milliseconds() - LISTED_FOR);
-    // One more link shows whether there is a next page.
     const found = await this.repository.findPage(user, since, { after, limit: limit + 1 });
-    const links = found.slice(0, limit);
-    const last = found.length > limit ? links.at(-1) : undefined;
+    const { entries: links, last } = cutToPage(found, limit);
     const merchants = await this.merchants.byIds(links.map(({ merchantId }) => merchantId));
     return {
       links: links.map((link) => this.toView(link, merchantIn(merchants, link))),

@@ -2,7 +2,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Form, Notice, Problem, TextField, type Page } from '../../infrastructure/pages/index.js';
 import { MINUTE } from '../../infrastructure/time/index.js';
-import { LINK_LIFETIME } from './sign-in-links.service.js';
+import { LINK_LIFETIME } from './sign-in-link.entity.js';
 
 /** Data that the pages of a link show. */
 export interface SignInPageData {

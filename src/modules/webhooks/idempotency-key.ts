@@ -43,7 +43,7 @@ const DIFFERENT_KEYS =
  *
  * @throws ApiError INVALID_FIELD if the body has another key
  */
-export function withHeaderKey<Request extends { idempotency_key?: string }>(
+export function withIdempotencyKey<Request extends { idempotency_key?: string }>(
   request: Request,
   header: string | undefined,
 ): Request {

@@ -30,7 +30,7 @@ export {
   EventResponse,
   eventResponseOf,
   IdempotencyKeyField,
-  withHeaderKey,
+  withIdempotencyKey,
 } from './idempotency-key.js';
 export { standardSignature } from './signing/delivery-headers.js';
 export { WebhookEventsRepository } from './events/webhook-events.repository.js';

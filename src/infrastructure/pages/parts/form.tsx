@@ -249,46 +249,37 @@ export const ActionButton: FunctionComponent<ActionButtonProps> = ({ action, chi
   </Form>
 );
 
-interface ConfirmationProps {
+interface ConfirmationPageProps {
+  readonly title: string;
+  /** The page that the action is about, where "Cancel" leads. */
+  readonly parent: NonNullable<Page['parent']>;
   readonly action: string;
   /** The label of the button: what happens, such as "Delete endpoint". */
   readonly button: string;
   /** Whether the action cannot be undone. Defaults to true. */
   readonly isDestructive?: boolean;
-  readonly cancel: string;
   /** What the action does, and further fields. */
   readonly children: ComponentChildren;
 }
 
-export function Confirmation(props: ConfirmationProps): VNode {
-  return (
-    <Form action={props.action}>
-      {props.children}
-      <div class="actions">
-        <button class={props.isDestructive === false ? undefined : 'danger'}>{props.button}</button>
-        <a class="button second" href={props.cancel}>
-          Cancel
-        </a>
-      </div>
-    </Form>
-  );
-}
-
-interface ConfirmationPageProps extends Omit<ConfirmationProps, 'cancel'> {
-  readonly title: string;
-  /** The page that the action is about, where "Cancel" leads. */
-  readonly parent: NonNullable<Page['parent']>;
-}
-
 /** A page that only asks before an action. */
-export function confirmationPage({ title, parent, ...question }: ConfirmationPageProps): Page {
+export function confirmationPage(props: ConfirmationPageProps): Page {
+  const { title, parent, action, button, isDestructive = true, children } = props;
   return {
     title,
     parent,
     content: (
       <>
         <FormProblem />
-        <Confirmation {...question} cancel={parent.path} />
+        <Form action={action}>
+          {children}
+          <div class="actions">
+            <button class={isDestructive ? 'danger' : undefined}>{button}</button>
+            <a class="button second" href={parent.path}>
+              Cancel
+            </a>
+          </div>
+        </Form>
       </>
     ),
   };

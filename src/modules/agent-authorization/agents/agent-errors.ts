@@ -1,3 +1,4 @@
+import { withSharedMessages } from '../../../infrastructure/openapi/index.js';
 import { OAuthErrorKind } from '../../oauth/index.js';
 
 export const INVALID_REDIRECT_URI = new OAuthErrorKind(400, 'INVALID_REQUEST', 'INVALID_FIELD', {
@@ -18,3 +19,10 @@ export const INVALID_TARGET = new OAuthErrorKind(400, 'INVALID_REQUEST', 'INVALI
   when: 'The `resource` is another address than that of the API client (`invalid_target`).',
   message: 'The resource field must be the address of the agent connector that the issuer belongs to.',
 });
+
+/** The same for the API document, in which several errors are called `invalid_request`. */
+export const NOT_ALLOWED = withSharedMessages(
+  'AgentsNotAllowed',
+  AGENTS_NOT_ALLOWED,
+  AGENTS_NOT_ALLOWED.message,
+);

@@ -16,7 +16,8 @@ const MAX_URI_LENGTH = 2_000;
 
 /** Returns the URL of a redirect address that may be registered: https, or http on a loopback address (RFC 8252, section 7.3). */
 function redirectUrlOf(uri: string): URL | undefined {
-  if (uri.length > MAX_URI_LENGTH || !/^https?:\/\/[\x21-\x7e]+$/.test(uri) || !URL.canParse(uri)) return undefined;
+  if (uri.length > MAX_URI_LENGTH || !/^https?:\/\/[\x21-\x7e]+$/.test(uri) || !URL.canParse(uri))
+    return undefined;
   const url = new URL(uri);
   if (uri.includes('#') || uri.includes('\\') || url.username !== '' || url.password !== '') return undefined;
   return url.protocol === 'https:' || isLoopback(url.hostname) ? url : undefined;
@@ -44,10 +45,23 @@ export function hostOf(uri: string): string {
 export function hasRedirectUri({ redirectUris }: Agent, uri: string): boolean {
   if (!isRedirectUri(uri)) return false;
   if (redirectUris.includes(uri)) return true;
-  return isLoopbackUri(uri) && redirectUris.some((each) => isLoopbackUri(each) && withoutPort(each) === withoutPort(uri));
+  return (
+    isLoopbackUri(uri) &&
+    redirectUris.some((each) => isLoopbackUri(each) && withoutPort(each) === withoutPort(uri))
+  );
 }
 
 /** Removes the port from the text, which stays the same otherwise. */
 function withoutPort(uri: string): string {
   return uri.replace(/^(http:\/\/(?:\[[^\]]*\]|[^/:?]*)):\d+(?=[/?]|$)/, '$1');
+}
+
+const MAX_NAME_LENGTH = 200;
+/** Invisible characters, and those that change the direction of the text around them. */
+const INVISIBLE = /\p{C}/gu;
+
+/** Returns what an agent calls itself, as one line without invisible characters, or else the host of the address. */
+export function displayNameOf(name: unknown, address: string): string {
+  const text = typeof name === 'string' ? name.replaceAll(/\s+/g, ' ').replaceAll(INVISIBLE, '').trim() : '';
+  return text === '' ? hostOf(address) : [...text].slice(0, MAX_NAME_LENGTH).join('');
 }

@@ -1,4 +1,9 @@
-import { ConstantProperty, IntegerProperty, TextProperty, UuidProperty } from '../../../infrastructure/openapi/index.js';
+import {
+  ConstantProperty,
+  IntegerProperty,
+  TextProperty,
+  UuidProperty,
+} from '../../../infrastructure/openapi/index.js';
 import { ArrayField, MESSAGES, TextField } from '../../../infrastructure/validation/index.js';
 
 const EXAMPLE_REDIRECT_URIS = ['https://agent.example.com/callback'];
@@ -9,7 +14,8 @@ export class RegisterAgentRequest {
     max: 10,
     items: { type: 'string' },
     validateItem: (item, field) => (typeof item === 'string' ? undefined : MESSAGES.string(field)),
-    description: 'Where users may return: https URLs, or http URLs of a loopback address, whose port may differ later.',
+    description:
+      'Where users may return: https URLs, or http URLs of a loopback address, whose port may differ later.',
     example: EXAMPLE_REDIRECT_URIS,
   })
   redirect_uris!: string[];
@@ -31,7 +37,9 @@ export class RegisteredAgentResponse {
   @TextProperty('Where users may return.', EXAMPLE_REDIRECT_URIS, { isArray: true })
   redirect_uris!: string[];
 
-  @TextProperty('The grants that the agent may use.', ['authorization_code', 'refresh_token'], { isArray: true })
+  @TextProperty('The grants that the agent may use.', ['authorization_code', 'refresh_token'], {
+    isArray: true,
+  })
   grant_types!: string[];
 
   @TextProperty('The response types that the agent may use.', ['code'], { isArray: true })

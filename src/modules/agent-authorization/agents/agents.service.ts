@@ -4,8 +4,9 @@ import { isUUID } from 'class-validator';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { INVALID_CLIENT } from '../../oauth/index.js';
 import type { AgentProvider } from '../settings/agent-settings.service.js';
-import { hostOf, isLoopbackUri, isRedirectUri, type Agent } from './agent.js';
+import { displayNameOf, hostOf, isLoopbackUri, isRedirectUri, type Agent } from './agent.js';
 import { INVALID_REDIRECT_URI } from './agent-errors.js';
+import { ClientDocuments } from './client-documents.js';
 import type { RegisterAgentRequest, RegisteredAgentResponse } from './agents.dto.js';
 import { RegisteredAgentsRepository } from './registered-agents.repository.js';
 
@@ -14,12 +15,14 @@ import { RegisteredAgentsRepository } from './registered-agents.repository.js';
 export class AgentsService {
   constructor(
     private readonly registered: RegisteredAgentsRepository,
+    private readonly documents: ClientDocuments,
     private readonly clock: Clock,
   ) {}
 
   /** Returns the agent with this `client_id`. */
   async find({ clientId }: AgentProvider, agentId: string): Promise<Agent | undefined> {
-    return isUUID(agentId) ? ((await this.registered.find(clientId, agentId)) ?? undefined) : undefined;
+    if (!isUUID(agentId)) return this.documents.find(agentId);
+    return (await this.registered.find(clientId, agentId)) ?? undefined;
   }
 
   /**
@@ -35,7 +38,8 @@ export class AgentsService {
   isAllowed({ settings }: AgentProvider, agent: Agent, redirectUri: string): boolean {
     if (settings.agents === 'any' || agent.kind === 'registered') return settings.agents !== 'off';
     // Only the metadata document says whose program listens on the user's own machine.
-    const host = isLoopbackUri(redirectUri) && agent.kind === 'document' ? hostOf(agent.id) : hostOf(redirectUri);
+    const host =
+      isLoopbackUri(redirectUri) && agent.kind === 'document' ? hostOf(agent.id) : hostOf(redirectUri);
     return settings.agents === 'hosts' && settings.hosts.includes(host);
   }
 
@@ -55,7 +59,7 @@ export class AgentsService {
       id: randomUUID(),
       clientId,
       kind: 'dynamic' as const,
-      name: name ?? hostOf(redirectUris[0] ?? ''),
+      name: displayNameOf(name, redirectUris[0] ?? ''),
       redirectUris,
       createdAt: now,
       unusedSince: now,

@@ -14,6 +14,21 @@ export class RegisteredAgentsRepository {
     await this.transaction.manager.insert(RegisteredAgent, agent);
   }
 
+  /** Returns the agents that owners have registered. */
+  findRegistered(clientId: string): Promise<RegisteredAgent[]> {
+    const order = { name: 'ASC', id: 'ASC' } as const;
+    return this.transaction.manager.find(RegisteredAgent, { where: { clientId, kind: 'registered' }, order });
+  }
+
+  /** Waits for other registrations by owners, so that together they cannot exceed the limit. */
+  lockRegistrations(clientId: string): Promise<void> {
+    return this.transaction.lock(`registered-agents ${clientId}`);
+  }
+
+  async remove(id: string): Promise<boolean> {
+    return (await this.transaction.manager.delete(RegisteredAgent, { id })).affected === 1;
+  }
+
   /** Records that a user has connected the agent, so that it is kept. */
   async markUsed(id: string): Promise<void> {
     await this.transaction.manager.update(RegisteredAgent, { id }, { unusedSince: null });

@@ -1,9 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { MoreThan, type FindOptionsWhere } from 'typeorm';
+import { In, MoreThan, type FindOptionsWhere } from 'typeorm';
 import { Transaction } from '../../../infrastructure/database/index.js';
-import { HoldsUserData, type ErasedUser, type UserDataHolder } from '../../../infrastructure/erasure/index.js';
+import {
+  HoldsUserData,
+  type ErasedUser,
+  type UserDataHolder,
+} from '../../../infrastructure/erasure/index.js';
 import { AgentAuthorization, type AgentAuthorizationStatus } from './agent-authorization.entity.js';
 import { AgentConnectionCode } from './agent-connection-code.entity.js';
+
+const UNDECIDED: AgentAuthorizationStatus[] = ['pending', 'completed', 'confirmed'];
 
 const ROWS_PER_ERASURE = 1_000;
 
@@ -50,7 +56,11 @@ export class AgentAuthorizationsRepository implements UserDataHolder {
     ticketHash: Buffer,
     now: Date,
   ): Promise<boolean> {
-    return this.change({ clientId, id, status: 'pending' }, { ...user, status: 'completed', ticketHash }, now);
+    return this.change(
+      { clientId, id, status: 'pending' },
+      { ...user, status: 'completed', ticketHash },
+      now,
+    );
   }
 
   /** Stores the user who entered a code, or in the sandbox an ID, in the browser that began. @returns false unless a user is awaited */
@@ -72,8 +82,8 @@ export class AgentAuthorizationsRepository implements UserDataHolder {
     return this.change({ id, status: 'confirmed' }, { status: 'approved', codeHash, codeExpiresAt }, now);
   }
 
-  decline(id: string, from: AgentAuthorizationStatus, now: Date): Promise<boolean> {
-    return this.change({ id, status: from }, { status: 'declined' }, now);
+  decline(id: string, now: Date): Promise<boolean> {
+    return this.change({ id, status: In(UNDECIDED) }, { status: 'declined' }, now);
   }
 
   /** Uses up the code. @returns false if it has expired or another request has used it before */

@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import type { AuthenticatedClient } from '../../../infrastructure/auth/index.js';
-import { generateSecret, isWellFormedToken, Sealer, SecretDigest, sha256 } from '../../../infrastructure/crypto/index.js';
+import {
+  generateSecret,
+  isWellFormedToken,
+  Sealer,
+  SecretDigest,
+  sha256,
+} from '../../../infrastructure/crypto/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import { rateLimitKeyOfAddress, type RequestOrigin } from '../../../infrastructure/http/index.js';
 import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
@@ -17,7 +23,11 @@ import type { AgentAuthorization } from './agent-authorization.entity.js';
 import { AUTHORIZATION_CLOSED, AUTHORIZATION_NOT_FOUND } from './authorization-errors.js';
 import { AgentAuthorizationsRepository, type AuthorizedUser } from './agent-authorizations.repository.js';
 import type { AuthorizationRequest, RequestProblem } from './authorization-request.js';
-import type { AgentUserRequest, CompletedAuthorizationResponse, ConnectionCodeResponse } from './authorizations.dto.js';
+import type {
+  AgentUserRequest,
+  CompletedAuthorizationResponse,
+  ConnectionCodeResponse,
+} from './authorizations.dto.js';
 
 const AUTHORIZATION_LIFETIME = 10 * MINUTE;
 const CODE_LIFETIME = MINUTE;
@@ -38,7 +48,10 @@ export class AgentAuthorizationsService {
     attempts: 5,
     within: AUTHORIZATION_LIFETIME,
   });
-  private readonly perAddress = this.limits.limit('connection-code-of-address', { attempts: 20, within: HOUR });
+  private readonly perAddress = this.limits.limit('connection-code-of-address', {
+    attempts: 20,
+    within: HOUR,
+  });
 
   constructor(
     private readonly limits: AttemptLimitsRepository,
@@ -149,13 +162,22 @@ export class AgentAuthorizationsService {
   /**
    * Creates a code with which the user continues on the authorization page.
    */
-  async createCode({ clientId }: AuthenticatedClient, user: AgentUserRequest): Promise<ConnectionCodeResponse> {
+  async createCode(
+    { clientId }: AuthenticatedClient,
+    user: AgentUserRequest,
+  ): Promise<ConnectionCodeResponse> {
     const expiresAt = new Date(this.clock.milliseconds() + CONNECTION_CODE_LIFETIME);
     for (;;) {
       const code = generateUserCode();
       const codeDigest = this.digestOf(code);
       const { externalUserId, phoneNumberSealed } = this.userFrom(user, ownerOfCode(codeDigest));
-      const row = { codeDigest, clientId, externalUserId: externalUserId as string, phoneNumberSealed, expiresAt };
+      const row = {
+        codeDigest,
+        clientId,
+        externalUserId: externalUserId as string,
+        phoneNumberSealed,
+        expiresAt,
+      };
       if (await this.repository.addCode(row)) return { code: formatUserCode(code), expires_at: expiresAt };
     }
   }
@@ -166,7 +188,11 @@ export class AgentAuthorizationsService {
    * @returns whether there was such a code
    * @throws ApiError RATE_LIMIT_EXCEEDED
    */
-  async enterCode({ id, clientId }: AgentAuthorization, entered: string, { ip }: RequestOrigin): Promise<boolean> {
+  async enterCode(
+    { id, clientId }: AgentAuthorization,
+    entered: string,
+    { ip }: RequestOrigin,
+  ): Promise<boolean> {
     const error = (seconds: number) => tooManyAttempts(seconds, 'There were too many wrong codes.');
     const attempts = [
       { limit: this.perAuthorization, subject: id, error },
@@ -188,7 +214,8 @@ export class AgentAuthorizationsService {
     const phoneNumber = phoneNumberSealed && this.sealer.open(phoneNumberSealed, ownerOfCode(codeDigest));
     const user = {
       externalUserId,
-      phoneNumberSealed: phoneNumber === null ? null : this.sealer.seal(phoneNumber, ['agent_authorization', id]),
+      phoneNumberSealed:
+        phoneNumber === null ? null : this.sealer.seal(phoneNumber, ['agent_authorization', id]),
     };
     return this.repository.identify(id, user, now);
   }
@@ -203,7 +230,8 @@ export class AgentAuthorizationsService {
     const code = generateSecret('');
     const now = this.clock.now();
     const codeExpiresAt = new Date(now.getTime() + CODE_LIFETIME);
-    if (!(await this.repository.approve(authorization.id, sha256(code), codeExpiresAt, now))) return undefined;
+    if (!(await this.repository.approve(authorization.id, sha256(code), codeExpiresAt, now)))
+      return undefined;
     await this.record('agent.approve', provider, authorization, origin);
     return this.redirectTo(authorization, { code });
   }
@@ -215,8 +243,7 @@ export class AgentAuthorizationsService {
     authorization: AgentAuthorization,
     origin: RequestOrigin,
   ): Promise<string | undefined> {
-    const { id, status } = authorization;
-    if (!(await this.repository.decline(id, status, this.clock.now()))) return undefined;
+    if (!(await this.repository.decline(authorization.id, this.clock.now()))) return undefined;
     await this.record('agent.decline', provider, authorization, origin);
     return this.redirectTo(authorization, {
       error: 'access_denied',

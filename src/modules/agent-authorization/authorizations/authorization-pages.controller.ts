@@ -80,7 +80,8 @@ export class AuthorizationPagesController {
     const agentId = single(query, 'client_id');
     if (agentId === undefined) return refusedPage('The request does not name an agent in client_id.');
     const agent = await this.agents.find(provider, agentId);
-    if (!agent) return refusedPage('The agent is not known. Remove the connector in the agent, and add it again.');
+    if (!agent)
+      return refusedPage('The agent is not known. Remove the connector in the agent, and add it again.');
     const redirectUri = single(query, 'redirect_uri');
     if (redirectUri === undefined || !hasRedirectUri(agent, redirectUri))
       return refusedPage('The agent has not registered the address that you would return to.');
@@ -175,11 +176,15 @@ export class AuthorizationPagesController {
     if (authorization.status === 'confirmed')
       return { ...consentPage(await this.dataOf(provider, authorization)), headers: HEADERS };
     // The partner logs the user in, or has done so, and redirects the user here.
-    if (authorization.status === 'completed' || provider.settings.loginUrl !== null) return noticePage('waiting');
+    if (authorization.status === 'completed' || provider.settings.loginUrl !== null)
+      return noticePage('waiting');
     return { ...loginPage(await this.dataOf(provider, authorization)), headers: HEADERS };
   }
 
-  private async logIn(opened: OpenedAuthorization, externalUserId: string): Promise<PageResponse | undefined> {
+  private async logIn(
+    opened: OpenedAuthorization,
+    externalUserId: string,
+  ): Promise<PageResponse | undefined> {
     const { provider, authorization } = opened;
     // Only the sandbox has no login: users of production enter a code.
     if (provider.environment !== 'development' || provider.settings.loginUrl !== null) return undefined;

@@ -15,7 +15,8 @@ export interface AuthorizationRequest {
 
 /** Why a request is refused (RFC 6749, section 4.1.2.1; RFC 8707, section 2). */
 export interface RequestProblem {
-  readonly error: 'invalid_request' | 'unsupported_response_type' | 'invalid_scope' | 'invalid_target' | 'access_denied';
+  readonly error:
+    'invalid_request' | 'unsupported_response_type' | 'invalid_scope' | 'invalid_target' | 'access_denied';
   /** Without quotation marks and backslashes. */
   readonly description: string;
 }

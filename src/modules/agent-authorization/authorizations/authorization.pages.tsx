@@ -59,7 +59,8 @@ export function loginPage(data: AuthorizationPageData, problem?: string): Page {
         {environment === 'development' ? (
           <>
             <p>
-              This page stands in for the login of {organization} in the test environment. Enter the ID of any test user.
+              This page stands in for the login of {organization} in the test environment. Enter the ID of any
+              test user.
             </p>
             <Form action={pathOf(authorization)}>
               <TextField
@@ -76,11 +77,17 @@ export function loginPage(data: AuthorizationPageData, problem?: string): Page {
         ) : null}
         <h2>Enter a code</h2>
         <p>
-          Open the {organization} app, choose to connect an agent, and enter the code that the app shows. Don’t enter a
-          code that someone sent you.
+          Open the {organization} app, choose to connect an agent, and enter the code that the app shows.
+          Don’t enter a code that someone sent you.
         </p>
         <Form action={pathOf(authorization)}>
-          <TextField name="code" label="Code" autocomplete="one-time-code" autocapitalize="none" maxLength={20} />
+          <TextField
+            name="code"
+            label="Code"
+            autocomplete="one-time-code"
+            autocapitalize="none"
+            maxLength={20}
+          />
           <button name="action" value="enter_code">
             Continue
           </button>
@@ -104,7 +111,8 @@ export function consentPage(data: AuthorizationPageData): Page {
       <>
         <Organization {...data} />
         <p>
-          <strong>{agentName}</strong> asks to act for you. If you approve, you return to <strong>{host}</strong>.
+          <strong>{agentName}</strong> asks to act for you. If you approve, you return to{' '}
+          <strong>{host}</strong>.
         </p>
         <Warning {...authorization} />
         <h2>What it may do</h2>
@@ -114,8 +122,8 @@ export function consentPage(data: AuthorizationPageData): Page {
           ))}
         </ul>
         <p>
-          It never sees your passwords. The connection ends if it is not used for 60 days, or when you ask {organization}{' '}
-          to end it.
+          It never sees your passwords. The connection ends if it is not used for 60 days, or when you ask{' '}
+          {organization} to end it.
         </p>
         <Form action={pathOf(authorization)}>
           <div class="actions">
@@ -137,16 +145,16 @@ function Warning({ agentKind, agentId, agentName, redirectUri }: AgentAuthorizat
   if (isLoopbackUri(redirectUri))
     return (
       <Notice kind="bad">
-        You return to a program on this computer, and any program here can claim to be {agentName}. Approve only if you
-        have just started this yourself.
+        You return to a program on this computer, and any program here can claim to be {agentName}. Approve
+        only if you have just started this yourself.
       </Notice>
     );
   if (agentKind === 'registered') return null;
   const proof = agentKind === 'document' ? hostOf(agentId) : hostOf(redirectUri);
   return (
     <Notice kind="bad">
-      The agent chose its name itself. What is certain is only that it belongs to {proof}. Approve only if you trust that
-      address.
+      The agent chose its name itself. What is certain is only that it belongs to {proof}. Approve only if you
+      trust that address.
     </Notice>
   );
 }

@@ -70,12 +70,14 @@ export class AgentCodeGrant implements Grant<TokenClient, RedeemCodeRequest, Age
     const id = randomUUID();
     if (!(await this.authorizations.redeem(authorizationId, id, now))) return undefined;
     const { externalUserId, phoneNumberSealed, agentName: name, redirectUri, scopes } = authorization;
-    const phoneNumber = phoneNumberSealed && this.sealer.open(phoneNumberSealed, ['agent_authorization', authorizationId]);
+    const phoneNumber =
+      phoneNumberSealed && this.sealer.open(phoneNumberSealed, ['agent_authorization', authorizationId]);
     const connection = {
       id,
       clientId: provider.clientId,
       externalUserId: externalUserId as string,
-      phoneNumberSealed: phoneNumber === null ? null : this.sealer.seal(phoneNumber, ['agent_connection', id]),
+      phoneNumberSealed:
+        phoneNumber === null ? null : this.sealer.seal(phoneNumber, ['agent_connection', id]),
       agentId,
       agentName: name,
       agentHost: hostOf(redirectUri),

@@ -1,7 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { IsNull } from 'typeorm';
+import { IsNull, MoreThan } from 'typeorm';
 import { Transaction } from '../../../infrastructure/database/index.js';
-import { HoldsUserData, type ErasedUser, type UserDataHolder } from '../../../infrastructure/erasure/index.js';
+import {
+  HoldsUserData,
+  type ErasedUser,
+  type UserDataHolder,
+} from '../../../infrastructure/erasure/index.js';
 import { AgentConnection } from './agent-connection.entity.js';
 import { AgentRefreshToken } from './agent-refresh-token.entity.js';
 
@@ -9,6 +13,17 @@ const CONNECTIONS_PER_ERASURE = 100;
 
 /** An access token that may still be valid. */
 export type IssuedAccessToken = Pick<AgentRefreshToken, 'accessTokenHash' | 'createdAt'>;
+
+/** Which connections a list contains. */
+interface ConnectionFilter {
+  readonly clientId: string;
+  readonly externalUserId: string | undefined;
+  readonly host: string | undefined;
+  readonly now: Date;
+}
+
+/** The position of a connection in lists. */
+type ConnectionPosition = Pick<AgentConnection, 'createdAt' | 'id'>;
 
 @HoldsUserData('access')
 @Injectable()
@@ -42,10 +57,34 @@ export class AgentConnectionsRepository implements UserDataHolder {
       .createQueryBuilder()
       .update(AgentConnection)
       .set({ usedAt: now, expiresAt })
-      .where({ id, clientId, agentId, endedAt: IsNull() })
-      .andWhere('expires_at > :now', { now })
+      .where({ id, clientId, agentId, endedAt: IsNull(), expiresAt: MoreThan(now) })
       .execute();
     return affected === 1 ? this.transaction.manager.findOneByOrFail(AgentConnection, { id }) : undefined;
+  }
+
+  /** Returns active connections, newest first, starting after the position `after`. */
+  findPage(
+    { clientId, externalUserId, host, now }: ConnectionFilter,
+    { after, limit }: { readonly after: ConnectionPosition | undefined; readonly limit: number },
+  ): Promise<AgentConnection[]> {
+    const query = this.transaction.manager
+      .createQueryBuilder(AgentConnection, 'connection')
+      .where({
+        clientId,
+        endedAt: IsNull(),
+        expiresAt: MoreThan(now),
+        ...(externalUserId !== undefined && { externalUserId }),
+        ...(host !== undefined && { agentHost: host }),
+      })
+      .orderBy({ 'connection.createdAt': 'DESC', 'connection.id': 'DESC' })
+      .limit(limit);
+    if (after) query.andWhere('(connection.createdAt, connection.id) < (:createdAt, :id)', after);
+    return query.getMany();
+  }
+
+  findByAgent(clientId: string, agentId: string, now: Date): Promise<AgentConnection[]> {
+    const where = { clientId, agentId, endedAt: IsNull(), expiresAt: MoreThan(now) };
+    return this.transaction.manager.findBy(AgentConnection, where);
   }
 
   /** Ends a connection that is active. Waits for requests that get tokens at the same time. @returns false if it had ended before */
@@ -54,7 +93,7 @@ export class AgentConnectionsRepository implements UserDataHolder {
       .createQueryBuilder()
       .update(AgentConnection)
       .set({ endedAt: now, expiresAt: now })
-      .where({ id, endedAt: IsNull() })
+      .where({ id, endedAt: IsNull(), expiresAt: MoreThan(now) })
       .execute();
     return affected === 1;
   }

@@ -1,12 +1,22 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestOrigin } from '../../../infrastructure/http/index.js';
+import { isUUID } from 'class-validator';
+import { AccessibleClients, type RequestingOrganization } from '../../../infrastructure/auth/index.js';
+import { CursorCodec, type CursorScope } from '../../../infrastructure/crypto/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
+import type { RequestAttribution, RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
-import { AuditLog, type AuditAction } from '../../audit-logs/index.js';
 import type { ClientRecord } from '../../api-clients/index.js';
+import { API_CLIENT, AuditLog, type AuditAction } from '../../audit-logs/index.js';
 import { McpTokensService } from '../../mcp-tokens/index.js';
+import { requestedClient } from '../../merchants/index.js';
 import { WebhookPublisher } from '../../webhooks/index.js';
 import type { AgentConnection } from './agent-connection.entity.js';
+import { AGENT_CONNECTION_NOT_FOUND } from './agent-connections.docs.js';
+import type {
+  AgentConnectionListResponse,
+  AgentConnectionResponse,
+  ListAgentConnectionsQuery,
+} from './agent-connections.dto.js';
 import { AgentConnectionsRepository } from './agent-connections.repository.js';
 
 /** Actor of entries about what users of a client do. The audit log does not name them. */
@@ -14,29 +24,76 @@ export const AGENT_USER = { name: 'user of an agent', email: 'user of an agent' 
 
 /** Who ended a connection, for the audit log. */
 export interface ConnectionEnd {
-  readonly action: Extract<AuditAction, `agent.${string}`>;
+  readonly action: AuditAction;
   readonly actor: { readonly name: string; readonly email: string; readonly origin: RequestOrigin };
 }
 
-/** Ends connections of agents. */
+/** Lists and ends the connections of agents. */
 @Injectable()
 export class AgentConnectionsService {
   constructor(
     private readonly repository: AgentConnectionsRepository,
+    private readonly clients: AccessibleClients,
     private readonly mcpTokens: McpTokensService,
     private readonly publisher: WebhookPublisher,
     private readonly auditLog: AuditLog,
+    private readonly cursors: CursorCodec,
     private readonly clock: Clock,
   ) {}
 
+  /** @throws ApiError INVALID_CURSOR_FORMAT, or like `requestedClient()` */
+  async list(
+    requester: RequestingOrganization,
+    { environment, external_user_id: externalUserId, host, cursor, limit }: ListAgentConnectionsQuery,
+    attribution: RequestAttribution = {},
+  ): Promise<AgentConnectionListResponse> {
+    if (externalUserId !== undefined) attribution.externalUserId = externalUserId;
+    const { clientId } = await requestedClient(this.clients, requester, environment);
+    const scope: CursorScope = ['agent_connections', clientId, externalUserId ?? '', host ?? ''];
+    const [createdAt, id] = cursor === undefined ? [] : this.cursors.decode(cursor, scope);
+    const after = createdAt === undefined ? undefined : { createdAt: new Date(createdAt), id: String(id) };
+    // One more connection shows whether there is a next page.
+    const filter = { clientId, externalUserId, host, now: this.clock.now() };
+    const found = await this.repository.findPage(filter, { after, limit: limit + 1 });
+    const connections = found.slice(0, limit);
+    const last = found.length > limit ? connections.at(-1) : undefined;
+    return {
+      data: connections.map(toResponse),
+      next_cursor: last ? this.cursors.encode([last.createdAt.toISOString(), last.id], scope) : null,
+    };
+  }
+
   /**
-   * Ends a connection with its tokens, and cancels the sign-in links that were created with them. Does nothing if the connection
-   * has ended.
+   * Ends a connection for its API client, or for a user of the organization.
+   *
+   * @throws ApiError NOT_FOUND
+   */
+  async disconnect(
+    requester: RequestingOrganization,
+    id: string,
+    origin: RequestOrigin,
+  ): Promise<AgentConnectionResponse> {
+    const isUser = 'credential' in requester;
+    const clients = isUser ? await this.clients.all(requester) : [requester];
+    const found = isUUID(id) ? await this.repository.findById(id) : null;
+    const client = clients.find(({ clientId }) => clientId === found?.clientId);
+    if (!found || !client) throw AGENT_CONNECTION_NOT_FOUND.error();
+    const { name, email } = isUser ? requester : API_CLIENT;
+    const { organizationId } = requester;
+    const end = { action: 'agent.disconnect', actor: { name, email, origin } } as const;
+    if (!(await this.end({ ...client, organizationId }, id, end))) throw AGENT_CONNECTION_NOT_FOUND.error();
+    return toResponse(found);
+  }
+
+  /**
+   * Ends a connection with its tokens, and cancels the sign-in links that were created with them.
+   *
+   * @returns false if the connection had ended or expired
    */
   @Transactional()
-  async end(client: ClientRecord, id: string, { action, actor }: ConnectionEnd): Promise<void> {
+  async end(client: ClientRecord, id: string, { action, actor }: ConnectionEnd): Promise<boolean> {
     const now = this.clock.now();
-    if (!(await this.repository.end(id, now))) return;
+    if (!(await this.repository.end(id, now))) return false;
     const connection = (await this.repository.findById(id)) as AgentConnection;
     const { clientId, externalUserId, agentName: name, agentHost: host } = connection;
     for (const { accessTokenHash: tokenHash, createdAt } of await this.repository.findAccessTokens(id, now))
@@ -51,5 +108,24 @@ export class AgentConnectionsService {
       actor: { ...actor, organizationId: client.organizationId },
       target: { name: `${name} (${host})`, environment: client.environment },
     });
+    return true;
   }
+
+  /** Ends all connections of an agent that is no longer registered. */
+  async endAllOf(client: ClientRecord, agentId: string, end: ConnectionEnd): Promise<void> {
+    for (const { id } of await this.repository.findByAgent(client.clientId, agentId, this.clock.now()))
+      await this.end(client, id, end);
+  }
+}
+
+function toResponse(connection: AgentConnection): AgentConnectionResponse {
+  return {
+    id: connection.id,
+    external_user_id: connection.externalUserId,
+    agent: { name: connection.agentName, host: connection.agentHost },
+    scopes: connection.scopes,
+    created_at: connection.createdAt,
+    last_used_at: connection.usedAt,
+    expires_at: connection.expiresAt,
+  };
 }

@@ -6,7 +6,11 @@ import { AgentAuthorizationConfiguration } from '../agent-authorization.configur
 import { RegisterAgentRequest, type RegisteredAgentResponse } from '../agents/agents.dto.js';
 import { AgentOAuthService } from './agent-oauth.service.js';
 import { EXCHANGE_FOR_AGENT_TOKENS, REGISTER_AGENT, REVOKE_AGENT_TOKEN } from './tokens.docs.js';
-import { RevokeAgentTokenRequest, type AgentTokenRevocationResponse, type AgentTokensResponse } from './tokens.dto.js';
+import {
+  RevokeAgentTokenRequest,
+  type AgentTokenRevocationResponse,
+  type AgentTokensResponse,
+} from './tokens.dto.js';
 
 @Topic('Agents that log in')
 @Controller('connections/:client_id')

@@ -42,7 +42,11 @@ export class AgentOAuthService {
    *
    * @throws ApiError INVALID_FIELD for a missing parameter, or OAuthError
    */
-  async exchange(clientId: string, form: FormParameters, origin: RequestOrigin): Promise<AgentTokensResponse> {
+  async exchange(
+    clientId: string,
+    form: FormParameters,
+    origin: RequestOrigin,
+  ): Promise<AgentTokensResponse> {
     const provider = await this.require(clientId);
     const { grant_type: grantType, client_id: agentId, resource } = validated(AgentTokenRequest, form);
     const grant = grantOf([this.codes, this.refreshTokens], grantType);

@@ -56,7 +56,11 @@ export class AgentRefreshGrant implements Grant<TokenClient, RefreshTokensReques
   ): Promise<AgentTokensResponse | 'unknown' | 'reused'> {
     const now = this.clock.now();
     const owner = { id: connectionId, clientId: provider.clientId, agentId };
-    const connection = await this.connections.touch(owner, now, new Date(now.getTime() + CONNECTION_LIFETIME));
+    const connection = await this.connections.touch(
+      owner,
+      now,
+      new Date(now.getTime() + CONNECTION_LIFETIME),
+    );
     if (!connection) return 'unknown';
     const scopes = scope === undefined ? connection.scopes : scopesIn(scope);
     if (!scopes?.every((each) => connection.scopes.includes(each)))

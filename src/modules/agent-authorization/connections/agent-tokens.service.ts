@@ -57,7 +57,7 @@ export class AgentTokensService {
       accessExpiresAt,
       rotatedAt: null,
     });
-    return this.toResponse(access, refresh, scopes, accessExpiresAt);
+    return toResponse(access, refresh, scopes, ACCESS_LIFETIME);
   }
 
   /** Returns the tokens that were issued for the refresh token at that time, or undefined if they do not exist. */
@@ -68,29 +68,36 @@ export class AgentTokensService {
   ): Promise<AgentTokensResponse | undefined> {
     const { access, refresh } = this.tokensAfter(presented, client, rotatedAt);
     const issued = await this.repository.findRefreshToken(sha256(refresh));
-    return issued ? this.toResponse(access, refresh, issued.scopes, issued.accessExpiresAt) : undefined;
+    if (!issued) return undefined;
+    const left = issued.accessExpiresAt.getTime() - this.clock.milliseconds();
+    return toResponse(access, refresh, issued.scopes, Math.max(0, left));
   }
 
-  private tokensAfter(presented: string, client: ClientRecord, now: Date): { access: string; refresh: string } {
+  private tokensAfter(
+    presented: string,
+    client: ClientRecord,
+    now: Date,
+  ): { access: string; refresh: string } {
     const digestFor = (purpose: string): Buffer => this.digest.of(`${purpose} after ${presented}`);
     return {
       access: this.mcpTokens.tokenFrom(digestFor('access token'), client, now),
       refresh: secretFrom(digestFor('refresh token'), REFRESH_PREFIXES[client.environment]),
     };
   }
+}
 
-  private toResponse(
-    access: string,
-    refresh: string,
-    scopes: readonly AgentScope[],
-    expiresAt: Date,
-  ): AgentTokensResponse {
-    return {
-      token_type: 'Bearer',
-      expires_in: Math.max(0, Math.floor((expiresAt.getTime() - this.clock.milliseconds()) / SECOND)),
-      access_token: access,
-      refresh_token: refresh,
-      scope: scopes.join(' '),
-    };
-  }
+/** @param lifetime of the access token from now on, in milliseconds */
+function toResponse(
+  access: string,
+  refresh: string,
+  scopes: readonly AgentScope[],
+  lifetime: number,
+): AgentTokensResponse {
+  return {
+    token_type: 'Bearer',
+    expires_in: Math.floor(lifetime / SECOND),
+    access_token: access,
+    refresh_token: refresh,
+    scope: scopes.join(' '),
+  };
 }

@@ -1,4 +1,4 @@
-import { withExamples, type OperationDocument } from '../../../infrastructure/openapi/index.js';
+import { withMessages, type OperationDocument } from '../../../infrastructure/openapi/index.js';
 import { MESSAGES } from '../../../infrastructure/validation/index.js';
 import {
   INVALID_CLIENT,
@@ -8,7 +8,7 @@ import {
   UNSUPPORTED_GRANT_TYPE,
 } from '../../oauth/index.js';
 import { AgentAuthorizationConfiguration } from '../agent-authorization.configuration.js';
-import { AGENTS_NOT_ALLOWED, INVALID_REDIRECT_URI, INVALID_TARGET } from '../agents/agent-errors.js';
+import { NOT_ALLOWED, INVALID_REDIRECT_URI, INVALID_TARGET } from '../agents/agent-errors.js';
 import { RegisterAgentRequest, RegisteredAgentResponse } from '../agents/agents.dto.js';
 import { CLIENT_ID_PARAMETER } from '../metadata/agent-metadata.docs.js';
 import {
@@ -31,17 +31,17 @@ export const EXCHANGE_FOR_AGENT_TOKENS: OperationDocument = {
   response: AgentTokensResponse,
   responseDescription: 'The tokens.',
   errors: [
-    withExamples(
+    withMessages(
       INVALID_GRANT,
       'The code is not valid. Start the authorization again.',
       'The refresh token is not valid. Start the authorization again.',
     ),
-    withExamples(INVALID_SCOPE, 'The scope field contains a scope that the user has not granted.'),
+    withMessages(INVALID_SCOPE, 'The scope field contains a scope that the user has not granted.'),
     INVALID_TARGET,
-    withExamples(UNSUPPORTED_GRANT_TYPE, 'The grant type must be authorization_code or refresh_token.'),
-    withExamples(INVALID_REQUEST, MESSAGES.required('grant type')),
+    withMessages(UNSUPPORTED_GRANT_TYPE, 'The grant type must be authorization_code or refresh_token.'),
+    withMessages(INVALID_REQUEST, MESSAGES.required('grant type')),
     INVALID_CLIENT,
-    AGENTS_NOT_ALLOWED,
+    NOT_ALLOWED,
   ],
 };
 
@@ -56,8 +56,8 @@ export const REVOKE_AGENT_TOKEN: OperationDocument = {
   response: AgentTokenRevocationResponse,
   responseDescription: 'The token was revoked, or was not a valid token of this agent.',
   errors: [
-    withExamples(INVALID_REQUEST, MESSAGES.required('token'), MESSAGES.required('client id')),
-    AGENTS_NOT_ALLOWED,
+    withMessages(INVALID_REQUEST, MESSAGES.required('token'), MESSAGES.required('client id')),
+    NOT_ALLOWED,
   ],
 };
 
@@ -75,7 +75,7 @@ export const REGISTER_AGENT: OperationDocument = {
   status: 201,
   errors: [
     INVALID_REDIRECT_URI,
-    withExamples(INVALID_REQUEST, MESSAGES.required('redirect uris')),
-    AGENTS_NOT_ALLOWED,
+    withMessages(INVALID_REQUEST, MESSAGES.required('redirect uris')),
+    NOT_ALLOWED,
   ],
 };

@@ -16,12 +16,19 @@ export class AgentTokenRequest {
   )
   grant_type!: string;
 
-  @ParameterField('The agent: the URL of its metadata document, or the ID of its registration.', EXAMPLE_AGENT_ID)
+  @ParameterField(
+    'The agent: the URL of its metadata document, or the ID of its registration.',
+    EXAMPLE_AGENT_ID,
+  )
   client_id!: string;
 
-  @ParameterField('The address of the agent connector (RFC 8707). No other value is accepted.', EXAMPLE_RESOURCE, {
-    required: false,
-  })
+  @ParameterField(
+    'The address of the agent connector (RFC 8707). No other value is accepted.',
+    EXAMPLE_RESOURCE,
+    {
+      required: false,
+    },
+  )
   resource?: string;
 }
 
@@ -33,7 +40,10 @@ export class RedeemCodeRequest extends AgentTokenRequest {
   @ParameterField('The redirect address of the authorization request.', 'https://agent.example.com/callback')
   redirect_uri!: string;
 
-  @ParameterField('The text whose SHA-256 is the code challenge.', 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk')
+  @ParameterField(
+    'The text whose SHA-256 is the code challenge.',
+    'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
+  )
   code_verifier!: string;
 }
 
@@ -53,14 +63,22 @@ export class ExchangeForAgentTokensRequest extends AgentTokenRequest {
   @ParameterField('The code from the redirect.', EXAMPLE_CODE, { required: false })
   code?: string;
 
-  @ParameterField('The redirect address of the authorization request.', 'https://agent.example.com/callback', {
-    required: false,
-  })
+  @ParameterField(
+    'The redirect address of the authorization request.',
+    'https://agent.example.com/callback',
+    {
+      required: false,
+    },
+  )
   redirect_uri?: string;
 
-  @ParameterField('The text whose SHA-256 is the code challenge.', 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk', {
-    required: false,
-  })
+  @ParameterField(
+    'The text whose SHA-256 is the code challenge.',
+    'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
+    {
+      required: false,
+    },
+  )
   code_verifier?: string;
 
   @ParameterField('The latest refresh token.', EXAMPLE_REFRESH_TOKEN, { required: false })

@@ -1,4 +1,5 @@
 import { Controller, Get, Header, Param } from '@nestjs/common';
+import { ApiExcludeEndpoint } from '@nestjs/swagger';
 import { AGENT_SCOPES } from '../../../infrastructure/auth/index.js';
 import { Topic } from '../../../infrastructure/openapi/index.js';
 import { OAuthMetadata } from '../../oauth/index.js';
@@ -34,12 +35,16 @@ export class AgentMetadataController {
     };
   }
 
-  /** Clients look for the document at the first path; older ones at those of OpenID Connect Discovery. */
-  @Get([
-    `.well-known/oauth-authorization-server/${ISSUER}`,
-    `.well-known/openid-configuration/${ISSUER}`,
-    `${ISSUER}/.well-known/openid-configuration`,
-  ])
+  /** Older clients look for the document at the paths of OpenID Connect Discovery. */
+  @Get([`.well-known/openid-configuration/${ISSUER}`, `${ISSUER}/.well-known/openid-configuration`])
+  @Header('Cache-Control', CACHE_CONTROL)
+  @OAuthMetadata(GET_AGENT_METADATA, { surface: 'connector' })
+  @ApiExcludeEndpoint()
+  openIdConfiguration(@Param('client_id') id: string): Promise<AgentAuthorizationServerMetadata> {
+    return this.authorizationServer(id);
+  }
+
+  @Get(`.well-known/oauth-authorization-server/${ISSUER}`)
   @Header('Cache-Control', CACHE_CONTROL)
   @OAuthMetadata(GET_AGENT_METADATA, { surface: 'connector' })
   async authorizationServer(@Param('client_id') id: string): Promise<AgentAuthorizationServerMetadata> {
@@ -58,7 +63,7 @@ export class AgentMetadataController {
       revocation_endpoint_auth_methods_supported: ['none'],
       code_challenge_methods_supported: ['S256'],
       authorization_response_iss_parameter_supported: true,
-      client_id_metadata_document_supported: false,
+      client_id_metadata_document_supported: true,
     };
   }
 

@@ -1,5 +1,5 @@
 import { uuidParameter, type OperationDocument } from '../../../infrastructure/openapi/index.js';
-import { AGENTS_NOT_ALLOWED } from '../agents/agent-errors.js';
+import { NOT_ALLOWED } from '../agents/agent-errors.js';
 import { AgentAuthorizationServerMetadata, ProtectedResourceMetadata } from './agent-metadata.dto.js';
 
 export const CLIENT_ID_PARAMETER = {
@@ -19,7 +19,7 @@ export const GET_PROTECTED_RESOURCE: OperationDocument = {
   pathParameters: CLIENT_ID_PARAMETER,
   response: ProtectedResourceMetadata,
   responseDescription: 'The metadata.',
-  errors: [AGENTS_NOT_ALLOWED],
+  errors: [NOT_ALLOWED],
 };
 
 export const GET_AGENT_METADATA: OperationDocument = {
@@ -31,5 +31,5 @@ export const GET_AGENT_METADATA: OperationDocument = {
   pathParameters: CLIENT_ID_PARAMETER,
   response: AgentAuthorizationServerMetadata,
   responseDescription: 'The metadata.',
-  errors: [AGENTS_NOT_ALLOWED],
+  errors: [NOT_ALLOWED],
 };

@@ -1,8 +1,31 @@
+import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { AgentLogins } from '../../../infrastructure/auth/index.js';
+import { isUUID } from 'class-validator';
+import {
+  AccessibleClients,
+  type AgentLogins,
+  type DashboardActor,
+} from '../../../infrastructure/auth/index.js';
+import { ServiceConfiguration, type PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { Transactional } from '../../../infrastructure/database/index.js';
+import { ErrorKind, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import { Clock } from '../../../infrastructure/time/index.js';
+import { MESSAGES } from '../../../infrastructure/validation/index.js';
 import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.js';
+import { AuditLog, type AuditAction } from '../../audit-logs/index.js';
 import { AgentAddresses } from '../agent-addresses.js';
+import { displayNameOf, isRedirectUri } from '../agents/agent.js';
+import { INVALID_REDIRECT_URI } from '../agents/agent-errors.js';
+import type { RegisteredAgent } from '../agents/registered-agent.entity.js';
+import { RegisteredAgentsRepository } from '../agents/registered-agents.repository.js';
+import { AgentConnectionsService } from '../connections/agent-connections.service.js';
 import type { AgentSetting } from './agent-setting.entity.js';
+import type {
+  AgentResponse,
+  AgentSettingsResponse,
+  CreateAgentRequest,
+  UpdateAgentSettingsRequest,
+} from './agent-settings.dto.js';
 import { AgentSettingsRepository } from './agent-settings.repository.js';
 
 export type AgentSettings = Pick<AgentSetting, 'agents' | 'hosts' | 'loginUrl'>;
@@ -12,13 +35,28 @@ export interface AgentProvider extends ClientRecord {
   readonly settings: AgentSettings;
 }
 
-/** The settings of API clients for agents that log in. */
+const MAX_AGENTS = 50;
+export const TOO_MANY_AGENTS = `An API client can have at most ${MAX_AGENTS} registered agents.`;
+export const INSECURE_LOGIN_URL = 'The login url field must be an https URL without a fragment.';
+
+export const AGENT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
+  when: 'Your organization has not registered an agent with this ID.',
+  message: 'There is no registered agent with this ID.',
+});
+
+/** The settings of API clients for agents that log in, and the agents that owners register. */
 @Injectable()
 export class AgentSettingsService implements AgentLogins {
   constructor(
     private readonly repository: AgentSettingsRepository,
+    private readonly registered: RegisteredAgentsRepository,
+    private readonly connections: AgentConnectionsService,
     private readonly clients: ApiClientDirectory,
+    private readonly accessibleClients: AccessibleClients,
     private readonly addresses: AgentAddresses,
+    private readonly auditLog: AuditLog,
+    private readonly configuration: ServiceConfiguration,
+    private readonly clock: Clock,
   ) {}
 
   /** Returns the API client, unless agents cannot log in there. */
@@ -34,10 +72,141 @@ export class AgentSettingsService implements AgentLogins {
     return provider && this.addresses.metadataUrlOf(provider.clientId);
   }
 
-  /** Returns the stored settings, or the defaults: in production, an owner has to allow agents first. */
-  async of({ clientId, environment }: Pick<ClientRecord, 'clientId' | 'environment'>): Promise<AgentSettings> {
+  async get(actor: DashboardActor, environment: PlatformEnvironment): Promise<AgentSettingsResponse> {
+    const client = await this.clientOf(actor, environment);
+    const { agents, hosts, loginUrl } = await this.of(client);
+    return {
+      connector_url: this.addresses.resourceOf(client.clientId),
+      allowed_agents: agents,
+      allowed_hosts: hosts,
+      login_url: loginUrl,
+      registered_agents: (await this.registered.findRegistered(client.clientId)).map(toResponse),
+    };
+  }
+
+  /** @throws ApiError INVALID_FIELD */
+  @Transactional()
+  async update(
+    actor: DashboardActor,
+    {
+      environment,
+      allowed_agents: agents,
+      allowed_hosts: hosts = [],
+      login_url: loginUrl,
+    }: UpdateAgentSettingsRequest,
+  ): Promise<AgentSettingsResponse> {
+    const client = await this.clientOf(actor, environment);
+    if (agents === 'hosts' && hosts.length === 0)
+      throw INVALID_FIELD.error(MESSAGES.required('allowed hosts'));
+    if (loginUrl !== undefined && !this.isLoginUrl(loginUrl)) throw INVALID_FIELD.error(INSECURE_LOGIN_URL);
+    await this.repository.save({
+      clientId: client.clientId,
+      agents,
+      hosts: [...new Set(hosts)],
+      loginUrl: loginUrl ?? null,
+      updatedAt: this.clock.now(),
+    });
+    const response = await this.get(actor, environment);
+    await this.record('agent.settings_update', actor, null, environment);
+    return response;
+  }
+
+  /**
+   * Registers an agent for the users of an API client.
+   *
+   * @throws ApiError INVALID_FIELD
+   */
+  @Transactional()
+  async register(
+    actor: DashboardActor,
+    { environment, name, redirect_uris: redirectUris }: CreateAgentRequest,
+  ): Promise<AgentResponse> {
+    const { clientId } = await this.clientOf(actor, environment);
+    if (!redirectUris.every(isRedirectUri)) throw INVALID_FIELD.error(INVALID_REDIRECT_URI.message);
+    await this.registered.lockRegistrations(clientId);
+    if ((await this.registered.findRegistered(clientId)).length >= MAX_AGENTS)
+      throw INVALID_FIELD.error(TOO_MANY_AGENTS);
+    const agent = {
+      id: randomUUID(),
+      clientId,
+      kind: 'registered' as const,
+      name: displayNameOf(name, redirectUris[0] ?? ''),
+      redirectUris,
+      createdAt: this.clock.now(),
+      unusedSince: null,
+    };
+    await this.registered.add(agent);
+    await this.record('agent.register', actor, agent.name, environment);
+    return toResponse(agent);
+  }
+
+  /**
+   * Removes a registered agent, and ends its connections.
+   *
+   * @throws ApiError NOT_FOUND
+   */
+  async remove(actor: DashboardActor, id: string): Promise<AgentResponse> {
+    const clients = await this.accessibleClients.all(actor);
+    for (const client of isUUID(id) ? clients : []) {
+      const agent = await this.removeFrom(actor, client, id);
+      if (agent) return toResponse(agent);
+    }
+    throw AGENT_NOT_FOUND.error();
+  }
+
+  @Transactional()
+  protected async removeFrom(
+    actor: DashboardActor,
+    { clientId, environment }: Pick<ClientRecord, 'clientId' | 'environment'>,
+    id: string,
+  ): Promise<RegisteredAgent | undefined> {
+    const agent = await this.registered.find(clientId, id);
+    if (agent?.kind !== 'registered' || !(await this.registered.remove(id))) return undefined;
+    const { organizationId } = actor;
+    await this.connections.endAllOf({ clientId, environment, organizationId }, id, {
+      action: 'agent.disconnect',
+      actor,
+    });
+    await this.record('agent.remove', actor, agent.name, environment);
+    return agent;
+  }
+
+  /** Returns the stored settings, or the defaults: in production, an admin has to allow agents first. */
+  private async of({
+    clientId,
+    environment,
+  }: Pick<ClientRecord, 'clientId' | 'environment'>): Promise<AgentSettings> {
     const stored = await this.repository.find(clientId);
     if (stored) return stored;
     return { agents: environment === 'development' ? 'any' : 'off', hosts: [], loginUrl: null };
   }
+
+  private clientOf(
+    actor: DashboardActor,
+    environment: PlatformEnvironment,
+  ): Promise<Pick<ClientRecord, 'clientId' | 'environment'>> {
+    return this.accessibleClients.forEnvironment(actor, environment);
+  }
+
+  /** Returns whether users may be sent there: the address carries the ID of an authorization. */
+  private isLoginUrl(text: string): boolean {
+    const url = URL.canParse(text) && !/[\s\\]/.test(text) ? new URL(text) : undefined;
+    if (!url) return false;
+    const { protocol, hash, username, password } = url;
+    const isSafe = hash === '' && username === '' && password === '';
+    return isSafe && (protocol === 'https:' || (!this.configuration.isProduction && protocol === 'http:'));
+  }
+
+  private async record(
+    action: AuditAction,
+    actor: DashboardActor,
+    name: string | null,
+    environment: PlatformEnvironment,
+  ): Promise<void> {
+    await this.auditLog.record({ action, actor, target: { name, environment } });
+  }
+}
+
+function toResponse({ id, name, redirectUris }: RegisteredAgent): AgentResponse {
+  return { id, name, redirect_uris: redirectUris };
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import { CursorCodec } from '../../../infrastructure/crypto/index.js';
+import { cutToPage } from '../../../infrastructure/paging/index.js';
 import { DetectedAccountsService } from '../../detected-accounts/index.js';
 import { MERCHANT_ACCOUNT_STATE, MerchantAccountsService } from '../../merchant-accounts/index.js';
 import { MerchantStatusesService } from '../../merchant-statuses/index.js';
@@ -58,8 +59,7 @@ export class MerchantTools implements ToolGroup {
         const after = cursor === undefined ? undefined : Number(this.cursors.decode(cursor, scope)[0]);
         const filters = { matchKeys: matchKeys(query), hidden: false, after };
         const found = await this.merchants.page({ organizationId }, client.environment, filters, limit + 1);
-        const page = found.slice(0, limit);
-        const last = found.length > limit ? page.at(-1) : undefined;
+        const { entries: page, last } = cutToPage(found, limit);
         const statusesOf = await this.statuses.statusesOf(page.map(({ id }) => id));
         return {
           merchants: page.map(({ id, name }) => ({

@@ -7,12 +7,13 @@ import {
   rateLimitKeyOfAddress,
   type RequestOrigin,
 } from '../../../infrastructure/http/index.js';
-import { Clock, DAY, HOUR } from '../../../infrastructure/time/index.js';
+import { Clock, HOUR } from '../../../infrastructure/time/index.js';
 import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
 import {
   DashboardUsersRepository,
   EmailTakenError,
   hashPassword,
+  INVITATION_LIFETIME,
   type DashboardUser,
 } from '../../dashboard-users/index.js';
 import { AccountEmails, AccountLog } from '../account-emails.js';
@@ -20,10 +21,8 @@ import { KnownBrowsersRepository } from '../browsers/known-browsers.repository.j
 import type { LoginBrowser } from '../login/login-form.js';
 import { LoginLimits } from '../login/login-limits.js';
 import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
+import { RESET_LIFETIME } from './password-link.entity.js';
 import { PasswordLinksRepository } from './password-links.repository.js';
-
-const RESET_LIFETIME = HOUR;
-const INVITATION_LIFETIME = 7 * DAY;
 
 export interface Invitation {
   readonly id: string;

@@ -1,6 +1,8 @@
 import type { VNode } from 'preact';
 import { Form, Link, Notice, TextField, type Page } from '../../../infrastructure/pages/index.js';
+import { MINUTE } from '../../../infrastructure/time/index.js';
 import { MIN_PASSWORD_LENGTH } from '../../dashboard-users/index.js';
+import { RESET_LIFETIME } from './password-link.entity.js';
 
 export function NewPasswordField({ error }: { readonly error?: string | undefined }): VNode {
   return (
@@ -45,7 +47,8 @@ export function resetRequestedPage(): Page {
     content: (
       <>
         <Notice kind="good">
-          If this address has an account, an email with a link is on its way. The link works for one hour.
+          If this address has an account, an email with a link is on its way. The link works for{' '}
+          {RESET_LIFETIME / MINUTE} minutes.
         </Notice>
         <p>No email after a few minutes? Check your spam folder, and make sure the address is right.</p>
         <Link to="/login">Back to login</Link>

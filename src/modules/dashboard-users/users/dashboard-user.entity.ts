@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
 import type { DashboardRole } from '../../../infrastructure/auth/index.js';
+import { DAY } from '../../../infrastructure/time/index.js';
+
+/** Milliseconds for which the link in an invitation works. */
+export const INVITATION_LIFETIME = 7 * DAY;
 
 @Entity({ name: 'dashboard_user' })
 @Check('dashboard_user_role_check', `role IN ('owner', 'admin', 'member', 'viewer')`)

@@ -26,12 +26,15 @@ import {
   type Page,
   type Tone,
 } from '../../../infrastructure/pages/index.js';
+import { DAY } from '../../../infrastructure/time/index.js';
 import type { AccessGrantResponse } from '../access-grants/access-grants.dto.js';
 import { mayManage, ROLE_NAMES, ROLE_RIGHTS, roleInWords } from '../roles.js';
+import { INVITATION_LIFETIME } from './dashboard-user.entity.js';
 import type { UserResponse } from './users.dto.js';
 
 export const USERS_PATH = '/dashboard/users';
 const INVITE_PATH = `${USERS_PATH}/invitations/new`;
+const INVITATION_DAYS = INVITATION_LIFETIME / DAY;
 const USERS = { title: 'Users', path: USERS_PATH };
 
 export function userPath(id: string, ...action: readonly string[]): string {
@@ -195,8 +198,8 @@ export function userPage(props: UserPageProps): Page {
         />
         {user.invitation_pending ? (
           <p>
-            The link in the invitation is valid for 7 days. To send a new one, remove the user and invite them
-            again.
+            The link in the invitation is valid for {INVITATION_DAYS} days. To send a new one, remove the user
+            and invite them again.
           </p>
         ) : null}
         {user.id === actor.userId ? (
@@ -267,7 +270,9 @@ export function inviteUserPage(actor: DashboardActor): Page {
     content: (
       <>
         <FormProblem />
-        <p>The user gets an email with a link to set a password. The link is valid for 7 days.</p>
+        <p>
+          The user gets an email with a link to set a password. The link is valid for {INVITATION_DAYS} days.
+        </p>
         <Form action={INVITE_PATH}>
           <TextField name="email" label="Email address" type="email" />
           <TextField name="name" label="Name" maxLength={256} />

@@ -1,6 +1,7 @@
 /**
- * SQL for the part of the publishing statement that changes merchant accounts. It reads `event`, and locks the accounts in
- * the order of their keys. The newest event decides, and the last one of several with the same timestamp.
+ * The part of the statement that publishes events (`webhooks/queue/sql/publish-events.ts`) that connects and disconnects merchant
+ * accounts. It reads the events from `event`, and changes the accounts in the order of their keys, so that concurrent statements
+ * do not deadlock. If several events are about the same account, the newest decides; of events with the same timestamp, the last.
  */
 export const CHANGE_ACCOUNTS = `
          INSERT INTO merchant_account AS account (client_id, external_user_id, merchant_id, state, since, session_id)

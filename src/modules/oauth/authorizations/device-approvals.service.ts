@@ -9,7 +9,7 @@ import { rateLimitKeyOfAddress } from '../../../infrastructure/http/index.js';
 import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
 import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
 import { AuditLog } from '../../audit-logs/index.js';
-import { TOKEN_LIFETIME } from '../tokens/key-schedule.js';
+import { TOKEN_LIFETIME } from '../tokens/token-lifetime.js';
 import { RevokedAccessTokensRepository } from '../tokens/revoked-access-tokens.repository.js';
 import type { DeviceAuthorization } from './device-authorization.entity.js';
 import {

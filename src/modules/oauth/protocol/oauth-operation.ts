@@ -142,7 +142,9 @@ export function OAuthOperation(
         ...document.errors,
         ...(security ? [INVALID_API_KEYS] : []),
         RATE_LIMIT_EXCEEDED,
-        ...(body === 'form' ? [FORM_TOO_LARGE, UNSUPPORTED_ENCODING] : [PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE]),
+        ...(body === 'form'
+          ? [FORM_TOO_LARGE, UNSUPPORTED_ENCODING]
+          : [PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE]),
         INTERNAL_ERROR,
         SERVICE_UNAVAILABLE,
       ],

@@ -6,7 +6,7 @@ import type { PlatformEnvironment } from '../../../infrastructure/config/index.j
 import { sha256 } from '../../../infrastructure/crypto/index.js';
 import { PublicAddress } from '../../../infrastructure/http/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
-import { TOKEN_LIFETIME } from './key-schedule.js';
+import { TOKEN_LIFETIME } from './token-lifetime.js';
 import { TokenKeyring, type ImportedKey } from './token-keyring.js';
 import { TOKEN_ALGORITHMS } from './token-signing-key.entity.js';
 

@@ -1,8 +1,7 @@
-import { DAY, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
+import { DAY, MINUTE } from '../../../infrastructure/time/index.js';
+import { TOKEN_LIFETIME } from './token-lifetime.js';
 import type { TokenSigningKey } from './token-signing-key.entity.js';
 
-/** Lifetime of an access token in milliseconds (specification, "Limits"). */
-export const TOKEN_LIFETIME = 900 * SECOND;
 /** How long a key is published before it signs: longer than clients may cache the JWKS. */
 export const PUBLISHED_BEFORE_USE = 10 * MINUTE;
 /** How long clients may cache the JWKS. */

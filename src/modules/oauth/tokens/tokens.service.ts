@@ -65,7 +65,7 @@ export class TokensService {
     const access = await this.verifier.find(token);
     if (access === 'expired') return { active: false };
     if (access) return access.claims.client_id === clientId ? describeAccessToken(access) : { active: false };
-    const mcp = await this.mcpTokens.find(clientId, token);
+    const mcp = await this.mcpTokens.introspect(clientId, token);
     return mcp ? describeMcpToken(mcp) : { active: false };
   }
 }

@@ -8,13 +8,18 @@ import {
 } from '../../../infrastructure/openapi/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { TRANSPORT_FAILURES } from '../../../infrastructure/http-client/index.js';
+import {
+  CursorField,
+  DEFAULT_PAGE_SIZE,
+  NextCursorProperty,
+  PageSizeField,
+} from '../../../infrastructure/paging/index.js';
 import { enumeration } from '../../../infrastructure/schemas/index.js';
 import {
   Constraint,
   EnumField,
   EnvironmentField,
   ExternalUserIdField,
-  Field,
   IntegerField,
   MESSAGES,
   TextField,
@@ -46,8 +51,6 @@ const EXAMPLE_CURSOR = 'AVmXo2uFyR7Q1dJ0c3hKp1tbMTc2OTg0NzMzMDEyMywxNzY5ODQ3MzMw
 const EXAMPLE_SESSION = 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584';
 const EXAMPLE_ENDPOINT = 'c7d1a3b2-6a7e-4a4e-9a57-2f8f0d3b5c11';
 const EXAMPLE_EVENT = 'c1a8d2b4-6f0e-4f43-9b1d-2f6f0a1f9c55';
-const DEFAULT_PAGE_SIZE = 25;
-const MAX_PAGE_SIZE = 50;
 const MAX_EVENT_LENGTH = 100;
 const FAILURES = TRANSPORT_FAILURES.map((reason) => `\`${reason}\``).join(', ');
 const REASON =
@@ -159,25 +162,14 @@ export class ListRequestLogsQuery {
   })
   outcome?: RequestLogOutcome;
 
-  @IntegerField({
-    ...FILTER,
-    min: 1,
-    max: MAX_PAGE_SIZE,
-    default: DEFAULT_PAGE_SIZE,
-    description: 'Maximum number of entries in the page. It can differ from page to page.',
-    example: 25,
-  })
+  @PageSizeField('Maximum number of entries in the page. It can differ from page to page.')
   limit: number = DEFAULT_PAGE_SIZE;
 
-  /** Accepts any text, because the service rejects invalid cursors with a separate error code. */
-  @Field({
-    ...FILTER,
-    schema: { type: String },
-    description:
-      'The `next_cursor` of the previous page. Send the other parameters, including `start` and `end`, unchanged; ' +
+  @CursorField(
+    'The `next_cursor` of the previous page. Send the other parameters, including `start` and `end`, unchanged; ' +
       '`limit` can differ.',
-    example: EXAMPLE_CURSOR,
-  })
+    { example: EXAMPLE_CURSOR },
+  )
   cursor?: string;
 }
 
@@ -314,9 +306,7 @@ export class RequestLogListResponse {
   @ObjectProperty([RequestLogEntryResponse], 'The entries, newest first.')
   data!: RequestLogEntryResponse[];
 
-  @TextProperty('Send this value as `cursor` to get the next page; null on the last page.', EXAMPLE_CURSOR, {
-    nullable: true,
-  })
+  @NextCursorProperty({ example: EXAMPLE_CURSOR })
   next_cursor!: string | null;
 
   @IntegerProperty('Maximum number of entries in this page.', 25)

@@ -3,6 +3,7 @@ import { AccessibleClients, type DashboardActor } from '../../../infrastructure/
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../../infrastructure/crypto/index.js';
+import { cutToPage } from '../../../infrastructure/paging/index.js';
 import { Clock, periodOf } from '../../../infrastructure/time/index.js';
 import { REQUEST_LOG_NOT_FOUND } from '../request-log-errors.js';
 import { OrganizationTurns } from '../storage/log-reads.js';
@@ -45,7 +46,6 @@ export class RequestLogsService {
     const scope = scopeOf(client, query);
     const previous = query.cursor === undefined ? undefined : this.decodeCursor(query.cursor, scope);
     const period = validPeriod(query, previous?.end ?? this.clock.now());
-    // One more entry shows whether there is a next page.
     const found = isContradictory(query)
       ? []
       : await this.turns.run(actor.organizationId, () =>
@@ -54,8 +54,7 @@ export class RequestLogsService {
             { before: previous?.position, limit: query.limit + 1 },
           ),
         );
-    const entries = found.slice(0, query.limit);
-    const last = found.length > query.limit ? entries.at(-1) : undefined;
+    const { entries, last } = cutToPage(found, query.limit);
     return {
       data: entries.map(toResponse),
       next_cursor: last ? this.encodeCursor({ end: period.end, position: last }, scope) : null,

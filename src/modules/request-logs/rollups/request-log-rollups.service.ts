@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { OperatorError } from '../../../infrastructure/errors/index.js';
-import { isDatabaseUnavailable, JobLock, Transactional } from '../../../infrastructure/database/index.js';
+import { RecurringJob, JobLock, Transactional } from '../../../infrastructure/database/index.js';
 import { Clock, DAY, MINUTE, SECOND, type Period, HOUR } from '../../../infrastructure/time/index.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import { earlier, later, nextFullHour, SLICE, startOf } from './request-log-rollup.js';
@@ -31,39 +31,26 @@ const INCOMPLETE_LOG =
  * repair.
  */
 @Injectable()
-export class RequestLogRollupsService implements OnApplicationShutdown {
-  private readonly logger = new Logger('RequestLogs');
-  private readonly stopping = new AbortController();
-  private running: Promise<void> | undefined;
-
+export class RequestLogRollupsService extends RecurringJob {
   constructor(
     private readonly repository: RequestLogRollupsRepository,
     private readonly configuration: RequestLogsConfiguration,
     private readonly clock: Clock,
     private readonly lock: JobLock,
-  ) {}
+  ) {
+    super('RequestLogs', 'The rollups could not be updated');
+  }
 
   /** Updates the rollups every minute, in one process at a time. */
   @Interval(MINUTE)
   run(): Promise<void> {
-    this.running ??= this.updateExclusively()
-      .catch((error: unknown) => {
-        if (!isDatabaseUnavailable(error)) this.logger.error('The rollups could not be updated', error);
-      })
-      .finally(() => (this.running = undefined));
-    return this.running;
-  }
-
-  /** Another process continues with the next slice. */
-  async onApplicationShutdown(): Promise<void> {
-    this.stopping.abort();
-    await this.running;
+    return this.start(() => this.updateExclusively());
   }
 
   private updateExclusively(): Promise<void> {
     return this.lock.runExclusively(REQUEST_LOG_ROLLUPS_JOB, async () => {
-      await this.update(this.stopping.signal);
-      await this.backfill(this.stopping.signal);
+      await this.update(this.stopped);
+      await this.backfill(this.stopped);
     });
   }
 

@@ -7,12 +7,12 @@ import {
   TimestampProperty,
   UuidProperty,
 } from '../../../infrastructure/openapi/index.js';
+import { CursorField } from '../../../infrastructure/paging/index.js';
 import { enumeration } from '../../../infrastructure/schemas/index.js';
 import {
   ENVIRONMENT,
   EnumField,
   ExternalUserIdField,
-  Field,
   TimestampField,
 } from '../../../infrastructure/validation/index.js';
 import { FAILURE_REASON } from '../deliveries/deliveries.dto.js';
@@ -43,12 +43,7 @@ export class ListEventsQuery {
   })
   end?: string;
 
-  @Field({
-    ...FILTER,
-    schema: { type: String },
-    description: 'The position of the page.',
-    example: 'AVmXo2uFyR7Q1dJ0c3hKp1tb',
-  })
+  @CursorField('The position of the page.')
   cursor?: string;
 }
 

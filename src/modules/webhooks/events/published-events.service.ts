@@ -5,6 +5,7 @@ import type { PlatformEnvironment } from '../../../infrastructure/config/index.j
 import { ErrorKind } from '../../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../../infrastructure/crypto/index.js';
+import { cutToPage } from '../../../infrastructure/paging/index.js';
 import { Clock, periodOf } from '../../../infrastructure/time/index.js';
 import { ApiClientDirectory } from '../../api-clients/index.js';
 import {
@@ -80,15 +81,13 @@ export class PublishedEventsService {
     const period = validPeriod(query, previous?.end ?? this.clock.now(), MAX_PERIOD);
     const { end } = period;
     return this.turns.run(actor.organizationId, async () => {
-      // One more event shows whether there is a next page.
       const found = await this.repository.newest(
         client.clientId,
         period,
         { name: query.event, externalUserId: query.external_user_id },
         { before: previous?.position, limit: PAGE_SIZE + 1 },
       );
-      const events = found.slice(0, PAGE_SIZE);
-      const last = found.length > PAGE_SIZE ? events.at(-1) : undefined;
+      const { entries: events, last } = cutToPage(found, PAGE_SIZE);
       return {
         data: await this.withDeliveries(client, events),
         nextCursor: last ? this.encodeCursor({ end, position: last }, scope) : null,

@@ -30,7 +30,7 @@ const CONCURRENT_SETTLEMENTS = 2;
  * attempts are made again if the process is killed, so there must not be many.
  */
 const SETTLEMENT_INTERVAL = 50;
-const ENOUGH_ATTEMPTS = 16;
+const ENOUGH_ATTEMPTS = 4;
 const SETTLEMENT_RETRY_DELAY = SECOND;
 const EXPIRED_PER_RUN = 200;
 

@@ -1,6 +1,6 @@
-import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { isDatabaseUnavailable, Transactional } from '../../../infrastructure/database/index.js';
+import { RecurringJob, Transactional } from '../../../infrastructure/database/index.js';
 import { Clock, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
 import { RequestLogRepository, type AttemptPosition, type LoggedEndpoint } from '../../request-logs/index.js';
 import type { StoredEvent } from '../events/webhook-events.repository.js';
@@ -18,37 +18,24 @@ const COMMIT_DELAY = MINUTE;
  * log, then queues the events whose last attempt failed, and those without one. Memory grows with the number of these events, about 100 bytes for each.
  */
 @Injectable()
-export class RecoveriesJob implements OnApplicationShutdown {
-  private readonly logger = new Logger('Webhooks');
-  private running: Promise<void> | undefined;
-  private isStopping = false;
-
+export class RecoveriesJob extends RecurringJob {
   constructor(
     private readonly repository: RecoveriesRepository,
     private readonly requestLog: RequestLogRepository,
     private readonly queue: DeliveryQueueRepository,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    super('Webhooks', 'A recovery of webhooks failed');
+  }
 
   @Interval(SECOND)
   run(): Promise<void> {
-    this.running ??= this.runAll()
-      .catch((error: unknown) => {
-        if (!isDatabaseUnavailable(error)) this.logger.error('A recovery of webhooks failed', error);
-      })
-      .finally(() => (this.running = undefined));
-    return this.running;
-  }
-
-  /** Another process continues when the lease expires. */
-  async onApplicationShutdown(): Promise<void> {
-    this.isStopping = true;
-    await this.running;
+    return this.start(() => this.runAll());
   }
 
   private async runAll(): Promise<void> {
     for (;;) {
-      const recovery = this.isStopping ? undefined : await this.repository.claim();
+      const recovery = this.stopped.aborted ? undefined : await this.repository.claim();
       if (!recovery) return;
       await this.recover(recovery);
     }
@@ -65,10 +52,10 @@ export class RecoveriesJob implements OnApplicationShutdown {
     const overlap = new Date(Math.min(readUntil.getTime(), requestedAt.getTime()) - COMMIT_DELAY);
     const eventIds = [...failed];
     for (let start = 0; start < eventIds.length; start += EVENTS_PER_PAGE) {
-      if (this.isStopping) return;
+      if (this.stopped.aborted) return;
       await this.queuePage(endpoint, eventIds.slice(start, start + EVENTS_PER_PAGE), overlap);
     }
-    if (!this.isStopping) await this.repository.finish(endpointId, this.clock.now());
+    if (!this.stopped.aborted) await this.repository.finish(endpointId, this.clock.now());
   }
 
   /**
@@ -96,7 +83,7 @@ export class RecoveriesJob implements OnApplicationShutdown {
       for (const { id } of page) visit(id);
       position = page.at(-1) ?? position;
       await this.repository.progress(endpointId, 0);
-    } while (page.length > 0 && !this.isStopping);
+    } while (page.length > 0 && !this.stopped.aborted);
   }
 
   /** Calls `visit` for each attempt since the time, oldest first. @returns the time of the last one */
@@ -110,7 +97,7 @@ export class RecoveriesJob implements OnApplicationShutdown {
       const page = await this.requestLog.attempts(endpoint, position);
       for (const { eventId, hasFailed } of page) visit(eventId, hasFailed);
       const last = page.at(-1);
-      if (!last || this.isStopping) return position.createdAt;
+      if (!last || this.stopped.aborted) return position.createdAt;
       position = last;
       await this.repository.progress(endpoint.endpointId, 0);
     }

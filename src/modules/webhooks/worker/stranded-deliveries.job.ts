@@ -1,6 +1,6 @@
-import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { isDatabaseUnavailable } from '../../../infrastructure/database/index.js';
+import { RecurringJob } from '../../../infrastructure/database/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
 import { DeliveryQueueService } from '../queue/delivery-queue.service.js';
 
@@ -12,12 +12,12 @@ const SECOND_LOOK_AFTER = 400;
  * settled.
  */
 @Injectable()
-export class StrandedDeliveriesJob implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly logger = new Logger('Webhooks');
-  private running: Promise<void> | undefined;
+export class StrandedDeliveriesJob extends RecurringJob implements OnApplicationBootstrap {
   private secondLook: NodeJS.Timeout | undefined;
 
-  constructor(private readonly queue: DeliveryQueueService) {}
+  constructor(private readonly queue: DeliveryQueueService) {
+    super('Webhooks', 'Stranded deliveries could not be resumed');
+  }
 
   /**
    * Looks twice, because a worker counts as ended if it is missing in two runs. A restarted process thereby resumes what its
@@ -29,23 +29,13 @@ export class StrandedDeliveriesJob implements OnApplicationBootstrap, OnApplicat
     });
   }
 
-  /** Runs never overlap: if one takes longer than the interval, the next run is skipped. */
   @Interval(SECOND)
   run(): Promise<void> {
-    this.running ??= this.queue
-      .resumeStranded()
-      .catch((error: unknown) => {
-        // The worker reports that the database is unavailable.
-        if (!isDatabaseUnavailable(error))
-          this.logger.error('Stranded deliveries could not be resumed', error);
-      })
-      .finally(() => (this.running = undefined));
-    return this.running;
+    return this.start(() => this.queue.resumeStranded());
   }
 
-  /** The scheduler has stopped by now. A run in progress ends before the database connections close. */
-  async onApplicationShutdown(): Promise<void> {
+  override async onApplicationShutdown(): Promise<void> {
     clearTimeout(this.secondLook);
-    await this.running;
+    await super.onApplicationShutdown();
   }
 }

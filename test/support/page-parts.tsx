@@ -1,22 +1,32 @@
-import { Controller, Get } from '@nestjs/common';
-import { ServiceConfiguration } from '../config/index.js';
-import { NOT_FOUND } from '../errors/index.js';
-import type { PageResponse } from './page.js';
-import { PageRoute } from './page-route.decorator.js';
-import { BarChart, LineChart, SegmentedBar } from './parts/charts.js';
-import { Badge, ButtonLink, CodeBlock, EmptyState, Moment, Notice, RelativeTime } from './parts/elements.js';
+import { Controller, Get, Module } from '@nestjs/common';
 import {
   ActionButton,
+  Badge,
+  BarChart,
+  ButtonLink,
   Checkboxes,
-  Confirmation,
+  CodeBlock,
+  confirmationPage,
+  Details,
+  EmptyState,
   FileField,
+  FilterForm,
+  LineChart,
+  Moment,
+  Notice,
+  PageRoute,
+  Pagination,
+  RelativeTime,
+  Results,
+  SegmentedBar,
   SelectField,
+  Table,
   TextArea,
   TextField,
+  Tiles,
   TimeField,
-} from './parts/form.js';
-import { FilterForm, Pagination, Results } from './parts/list.js';
-import { Details, Table, Tiles } from './parts/table.js';
+  type PageResponse,
+} from '../../src/infrastructure/pages/index.js';
 
 const HERE = '/dashboard/parts';
 const TIME = new Date('2026-01-31T08:15:30.123Z');
@@ -28,15 +38,11 @@ const OPTIONS = [
 const HOURS = Array.from({ length: 24 }, (_, hour) => `${String(hour).padStart(2, '0')}:00`);
 const wave = (hour: number): number => Math.round(500 + 400 * Math.sin(hour / 4));
 
-/** For developers: a page with all parts that pages are made of, in every state. It exists only in development. */
 @Controller('dashboard/parts')
-export class PartsController {
-  constructor(private readonly configuration: ServiceConfiguration) {}
-
+class PartsController {
   @Get()
   @PageRoute({ login: true })
   show(): PageResponse {
-    if (this.configuration.isProduction) throw NOT_FOUND.error();
     return {
       title: 'Parts of pages',
       parent: { title: 'Overview', path: '/dashboard' },
@@ -108,25 +114,40 @@ export class PartsController {
             ]}
           />
           <h2>Forms</h2>
-          <Confirmation action={HERE} button="Delete endpoint" cancel={HERE}>
-            <TextField
-              name="url"
-              label="URL"
-              type="url"
-              hint="A public https URL"
-              error="This URL is not public."
-            />
-            <FileField name="logo" label="Logo" hint="PNG or JPEG" mediaTypes={['image/png', 'image/jpeg']} />
-            <TextArea name="metadata" label="Metadata" rows={3} value="<EntityDescriptor/>" />
-            <SelectField name="role" label="Role" options={OPTIONS} value="webhook" />
-            <Checkboxes
-              name="events[]"
-              legend="Events"
-              hint="All events if none is selected"
-              options={OPTIONS.slice(1)}
-              values={['api']}
-            />
-          </Confirmation>
+          {
+            confirmationPage({
+              title: 'Delete endpoint',
+              parent: { title: 'Endpoint', path: HERE },
+              action: HERE,
+              button: 'Delete endpoint',
+              children: (
+                <>
+                  <TextField
+                    name="url"
+                    label="URL"
+                    type="url"
+                    hint="A public https URL"
+                    error="This URL is not public."
+                  />
+                  <FileField
+                    name="logo"
+                    label="Logo"
+                    hint="PNG or JPEG"
+                    mediaTypes={['image/png', 'image/jpeg']}
+                  />
+                  <TextArea name="metadata" label="Metadata" rows={3} value="<EntityDescriptor/>" />
+                  <SelectField name="role" label="Role" options={OPTIONS} value="webhook" />
+                  <Checkboxes
+                    name="events[]"
+                    legend="Events"
+                    hint="All events if none is selected"
+                    options={OPTIONS.slice(1)}
+                    values={['api']}
+                  />
+                </>
+              ),
+            }).content
+          }
           <h2>Code</h2>
           <CodeBlock
             title="Request"
@@ -190,3 +211,7 @@ export class PartsController {
     };
   }
 }
+
+/** A page with all parts that pages are made of, in every state. */
+@Module({ controllers: [PartsController] })
+export class PagePartsModule {}

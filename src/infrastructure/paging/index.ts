@@ -1,0 +1,8 @@
+export {
+  CursorField,
+  cutToPage,
+  DEFAULT_PAGE_SIZE,
+  NextCursorProperty,
+  PageSizeField,
+  type RequestedPage,
+} from './paging.js';

@@ -1,0 +1,48 @@
+import {
+  uuidParameter,
+  withMessages,
+  type OperationDocument,
+} from '../../../infrastructure/openapi/index.js';
+import { AUTHORIZATION_CLOSED, AUTHORIZATION_NOT_FOUND } from './authorization-errors.js';
+import {
+  AgentUserRequest,
+  CompletedAuthorizationResponse,
+  ConnectionCodeResponse,
+  EXAMPLE_AUTHORIZATION_ID,
+} from './authorizations.dto.js';
+
+export const COMPLETE_AUTHORIZATION: OperationDocument = {
+  operationId: 'completeAgentAuthorization',
+  summary: 'Complete agent authorization',
+  description:
+    'Says which of your users has logged in to connect an agent. Users come to your login address with an ' +
+    '`authorization_id`. Log the user in as always, call this operation from your backend, and redirect the browser to the ' +
+    '`redirect_url`, where the user approves the agent. Works once, within 10 minutes.',
+  pathParameters: {
+    authorization_id: uuidParameter(
+      'AgentAuthorizationIdParameter',
+      'The `authorization_id` in the query of your login address.',
+      EXAMPLE_AUTHORIZATION_ID,
+    ),
+  },
+  body: AgentUserRequest,
+  response: CompletedAuthorizationResponse,
+  responseDescription: 'The user is known.',
+  errors: [
+    withMessages(AUTHORIZATION_NOT_FOUND, AUTHORIZATION_NOT_FOUND.message),
+    withMessages(AUTHORIZATION_CLOSED, AUTHORIZATION_CLOSED.message),
+  ],
+};
+
+export const CREATE_CONNECTION_CODE: OperationDocument = {
+  operationId: 'createConnectionCode',
+  summary: 'Create connection code',
+  description:
+    'Creates a code with which one of your users connects an agent, for apps without a login page on the web. Show the code to ' +
+    'the user, who types it on the page that the agent opens. It works once, for 5 minutes. Anyone who has the code can connect ' +
+    'an agent to the user, so tell the user not to pass it on.',
+  body: AgentUserRequest,
+  response: ConnectionCodeResponse,
+  responseDescription: 'The code was created.',
+  errors: [],
+};

@@ -1,0 +1,48 @@
+import { Controller, Delete, Get, Param, Query } from '@nestjs/common';
+import { CurrentOrganization, type RequestingOrganization } from '../../../infrastructure/auth/index.js';
+import {
+  Attribution,
+  Origin,
+  type RequestAttribution,
+  type RequestOrigin,
+} from '../../../infrastructure/http/index.js';
+import { Topic } from '../../../infrastructure/openapi/index.js';
+import { SharedOperation } from '../../../infrastructure/surfaces/index.js';
+import { auditAction } from '../../audit-logs/index.js';
+import { DISCONNECT_AGENT, LIST_AGENT_CONNECTIONS } from './agent-connections.docs.js';
+import {
+  ListAgentConnectionsQuery,
+  type AgentConnectionListResponse,
+  type AgentConnectionResponse,
+} from './agent-connections.dto.js';
+import { AgentConnectionsService } from './agent-connections.service.js';
+
+@Topic('Agent connections', 'Agents that your users have connected by logging in.')
+@Controller('agent-connections')
+export class AgentConnectionsController {
+  constructor(private readonly connections: AgentConnectionsService) {}
+
+  @Get()
+  @SharedOperation(LIST_AGENT_CONNECTIONS, { token: 'none' })
+  list(
+    @CurrentOrganization() requester: RequestingOrganization,
+    @Query() query: ListAgentConnectionsQuery,
+    @Attribution() attribution: RequestAttribution,
+  ): Promise<AgentConnectionListResponse> {
+    return this.connections.list(requester, query, attribution);
+  }
+
+  @Delete(':id')
+  @SharedOperation(DISCONNECT_AGENT, {
+    token: 'none',
+    role: 'member',
+    action: auditAction('agent.disconnect'),
+  })
+  disconnect(
+    @CurrentOrganization() requester: RequestingOrganization,
+    @Param('id') id: string,
+    @Origin() origin: RequestOrigin,
+  ): Promise<AgentConnectionResponse> {
+    return this.connections.disconnect(requester, id, origin);
+  }
+}

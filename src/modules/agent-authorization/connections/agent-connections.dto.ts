@@ -1,0 +1,113 @@
+import { AGENT_SCOPES, type AgentScope } from '../../../infrastructure/auth/index.js';
+import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import {
+  EnumProperty,
+  ObjectProperty,
+  TextProperty,
+  TimestampProperty,
+  UuidProperty,
+} from '../../../infrastructure/openapi/index.js';
+import { enumeration } from '../../../infrastructure/schemas/index.js';
+import {
+  EnvironmentField,
+  Field,
+  IntegerField,
+  MAX_EXTERNAL_USER_ID_LENGTH,
+  TextField,
+} from '../../../infrastructure/validation/index.js';
+
+const AGENT_SCOPE = enumeration('AgentScope', AGENT_SCOPES, 'What an agent may do for a user.');
+export const EXAMPLE_CONNECTION_ID = 'c2f0a9d4-5b1e-4d3c-8f7a-6e5d4c3b2a19';
+const EXAMPLE_CURSOR = 'AVmXo2uFyR7Q1dJ0c3hKp1tbMTZd';
+const DEFAULT_PAGE_SIZE = 25;
+const MAX_HOST_LENGTH = 253;
+
+export class ListAgentConnectionsQuery {
+  @EnvironmentField({
+    in: 'query',
+    required: false,
+    description: 'Required with a login. With Basic credentials, the environment is that of the client.',
+  })
+  environment?: PlatformEnvironment;
+
+  @TextField({
+    in: 'query',
+    required: false,
+    max: MAX_EXTERNAL_USER_ID_LENGTH,
+    description: 'Only connections of this user.',
+    example: 'user-8f3a',
+  })
+  external_user_id?: string;
+
+  @TextField({
+    in: 'query',
+    required: false,
+    max: MAX_HOST_LENGTH,
+    description: 'Only connections of agents with this host.',
+    example: 'agent.example.com',
+  })
+  host?: string;
+
+  @IntegerField({
+    in: 'query',
+    required: false,
+    min: 1,
+    max: 50,
+    default: DEFAULT_PAGE_SIZE,
+    description: 'Maximum number of connections in the page.',
+    example: 25,
+  })
+  limit: number = DEFAULT_PAGE_SIZE;
+
+  /** Accepts any text, because the service rejects invalid cursors with a separate error code. */
+  @Field({
+    in: 'query',
+    required: false,
+    schema: { type: String },
+    description: 'The `next_cursor` of the previous page, for the same user and host.',
+    example: EXAMPLE_CURSOR,
+  })
+  cursor?: string;
+}
+
+/** An agent that a user has connected. */
+export class ConnectedAgentResponse {
+  @TextProperty('What the agent calls itself.', 'Example Agent')
+  name!: string;
+
+  @TextProperty('The host that the user was returned to.', 'agent.example.com')
+  host!: string;
+}
+
+export class AgentConnectionResponse {
+  @UuidProperty('ID of the connection.', EXAMPLE_CONNECTION_ID)
+  id!: string;
+
+  @TextProperty('Your own identifier for the user.', 'user-8f3a')
+  external_user_id!: string;
+
+  @ObjectProperty(ConnectedAgentResponse, 'The agent.')
+  agent!: ConnectedAgentResponse;
+
+  @EnumProperty(AGENT_SCOPE, 'What the user has allowed.', AGENT_SCOPES, { isArray: true })
+  scopes!: readonly AgentScope[];
+
+  @TimestampProperty('When the user connected the agent.')
+  created_at!: Date;
+
+  @TimestampProperty('When the agent last got an access token, which is valid for an hour.')
+  last_used_at!: Date;
+
+  @TimestampProperty('When the connection ends if the agent does not use it.')
+  expires_at!: Date;
+}
+
+export class AgentConnectionListResponse {
+  @ObjectProperty([AgentConnectionResponse], 'The connections, the newest first.')
+  data!: AgentConnectionResponse[];
+
+  @TextProperty('Send this value as `cursor` to get the next page; null on the last page.', EXAMPLE_CURSOR, {
+    nullable: true,
+  })
+  next_cursor!: string | null;
+}

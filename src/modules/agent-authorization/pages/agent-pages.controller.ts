@@ -1,0 +1,146 @@
+import { Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
+import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { Origin, type FormFields, type RequestOrigin } from '../../../infrastructure/http/index.js';
+import {
+  DashboardAction,
+  dashboardPath,
+  DashboardPage,
+  FormBody,
+  inEachEnvironment,
+  PageEnvironment,
+  queryFrom,
+  requestFrom,
+  submitted,
+  type PageResponse,
+} from '../../../infrastructure/pages/index.js';
+import { ListAgentConnectionsQuery } from '../connections/agent-connections.dto.js';
+import { AgentConnectionsService } from '../connections/agent-connections.service.js';
+import { CreateAgentRequest, UpdateAgentSettingsRequest } from '../settings/agent-settings.dto.js';
+import { AgentSettingsService } from '../settings/agent-settings.service.js';
+import { agentsPage, disconnectPage, registerPage, removePage, settingsPage } from './agents.pages.js';
+
+/** The pages of the dashboard about agents that users have connected, and about those that may log in. */
+@Controller(inEachEnvironment('agents'))
+export class AgentPagesController {
+  constructor(
+    private readonly connections: AgentConnectionsService,
+    private readonly settings: AgentSettingsService,
+  ) {}
+
+  @Get()
+  @DashboardPage('listAgentConnections')
+  list(
+    @CurrentActor() actor: DashboardActor,
+    @PageEnvironment() environment: PlatformEnvironment,
+    @Query() query: Readonly<Record<string, string>>,
+  ): Promise<PageResponse> {
+    return submitted(
+      async () =>
+        agentsPage({
+          found: await this.connections.list(
+            actor,
+            queryFrom(ListAgentConnectionsQuery, query, { environment }),
+          ),
+        }),
+      (problem) => agentsPage({ problem }),
+    );
+  }
+
+  @Get('connections/:id/disconnect')
+  @DashboardPage('disconnectAgent')
+  startDisconnecting(
+    @PageEnvironment() environment: PlatformEnvironment,
+    @Param('id') id: string,
+  ): PageResponse {
+    return disconnectPage(environment, id);
+  }
+
+  @Post('connections/:id/disconnect')
+  @DashboardAction('disconnectAgent')
+  async disconnect(
+    @CurrentActor() actor: DashboardActor,
+    @PageEnvironment() environment: PlatformEnvironment,
+    @Param('id') id: string,
+    @Origin() origin: RequestOrigin,
+  ): Promise<PageResponse> {
+    await this.connections.disconnect(actor, id, origin);
+    return doneOf(environment, 'disconnected');
+  }
+
+  @Get('settings')
+  @DashboardPage('getAgentSettings')
+  async showSettings(
+    @CurrentActor() actor: DashboardActor,
+    @PageEnvironment() environment: PlatformEnvironment,
+  ): Promise<PageResponse> {
+    return settingsPage(environment, await this.settings.get(actor, environment));
+  }
+
+  @Post('settings')
+  @DashboardAction('updateAgentSettings')
+  updateSettings(
+    @CurrentActor() actor: DashboardActor,
+    @PageEnvironment() environment: PlatformEnvironment,
+    @FormBody() form: FormFields,
+  ): Promise<PageResponse> {
+    return submitted(
+      async () => {
+        const more = { environment, allowed_hosts: wordsIn(form.get('allowed_hosts')) };
+        await this.settings.update(actor, requestFrom(UpdateAgentSettingsRequest, form, more));
+        return doneOf(environment, 'saved', 'settings');
+      },
+      async () => settingsPage(environment, await this.settings.get(actor, environment)),
+    );
+  }
+
+  @Get('register')
+  @DashboardPage('createAgent')
+  startRegistering(@PageEnvironment() environment: PlatformEnvironment): PageResponse {
+    return registerPage(environment);
+  }
+
+  @Post('register')
+  @DashboardAction('createAgent')
+  register(
+    @CurrentActor() actor: DashboardActor,
+    @PageEnvironment() environment: PlatformEnvironment,
+    @FormBody() form: FormFields,
+  ): Promise<PageResponse> {
+    return submitted(
+      async () => {
+        const more = { environment, redirect_uris: wordsIn(form.get('redirect_uris')) };
+        await this.settings.register(actor, requestFrom(CreateAgentRequest, form, more));
+        return doneOf(environment, 'registered', 'settings');
+      },
+      () => registerPage(environment),
+    );
+  }
+
+  @Get(':id/remove')
+  @DashboardPage('deleteAgent')
+  startRemoving(@PageEnvironment() environment: PlatformEnvironment, @Param('id') id: string): PageResponse {
+    return removePage(environment, id);
+  }
+
+  @Post(':id/remove')
+  @DashboardAction('deleteAgent')
+  async remove(
+    @CurrentActor() actor: DashboardActor,
+    @PageEnvironment() environment: PlatformEnvironment,
+    @Param('id') id: string,
+  ): Promise<PageResponse> {
+    await this.settings.remove(actor, id);
+    return doneOf(environment, 'removed', 'settings');
+  }
+}
+
+function doneOf(environment: PlatformEnvironment, done: string, page?: 'settings'): PageResponse {
+  const path = dashboardPath(environment, page === undefined ? 'agents' : `agents/${page}`);
+  return { redirectTo: `${path}?done=${done}` };
+}
+
+/** Returns the lines of a text area. */
+function wordsIn(text: string | undefined): string[] {
+  return (text ?? '').split(/[\s,]+/).filter(Boolean);
+}

@@ -1,0 +1,302 @@
+import type { VNode } from 'preact';
+import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import {
+  Allowed,
+  ButtonLink,
+  confirmationPage,
+  dashboardPath,
+  Details,
+  Done,
+  EmptyState,
+  FilterForm,
+  Form,
+  FormProblem,
+  Moment,
+  Pagination,
+  Problem,
+  RelativeTime,
+  Results,
+  SelectField,
+  Table,
+  TextArea,
+  TextField,
+  usePage,
+  type Page,
+} from '../../../infrastructure/pages/index.js';
+import type { AgentConnectionListResponse } from '../connections/agent-connections.dto.js';
+import type { AgentSettingsResponse } from '../settings/agent-settings.dto.js';
+
+const pathOf = (environment: PlatformEnvironment, page = ''): string =>
+  dashboardPath(environment, `agents${page}`);
+
+export function agentsPage({
+  found,
+  problem,
+}: {
+  readonly found?: AgentConnectionListResponse;
+  readonly problem?: string;
+}): Page {
+  return {
+    title: 'Agents',
+    actions: <SettingsButton />,
+    content: (
+      <>
+        <Done messages={{ disconnected: 'The agent was disconnected.' }} />
+        <p>
+          Agents that your users have connected by logging in. They act for the user until the connection
+          ends.
+        </p>
+        <Filters />
+        <Results>
+          <Problem message={problem} />
+          {found ? <Connections {...found} /> : null}
+        </Results>
+      </>
+    ),
+  };
+}
+
+function SettingsButton(): VNode {
+  const { environment } = usePage();
+  return (
+    <Allowed operation="getAgentSettings">
+      <ButtonLink to={pathOf(environment, '/settings')} kind="second">
+        Settings
+      </ButtonLink>
+    </Allowed>
+  );
+}
+
+function Filters(): VNode {
+  const { query } = usePage();
+  return (
+    <FilterForm apply="Show connections" clear="Clear">
+      <TextField
+        name="external_user_id"
+        label="User"
+        hint="Your external_user_id"
+        required={false}
+        value={query['external_user_id']}
+      />
+      <TextField
+        name="host"
+        label="Host of the agent"
+        hint="Such as agent.example.com"
+        required={false}
+        value={query['host']}
+      />
+    </FilterForm>
+  );
+}
+
+function Connections({ data, next_cursor: nextCursor }: AgentConnectionListResponse): VNode {
+  const { environment } = usePage();
+  if (data.length === 0)
+    return (
+      <EmptyState title="No agents are connected">
+        <p>Connections appear here when users connect agents in the {environment} environment.</p>
+      </EmptyState>
+    );
+  return (
+    <>
+      <Table
+        caption="Connected agents"
+        rows={data}
+        keyOf={({ id }) => id}
+        columns={[
+          { title: 'User', cell: ({ external_user_id: user }) => user },
+          { title: 'Agent', cell: ({ agent }) => `${agent.name} (${agent.host})` },
+          { title: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
+          { title: 'Connected', cell: ({ created_at: time }) => <RelativeTime time={time} /> },
+          { title: 'Last used', cell: ({ last_used_at: time }) => <RelativeTime time={time} /> },
+          { title: 'Ends if not used', cell: ({ expires_at: time }) => <Moment time={time} /> },
+          {
+            title: 'Actions',
+            cell: ({ id, agent, external_user_id: user }) => (
+              <Allowed operation="disconnectAgent">
+                <ButtonLink
+                  to={pathOf(environment, `/connections/${id}/disconnect`)}
+                  kind="danger"
+                  of={`${agent.name} of ${user}`}
+                >
+                  Disconnect
+                </ButtonLink>
+              </Allowed>
+            ),
+          },
+        ]}
+      />
+      <Pagination nextCursor={nextCursor} />
+    </>
+  );
+}
+
+export function disconnectPage(environment: PlatformEnvironment, id: string): Page {
+  return confirmationPage({
+    title: 'Disconnect the agent?',
+    parent: { title: 'Agents', path: pathOf(environment) },
+    action: pathOf(environment, `/connections/${id}/disconnect`),
+    button: 'Disconnect agent',
+    children: (
+      <p>
+        The agent can no longer act for the user, and its pending sign-in links stop working. The user can
+        connect it again.
+      </p>
+    ),
+  });
+}
+
+const CHOICES = [
+  { value: 'off', label: 'No agents' },
+  { value: 'hosts', label: 'Agents of the listed hosts' },
+  { value: 'any', label: 'Any agent' },
+];
+
+function settingsParent(environment: PlatformEnvironment): NonNullable<Page['parent']> {
+  return { title: 'Settings for agents', path: pathOf(environment, '/settings') };
+}
+
+export function settingsPage(environment: PlatformEnvironment, settings: AgentSettingsResponse): Page {
+  return {
+    title: 'Settings for agents',
+    parent: { title: 'Agents', path: pathOf(environment) },
+    content: (
+      <>
+        <Done
+          messages={{
+            saved: 'The settings were saved.',
+            registered: 'The agent was registered.',
+            removed: 'The agent was removed.',
+          }}
+        />
+        <FormProblem />
+        <Details entries={[['Connector address', <code key="address">{settings.connector_url}</code>]]} />
+        <p>Users paste this address into an agent to connect it.</p>
+        <Allowed operation="updateAgentSettings" otherwise={<CurrentSettings {...settings} />}>
+          <Form action={pathOf(environment, '/settings')}>
+            <SelectField
+              name="allowed_agents"
+              label="Agents that may log in"
+              options={CHOICES}
+              value={settings.allowed_agents}
+            />
+            <TextArea
+              name="allowed_hosts"
+              label="Listed hosts"
+              hint="One host name per line, such as claude.ai. Users return to these hosts."
+              rows={4}
+              required={false}
+              value={settings.allowed_hosts.join('\n')}
+            />
+            <TextField
+              name="login_url"
+              label="Your login page"
+              hint="Where your users log in to connect an agent. Leave it empty if they enter a code of your app instead."
+              type="url"
+              required={false}
+              value={settings.login_url ?? ''}
+            />
+            <button>Save settings</button>
+          </Form>
+        </Allowed>
+        <h2>Registered agents</h2>
+        <RegisteredAgents environment={environment} agents={settings.registered_agents} />
+      </>
+    ),
+  };
+}
+
+function CurrentSettings({
+  allowed_agents: agents,
+  allowed_hosts: hosts,
+  login_url: url,
+}: AgentSettingsResponse): VNode {
+  const choice = CHOICES.find(({ value }) => value === agents)?.label ?? agents;
+  return (
+    <Details
+      entries={[
+        ['Agents that may log in', choice],
+        ['Listed hosts', hosts.length === 0 ? 'None' : hosts.join(', ')],
+        ['Your login page', url ?? 'None: users enter a code'],
+      ]}
+    />
+  );
+}
+
+function RegisteredAgents(props: {
+  readonly environment: PlatformEnvironment;
+  readonly agents: AgentSettingsResponse['registered_agents'];
+}): VNode {
+  const { environment, agents } = props;
+  return (
+    <>
+      <p>Most agents identify themselves. Register those that ask for a client ID.</p>
+      {agents.length === 0 ? null : (
+        <Table
+          caption="Registered agents"
+          rows={agents}
+          keyOf={({ id }) => id}
+          columns={[
+            { title: 'Name', cell: ({ name }) => name },
+            { title: 'Client ID', cell: ({ id }) => <code>{id}</code> },
+            { title: 'Redirect addresses', cell: ({ redirect_uris: uris }) => uris.join(', ') },
+            {
+              title: 'Actions',
+              cell: ({ id, name }) => (
+                <Allowed operation="deleteAgent">
+                  <ButtonLink to={pathOf(environment, `/${id}/remove`)} kind="danger" of={name}>
+                    Remove
+                  </ButtonLink>
+                </Allowed>
+              ),
+            },
+          ]}
+        />
+      )}
+      <Allowed operation="createAgent">
+        <div class="actions">
+          <ButtonLink to={pathOf(environment, '/register')} kind="second">
+            Register agent
+          </ButtonLink>
+        </div>
+      </Allowed>
+    </>
+  );
+}
+
+export function registerPage(environment: PlatformEnvironment): Page {
+  return {
+    title: 'Register an agent',
+    parent: settingsParent(environment),
+    content: (
+      <>
+        <FormProblem />
+        <Form action={pathOf(environment, '/register')}>
+          <TextField
+            name="name"
+            label="Name"
+            hint="Users see it when they connect the agent."
+            maxLength={200}
+          />
+          <TextArea
+            name="redirect_uris"
+            label="Redirect addresses"
+            hint="One https URL per line, from the documentation of the agent."
+            rows={4}
+          />
+          <button>Register agent</button>
+        </Form>
+      </>
+    ),
+  };
+}
+
+export function removePage(environment: PlatformEnvironment, id: string): Page {
+  return confirmationPage({
+    title: 'Remove the agent?',
+    parent: settingsParent(environment),
+    action: pathOf(environment, `/${id}/remove`),
+    button: 'Remove agent',
+    children: <p>The agent can no longer log in, and all its connections end.</p>,
+  });
+}

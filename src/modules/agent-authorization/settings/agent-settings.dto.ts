@@ -1,0 +1,110 @@
+import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import {
+  EnumProperty,
+  ObjectProperty,
+  TextProperty,
+  UuidProperty,
+} from '../../../infrastructure/openapi/index.js';
+import { enumeration } from '../../../infrastructure/schemas/index.js';
+import {
+  ArrayField,
+  EnumField,
+  EnvironmentField,
+  MESSAGES,
+  TextField,
+} from '../../../infrastructure/validation/index.js';
+import { EXAMPLE_RESOURCE } from '../connections/tokens.dto.js';
+import { ALLOWED_AGENTS, type AllowedAgents } from './agent-setting.entity.js';
+
+const ALLOWED = enumeration(
+  'AllowedAgents',
+  ALLOWED_AGENTS,
+  'Which agents may log in. `hosts`: those of the listed hosts. Agents that you have registered may log in unless it is `off`.',
+);
+const HOST = /^(?:[a-z\d](?:[a-z\d-]*[a-z\d])?\.)*[a-z\d](?:[a-z\d-]*[a-z\d])?$/;
+const MAX_HOST_LENGTH = 253;
+const EXAMPLE_LOGIN_URL = 'https://shop.example.com/connect-agent';
+const EXAMPLE_REDIRECT_URIS = ['https://agent.example.com/callback'];
+export const EXAMPLE_AGENT_ID = '3f2b8a4e-6d1c-4c57-9f0e-8b7a6c5d4e32';
+
+export class GetAgentSettingsQuery {
+  @EnvironmentField({ in: 'query', description: 'The environment.' })
+  environment!: PlatformEnvironment;
+}
+
+class EnvironmentRequest {
+  @EnvironmentField({ description: 'The environment.' })
+  environment!: PlatformEnvironment;
+}
+
+export class UpdateAgentSettingsRequest extends EnvironmentRequest {
+  @EnumField(ALLOWED, { description: 'Which agents may log in.', example: 'hosts' })
+  allowed_agents!: AllowedAgents;
+
+  @ArrayField({
+    required: false,
+    max: 100,
+    items: { type: 'string' },
+    validateItem: (item, field) =>
+      typeof item === 'string' && item.length <= MAX_HOST_LENGTH && HOST.test(item)
+        ? undefined
+        : MESSAGES.format(field),
+    description: 'Host names in lower case that agents may return users to. Required for `hosts`.',
+    example: ['claude.ai', 'chatgpt.com'],
+  })
+  allowed_hosts?: string[];
+
+  /** Not a URL field, whose host names need a dot: `http://localhost:3000` is a login page, too. */
+  @TextField({
+    required: false,
+    max: 2_000,
+    format: 'uri',
+    description:
+      'The page of yours that logs users in: https, or http on this machine. Without it, users enter a connection code.',
+    example: EXAMPLE_LOGIN_URL,
+  })
+  login_url?: string;
+}
+
+export class CreateAgentRequest extends EnvironmentRequest {
+  @TextField({ max: 200, description: 'The name that users see.', example: 'Example Agent' })
+  name!: string;
+
+  @ArrayField({
+    max: 10,
+    items: { type: 'string' },
+    validateItem: (item, field) => (typeof item === 'string' ? undefined : MESSAGES.string(field)),
+    description:
+      'Where users may return: https URLs, or http URLs of a loopback address, whose port may differ later.',
+    example: EXAMPLE_REDIRECT_URIS,
+  })
+  redirect_uris!: string[];
+}
+
+export class AgentResponse {
+  @UuidProperty('The `client_id` to configure in the agent.', EXAMPLE_AGENT_ID)
+  id!: string;
+
+  @TextProperty('The name that users see.', 'Example Agent')
+  name!: string;
+
+  @TextProperty('Where users may return.', EXAMPLE_REDIRECT_URIS, { isArray: true })
+  redirect_uris!: string[];
+}
+
+export class AgentSettingsResponse {
+  @TextProperty('The address that users paste into an agent.', EXAMPLE_RESOURCE, { format: 'uri' })
+  connector_url!: string;
+
+  @EnumProperty(ALLOWED, 'Which agents may log in.', 'hosts')
+  allowed_agents!: AllowedAgents;
+
+  @TextProperty('The hosts that agents may return users to.', ['claude.ai', 'chatgpt.com'], { isArray: true })
+  allowed_hosts!: string[];
+
+  @TextProperty('The page of yours that logs users in.', EXAMPLE_LOGIN_URL, { nullable: true, format: 'uri' })
+  login_url!: string | null;
+
+  @ObjectProperty([AgentResponse], 'The agents that you have registered.')
+  registered_agents!: AgentResponse[];
+}

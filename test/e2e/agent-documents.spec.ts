@@ -1,0 +1,255 @@
+import { createServer, type Server } from 'node:https';
+import type { ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
+import { DAY, MINUTE, SECOND } from '../../src/infrastructure/time/index.js';
+import { LoginAgent, REDIRECT_URI, SandboxLogin } from '../support/agent-logins.js';
+import { agentOf } from '../support/agents.js';
+import { moveClock } from '../support/clock.js';
+import { httpClient } from '../support/http-clients.js';
+import { RECEIVER_CERTIFICATES, RECEIVER_KEY, TEST_AUTHORITY } from '../support/receiver-certificates.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { BEHIND_PROXY, Visitor } from '../support/visitor.js';
+
+let service: TestApp;
+let server: Server;
+let origin: string;
+/** The paths that were requested. */
+const requests: string[] = [];
+/** Writes the response for a path. */
+const responses = new Map<string, (response: ServerResponse, url: string) => void>();
+
+beforeAll(async () => {
+  server = createServer({ key: RECEIVER_KEY, cert: RECEIVER_CERTIFICATES.trusted }, (request, response) => {
+    const path = request.url ?? '';
+    requests.push(path);
+    const respond = responses.get(path) ?? sendDocument();
+    respond(response, `${origin}${path}`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  origin = `https://localhost:${(server.address() as AddressInfo).port}`;
+  service = await startTestApp({ ...BEHIND_PROXY, WEBHOOK_TARGETS: 'any', WEBHOOK_EXTRA_CA: TEST_AUTHORITY });
+});
+afterAll(async () => {
+  await service.close();
+  server.closeAllConnections();
+  server.close();
+});
+
+/** Responds with a valid document, with these changes. */
+function sendDocument(changes: object = {}, headers: Record<string, string> = {}) {
+  return (response: ServerResponse, url: string): void => {
+    const document = {
+      client_id: url,
+      client_name: 'Document Agent',
+      redirect_uris: [REDIRECT_URI, 'http://127.0.0.1/callback', 'vscode://callback'],
+      token_endpoint_auth_method: 'none',
+      ...changes,
+    };
+    response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(document));
+  };
+}
+
+let next = 0;
+/** Returns the URL of a new document. */
+function documentAt(respond: (response: ServerResponse, url: string) => void): string {
+  const path = `/agents/${(next += 1)}.json`;
+  responses.set(path, respond);
+  return `${origin}${path}`;
+}
+
+async function authorize(id: string, changes: Record<string, string> = {}) {
+  return new Visitor(service).get(LoginAgent.named(service, id, REDIRECT_URI).authorizePath(changes));
+}
+
+const countOf = (id: string): number => requests.filter((path) => `${origin}${path}` === id).length;
+
+describe('Client ID metadata documents', () => {
+  it('identify an unmodified client, without registration', async () => {
+    const id = documentAt(sendDocument());
+    const url = new URL(`/mcp/${service.development.clientId}`, service.baseUrl);
+    const authProvider = new SandboxLogin(service, 'document', id);
+    const first = new StreamableHTTPClientTransport(url, { authProvider });
+    await expect(new Client({ name: 'test', version: '1' }).connect(first)).rejects.toThrow(
+      UnauthorizedError,
+    );
+    await first.finishAuth(authProvider.response as URLSearchParams);
+    const client = new Client({ name: 'test', version: '1' });
+    await client.connect(new StreamableHTTPClientTransport(url, { authProvider }));
+    const agent = agentOf(client, undefined);
+    expect(await agent.result('get_connection_info')).toMatchObject({ environment: 'development' });
+    await agent.close();
+    expect(authProvider.clientInformation()).toMatchObject({ client_id: id });
+    const [connection] = await service.database.query(
+      'SELECT agent_id, agent_name, agent_host FROM agent_connection',
+    );
+    expect(connection).toEqual({
+      agent_id: id,
+      agent_name: 'Document Agent',
+      agent_host: 'agent.example.com',
+    });
+  });
+
+  it('say on the page whose agent it is', async () => {
+    const agent = LoginAgent.named(service, documentAt(sendDocument()), 'http://127.0.0.1:5000/callback');
+    const visitor = new Visitor(service);
+    const page = await visitor.get(await agent.logIn(visitor, 'reader'));
+    expect(page.text).toContain('Document Agent');
+    expect(page.text).toContain('a program on this computer');
+    const remote = LoginAgent.named(service, documentAt(sendDocument()), REDIRECT_URI);
+    expect((await visitor.get(await remote.logIn(visitor, 'reader'))).text).toContain(
+      'it belongs to localhost',
+    );
+  });
+
+  const send =
+    (text: string, headers: Record<string, string> = {}) =>
+    (response: ServerResponse) =>
+      void response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(text);
+
+  it.each<[string, (response: ServerResponse, url: string) => void]>([
+    ['is missing', (response) => void response.writeHead(404).end()],
+    ['is created', (response, url) => void response.writeHead(201).end(JSON.stringify({ client_id: url }))],
+    ['redirects', (response) => void response.writeHead(302, { location: `${origin}/valid.json` }).end()],
+    ['is no JSON', send('<html>')],
+    ['is no object', send('null')],
+    ['is not text', send('{}', { 'content-type': 'image/png' })],
+    ['is longer than 5 KB', sendDocument({ padding: 'x'.repeat(5 * 1024) })],
+    ['has another client_id', sendDocument({ client_id: 'https://localhost/other.json' })],
+    [
+      'has a client_id that differs by a slash',
+      (response, url) => sendDocument({ client_id: `${url}/` })(response, url),
+    ],
+    ['has no client_id', sendDocument({ client_id: undefined })],
+    ['has no redirect addresses', sendDocument({ redirect_uris: undefined })],
+    ['has a redirect address that is a text', sendDocument({ redirect_uris: REDIRECT_URI })],
+    ['has too many redirect addresses', sendDocument({ redirect_uris: Array(51).fill(REDIRECT_URI) })],
+    ['has a secret', sendDocument({ client_secret: 'secret' })],
+    ['authenticates with a secret', sendDocument({ token_endpoint_auth_method: 'client_secret_basic' })],
+    ['lists methods as an array', sendDocument({ token_endpoint_auth_method: ['none'] })],
+    ['lists grants as a text', sendDocument({ grant_types: 'authorization_code' })],
+    ['lists no code grant', sendDocument({ grant_types: ['client_credentials'] })],
+    ['lists no code response', sendDocument({ response_types: ['token'] })],
+  ])('are not accepted if the document %s', async (_title, respond) => {
+    const id = documentAt(respond);
+    const page = await authorize(id);
+    expect(page).toMatchObject({ status: 400, location: null });
+    expect(page.text).toContain('The agent is not known');
+    // Errors are not cached.
+    responses.set(new URL(id).pathname, sendDocument());
+    expect((await authorize(id)).status).toBe(303);
+    expect(countOf(id)).toBe(2);
+  });
+
+  it.each([
+    'http://localhost/client.json',
+    'https://localhost',
+    'https://localhost/',
+    'https://user@localhost/client.json',
+    'https://localhost/a/../client.json',
+    'https://LOCALHOST/client.json',
+    'https://localhost:443/client.json',
+    'https://localhost/client.json#fragment',
+    `https://localhost/${'x'.repeat(2_000)}`,
+    'https://',
+    'ftp://localhost/client.json',
+  ])('are not requested from %s', async (id) => {
+    const before = requests.length;
+    expect(await authorize(id)).toMatchObject({ status: 400, location: null });
+    expect(requests).toHaveLength(before);
+  });
+
+  it('are given up after 5 seconds', async () => {
+    const id = documentAt(
+      (response) => void response.writeHead(200, { 'content-type': 'application/json' }).write('{'),
+    );
+    const start = performance.now();
+    expect((await authorize(id)).status).toBe(400);
+    expect(performance.now() - start).toBeLessThan(9_000);
+  }, 20_000);
+
+  it('are fetched once for 20 concurrent requests', async () => {
+    const id = documentAt((response, url) => void setTimeout(() => sendDocument()(response, url), 100));
+    const pages = await Promise.all(Array.from({ length: 20 }, () => authorize(id)));
+    expect(pages.map(({ status }) => status)).toEqual(Array(20).fill(303));
+    expect(countOf(id)).toBe(1);
+  });
+
+  it.each([
+    ['no-store', 5 * MINUTE],
+    ['max-age=1', 5 * MINUTE],
+    ['public, max-age=3600', 60 * MINUTE],
+    ['max-age=99999999', DAY],
+  ])('are cached with Cache-Control: %s', async (cacheControl, lifetime) => {
+    const id = documentAt(sendDocument({}, { 'cache-control': cacheControl }));
+    await authorize(id);
+    await authorize(id);
+    expect(countOf(id)).toBe(1);
+    {
+      using _clock = moveClock(service, lifetime - SECOND);
+      await authorize(id);
+    }
+    const early = countOf(id);
+    using _clock = moveClock(service, lifetime + MINUTE);
+    await authorize(id);
+    expect([early, countOf(id)]).toEqual([1, 2]);
+  });
+
+  it('can change after the consent without effect on it', async () => {
+    const id = documentAt(sendDocument());
+    const agent = LoginAgent.named(service, id, REDIRECT_URI);
+    const code = (await agent.authorize('steady')).get('code') ?? '';
+    responses.set(new URL(id).pathname, sendDocument({ redirect_uris: ['https://evil.example/'] }));
+    expect((await agent.redeem(code, { redirect_uri: 'https://evil.example/' })).status).toBe(400);
+    expect((await agent.redeem(code)).status).toBe(200);
+  });
+});
+
+describe('Allowed agents', () => {
+  const update = async (body: object): Promise<number> => {
+    const login = await service.login('owner');
+    const request = { environment: 'development', ...body };
+    return (await service.request('/agent-settings/update', { body: request, login })).status;
+  };
+  afterEach(() => update({ allowed_agents: 'any' }));
+
+  it('are those that return to a listed host', async () => {
+    expect(await update({ allowed_agents: 'hosts', allowed_hosts: ['agent.example.com'] })).toBe(200);
+    const id = documentAt(sendDocument());
+    expect((await authorize(id)).status).toBe(303);
+    // Of a program on the user's own machine, the host of the document counts.
+    const loopback = { redirect_uri: 'http://127.0.0.1:4000/callback' };
+    expect((await authorize(id, loopback)).status).toBe(403);
+    expect(await update({ allowed_agents: 'hosts', allowed_hosts: ['localhost'] })).toBe(200);
+    expect((await authorize(id, loopback)).status).toBe(303);
+    expect((await authorize(id)).status).toBe(403);
+  });
+
+  it('are none, not even connected ones, when the setting is off', async () => {
+    const agent = LoginAgent.named(service, documentAt(sendDocument()), REDIRECT_URI);
+    const { refresh_token: token } = await agent.connect('switched-off');
+    expect(await update({ allowed_agents: 'off' })).toBe(200);
+    expect((await authorize(agent.id)).status).toBe(404);
+    expect((await agent.refresh(token)).status).toBe(404);
+    expect(await update({ allowed_agents: 'any' })).toBe(200);
+    expect((await agent.refresh(token)).status).toBe(200);
+  });
+});
+
+describe('Private addresses', () => {
+  it('are never requested unless webhooks may go there', async () => {
+    const guarded = httpClient({ WEBHOOK_EXTRA_CA: TEST_AUTHORITY });
+    const before = requests.length;
+    for (const url of [
+      `${origin}/x.json`,
+      'https://127.0.0.1/x.json',
+      'https://10.0.0.1/x',
+      'https://metadata.internal/x',
+    ])
+      expect(await guarded.getDocument({ url, maxBytes: 10, deadline: 1_000 })).toMatchObject({
+        statusCode: 0,
+      });
+    expect(requests).toHaveLength(before);
+    await guarded.close();
+  });
+});
