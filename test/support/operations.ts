@@ -143,8 +143,16 @@ export const GET_USER_ERASURE: TestedOperation = {
   method: 'GET',
 };
 
+export const CREATE_CONNECTION_CODE: BodyOperation = {
+  id: 'createConnectionCode',
+  path: '/mcp/connection-codes',
+  credentials: 'basic',
+  body: { external_user_id: 'user-1', phone_number: '+12125550123' },
+};
+
 export const BODY_OPERATIONS: readonly BodyOperation[] = [
   CREATE_MCP_TOKEN,
+  CREATE_CONNECTION_CODE,
   SEARCH_DETECTED_ACCOUNTS,
   IDENTIFY_DETECTED_ACCOUNTS,
   SUBMIT_JOB_APPLICATION,
@@ -320,6 +328,35 @@ export const DASHBOARD_OPERATIONS: readonly TestedDashboardOperation[] = [
     action: 'merchant.activate',
     isNotFound: true,
     body: PRODUCTION,
+  }),
+  operation('listAgentConnections', 'GET /agent-connections?environment=production', {
+    role: 'viewer',
+    acceptsBasic: true,
+  }),
+  operation('disconnectAgent', `DELETE /agent-connections/${UNKNOWN_ID}`, {
+    role: 'member',
+    action: 'agent.disconnect',
+    isNotFound: true,
+    acceptsBasic: true,
+  }),
+  operation('getAgentSettings', 'GET /agent-settings?environment=production', { role: 'member' }),
+  operation('updateAgentSettings', 'POST /agent-settings/update', {
+    role: 'admin',
+    action: 'agent.settings_update',
+    isFresh: true,
+    body: { ...PRODUCTION, allowed_agents: 'hosts', allowed_hosts: ['claude.ai'] },
+  }),
+  operation('createAgent', 'POST /agents/create', {
+    role: 'admin',
+    action: 'agent.register',
+    isFresh: true,
+    body: { ...PRODUCTION, name: 'Example Agent', redirect_uris: ['https://agent.example.com/callback'] },
+  }),
+  operation('deleteAgent', `DELETE /agents/${UNKNOWN_ID}`, {
+    role: 'admin',
+    action: 'agent.remove',
+    isFresh: true,
+    isNotFound: true,
   }),
   operation('getOrganization', 'GET /organization', { role: 'member' }),
   operation('updateOrganization', 'PATCH /organization', {

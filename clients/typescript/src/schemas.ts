@@ -513,6 +513,7 @@ export interface components {
       /** @description The host that the user was returned to. */
       host: string;
     };
+    /** @description An agent. */
     ConnectedAgentResponse: {
       /**
        * @description What the agent calls itself.

@@ -29,6 +29,7 @@ import { AgentOAuthService } from './connections/agent-oauth.service.js';
 import { AgentRefreshGrant } from './connections/agent-refresh.grant.js';
 import { AgentRefreshToken } from './connections/agent-refresh-token.entity.js';
 import { AgentTokensService } from './connections/agent-tokens.service.js';
+import { AgentMetadataService } from './metadata/agent-metadata.service.js';
 import { AgentPagesController } from './pages/agent-pages.controller.js';
 import { AgentMetadataController } from './metadata/agent-metadata.controller.js';
 import { AgentSetting } from './settings/agent-setting.entity.js';
@@ -64,6 +65,7 @@ import { AgentSettingsService } from './settings/agent-settings.service.js';
   ],
   providers: [
     AgentAddresses,
+    AgentMetadataService,
     AgentSettingsService,
     AgentSettingsRepository,
     AgentsService,

@@ -3,7 +3,6 @@ export {
   McpTokenRevocationListener,
   McpTokensService,
   type ActiveMcpToken,
-  type AgentTokenRequest,
   type RevokedMcpToken,
 } from './mcp-tokens.service.js';
 export { DAYS_KEPT_AFTER_EXPIRY, McpTokensRepository } from './mcp-tokens.repository.js';

@@ -1,11 +1,9 @@
 export { grantOf, type Grant } from './protocol/grant.js';
 export {
-  ACCESS_DENIED,
   INVALID_CLIENT,
   INVALID_GRANT,
   INVALID_REQUEST,
   INVALID_SCOPE,
-  OAuthError,
   OAuthErrorKind,
   UNSUPPORTED_GRANT_TYPE,
 } from './protocol/oauth-errors.js';

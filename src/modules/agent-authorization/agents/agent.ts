@@ -1,3 +1,4 @@
+import { parsedUrl } from '../../../infrastructure/config/index.js';
 import { isLoopback } from '../../../infrastructure/http/index.js';
 
 /** How an agent identified itself. */
@@ -16,10 +17,10 @@ const MAX_URI_LENGTH = 2_000;
 
 /** Returns the URL of a redirect address that may be registered: https, or http on a loopback address (RFC 8252, section 7.3). */
 function redirectUrlOf(uri: string): URL | undefined {
-  if (uri.length > MAX_URI_LENGTH || !/^https?:\/\/[\x21-\x7e]+$/.test(uri) || !URL.canParse(uri))
+  const url =
+    uri.length > MAX_URI_LENGTH || !/^https?:\/\/[\x21-\x7e]+$/.test(uri) ? undefined : parsedUrl(uri);
+  if (!url || uri.includes('#') || uri.includes('\\') || url.username !== '' || url.password !== '')
     return undefined;
-  const url = new URL(uri);
-  if (uri.includes('#') || uri.includes('\\') || url.username !== '' || url.password !== '') return undefined;
   return url.protocol === 'https:' || isLoopback(url.hostname) ? url : undefined;
 }
 

@@ -1,3 +1,4 @@
+import { ApiSchema } from '@nestjs/swagger';
 import { AGENT_SCOPES, type AgentScope } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import {
@@ -71,6 +72,7 @@ export class ListAgentConnectionsQuery {
 }
 
 /** An agent that a user has connected. */
+@ApiSchema({ description: 'An agent.' })
 export class ConnectedAgentResponse {
   @TextProperty('What the agent calls itself.', 'Example Agent')
   name!: string;

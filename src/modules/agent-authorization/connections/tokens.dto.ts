@@ -1,7 +1,7 @@
 import { ConstantProperty, IntegerProperty, TextProperty } from '../../../infrastructure/openapi/index.js';
 import { ParameterField } from '../../oauth/index.js';
 
-export const EXAMPLE_AGENT_ID = 'https://agent.example.com/oauth/client.json';
+const EXAMPLE_AGENT_ID = 'https://agent.example.com/oauth/client.json';
 /** Looks like a secret but has a wrong checksum, so that leak scanners do not report it. */
 const EXAMPLE_CODE = '4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6Wn00000000';
 const EXAMPLE_REFRESH_TOKEN = 'mcr_dev_4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6Wn00000000';

@@ -136,7 +136,7 @@ export class AgentPagesController {
 }
 
 function doneOf(environment: PlatformEnvironment, done: string, page?: 'settings'): PageResponse {
-  const path = dashboardPath(environment, page === undefined ? 'agents' : `agents/${page}`);
+  const path = dashboardPath(environment, 'agents') + (page === undefined ? '' : `/${page}`);
   return { redirectTo: `${path}?done=${done}` };
 }
 

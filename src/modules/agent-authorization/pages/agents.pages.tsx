@@ -27,7 +27,7 @@ import type { AgentConnectionListResponse } from '../connections/agent-connectio
 import type { AgentSettingsResponse } from '../settings/agent-settings.dto.js';
 
 const pathOf = (environment: PlatformEnvironment, page = ''): string =>
-  dashboardPath(environment, `agents${page}`);
+  `${dashboardPath(environment, 'agents')}${page}`;
 
 export function agentsPage({
   found,

@@ -6,7 +6,11 @@ import {
   type AgentLogins,
   type DashboardActor,
 } from '../../../infrastructure/auth/index.js';
-import { ServiceConfiguration, type PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import {
+  parsedUrl,
+  ServiceConfiguration,
+  type PlatformEnvironment,
+} from '../../../infrastructure/config/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import { ErrorKind, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
@@ -190,7 +194,7 @@ export class AgentSettingsService implements AgentLogins {
 
   /** Returns whether users may be sent there: the address carries the ID of an authorization. */
   private isLoginUrl(text: string): boolean {
-    const url = URL.canParse(text) && !/[\s\\]/.test(text) ? new URL(text) : undefined;
+    const url = !/[\s\\]/.test(text) ? parsedUrl(text) : undefined;
     if (!url) return false;
     const { protocol, hash, username, password } = url;
     const isSafe = hash === '' && username === '' && password === '';

@@ -31,6 +31,7 @@ export const OAUTH_ERROR_CODES = [
 ] as const;
 export type OAuthErrorCode = (typeof OAUTH_ERROR_CODES)[number];
 
+/** An error with the code that OAuth clients branch on. */
 export class OAuthError extends ApiError {
   constructor(
     kind: ErrorKind,

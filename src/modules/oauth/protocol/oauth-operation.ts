@@ -7,7 +7,7 @@ import {
   type CanActivate,
   type Type,
 } from '@nestjs/common';
-import { ApiConsumes, ApiSecurity } from '@nestjs/swagger';
+import { ApiConsumes, ApiExcludeEndpoint, ApiSecurity } from '@nestjs/swagger';
 import { INVALID_API_KEYS, OAuthClientAuthGuard } from '../../../infrastructure/auth/index.js';
 import {
   INTERNAL_ERROR,
@@ -152,15 +152,23 @@ export function OAuthOperation(
   );
 }
 
+interface MetadataOptions {
+  readonly surface?: Surface;
+  readonly guards?: readonly Type<CanActivate>[];
+  /** Whether the path is another one for a documented operation. */
+  readonly isAlias?: boolean;
+}
+
 /** An operation that returns public metadata of an authorization server, to requests that the other guards admit. */
 export function OAuthMetadata(
   document: OperationDocument,
-  { surface = 'dashboard', guards = [] }: { surface?: Surface; guards?: readonly Type<CanActivate>[] } = {},
+  { surface = 'dashboard', guards = [], isAlias = false }: MetadataOptions = {},
 ): MethodDecorator {
   return applyDecorators(
     UseGuards(RateLimitGuard(OAUTH_LIMIT, RATE_LIMIT_EXCEEDED), ...guards),
     UseFilters(OAuthExceptionFilter),
     ApiSecurity({}),
+    ...(isAlias ? [ApiExcludeEndpoint()] : []),
     DocumentedOperation(surface, {
       ...document,
       errorBody: ERROR_BODY,

@@ -1,0 +1,296 @@
+import { LoginAgent, REDIRECT_URI } from '../support/agent-logins.js';
+import { sendRpc, toolCall } from '../support/agents.js';
+import { auditEntries, auditedBy } from '../support/audited.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { expectUsualErrors } from '../support/usual-errors.js';
+import { BEHIND_PROXY, visitorWithRole } from '../support/visitor.js';
+import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+
+let service: TestApp;
+let receiver: WebhookReceiver;
+let agent: LoginAgent;
+
+interface Connection {
+  readonly id: string;
+  readonly external_user_id: string;
+  readonly agent: { readonly name: string; readonly host: string };
+}
+interface Page {
+  readonly data: Connection[];
+  readonly next_cursor: string | null;
+}
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  service = await startTestApp({ ...BEHIND_PROXY, WEBHOOK_TARGETS: 'any' }, { backgroundWork: true });
+  const body = { environment: 'development', url: `${receiver.url}/hook` };
+  const login = await service.login('owner');
+  expect((await service.request('/webhook-endpoints/create', { body, login })).status).toBe(200);
+  agent = await LoginAgent.register(service);
+});
+afterAll(async () => {
+  await service.close();
+  await receiver.close();
+});
+
+const list = async (query = '', as = service.development): Promise<Page> => {
+  const { status, body } = await service.request<Page>(`/agent-connections${query}`, { as });
+  expect(status).toBe(200);
+  return body;
+};
+
+async function connectionOf(user: string): Promise<Connection> {
+  const { data } = await list(`?external_user_id=${user}`);
+  return data[0] as Connection;
+}
+
+const disconnect = (id: string, options: object = { as: service.development }) =>
+  service.request<Connection>(`/agent-connections/${id}`, { method: 'DELETE', ...options });
+
+const statusOf = async (token: string): Promise<number> => {
+  const headers = { authorization: `Bearer ${token}` };
+  return (
+    await sendRpc(service, toolCall('get_connection_info'), headers, `/mcp/${service.development.clientId}`)
+  ).status;
+};
+
+describe('GET /agent-connections', () => {
+  it('lists the connections, newest first, by user and by host', async () => {
+    for (const user of ['list-a', 'list-b', 'list-a']) await agent.connect(user);
+    const loopback = await LoginAgent.register(service, { redirectUris: ['http://127.0.0.1/callback'] });
+    await loopback.connect('list-a');
+    const { data } = await list('?external_user_id=list-a');
+    expect(data.map((each) => each.agent)).toEqual([
+      { name: 'Test Agent', host: '127.0.0.1' },
+      { name: 'Test Agent', host: 'agent.example.com' },
+      { name: 'Test Agent', host: 'agent.example.com' },
+    ]);
+    expect(Object.keys(data[0] ?? {})).toEqual([
+      'id',
+      'external_user_id',
+      'agent',
+      'scopes',
+      'created_at',
+      'last_used_at',
+      'expires_at',
+    ]);
+    expect((await list('?host=127.0.0.1')).data).toHaveLength(1);
+    const first = await list('?external_user_id=list-a&limit=2');
+    const second = await list(`?external_user_id=list-a&limit=2&cursor=${first.next_cursor}`);
+    expect([...first.data, ...second.data]).toEqual(data);
+    expect(second.next_cursor).toBeNull();
+    const cursor = `/agent-connections?cursor=${first.next_cursor}`;
+    expect((await service.request(cursor, { as: service.development })).status).toBe(400);
+  });
+
+  it('shows nothing of other clients', async () => {
+    await agent.connect('hidden');
+    const other = await service.anotherOrganization();
+    expect(await list('', service.production)).toEqual({ data: [], next_cursor: null });
+    expect((await list('', other.development)).data).toEqual([]);
+    const { id } = await connectionOf('hidden');
+    for (const as of [service.production, other.development])
+      expect((await disconnect(id, { as })).status).toBe(404);
+    expect((await disconnect(id, { login: await service.login('owner', other.id) })).status).toBe(404);
+    expect((await disconnect('x')).status).toBe(404);
+  });
+
+  it('returns the usual errors', async () => {
+    await expectUsualErrors(service, '/agent-connections', 'agent_connection');
+    await expectUsualErrors(
+      service,
+      '/agent-connections/19b11f7c-4c8e-49bf-853e-3cea2462349f',
+      'agent_connection',
+      { method: 'DELETE' },
+    );
+    const path = '/agent-connections?environment=production';
+    expect((await service.request(path, { as: service.development })).status).toBe(403);
+  });
+});
+
+describe('Connecting and disconnecting', () => {
+  it('publishes events that name the agent, and leaves audit log entries that do not name the user', async () => {
+    receiver.arrivals.length = 0;
+    const audited = await auditedBy(service, async () => {
+      const { access_token: token } = await agent.connect('observed');
+      const { id } = await connectionOf('observed');
+      const data = { connection_id: id, agent: { name: 'Test Agent', host: 'agent.example.com' } };
+      const [connected] = await receiver.arrived(1);
+      expect(connected?.event).toMatchObject({
+        event: 'AGENT_CONNECTED',
+        external_user_id: 'observed',
+        data,
+      });
+      expect(await disconnect(id)).toMatchObject({ status: 200, body: { id } });
+      expect(await disconnect(id)).toMatchObject({ status: 404 });
+      expect(await statusOf(token)).toBe(401);
+      const [, disconnected] = await receiver.arrived(2);
+      expect(disconnected?.event).toMatchObject({ event: 'AGENT_DISCONNECTED', data });
+    });
+    const name = 'Test Agent (agent.example.com)';
+    expect(audited).toEqual([`agent.approve success ${name}`, `agent.disconnect success ${name}`]);
+    const entries = await auditEntries(service);
+    expect(entries.slice(0, 2)).toMatchObject([
+      { actor: { name: 'API client' }, target: { type: 'agent', environment: 'development' } },
+      { actor: { name: 'user of an agent' } },
+    ]);
+    expect(JSON.stringify(entries)).not.toContain('observed');
+  });
+
+  it('cancels the sign-in links of the agent', async () => {
+    const { access_token: token } = await agent.connect('linking');
+    const { id } = await connectionOf('linking');
+    await service.database.query(
+      `INSERT INTO sign_in_link (id, token_hash, client_id, environment, external_user_id, mcp_token_hash, merchant_id, status,
+                                 created_at, expires_at)
+       VALUES (gen_random_uuid(), sha256('link'), $1, 'development', 'linking', sha256($2::bytea), 16, 'pending', now(),
+               now() + interval '15 minutes')`,
+      [service.development.clientId, Buffer.from(token)],
+    );
+    await disconnect(id);
+    const links = await service.database.query(
+      "SELECT status FROM sign_in_link WHERE external_user_id = 'linking'",
+    );
+    expect(links).toEqual([{ status: 'cancelled' }]);
+  });
+
+  it('ends a connection once for 20 concurrent requests, while the agent refreshes its tokens', async () => {
+    const { refresh_token: token } = await agent.connect('raced');
+    const { id } = await connectionOf('raced');
+    const [refreshed, ...ended] = await Promise.all([
+      agent.refresh(token),
+      ...Array.from({ length: 20 }, () => disconnect(id)),
+    ]);
+    expect(ended.filter(({ status }) => status === 200)).toHaveLength(1);
+    if (refreshed.status === 200) {
+      expect(await statusOf(refreshed.body.access_token)).toBe(401);
+      expect((await agent.refresh(refreshed.body.refresh_token)).status).toBe(400);
+    }
+    const valid = await service.database.query(
+      "SELECT FROM mcp_token WHERE external_user_id = 'raced' AND revoked_at IS NULL",
+    );
+    expect(valid).toEqual([]);
+  });
+
+  it('rolls back the end of a connection if its event cannot be published', async () => {
+    const { access_token: token } = await agent.connect('unpublished');
+    const { id } = await connectionOf('unpublished');
+    {
+      await using _table = await service.database.hide('webhook_event');
+      expect((await disconnect(id)).status).toBe(500);
+    }
+    expect(await statusOf(token)).toBe(200);
+  });
+});
+
+describe('Agent settings', () => {
+  const settings = (body: object, login = owner) =>
+    service.request('/agent-settings/update', { body: { environment: 'development', ...body }, login });
+  let owner: Awaited<ReturnType<TestApp['login']>>;
+  beforeAll(async () => (owner = await service.login('owner')));
+
+  it('have defaults, and can be replaced', async () => {
+    for (const [environment, allowed] of [
+      ['development', 'any'],
+      ['production', 'off'],
+    ])
+      expect(
+        await service.request(`/agent-settings?environment=${environment}`, { login: owner }),
+      ).toMatchObject({
+        status: 200,
+        body: { allowed_agents: allowed, allowed_hosts: [], login_url: null, registered_agents: [] },
+      });
+    const body = {
+      allowed_agents: 'hosts',
+      allowed_hosts: ['claude.ai'],
+      login_url: 'https://shop.example.com/login',
+    };
+    expect(await settings(body)).toMatchObject({ status: 200, body });
+    expect(await settings({ allowed_agents: 'any' })).toMatchObject({
+      status: 200,
+      body: { login_url: null },
+    });
+  });
+
+  it.each([
+    [{ allowed_agents: 'all' }],
+    [{ allowed_agents: 'hosts' }],
+    [{ allowed_agents: 'hosts', allowed_hosts: ['https://claude.ai'] }],
+    [{ allowed_agents: 'hosts', allowed_hosts: ['Claude.ai'] }],
+    [{ allowed_agents: 'any', login_url: 'javascript:alert(1)' }],
+    [{ allowed_agents: 'any', login_url: 'https://user@shop.example.com' }],
+    [{ allowed_agents: 'any', login_url: 'https://shop.example.com/#fragment' }],
+    [{ allowed_agents: 'any', login_url: 'shop' }],
+  ])('reject %j', async (body) => {
+    expect((await settings(body)).status).toBe(400);
+  });
+
+  it('register agents, at most 50, and end their connections with them', async () => {
+    const create = () =>
+      service.request<{ id: string }>('/agents/create', {
+        body: { environment: 'development', name: 'Corporate Agent', redirect_uris: [REDIRECT_URI] },
+        login: owner,
+      });
+    const { status, body } = await create();
+    expect(status).toBe(200);
+    const registered = LoginAgent.named(service, body.id, REDIRECT_URI);
+    await settings({ allowed_agents: 'hosts', allowed_hosts: ['claude.ai'] });
+    const { access_token: token } = await registered.connect('corporate');
+    await settings({ allowed_agents: 'any' });
+    const all = await Promise.all(Array.from({ length: 60 }, create));
+    expect(all.filter((response) => response.status === 200)).toHaveLength(49);
+    const invalid = { environment: 'development', name: 'X', redirect_uris: ['http://agent.example.com'] };
+    expect((await service.request('/agents/create', { body: invalid, login: owner })).status).toBe(400);
+    const remove = (login = owner) => service.request(`/agents/${body.id}`, { method: 'DELETE', login });
+    const other = await service.anotherOrganization();
+    expect((await remove(await service.login('owner', other.id))).status).toBe(404);
+    const audited = await auditedBy(service, remove);
+    expect(audited).toEqual([
+      'agent.disconnect success Corporate Agent (agent.example.com)',
+      'agent.remove success Corporate Agent',
+    ]);
+    expect(await statusOf(token)).toBe(401);
+    expect((await remove()).status).toBe(404);
+  });
+});
+
+describe('The pages of the dashboard', () => {
+  it('list and end connections', async () => {
+    await agent.connect('shown');
+    const { id } = await connectionOf('shown');
+    const member = await visitorWithRole(service, 'member');
+    const page = await member.get('/dashboard/development/agents?external_user_id=shown');
+    expect(page.text).toContain('Test Agent (agent.example.com)');
+    const path = `/dashboard/development/agents/connections/${id}/disconnect`;
+    expect(await member.fill(path, {})).toMatchObject({
+      status: 303,
+      location: '/dashboard/development/agents?done=disconnected',
+    });
+    expect((await member.get('/dashboard/development/agents?external_user_id=shown')).text).toContain(
+      'No agents',
+    );
+    expect((await member.get('/dashboard/development/agents?host=')).status).toBe(200);
+    expect((await member.get('/dashboard/development/agents?limit=x')).status).toBe(400);
+  });
+
+  it('let only admins and owners change the settings', async () => {
+    const admin = await visitorWithRole(service, 'admin');
+    const settings = '/dashboard/production/agents/settings';
+    const form = { allowed_agents: 'hosts', allowed_hosts: 'claude.ai\nchatgpt.com', login_url: '' };
+    expect((await admin.fill(settings, form)).location).toBe(`${settings}?done=saved`);
+    expect((await admin.get(settings)).text).toContain('claude.ai\nchatgpt.com');
+    expect((await admin.submit(settings, { ...form, allowed_hosts: '' })).status).toBe(400);
+    const register = '/dashboard/production/agents/register';
+    expect((await admin.fill(register, { name: 'X', redirect_uris: 'http://x' })).status).toBe(400);
+    expect((await admin.submit(register, { name: 'Corporate', redirect_uris: REDIRECT_URI })).location).toBe(
+      `${settings}?done=registered`,
+    );
+    const [, removal = ''] = /href="([^"]+\/remove)"/.exec((await admin.get(settings)).text) ?? [];
+    expect((await admin.fill(removal, {})).location).toBe(`${settings}?done=removed`);
+    const member = await visitorWithRole(service, 'member');
+    expect((await member.get(settings)).text).not.toContain('Save settings');
+    expect((await member.submit(settings, form)).status).toBe(403);
+    const viewer = await visitorWithRole(service, 'viewer');
+    expect((await viewer.get(settings)).status).toBe(403);
+  });
+});
