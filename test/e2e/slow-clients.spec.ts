@@ -208,7 +208,13 @@ describe('Connections that send too much', () => {
   it('get responses in order for 100 pipelined requests while other clients are served', async () => {
     const socket = open();
     let responses = 0;
-    socket.on('data', (chunk) => (responses += String(chunk).split('HTTP/1.1 200 OK').length - 1));
+    let rest = '';
+    socket.on('data', (chunk) => {
+      const parts = (rest + String(chunk)).split('HTTP/1.1 200 OK');
+      responses += parts.length - 1;
+      // A chunk can end within a status line.
+      rest = parts.at(-1)?.slice(-14) ?? '';
+    });
     socket.write(CALL.repeat(101));
     await expectServed();
     expect(responses).toBeLessThan(101);
