@@ -366,6 +366,16 @@ describe('The pages', () => {
     expect(page.headers.get('content-security-policy')).toContain("form-action 'self' http:;");
   });
 
+  it('warn about the address of Cursor, to which they return', async () => {
+    const uri = 'cursor://anysphere.cursor-mcp/oauth/callback';
+    const cursor = await LoginAgent.register(service, { redirectUris: [uri] });
+    const visitor = new Visitor(service);
+    const page = await visitor.get(await cursor.logIn(visitor, 'reader'));
+    expect(page.text).toContain('a program on this computer');
+    expect(page.headers.get('content-security-policy')).toContain("form-action 'self' cursor:;");
+    expect(await cursor.connect('reader')).toHaveProperty('access_token');
+  });
+
   it('escape what the agent chose, and drop invisible characters', async () => {
     const body = { client_name: '<script>\u202E x\n\n</script>', redirect_uris: [REDIRECT_URI] };
     const { body: registered } = await service.request<{ client_id: string; client_name: string }>(

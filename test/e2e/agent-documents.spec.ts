@@ -126,6 +126,10 @@ describe('Client ID metadata documents', () => {
     ['has too many redirect addresses', sendDocument({ redirect_uris: Array(51).fill(REDIRECT_URI) })],
     ['has a secret', sendDocument({ client_secret: 'secret' })],
     ['authenticates with a secret', sendDocument({ token_endpoint_auth_method: 'client_secret_basic' })],
+    [
+      'lists only other methods',
+      sendDocument({ token_endpoint_auth_methods_supported: ['private_key_jwt'] }),
+    ],
     ['lists methods as an array', sendDocument({ token_endpoint_auth_method: ['none'] })],
     ['lists grants as a text', sendDocument({ grant_types: 'authorization_code' })],
     ['lists no code grant', sendDocument({ grant_types: ['client_credentials'] })],
@@ -193,6 +197,36 @@ describe('Client ID metadata documents', () => {
     using _clock = moveClock(service, lifetime + MINUTE);
     await authorize(id);
     expect([early, countOf(id)]).toEqual([1, 2]);
+  });
+
+  it.each([
+    'https://chatgpt.com/connector_platform_oauth_redirect',
+    'https://chatgpt.com/connector/oauth/IbUR3zxyNQ16',
+  ])('are accepted as ChatGPT publishes them, with the address %s', async (redirectUri) => {
+    const id = documentAt(
+      sendDocument({
+        client_name: 'ChatGPT',
+        client_uri: 'https://chatgpt.com/',
+        redirect_uris: [redirectUri],
+        token_endpoint_auth_method: 'private_key_jwt',
+        token_endpoint_auth_methods_supported: ['none', 'private_key_jwt'],
+        token_endpoint_auth_signing_alg: 'RS256',
+        jwks_uri: 'https://chatgpt.com/oauth/jwks.json',
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
+      }),
+    );
+    const { access_token: token } = await LoginAgent.named(service, id, redirectUri).connect('reader');
+    expect(token).toMatch(/^mcp_dev_/);
+  });
+
+  it('are accepted as Claude publishes them, with a loopback address without a port', async () => {
+    const redirectUris = ['http://localhost/callback', 'http://127.0.0.1/callback'];
+    const id = documentAt(sendDocument({ client_name: 'Claude Code', redirect_uris: redirectUris }));
+    for (const redirectUri of ['http://localhost:54321/callback', 'http://127.0.0.1:3118/callback'])
+      expect(await LoginAgent.named(service, id, redirectUri).connect('reader')).toHaveProperty(
+        'refresh_token',
+      );
   });
 
   it('can change after the consent without effect on it', async () => {

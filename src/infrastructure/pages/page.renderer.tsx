@@ -100,10 +100,10 @@ function policyOf(page: PageResponse, hasScripts: boolean): string {
   return target === undefined ? policy : policy.replace("form-action 'self'", `$& ${sourceOf(target)}`);
 }
 
-/** Returns the URL as a source of a content security policy, in which addresses of IPv6 cannot be written. */
+/** Returns the URL as a source of a content security policy, in which only hosts of https and http can be written, and no IPv6. */
 function sourceOf(url: string): string {
   const { origin, protocol, hostname } = new URL(url);
-  return hostname.startsWith('[') ? protocol : origin;
+  return origin === 'null' || hostname.startsWith('[') ? protocol : origin;
 }
 
 function singleParameters({ query }: Request): Record<string, string> {

@@ -3,9 +3,9 @@ import { OAuthErrorKind } from '../../oauth/index.js';
 
 export const INVALID_REDIRECT_URI = new OAuthErrorKind(400, 'INVALID_REQUEST', 'INVALID_FIELD', {
   oauthCode: 'invalid_redirect_uri',
-  when: 'A redirect address is neither an https URL nor an http URL of a loopback address (`invalid_redirect_uri`).',
+  when: 'A redirect address is neither an https URL, nor an http URL of a loopback address, nor a `cursor` URL (`invalid_redirect_uri`).',
   message:
-    'Each redirect URI must be an https URL, or an http URL of 127.0.0.1, [::1] or localhost, without a fragment and with at most 2000 characters.',
+    'Each redirect URI must be an https URL, an http URL of 127.0.0.1, [::1] or localhost, or a cursor URL, without a fragment and with at most 2000 characters.',
 });
 
 export const AGENTS_NOT_ALLOWED = new OAuthErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {

@@ -15,13 +15,18 @@ export interface Agent {
 
 const MAX_URI_LENGTH = 2_000;
 
-/** Returns the URL of a redirect address that may be registered: https, or http on a loopback address (RFC 8252, section 7.3). */
+/**
+ * Returns the URL of a redirect address that may be registered: https, http on a loopback address (RFC 8252, section 7.3), or the
+ * scheme of the editor Cursor, which registers no other (section 7.1).
+ */
 function redirectUrlOf(uri: string): URL | undefined {
   const url =
-    uri.length > MAX_URI_LENGTH || !/^https?:\/\/[\x21-\x7e]+$/.test(uri) ? undefined : parsedUrl(uri);
+    uri.length > MAX_URI_LENGTH || !/^(?:https?|cursor):\/\/[\x21-\x7e]+$/.test(uri)
+      ? undefined
+      : parsedUrl(uri);
   if (!url || uri.includes('#') || uri.includes('\\') || url.username !== '' || url.password !== '')
     return undefined;
-  return url.protocol === 'https:' || isLoopback(url.hostname) ? url : undefined;
+  return url.protocol !== 'http:' || isLoopback(url.hostname) ? url : undefined;
 }
 
 export function isRedirectUri(uri: unknown): uri is string {
@@ -29,9 +34,13 @@ export function isRedirectUri(uri: unknown): uri is string {
 }
 
 /** Returns whether only programs on the user's own machine can receive what is sent to the address. */
-export function isLoopbackUri(uri: string): boolean {
-  const url = redirectUrlOf(uri);
-  return url?.protocol === 'http:';
+export function isLocalUri(uri: string): boolean {
+  const protocol = redirectUrlOf(uri)?.protocol;
+  return protocol !== undefined && protocol !== 'https:';
+}
+
+function isLoopbackUri(uri: string): boolean {
+  return redirectUrlOf(uri)?.protocol === 'http:';
 }
 
 /** Returns the host of an address as users know it, without the port. */

@@ -4,7 +4,7 @@ import { isUUID } from 'class-validator';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { INVALID_CLIENT } from '../../oauth/index.js';
 import type { AgentProvider } from '../settings/agent-settings.service.js';
-import { displayNameOf, hostOf, isLoopbackUri, isRedirectUri, type Agent } from './agent.js';
+import { displayNameOf, hostOf, isLocalUri, isRedirectUri, type Agent } from './agent.js';
 import { INVALID_REDIRECT_URI } from './agent-errors.js';
 import { ClientDocuments } from './client-documents.js';
 import type { RegisterAgentRequest, RegisteredAgentResponse } from './agents.dto.js';
@@ -39,7 +39,7 @@ export class AgentsService {
     if (settings.agents === 'any' || agent.kind === 'registered') return settings.agents !== 'off';
     // Only the metadata document says whose program listens on the user's own machine.
     const host =
-      isLoopbackUri(redirectUri) && agent.kind === 'document' ? hostOf(agent.id) : hostOf(redirectUri);
+      isLocalUri(redirectUri) && agent.kind === 'document' ? hostOf(agent.id) : hostOf(redirectUri);
     return settings.agents === 'hosts' && settings.hosts.includes(host);
   }
 

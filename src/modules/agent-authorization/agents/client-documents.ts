@@ -70,8 +70,8 @@ function agentIn(text: string, url: string): Agent | undefined {
   const document = parsed(text);
   const { client_id: id, client_name: name, redirect_uris: uris, ...rest } = document ?? {};
   if (id !== url || !Array.isArray(uris) || uris.length > MAX_REDIRECT_URIS) return undefined;
-  const { token_endpoint_auth_method: method = 'none', grant_types: grants, response_types: types } = rest;
-  if (method !== 'none' || 'client_secret' in rest) return undefined;
+  const { grant_types: grants, response_types: types } = rest;
+  if (!isPublic(rest)) return undefined;
   if (!lists(grants, 'authorization_code') || !lists(types, 'code')) return undefined;
   return {
     id: url,
@@ -88,6 +88,13 @@ function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Returns whether the agent works without authentication, also if it prefers one, as ChatGPT does. */
+function isPublic(metadata: Readonly<Record<string, unknown>>): boolean {
+  const { token_endpoint_auth_method: method = 'none' } = metadata;
+  const { token_endpoint_auth_methods_supported: supported = [method] } = metadata;
+  return !('client_secret' in metadata) && lists(supported, 'none');
 }
 
 /** Returns whether an optional list contains the value. */

@@ -3,7 +3,7 @@ import type { AgentScope } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { Form, Notice, Problem, TextField, type Page } from '../../../infrastructure/pages/index.js';
 import { MAX_EXTERNAL_USER_ID_LENGTH } from '../../../infrastructure/validation/index.js';
-import { hostOf, isLoopbackUri } from '../agents/agent.js';
+import { hostOf, isLocalUri } from '../agents/agent.js';
 import { pagePathOf } from '../agent-addresses.js';
 import type { AgentAuthorization } from './agent-authorization.entity.js';
 
@@ -142,7 +142,7 @@ export function consentPage(data: AuthorizationPageData): Page {
 
 /** Says what is not proven about the agent. */
 function Warning({ agentKind, agentId, agentName, redirectUri }: AgentAuthorization): ComponentChildren {
-  if (isLoopbackUri(redirectUri))
+  if (isLocalUri(redirectUri))
     return (
       <Notice kind="bad">
         You return to a program on this computer, and any program here can claim to be {agentName}. Approve
