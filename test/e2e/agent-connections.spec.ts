@@ -214,7 +214,6 @@ describe('Agent settings', () => {
 
   it.each([
     [{ allowed_agents: 'all' }],
-    [{ allowed_agents: 'hosts' }],
     [{ allowed_agents: 'hosts', allowed_hosts: ['https://claude.ai'] }],
     [{ allowed_agents: 'hosts', allowed_hosts: ['Claude.ai'] }],
     [{ allowed_agents: 'any', login_url: 'javascript:alert(1)' }],
@@ -279,7 +278,7 @@ describe('The pages of the dashboard', () => {
     const form = { allowed_agents: 'hosts', allowed_hosts: 'claude.ai\nchatgpt.com', login_url: '' };
     expect((await admin.fill(settings, form)).location).toBe(`${settings}?done=saved`);
     expect((await admin.get(settings)).text).toContain('claude.ai\nchatgpt.com');
-    expect((await admin.submit(settings, { ...form, allowed_hosts: '' })).status).toBe(400);
+    expect((await admin.submit(settings, { ...form, allowed_hosts: 'X' })).status).toBe(400);
     const register = '/dashboard/production/agents/register';
     expect((await admin.fill(register, { name: 'X', redirect_uris: 'http://x' })).status).toBe(400);
     expect((await admin.submit(register, { name: 'Corporate', redirect_uris: REDIRECT_URI })).location).toBe(

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { ApiClientsService } from '../../src/modules/api-clients/index.js';
 import { IDENTIFY_OPERATION_NAME } from '../../src/modules/detected-accounts/index.js';
 import { decide, freshAddress, startFlow } from '../support/device-flow.js';
+import { LoginAgent } from '../support/agent-logins.js';
 import { eventually } from '../support/eventually.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { issueServiceToken } from '../support/service-tokens.js';
@@ -13,6 +14,7 @@ import {
   type TestApp,
   type TestResponse,
 } from '../support/test-app.js';
+import { Visitor } from '../support/visitor.js';
 
 /*
  * Sends each operation's own example, as viewers fill it in. Only IDs that are required are replaced, because those of
@@ -138,6 +140,8 @@ const newEntry = async (): Promise<number> => {
     return body.data[0]?.id;
   });
 };
+const setLogin = (login: object): Promise<string> =>
+  created('/agent-settings/update', { environment: 'development', allowed_agents: 'any', ...login });
 const clientId = async (): Promise<string> => service.development.clientId;
 
 /** What replaces the required IDs of the examples: in the path, by operation. */
@@ -153,6 +157,30 @@ const PATH_IDS: Readonly<Record<string, () => Promise<string | number>>> = {
       },
       { token: serviceToken },
     ),
+  getProtectedResourceMetadata: clientId,
+  getAgentAuthorizationServerMetadata: clientId,
+  exchangeForAgentTokens: clientId,
+  revokeAgentToken: clientId,
+  registerAgent: clientId,
+  completeAgentAuthorization: async () => {
+    await setLogin({ login_url: 'https://shop.example.com/login' });
+    const { location } = await new Visitor(service).get((await LoginAgent.register(service)).authorizePath());
+    await setLogin({});
+    return new URL(location ?? '').searchParams.get('authorization_id') ?? '';
+  },
+  disconnectAgent: async () => {
+    await (await LoginAgent.register(service)).connect('user-connected');
+    const rows = await service.database.query<{ id: string }>(
+      "SELECT id FROM agent_connection WHERE external_user_id = 'user-connected'",
+    );
+    return rows[0]?.id ?? '';
+  },
+  deleteAgent: () =>
+    created('/agents/create', {
+      environment: 'development',
+      name: 'Example',
+      redirect_uris: ['https://agent.example.com/callback'],
+    }),
   getRequestLog: newEntry,
   deleteAllowlistedDomain: newDomain,
   updateApiClient: clientId,
@@ -193,6 +221,13 @@ const BODY_IDS: Readonly<Record<string, () => Promise<object>>> = {
     return { device_code, client_id: await clientId() };
   },
   revokeToken: async () => ({ token: await newToken(), client_id: await clientId() }),
+  exchangeForAgentTokens: async () => {
+    const agent = await LoginAgent.register(service);
+    const code = (await agent.authorize('user-8f3a')).get('code');
+    const { id: client_id, verifier: code_verifier, redirectUri: redirect_uri } = agent;
+    const resource = `${service.baseUrl}/mcp/${await clientId()}`;
+    return { client_id, code, code_verifier, redirect_uri, resource };
+  },
   introspectToken: async () => ({ token: await newToken() }),
   unlinkAccount: async () => {
     const account = { external_user_id: 'user-unlinked', merchant_id: 16 };
@@ -202,7 +237,10 @@ const BODY_IDS: Readonly<Record<string, () => Promise<object>>> = {
 };
 
 /** Operations whose examples cannot succeed, because what they name cannot be created by a request. */
-const OTHER_STATUSES: Readonly<Record<string, number>> = { redeliverWebhook: 400 };
+const OTHER_STATUSES: Readonly<Record<string, number>> = {
+  redeliverWebhook: 400,
+  registerAgent: 201,
+};
 /** Responses that do not end. */
 const STREAMS = ['streamWebhooks'];
 
@@ -248,7 +286,15 @@ describe('The example of each operation', () => {
       const { status, body } = await send(operation);
       const expected = OTHER_STATUSES[operationId] ?? (status === 202 ? 202 : 200);
       if (status !== expected) throw new Error(`${status}: ${JSON.stringify(body)}`);
-      const secrets = ['access_token', 'device_code', 'secret', 'token', 'user_code'] as const;
+      const secrets = [
+        'access_token',
+        'code',
+        'device_code',
+        'refresh_token',
+        'secret',
+        'token',
+        'user_code',
+      ] as const;
       for (const name of secrets) {
         const secret = typeof body === 'object' ? body[name] : undefined;
         if (typeof secret === 'string') rememberSecret(secret);

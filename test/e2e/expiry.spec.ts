@@ -30,6 +30,9 @@ describe('Expiry of rows', () => {
       .rules()
       .map(({ entity, property, keepFor }) => [`${entity}.${property}`, keepFor / DAY]);
     expect(Object.fromEntries(days)).toEqual({
+      'AgentAuthorization.expiresAt': 1,
+      'AgentConnection.expiresAt': 7,
+      'AgentConnectionCode.expiresAt': 1,
       'AttemptCount.expire': 0,
       'DashboardSession.expiresAt': 0,
       'IdempotencyKey.createdAt': 1,
@@ -37,6 +40,7 @@ describe('Expiry of rows', () => {
       'PasswordLink.expiresAt': 0,
       'DeviceAuthorization.expiresAt': 1,
       'DevicePollState.acceptedAt': 1,
+      'RegisteredAgent.unusedSince': 1,
       'RequestLogFile.writtenAt': 30,
       'RevokedAccessToken.expiresAt': 1,
       'SignInLink.expiresAt': 7,

@@ -157,7 +157,7 @@ describe('Paths and methods', () => {
   );
 
   it.each([
-    ['/mcp/tokens', '/mcp/tokens/create'],
+    ['/mcp/token/create', '/mcp/tokens/create'],
     ['/mcp/tokens/create/more', '/mcp/tokens/create'],
     ['/detected_accounts/search', '/detected-accounts/search'],
     ['/detected-accounts/identify', '/detected_accounts/identify'],

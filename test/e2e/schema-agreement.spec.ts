@@ -29,6 +29,7 @@ const RUNS = { numRuns: 60, interruptAfterTimeLimit: 15_000 };
 /** Messages about what schemas do not express: the content of a text, and what is stored. */
 const BEYOND_SCHEMAS = [
   /must be a valid (?:email address|http or https URL)\.$/,
+  /must be an https URL/,
   /must be a public https? URL/,
   /must be a public URL/,
   /^The phone number must be a valid number in a supported country\./,

@@ -31,9 +31,6 @@ const TOOLS = {
 })
 export class AgentConnectorModule implements NestModule {
   configure(consumer: MiddlewareConsumer): void {
-    consumer
-      .apply(withErrorBody(jsonRpcErrorOf))
-      .exclude('mcp/*path/*rest')
-      .forRoutes('mcp', 'mcp/:client_id');
+    consumer.apply(withErrorBody(jsonRpcErrorOf)).exclude('mcp/*path').forRoutes('mcp');
   }
 }

@@ -4,7 +4,6 @@ import {
   withMessages,
   type OperationDocument,
 } from '../../../infrastructure/openapi/index.js';
-import { MESSAGES } from '../../../infrastructure/validation/index.js';
 import { INVALID_REDIRECT_URI } from '../agents/agent-errors.js';
 import {
   AgentResponse,
@@ -36,7 +35,7 @@ export const UPDATE_AGENT_SETTINGS: OperationDocument = {
   body: UpdateAgentSettingsRequest,
   response: AgentSettingsResponse,
   responseDescription: 'The new settings.',
-  errors: [withMessages(INVALID_FIELD, MESSAGES.required('allowed hosts'), INSECURE_LOGIN_URL)],
+  errors: [withMessages(INVALID_FIELD, INSECURE_LOGIN_URL)],
 };
 
 export const CREATE_AGENT: OperationDocument = {

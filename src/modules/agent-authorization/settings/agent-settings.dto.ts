@@ -21,7 +21,7 @@ const ALLOWED = enumeration(
   ALLOWED_AGENTS,
   'Which agents may log in. `hosts`: those of the listed hosts. Agents that you have registered may log in unless it is `off`.',
 );
-const HOST = /^(?:[a-z\d](?:[a-z\d-]*[a-z\d])?\.)*[a-z\d](?:[a-z\d-]*[a-z\d])?$/;
+const HOST = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
 const MAX_HOST_LENGTH = 253;
 const EXAMPLE_LOGIN_URL = 'https://shop.example.com/connect-agent';
 const EXAMPLE_REDIRECT_URIS = ['https://agent.example.com/callback'];
@@ -44,12 +44,13 @@ export class UpdateAgentSettingsRequest extends EnvironmentRequest {
   @ArrayField({
     required: false,
     max: 100,
-    items: { type: 'string' },
+    items: { type: 'string', maxLength: MAX_HOST_LENGTH, pattern: HOST.source },
     validateItem: (item, field) =>
       typeof item === 'string' && item.length <= MAX_HOST_LENGTH && HOST.test(item)
         ? undefined
         : MESSAGES.format(field),
-    description: 'Host names in lower case that agents may return users to. Required for `hosts`.',
+    description:
+      'Host names in lower case that agents may return users to. Without them, `hosts` allows only agents that you have registered.',
     example: ['claude.ai', 'chatgpt.com'],
   })
   allowed_hosts?: string[];

@@ -14,7 +14,6 @@ import {
 import { Transactional } from '../../../infrastructure/database/index.js';
 import { ErrorKind, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
-import { MESSAGES } from '../../../infrastructure/validation/index.js';
 import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.js';
 import { AuditLog, type AuditAction } from '../../audit-logs/index.js';
 import { AgentAddresses } from '../agent-addresses.js';
@@ -100,8 +99,6 @@ export class AgentSettingsService implements AgentLogins {
     }: UpdateAgentSettingsRequest,
   ): Promise<AgentSettingsResponse> {
     const client = await this.clientOf(actor, environment);
-    if (agents === 'hosts' && hosts.length === 0)
-      throw INVALID_FIELD.error(MESSAGES.required('allowed hosts'));
     if (loginUrl !== undefined && !this.isLoginUrl(loginUrl)) throw INVALID_FIELD.error(INSECURE_LOGIN_URL);
     await this.repository.save({
       clientId: client.clientId,
