@@ -134,7 +134,7 @@ describe.each(Object.entries(CLIENTS))('The agent connector, with %s', (name, co
 describe('The credentials of the agent connector', () => {
   const REMEDY =
     'The company that the agent works for creates a token with POST /mcp/tokens/create, and configures it in the agent ' +
-    'as the header "Authorization: Bearer <token>".';
+    'as the header "Authorization: Bearer <token>". Agents that log in use the address /mcp/{client_id} instead.';
   const INVALID = `The MCP token is not valid. ${REMEDY}`;
 
   it.each([

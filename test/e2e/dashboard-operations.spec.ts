@@ -10,6 +10,7 @@ import {
   PNG,
   type TestedDashboardOperation,
 } from '../support/operations.js';
+import { LoginAgent } from '../support/agent-logins.js';
 import { samlMetadata } from '../support/saml.js';
 import {
   error,
@@ -327,6 +328,27 @@ const newEndpoint = async (): Promise<[id: string, url: string]> => {
   return [await created('/webhook-endpoints/create', { environment: 'development', url }), url];
 };
 
+async function newConnection(): Promise<{ id: string; agent: string }> {
+  await (await LoginAgent.register(service)).connect(unique());
+  const [row] = await service.database.query<{ id: string }>(
+    'SELECT id FROM agent_connection ORDER BY created_at DESC LIMIT 1',
+  );
+  return { id: row?.id ?? '', agent: 'Test Agent (agent.example.com)' };
+}
+
+async function newAgent(): Promise<string> {
+  const body = {
+    environment: 'development',
+    name: 'Removed Agent',
+    redirect_uris: ['https://agent.example.com/callback'],
+  };
+  const created = await service.request<{ id: string }>('/agents/create', {
+    body,
+    login: await service.login('owner'),
+  });
+  return created.body.id;
+}
+
 const ACTIONS: readonly Action[] = [
   {
     operationId: 'createUser',
@@ -385,6 +407,30 @@ const ACTIONS: readonly Action[] = [
       const [id, domain] = await newDomain();
       return { path: `/allowlisted-domains/${id}`, target: { name: domain } };
     },
+  },
+  {
+    operationId: 'disconnectAgent',
+    isOwned: true,
+    prepare: async () => {
+      const { id, agent } = await newConnection();
+      return { path: `/agent-connections/${id}`, target: { name: agent, environment: 'development' } };
+    },
+  },
+  {
+    operationId: 'updateAgentSettings',
+    prepare: async () => ({ target: { name: null } }),
+  },
+  {
+    operationId: 'createAgent',
+    prepare: async () => ({ target: { name: 'Example Agent' } }),
+  },
+  {
+    operationId: 'deleteAgent',
+    isOwned: true,
+    prepare: async () => ({
+      path: `/agents/${await newAgent()}`,
+      target: { name: 'Removed Agent', environment: 'development' },
+    }),
   },
   {
     operationId: 'createSamlConfiguration',

@@ -63,7 +63,8 @@ export const AUDIT_ACTIONS = {
   'agent.decline': { target: 'agent', meaning: 'A user of a client declined the request of an agent.' },
   'agent.refuse': {
     target: 'agent',
-    meaning: 'The request of an agent ended because it was continued in another browser than the one it began in.',
+    meaning:
+      'The request of an agent ended because it was continued in another browser than the one it began in.',
   },
   'agent.reuse': {
     target: 'agent',

@@ -143,7 +143,10 @@ export class OrganizationsService {
   }
 
   /** @param accepted the media type that the client prefers; `false` if it accepts none of those of logos */
-  async logo({ organizationId }: Pick<DashboardActor, 'organizationId'>, accepted: string | false): Promise<StreamableFile> {
+  async logo(
+    { organizationId }: Pick<DashboardActor, 'organizationId'>,
+    accepted: string | false,
+  ): Promise<StreamableFile> {
     const logo = await this.repository.logo(organizationId);
     if (!logo) throw LOGO_NOT_FOUND.error();
     const type = accepted === BYTES ? BYTES : logo.mediaType;

@@ -109,6 +109,8 @@ describe('The event catalog', () => {
       ['SIGN_IN_LINK_FAILED', 'userAndMerchant'],
       ['SIGN_IN_LINK_EXPIRED', 'userAndMerchant'],
       ['NEW_DETECTED_ACCOUNTS_AVAILABLE', 'user'],
+      ['AGENT_CONNECTED', 'user'],
+      ['AGENT_DISCONNECTED', 'user'],
     ]);
   });
 
