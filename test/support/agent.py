@@ -1,4 +1,4 @@
-"""An agent with the unmodified Python client of MCP (https://pypi.org/project/mcp).
+"""An agent with the unmodified Python client of MCP.
 
 Reads requests from standard input, one JSON object per line: {"tool": …, "arguments": …}, or {} for the list of tools. Prints each
 result as one line. The first line is the negotiated revision of the protocol.
