@@ -98,7 +98,7 @@ describe.each(EVENT_NAMES)('The example of %s', (name) => {
 });
 
 describe('The event catalog', () => {
-  it('contains the events of the specification, and those about sign-in links', () => {
+  it('contains the events of the specification, and those about sign-in links and agents', () => {
     expect(Object.entries(EVENTS).map(([name, { variant }]) => [name, variant])).toEqual([
       ['AUTHENTICATED', 'session'],
       ['CARD_UPDATED', 'session'],
