@@ -173,6 +173,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       'Webhook endpoints',
       'API credentials',
       'Merchant accounts',
+      'Agents',
       'Merchants',
       'Users',
       'Access grants',
