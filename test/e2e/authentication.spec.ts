@@ -161,7 +161,7 @@ describe('Basic credentials', () => {
   );
 
   it('are not required for unknown paths', async () => {
-    for (const path of ['/mcp/tokens/unknown', '/mcp/tokens', '/detected-accounts']) {
+    for (const path of ['/mcp/tokens/unknown', '/session', '/detected-accounts']) {
       const { status, headers } = await requestWithHeader(undefined, path);
       expect(status).toBe(404);
       expect(headers.has('www-authenticate')).toBe(false);
