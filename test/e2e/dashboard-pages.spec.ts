@@ -3,6 +3,7 @@ import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { ModulesContainer } from '@nestjs/core';
 import { DASHBOARD_ROLES, permissionOf, type DashboardRole } from '../../src/infrastructure/auth/index.js';
 import { PAGE_OPERATION } from '../../src/infrastructure/pages/index.js';
+import { LoginAgent } from '../support/agent-logins.js';
 import { auditEntries } from '../support/audited.js';
 import { someAddress } from '../support/dashboard-users.js';
 import { DASHBOARD_OPERATIONS } from '../support/operations.js';
@@ -279,6 +280,39 @@ const AUDITED_FORMS: readonly AuditedForm[] = [
   {
     operation: 'deleteWebhookEndpoint',
     prepare: async () => ({ path: `/dashboard/development/webhook-endpoints/${await newEndpoint()}/delete` }),
+  },
+  {
+    operation: 'updateAgentSettings',
+    prepare: async () => ({
+      path: '/dashboard/development/agents/settings',
+      fields: { allowed_agents: 'any', allowed_hosts: '', login_url: '' },
+    }),
+  },
+  {
+    operation: 'createAgent',
+    prepare: async () => ({
+      path: '/dashboard/development/agents/register',
+      fields: { name: 'Agent', redirect_uris: 'https://agent.example.com/callback' },
+    }),
+  },
+  {
+    operation: 'deleteAgent',
+    prepare: async () => {
+      const agent = {
+        environment: 'development',
+        name: 'Agent',
+        redirect_uris: ['https://agent.example.com/callback'],
+      };
+      return { path: `/dashboard/development/agents/${await created('/agents/create', agent)}/remove` };
+    },
+  },
+  {
+    operation: 'disconnectAgent',
+    prepare: async () => {
+      await (await LoginAgent.register(service)).connect('user-1');
+      const [row] = await service.database.query<{ id: string }>('SELECT id FROM agent_connection');
+      return { path: `/dashboard/development/agents/connections/${row?.id}/disconnect` };
+    },
   },
 ];
 

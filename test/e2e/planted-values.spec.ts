@@ -72,7 +72,11 @@ beforeAll(async () => {
     const file = await eventually(`a file ends with ${ending}`, () =>
       readdirSync(directory).find((name) => name.endsWith(ending)),
     );
-    await fetch(`${service.baseUrl}/healthz`);
+    // A connection that was idle in the meantime may be closed.
+    await eventually(
+      'the process responds again',
+      async () => (await fetch(`${service.baseUrl}/healthz`).catch(() => undefined))?.ok,
+    );
     traces.push({ place: file, bytes: readFileSync(join(directory, file)), contains });
   };
   try {
@@ -106,7 +110,7 @@ beforeAll(async () => {
     gateway.close();
     await collector.close();
   }
-}, 120_000);
+}, 240_000);
 
 /** Returns every row of every table. */
 async function dumpOf(database: TestDatabase): Promise<Buffer> {

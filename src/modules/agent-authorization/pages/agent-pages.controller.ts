@@ -86,7 +86,8 @@ export class AgentPagesController {
   ): Promise<PageResponse> {
     return submitted(
       async () => {
-        const more = { environment, allowed_hosts: wordsIn(form.get('allowed_hosts')) };
+        const hosts = wordsIn(form.get('allowed_hosts'));
+        const more = { environment, allowed_hosts: hosts.length > 0 ? hosts : undefined };
         await this.settings.update(actor, requestFrom(UpdateAgentSettingsRequest, form, more));
         return doneOf(environment, 'saved', 'settings');
       },
