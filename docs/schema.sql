@@ -334,6 +334,7 @@ CREATE TABLE mcp_token (
   revoked_at timestamp(3) with time zone,
   connection_id uuid,
   scope text,
+  agent text,
   CONSTRAINT mcp_token_pkey PRIMARY KEY (token_hash, created_at)
 ) PARTITION BY RANGE (created_at);
 CREATE INDEX mcp_token_expires_at_index ON ONLY public.mcp_token USING brin (expires_at) WITH (pages_per_range='32');
@@ -466,6 +467,7 @@ CREATE TABLE request_log (
   first_byte_ms integer,
   response_body text,
   tool character varying(64),
+  agent text,
   CONSTRAINT request_log_pkey PRIMARY KEY (client_id, environment, created_at, id),
   CONSTRAINT request_log_type_check CHECK (((type)::text = ANY ((ARRAY['request'::character varying, 'webhook'::character varying])::text[])))
 ) PARTITION BY RANGE (created_at);
@@ -988,23 +990,23 @@ AS $function$
       $function$;
 
 CREATE OR REPLACE FUNCTION public.find_agent_tokens(hashes bytea[], created_from timestamp with time zone, created_before timestamp with time zone)
- RETURNS TABLE(place integer, id bigint, client_id uuid, environment character varying, external_user_id character varying, phone_number_sealed bytea, expires_at timestamp with time zone, connection_id uuid, scope text)
+ RETURNS TABLE(place integer, id bigint, client_id uuid, environment character varying, external_user_id character varying, phone_number_sealed bytea, expires_at timestamp with time zone, connection_id uuid, scope text, agent text)
  LANGUAGE plpgsql
  STABLE
  SET plan_cache_mode TO 'force_generic_plan'
  SET enable_seqscan TO 'off'
 AS $function$
-        #variable_conflict use_column
-        BEGIN
-          RETURN QUERY SELECT hash.place::integer, token.*
-            FROM unnest(hashes) WITH ORDINALITY AS hash (value, place) CROSS JOIN LATERAL (
-              SELECT id, client_id, environment, external_user_id, phone_number_sealed, expires_at, connection_id, scope
-                FROM mcp_token
-               WHERE token_hash = hash.value AND created_at >= created_from AND created_at < created_before
-                 AND revoked_at IS NULL
-              OFFSET 0) token;
-        END
-      $function$;
+    #variable_conflict use_column
+    BEGIN
+      RETURN QUERY SELECT hash.place::integer, token.*
+        FROM unnest(hashes) WITH ORDINALITY AS hash (value, place) CROSS JOIN LATERAL (
+          SELECT id, client_id, environment, external_user_id, phone_number_sealed, expires_at, connection_id, scope, agent
+            FROM mcp_token
+           WHERE token_hash = hash.value AND created_at >= created_from AND created_at < created_before
+             AND revoked_at IS NULL
+          OFFSET 0) token;
+    END
+  $function$;
 
 CREATE OR REPLACE FUNCTION public.find_mcp_tokens(hashes bytea[], created_from timestamp with time zone, created_before timestamp with time zone)
  RETURNS TABLE(place integer, id bigint, client_id uuid, environment character varying, external_user_id character varying, phone_number_sealed bytea, expires_at timestamp with time zone)

@@ -1,6 +1,6 @@
 /**
- * Baseline for operation 2: `oidc-provider` with the device flow, models in PostgreSQL, and JWT access tokens.
- * `POST /seed` creates codes as if a device had requested and a user had approved them.
+ * Baseline for operation 2 and for agents that log in: `oidc-provider` with models in PostgreSQL. Access tokens of the device flow
+ * are JWTs; those of agents are opaque. `POST /seed` creates codes as if a client had requested and a user had approved them.
  */
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -66,6 +66,8 @@ class PostgresAdapter {
 }
 
 const RESOURCE = 'https://dashboard.example.com/';
+const CONNECTOR = 'https://agents.example.com/mcp';
+const REDIRECT_URI = 'https://agent.example.com/callback';
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const provider = new Provider(`http://127.0.0.1:${process.env.PORT}`, {
   adapter: PostgresAdapter,
@@ -79,8 +81,18 @@ const provider = new Provider(`http://127.0.0.1:${process.env.PORT}`, {
       application_type: 'native',
       id_token_signed_response_alg: 'ES256',
     },
+    {
+      client_id: 'agent',
+      token_endpoint_auth_method: 'none',
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      redirect_uris: [REDIRECT_URI],
+      id_token_signed_response_alg: 'ES256',
+    },
   ],
-  scopes: ['read'],
+  scopes: ['read', 'offline_access'],
+  issueRefreshToken: (_context, client) => client.clientId === 'agent',
+  rotateRefreshToken: true,
   jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), alg: 'ES256', use: 'sig', kid: 'one' }] },
   cookies: { keys: [randomBytes(32).toString('hex')] },
   findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
@@ -91,12 +103,12 @@ const provider = new Provider(`http://127.0.0.1:${process.env.PORT}`, {
       enabled: true,
       defaultResource: () => RESOURCE,
       useGrantedResource: () => true,
-      getResourceServerInfo: () => ({
+      getResourceServerInfo: (_context, resource) => ({
         scope: 'read',
-        audience: RESOURCE,
-        accessTokenFormat: 'jwt',
-        accessTokenTTL: 900,
-        jwt: { sign: { alg: 'ES256' } },
+        audience: resource,
+        ...(resource === RESOURCE
+          ? { accessTokenFormat: 'jwt', accessTokenTTL: 900, jwt: { sign: { alg: 'ES256' } } }
+          : { accessTokenFormat: 'opaque', accessTokenTTL: 3_600 }),
       }),
     },
   },
@@ -131,11 +143,39 @@ async function seed(count, isApproved) {
   return codes;
 }
 
+/** @returns authorization codes that a user has approved, for the given code challenge */
+async function seedForAgent(count, codeChallenge) {
+  const client = await provider.Client.find('agent');
+  const codes = [];
+  for (let index = 0; index < count; index += 1) {
+    const accountId = `user-${index}`;
+    const grant = new provider.Grant({ accountId, clientId: 'agent' });
+    grant.addResourceScope(CONNECTOR, 'read');
+    const code = new provider.AuthorizationCode({
+      client,
+      accountId,
+      grantId: await grant.save(),
+      scope: 'read',
+      resource: CONNECTOR,
+      redirectUri: REDIRECT_URI,
+      codeChallenge,
+      codeChallengeMethod: 'S256',
+      authTime: Math.floor(Date.now() / 1_000),
+      sessionUid: 'session',
+      expiresWithSession: false,
+    });
+    codes.push(await code.save());
+  }
+  return codes;
+}
+
 const handle = provider.callback();
 createServer((request, response) => {
   const url = new URL(request.url, 'http://localhost');
   if (url.pathname !== '/seed') return handle(request, response);
-  seed(Number(url.searchParams.get('count')), url.searchParams.has('approved')).then(
+  const count = Number(url.searchParams.get('count'));
+  const challenge = url.searchParams.get('challenge');
+  (challenge ? seedForAgent(count, challenge) : seed(count, url.searchParams.has('approved'))).then(
     (codes) => response.end(JSON.stringify(codes)),
     (error) => response.writeHead(500).end(error.stack),
   );

@@ -1,5 +1,6 @@
 import { LoginAgent, REDIRECT_URI } from '../support/agent-logins.js';
-import { sendRpc, toolCall } from '../support/agents.js';
+import { mcpToken, sendRpc, toolCall } from '../support/agents.js';
+import { sendForm as sendClientForm } from '../support/device-flow.js';
 import { auditEntries, auditedBy } from '../support/audited.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { expectUsualErrors } from '../support/usual-errors.js';
@@ -53,6 +54,42 @@ const statusOf = async (token: string): Promise<number> => {
     await sendRpc(service, toolCall('get_connection_info'), headers, `/mcp/${service.development.clientId}`)
   ).status;
 };
+
+describe('A token of a connected agent', () => {
+  it('names the agent in the request log; a token of the API client does not', async () => {
+    const { access_token: token } = await agent.connect('logged');
+    const created = await mcpToken(service, 'logged');
+    const path = `/mcp/${service.development.clientId}`;
+    for (const bearer of [token, created])
+      await sendRpc(service, toolCall('get_connection_info'), { authorization: `Bearer ${bearer}` }, path);
+    const login = await service.login('owner');
+    const logs = '/request-logs?environment=development&external_user_id=logged';
+    const { body } = await service.request<{ data: Record<string, unknown>[] }>(logs, { login });
+    expect(body.data.filter((entry) => entry['path'] === path)).toMatchObject([
+      { tool: 'get_connection_info', agent: null },
+      { tool: 'get_connection_info', agent: 'Test Agent (agent.example.com)' },
+    ]);
+  });
+
+  it('shows its scopes when it is introspected', async () => {
+    const { access_token: token } = await agent.connect('introspected', { scope: 'accounts:read' });
+    const introspect = async (value: string) =>
+      (
+        await sendClientForm<Record<string, unknown>>(
+          service,
+          '/oauth/introspect',
+          { token: value },
+          { as: service.development },
+        )
+      ).body;
+    expect(await introspect(token)).toMatchObject({
+      active: true,
+      token_type: 'mcp',
+      scope: 'accounts:read',
+    });
+    expect(await introspect(await mcpToken(service, 'introspected'))).not.toHaveProperty('scope');
+  });
+});
 
 describe('GET /agent-connections', () => {
   it('lists the connections, newest first, by user and by host', async () => {

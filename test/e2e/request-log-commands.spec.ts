@@ -164,6 +164,7 @@ describe('request-log export', () => {
         task_id: 25_605,
         external_user_id: 'user-1',
         tool: null,
+        agent: null,
         endpoint_id: endpointId,
         event_id: eventId,
         reason: 'NON_200',

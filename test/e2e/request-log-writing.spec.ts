@@ -107,6 +107,7 @@ describe('Request log', () => {
       first_byte_ms: null,
       response_body: null,
       tool: null,
+      agent: null,
     });
     expect(entry?.created_at.getTime()).toBeGreaterThanOrEqual(before);
     expect(entry?.created_at.getTime()).toBeLessThanOrEqual(Date.now());

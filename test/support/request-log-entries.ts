@@ -24,6 +24,7 @@ export function loggedRequest(
     taskId: null,
     externalUserId: null,
     tool: null,
+    agent: null,
     ...change,
   };
 }

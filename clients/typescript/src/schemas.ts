@@ -1146,7 +1146,7 @@ export interface components {
        */
       environment?: components['schemas']['Environment'];
       /**
-       * @description Access tokens only: the scopes, separated by spaces.
+       * @description The scopes, separated by spaces: of an access token, or of an MCP token that an agent got by logging in.
        * @example request_logs:read webhook_endpoints:read
        */
       scope?: string;
@@ -2102,6 +2102,11 @@ export interface components {
        */
       tool: string | null;
       /**
+       * @description Name and host of the agent that called the tool, if its user connected it; null for an agent with a token from `POST /mcp/tokens/create`, and for other requests.
+       * @example null
+       */
+      agent: string | null;
+      /**
        * Format: uuid
        * @description The webhook endpoint that the event was sent to; null for an API request.
        * @example null
@@ -2366,6 +2371,11 @@ export interface components {
        * @example null
        */
       tool: string | null;
+      /**
+       * @description Name and host of the agent that called the tool, if its user connected it; null for an agent with a token from `POST /mcp/tokens/create`, and for other requests.
+       * @example null
+       */
+      agent: string | null;
       /**
        * Format: uuid
        * @description The webhook endpoint that the event was sent to; null for an API request.

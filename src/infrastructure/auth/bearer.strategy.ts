@@ -123,16 +123,16 @@ export class McpTokenStrategy extends TokenStrategy<AuthenticatedAgent>('mcp-tok
    * Accepts tokens at the address that they were issued for (RFC 8707), and tokens that an API client created at the common
    * address and at that of the client.
    */
-  override accepts({ client, connectionId }: AuthenticatedAgent, { params }: Request): boolean {
+  override accepts({ client, agent }: AuthenticatedAgent, { params }: Request): boolean {
     const clientId = params[ADDRESS];
-    return clientId === undefined ? connectionId === null : clientId === client.clientId;
+    return clientId === undefined ? agent === null : clientId === client.clientId;
   }
 
   override async validate(request: Request): Promise<AuthenticatedAgent> {
-    const agent = await super.validate(request);
-    const { client, externalUserId } = agent;
-    Object.assign(requestContext(request), { client, externalUserId, isRecorded: false });
-    return agent;
+    const user = await super.validate(request);
+    const { client, externalUserId, agent } = user;
+    Object.assign(requestContext(request), { client, externalUserId, agent, isRecorded: false });
+    return user;
   }
 }
 

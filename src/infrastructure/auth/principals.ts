@@ -41,8 +41,8 @@ export interface AuthenticatedAgent {
   readonly expiresAt: Date;
   /** All scopes for a token that an API client created. */
   readonly scopes: readonly AgentScope[];
-  /** The connection of an agent that its user connected; null for a token that an API client created. */
-  readonly connectionId: string | null;
+  /** Name and host of an agent that its user connected; null for a token that an API client created. */
+  readonly agent: string | null;
 }
 
 /** The client or user that sent a request. */

@@ -18,6 +18,8 @@ export interface RequestAttribution {
   externalUserId?: string;
   /** Name of the tool that an agent calls. */
   tool?: string;
+  /** Name and host of the agent, if its user connected it. */
+  agent?: string | null;
 }
 
 /** Data about a request, kept until the request ends. */
@@ -26,6 +28,7 @@ export class RequestContext implements RequestAttribution {
   sessionId?: string;
   externalUserId?: string;
   tool?: string;
+  agent?: string | null;
   /** Whether the request is written to the client's request log. Requests to the dashboard API are not. */
   isRecorded = true;
   /** The probable mistake of the client, for the service log only. */
@@ -83,6 +86,8 @@ export interface CompletedRequest extends AttributedClient {
   readonly externalUserId?: string | undefined;
   /** Name of the tool that an agent called. */
   readonly tool?: string | undefined;
+  /** Name and host of the agent, if its user connected it. */
+  readonly agent?: string | null | undefined;
 }
 
 /** Records every request of a known client before its response is sent. */

@@ -114,6 +114,7 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
       sessionId: context.sessionId,
       externalUserId: context.externalUserId,
       tool: context.tool,
+      agent: context.agent,
     });
   }
 

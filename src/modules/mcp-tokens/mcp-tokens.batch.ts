@@ -24,8 +24,8 @@ export interface NewMcpToken {
 /** The columns that are needed to authenticate an agent's request. */
 export interface StoredMcpToken extends Omit<NewMcpToken, 'tokenHash' | 'createdAt'> {
   readonly id: string;
-  /** Null for a token that an API client created. */
-  readonly connectionId: string | null;
+  /** The agent that its user connected; null for a token that an API client created. */
+  readonly agent: string | null;
   /** Separated by spaces; null stands for all. */
   readonly scope: string | null;
 }
@@ -48,7 +48,7 @@ const CONCURRENT_LOOKUP_STATEMENTS = 4;
 const FIND = prepared(
   `SELECT place AS position, id, client_id AS "clientId", environment, external_user_id AS "externalUserId",
           phone_number_sealed AS "phoneNumberSealed", expires_at AS "expiresAt",
-          connection_id AS "connectionId", scope
+          agent, scope
      FROM find_agent_tokens($1::bytea[], $2::timestamptz, $3::timestamptz)`,
 );
 const ANY_DAY = ['-infinity', 'infinity'] as const;

@@ -34,11 +34,13 @@ export class McpTokensRepository implements UserDataHolder {
   }
 
   /** Inserts the access token of a connected agent. Joins the open transaction. */
-  async addOfConnection(token: NewMcpToken & { connectionId: string; scope: string }): Promise<void> {
+  async addOfConnection(
+    token: NewMcpToken & { connectionId: string; scope: string; agent: string },
+  ): Promise<void> {
     await this.transaction.manager.query(
       `INSERT INTO mcp_token (token_hash, client_id, environment, external_user_id, phone_number_sealed,
-                              created_at, expires_at, connection_id, scope)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+                              created_at, expires_at, connection_id, scope, agent)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
       [
         token.tokenHash,
         token.clientId,
@@ -49,6 +51,7 @@ export class McpTokensRepository implements UserDataHolder {
         token.expiresAt,
         token.connectionId,
         token.scope,
+        token.agent,
       ],
     );
   }

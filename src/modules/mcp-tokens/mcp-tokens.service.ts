@@ -32,6 +32,8 @@ export interface ActiveMcpToken {
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly scopes: readonly AgentScope[];
+  /** Name and host of an agent that its user connected; null for a token that an API client created. */
+  readonly agent: string | null;
 }
 
 /** The access token of a connected agent. */
@@ -40,6 +42,7 @@ export interface AgentTokenRequest {
   readonly externalUserId: string;
   readonly phoneNumber: string | undefined;
   readonly connectionId: string;
+  readonly agent: string;
   readonly scopes: readonly AgentScope[];
   readonly createdAt: Date;
   readonly expiresAt: Date;
@@ -141,10 +144,10 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
     if (!found || found.clientId !== clientId || found.expiresAt <= this.clock.now()) return undefined;
     const createdAt = await this.repository.createdAt(tokenHash);
     if (!createdAt) return undefined;
-    const { environment, externalUserId, expiresAt, phoneNumberSealed } = found;
+    const { environment, externalUserId, expiresAt, phoneNumberSealed, agent } = found;
     const phoneNumber = this.openPhoneNumber(phoneNumberSealed, tokenHash);
     const scopes = scopesOf(found);
-    return { clientId, environment, externalUserId, createdAt, expiresAt, phoneNumber, scopes };
+    return { clientId, environment, externalUserId, createdAt, expiresAt, phoneNumber, scopes, agent };
   }
 
   /**
@@ -168,7 +171,7 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
       externalUserId,
       expiresAt,
       scopes: scopesOf(found),
-      connectionId: found.connectionId,
+      agent: found.agent,
       // A getter, because most requests do not use the number, and decrypting it takes time.
       get phoneNumber() {
         return openPhoneNumber();

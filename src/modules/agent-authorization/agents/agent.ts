@@ -48,6 +48,9 @@ export function hostOf(uri: string): string {
   return new URL(uri).hostname;
 }
 
+/** Returns an agent as logs name it. @param host of its redirect address */
+export const labelOf = (name: string, host: string): string => `${name} (${host})`;
+
 /**
  * Returns whether the agent has registered the redirect address. Compares the texts, so that no other path, case or slash is
  * accepted; of a loopback address, the port may differ (RFC 8252, section 7.3).

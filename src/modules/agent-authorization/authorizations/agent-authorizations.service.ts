@@ -16,7 +16,7 @@ import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
 import { AuditLog, type AuditAction } from '../../audit-logs/index.js';
 import { formatUserCode, generateUserCode, parseUserCode } from '../../oauth/index.js';
 import { AgentAddresses, pagePathOf } from '../agent-addresses.js';
-import { hostOf, type Agent } from '../agents/agent.js';
+import { hostOf, labelOf, type Agent } from '../agents/agent.js';
 import { AGENT_USER } from '../connections/agent-connections.service.js';
 import type { AgentProvider } from '../settings/agent-settings.service.js';
 import type { AgentAuthorization } from './agent-authorization.entity.js';
@@ -276,7 +276,7 @@ export class AgentAuthorizationsService {
     await this.auditLog.record({
       action,
       actor: { ...AGENT_USER, organizationId, origin },
-      target: { name: `${agentName} (${hostOf(redirectUri)})`, environment },
+      target: { name: labelOf(agentName, hostOf(redirectUri)), environment },
     });
   }
 

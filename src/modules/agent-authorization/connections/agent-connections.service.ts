@@ -10,6 +10,7 @@ import { API_CLIENT, AuditLog, type AuditAction } from '../../audit-logs/index.j
 import { McpTokensService } from '../../mcp-tokens/index.js';
 import { requestedClient } from '../../merchants/index.js';
 import { WebhookPublisher } from '../../webhooks/index.js';
+import { labelOf } from '../agents/agent.js';
 import type { AgentConnection } from './agent-connection.entity.js';
 import { AGENT_CONNECTION_NOT_FOUND } from './agent-connections.docs.js';
 import type {
@@ -106,7 +107,7 @@ export class AgentConnectionsService {
     await this.auditLog.record({
       action,
       actor: { ...actor, organizationId: client.organizationId },
-      target: { name: `${name} (${host})`, environment: client.environment },
+      target: { name: labelOf(name, host), environment: client.environment },
     });
     return true;
   }

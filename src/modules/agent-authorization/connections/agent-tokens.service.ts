@@ -4,6 +4,7 @@ import { Sealer, secretFrom, SecretDigest, sha256 } from '../../../infrastructur
 import { Clock, DAY, HOUR, SECOND } from '../../../infrastructure/time/index.js';
 import type { ClientRecord } from '../../api-clients/index.js';
 import { McpTokensService } from '../../mcp-tokens/index.js';
+import { labelOf } from '../agents/agent.js';
 import type { AgentConnection } from './agent-connection.entity.js';
 import { AgentConnectionsRepository } from './agent-connections.repository.js';
 import type { AgentTokensResponse } from './tokens.dto.js';
@@ -35,7 +36,7 @@ export class AgentTokensService {
     { presented, scopes, now }: { presented: string; scopes: readonly AgentScope[]; now: Date },
   ): Promise<AgentTokensResponse> {
     const { access, refresh } = this.tokensAfter(presented, client, now);
-    const { id: connectionId, externalUserId, phoneNumberSealed } = connection;
+    const { id: connectionId, externalUserId, phoneNumberSealed, agentName, agentHost } = connection;
     const accessExpiresAt = new Date(now.getTime() + ACCESS_LIFETIME);
     await this.mcpTokens.addOfConnection(access, {
       client,
@@ -44,6 +45,7 @@ export class AgentTokensService {
         ? this.sealer.open(phoneNumberSealed, ['agent_connection', connectionId])
         : undefined,
       connectionId,
+      agent: labelOf(agentName, agentHost),
       scopes,
       createdAt: now,
       expiresAt: accessExpiresAt,

@@ -114,7 +114,7 @@ export class IntrospectionResponse {
   environment?: PlatformEnvironment;
 
   @TextProperty(
-    'Access tokens only: the scopes, separated by spaces.',
+    'The scopes, separated by spaces: of an access token, or of an MCP token that an agent got by logging in.',
     'request_logs:read webhook_endpoints:read',
     { required: false },
   )

@@ -84,6 +84,7 @@ function describeMcpToken(token: ActiveMcpToken): IntrospectionResponse {
     iat: Math.floor(token.createdAt.getTime() / SECOND),
     exp: Math.floor(token.expiresAt.getTime() / SECOND),
     environment: token.environment,
+    ...(token.agent !== null && { scope: token.scopes.join(' ') }),
     ...(token.phoneNumber !== undefined && { phone_number: token.phoneNumber }),
   };
 }

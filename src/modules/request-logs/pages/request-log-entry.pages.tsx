@@ -117,6 +117,7 @@ function Fields({ entry }: EntryProps): VNode {
         ['Method', entry.method],
         ['Path', entry.path],
         ['Tool', entry.tool],
+        ['Agent', entry.agent],
         ['URL', entry.url],
         ['Status code', entry.status_code === 0 ? 'None, because there was no response' : entry.status_code],
         ['Latency', `${entry.latency_ms} ms`],

@@ -29,6 +29,7 @@ export const REQUEST_LOG_COLUMNS = [
   'delivery.tls_ms',
   'delivery.first_byte_ms',
   'tool',
+  'agent',
 ];
 
 /** Converts an entry for a list. */
@@ -47,6 +48,7 @@ export function toResponse(entry: RequestLogEntry): RequestLogEntryResponse {
     task_id: entry.taskId,
     external_user_id: entry.externalUserId,
     tool: entry.tool ?? null,
+    agent: entry.agent ?? null,
     endpoint_id: entry.attempt?.endpointId ?? null,
     event_id: entry.attempt?.eventId ?? null,
     reason: entry.attempt?.reason ?? null,

@@ -233,6 +233,14 @@ export class RequestLogEntryResponse {
   })
   tool!: string | null;
 
+  @TextProperty(
+    'Name and host of the agent that called the tool, if its user connected it; null for an agent with a token from ' +
+      '`POST /mcp/tokens/create`, and for other requests.',
+    null,
+    { nullable: true },
+  )
+  agent!: string | null;
+
   @UuidProperty('The webhook endpoint that the event was sent to; null for an API request.', null, {
     nullable: true,
   })
@@ -327,6 +335,7 @@ const EXAMPLE_REQUEST = {
   task_id: null,
   external_user_id: 'user-8f3a',
   tool: null,
+  agent: null,
   endpoint_id: null,
   event_id: null,
   reason: null,

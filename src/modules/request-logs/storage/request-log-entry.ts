@@ -45,6 +45,8 @@ export interface NewRequestLogEntry {
   readonly externalUserId: string | null;
   /** The tool that an agent called, if the request is one. */
   readonly tool?: string | null;
+  /** Name and host of the agent, if its user connected it. */
+  readonly agent?: string | null;
   /** Set for webhooks. */
   readonly attempt?: LoggedAttempt;
 }

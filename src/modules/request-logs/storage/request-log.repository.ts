@@ -58,6 +58,7 @@ const ENTRY_COLUMNS: readonly (readonly [string, string, keyof NewRequestLogEntr
   ['task_id', 'bigint', 'taskId'],
   ['external_user_id', 'text', 'externalUserId'],
   ['tool', 'text', 'tool'],
+  ['agent', 'text', 'agent'],
 ];
 const ATTEMPT_COLUMNS: readonly (readonly [string, string, keyof LoggedAttempt])[] = [
   ['webhook_endpoint_id', 'uuid', 'endpointId'],

@@ -125,6 +125,7 @@ export class RequestLogWriter extends RequestRecorder implements BeforeApplicati
       taskId: null,
       externalUserId: request.externalUserId ?? externalUserIdOf(body),
       tool: request.tool ?? null,
+      agent: request.agent ?? null,
     });
   }
 

@@ -24,6 +24,7 @@ const entry = (path: string): NewRequestLogEntry => ({
   taskId: null,
   externalUserId: 'first line\nsecond line',
   tool: null,
+  agent: null,
 });
 
 let dataDirectory: string;
