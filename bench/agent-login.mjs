@@ -30,6 +30,8 @@ try {
     BACKGROUND_WORK: 'off',
   });
   const database = new pg.Pool({ connectionString: service.databaseUrl, max: 1 });
+  // Closing the workbench ends its connection, also after an error.
+  database.on('error', () => undefined);
   const credentials = service.credentials.development;
   const clientId = credentials.client_id;
   const registered = await fetch(`${service.baseUrl}/connections/${clientId}/register`, {
@@ -190,13 +192,13 @@ try {
     const ids = (
       await database.query('SELECT id FROM agent_connection TABLESAMPLE SYSTEM (1) LIMIT $1', [SAMPLES])
     ).rows;
-    let { next_cursor: cursor } = await call('GET', '/agent-connections?limit=100');
+    let { next_cursor: cursor } = await call('GET', '/agent-connections?limit=50');
     const kinds = {
-      'list, first page': () => call('GET', '/agent-connections?limit=100'),
+      'list, first page': () => call('GET', '/agent-connections?limit=50'),
       'list, next pages': async () =>
         ({ next_cursor: cursor } = await call(
           'GET',
-          `/agent-connections?limit=100&cursor=${encodeURIComponent(cursor)}`,
+          `/agent-connections?limit=50&cursor=${encodeURIComponent(cursor)}`,
         )),
       'list of a user': (index) => call('GET', `/agent-connections?external_user_id=user-${index}`),
       'list of a host with ten connections': () => call('GET', '/agent-connections?host=rare.example.com'),

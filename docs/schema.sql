@@ -71,6 +71,7 @@ CREATE TABLE agent_connection (
 );
 CREATE INDEX agent_connection_client_index ON public.agent_connection USING btree (client_id, created_at, id) WHERE (ended_at IS NULL);
 CREATE INDEX agent_connection_expires_at_index ON public.agent_connection USING btree (expires_at);
+CREATE INDEX agent_connection_host_index ON public.agent_connection USING btree (client_id, agent_host, created_at, id) WHERE (ended_at IS NULL);
 CREATE INDEX agent_connection_user_index ON public.agent_connection USING btree (client_id, external_user_id);
 
 CREATE TABLE agent_connection_code (

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The agent that a user connected, in its tokens and in the request log. */
+/** The agent that a user connected, in its tokens and in the request log, and lists of connections by host. */
 export class AgentNames1790000000044 implements MigrationInterface {
   readonly name = 'AgentNames1790000000044';
 
@@ -8,6 +8,8 @@ export class AgentNames1790000000044 implements MigrationInterface {
     await connection.query(`
       ALTER TABLE request_log ADD COLUMN agent text;
       ALTER TABLE mcp_token ADD COLUMN agent text;
+      CREATE INDEX agent_connection_host_index ON agent_connection (client_id, agent_host, created_at, id)
+        WHERE ended_at IS NULL;
       DROP FUNCTION find_agent_tokens;
       ${functionWith('connection_id uuid, scope text, agent text', 'connection_id, scope, agent')}
     `);
@@ -17,6 +19,7 @@ export class AgentNames1790000000044 implements MigrationInterface {
     await connection.query(`
       DROP FUNCTION find_agent_tokens;
       ${functionWith('connection_id uuid, scope text', 'connection_id, scope')}
+      DROP INDEX agent_connection_host_index;
       ALTER TABLE mcp_token DROP COLUMN agent;
       ALTER TABLE request_log DROP COLUMN agent;
     `);

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { IsNull, Not } from 'typeorm';
 import { Transaction } from '../../../infrastructure/database/index.js';
 import { RegisteredAgent } from './registered-agent.entity.js';
 
@@ -31,6 +32,11 @@ export class RegisteredAgentsRepository {
 
   /** Records that a user has connected the agent, so that it is kept. */
   async markUsed(id: string): Promise<void> {
-    await this.transaction.manager.update(RegisteredAgent, { id }, { unusedSince: null });
+    // Only the first connection changes the row: those that follow must not wait for each other's commits.
+    await this.transaction.manager.update(
+      RegisteredAgent,
+      { id, unusedSince: Not(IsNull()) },
+      { unusedSince: null },
+    );
   }
 }

@@ -7,6 +7,9 @@ import { DAY } from '../../../infrastructure/time/index.js';
 @Entity({ name: 'agent_connection' })
 @Index('agent_connection_user_index', ['clientId', 'externalUserId'])
 @Index('agent_connection_client_index', ['clientId', 'createdAt', 'id'], { where: 'ended_at IS NULL' })
+@Index('agent_connection_host_index', ['clientId', 'agentHost', 'createdAt', 'id'], {
+  where: 'ended_at IS NULL',
+})
 export class AgentConnection {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'agent_connection_pkey' })
   id!: string;
