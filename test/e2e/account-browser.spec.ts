@@ -328,7 +328,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     it('needs JavaScript, and the pages say so', async () => {
       const page = await open({ javaScript: false });
       await page.goto('/login');
-      expect(await page.getByText('Passkeys require JavaScript').count()).toBe(1);
+      expect(await page.locator('noscript').innerHTML()).toContain('Passkeys require JavaScript');
       await page.getByRole('button', { name: 'Use a passkey' }).click();
       expect(await page.getByRole('alert').textContent()).toContain('Passkeys require JavaScript');
       await logIn(page, await addUser(service));

@@ -497,14 +497,14 @@ describe('POST /login/passkey', () => {
 describe('A passkey counts as two factors', () => {
   const REQUIRED = '/account/second-factor';
 
-  async function ownerWhoNeedsTwoFactors(): Promise<Owner> {
+  async function ownerWhoNeedsTwoFactors(): Promise<Owner & { organizationId: string }> {
     const { id: organizationId } = await service.anotherOrganization();
     const owner = await ownerOfPasskey(organizationId);
     await service.database.query(
       'UPDATE organization SET second_factor_required_from = now() WHERE id = $1',
       [organizationId],
     );
-    return owner;
+    return { ...owner, organizationId };
   }
 
   it('where the organization requires them, while the password alone does not', async () => {
@@ -513,9 +513,12 @@ describe('A passkey counts as two factors', () => {
     expect((await logIn(owner, owner.visitor)).status).toBe(303);
     expect((await owner.visitor.get('/dashboard/users')).status).toBe(200);
     expect((await owner.visitor.get('/device')).status).toBe(200);
-    const cookie = `session=${owner.visitor.session}`;
-    const session = { headers: { cookie } };
-    expect((await service.request('/access-grants', session)).status).toBe(200);
+    const member = await service.login('member', owner.organizationId);
+    const body = { user_id: member.userId, role: 'admin', reason: 'Stands in', expires_in: 3_600 };
+    const headers = { cookie: `session=${owner.visitor.session}` };
+    expect((await service.request('/access-grants/create', { body, headers })).status).toBe(200);
+    using _clock = moveClock(service, 6 * MINUTE);
+    expect((await service.request('/access-grants/create', { body, headers })).status).toBe(401);
   });
 
   it('until it is removed', async () => {

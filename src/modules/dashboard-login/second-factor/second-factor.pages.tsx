@@ -20,8 +20,8 @@ export function secondFactorStatePage(
       <>
         {isRequired ? (
           <Notice kind="bad">
-            Your organization requires two-factor authentication. Set it up, or{' '}
-            <a href="/account/passkeys">add a passkey</a>, to continue.
+            Your organization requires two-factor authentication. Set it up to continue. Instead, you can{' '}
+            <a href="/account/passkeys">add a passkey</a> and log in with it.
           </Notice>
         ) : null}
         {state.enabledAt ? <On state={state} enabledAt={state.enabledAt} refused={refused} /> : <Off />}
