@@ -34,7 +34,7 @@ const sha256 = (data: string | Buffer): Buffer => createHash('sha256').update(da
 const base64url = (data: string | Buffer): string => Buffer.from(data).toString('base64url');
 
 /** A string or bytes of CBOR (RFC 8949) with a length below 65,536. */
-function cbor(data: string | Buffer): Buffer {
+export function cbor(data: string | Buffer): Buffer {
   const major = typeof data === 'string' ? 0x60 : 0x40;
   const bytes = Buffer.from(data);
   const { length } = bytes;
