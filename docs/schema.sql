@@ -193,12 +193,15 @@ CREATE TABLE dashboard_session (
   expires_at timestamp(3) with time zone NOT NULL,
   ip text NOT NULL,
   user_agent text NOT NULL,
+  passkey_id uuid,
   CONSTRAINT dashboard_session_pkey PRIMARY KEY (id),
+  CONSTRAINT dashboard_session_passkey_fkey FOREIGN KEY (passkey_id) REFERENCES passkey(id) ON DELETE SET NULL,
   CONSTRAINT dashboard_session_stage_check CHECK (((stage)::text = ANY ((ARRAY['second_factor'::character varying, 'complete'::character varying])::text[]))),
   CONSTRAINT dashboard_session_token_hash_key UNIQUE (token_hash),
   CONSTRAINT dashboard_session_user_fkey FOREIGN KEY (user_id) REFERENCES dashboard_user(id) ON DELETE CASCADE
 );
 CREATE INDEX dashboard_session_expires_at_index ON public.dashboard_session USING btree (expires_at);
+CREATE INDEX dashboard_session_passkey_index ON public.dashboard_session USING btree (passkey_id) WHERE (passkey_id IS NOT NULL);
 CREATE INDEX dashboard_session_user_index ON public.dashboard_session USING btree (user_id);
 
 CREATE TABLE dashboard_user (
@@ -410,6 +413,29 @@ CREATE TABLE organization (
   second_factor_required_from timestamp(3) with time zone,
   CONSTRAINT organization_pkey PRIMARY KEY (id)
 );
+
+CREATE TABLE passkey (
+  id uuid NOT NULL,
+  user_id uuid NOT NULL,
+  credential_id bytea NOT NULL,
+  public_key bytea NOT NULL,
+  counter bigint NOT NULL,
+  name character varying(64) NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  used_at timestamp(3) with time zone,
+  CONSTRAINT passkey_pkey PRIMARY KEY (id),
+  CONSTRAINT passkey_credential_id_key UNIQUE (credential_id),
+  CONSTRAINT passkey_user_fkey FOREIGN KEY (user_id) REFERENCES dashboard_user(id) ON DELETE CASCADE
+);
+CREATE INDEX passkey_user_index ON public.passkey USING btree (user_id);
+
+CREATE TABLE passkey_challenge (
+  challenge bytea NOT NULL,
+  owner bytea NOT NULL,
+  expires_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT passkey_challenge_pkey PRIMARY KEY (challenge)
+);
+CREATE INDEX passkey_challenge_expires_at_index ON public.passkey_challenge USING btree (expires_at);
 
 CREATE TABLE password_link (
   token_hash bytea NOT NULL,

@@ -1,4 +1,5 @@
-import type { Page } from 'playwright-core';
+import type { CDPSession, Page } from 'playwright-core';
+import { MINUTE } from '../../src/infrastructure/time/index.js';
 import {
   describeInBrowser,
   inspect,
@@ -225,6 +226,153 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     await page.keyboard.type(code);
     await page.keyboard.press('Enter');
     await page.waitForURL('**/dashboard/development');
+  });
+
+  describe('a passkey', () => {
+    /** Gives the window an authenticator that verifies the user. Passkeys require a name in place of an IP address. */
+    async function openWithAuthenticator(): Promise<{
+      page: Page;
+      devtools: CDPSession;
+      authenticatorId: string;
+    }> {
+      const page = await windows.open(service.baseUrl.replace('127.0.0.1', 'localhost'));
+      const devtools = await page.context().newCDPSession(page);
+      await devtools.send('WebAuthn.enable');
+      const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', {
+        options: {
+          protocol: 'ctap2',
+          transport: 'internal',
+          hasResidentKey: true,
+          hasUserVerification: true,
+          isUserVerified: true,
+          automaticPresenceSimulation: true,
+        },
+      });
+      return { page, devtools, authenticatorId };
+    }
+
+    async function addPasskey(page: Page, name: string): Promise<void> {
+      await page.goto('/account');
+      await page.getByRole('link', { name: 'Add a passkey' }).click();
+      await page.getByLabel('Name').fill(name);
+      await page.getByRole('button', { name: 'Add a passkey' }).click();
+    }
+
+    it('is added, named, offered in the email field, renamed and removed', async () => {
+      const user = await addUser(service);
+      const { page, devtools, authenticatorId } = await openWithAuthenticator();
+      await logIn(page, user);
+      await addPasskey(page, 'Laptop');
+      await page.getByText('The passkey was added.').waitFor();
+      const { credentials } = await devtools.send('WebAuthn.getCredentials', { authenticatorId });
+      expect(credentials).toMatchObject([{ rpId: 'localhost', isResidentCredential: true }]);
+
+      await page.getByLabel('Name').fill('Laptop again');
+      await page.getByRole('button', { name: 'Add a passkey' }).click();
+      await page.getByText('already has a passkey for your account').waitFor();
+
+      // The virtual authenticator confirms the passkey that the email field offers.
+      await page.getByRole('button', { name: 'Log out' }).click();
+      await waitForHeading(page, 'Overview');
+      expect((await auditOf(service, user)).slice(-3)).toEqual([
+        'auth.passkey_add success',
+        'auth.logout success',
+        'auth.login success',
+      ]);
+
+      await page.goto('/account/passkeys');
+      await page.getByRole('link', { name: 'Laptop' }).click();
+      await page.getByLabel('Name').fill('Old laptop');
+      await page.getByRole('button', { name: 'Rename passkey' }).click();
+      await page.getByRole('link', { name: 'Old laptop' }).click();
+      await page.getByRole('button', { name: 'Remove passkey' }).click();
+      await page.getByText('The passkey was removed.').waitFor();
+    });
+
+    it('logs in with the button, by keyboard, and to confirm a login again', async () => {
+      const user = await addUser(service);
+      const { page, devtools, authenticatorId } = await openWithAuthenticator();
+      await logIn(page, user);
+      await addPasskey(page, 'Laptop');
+      await page.getByText('The passkey was added.').waitFor();
+      const offer = (enabled: boolean) =>
+        devtools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled });
+      await offer(false);
+      using _clock = moveClock(service, 6 * MINUTE);
+      await page.getByRole('link', { name: 'Laptop' }).click();
+      await page.getByRole('button', { name: 'Remove passkey' }).click();
+      await waitForHeading(page, 'Log in again');
+      await offer(true);
+      await tabTo(page, 'Use a passkey');
+      await page.keyboard.press('Enter');
+      await waitForHeading(page, 'Laptop');
+      await page.getByRole('button', { name: 'Remove passkey' }).click();
+      await page.getByText('The passkey was removed.').waitFor();
+    });
+
+    it('is refused if the device does not verify the user, and after it was removed', async () => {
+      const user = await addUser(service);
+      const { page, devtools, authenticatorId } = await openWithAuthenticator();
+      await logIn(page, user);
+      await devtools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false });
+      await addPasskey(page, 'Laptop');
+      await page.getByText('The browser did not use a passkey').waitFor();
+      await devtools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true });
+      await page.getByRole('button', { name: 'Add a passkey' }).click();
+      await page.getByText('The passkey was added.').waitFor();
+      await service.database.query('DELETE FROM passkey WHERE user_id = $1', [user.id]);
+      await page.getByRole('button', { name: 'Log out' }).click();
+      await page.getByText('The passkey was not accepted.').waitFor();
+    });
+
+    it('needs JavaScript, and the pages say so', async () => {
+      const page = await open({ javaScript: false });
+      await page.goto('/login');
+      expect(await page.locator('noscript').innerHTML()).toContain('Passkeys require JavaScript');
+      await page.getByRole('button', { name: 'Use a passkey' }).click();
+      expect(await page.getByRole('alert').textContent()).toContain('Passkeys require JavaScript');
+      await logIn(page, await addUser(service));
+      await addPasskey(page, 'Laptop');
+      expect(await page.getByRole('alert').textContent()).toContain('Passkeys require JavaScript');
+    });
+
+    it('does not work at another address, and the page says so', async () => {
+      const page = await open();
+      await logIn(page, await addUser(service));
+      await addPasskey(page, 'Laptop');
+      await page.getByText('Passkeys do not work at this address').waitFor();
+    });
+
+    it('has accessible pages', async () => {
+      const user = await addUser(service);
+      const page = await windows.open(service.baseUrl, { bypassPolicy: true });
+      await logIn(page, user);
+      await page.goto('/account/passkeys');
+      expect(await inspect(page, 'passkeys-none')).toEqual([]);
+      await addPasskeys(user, 20);
+      await page.goto('/account/passkeys?done=added');
+      expect(await inspect(page, 'passkeys')).toEqual([]);
+      await page.locator('.sessions a').first().click();
+      expect(await inspect(page, 'passkey')).toEqual([]);
+      await page.goto('/account');
+      expect(await inspect(page, 'account-with-passkeys')).toEqual([]);
+      await service.database.query(
+        `UPDATE organization SET second_factor_required_from = now() - interval '1 day' WHERE id = $1`,
+        [service.organizationId],
+      );
+      await page.goto('/account/second-factor');
+      await waitForHeading(page, 'Log in with your passkey');
+      expect(await inspect(page, 'passkey-required')).toEqual([]);
+      await service.database.query('UPDATE organization SET second_factor_required_from = NULL');
+    });
+
+    const addPasskeys = ({ id }: TestUser, count: number) =>
+      service.database.query(
+        `INSERT INTO passkey (id, user_id, credential_id, public_key, counter, name, created_at)
+         SELECT gen_random_uuid(), $1, uuid_send(gen_random_uuid()), '', 0, repeat('Laptop', 10), now()
+           FROM generate_series(1, $2)`,
+        [id, count],
+      );
   });
 
   describe('pages are accessible', () => {

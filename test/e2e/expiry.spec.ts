@@ -37,6 +37,7 @@ describe('Expiry of rows', () => {
       'DashboardSession.expiresAt': 0,
       'IdempotencyKey.createdAt': 1,
       'MerchantSignOut.createdAt': 30,
+      'PasskeyChallenge.expiresAt': 0,
       'PasswordLink.expiresAt': 0,
       'DeviceAuthorization.expiresAt': 1,
       'DevicePollState.acceptedAt': 1,

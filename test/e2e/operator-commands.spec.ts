@@ -144,13 +144,20 @@ describe('npm run cli -- user', () => {
   );
 
   it(
-    'resets two-factor authentication and notifies the user by email',
+    'resets two-factor authentication and passkeys, and notifies the user by email',
     async () => {
       const user = await addProtectedUser();
+      await service.database.query(
+        `INSERT INTO passkey (id, user_id, credential_id, public_key, counter, name, created_at)
+         VALUES (gen_random_uuid(), $1, '1', '', 0, 'Laptop', now())`,
+        [user.id],
+      );
       expect(await commands.result(`user reset-two-factor --user ${user.id}`)).toMatchObject({
         changed: true,
       });
       await mailTo(service, user.email, 'Two-factor authentication was turned off');
+      await mailTo(service, user.email, 'A passkey was removed from your account');
+      expect(await service.database.query('SELECT FROM passkey WHERE user_id = $1', [user.id])).toEqual([]);
       expect((await (await logIn(user)).get('/account')).status).toBe(200);
       expect(await commands.result(`user reset-two-factor --user ${user.id}`)).toMatchObject({
         changed: false,

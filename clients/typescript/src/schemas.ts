@@ -174,6 +174,9 @@ export interface components {
       | 'auth.two_factor_enable'
       | 'auth.two_factor_disable'
       | 'auth.recovery_codes_renew'
+      | 'auth.passkey_add'
+      | 'auth.passkey_rename'
+      | 'auth.passkey_remove'
       | 'auth.session_end'
       | 'auth.password_reset'
       | 'auth.password_change'
@@ -294,7 +297,7 @@ export interface components {
     /** @description The target of the action. */
     AuditTargetResponse: {
       /**
-       * @description The kind of target: `user`, `device`, `merchant`, `external_user`, `request_log`, `audit_log`, `webhook_endpoint`, `access_grant`, `secret`, `sso_configuration`, `domain`, `agent`, `api_client`, `service_token`, `account`. More may be added.
+       * @description The kind of target: `user`, `passkey`, `device`, `merchant`, `external_user`, `request_log`, `audit_log`, `webhook_endpoint`, `access_grant`, `secret`, `sso_configuration`, `domain`, `agent`, `api_client`, `service_token`, `account`. More may be added.
        * @example secret
        */
       type: string;

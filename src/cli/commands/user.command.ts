@@ -134,7 +134,7 @@ const resetTwoFactor = changeOfUser(
   {
     name: 'reset-two-factor',
     description:
-      'Turn off two-factor authentication for a user who lost the authenticator app; notifies the user by email',
+      'Turn off two-factor authentication and remove the passkeys of a user who lost them; notifies the user by email',
     action: 'auth.two_factor_disable',
   },
   (app, user) => app.get(UserLoginsService).resetSecondFactor(user),

@@ -19,6 +19,7 @@ const HTMX = createRequire(import.meta.url).resolve('htmx.org/dist/htmx.min.js')
 const ASSETS: ReadonlyMap<string, StaticContent> = new Map([
   ['/pages.css', new StaticContent(`${BASE_STYLES}${read('pages.css')}`, STYLES)],
   ['/htmx.js', new StaticContent(readFileSync(HTMX), SCRIPT)],
+  ['/passkeys.js', new StaticContent(read('passkeys.mjs'), SCRIPT)],
   ['/pages.js', new StaticContent(read('pages.mjs'), SCRIPT)],
 ]);
 

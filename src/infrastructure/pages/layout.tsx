@@ -16,6 +16,7 @@ export function Layout({ page, context }: { readonly page: Page; readonly contex
         <link rel="stylesheet" href="/pages.css" />
         <link rel="icon" href="data:," />
         {context.user ? <Scripts /> : null}
+        {page.script === undefined ? null : <script src={page.script} type="module" />}
       </head>
       <body class={context.user ? `dashboard ${context.environment}` : undefined}>
         <CurrentPage.Provider value={context}>

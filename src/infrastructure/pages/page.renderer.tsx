@@ -11,7 +11,7 @@ import type { PageContext, PageResponse } from './page.js';
 
 const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
-/** Pages of logged-in users may also run our own scripts, which send requests to this service only. */
+/** Pages of logged-in users, and pages with a script, may also run our own scripts, which send requests to this service only. */
 const POLICY_WITH_SCRIPTS = `${POLICY}; script-src 'self'; connect-src 'self'`;
 
 /** Headers of pages, which add to or override those of every response: no external resources, no framing. */
@@ -60,7 +60,7 @@ export class PageRenderer {
     const user = request.user as DashboardIdentity | undefined;
     response
       .set(HEADERS)
-      .set('Content-Security-Policy', policyOf(page, user !== undefined))
+      .set('Content-Security-Policy', policyOf(page, user !== undefined || 'script' in page))
       .set(page.headers ?? {})
       .type('html');
     if ('redirectTo' in page) {

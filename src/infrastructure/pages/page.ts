@@ -15,6 +15,8 @@ export interface Page {
   /** Defaults to 200. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The path of a script that only this page needs, for users who are not logged in, too. */
+  readonly script?: string;
   /** A URL of another site that the response to a form of the page redirects to. Browsers refuse others. */
   readonly formsRedirectTo?: string;
   /** Why the form or the query was not accepted. */

@@ -27,6 +27,9 @@ const PHRASES: Readonly<Record<AuditAction, Phrase>> = {
   'auth.two_factor_enable': ['enabled two-factor authentication', 'enable two-factor authentication'],
   'auth.two_factor_disable': ['disabled', 'disable', optionally('two-factor authentication', 'of')],
   'auth.recovery_codes_renew': ['replaced the recovery codes', 'replace the recovery codes'],
+  'auth.passkey_add': ['added', 'add', the('passkey')],
+  'auth.passkey_rename': ['renamed', 'rename', the('passkey')],
+  'auth.passkey_remove': ['removed', 'remove', the('passkey')],
   'auth.session_end': ['ended other logins', 'end other logins'],
   'auth.password_reset': [
     'set a password with a link from an email',

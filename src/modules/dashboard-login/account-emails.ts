@@ -28,6 +28,14 @@ const NOTICES = {
     subject: 'Your recovery codes were replaced',
     text: 'New recovery codes were created for your account. The old codes no longer work.',
   },
+  passkeyAdded: {
+    subject: 'A passkey was added to your account',
+    text: 'A passkey was added to your account. Whoever has it can log in without your password. If you didn’t add it, remove it on the page “Passkeys” of your account: a new password alone doesn’t remove it.',
+  },
+  passkeyRemoved: {
+    subject: 'A passkey was removed from your account',
+    text: 'A passkey was removed from your account. It no longer logs you in.',
+  },
 } as const;
 
 /**

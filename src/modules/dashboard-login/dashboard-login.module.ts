@@ -9,6 +9,11 @@ import { KnownBrowsersRepository } from './browsers/known-browsers.repository.js
 import { LoginController } from './login/login.controller.js';
 import { LoginLimits } from './login/login-limits.js';
 import { LoginService } from './login/login.service.js';
+import { Passkey, PasskeyChallenge } from './passkeys/passkey.entity.js';
+import { PasskeyLoginController } from './passkeys/passkey-login.controller.js';
+import { PasskeysController } from './passkeys/passkeys.controller.js';
+import { PasskeysRepository } from './passkeys/passkeys.repository.js';
+import { PasskeysService } from './passkeys/passkeys.service.js';
 import { PasswordLink } from './passwords/password-link.entity.js';
 import { PasswordLinksRepository } from './passwords/password-links.repository.js';
 import { PasswordLinksService } from './passwords/password-links.service.js';
@@ -25,11 +30,25 @@ import { UserLoginsService } from './user-logins.service.js';
 
 @Module({
   imports: [
-    TypeOrmModule.forFeature([DashboardSession, RecoveryCode, PasswordLink, KnownBrowser]),
+    TypeOrmModule.forFeature([
+      DashboardSession,
+      RecoveryCode,
+      PasswordLink,
+      KnownBrowser,
+      Passkey,
+      PasskeyChallenge,
+    ]),
     AuditLogsModule,
     DashboardUsersModule,
   ],
-  controllers: [LoginController, PasswordResetController, AccountController, SecondFactorController],
+  controllers: [
+    LoginController,
+    PasskeyLoginController,
+    PasswordResetController,
+    AccountController,
+    SecondFactorController,
+    PasskeysController,
+  ],
   providers: [
     DashboardSessionsService,
     DashboardSessionsRepository,
@@ -38,6 +57,8 @@ import { UserLoginsService } from './user-logins.service.js';
     LoginLimits,
     SecondFactorService,
     SecondFactorRepository,
+    PasskeysService,
+    PasskeysRepository,
     PasswordLinksService,
     PasswordLinksRepository,
     PasswordsService,

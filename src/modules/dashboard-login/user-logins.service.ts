@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { Transactional } from '../../infrastructure/database/index.js';
 import { UserLogins, type DashboardUser } from '../dashboard-users/index.js';
 import { KnownBrowsersRepository } from './browsers/known-browsers.repository.js';
 import { LoginLimits } from './login/login-limits.js';
+import { PasskeysService } from './passkeys/passkeys.service.js';
 import { PasswordLinksService } from './passwords/password-links.service.js';
 import { SecondFactorService } from './second-factor/second-factor.service.js';
 import { DashboardSessionsService } from './sessions/dashboard-sessions.service.js';
@@ -15,6 +17,7 @@ export class UserLoginsService extends UserLogins {
     private readonly browsers: KnownBrowsersRepository,
     private readonly limits: LoginLimits,
     private readonly secondFactor: SecondFactorService,
+    private readonly passkeys: PasskeysService,
   ) {
     super();
   }
@@ -37,8 +40,10 @@ export class UserLoginsService extends UserLogins {
     await this.limits.codesPerUser.forget(id);
   }
 
-  /** Removes the user's second factor. An email notifies the user. @returns false if there was none */
-  async resetSecondFactor({ id }: DashboardUser): Promise<boolean> {
-    return this.secondFactor.reset(id);
+  /** Removes the user's second factor and passkeys. Emails notify the user. @returns false if there were none */
+  @Transactional()
+  async resetSecondFactor({ id, email }: DashboardUser): Promise<boolean> {
+    const hadPasskeys = await this.passkeys.removeAll(id, email);
+    return (await this.secondFactor.reset(id)) || hadPasskeys;
   }
 }

@@ -30,6 +30,7 @@ import { UserErasures1790000000036 } from './1790000000036-user-erasures.js';
 import { UserDataIndexes1790000000037 } from './1790000000037-user-data-indexes.js';
 import { IdempotencyKeys1790000000038 } from './1790000000038-idempotency-keys.js';
 import { AgentAuthorization1790000000041 } from './1790000000041-agent-authorization.js';
+import { Passkeys1790000000043 } from './1790000000043-passkeys.js';
 import { AgentNames1790000000044 } from './1790000000044-agent-names.js';
 
 /** All migrations, oldest first. Never edit one that has landed, released or not. */
@@ -68,5 +69,6 @@ export const MIGRATIONS = [
   UserDataIndexes1790000000037,
   IdempotencyKeys1790000000038,
   AgentAuthorization1790000000041,
+  Passkeys1790000000043,
   AgentNames1790000000044,
 ];

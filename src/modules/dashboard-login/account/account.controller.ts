@@ -4,6 +4,7 @@ import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/
 import type { FormFields } from '../../../infrastructure/http/index.js';
 import { PageRoute, FormBody, type PageResponse } from '../../../infrastructure/pages/index.js';
 import { DashboardUsersRepository, PasswordRules } from '../../dashboard-users/index.js';
+import { PasskeysService } from '../passkeys/passkeys.service.js';
 import { PasswordsService } from '../passwords/passwords.service.js';
 import { SecondFactorService } from '../second-factor/second-factor.service.js';
 import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
@@ -17,6 +18,7 @@ export class AccountController {
     private readonly users: DashboardUsersRepository,
     private readonly sessions: DashboardSessionsService,
     private readonly secondFactor: SecondFactorService,
+    private readonly passkeys: PasskeysService,
     private readonly passwordRules: PasswordRules,
     private readonly passwords: PasswordsService,
   ) {}
@@ -24,12 +26,13 @@ export class AccountController {
   @Get()
   @PageRoute({ login: true })
   async show(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
-    const [organization, { enabledAt }, sessions] = await Promise.all([
+    const [organization, { enabledAt }, passkeys, sessions] = await Promise.all([
       this.users.organizationName(actor.organizationId),
       this.secondFactor.state(actor.userId),
+      this.passkeys.count(actor.userId),
       this.sessions.list(actor.userId),
     ]);
-    return accountPage({ actor, organization, hasSecondFactor: enabledAt !== null, sessions });
+    return accountPage({ actor, organization, hasSecondFactor: enabledAt !== null, passkeys, sessions });
   }
 
   @Post('sessions/end')

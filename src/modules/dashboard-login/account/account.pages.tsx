@@ -20,10 +20,13 @@ interface AccountPageProps {
   readonly actor: DashboardActor;
   readonly organization: string;
   readonly hasSecondFactor: boolean;
+  /** How many the user has. */
+  readonly passkeys: number;
   readonly sessions: readonly DashboardSession[];
 }
 
-export function accountPage({ actor, organization, hasSecondFactor, sessions }: AccountPageProps): Page {
+export function accountPage(props: AccountPageProps): Page {
+  const { actor, organization, hasSecondFactor, passkeys, sessions } = props;
   return {
     title: 'Your account',
     content: (
@@ -48,6 +51,14 @@ export function accountPage({ actor, organization, hasSecondFactor, sessions }: 
                 <a href="/account/second-factor">
                   {hasSecondFactor ? 'Manage' : 'Set up'} two-factor authentication
                 </a>
+              </>,
+            ],
+            [
+              'Passkeys',
+              <>
+                {passkeys === 0 ? 'None' : passkeys}
+                {' · '}
+                <a href="/account/passkeys">{passkeys === 0 ? 'Add a passkey' : 'Manage passkeys'}</a>
               </>,
             ],
           ]}

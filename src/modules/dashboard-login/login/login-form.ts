@@ -1,12 +1,29 @@
 import type { Request } from 'express';
 import { requestOrigin, type FormFields, type RequestOrigin } from '../../../infrastructure/http/index.js';
 import { browserOf } from '../../../infrastructure/pages/index.js';
+import { safeRedirectPath } from './safe-redirect-path.js';
 
 /** The browser that sent a form. */
 export interface LoginBrowser {
   readonly origin: RequestOrigin;
   /** The value of the browser's cookie. */
   readonly browser: string;
+}
+
+/** Where a login leads. */
+export interface LoginTarget {
+  /** Where to go after the login. */
+  readonly next: string;
+  /** Why a user who is logged in has to log in again: to open a page, or to submit a form. */
+  readonly again: 'page' | 'form' | undefined;
+}
+
+export function loginTarget(next: unknown, again: unknown): LoginTarget {
+  return { next: safeRedirectPath(next), again: again === 'page' || again === 'form' ? again : undefined };
+}
+
+export function loginTargetOf(form: FormFields): LoginTarget {
+  return loginTarget(form.get('next'), form.get('again'));
 }
 
 export function loginBrowserOf(request: Request): LoginBrowser {

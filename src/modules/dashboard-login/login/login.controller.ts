@@ -10,8 +10,8 @@ import {
 import type { FormFields } from '../../../infrastructure/http/index.js';
 import { PageRoute, FormBody, type PageResponse } from '../../../infrastructure/pages/index.js';
 import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
-import { emailFromForm, loginBrowserOf } from './login-form.js';
-import { loginPage, secondFactorPage, type LoginPageProps } from './login.pages.js';
+import { emailFromForm, loginBrowserOf, loginTarget, loginTargetOf } from './login-form.js';
+import { loginPage, secondFactorPage } from './login.pages.js';
 import { LoginService } from './login.service.js';
 import { HOME, safeRedirectPath } from './safe-redirect-path.js';
 
@@ -31,7 +31,7 @@ export class LoginController {
   @PageRoute({ login: false })
   begin(@Query('next') next: unknown, @Query('again') again: unknown, @Req() request: Request): PageResponse {
     const user = request.user as DashboardIdentity | undefined;
-    return loginPage({ next: safeRedirectPath(next), again: reasonIn(again), email: user?.email });
+    return loginPage({ ...loginTarget(next, again), email: user?.email });
   }
 
   @Post('login')
@@ -43,7 +43,7 @@ export class LoginController {
   ): Promise<PageResponse> {
     const email = emailFromForm(form);
     const password = form.get('password');
-    const page = { next: safeRedirectPath(form.get('next')), again: reasonIn(form.get('again')), email };
+    const page = { ...loginTargetOf(form), email };
     if (email === undefined || password === undefined)
       return loginPage({
         ...page,
@@ -97,10 +97,6 @@ export class LoginController {
     clearSessionCookie(response);
     return { redirectTo: '/login' };
   }
-}
-
-function reasonIn(again: unknown): LoginPageProps['again'] {
-  return again === 'page' || again === 'form' ? again : undefined;
 }
 
 function withNext(path: string, next: string): string {

@@ -1,25 +1,39 @@
-import { Form, Link, Notice, TextField, type Page } from '../../../infrastructure/pages/index.js';
+import { Form, Link, Notice, Problem, TextField, type Page } from '../../../infrastructure/pages/index.js';
+import { PASSKEY_SCRIPT, PasskeyLogin } from '../passkeys/passkeys.pages.js';
+import type { LoginTarget } from './login-form.js';
 
-export interface LoginPageProps {
-  /** Where to go after the login. */
-  readonly next: string;
-  /** Why a user who is logged in has to log in again: to open a page, or to submit a form. */
-  readonly again?: 'page' | 'form' | undefined;
+interface LoginPageProps extends LoginTarget {
   readonly email?: string | undefined;
   /** The email or password is wrong, or the user is disabled. The page does not say which. */
   readonly refused?: boolean;
   readonly missing?: { readonly email: boolean; readonly password: boolean };
+  /** What is wrong with the passkey. The page does not say why it was refused. */
+  readonly passkey?: keyof typeof PASSKEY_PROBLEMS;
 }
+
+const PASSKEY_PROBLEMS = {
+  missing: {
+    status: 400,
+    message:
+      'Your browser did not send a passkey. Passkeys require JavaScript and a browser that supports them. Log in with your password instead.',
+  },
+  refused: {
+    status: 403,
+    message: 'The passkey was not accepted. Try again, or log in with your password.',
+  },
+} as const;
 
 const AGAIN = {
   page: 'For your security, log in again to continue: the page requires a login within the last 5 minutes.',
   form: 'Nothing was changed: your login was more than 5 minutes ago, and this change requires a recent one. After you log in, fill in the form again.',
 } as const;
 
-export function loginPage({ next, again, email, refused = false, missing }: LoginPageProps): Page {
+export function loginPage({ next, again, email, refused = false, missing, passkey }: LoginPageProps): Page {
+  const problem = passkey && PASSKEY_PROBLEMS[passkey];
   return {
     title: again ? 'Log in again' : 'Log in',
-    status: refused ? 403 : missing ? 400 : 200,
+    status: problem?.status ?? (refused ? 403 : missing ? 400 : 200),
+    script: PASSKEY_SCRIPT,
     content: (
       <>
         {again ? <p>{AGAIN[again]}</p> : null}
@@ -29,6 +43,7 @@ export function loginPage({ next, again, email, refused = false, missing }: Logi
             <a href="/password-reset">reset your password</a>.
           </Notice>
         ) : null}
+        <Problem message={problem?.message} />
         <Form action="/login">
           <input type="hidden" name="next" value={next} />
           {again ? <input type="hidden" name="again" value={again} /> : null}
@@ -36,7 +51,7 @@ export function loginPage({ next, again, email, refused = false, missing }: Logi
             name="email"
             label="Email address"
             type="email"
-            autocomplete="username"
+            autocomplete="username webauthn"
             value={email}
             error={missing?.email ? 'Enter your email address.' : undefined}
           />
@@ -49,6 +64,7 @@ export function loginPage({ next, again, email, refused = false, missing }: Logi
           />
           <button>Log in</button>
         </Form>
+        <PasskeyLogin fields={{ next, again }} />
         <Link to="/password-reset">Forgot your password?</Link>
       </>
     ),

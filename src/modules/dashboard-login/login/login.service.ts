@@ -7,6 +7,8 @@ import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { DashboardUsersRepository, type DashboardUser } from '../../dashboard-users/index.js';
 import { AccountEmails, AccountLog } from '../account-emails.js';
 import { KnownBrowsersRepository } from '../browsers/known-browsers.repository.js';
+import type { Passkey } from '../passkeys/passkey.entity.js';
+import { passkeyResponse, PasskeysService } from '../passkeys/passkeys.service.js';
 import { PasswordsService } from '../passwords/passwords.service.js';
 import { SecondFactorService, type SecondFactorProof } from '../second-factor/second-factor.service.js';
 import type { SessionStage } from '../sessions/dashboard-session.entity.js';
@@ -19,11 +21,19 @@ const FAILURE_INTERVAL = 400;
 /** Milliseconds that an attempt waits if many attempts on the account have failed. */
 const DELAY = 3 * SECOND;
 
-interface LoginAttempt extends LoginBrowser {
-  readonly email: string;
-  readonly password: string;
+interface Replacement extends LoginBrowser {
   /** The token of the browser's current session, which the new session replaces. */
   readonly replacing?: string | undefined;
+}
+
+interface LoginAttempt extends Replacement {
+  readonly email: string;
+  readonly password: string;
+}
+
+interface PasskeyLogin extends Replacement {
+  /** What the browser sent after it used a passkey. */
+  readonly credential: string;
 }
 
 /** The result of a step that succeeded. */
@@ -35,8 +45,8 @@ interface OpenedLogin {
 }
 
 /**
- * Logs users in: with the password, and then with the second factor if they have one. A failure of the first step does not show
- * whether the account exists.
+ * Logs users in: with the password, and then with the second factor if they have one, or with a passkey, which replaces both. A
+ * failure of the first step does not show whether the account exists.
  */
 @Injectable()
 export class LoginService {
@@ -46,6 +56,7 @@ export class LoginService {
     private readonly users: DashboardUsersRepository,
     private readonly passwords: PasswordsService,
     private readonly secondFactor: SecondFactorService,
+    private readonly passkeys: PasskeysService,
     private readonly sessions: DashboardSessionsService,
     private readonly emails: AccountEmails,
     private readonly log: AccountLog,
@@ -59,7 +70,33 @@ export class LoginService {
    * @throws ApiError RATE_LIMIT_EXCEEDED
    */
   async logIn(attempt: LoginAttempt): Promise<OpenedLogin | undefined> {
-    return maskFailureTiming(() => this.attempt(attempt));
+    return maskFailureTiming(async () => {
+      const { email, password } = attempt;
+      const user = await this.users.findWithPassword(email);
+      return this.attempt(user, email, attempt, async () => {
+        const isPasswordCorrect = await this.passwords.isCorrect(user?.passwordHash, password);
+        return user && isPasswordCorrect ? this.openWithPassword(user, attempt) : undefined;
+      });
+    });
+  }
+
+  /**
+   * Checks what a passkey signed, and opens a session for the dashboard.
+   *
+   * @returns undefined when the passkey is unknown or was removed, what it signed is not valid, or the user is disabled
+   * @throws ApiError RATE_LIMIT_EXCEEDED
+   */
+  async logInWithPasskey(attempt: PasskeyLogin): Promise<OpenedLogin | undefined> {
+    return maskFailureTiming(async () => {
+      const response = passkeyResponse(attempt.credential);
+      const passkey = response ? await this.passkeys.named(response) : null;
+      const user = passkey && (await this.users.find(passkey.userId));
+      const account = user?.email ?? `passkey ${response?.credential.id}`;
+      return this.attempt(user, account, attempt, async () => {
+        const counter = response && (await this.passkeys.verify(response, passkey, attempt.browser));
+        return passkey && counter !== undefined ? this.openWithPasskey(passkey, counter, attempt) : undefined;
+      });
+    });
   }
 
   /**
@@ -93,9 +130,13 @@ export class LoginService {
     return opened.session;
   }
 
-  private async attempt(attempt: LoginAttempt): Promise<OpenedLogin | undefined> {
-    const { email, password, origin, browser } = attempt;
-    const user = await this.users.findWithPassword(email);
+  /** @param email of the user, or what was entered or sent if there is no user */
+  private async attempt(
+    user: DashboardUser | null,
+    email: string,
+    { origin, browser }: LoginBrowser,
+    open: () => Promise<OpenedLogin | undefined>,
+  ): Promise<OpenedLogin | undefined> {
     const isKnown = user !== null && (await this.browsers.knows(user.id, browser));
     const subject = { email, ip: origin.ip, knownBrowser: isKnown ? browser : undefined };
     const { wait, isSlowed } = await this.limits.count(subject);
@@ -104,8 +145,7 @@ export class LoginService {
       throw tooManyAttempts(wait);
     }
     if (isSlowed) await pause(DELAY);
-    const isPasswordCorrect = await this.passwords.isCorrect(user?.passwordHash, password);
-    const opened = user && isPasswordCorrect ? await this.openWithPassword(user, attempt) : undefined;
+    const opened = await open();
     if (user && !opened)
       await this.log.record('auth.login', { ...user, origin }, user.disabledAt ? 'denied' : 'failure');
     if (opened) await this.limits.subtract(subject);
@@ -124,6 +164,19 @@ export class LoginService {
     if (!current || current.disabledAt || current.passwordHash !== user.passwordHash) return undefined;
     if (attempt.replacing !== undefined) await this.sessions.end(attempt.replacing);
     return this.open(current, current.totpEnabledAt ? 'second_factor' : 'complete', attempt);
+  }
+
+  @Transactional()
+  private async openWithPasskey(
+    passkey: Passkey,
+    counter: number,
+    attempt: PasskeyLogin,
+  ): Promise<OpenedLogin | undefined> {
+    const current = await this.users.lock(passkey.userId);
+    if (!current || current.disabledAt) return undefined;
+    if (!(await this.passkeys.accept(passkey, counter))) return undefined;
+    if (attempt.replacing !== undefined) await this.sessions.end(attempt.replacing);
+    return this.open(current, 'complete', attempt, passkey.id);
   }
 
   /** Takes the same lock as a password reset, so that no session opened here survives a concurrent reset. */
@@ -146,8 +199,9 @@ export class LoginService {
     user: DashboardUser,
     stage: SessionStage,
     { origin, browser }: LoginBrowser,
+    passkeyId?: string,
   ): Promise<OpenedLogin> {
-    const session = await this.sessions.open(user.id, stage, origin);
+    const session = await this.sessions.open(user.id, stage, origin, passkeyId);
     if (stage !== 'complete') return { stage, session, isNewBrowser: false };
     const isNewBrowser = await this.browsers.remember(user.id, browser, this.clock.now());
     await this.log.record('auth.login', { ...user, origin });

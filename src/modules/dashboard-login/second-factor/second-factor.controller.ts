@@ -3,7 +3,13 @@ import { CurrentActor, isRecentLogin, type DashboardActor } from '../../../infra
 import type { FormFields } from '../../../infrastructure/http/index.js';
 import { PageRoute, FormBody, type PageResponse } from '../../../infrastructure/pages/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
-import { recoveryCodesPage, secondFactorSetupPage, secondFactorStatePage } from './second-factor.pages.js';
+import { PasskeysService } from '../passkeys/passkeys.service.js';
+import {
+  passkeyRequiredPage,
+  recoveryCodesPage,
+  secondFactorSetupPage,
+  secondFactorStatePage,
+} from './second-factor.pages.js';
 import { SecondFactorService } from './second-factor.service.js';
 
 /**
@@ -17,12 +23,15 @@ const STATE: PageResponse = { redirectTo: '/account/second-factor' };
 export class SecondFactorController {
   constructor(
     private readonly secondFactor: SecondFactorService,
+    private readonly passkeys: PasskeysService,
     private readonly clock: Clock,
   ) {}
 
   @Get()
   @PageRoute({ login: true, withoutSecondFactor: true })
-  async show(@CurrentActor() { userId, lacksSecondFactor }: DashboardActor): Promise<PageResponse> {
+  async show(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
+    if (await this.passkeys.mustBeUsed(actor)) return passkeyRequiredPage();
+    const { userId, lacksSecondFactor } = actor;
     return secondFactorStatePage(await this.secondFactor.state(userId), { isRequired: lacksSecondFactor });
   }
 
@@ -30,6 +39,7 @@ export class SecondFactorController {
   @PageRoute({ login: true, withoutSecondFactor: true, form: true })
   async prepare(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
     if (!isRecentLogin(actor, this.clock.now())) return LOG_IN_AGAIN;
+    if (await this.passkeys.mustBeUsed(actor)) return STATE;
     await this.secondFactor.prepare(actor);
     return { redirectTo: '/account/second-factor/setup' };
   }
@@ -44,6 +54,7 @@ export class SecondFactorController {
   @PageRoute({ login: true, withoutSecondFactor: true, form: true })
   async enable(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
     if (!isRecentLogin(actor, this.clock.now())) return LOG_IN_AGAIN;
+    if (await this.passkeys.mustBeUsed(actor)) return STATE;
     const codes = await this.secondFactor.enable(actor, form.get('code') ?? '');
     return codes ? recoveryCodesPage(codes, true) : this.setup(actor, true);
   }

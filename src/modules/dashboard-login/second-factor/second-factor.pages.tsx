@@ -20,11 +20,31 @@ export function secondFactorStatePage(
       <>
         {isRequired ? (
           <Notice kind="bad">
-            Your organization requires two-factor authentication. Set it up to continue.
+            Your organization requires two-factor authentication. Set it up to continue. Instead, you can{' '}
+            <a href="/account/passkeys">add a passkey</a> and log in with it.
           </Notice>
         ) : null}
         {state.enabledAt ? <On state={state} enabledAt={state.enabledAt} refused={refused} /> : <Off />}
         <Link to="/account">Back to your account</Link>
+      </>
+    ),
+  };
+}
+
+/** Shown to users who have a passkey, and logged in with their password only. */
+export function passkeyRequiredPage(): Page {
+  return {
+    title: 'Log in with your passkey',
+    content: (
+      <>
+        <Notice kind="bad">
+          Your organization requires two-factor authentication, and you logged in with your password only.
+        </Notice>
+        <p>
+          If you lost your passkey, ask another owner or an admin of your organization: they can remove your
+          account and invite you again.
+        </p>
+        <Link to="/login">Log in with your passkey</Link>
       </>
     ),
   };

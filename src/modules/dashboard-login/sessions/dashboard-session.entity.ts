@@ -24,6 +24,12 @@ export class DashboardSession {
   @Column({ type: 'varchar', length: 13 })
   stage!: SessionStage;
 
+  /** The passkey that the user logged in with. Null if it was removed since, or for a login with the password. */
+  @ForeignKey('passkey', { name: 'dashboard_session_passkey_fkey', onDelete: 'SET NULL' })
+  @Index('dashboard_session_passkey_index', { where: 'passkey_id IS NOT NULL' })
+  @Column({ name: 'passkey_id', type: 'uuid', nullable: true })
+  passkeyId!: string | null;
+
   @Column({ name: 'authenticated_at', type: 'timestamptz', precision: 3 })
   authenticatedAt!: Date;
 

@@ -39,8 +39,17 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
     super();
   }
 
-  /** Every login gets a new token, which prevents session fixation. */
-  async open(userId: string, stage: SessionStage, origin: RequestOrigin): Promise<OpenedSession> {
+  /**
+   * Every login gets a new token, which prevents session fixation.
+   *
+   * @param passkeyId the passkey that the user logged in with, if any
+   */
+  async open(
+    userId: string,
+    stage: SessionStage,
+    origin: RequestOrigin,
+    passkeyId: string | null = null,
+  ): Promise<OpenedSession> {
     const token = randomBytes(32).toString('base64url');
     const authenticatedAt = this.clock.now();
     const expiresAt = new Date(authenticatedAt.getTime() + LIFETIMES[stage]);
@@ -49,6 +58,7 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
       tokenHash: sha256(token),
       userId,
       stage,
+      passkeyId,
       authenticatedAt,
       expiresAt,
       ...origin,
@@ -60,8 +70,13 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
     const session = await this.repository.find(sha256(token), 'complete', this.clock.now());
     const principal = session && (await this.users.principal(session.userId));
     if (!principal) return undefined;
-    const { id: sessionId, authenticatedAt } = session;
-    return { ...principal, credential: { kind: 'session', sessionId, authenticatedAt } };
+    const { id: sessionId, authenticatedAt, passkeyId } = session;
+    return {
+      ...principal,
+      // The device, and the fingerprint, face or PIN that unlocks it, are two factors.
+      ...(passkeyId !== null && { lacksSecondFactor: false, secondFactorDue: null }),
+      credential: { kind: 'session', sessionId, authenticatedAt },
+    };
   }
 
   /** Returns the user whose password was correct and whose second factor is still missing. */

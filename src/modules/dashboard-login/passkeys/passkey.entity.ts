@@ -1,0 +1,53 @@
+import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { DeleteAfter } from '../../../infrastructure/database/index.js';
+
+export const MAX_NAME_LENGTH = 64;
+
+/** A passkey (Web Authentication, Level 3): a key pair whose private key stays on the user's device. */
+@Entity({ name: 'passkey' })
+@Unique('passkey_credential_id_key', ['credentialId'])
+export class Passkey {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'passkey_pkey' })
+  id!: string;
+
+  @ForeignKey('dashboard_user', { name: 'passkey_user_fkey', onDelete: 'CASCADE' })
+  @Index('passkey_user_index')
+  @Column({ name: 'user_id', type: 'uuid' })
+  userId!: string;
+
+  @Column({ name: 'credential_id', type: 'bytea' })
+  credentialId!: Buffer;
+
+  /** As COSE key (RFC 9052). */
+  @Column({ name: 'public_key', type: 'bytea' })
+  publicKey!: Buffer;
+
+  /** The signature counter of the last login, an unsigned 32-bit integer. Always 0 for passkeys that devices share. */
+  @Column({ type: 'bigint' })
+  counter!: string;
+
+  @Column({ type: 'varchar', length: MAX_NAME_LENGTH })
+  name!: string;
+
+  @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
+  createdAt!: Date;
+
+  @Column({ name: 'used_at', type: 'timestamptz', precision: 3, nullable: true })
+  usedAt!: Date | null;
+}
+
+/** A random value that a passkey signs once, so that no earlier signature is accepted. */
+@Entity({ name: 'passkey_challenge' })
+export class PasskeyChallenge {
+  @PrimaryColumn({ type: 'bytea', primaryKeyConstraintName: 'passkey_challenge_pkey' })
+  challenge!: Buffer;
+
+  /** SHA-256 of the browser that logs in, or of the session that adds a passkey. */
+  @Column({ type: 'bytea' })
+  owner!: Buffer;
+
+  @Index('passkey_challenge_expires_at_index')
+  @DeleteAfter(0)
+  @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
+  expiresAt!: Date;
+}

@@ -1,0 +1,118 @@
+import { Controller, Get, Param, Post, StreamableFile } from '@nestjs/common';
+import { isUUID } from 'class-validator';
+import {
+  CurrentActor,
+  isRecentLogin,
+  RECENT_LOGIN_REQUIRED,
+  SECOND_FACTOR_REQUIRED,
+  type DashboardActor,
+} from '../../../infrastructure/auth/index.js';
+import { INVALID_ACCESS_TOKEN, NO_ACCESS, NOT_FOUND } from '../../../infrastructure/errors/index.js';
+import type { FormFields } from '../../../infrastructure/http/index.js';
+import {
+  FormBody,
+  PageRoute,
+  requestFrom,
+  submitted,
+  type PageResponse,
+} from '../../../infrastructure/pages/index.js';
+import { Clock } from '../../../infrastructure/time/index.js';
+import type { Passkey } from './passkey.entity.js';
+import { PasskeyNameRequest } from './passkeys.dto.js';
+import { PASSKEYS_PATH, passkeyPage, passkeysPage } from './passkeys.pages.js';
+import { PasskeysService } from './passkeys.service.js';
+
+/**
+ * The passkeys of the user. Adding and removing require a recent login: someone else at the user's browser could otherwise
+ * add a passkey of their own.
+ */
+@Controller('account/passkeys')
+export class PasskeysController {
+  constructor(
+    private readonly passkeys: PasskeysService,
+    private readonly clock: Clock,
+  ) {}
+
+  @Get()
+  @PageRoute({ login: true, withoutSecondFactor: true })
+  list(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
+    return this.page(actor);
+  }
+
+  /** What the script passes to the browser. */
+  @Post('options')
+  @PageRoute({ login: true, withoutSecondFactor: true, form: true })
+  async options(@CurrentActor() actor: DashboardActor): Promise<StreamableFile> {
+    await this.requireLoginToAdd(actor);
+    return optionsFile(await this.passkeys.optionsToAdd(actor));
+  }
+
+  @Post()
+  @PageRoute({ login: true, withoutSecondFactor: true, form: true })
+  async add(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
+    await this.requireLoginToAdd(actor);
+    return submitted(
+      async () => {
+        const { name } = requestFrom(PasskeyNameRequest, form);
+        await this.passkeys.add(actor, name, form.get('credential'));
+        return { redirectTo: `${PASSKEYS_PATH}?done=added` };
+      },
+      () => this.page(actor),
+    );
+  }
+
+  @Get(':id')
+  @PageRoute({ login: true })
+  async show(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
+    return passkeyPage(await this.find(actor, id));
+  }
+
+  @Post(':id/rename')
+  @PageRoute({ login: true, form: true })
+  async rename(
+    @CurrentActor() actor: DashboardActor,
+    @Param('id') id: string,
+    @FormBody() form: FormFields,
+  ): Promise<PageResponse> {
+    const passkey = await this.find(actor, id);
+    return submitted(
+      async () => {
+        await this.passkeys.rename(actor, passkey, requestFrom(PasskeyNameRequest, form).name);
+        return { redirectTo: `${PASSKEYS_PATH}?done=renamed` };
+      },
+      () => passkeyPage(passkey),
+    );
+  }
+
+  @Post(':id/remove')
+  @PageRoute({ login: true, form: true })
+  async remove(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
+    this.requireRecentLogin(actor);
+    await this.passkeys.remove(actor, await this.find(actor, id));
+    return { redirectTo: `${PASSKEYS_PATH}?done=removed` };
+  }
+
+  private async page({ userId }: DashboardActor): Promise<PageResponse> {
+    return passkeysPage(await this.passkeys.list(userId));
+  }
+
+  private async find(actor: DashboardActor, id: string): Promise<Passkey> {
+    const passkey = isUUID(id) ? await this.passkeys.find(actor, id) : null;
+    if (!passkey) throw NOT_FOUND.error();
+    return passkey;
+  }
+
+  private async requireLoginToAdd(actor: DashboardActor): Promise<void> {
+    this.requireRecentLogin(actor);
+    if (await this.passkeys.mustBeUsed(actor)) throw NO_ACCESS.error(SECOND_FACTOR_REQUIRED);
+  }
+
+  private requireRecentLogin(actor: DashboardActor): void {
+    if (!isRecentLogin(actor, this.clock.now())) throw INVALID_ACCESS_TOKEN.error(RECENT_LOGIN_REQUIRED);
+  }
+}
+
+/** Returns the response to the script of the page, as JSON. */
+export function optionsFile(options: object): StreamableFile {
+  return new StreamableFile(Buffer.from(JSON.stringify(options)), { type: 'application/json' });
+}

@@ -1,0 +1,141 @@
+import type { ComponentChildren, VNode } from 'preact';
+import {
+  Details,
+  Done,
+  Form,
+  FormProblem,
+  Link,
+  Moment,
+  TextField,
+  type Page,
+} from '../../../infrastructure/pages/index.js';
+import { MAX_NAME_LENGTH, type Passkey } from './passkey.entity.js';
+import { MAX_PASSKEYS, TOO_MANY } from './passkeys.service.js';
+
+export const PASSKEYS_PATH = '/account/passkeys';
+/** The script that uses passkeys. It finds its form by the path that the form is sent to. */
+export const PASSKEY_SCRIPT = '/passkeys.js';
+
+const DONE = {
+  added: 'The passkey was added. You can log in with it from now on.',
+  renamed: 'The passkey was renamed.',
+  removed: 'The passkey was removed. Also delete it on your device or in your password manager.',
+};
+
+interface PasskeyFormProps {
+  readonly action: string;
+  readonly children: ComponentChildren;
+}
+
+/** A form whose button uses a passkey, which the script sends with the form. */
+function PasskeyForm({ action, children }: PasskeyFormProps): VNode {
+  return (
+    <Form action={action}>
+      {children}
+      <input type="hidden" name="credential" />
+      <p role="status" class="hint" />
+      <noscript>
+        <p class="hint">Passkeys require JavaScript, which is off in your browser.</p>
+      </noscript>
+    </Form>
+  );
+}
+
+/** @param fields that the form of the password has, too */
+export function PasskeyLogin({
+  fields,
+}: {
+  readonly fields: Readonly<Record<string, string | undefined>>;
+}): VNode {
+  return (
+    <PasskeyForm action="/login/passkey">
+      {Object.entries(fields).map(([name, value]) =>
+        value === undefined ? null : <input key={name} type="hidden" name={name} value={value} />,
+      )}
+      <button class="second">Use a passkey</button>
+    </PasskeyForm>
+  );
+}
+
+export function passkeysPage(passkeys: readonly Passkey[]): Page {
+  return {
+    title: 'Passkeys',
+    script: PASSKEY_SCRIPT,
+    content: (
+      <>
+        <Done messages={DONE} />
+        <FormProblem />
+        <p>
+          With a passkey, you log in with your fingerprint, face or PIN, or with a security key, instead of
+          your password and code. Other websites can’t steal it. Your password still works, and so does
+          two-factor authentication.
+        </p>
+        <ul class="sessions">
+          {passkeys.map(({ id, name, createdAt, usedAt }) => (
+            <li key={id}>
+              <div>
+                <a href={`${PASSKEYS_PATH}/${id}`}>{name}</a>
+                <br />
+                <span class="hint">
+                  added <Moment time={createdAt} />, {usedAt ? 'last used ' : 'not used yet'}
+                  {usedAt ? <Moment time={usedAt} /> : null}
+                </span>
+              </div>
+            </li>
+          ))}
+        </ul>
+        <h2>Add a passkey</h2>
+        {passkeys.length < MAX_PASSKEYS ? (
+          <PasskeyForm action={PASSKEYS_PATH}>
+            <NameField />
+            <button>Add a passkey</button>
+          </PasskeyForm>
+        ) : (
+          <p>{TOO_MANY}</p>
+        )}
+        <Link to="/account">Back to your account</Link>
+      </>
+    ),
+  };
+}
+
+export function passkeyPage({ id, name, createdAt, usedAt }: Passkey): Page {
+  const path = `${PASSKEYS_PATH}/${id}`;
+  return {
+    title: name,
+    parent: { title: 'Passkeys', path: PASSKEYS_PATH },
+    content: (
+      <>
+        <Details
+          entries={[
+            ['Added', <Moment key="added" time={createdAt} />],
+            ['Last used', usedAt ? <Moment key="used" time={usedAt} /> : 'Never'],
+          ]}
+        />
+        <h2>Rename</h2>
+        <FormProblem />
+        <Form action={`${path}/rename`}>
+          <NameField value={name} />
+          <button class="second">Rename passkey</button>
+        </Form>
+        <h2>Remove</h2>
+        <p>You will no longer be able to log in with this passkey.</p>
+        <Form action={`${path}/remove`}>
+          <button class="danger">Remove passkey</button>
+        </Form>
+      </>
+    ),
+  };
+}
+
+function NameField({ value }: { readonly value?: string }): VNode {
+  return (
+    <TextField
+      name="name"
+      label="Name"
+      hint="Tells your passkeys apart, such as “Work laptop”."
+      value={value}
+      maxLength={MAX_NAME_LENGTH}
+    />
+  );
+}

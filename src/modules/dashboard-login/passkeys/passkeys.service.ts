@@ -1,0 +1,317 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import {
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+  type AuthenticationResponseJSON,
+  type PublicKeyCredentialCreationOptionsJSON,
+  type PublicKeyCredentialRequestOptionsJSON,
+  type RegistrationResponseJSON,
+} from '@simplewebauthn/server';
+import { decodeAttestationObject, decodeClientDataJSON } from '@simplewebauthn/server/helpers';
+import type { DashboardActor } from '../../../infrastructure/auth/index.js';
+import { sha256 } from '../../../infrastructure/crypto/index.js';
+import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
+import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import { PublicAddress, rateLimitKeyOfAddress } from '../../../infrastructure/http/index.js';
+import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
+import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
+import { AuditLog, type AuditAction } from '../../audit-logs/index.js';
+import { DashboardUsersRepository } from '../../dashboard-users/index.js';
+import { AccountEmails } from '../account-emails.js';
+import type { LoginBrowser } from '../login/login-form.js';
+import type { Passkey } from './passkey.entity.js';
+import { PasskeysRepository } from './passkeys.repository.js';
+
+export const MAX_PASSKEYS = 20;
+/** Milliseconds for which a page can use the challenge that it got. */
+const CHALLENGE_LIFETIME = 10 * MINUTE;
+/** ES256 and RS256, of which every authenticator supports one. Ed25519 is experimental in Node.js 20. */
+const ALGORITHMS = [-7, -257];
+/** Bytes of a credential ID (Web Authentication, section 4). */
+const MAX_CREDENTIAL_ID_LENGTH = 1023;
+/** Bytes. Enough for an RSA key of 4,096 bits; longer ones would make logins slow. */
+const MAX_PUBLIC_KEY_LENGTH = 560;
+
+export const TOO_MANY = `You have ${MAX_PASSKEYS} passkeys, which is the maximum. Remove one before you add another.`;
+const NOT_SENT =
+  'Your browser did not send a passkey. Passkeys require JavaScript and a browser that supports them.';
+const NOT_ACCEPTED = 'The passkey was not accepted. Try again.';
+
+/** What the browser sent after it used a passkey. Nothing of it is verified yet. */
+export interface PasskeyResponse<Credential = AuthenticationResponseJSON> {
+  readonly credential: Credential;
+  readonly challenge: Buffer;
+}
+
+/** Passkeys: adding, renaming and removing them, and the verification of what they sign. */
+@Injectable()
+export class PasskeysService {
+  private readonly challenges = this.limits.limit('passkey-challenge', { attempts: 300, within: HOUR });
+
+  constructor(
+    private readonly repository: PasskeysRepository,
+    private readonly users: DashboardUsersRepository,
+    private readonly limits: AttemptLimitsRepository,
+    private readonly publicAddress: PublicAddress,
+    private readonly emails: AccountEmails,
+    private readonly auditLog: AuditLog,
+    private readonly transaction: Transaction,
+    private readonly clock: Clock,
+  ) {}
+
+  async list(userId: string): Promise<Passkey[]> {
+    return this.repository.list(userId);
+  }
+
+  async find({ userId }: DashboardActor, id: string): Promise<Passkey | null> {
+    return this.repository.find({ id, userId });
+  }
+
+  async count(userId: string): Promise<number> {
+    return this.repository.count(userId);
+  }
+
+  /**
+   * Returns whether the user has a passkey and must log in with it, because the organization requires two factors and the
+   * session has one. Until then, the user must not add another factor: an attacker with the password could.
+   */
+  async mustBeUsed({ userId, lacksSecondFactor }: DashboardActor): Promise<boolean> {
+    return lacksSecondFactor && (await this.count(userId)) > 0;
+  }
+
+  /** Returns what the browser needs to log in with any passkey of this site. @throws ApiError RATE_LIMIT_EXCEEDED */
+  async optionsToLogIn({ origin, browser }: LoginBrowser): Promise<PublicKeyCredentialRequestOptionsJSON> {
+    const wait = await this.challenges.count(rateLimitKeyOfAddress(origin.ip));
+    if (wait !== undefined) throw tooManyAttempts(wait);
+    const options = await generateAuthenticationOptions({
+      rpID: this.site.id,
+      userVerification: 'required',
+      timeout: CHALLENGE_LIFETIME,
+    });
+    await this.storeChallenge(options.challenge, browserAsOwner(browser));
+    return options;
+  }
+
+  /** Returns what the browser needs to create a passkey. @throws ApiError INVALID_FIELD */
+  async optionsToAdd(actor: DashboardActor): Promise<PublicKeyCredentialCreationOptionsJSON> {
+    const passkeys = await this.list(actor.userId);
+    if (passkeys.length >= MAX_PASSKEYS) throw INVALID_FIELD.error(TOO_MANY);
+    const options = await generateRegistrationOptions({
+      rpName: 'Merchant Connectivity',
+      rpID: this.site.id,
+      userID: new Uint8Array(userHandleOf(actor.userId)),
+      userName: actor.email,
+      userDisplayName: actor.name,
+      timeout: CHALLENGE_LIFETIME,
+      attestationType: 'none',
+      excludeCredentials: passkeys.map(({ credentialId }) => ({ id: credentialId.toString('base64url') })),
+      authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+      supportedAlgorithmIDs: ALGORITHMS,
+    });
+    await this.storeChallenge(options.challenge, sessionAsOwner(actor));
+    return options;
+  }
+
+  /** @param json what the browser sent @throws ApiError INVALID_FIELD */
+  async add(actor: DashboardActor, name: string, json: string | undefined): Promise<void> {
+    if (json === undefined) throw INVALID_FIELD.error(NOT_SENT);
+    const response = passkeyResponse<RegistrationResponseJSON>(json);
+    const isOwn = response && (await this.takeChallenge(response.challenge, sessionAsOwner(actor)));
+    const created = isOwn ? await this.verifyCreation(response) : undefined;
+    if (!created) throw INVALID_FIELD.error(NOT_ACCEPTED);
+    await this.store(actor, name, created);
+  }
+
+  @Transactional()
+  async rename(actor: DashboardActor, { id }: Passkey, name: string): Promise<void> {
+    if (!(await this.repository.rename(id, name))) return;
+    await this.record('auth.passkey_rename', actor, name);
+  }
+
+  @Transactional()
+  async remove(actor: DashboardActor, { id, name }: Passkey): Promise<void> {
+    if ((await this.repository.remove({ id })) === 0) return;
+    await this.record('auth.passkey_remove', actor, name);
+    this.transaction.afterCommit(() => this.emails.sendNotice(actor.email, 'passkeyRemoved'));
+  }
+
+  /** Removes all passkeys of a user. After the commit, an email notifies the user. @returns false if there were none */
+  @Transactional()
+  async removeAll(userId: string, email: string): Promise<boolean> {
+    if ((await this.repository.remove({ userId })) === 0) return false;
+    this.transaction.afterCommit(() => this.emails.sendNotice(email, 'passkeyRemoved'));
+    return true;
+  }
+
+  /** Returns the passkey that a response names. */
+  async named({ credential }: PasskeyResponse): Promise<Passkey | null> {
+    return this.repository.find({ credentialId: Buffer.from(credential.id, 'base64url') });
+  }
+
+  /**
+   * Verifies the response to a challenge for this browser, which is used up.
+   *
+   * @param passkey that the response names; null if there is none
+   * @returns the new signature counter, which `accept` stores; undefined if the response is not valid
+   */
+  async verify(
+    { credential, challenge }: PasskeyResponse,
+    passkey: Passkey | null,
+    browser: string,
+  ): Promise<number | undefined> {
+    const isFresh = await this.takeChallenge(challenge, browserAsOwner(browser));
+    if (!isFresh || !passkey) return undefined;
+    // The handle is not signed. One of another user still shows that something is wrong.
+    const { userHandle } = credential.response;
+    if (userHandle !== userHandleOf(passkey.userId).toString('base64url')) return undefined;
+    const result = await unlessInvalid(() =>
+      verifyAuthenticationResponse({
+        response: credential,
+        expectedChallenge: challenge.toString('base64url'),
+        expectedOrigin: this.site.origin,
+        expectedRPID: this.site.id,
+        requireUserVerification: true,
+        credential: {
+          id: credential.id,
+          publicKey: new Uint8Array(passkey.publicKey),
+          counter: Number(passkey.counter),
+        },
+      }),
+    );
+    return result?.verified ? result.authenticationInfo.newCounter : undefined;
+  }
+
+  /** Joins the transaction of the login. @returns false if the passkey was removed or used in the meantime */
+  async accept({ id }: Passkey, counter: number): Promise<boolean> {
+    return this.repository.advance(id, counter, this.clock.now());
+  }
+
+  /** The origin and the relying party of passkeys. They depend on nothing that a request contains. */
+  private get site(): { readonly origin: string; readonly id: string } {
+    // Browsers have no passkeys for IP addresses. Without a configured URL, the dashboard is also at this name.
+    const url = this.publicAddress.of('dashboard').replace(/^http:\/\/127\.0\.0\.1\b/, 'http://localhost');
+    const { origin, hostname } = new URL(url);
+    return { origin, id: hostname };
+  }
+
+  private async storeChallenge(challenge: string, owner: Buffer): Promise<void> {
+    const expiresAt = new Date(this.clock.milliseconds() + CHALLENGE_LIFETIME);
+    await this.repository.storeChallenge({
+      challenge: Buffer.from(challenge, 'base64url'),
+      owner,
+      expiresAt,
+    });
+  }
+
+  private takeChallenge(challenge: Buffer, owner: Buffer): Promise<boolean> {
+    return this.repository.takeChallenge(challenge, owner, this.clock.now());
+  }
+
+  private async verifyCreation({
+    credential,
+    challenge,
+  }: PasskeyResponse<RegistrationResponseJSON>): Promise<NewCredential | undefined> {
+    const result = await unlessInvalid(async () => {
+      if (!isWithoutCertificates(credential)) return undefined;
+      return verifyRegistrationResponse({
+        response: credential,
+        expectedChallenge: challenge.toString('base64url'),
+        expectedOrigin: this.site.origin,
+        expectedRPID: this.site.id,
+        requireUserVerification: true,
+        supportedAlgorithmIDs: ALGORITHMS,
+      });
+    });
+    if (!result?.verified) return undefined;
+    const { id, publicKey, counter } = result.registrationInfo.credential;
+    const created = {
+      credentialId: Buffer.from(id, 'base64url'),
+      publicKey: Buffer.from(publicKey),
+      counter,
+    };
+    const isStorable =
+      created.credentialId.length <= MAX_CREDENTIAL_ID_LENGTH &&
+      created.publicKey.length <= MAX_PUBLIC_KEY_LENGTH;
+    return isStorable ? created : undefined;
+  }
+
+  @Transactional()
+  private async store(
+    actor: DashboardActor,
+    name: string,
+    { counter, ...created }: NewCredential,
+  ): Promise<void> {
+    const { userId } = actor;
+    const user = await this.users.lock(userId);
+    if ((await this.count(userId)) >= MAX_PASSKEYS) throw INVALID_FIELD.error(TOO_MANY);
+    const createdAt = this.clock.now();
+    const passkey = {
+      ...created,
+      id: randomUUID(),
+      userId,
+      counter: String(counter),
+      name,
+      createdAt,
+      usedAt: null,
+    };
+    if (!user || !(await this.repository.add(passkey))) throw INVALID_FIELD.error(NOT_ACCEPTED);
+    await this.record('auth.passkey_add', actor, name);
+    this.transaction.afterCommit(() => this.emails.sendNotice(actor.email, 'passkeyAdded'));
+  }
+
+  private async record(action: AuditAction, actor: DashboardActor, name: string): Promise<void> {
+    await this.auditLog.record({ action, actor, target: { name } });
+  }
+}
+
+interface NewCredential extends Pick<Passkey, 'credentialId' | 'publicKey'> {
+  readonly counter: number;
+}
+
+/** Reads what the browser sent as JSON. @returns undefined if the parts that name the passkey and the challenge are missing */
+export function passkeyResponse<
+  Credential extends { id: string; response: { clientDataJSON: string } } = AuthenticationResponseJSON,
+>(json: string): PasskeyResponse<Credential> | undefined {
+  try {
+    const credential = JSON.parse(json) as Credential;
+    const { challenge } = decodeClientDataJSON(credential.response.clientDataJSON);
+    if (typeof credential.id !== 'string' || typeof challenge !== 'string') return undefined;
+    return { credential, challenge: Buffer.from(challenge, 'base64url') };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Returns whether the authenticator proves its model without certificates, or not at all, as was asked. The library would
+ * request the revocation lists of certificates from the addresses in them, which an attacker could choose.
+ */
+function isWithoutCertificates({ response }: RegistrationResponseJSON): boolean {
+  const object = decodeAttestationObject(
+    new Uint8Array(Buffer.from(response.attestationObject, 'base64url')),
+  );
+  const format = object.get('fmt');
+  return format === 'none' || (format === 'packed' && object.get('attStmt').get('x5c') === undefined);
+}
+
+/** The library throws an error for everything that is not valid. */
+async function unlessInvalid<T>(verify: () => Promise<T>): Promise<T | undefined> {
+  return verify().catch(() => undefined);
+}
+
+function browserAsOwner(browser: string): Buffer {
+  return sha256(JSON.stringify(['browser', browser]));
+}
+
+function sessionAsOwner({ userId, credential }: DashboardActor): Buffer {
+  const session = credential.kind === 'session' ? credential.sessionId : undefined;
+  return sha256(JSON.stringify(['session', userId, session]));
+}
+
+/** Identifies the user to authenticators. Must not contain personal data (Web Authentication, section 14.6.1). */
+function userHandleOf(userId: string): Buffer {
+  return Buffer.from(userId.replaceAll('-', ''), 'hex');
+}
