@@ -136,7 +136,7 @@ describe('request-log export', () => {
       expect(lines[0]).toBe(
         'id,type,datetime,method,path,url,event,status_code,latency_ms,session_id,task_id,external_user_id,' +
           'delivery.webhook_endpoint_id,delivery.event_id,delivery.attempt,delivery.reason,delivery.dns_ms,' +
-          'delivery.connect_ms,delivery.tls_ms,delivery.first_byte_ms,tool',
+          'delivery.connect_ms,delivery.tls_ms,delivery.first_byte_ms,tool,agent',
       );
       const { endpointId, eventId } = attempt.attempt ?? {};
       expect(lines[1]).toMatch(
