@@ -142,7 +142,7 @@ describe('request-log export', () => {
       expect(lines[1]).toMatch(
         new RegExp(
           `^\\d+,webhook,${createdAt.toISOString()},POST,,https://hooks\\.example\\.com/merchants\\?token=\\*\\*\\*,` +
-            `CARD_UPDATED,503,84,${attempt.sessionId},25605,user-1,${endpointId},${eventId},2,NON_200,1,11,,48,$`,
+            `CARD_UPDATED,503,84,${attempt.sessionId},25605,user-1,${endpointId},${eventId},2,NON_200,1,11,,48,,$`,
         ),
       );
       expect(lines[2]).toMatch(/,request,.*,"'=HYPERLINK\(""http:\/\/evil\.example""\)",,,,,,,,,$/);
