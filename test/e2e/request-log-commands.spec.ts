@@ -145,7 +145,7 @@ describe('request-log export', () => {
             `CARD_UPDATED,503,84,${attempt.sessionId},25605,user-1,${endpointId},${eventId},2,NON_200,1,11,,48,,$`,
         ),
       );
-      expect(lines[2]).toMatch(/,request,.*,"'=HYPERLINK\(""http:\/\/evil\.example""\)",,,,,,,,,$/);
+      expect(lines[2]).toMatch(/,request,.*,"'=HYPERLINK\(""http:\/\/evil\.example""\)",,,,,,,,,,$/);
       expect(csv.output).not.toMatch(/(?:^|,)"?[=+\-@\t]/m);
 
       const rows = rowsOf(ndjson);
