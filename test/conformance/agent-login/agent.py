@@ -99,7 +99,7 @@ async def connect_fastmcp(mode):
     from fastmcp.client.auth import OAuth
 
     # Makes the module webbrowser not wait for the end of the program.
-    os.environ["BROWSER"] = f"{BROWSER} &"
+    os.environ["BROWSER"] = f"{BROWSER} %s &"
     login = OAuth(
         client_metadata_url=DOCUMENT_URL, client_id=CLIENT_ID, callback_port=int(os.environ["PORT"])
     )

@@ -7,13 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const { TOKEN_LIFETIME } = process.env;
 
-/** @param agent `{ revision(), tools(), call(), revoke()? }` */
+/** @param agent `{ revision(), tools(), call() }` */
 export async function travel(agent) {
   const tools = await agent.tools();
   const called = await agent.call();
   report({ revision: await agent.revision(), tools: tools.length, ...called });
   await sleep(Number(TOKEN_LIFETIME) + 1000);
-  report({ ...(await agent.call()), ...(await agent.revoke?.()) });
+  report(await agent.call());
   await once(process.stdin, 'data');
   report(
     await agent.call().then(

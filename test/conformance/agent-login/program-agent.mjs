@@ -19,18 +19,13 @@ function inspector() {
       ...(DOCUMENT_URL ? ['--client-metadata-url', DOCUMENT_URL] : []),
     ];
     const env = { ...process.env, MCP_AUTO_OPEN_ENABLED: 'true', MCP_INSPECTOR_SECRET_STORE: 'file' };
-    const { stdout, stderr } = await promisify(execFile)(NODE, [program, ...options, ...request], { env });
-    console.error(stderr);
+    const { stdout } = await promisify(execFile)(NODE, [program, ...options, ...request], { env });
     return JSON.parse(stdout).result;
   };
   return {
     revision: () => (mode === 'legacy' ? '2025-11-25' : '2026-07-28'),
     tools: async () => (await run('--method', 'tools/list')).tools,
     call: async () => resultOf(await run('--method', 'tools/call', '--tool-name', TOOL)),
-    revoke: async () => {
-      await run('--relogin', '--method', 'tools/list');
-      return { revokes: true };
-    },
   };
 }
 
