@@ -13,8 +13,17 @@ await travel(await (name === 'inspector' ? inspector() : remote()));
 function inspector() {
   const run = async (...request) => {
     const options = [
-      ...['--cli', '--server-url', ADDRESS, '--transport', 'http', '--protocol-era', mode],
-      ...['--callback-url', `http://127.0.0.1:${PORT}/oauth/callback`, '--format', 'json'],
+      '--cli',
+      '--server-url',
+      ADDRESS,
+      '--transport',
+      'http',
+      '--protocol-era',
+      mode,
+      '--callback-url',
+      `http://127.0.0.1:${PORT}/oauth/callback`,
+      '--format',
+      'json',
       ...(CLIENT_ID ? ['--client-id', CLIENT_ID] : []),
       ...(DOCUMENT_URL ? ['--client-metadata-url', DOCUMENT_URL] : []),
     ];

@@ -27,9 +27,19 @@ try {
   for (const revision of REVISIONS) {
     const output = mkdtempSync(join(service.directory, 'results-'));
     const options = [
-      ...['authorization', '--url', issuer, '--client-id', agentId, '--port', String(PORT)],
-      ...['--resource', `${service.url}/mcp/${clientId}`],
-      ...['--spec-version', revision, '--output-dir', output],
+      'authorization',
+      '--url',
+      issuer,
+      '--client-id',
+      agentId,
+      '--port',
+      String(PORT),
+      '--resource',
+      `${service.url}/mcp/${clientId}`,
+      '--spec-version',
+      revision,
+      '--output-dir',
+      output,
     ];
     await runSuite(options, { LOGIN_USER: `user-${revision}`, VISITS: output });
     print(revision, output);
