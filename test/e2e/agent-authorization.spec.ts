@@ -3,6 +3,7 @@ import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@model
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import * as oauth from 'oauth4webapi';
+import * as openid from 'openid-client';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/infrastructure/time/index.js';
 import { ExpiryJob } from '../../src/infrastructure/database/index.js';
 import {
@@ -117,6 +118,36 @@ describe('Unmodified clients log in', () => {
     await oauth.processRevocationResponse(revoked);
     expect(await statusOf(next.access_token)).toBe(401);
     expect(await auditedActions()).toContain('agent.disconnect');
+  });
+
+  it('with openid-client, which builds the whole authorization request', async () => {
+    const configuration = await openid.discovery(new URL(issuer()), agent.id, undefined, openid.None(), {
+      algorithm: 'oauth2',
+      execute: [openid.allowInsecureRequests],
+    });
+    const pkceCodeVerifier = openid.randomPKCECodeVerifier();
+    const expectedState = openid.randomState();
+    const { searchParams } = openid.buildAuthorizationUrl(configuration, {
+      redirect_uri: REDIRECT_URI,
+      resource: addressOf(service.development.clientId).href,
+      scope: 'accounts:read',
+      state: expectedState,
+      code_challenge: await openid.calculatePKCECodeChallenge(pkceCodeVerifier),
+      code_challenge_method: 'S256',
+    });
+    const parameters = await agent.authorize('openid-client', Object.fromEntries(searchParams));
+    const tokens = await openid.authorizationCodeGrant(
+      configuration,
+      new URL(`${REDIRECT_URI}?${parameters}`),
+      { pkceCodeVerifier, expectedState },
+    );
+    rememberSecret(tokens.access_token, tokens.refresh_token ?? '');
+    expect(tokens.scope).toBe('accounts:read');
+    const next = await openid.refreshTokenGrant(configuration, tokens.refresh_token ?? '');
+    rememberSecret(next.access_token, next.refresh_token ?? '');
+    expect(await statusOf(next.access_token)).toBe(200);
+    await openid.tokenRevocation(configuration, next.refresh_token ?? '');
+    expect(await statusOf(next.access_token)).toBe(401);
   });
 });
 

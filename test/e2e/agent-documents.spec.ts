@@ -229,6 +229,18 @@ describe('Client ID metadata documents', () => {
       );
   });
 
+  it('are accepted as Claude publishes them, with both of its addresses', async () => {
+    const redirectUris = [
+      'https://claude.ai/api/mcp/auth_callback',
+      'https://claude.com/api/mcp/auth_callback',
+    ];
+    const id = documentAt(sendDocument({ client_name: 'Claude', redirect_uris: redirectUris }));
+    for (const redirectUri of redirectUris)
+      expect(await LoginAgent.named(service, id, redirectUri).connect('reader')).toHaveProperty(
+        'refresh_token',
+      );
+  });
+
   it('can change after the consent without effect on it', async () => {
     const id = documentAt(sendDocument());
     const agent = LoginAgent.named(service, id, REDIRECT_URI);

@@ -4,19 +4,13 @@
  * results of the suite in a folder, whose name it prints.
  */
 import { spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, request as sendRequest } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createApplication } from '../../../dist/src/application.js';
-import { prepareSchema } from '../../../dist/src/infrastructure/bootstrap/index.js';
-import { loadConfiguration } from '../../../dist/src/infrastructure/config/index.js';
-import { startEmbeddedPostgres } from '../../../dist/src/infrastructure/embedded-postgres/index.js';
 import { ToolCalls } from '../../../dist/src/modules/agent-connector/tools/tool-calls.js';
 import { Tools } from '../../../dist/src/modules/agent-connector/tools/tools.js';
-import { OrganizationsService } from '../../../dist/src/modules/organizations/index.js';
+import { basic, startService } from '../service.mjs';
 import { addFixtures } from './fixtures.mjs';
 
 const SUITE = '@modelcontextprotocol/conformance@0.2.0-alpha.12';
@@ -40,21 +34,17 @@ const NOT_OFFERED = [
   [/^http-custom-header-server-validation/, 'tools with `x-mcp-header`'],
 ];
 
-const directory = mkdtempSync(join(tmpdir(), 'conformance-'));
-// PostgreSQL may run as another user, which must be able to enter the folder.
-chmodSync(directory, 0o755);
-const database = await startEmbeddedPostgres({ directory: join(directory, 'postgres') });
 const proxy = createServer().listen(0, '127.0.0.1');
 await once(proxy, 'listening');
 const { port } = proxy.address();
-let app;
+const service = await startService({
+  MCP_TOOL_CALLS_PER_MINUTE: '100000',
+  // As in production, no other origins are allowed.
+  CORS_ORIGINS: `http://localhost:${port},http://127.0.0.1:${port}`,
+});
+const { app, directory, organization } = service;
 try {
-  app = await startService();
-  const organization = await app.get(OrganizationsService).create({
-    name: 'Conformance',
-    ownerEmail: 'owner@example.com',
-    ownerName: 'Owner',
-  });
+  addFixtures(app.get(Tools, { strict: false }), app.get(ToolCalls, { strict: false }));
   const runs = [];
   for (const revision of REVISIONS) {
     addToken(await createToken(organization.development));
@@ -63,37 +53,13 @@ try {
   if (!print(runs)) process.exitCode = 1;
 } finally {
   proxy.close();
-  await app?.close();
-  await database.release();
-  rmSync(join(directory, 'postgres'), { recursive: true, force: true });
+  await service.close();
 }
 
-async function startService() {
-  const configuration = loadConfiguration({
-    DATABASE_URL: database.url,
-    DATA_DIR: directory,
-    SECRET_PEPPER: randomBytes(32).toString('base64'),
-    KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
-    MCP_TOOL_CALLS_PER_MINUTE: '100000',
-    PLATFORM_REQUESTS_PER_MINUTE: '100000',
-    // As in production, no other origins are allowed.
-    CORS_ORIGINS: `http://localhost:${port},http://127.0.0.1:${port}`,
-    LOG_LEVEL: 'error',
-  });
-  await prepareSchema(configuration);
-  const service = await createApplication(configuration, { backgroundWork: false });
-  addFixtures(service.get(Tools, { strict: false }), service.get(ToolCalls, { strict: false }));
-  await service.listen(0, '127.0.0.1');
-  return service;
-}
-
-async function createToken({ clientId, secret }) {
-  const response = await fetch(`${await app.getUrl()}/mcp/tokens/create`, {
+async function createToken(credentials) {
+  const response = await fetch(`${service.url}/mcp/tokens/create`, {
     method: 'POST',
-    headers: {
-      authorization: `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}`,
-      'content-type': 'application/json',
-    },
+    headers: { authorization: basic(credentials), 'content-type': 'application/json' },
     body: JSON.stringify({ external_user_id: 'user-1', phone_number: '+14155550123' }),
   });
   return (await response.json()).token;
@@ -103,7 +69,7 @@ async function createToken({ clientId, secret }) {
 function addToken(token) {
   proxy.removeAllListeners('request').on('request', async (request, response) => {
     const { method, url: path, headers } = request;
-    const to = { host: '127.0.0.1', port: new URL(await app.getUrl()).port, method, path };
+    const to = { host: '127.0.0.1', port: new URL(service.url).port, method, path };
     const forwarded = sendRequest({ ...to, headers: { ...headers, authorization: `Bearer ${token}` } });
     forwarded.on('response', (result) => {
       response.writeHead(result.statusCode, result.headers);
