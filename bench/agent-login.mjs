@@ -5,7 +5,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { Pool } from 'undici';
-import { alternate, percentile } from './support/load.mjs';
+import { alternate, inParallel, percentile, postForm } from './support/load.mjs';
 import { reportTable } from './support/report.mjs';
 import { basic, openWorkbench } from './support/workbench.mjs';
 
@@ -226,31 +226,13 @@ try {
   await bench.close();
 }
 
-async function post({ pool, path }, fields) {
-  const { body } = await pool.request({
-    path,
-    method: 'POST',
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    body: new URLSearchParams(fields).toString(),
-  });
-  const text = await body.text();
-  if (!text.includes('refresh_token')) throw new Error(`${path} responded ${text}`);
-  return JSON.parse(text);
+/** Processes the items with one worker for each connection. @returns the results, and items per second */
+async function timed(items, work) {
+  const began = performance.now();
+  const results = await inParallel(items, CONNECTIONS, work);
+  return { results, rate: items.length / ((performance.now() - began) / 1_000) };
 }
 
-/** Processes the items with one concurrent worker per connection. @returns the results, and items per second */
-async function timed(items, work) {
-  const results = Array.from({ length: items.length });
-  let next = 0;
-  const began = performance.now();
-  await Promise.all(
-    Array.from({ length: CONNECTIONS }, async () => {
-      while (next < items.length) {
-        const index = next;
-        next += 1;
-        results[index] = await work(items[index]);
-      }
-    }),
-  );
-  return { results, rate: items.length / ((performance.now() - began) / 1_000) };
+function post({ pool, path }, fields) {
+  return postForm(pool, path, fields, 'refresh_token');
 }

@@ -1,6 +1,7 @@
 /** Measures operation 2: pending polls and redemptions, compared with `oidc-provider` on PostgreSQL. */
 import pg from 'pg';
 import { Pool } from 'undici';
+import { inParallel, percentile, postForm } from './support/load.mjs';
 import { reportTable } from './support/report.mjs';
 import { openWorkbench } from './support/workbench.mjs';
 
@@ -26,8 +27,8 @@ try {
 
   const product = {
     async seed(isApproved) {
-      const codes = await inParallel(Array.from({ length: CODES }), async () => {
-        const body = await post(productPool, '/oauth/device/code', { client_id: clientId });
+      const codes = await inParallel(Array.from({ length: CODES }), CONNECTIONS, async () => {
+        const body = await postForm(productPool, '/oauth/device/code', { client_id: clientId });
         return body.device_code;
       });
       if (isApproved) {
@@ -40,7 +41,7 @@ try {
       return codes;
     },
     poll: (code, expected) =>
-      post(
+      postForm(
         productPool,
         '/oauth/token',
         { grant_type: GRANT, client_id: clientId, device_code: code },
@@ -56,7 +57,12 @@ try {
       return body.json();
     },
     poll: (code, expected) =>
-      post(comparisonPool, '/token', { grant_type: GRANT, client_id: 'device', device_code: code }, expected),
+      postForm(
+        comparisonPool,
+        '/token',
+        { grant_type: GRANT, client_id: 'device', device_code: code },
+        expected,
+      ),
   };
 
   const rows = [];
@@ -69,7 +75,7 @@ try {
       for (const [name, side] of Object.entries({ comparison, product })) {
         const codes = await side.seed(isApproved);
         const began = performance.now();
-        await inParallel(codes, (code) => side.poll(code, expected));
+        await inParallel(codes, CONNECTIONS, (code) => side.poll(code, expected));
         // The first round is a warm-up.
         if (round > 0) rates[name].push(codes.length / ((performance.now() - began) / 1_000));
       }
@@ -78,7 +84,7 @@ try {
           `${label}: ${rates.product.at(-1).toFixed(0)}/s, comparison ${rates.comparison.at(-1).toFixed(0)}/s`,
         );
     }
-    const [our, their] = [median(rates.product), median(rates.comparison)];
+    const [our, their] = [percentile(rates.product, 0.5), percentile(rates.comparison, 0.5)];
     rows.push([label, `${our.toFixed(0)} /s`, `${their.toFixed(0)} /s`, (our / their).toFixed(2)]);
   }
   reportTable('device-flow', {
@@ -90,36 +96,4 @@ try {
   await Promise.all([productPool.close(), comparisonPool.close(), database.end()]);
 } finally {
   await bench.close();
-}
-
-async function post(pool, path, fields, expected) {
-  const { body } = await pool.request({
-    path,
-    method: 'POST',
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    body: new URLSearchParams(fields).toString(),
-  });
-  const text = await body.text();
-  if (expected !== undefined && !text.includes(expected)) throw new Error(`${path} responded ${text}`);
-  return JSON.parse(text);
-}
-
-/** Processes the items with one concurrent worker per connection. */
-async function inParallel(items, work) {
-  const results = Array.from({ length: items.length });
-  let next = 0;
-  await Promise.all(
-    Array.from({ length: CONNECTIONS }, async () => {
-      while (next < items.length) {
-        const index = next;
-        next += 1;
-        results[index] = await work(items[index]);
-      }
-    }),
-  );
-  return results;
-}
-
-function median(values) {
-  return values.toSorted((left, right) => left - right)[values.length >> 1];
 }

@@ -69,3 +69,32 @@ export function percentile(values, share) {
   const sorted = values.toSorted((left, right) => left - right);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
 }
+
+/** Processes the items with one worker for each connection. @returns the results, in the order of the items */
+export async function inParallel(items, connections, work) {
+  const results = Array.from({ length: items.length });
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      while (next < items.length) {
+        const index = next;
+        next += 1;
+        results[index] = await work(items[index]);
+      }
+    }),
+  );
+  return results;
+}
+
+/** Sends a form. @returns the parsed response, which must contain the text, if one is expected */
+export async function postForm(pool, path, fields, expected) {
+  const { body } = await pool.request({
+    path,
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams(fields).toString(),
+  });
+  const text = await body.text();
+  if (expected !== undefined && !text.includes(expected)) throw new Error(`${path} responded ${text}`);
+  return JSON.parse(text);
+}

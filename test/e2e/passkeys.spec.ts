@@ -12,7 +12,9 @@ import {
 } from '../support/authenticator.js';
 import { moveClock } from '../support/clock.js';
 import { addUser, auditOf, disable, sessionsOf, type TestUser } from '../support/dashboard-users.js';
+import { decide, poll, startFlow } from '../support/device-flow.js';
 import { mailTo } from '../support/mails.js';
+import { rememberSecret } from '../support/run-directory.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { BEHIND_PROXY, Visitor, type PageResponse } from '../support/visitor.js';
 
@@ -560,6 +562,21 @@ describe('A passkey counts as two factors', () => {
     expect((await service.request('/access-grants/create', { body, headers })).status).toBe(200);
     using _clock = moveClock(service, 6 * MINUTE);
     expect((await service.request('/access-grants/create', { body, headers })).status).toBe(401);
+  });
+
+  it('so that no code is asked for, and lets the user approve a device', async () => {
+    const owner = await ownerOfPasskey();
+    await service.database.query('UPDATE dashboard_user SET totp_enabled_at = now() WHERE id = $1', [
+      owner.id,
+    ]);
+    const visitor = new Visitor(service);
+    expect((await visitor.logIn(owner.email, owner.password)).location).toBe('/login/second-factor');
+    expect((await logIn(owner, visitor)).status).toBe(303);
+    const flow = await startFlow(service);
+    await decide(service, { cookie: `session=${visitor.session}` }, flow.user_code);
+    const { status, body } = await poll(service, flow);
+    expect(status).toBe(200);
+    rememberSecret(String(body['access_token']));
   });
 
   it('until it is removed', async () => {

@@ -1,7 +1,6 @@
 /**
  * Lets unmodified clients of MCP log in at the agent connector, once for each way of registration and each revision of the protocol,
- * and prints a Markdown table. Exits with 1 if a journey ends otherwise than the table of clients says. An argument selects clients
- * by name. Downloads the clients. Needs Python 3.11 and Go 1.25.
+ * and prints a Markdown table. Exits with 1 if a journey fails. An argument selects clients by name. Downloads the clients. Needs Python 3.11 and Go 1.25.
  */
 import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';

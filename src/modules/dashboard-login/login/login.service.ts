@@ -21,17 +21,17 @@ const FAILURE_INTERVAL = 400;
 /** Milliseconds that an attempt waits if many attempts on the account have failed. */
 const DELAY = 3 * SECOND;
 
-interface Replacement extends LoginBrowser {
+interface LoginRequest extends LoginBrowser {
   /** The token of the browser's current session, which the new session replaces. */
   readonly replacing?: string | undefined;
 }
 
-interface LoginAttempt extends Replacement {
+interface LoginAttempt extends LoginRequest {
   readonly email: string;
   readonly password: string;
 }
 
-interface PasskeyLogin extends Replacement {
+interface PasskeyLogin extends LoginRequest {
   /** What the browser sent after it used a passkey. */
   readonly credential: string;
 }
