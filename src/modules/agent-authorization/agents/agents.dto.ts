@@ -6,18 +6,23 @@ import {
 } from '../../../infrastructure/openapi/index.js';
 import { ArrayField, MESSAGES, TextField } from '../../../infrastructure/validation/index.js';
 
-const EXAMPLE_REDIRECT_URIS = ['https://agent.example.com/callback'];
+export const EXAMPLE_REDIRECT_URIS = ['https://agent.example.com/callback'];
 
-/** RFC 7591, section 2. Other metadata are ignored. */
-export class RegisterAgentRequest {
-  @ArrayField({
+/** Addresses that users may return to. The service checks them, because its errors differ. */
+export function RedirectUrisField(): PropertyDecorator {
+  return ArrayField({
     max: 10,
-    items: { type: 'string' },
+    items: { type: 'string', minLength: 1, pattern: '\\S' },
     validateItem: (item, field) => (typeof item === 'string' ? undefined : MESSAGES.string(field)),
     description:
       'Where users may return: https URLs, or http URLs of a loopback address, whose port may differ later.',
     example: EXAMPLE_REDIRECT_URIS,
-  })
+  });
+}
+
+/** RFC 7591, section 2. Other metadata are ignored. */
+export class RegisterAgentRequest {
+  @RedirectUrisField()
   redirect_uris!: string[];
 
   @TextField({ required: false, max: 200, description: 'The name that users see.', example: 'Example Agent' })

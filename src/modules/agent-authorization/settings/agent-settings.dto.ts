@@ -13,6 +13,7 @@ import {
   MESSAGES,
   TextField,
 } from '../../../infrastructure/validation/index.js';
+import { EXAMPLE_REDIRECT_URIS, RedirectUrisField } from '../agents/agents.dto.js';
 import { EXAMPLE_RESOURCE } from '../connections/tokens.dto.js';
 import { ALLOWED_AGENTS, type AllowedAgents } from './agent-setting.entity.js';
 
@@ -24,7 +25,6 @@ const ALLOWED = enumeration(
 const HOST = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
 const MAX_HOST_LENGTH = 253;
 const EXAMPLE_LOGIN_URL = 'https://shop.example.com/connect-agent';
-const EXAMPLE_REDIRECT_URIS = ['https://agent.example.com/callback'];
 export const EXAMPLE_AGENT_ID = '3f2b8a4e-6d1c-4c57-9f0e-8b7a6c5d4e32';
 
 export class GetAgentSettingsQuery {
@@ -71,14 +71,7 @@ export class CreateAgentRequest extends EnvironmentRequest {
   @TextField({ max: 200, description: 'The name that users see.', example: 'Example Agent' })
   name!: string;
 
-  @ArrayField({
-    max: 10,
-    items: { type: 'string' },
-    validateItem: (item, field) => (typeof item === 'string' ? undefined : MESSAGES.string(field)),
-    description:
-      'Where users may return: https URLs, or http URLs of a loopback address, whose port may differ later.',
-    example: EXAMPLE_REDIRECT_URIS,
-  })
+  @RedirectUrisField()
   redirect_uris!: string[];
 }
 
