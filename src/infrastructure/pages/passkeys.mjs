@@ -63,7 +63,10 @@ async function use(mediation) {
 
 async function offer() {
   // Not after a passkey was refused: a password manager that answers by itself would send it again and again.
-  if (location.pathname === '/login' && (await globalThis.PublicKeyCredential?.isConditionalMediationAvailable?.()))
+  if (
+    location.pathname === '/login' &&
+    (await globalThis.PublicKeyCredential?.isConditionalMediationAvailable?.())
+  )
     // Nobody asked for it, so a problem is not shown.
     await use('conditional').catch(() => undefined);
 }
