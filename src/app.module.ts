@@ -37,7 +37,6 @@ import { OAuthModule } from './modules/oauth/index.js';
 import { OrganizationsModule } from './modules/organizations/index.js';
 import { OverviewModule } from './modules/overview/index.js';
 import { RequestLogsModule } from './modules/request-logs/index.js';
-import { SamlConfigurationsModule } from './modules/saml-configurations/index.js';
 import { SandboxModule } from './modules/sandbox/index.js';
 import { ServiceTokensModule } from './modules/service-tokens/index.js';
 import { SessionsModule } from './modules/sessions/index.js';
@@ -84,11 +83,11 @@ const MODULES = [
   OrganizationsModule,
   OverviewModule,
   RequestLogsModule,
-  SamlConfigurationsModule,
   SandboxModule,
   ServiceTokensModule,
   SessionsModule,
   SignInLinksModule,
+  SingleSignOnModule,
   WebhooksModule,
 ];
 

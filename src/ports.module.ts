@@ -23,6 +23,7 @@ import { AuditLog, AuditLogsModule } from './modules/audit-logs/index.js';
 import {
   DashboardLoginModule,
   DashboardSessionsService,
+  IdentityProviders,
   UserLoginsService,
 } from './modules/dashboard-login/index.js';
 import { UserLogins } from './modules/dashboard-users/index.js';
@@ -32,6 +33,7 @@ import { ActiveAccessTokenVerifier, OAuthModule } from './modules/oauth/index.js
 import { EventBodies, RequestLogsModule, RequestLogWriter } from './modules/request-logs/index.js';
 import { ServiceTokensModule, StoredServiceTokenVerifier } from './modules/service-tokens/index.js';
 import { LinkCancellation, SignInLinksModule } from './modules/sign-in-links/index.js';
+import { SingleSignOnModule, SsoLoginsService } from './modules/single-sign-on/index.js';
 import { WebhookEventsRepository, WebhooksModule } from './modules/webhooks/index.js';
 
 const PORTS = [
@@ -42,6 +44,7 @@ const PORTS = [
   { provide: AuditRecorder, useExisting: AuditLog },
   { provide: ErasedUsers, useExisting: ErasedUsersRegister },
   { provide: EventBodies, useExisting: WebhookEventsRepository },
+  { provide: IdentityProviders, useExisting: SsoLoginsService },
   { provide: RequestRecorder, useExisting: RequestLogWriter },
   { provide: McpTokenRevocationListener, useExisting: LinkCancellation },
   { provide: UserLogins, useExisting: UserLoginsService },
@@ -86,6 +89,7 @@ const STRATEGIES: Provider[] = [
     RequestLogsModule,
     ServiceTokensModule,
     SignInLinksModule,
+    SingleSignOnModule,
     WebhooksModule,
   ],
   providers: [...PORTS, ...STRATEGIES],

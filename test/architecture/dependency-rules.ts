@@ -53,7 +53,6 @@ export const MODULE_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = 
   overview: ['request-logs', 'webhooks'],
   organizations: ['api-clients', 'audit-logs', 'dashboard-users'],
   'request-logs': [],
-  'saml-configurations': ['audit-logs'],
   'service-tokens': [],
   sessions: ['api-clients', 'webhooks'],
   'sign-in-links': [
@@ -67,6 +66,7 @@ export const MODULE_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = 
     'sessions',
     'webhooks',
   ],
+  'single-sign-on': ['allowlisted-domains', 'audit-logs', 'dashboard-login', 'dashboard-users'],
   sandbox: ['detected-accounts', 'merchant-accounts', 'merchants', 'sessions', 'webhooks'],
   webhooks: ['api-clients', 'request-logs', 'audit-logs', 'dashboard-users', 'merchant-accounts'],
 };

@@ -158,7 +158,9 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     await page.goto('/account');
     expect(await tabTo(page, 'Email address')).toEqual(['Email address']);
     await page.keyboard.type(user.email);
-    expect(await tabTo(page, 'Password')).toEqual(['Password']);
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Password').waitFor();
+    expect(await tabTo(page, 'Password')).toEqual(['Email address', 'Password']);
     await page.keyboard.type(user.password);
     await page.keyboard.press('Enter');
     await page.waitForURL('**/account');
@@ -211,6 +213,9 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     await page.waitForURL('**/login');
     await tabTo(page, 'Email address');
     await page.keyboard.type(user.email);
+    await tabTo(page, 'Continue');
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Password').waitFor();
     await tabTo(page, 'Password');
     await page.keyboard.type(user.password);
     await tabTo(page, 'Log in');

@@ -41,6 +41,7 @@ describeInBrowser('Approval in a browser', (windows) => {
       await page.goto(new URL(flow.verification_uri).pathname);
       await waitForHeading(page, 'Log in');
       await page.getByLabel('Email address').fill(approver.email);
+      await page.getByRole('button', { name: 'Continue' }).click();
       await page.getByLabel('Password').fill(approver.password);
       await page.getByRole('button', { name: 'Log in' }).click();
       await waitForHeading(page, 'Connect a device');

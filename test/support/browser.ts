@@ -114,12 +114,17 @@ export class Windows {
 export const waitForHeading = (page: Page, name: string): Promise<void> =>
   page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
 
-/** Logs in with the form. */
+/** Logs in with the form, in two steps. */
 export async function logIn(
   page: Page,
   { email, password }: { readonly email: string; readonly password: string },
 ): Promise<void> {
   await page.goto('/login');
+  // The password of a user who is logged in is asked for at once.
+  if (!(await page.getByLabel('Password').isVisible())) {
+    await page.getByLabel('Email address').fill(email);
+    await page.getByRole('button', { name: 'Continue' }).click();
+  }
   await page.getByLabel('Email address').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Log in' }).click();

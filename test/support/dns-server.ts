@@ -3,16 +3,20 @@ import { once } from 'node:events';
 import { isIPv6, type AddressInfo } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
+type QueryType = 'A' | 'AAAA' | 'TXT';
+
 /** The records of a name. */
 export interface DnsRecords {
   readonly a?: readonly string[];
   readonly aaaa?: readonly string[];
+  /** TXT records of at most 255 characters. */
+  readonly txt?: readonly string[];
   /** CNAME records that lead to the addresses. */
   readonly aliases?: readonly string[];
   /** 2 SERVFAIL, 3 NXDOMAIN, 5 REFUSED. */
   readonly errorCode?: number;
   /** Query types that get no response. */
-  readonly silentFor?: readonly ('A' | 'AAAA')[];
+  readonly silentFor?: readonly QueryType[];
 }
 
 /** A DNS server (UDP) whose records a test sets. */
@@ -26,7 +30,7 @@ export interface DnsServer {
   close(): Promise<void>;
 }
 
-const TYPES: Readonly<Record<number, 'A' | 'AAAA'>> = { 1: 'A', 28: 'AAAA' };
+const TYPES: Readonly<Record<number, QueryType>> = { 1: 'A', 16: 'TXT', 28: 'AAAA' };
 const HEADER_BYTES = 12;
 const IS_RESPONSE = 0x8180;
 const NXDOMAIN = 3;
@@ -67,8 +71,10 @@ export async function startDnsServer(): Promise<DnsServer> {
   };
 }
 
-function recordsFor(name: string, type: 'A' | 'AAAA' | undefined, records: DnsRecords): Buffer[] {
+function recordsFor(name: string, type: QueryType | undefined, records: DnsRecords): Buffer[] {
   if (records.errorCode !== undefined) return [];
+  if (type === 'TXT')
+    return (records.txt ?? []).map((text) => record(name, 16, Buffer.from([text.length, ...Buffer.from(text)])));
   const aliases = records.aliases ?? [];
   const owners = [name, ...aliases];
   const chain = aliases.map((alias, index) => record(owners[index] ?? '', CNAME, writeName(alias)));

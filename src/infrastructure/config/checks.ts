@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { Resolver } from 'node:dns';
 import { applyDecorators } from '@nestjs/common';
 import { IsInt, Max, Min, ValidateBy, type ValidationArguments } from 'class-validator';
 
@@ -21,6 +22,11 @@ export function Satisfies(
 /** Returns whether the value is a certificate in PEM. */
 export function isCertificate(value: unknown): boolean {
   return succeeds(() => new X509Certificate(value as string));
+}
+
+/** Returns whether the value is a list of addresses of DNS servers, with or without ports. */
+export function isDnsServerList(value: unknown): boolean {
+  return succeeds(() => new Resolver().setServers(value as string[]));
 }
 
 /** Returns whether the function completes without an error. Use it for values that only a parser can check. */

@@ -1,22 +1,17 @@
-import { Resolver } from 'node:dns';
 import { IsIn, IsIP } from 'class-validator';
 import {
   Configuration,
   EnvironmentVariable,
   isCertificate,
+  isDnsServerList,
   parsedUrl,
   Satisfies,
-  succeeds,
   type ProductionRules,
 } from '../config/index.js';
 
 function isProxyUrl(value: unknown): boolean {
   const url = typeof value === 'string' ? parsedUrl(value) : undefined;
   return url?.protocol === 'http:' && url.pathname === '/' && url.search === '';
-}
-
-function isDnsServerList(value: unknown): boolean {
-  return succeeds(() => new Resolver().setServers(value as string[]));
 }
 
 @Configuration('Webhook sending')

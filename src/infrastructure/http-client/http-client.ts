@@ -49,6 +49,8 @@ interface Exchange {
 /** A request for a document of a third party. */
 export interface DocumentRequest {
   readonly url: string;
+  /** Default: `Accept` for JSON. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Bytes. A longer document is returned incomplete. */
   readonly maxBytes: number;
   /** Milliseconds. */

@@ -9,13 +9,17 @@ import {
   submitted,
   type PageResponse,
 } from '../../infrastructure/pages/index.js';
-import { AddDomainRequest } from './allowlisted-domains.dto.js';
-import { domainsPage, DOMAINS_PATH, newDomainPage, removeDomainPage } from './allowlisted-domains.pages.js';
+import { AddDomainRequest, type AllowlistedDomainResponse } from './allowlisted-domains.dto.js';
+import { domainsPage, DOMAINS_PATH, newDomainPage, proofPage, removeDomainPage } from './allowlisted-domains.pages.js';
 import { ALLOWLISTED_DOMAIN_NOT_FOUND, AllowlistedDomainsService } from './allowlisted-domains.service.js';
+import { DomainProofsService } from './domain-proofs.service.js';
 
 @Controller('dashboard/allowed-domains')
 export class AllowlistedDomainsPagesController {
-  constructor(private readonly domains: AllowlistedDomainsService) {}
+  constructor(
+    private readonly domains: AllowlistedDomainsService,
+    private readonly proofs: DomainProofsService,
+  ) {}
 
   @Get()
   @DashboardPage('listAllowlistedDomains')
@@ -38,15 +42,29 @@ export class AllowlistedDomainsPagesController {
     }, newDomainPage);
   }
 
+  @Get(':id/proof')
+  @DashboardPage('createAllowlistedDomain')
+  async showProof(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
+    return proofPage(await this.find(actor, id));
+  }
+
+  @Post(':id/proof')
+  @DashboardAction('createAllowlistedDomain')
+  async checkProof(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
+    const domain = await this.find(actor, id);
+    return submitted(
+      async () => {
+        await this.proofs.check(actor, domain);
+        return { redirectTo: `${DOMAINS_PATH}?done=proved` };
+      },
+      () => proofPage(domain),
+    );
+  }
+
   @Get(':id/remove')
   @DashboardPage('deleteAllowlistedDomain')
-  async startRemoving(
-    @CurrentActor() { organizationId }: DashboardActor,
-    @Param('id') id: string,
-  ): Promise<PageResponse> {
-    const domain = (await this.domains.list(organizationId)).find((each) => each.id === id);
-    if (!domain) throw ALLOWLISTED_DOMAIN_NOT_FOUND.error();
-    return removeDomainPage(domain);
+  async startRemoving(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
+    return removeDomainPage(await this.find(actor, id));
   }
 
   @Post(':id/remove')
@@ -54,5 +72,11 @@ export class AllowlistedDomainsPagesController {
   async remove(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
     await this.domains.remove(actor, id);
     return { redirectTo: `${DOMAINS_PATH}?done=removed` };
+  }
+
+  private async find({ organizationId }: DashboardActor, id: string): Promise<AllowlistedDomainResponse> {
+    const domain = (await this.domains.list(organizationId)).find((each) => each.id === id);
+    if (!domain) throw ALLOWLISTED_DOMAIN_NOT_FOUND.error();
+    return domain;
   }
 }

@@ -24,6 +24,16 @@ export function domainName(text: string): string | undefined {
   return NUMBER.test(labels.at(-1) ?? '') ? undefined : name;
 }
 
+/** Returns the domain of an email address. */
+export function domainOf(email: string): string | undefined {
+  return domainName(email.slice(email.lastIndexOf('@') + 1));
+}
+
+/** Returns the content of the TXT record that proves a domain. The ID makes it a proof for one organization only. */
+export function proofRecord(id: string): string {
+  return `merchant-connectivity-verification=${id}`;
+}
+
 export const EXAMPLE_ID = '0e0a5d3f-7b0a-4c55-9d6c-6a1d3c9a2f10';
 const MAX_DOMAIN_LENGTH = 253;
 
@@ -57,4 +67,17 @@ export class AllowlistedDomainResponse {
 
   @TimestampProperty('When the domain was added.')
   created_at!: Date;
+
+  @TextProperty(
+    'Content of the TXT record `_merchant-connectivity.<domain>` that proves that the domain belongs to you.',
+    proofRecord(EXAMPLE_ID),
+  )
+  proof_record!: string;
+
+  @TimestampProperty(
+    'When the record was first found; null if the domain is not proved. Single sign-on requires a proved domain.',
+    '2026-01-31T09:00:00.000Z',
+    { nullable: true },
+  )
+  proved_at!: Date | null;
 }

@@ -6,11 +6,13 @@ import { AllowlistedDomainsPagesController } from './allowlisted-domains-pages.c
 import { AllowlistedDomainsController } from './allowlisted-domains.controller.js';
 import { AllowlistedDomainsRepository } from './allowlisted-domains.repository.js';
 import { AllowlistedDomainsService } from './allowlisted-domains.service.js';
+import { DomainProofsJob } from './domain-proofs.job.js';
+import { DomainProofsService } from './domain-proofs.service.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([AllowlistedDomain]), AuditLogsModule],
   controllers: [AllowlistedDomainsController, AllowlistedDomainsPagesController],
-  providers: [AllowlistedDomainsService, AllowlistedDomainsRepository],
+  providers: [AllowlistedDomainsService, AllowlistedDomainsRepository, DomainProofsService, DomainProofsJob],
   exports: [AllowlistedDomainsService],
 })
 export class AllowlistedDomainsModule {}

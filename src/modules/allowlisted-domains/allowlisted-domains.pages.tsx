@@ -1,17 +1,22 @@
 import type { VNode } from 'preact';
 import {
   Allowed,
+  Badge,
   ButtonLink,
+  CodeBlock,
   confirmationPage,
   Done,
   EmptyState,
   Form,
+  FormProblem,
   RelativeTime,
   Table,
   TextField,
   type Page,
 } from '../../infrastructure/pages/index.js';
+import { DAY } from '../../infrastructure/time/index.js';
 import type { AllowlistedDomainResponse } from './allowlisted-domains.dto.js';
+import { PROOF_GRACE, PROOF_LABEL } from './domain-proofs.service.js';
 
 export const DOMAINS_PATH = '/dashboard/allowed-domains';
 const DOMAINS = { title: 'Allowed domains', path: DOMAINS_PATH };
@@ -22,7 +27,13 @@ export function domainsPage(domains: readonly AllowlistedDomainResponse[]): Page
     actions: domains.length === 0 ? null : <AddButton />,
     content: (
       <>
-        <Done messages={{ added: 'The domain was added.', removed: 'The domain was removed.' }} />
+        <Done
+          messages={{
+            added: 'The domain was added.',
+            proved: 'The domain is proved. You can use single sign-on with its email addresses.',
+            removed: 'The domain was removed.',
+          }}
+        />
         {domains.length === 0 ? (
           <EmptyState title="All email domains are allowed">
             <p>
@@ -39,6 +50,19 @@ export function domainsPage(domains: readonly AllowlistedDomainResponse[]): Page
               keyOf={({ id }) => id}
               columns={[
                 { title: 'Domain', cell: ({ domain }) => domain },
+                {
+                  title: 'Ownership',
+                  cell: ({ id, domain, proved_at }) =>
+                    proved_at ? (
+                      <Badge tone="good">Proved</Badge>
+                    ) : (
+                      <Allowed operation="createAllowlistedDomain" otherwise="Not proved">
+                        <ButtonLink to={proofPath(id)} kind="second" of={domain}>
+                          Prove
+                        </ButtonLink>
+                      </Allowed>
+                    ),
+                },
                 { title: 'Added', cell: ({ created_at }) => <RelativeTime time={created_at} /> },
                 {
                   title: 'Actions',
@@ -85,6 +109,32 @@ export function newDomainPage(): Page {
   };
 }
 
+function proofPath(id: string): string {
+  return `${DOMAINS_PATH}/${id}/proof`;
+}
+
+export function proofPage({ id, domain, proof_record }: AllowlistedDomainResponse): Page {
+  return {
+    title: `Prove that ${domain} is yours`,
+    parent: DOMAINS,
+    content: (
+      <>
+        <FormProblem />
+        <p>Single sign-on requires a proved domain. Add this TXT record where you manage the domain’s DNS:</p>
+        <CodeBlock title="Name" code={`${PROOF_LABEL}.${domain}`} />
+        <CodeBlock title="Content" code={proof_record} />
+        <p>
+          Keep the record: it is checked every day, and single sign-on stops for the domain when the record
+          has been missing for {PROOF_GRACE / DAY} days. A new record can take an hour to appear.
+        </p>
+        <Form action={proofPath(id)}>
+          <button>Check the record now</button>
+        </Form>
+      </>
+    ),
+  };
+}
+
 export function removeDomainPage({ id, domain }: AllowlistedDomainResponse): Page {
   return confirmationPage({
     title: `Remove ${domain}?`,
@@ -93,8 +143,8 @@ export function removeDomainPage({ id, domain }: AllowlistedDomainResponse): Pag
     button: 'Remove domain',
     children: (
       <p>
-        Email addresses in this domain can no longer be invited. Users who were invited keep their access. If
-        you remove the last domain, all domains are allowed.
+        Email addresses in this domain can no longer be invited or use single sign-on. Users who were invited
+        keep their access. If you remove the last domain, all domains are allowed.
       </p>
     ),
   });

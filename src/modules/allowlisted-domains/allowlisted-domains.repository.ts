@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Transaction } from '../../infrastructure/database/index.js';
+import { IsNull, LessThan, Not } from 'typeorm';
+import { Transaction, unlessDuplicate } from '../../infrastructure/database/index.js';
 import { AllowlistedDomain } from './allowlisted-domain.entity.js';
 
 @Injectable()
@@ -26,6 +27,32 @@ export class AllowlistedDomainsRepository {
       AllowlistedDomain,
       domain,
       'allowlisted_domain_organization_domain_key',
+    );
+  }
+
+  async find(organizationId: string, id: string): Promise<AllowlistedDomain | null> {
+    return this.transaction.manager.findOneBy(AllowlistedDomain, { organizationId, id });
+  }
+
+  /** Returns the entry of the organization that has proved the domain. */
+  async findProved(domain: string): Promise<AllowlistedDomain | null> {
+    return this.transaction.manager.findOneBy(AllowlistedDomain, { domain, provedAt: Not(IsNull()) });
+  }
+
+  /** Returns proved domains whose last check was before this time, the oldest check first. */
+  async toCheck(checkedBefore: Date, limit: number): Promise<AllowlistedDomain[]> {
+    return this.transaction.manager.find(AllowlistedDomain, {
+      where: { provedAt: Not(IsNull()), proofCheckedAt: LessThan(checkedBefore) },
+      order: { proofCheckedAt: 'ASC' },
+      take: limit,
+    });
+  }
+
+  /** Stores the result of a check. @returns false if another organization has proved the domain */
+  async change(id: string, changes: Partial<AllowlistedDomain>): Promise<boolean> {
+    return unlessDuplicate(
+      () => this.transaction.manager.update(AllowlistedDomain, { id }, changes),
+      'allowlisted_domain_proved_key',
     );
   }
 

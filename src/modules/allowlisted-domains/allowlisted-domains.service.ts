@@ -7,7 +7,7 @@ import { ErrorKind, INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { AuditLog } from '../audit-logs/index.js';
 import type { AllowlistedDomain } from './allowlisted-domain.entity.js';
-import { domainName, type AllowlistedDomainResponse } from './allowlisted-domains.dto.js';
+import { domainName, domainOf, proofRecord, type AllowlistedDomainResponse } from './allowlisted-domains.dto.js';
 import { AllowlistedDomainsRepository } from './allowlisted-domains.repository.js';
 
 export const ALLOWLISTED_DOMAIN_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
@@ -43,6 +43,9 @@ export class AllowlistedDomainsService {
       organizationId,
       domain: domainName(written) ?? '',
       createdAt: this.clock.now(),
+      provedAt: null,
+      proofCheckedAt: null,
+      proofMissingSince: null,
     };
     if (!(await this.repository.add(domain))) throw INVALID_FIELD.error(DOMAIN_TAKEN);
     await this.auditLog.record({ action: 'domain.add', actor, target: { name: domain.domain } });
@@ -60,11 +63,23 @@ export class AllowlistedDomainsService {
   /** Returns whether a user with this email may be invited. */
   async allow(organizationId: string, email: string): Promise<boolean> {
     const domains = await this.repository.list(organizationId);
-    const own = domainName(email.slice(email.lastIndexOf('@') + 1));
+    const own = domainOf(email);
     return domains.length === 0 || domains.some(({ domain }) => domain === own);
+  }
+
+  /** Returns the organization that has proved the domain of an email address. */
+  async organizationOf(email: string): Promise<string | undefined> {
+    const domain = domainOf(email);
+    const proved = domain === undefined ? null : await this.repository.findProved(domain);
+    return proved?.organizationId;
   }
 }
 
-function toResponse({ id, domain, createdAt }: AllowlistedDomain): AllowlistedDomainResponse {
-  return { id, domain, created_at: createdAt };
+function toResponse({
+  id,
+  domain,
+  createdAt,
+  provedAt,
+}: AllowlistedDomain): AllowlistedDomainResponse {
+  return { id, domain, created_at: createdAt, proof_record: proofRecord(id), proved_at: provedAt };
 }

@@ -30,6 +30,10 @@ const PHRASES: Readonly<Record<AuditAction, Phrase>> = {
   'auth.passkey_add': ['added', 'add', the('passkey')],
   'auth.passkey_rename': ['renamed', 'rename', the('passkey')],
   'auth.passkey_remove': ['removed', 'remove', the('passkey')],
+  'auth.provider_link': [
+    'was linked to an account at the identity provider',
+    'be linked to an account at the identity provider',
+  ],
   'auth.session_end': ['ended other logins', 'end other logins'],
   'auth.password_reset': [
     'set a password with a link from an email',
@@ -62,6 +66,8 @@ const PHRASES: Readonly<Record<AuditAction, Phrase>> = {
   'sso.disable': ['disabled', 'disable', the('single sign-on configuration')],
   'domain.add': ['added', 'add', the('allowed domain')],
   'domain.remove': ['removed', 'remove', the('allowed domain')],
+  'domain.prove': ['proved', 'prove', the('domain')],
+  'domain.lose_proof': ['lost', 'lose', optionally('the proof of a domain', 'named')],
   'agent.approve': ['approved', 'approve', AGENT],
   'agent.decline': ['declined', 'decline', AGENT],
   'agent.refuse': ['ended', 'end', optionally('a request', 'of the agent')],

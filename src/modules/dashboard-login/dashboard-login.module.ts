@@ -66,6 +66,6 @@ import { UserLoginsService } from './user-logins.service.js';
     AccountLog,
     UserLoginsService,
   ],
-  exports: [DashboardSessionsService, UserLoginsService],
+  exports: [DashboardSessionsService, LoginService, UserLoginsService],
 })
 export class DashboardLoginModule {}

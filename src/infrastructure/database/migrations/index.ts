@@ -32,6 +32,7 @@ import { IdempotencyKeys1790000000038 } from './1790000000038-idempotency-keys.j
 import { AgentAuthorization1790000000041 } from './1790000000041-agent-authorization.js';
 import { Passkeys1790000000043 } from './1790000000043-passkeys.js';
 import { AgentNames1790000000044 } from './1790000000044-agent-names.js';
+import { SingleSignOn1790000000045 } from './1790000000045-single-sign-on.js';
 
 /** All migrations, oldest first. Never edit one that has landed, released or not. */
 export const MIGRATIONS = [
@@ -71,4 +72,5 @@ export const MIGRATIONS = [
   AgentAuthorization1790000000041,
   Passkeys1790000000043,
   AgentNames1790000000044,
+  SingleSignOn1790000000045,
 ];

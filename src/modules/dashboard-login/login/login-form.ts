@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { requestOrigin, type FormFields, type RequestOrigin } from '../../../infrastructure/http/index.js';
 import { browserOf } from '../../../infrastructure/pages/index.js';
-import { safeRedirectPath } from './safe-redirect-path.js';
+import { HOME, safeRedirectPath } from './safe-redirect-path.js';
 
 /** The browser that sent a form. */
 export interface LoginBrowser {
@@ -33,4 +33,9 @@ export function loginBrowserOf(request: Request): LoginBrowser {
 /** Returns the email address of a form, trimmed and in lowercase as it is stored; undefined if the field is blank. */
 export function emailFromForm(form: FormFields): string | undefined {
   return form.get('email')?.trim().toLowerCase() || undefined;
+}
+
+/** Returns the path of a step of the login, with the page to open after the login. */
+export function withNext(path: string, next: string): string {
+  return next === HOME ? path : `${path}?next=${encodeURIComponent(next)}`;
 }

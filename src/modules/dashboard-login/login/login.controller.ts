@@ -10,28 +10,34 @@ import {
 import type { FormFields } from '../../../infrastructure/http/index.js';
 import { PageRoute, FormBody, type PageResponse } from '../../../infrastructure/pages/index.js';
 import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
-import { emailFromForm, loginBrowserOf, loginTarget, loginTargetOf } from './login-form.js';
-import { loginPage, secondFactorPage } from './login.pages.js';
+import { IdentityProviders } from './identity-providers.js';
+import { emailFromForm, loginBrowserOf, loginTarget, loginTargetOf, withNext } from './login-form.js';
+import { ADDRESS_STEP, addressPage, continuePage, loginPage, secondFactorPage } from './login.pages.js';
 import { LoginService } from './login.service.js';
-import { HOME, safeRedirectPath } from './safe-redirect-path.js';
+import { safeRedirectPath } from './safe-redirect-path.js';
 
 @Controller()
 export class LoginController {
   constructor(
     private readonly login: LoginService,
     private readonly sessions: DashboardSessionsService,
+    private readonly providers: IdentityProviders,
   ) {}
 
   /**
-   * Open to logged-in users too, because some operations require a recent login.
+   * Open to logged-in users too, because some operations require a recent login. Asks for the address first, unless it is known
+   * that the user logs in with a password.
    *
-   * @param again why a user who is logged in has to log in again
+   * @param query.again why a user who is logged in has to log in again
+   * @param query.with `password` to ask for the password, too
    */
   @Get('login')
   @PageRoute({ login: false })
-  begin(@Query('next') next: unknown, @Query('again') again: unknown, @Req() request: Request): PageResponse {
-    const user = request.user as DashboardIdentity | undefined;
-    return loginPage({ ...loginTarget(next, again), email: user?.email });
+  async begin(@Query() query: Record<string, unknown>, @Req() request: Request): Promise<PageResponse> {
+    const email = (request.user as DashboardIdentity | undefined)?.email;
+    const page = { ...loginTarget(query['next'], query['again']), email };
+    if (query['with'] === 'password') return loginPage(page);
+    return email === undefined || (await this.providers.serve(email)) ? addressPage(page) : loginPage(page);
   }
 
   @Post('login')
@@ -43,7 +49,13 @@ export class LoginController {
   ): Promise<PageResponse> {
     const email = emailFromForm(form);
     const password = form.get('password');
-    const page = { ...loginTargetOf(form), email };
+    const target = loginTargetOf(form);
+    const page = { ...target, email };
+    if (form.get('step') === ADDRESS_STEP) {
+      if (email === undefined) return addressPage({ ...page, missing: true });
+      const begun = await this.providers.begin({ email, target, ...loginBrowserOf(request) });
+      return begun && 'url' in begun ? continuePage(begun.url) : loginPage({ ...page, ...begun });
+    }
     if (email === undefined || password === undefined)
       return loginPage({
         ...page,
@@ -97,8 +109,4 @@ export class LoginController {
     clearSessionCookie(response);
     return { redirectTo: '/login' };
   }
-}
-
-function withNext(path: string, next: string): string {
-  return next === HOME ? path : `${path}?next=${encodeURIComponent(next)}`;
 }

@@ -1,3 +1,4 @@
+import type { VNode } from 'preact';
 import { Form, Link, Notice, Problem, TextField, type Page } from '../../../infrastructure/pages/index.js';
 import { PASSKEY_SCRIPT, PasskeyLogin } from '../passkeys/passkeys.pages.js';
 import type { LoginTarget } from './login-form.js';
@@ -9,6 +10,8 @@ interface LoginPageProps extends LoginTarget {
   readonly missing?: { readonly email: boolean; readonly password: boolean };
   /** What is wrong with the passkey. The page does not say why it was refused. */
   readonly passkey?: keyof typeof PASSKEY_PROBLEMS;
+  /** Why the identity provider cannot log the user in. */
+  readonly problem?: string;
 }
 
 const PASSKEY_PROBLEMS = {
@@ -28,11 +31,91 @@ const AGAIN = {
   form: 'Nothing was changed: your login was more than 5 minutes ago, and this change requires a recent one. After you log in, fill in the form again.',
 } as const;
 
-export function loginPage({ next, again, email, refused = false, missing, passkey }: LoginPageProps): Page {
-  const problem = passkey && PASSKEY_PROBLEMS[passkey];
+/** The value of the field `step` in the form that asks for the address only. */
+export const ADDRESS_STEP = 'address';
+
+interface AddressPageProps extends LoginTarget {
+  readonly email?: string | undefined;
+  readonly missing?: boolean;
+}
+
+/** Asks for the address, which decides where the user logs in. */
+export function addressPage({ next, again, email, missing = false }: AddressPageProps): Page {
+  const query = new URLSearchParams({ with: 'password', next, ...(again && { again }) });
   return {
-    title: again ? 'Log in again' : 'Log in',
-    status: problem?.status ?? (refused ? 403 : missing ? 400 : 200),
+    title: titleOf(again),
+    status: missing ? 400 : 200,
+    script: PASSKEY_SCRIPT,
+    content: (
+      <>
+        {again ? <p>{AGAIN[again]}</p> : null}
+        <Form action="/login">
+          <input type="hidden" name="step" value={ADDRESS_STEP} />
+          <TargetFields next={next} again={again} />
+          <AddressField email={email} isMissing={missing} />
+          <button>Continue</button>
+        </Form>
+        <PasskeyLogin fields={{ next, again }} />
+        <Link to={`/login?${query.toString()}`}>Log in with a password</Link>
+      </>
+    ),
+  };
+}
+
+/**
+ * Sends the browser to the identity provider. A redirect would be refused: the policy of pages allows forms to lead only to
+ * this service, and which provider it is depends on what the form contains.
+ */
+export function continuePage(url: string): Page {
+  return {
+    title: 'Continue at your identity provider',
+    headers: { Refresh: `0; url=${url}` },
+    content: (
+      <>
+        <p>Your organization uses single sign-on. Your browser opens the login page of your organization.</p>
+        <Link to={url}>Continue if it does not open</Link>
+      </>
+    ),
+  };
+}
+
+function titleOf(again: LoginTarget['again']): string {
+  return again ? 'Log in again' : 'Log in';
+}
+
+function TargetFields({ next, again }: LoginTarget): VNode {
+  return (
+    <>
+      <input type="hidden" name="next" value={next} />
+      {again ? <input type="hidden" name="again" value={again} /> : null}
+    </>
+  );
+}
+
+interface AddressFieldProps {
+  readonly email: string | undefined;
+  readonly isMissing: boolean;
+}
+
+function AddressField({ email, isMissing }: AddressFieldProps): VNode {
+  return (
+    <TextField
+      name="email"
+      label="Email address"
+      type="email"
+      autocomplete="username webauthn"
+      value={email}
+      error={isMissing ? 'Enter your email address.' : undefined}
+    />
+  );
+}
+
+export function loginPage(props: LoginPageProps): Page {
+  const { next, again, email, refused = false, missing, passkey } = props;
+  const passkeyProblem = passkey && PASSKEY_PROBLEMS[passkey];
+  return {
+    title: titleOf(again),
+    status: passkeyProblem?.status ?? (refused ? 403 : missing ? 400 : props.problem ? 503 : 200),
     script: PASSKEY_SCRIPT,
     content: (
       <>
@@ -43,18 +126,10 @@ export function loginPage({ next, again, email, refused = false, missing, passke
             <a href="/password-reset">reset your password</a>.
           </Notice>
         ) : null}
-        <Problem message={problem?.message} />
+        <Problem message={passkeyProblem?.message ?? props.problem} />
         <Form action="/login">
-          <input type="hidden" name="next" value={next} />
-          {again ? <input type="hidden" name="again" value={again} /> : null}
-          <TextField
-            name="email"
-            label="Email address"
-            type="email"
-            autocomplete="username webauthn"
-            value={email}
-            error={missing?.email ? 'Enter your email address.' : undefined}
-          />
+          <TargetFields next={next} again={again} />
+          <AddressField email={email} isMissing={missing?.email ?? false} />
           <TextField
             name="password"
             label="Password"

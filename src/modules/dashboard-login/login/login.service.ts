@@ -12,7 +12,11 @@ import { passkeyResponse, PasskeysService } from '../passkeys/passkeys.service.j
 import { PasswordsService } from '../passwords/passwords.service.js';
 import { SecondFactorService, type SecondFactorProof } from '../second-factor/second-factor.service.js';
 import type { SessionStage } from '../sessions/dashboard-session.entity.js';
-import { DashboardSessionsService, type OpenedSession } from '../sessions/dashboard-sessions.service.js';
+import {
+  DashboardSessionsService,
+  type OpenedSession,
+  type SessionProof,
+} from '../sessions/dashboard-sessions.service.js';
 import type { LoginBrowser } from './login-form.js';
 import { LoginLimits } from './login-limits.js';
 
@@ -36,8 +40,14 @@ interface PasskeyLogin extends LoginRequest {
   readonly credential: string;
 }
 
+interface LoginFromProvider extends LoginRequest {
+  readonly userId: string;
+  /** When the user logged in at the provider. */
+  readonly authenticatedAt: Date;
+}
+
 /** The result of a step that succeeded. */
-interface OpenedLogin {
+export interface OpenedLogin {
   readonly stage: SessionStage;
   readonly session: OpenedSession;
   /** Whether the login is complete and the user has not logged in with this browser before. */
@@ -45,8 +55,8 @@ interface OpenedLogin {
 }
 
 /**
- * Logs users in: with the password, and then with the second factor if they have one, or with a passkey, which replaces both. A
- * failure of the first step does not show whether the account exists.
+ * Logs users in: with the password or through an identity provider, and then with the second factor if they have one, or with a
+ * passkey, which replaces both. A failure of the first step does not show whether the account exists.
  */
 @Injectable()
 export class LoginService {
@@ -97,6 +107,19 @@ export class LoginService {
         return passkey && counter !== undefined ? this.openWithPasskey(passkey, counter, attempt) : undefined;
       });
     });
+  }
+
+  /**
+   * Opens a session for a user whom an identity provider has authenticated, which replaces the password.
+   *
+   * @returns undefined when the user is disabled
+   */
+  async logInFromProvider(login: LoginFromProvider): Promise<OpenedLogin | undefined> {
+    const user = await this.users.find(login.userId);
+    const opened = user && (await this.openFromProvider(login));
+    if (user && !opened) await this.log.record('auth.login', { ...user, origin: login.origin }, 'denied');
+    if (user && opened?.isNewBrowser) this.emails.sendNewBrowser(user.email, login.origin);
+    return opened ?? undefined;
   }
 
   /**
@@ -176,7 +199,16 @@ export class LoginService {
     if (!current || current.disabledAt) return undefined;
     if (!(await this.passkeys.accept(passkey, counter))) return undefined;
     if (attempt.replacing !== undefined) await this.sessions.end(attempt.replacing);
-    return this.open(current, 'complete', attempt, passkey.id);
+    return this.open(current, 'complete', attempt, { passkeyId: passkey.id });
+  }
+
+  @Transactional()
+  private async openFromProvider(login: LoginFromProvider): Promise<OpenedLogin | undefined> {
+    const current = await this.users.lock(login.userId);
+    if (!current || current.disabledAt || current.passwordHash === null) return undefined;
+    if (login.replacing !== undefined) await this.sessions.end(login.replacing);
+    const stage = current.totpEnabledAt ? 'second_factor' : 'complete';
+    return this.open(current, stage, login, { authenticatedAt: login.authenticatedAt });
   }
 
   /** Takes the same lock as a password reset, so that no session opened here survives a concurrent reset. */
@@ -199,9 +231,9 @@ export class LoginService {
     user: DashboardUser,
     stage: SessionStage,
     { origin, browser }: LoginBrowser,
-    passkeyId?: string,
+    proof: SessionProof = {},
   ): Promise<OpenedLogin> {
-    const session = await this.sessions.open(user.id, stage, origin, passkeyId);
+    const session = await this.sessions.open(user.id, stage, origin, proof);
     if (stage !== 'complete') return { stage, session, isNewBrowser: false };
     const isNewBrowser = await this.browsers.remember(user.id, browser, this.clock.now());
     await this.log.record('auth.login', { ...user, origin });

@@ -21,6 +21,13 @@ export interface OpenedSession {
   readonly expiresAt: Date;
 }
 
+/** How a user logged in, other than with the password just now. */
+export interface SessionProof {
+  readonly passkeyId?: string | null;
+  /** When the user logged in at an identity provider. */
+  readonly authenticatedAt?: Date;
+}
+
 const LIFETIMES: Readonly<Record<SessionStage, number>> = {
   second_factor: 10 * MINUTE,
   complete: 12 * HOUR,
@@ -39,20 +46,15 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
     super();
   }
 
-  /**
-   * Every login gets a new token, which prevents session fixation.
-   *
-   * @param passkeyId the passkey that the user logged in with, if any
-   */
+  /** Every login gets a new token, which prevents session fixation. */
   async open(
     userId: string,
     stage: SessionStage,
     origin: RequestOrigin,
-    passkeyId: string | null = null,
+    { passkeyId = null, authenticatedAt = this.clock.now() }: SessionProof = {},
   ): Promise<OpenedSession> {
     const token = randomBytes(32).toString('base64url');
-    const authenticatedAt = this.clock.now();
-    const expiresAt = new Date(authenticatedAt.getTime() + LIFETIMES[stage]);
+    const expiresAt = new Date(this.clock.milliseconds() + LIFETIMES[stage]);
     await this.repository.add({
       id: randomUUID(),
       tokenHash: sha256(token),

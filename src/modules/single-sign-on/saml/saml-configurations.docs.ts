@@ -1,5 +1,5 @@
-import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
-import { withMessages, uuidParameter, type OperationDocument } from '../../infrastructure/openapi/index.js';
+import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import { withMessages, uuidParameter, type OperationDocument } from '../../../infrastructure/openapi/index.js';
 import {
   CreateSamlConfigurationRequest,
   EXAMPLE_ID,

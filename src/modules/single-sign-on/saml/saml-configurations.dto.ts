@@ -4,8 +4,8 @@ import {
   TextProperty,
   TimestampProperty,
   UuidProperty,
-} from '../../infrastructure/openapi/index.js';
-import { TextField } from '../../infrastructure/validation/index.js';
+} from '../../../infrastructure/openapi/index.js';
+import { TextField } from '../../../infrastructure/validation/index.js';
 
 /** Created with `openssl req -x509`. Nobody has the private key. */
 const EXAMPLE_CERTIFICATE =

@@ -16,8 +16,10 @@ import {
   TextField,
   usePage,
   type Page,
-} from '../../infrastructure/pages/index.js';
-import { DAY } from '../../infrastructure/time/index.js';
+} from '../../../infrastructure/pages/index.js';
+import { DAY } from '../../../infrastructure/time/index.js';
+import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
+import { NEW_OPENID_PATH, OpenidConfigurations } from '../openid/openid-configurations.pages.js';
 import type { SamlCertificateResponse, SamlConfigurationResponse } from './saml-configurations.dto.js';
 
 const CONFIGURATIONS_PATH = '/dashboard/single-sign-on';
@@ -32,44 +34,50 @@ function parentOf({ id, name }: SamlConfigurationResponse): NonNullable<Page['pa
   return { title: name, path: configurationPath(id) };
 }
 
-export function configurationsPage(configurations: readonly SamlConfigurationResponse[]): Page {
-  const isEmpty = configurations.length === 0;
+export function configurationsPage(
+  configurations: readonly SamlConfigurationResponse[],
+  openidConfigurations: readonly SsoConfiguration[],
+): Page {
+  const isEmpty = configurations.length + openidConfigurations.length === 0;
   return {
     title: CONFIGURATIONS.title,
-    actions: isEmpty ? null : <AddButton />,
-    content: (
+    actions: isEmpty ? null : <AddButtons />,
+    content: isEmpty ? (
+      <EmptyState title="No identity provider yet">
+        <p>
+          Let your users log in through your identity provider, such as Okta or Microsoft Entra ID, with OpenID
+          Connect. You can also prepare a login with SAML 2.0, which does not work yet.
+        </p>
+        <AddButtons />
+      </EmptyState>
+    ) : (
       <>
-        <NotYet />
-        {isEmpty ? (
-          <EmptyState title="No identity provider yet">
-            <p>
-              Add the SAML 2.0 metadata of your identity provider, such as Okta or Microsoft Entra ID. You
-              find it there as a file or link named “metadata”.
-            </p>
-            <AddButton />
-          </EmptyState>
-        ) : (
-          <Table
-            caption="Identity providers"
-            rows={configurations}
-            keyOf={({ id }) => id}
-            columns={[
-              { title: 'Name', cell: ({ id, name }) => <a href={configurationPath(id)}>{name}</a> },
-              { title: 'Status', cell: (configuration) => <Status configuration={configuration} /> },
-              { title: 'Identity provider', cell: ({ entity_id: entityId }) => entityId },
-              {
-                title: 'Certificate expires',
-                // Until its last certificate expires, the configuration can be used.
-                cell: ({ certificates }) =>
-                  certificates
-                    .toSorted((a, b) => b.valid_to.getTime() - a.valid_to.getTime())
-                    .slice(0, 1)
-                    .map((last) => <ValidUntil key="last" certificate={last} />),
-              },
-              { title: 'Added', cell: ({ created_at: createdAt }) => <RelativeTime time={createdAt} /> },
-            ]}
-          />
-        )}
+        {openidConfigurations.length > 0 ? <OpenidConfigurations rows={openidConfigurations} /> : null}
+        {configurations.length > 0 ? (
+          <>
+            <NotYet />
+            <Table
+              caption="Identity providers with SAML"
+              rows={configurations}
+              keyOf={({ id }) => id}
+              columns={[
+                { title: 'Name', cell: ({ id, name }) => <a href={configurationPath(id)}>{name}</a> },
+                { title: 'Status', cell: (configuration) => <Status configuration={configuration} /> },
+                { title: 'Identity provider', cell: ({ entity_id: entityId }) => entityId },
+                {
+                  title: 'Certificate expires',
+                  // Until its last certificate expires, the configuration can be used.
+                  cell: ({ certificates }) =>
+                    certificates
+                      .toSorted((a, b) => b.valid_to.getTime() - a.valid_to.getTime())
+                      .slice(0, 1)
+                      .map((last) => <ValidUntil key="last" certificate={last} />),
+                },
+                { title: 'Added', cell: ({ created_at: createdAt }) => <RelativeTime time={createdAt} /> },
+              ]}
+            />
+          </>
+        ) : null}
       </>
     ),
   };
@@ -78,16 +86,19 @@ export function configurationsPage(configurations: readonly SamlConfigurationRes
 function NotYet(): VNode {
   return (
     <p>
-      You can prepare single sign-on here. Users cannot log in with it yet: they keep using their passwords,
-      also when a configuration is enabled.
+      You can prepare single sign-on with SAML here. Users cannot log in with it yet: they keep using their
+      passwords, also when a configuration is enabled.
     </p>
   );
 }
 
-function AddButton(): VNode {
+function AddButtons(): VNode {
   return (
     <Allowed operation="createSamlConfiguration">
-      <ButtonLink to={NEW_PATH}>Add identity provider</ButtonLink>
+      <ButtonLink to={NEW_OPENID_PATH}>Add OpenID Connect</ButtonLink>{' '}
+      <ButtonLink to={NEW_PATH} kind="second">
+        Add SAML
+      </ButtonLink>
     </Allowed>
   );
 }

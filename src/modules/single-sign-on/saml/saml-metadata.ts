@@ -1,7 +1,7 @@
 import { X509Certificate, type KeyObject } from 'node:crypto';
 import { SaxesParser } from 'saxes';
-import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
-import { parsedUrl } from '../../infrastructure/config/index.js';
+import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import { parsedUrl } from '../../../infrastructure/config/index.js';
 
 /** An element with its namespace resolved. */
 interface XmlElement {

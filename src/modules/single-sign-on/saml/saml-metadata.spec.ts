@@ -1,4 +1,4 @@
-import { CERTIFICATES, samlMetadata, type MetadataOptions } from '../../../test/support/saml.js';
+import { CERTIFICATES, samlMetadata, type MetadataOptions } from '../../../../test/support/saml.js';
 import { METADATA_ERRORS, readCertificate, readSamlMetadata } from './saml-metadata.js';
 
 const NOW = new Date('2026-01-31T08:15:30.123Z');

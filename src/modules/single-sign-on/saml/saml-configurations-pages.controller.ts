@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Post } from '@nestjs/common';
-import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
-import type { FormFields } from '../../infrastructure/http/index.js';
+import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
+import type { FormFields } from '../../../infrastructure/http/index.js';
 import {
   DashboardAction,
   DashboardPage,
@@ -8,7 +8,8 @@ import {
   requestFrom,
   submitted,
   type PageResponse,
-} from '../../infrastructure/pages/index.js';
+} from '../../../infrastructure/pages/index.js';
+import { OpenidConfigurationsService } from '../openid/openid-configurations.service.js';
 import { CreateSamlConfigurationRequest, UpdateSamlConfigurationRequest } from './saml-configurations.dto.js';
 import {
   changeConfigurationPage,
@@ -26,12 +27,18 @@ const WITH_METADATA = { limit: 1_048_576 };
 
 @Controller('dashboard/single-sign-on')
 export class SamlConfigurationsPagesController {
-  constructor(private readonly configurations: SamlConfigurationsService) {}
+  constructor(
+    private readonly configurations: SamlConfigurationsService,
+    private readonly openidConfigurations: OpenidConfigurationsService,
+  ) {}
 
   @Get()
   @DashboardPage('listSamlConfigurations')
   async list(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
-    return configurationsPage(await this.configurations.list(actor));
+    return configurationsPage(
+      await this.configurations.list(actor),
+      await this.openidConfigurations.list(actor),
+    );
   }
 
   @Get('configurations/new')

@@ -1,8 +1,8 @@
 import { Body, Controller, Get, Param, Patch, Post } from '@nestjs/common';
-import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
-import { Topic } from '../../infrastructure/openapi/index.js';
-import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
-import { recentAdmin } from '../audit-logs/index.js';
+import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
+import { Topic } from '../../../infrastructure/openapi/index.js';
+import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
+import { recentAdmin } from '../../audit-logs/index.js';
 import {
   CreateSamlConfigurationRequest,
   SamlConfigurationResponse,
@@ -22,7 +22,7 @@ const ADMIN = { token: 'none', role: 'admin' } as const;
 
 @Topic(
   'Single sign-on',
-  'Your identity providers. Requires a login. SAML single sign-on is not available for login yet: the configurations are stored for later use.',
+  'Your SAML identity providers. Requires a login. SAML single sign-on is not available for login yet: the configurations are stored for later use. Single sign-on with OpenID Connect is set up in the dashboard.',
 )
 @Controller()
 export class SamlConfigurationsController {

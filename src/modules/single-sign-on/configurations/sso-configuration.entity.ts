@@ -1,11 +1,15 @@
-import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
+export type SsoProtocol = 'saml' | 'openid';
+
+/** The identity provider of an organization. Columns that the protocol does not use are empty. */
 @Entity({ name: 'saml_configuration' })
+@Check('saml_configuration_protocol_check', `protocol IN ('saml', 'openid')`)
 @Index('saml_configuration_enabled_key', ['organizationId'], {
   unique: true,
   where: 'enabled_at IS NOT NULL',
 })
-export class SamlConfiguration {
+export class SsoConfiguration {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'saml_configuration_pkey' })
   id!: string;
 
@@ -14,13 +18,17 @@ export class SamlConfiguration {
   @Column({ name: 'organization_id', type: 'uuid' })
   organizationId!: string;
 
+  @Column({ type: 'varchar', length: 6, default: 'saml' })
+  protocol!: SsoProtocol;
+
   @Column({ type: 'varchar', length: 256 })
   name!: string;
 
-  /** The metadata as it was sent. The following columns are read from it. */
+  /** SAML: the metadata as it was sent. The following columns are read from it. */
   @Column({ name: 'metadata_xml', type: 'text' })
   metadataXml!: string;
 
+  /** The identifier of the provider: the `entityID` of SAML, or the issuer of OpenID Connect. */
   @Column({ name: 'entity_id', type: 'text' })
   entityId!: string;
 
@@ -33,6 +41,17 @@ export class SamlConfiguration {
   /** Signing certificates, DER in base64. */
   @Column({ type: 'text', array: true })
   certificates!: string[];
+
+  @Column({ name: 'client_id', type: 'text', nullable: true })
+  clientId!: string | null;
+
+  /** The client secret of OpenID Connect. */
+  @Column({ name: 'client_secret_sealed', type: 'bytea', nullable: true })
+  clientSecretSealed!: Buffer | null;
+
+  /** When a test login succeeded. */
+  @Column({ name: 'tested_at', type: 'timestamptz', precision: 3, nullable: true })
+  testedAt!: Date | null;
 
   @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
   createdAt!: Date;

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import type { DashboardActor } from '../../infrastructure/auth/index.js';
-import { Transactional } from '../../infrastructure/database/index.js';
-import { ErrorKind, INVALID_FIELD } from '../../infrastructure/errors/index.js';
-import { Clock } from '../../infrastructure/time/index.js';
-import { AuditLog, type AuditAction } from '../audit-logs/index.js';
-import type { SamlConfiguration } from './saml-configuration.entity.js';
+import type { DashboardActor } from '../../../infrastructure/auth/index.js';
+import { Transactional } from '../../../infrastructure/database/index.js';
+import { ErrorKind, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import { Clock } from '../../../infrastructure/time/index.js';
+import { AuditLog, type AuditAction } from '../../audit-logs/index.js';
+import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
 import type {
   CreateSamlConfigurationRequest,
   SamlConfigurationResponse,
   UpdateSamlConfigurationRequest,
 } from './saml-configurations.dto.js';
-import { SamlConfigurationsRepository } from './saml-configurations.repository.js';
+import { SsoConfigurationsRepository } from '../configurations/sso-configurations.repository.js';
 import {
   readCertificate,
   readSamlMetadata,
@@ -33,21 +33,23 @@ export const ALL_CERTIFICATES_EXPIRED =
 export const MAX_CONFIGURATIONS = 20;
 export const TOO_MANY_CONFIGURATIONS = `The organization already has ${MAX_CONFIGURATIONS} single sign-on configurations: change one of them.`;
 
-/** Manages the identity providers of organizations. Logging in through them is not supported yet. */
+/** Manages the SAML identity providers of organizations. Logging in through them is not supported yet. */
 @Injectable()
 export class SamlConfigurationsService {
   constructor(
-    private readonly repository: SamlConfigurationsRepository,
+    private readonly repository: SsoConfigurationsRepository,
     private readonly auditLog: AuditLog,
     private readonly clock: Clock,
   ) {}
 
   async list({ organizationId }: DashboardActor): Promise<SamlConfigurationResponse[]> {
-    return (await this.repository.list(organizationId)).map(toResponse);
+    return (await this.repository.list(organizationId, 'saml')).map(toResponse);
   }
 
   async get({ organizationId }: DashboardActor, id: string): Promise<SamlConfigurationResponse> {
-    return toResponse(existing(isUUID(id) ? await this.repository.find(organizationId, id) : null));
+    return toResponse(
+      existing(isUUID(id) ? await this.repository.find({ organizationId, protocol: 'saml', id }) : null),
+    );
   }
 
   @Transactional()
@@ -55,11 +57,15 @@ export class SamlConfigurationsService {
     actor: DashboardActor,
     request: CreateSamlConfigurationRequest,
   ): Promise<SamlConfigurationResponse> {
-    const configuration: SamlConfiguration = {
+    const configuration: SsoConfiguration = {
       id: randomUUID(),
       organizationId: actor.organizationId,
+      protocol: 'saml',
       name: request.name,
       ...this.read(request.metadata_xml),
+      clientId: null,
+      clientSecretSealed: null,
+      testedAt: null,
       createdAt: this.clock.now(),
       enabledAt: null,
     };
@@ -111,8 +117,8 @@ export class SamlConfigurationsService {
     return this.record('sso.disable', actor, { ...configuration, enabledAt: null });
   }
 
-  private async locked({ organizationId }: DashboardActor, id: string): Promise<SamlConfiguration> {
-    return existing(isUUID(id) ? await this.repository.lock(organizationId, id) : null);
+  private async locked({ organizationId }: DashboardActor, id: string): Promise<SsoConfiguration> {
+    return existing(isUUID(id) ? await this.repository.lock({ organizationId, protocol: 'saml', id }) : null);
   }
 
   private read(metadataXml: string): SamlMetadata & { readonly metadataXml: string } {
@@ -122,19 +128,19 @@ export class SamlConfigurationsService {
   private async record(
     action: AuditAction,
     actor: DashboardActor,
-    configuration: SamlConfiguration,
+    configuration: SsoConfiguration,
   ): Promise<SamlConfigurationResponse> {
     await this.auditLog.record({ action, actor, target: { name: configuration.name } });
     return toResponse(configuration);
   }
 }
 
-function existing(configuration: SamlConfiguration | null): SamlConfiguration {
+function existing(configuration: SsoConfiguration | null): SsoConfiguration {
   if (!configuration) throw SAML_CONFIGURATION_NOT_FOUND.error();
   return configuration;
 }
 
-function toResponse(configuration: SamlConfiguration): SamlConfigurationResponse {
+function toResponse(configuration: SsoConfiguration): SamlConfigurationResponse {
   return {
     id: configuration.id,
     name: configuration.name,

@@ -1,1 +1,0 @@
-export { SamlConfigurationsModule } from './saml-configurations.module.js';

@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import { IsNull, Not } from 'typeorm';
+import { Transaction, unlessDuplicate } from '../../../infrastructure/database/index.js';
+import { SsoConfiguration, type SsoProtocol } from './sso-configuration.entity.js';
+
+/** Which configuration is meant. Those of other organizations and of the other protocol are never found. */
+interface Reference {
+  readonly organizationId: string;
+  readonly protocol: SsoProtocol;
+  readonly id: string;
+}
+
+@Injectable()
+export class SsoConfigurationsRepository {
+  constructor(private readonly transaction: Transaction) {}
+
+  /** Returns configurations in the order in which they were added. */
+  async list(organizationId: string, protocol: SsoProtocol): Promise<SsoConfiguration[]> {
+    return this.transaction.manager.find(SsoConfiguration, {
+      where: { organizationId, protocol },
+      order: { createdAt: 'ASC', id: 'ASC' },
+    });
+  }
+
+  /** Serializes additions until the transaction ends. @returns the number of configurations, of both protocols */
+  async lockAndCount(organizationId: string): Promise<number> {
+    await this.transaction.lock(`saml-configurations:${organizationId}`);
+    return this.transaction.manager.countBy(SsoConfiguration, { organizationId });
+  }
+
+  async add(configuration: SsoConfiguration): Promise<void> {
+    await this.transaction.manager.insert(SsoConfiguration, configuration);
+  }
+
+  async find(reference: Reference | Pick<SsoConfiguration, 'id'>): Promise<SsoConfiguration | null> {
+    return this.transaction.manager.findOneBy(SsoConfiguration, reference);
+  }
+
+  async findEnabled(organizationId: string, protocol: SsoProtocol): Promise<SsoConfiguration | null> {
+    const enabled = { organizationId, protocol, enabledAt: Not(IsNull()) };
+    return this.transaction.manager.findOneBy(SsoConfiguration, enabled);
+  }
+
+  /** Returns the configuration, locked against concurrent changes. */
+  async lock(reference: Reference): Promise<SsoConfiguration | null> {
+    return this.transaction.manager.findOne(SsoConfiguration, {
+      where: { ...reference },
+      lock: { mode: 'pessimistic_write' },
+    });
+  }
+
+  /** @returns false when another configuration of the organization is enabled */
+  async change(id: string, changes: Partial<SsoConfiguration>): Promise<boolean> {
+    return unlessDuplicate(
+      () => this.transaction.manager.update(SsoConfiguration, { id }, changes),
+      'saml_configuration_enabled_key',
+    );
+  }
+}

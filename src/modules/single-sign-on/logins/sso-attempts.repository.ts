@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import { IsNull, Not } from 'typeorm';
+import { Transaction } from '../../../infrastructure/database/index.js';
+import { SsoAttempt } from './sso-attempt.entity.js';
+import { SsoIdentity } from './sso-identity.entity.js';
+
+/** What a response must match. */
+type Expected = Pick<SsoAttempt, 'configurationId' | 'stateHash' | 'browser'>;
+
+@Injectable()
+export class SsoAttemptsRepository {
+  constructor(private readonly transaction: Transaction) {}
+
+  async add(attempt: SsoAttempt): Promise<void> {
+    await this.transaction.manager.insert(SsoAttempt, attempt);
+  }
+
+  /** Uses up an attempt. @returns the attempt, to only one of several concurrent calls */
+  async take({ configurationId, stateHash, browser }: Expected, now: Date, begunAfter: Date): Promise<SsoAttempt | null> {
+    const count = await this.transaction.change(
+      `UPDATE sso_attempt SET finished_at = $4
+        WHERE configuration_id = $1 AND state_hash = $2 AND browser = $3 AND finished_at IS NULL AND created_at > $5`,
+      [configurationId, stateHash, browser, now, begunAfter],
+    );
+    return count === 1 ? this.transaction.manager.findOneBy(SsoAttempt, { stateHash }) : null;
+  }
+
+  async settle(id: string, outcome: Pick<SsoAttempt, 'email' | 'problem'>): Promise<void> {
+    await this.transaction.manager.update(SsoAttempt, { id }, outcome);
+  }
+
+  /** Returns the newest finished attempts first. */
+  async listFinished(configurationId: string, limit: number): Promise<SsoAttempt[]> {
+    return this.transaction.manager.find(SsoAttempt, {
+      where: { configurationId, finishedAt: Not(IsNull()) },
+      order: { finishedAt: 'DESC', id: 'ASC' },
+      take: limit,
+    });
+  }
+
+  async findIdentity(identity: Pick<SsoIdentity, 'organizationId' | 'issuer' | 'subject'>): Promise<SsoIdentity | null> {
+    return this.transaction.manager.findOneBy(SsoIdentity, identity);
+  }
+
+  async hasIdentity(userId: string, issuer: string): Promise<boolean> {
+    return this.transaction.manager.existsBy(SsoIdentity, { userId, issuer });
+  }
+
+  /** @returns false if the account or the user was linked in the meantime */
+  async link(identity: SsoIdentity): Promise<boolean> {
+    return this.transaction.insertNew(
+      SsoIdentity,
+      identity,
+      'sso_identity_pkey',
+      'sso_identity_user_issuer_key',
+    );
+  }
+}

@@ -1,0 +1,57 @@
+import { Details, Link, Notice, type Page } from '../../../infrastructure/pages/index.js';
+import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
+import { openidPath } from '../openid/openid-configurations.pages.js';
+import type { TestResult } from './sso-logins.service.js';
+
+/** A provider may send hundreds of claims, such as groups. */
+const MAX_SHOWN = 30;
+const MAX_LENGTH = 200;
+
+export function failedLoginPage(problem: string): Page {
+  return {
+    title: 'The login failed',
+    status: 403,
+    content: (
+      <>
+        <Notice kind="bad">{problem}</Notice>
+        <p>If it fails again, ask an owner or admin of your organization: they see the failed login, too.</p>
+        <Link to="/login">Start again</Link>
+        <Link to="/login?with=password">Log in with a password</Link>
+      </>
+    ),
+  };
+}
+
+/** Shows what a login would do, and the claims that it is based on. */
+export function testedPage({ id, name }: SsoConfiguration, { claims, user, problem }: TestResult): Page {
+  return {
+    title: user ? 'The test succeeded' : 'The test failed',
+    parent: { title: name, path: openidPath(id) },
+    status: user ? 200 : 403,
+    content: (
+      <>
+        {user ? (
+          <Notice kind="good">
+            {`A login would log in ${user.name} (${user.email}).`}
+            {user.disabledAt ? ' The user is disabled, so the login would be refused.' : null}
+          </Notice>
+        ) : (
+          <Notice kind="bad">{problem}</Notice>
+        )}
+        <h2>What the identity provider sent</h2>
+        <p>These values are not stored, except the email address in the list of logins.</p>
+        <Details
+          entries={Object.entries(claims)
+            .slice(0, MAX_SHOWN)
+            .map(([claim, value]) => [claim, textOf(value)])}
+        />
+        <Link to={openidPath(id)}>Back to the identity provider</Link>
+      </>
+    ),
+  };
+}
+
+function textOf(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
+}

@@ -1,0 +1,273 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { isUUID } from 'class-validator';
+import type { DashboardActor, DashboardIdentity } from '../../../infrastructure/auth/index.js';
+import { Sealer, sha256 } from '../../../infrastructure/crypto/index.js';
+import { Transactional } from '../../../infrastructure/database/index.js';
+import { rateLimitKeyOfAddress } from '../../../infrastructure/http/index.js';
+import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
+import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
+import { AllowlistedDomainsService } from '../../allowlisted-domains/index.js';
+import { AuditLog } from '../../audit-logs/index.js';
+import {
+  IdentityProviders,
+  LoginService,
+  type BegunLogin,
+  type LoginBrowser,
+  type OpenedLogin,
+  type ProviderLogin,
+} from '../../dashboard-login/index.js';
+import { DashboardUsersRepository, type DashboardUser } from '../../dashboard-users/index.js';
+import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
+import { SsoConfigurationsRepository } from '../configurations/sso-configurations.repository.js';
+import { OpenidProvider } from '../openid/openid-provider.js';
+import type { LoginSecrets, ProviderIdentity } from './provider-identity.js';
+import { REASONS, RefusedLogin } from './refused-login.js';
+import type { SsoAttempt } from './sso-attempt.entity.js';
+import { SsoAttemptsRepository } from './sso-attempts.repository.js';
+
+/** Milliseconds for the login at the provider. */
+const ATTEMPT_LIFETIME = 10 * MINUTE;
+const SHOWN_ATTEMPTS = 20;
+
+/** The response of a provider, in the browser that it arrived in. */
+interface ProviderResponse extends LoginBrowser {
+  readonly configurationId: string;
+  readonly state: string;
+  /** The query of the redirect. */
+  readonly query: string;
+  /** The user who is logged in already. */
+  readonly user: DashboardIdentity | undefined;
+  /** The token of the browser's current session, which the new session replaces. */
+  readonly replacing: string | undefined;
+}
+
+/** What a test login shows. */
+export interface TestResult {
+  readonly claims: ProviderIdentity['claims'];
+  /** The user whom a login would log in. */
+  readonly user?: DashboardUser;
+  readonly problem?: string;
+}
+
+/** How a login ended. */
+type FinishedLogin =
+  | { readonly opened: OpenedLogin; readonly next: string }
+  | { readonly test: TestResult; readonly configuration: SsoConfiguration }
+  | { readonly problem: string };
+
+/** What a login needs to know about its beginning. */
+interface Beginning extends LoginBrowser {
+  readonly email?: string;
+  readonly next: string;
+  readonly isFresh: boolean;
+  readonly testerId: string | null;
+}
+
+/** Logs users in through the identity provider of their organization. */
+@Injectable()
+export class SsoLoginsService extends IdentityProviders {
+  private readonly begun = this.limits.limit('sso-begin', { attempts: 600, within: HOUR });
+
+  constructor(
+    private readonly configurations: SsoConfigurationsRepository,
+    private readonly attempts: SsoAttemptsRepository,
+    private readonly provider: OpenidProvider,
+    private readonly domains: AllowlistedDomainsService,
+    private readonly users: DashboardUsersRepository,
+    private readonly logins: LoginService,
+    private readonly auditLog: AuditLog,
+    private readonly limits: AttemptLimitsRepository,
+    private readonly sealer: Sealer,
+    private readonly clock: Clock,
+  ) {
+    super();
+  }
+
+  override async serve(email: string): Promise<boolean> {
+    return (await this.configurationFor(email)) !== null;
+  }
+
+  override async begin({ email, target, ...from }: ProviderLogin): Promise<BegunLogin | undefined> {
+    const configuration = await this.configurationFor(email);
+    if (!configuration) return undefined;
+    const { next, again } = target;
+    return this.start(configuration, { ...from, email, next, isFresh: again !== undefined, testerId: null });
+  }
+
+  /** Begins a login that only shows what it would do. */
+  async beginTest(configuration: SsoConfiguration, { userId }: DashboardActor, from: LoginBrowser): Promise<BegunLogin> {
+    return this.start(configuration, { ...from, next: '', isFresh: false, testerId: userId });
+  }
+
+  /** Accepts the response of a provider, once. */
+  async finish(response: ProviderResponse): Promise<FinishedLogin> {
+    const attempt = await this.take(response);
+    const configuration = attempt && (await this.configurations.find({ id: attempt.configurationId }));
+    if (!configuration) return { problem: REASONS.unknown };
+    let identity: ProviderIdentity | undefined;
+    try {
+      checkAttempt(attempt, configuration, response.user);
+      identity = await this.verify(configuration, attempt, response.query);
+      const user = await this.userOf(configuration, identity);
+      const { email = null } = identity;
+      if (attempt.testerId !== null) {
+        await this.configurations.change(configuration.id, { testedAt: this.clock.now() });
+        await this.attempts.settle(attempt.id, { email, problem: null });
+        return { test: { claims: identity.claims, user }, configuration };
+      }
+      const opened = await this.open(configuration, identity, user, response);
+      await this.attempts.settle(attempt.id, { email, problem: null });
+      return { opened, next: attempt.next };
+    } catch (error) {
+      const isRefused = error instanceof RefusedLogin;
+      const problem = isRefused ? error.message : 'The service could not complete the login.';
+      await this.attempts.settle(attempt.id, { email: identity?.email ?? null, problem });
+      if (!isRefused) throw error;
+      const isTest = attempt.testerId !== null && identity !== undefined;
+      return isTest ? { test: { claims: identity.claims, problem }, configuration } : { problem };
+    }
+  }
+
+  /** Returns the newest attempts first, without those that are still at the provider. */
+  async listAttempts(configurationId: string): Promise<SsoAttempt[]> {
+    return this.attempts.listFinished(configurationId, SHOWN_ATTEMPTS);
+  }
+
+  private async configurationFor(email: string): Promise<SsoConfiguration | null> {
+    const organizationId = await this.domains.organizationOf(email);
+    return organizationId === undefined ? null : this.configurations.findEnabled(organizationId, 'openid');
+  }
+
+  private async start(configuration: SsoConfiguration, beginning: Beginning): Promise<BegunLogin> {
+    const { origin, browser, email, next, isFresh, testerId } = beginning;
+    const wait = await this.begun.count(rateLimitKeyOfAddress(origin.ip));
+    if (wait !== undefined) throw tooManyAttempts(wait);
+    const secrets = newSecrets();
+    const id = randomUUID();
+    const attempt: SsoAttempt = {
+      id,
+      configurationId: configuration.id,
+      stateHash: sha256(secrets.state),
+      browser: sha256(browser),
+      secretsSealed: this.sealer.seal(JSON.stringify(secrets), ownerOfSecrets(id)),
+      next,
+      isFresh,
+      testerId,
+      createdAt: this.clock.now(),
+      finishedAt: null,
+      email: null,
+      problem: null,
+    };
+    try {
+      const url = await this.provider.begin(configuration, secrets, { isFresh, ...(email && { email }) });
+      await this.attempts.add(attempt);
+      return { url };
+    } catch (error) {
+      if (!(error instanceof RefusedLogin)) throw error;
+      // The address is that of whoever typed it, not of a person at the provider, so it is not recorded.
+      await this.attempts.add({ ...attempt, finishedAt: attempt.createdAt, problem: error.message });
+      return { problem: 'The identity provider of your organization cannot be used at the moment.' };
+    }
+  }
+
+  /** Returns the attempt that a response belongs to, which is used up. */
+  private async take({ configurationId, state, browser }: ProviderResponse): Promise<SsoAttempt | null> {
+    if (!isUUID(configurationId)) return null;
+    const now = this.clock.now();
+    const begunAfter = new Date(now.getTime() - ATTEMPT_LIFETIME);
+    const expected = { configurationId, stateHash: sha256(state), browser: sha256(browser) };
+    return this.attempts.take(expected, now, begunAfter);
+  }
+
+  private async verify(
+    configuration: SsoConfiguration,
+    { id, secretsSealed, isFresh, createdAt: startedAt }: SsoAttempt,
+    query: string,
+  ): Promise<ProviderIdentity> {
+    const secrets = JSON.parse(this.sealer.open(secretsSealed, ownerOfSecrets(id))) as LoginSecrets;
+    return this.provider.finish(configuration, secrets, query, { isFresh, startedAt });
+  }
+
+  /**
+   * Returns the user that the account is linked to, or can be linked to: the address only counts before that, if it is verified
+   * and its domain proved by this organization. Changes nothing.
+   *
+   * @throws RefusedLogin with the reason
+   */
+  private async userOf({ organizationId }: SsoConfiguration, identity: ProviderIdentity): Promise<DashboardUser> {
+    const { issuer, subject } = identity;
+    const linked = await this.attempts.findIdentity({ organizationId, issuer, subject });
+    const user = linked
+      ? await this.users.find(linked.userId)
+      : await this.unlinkedUser(organizationId, identity);
+    if (!user) throw new RefusedLogin(REASONS.noUser);
+    return user;
+  }
+
+  private async unlinkedUser(
+    organizationId: string,
+    { email, isEmailVerified, issuer }: ProviderIdentity,
+  ): Promise<DashboardUser | undefined> {
+    if (email === undefined) throw new RefusedLogin(REASONS.noEmail);
+    if (!isEmailVerified) throw new RefusedLogin(REASONS.unverified);
+    if ((await this.domains.organizationOf(email)) !== organizationId) throw new RefusedLogin(REASONS.domain);
+    const user = await this.users.findWithPassword(email);
+    if (user?.organizationId !== organizationId) return undefined;
+    if (await this.attempts.hasIdentity(user.id, issuer)) throw new RefusedLogin(REASONS.linkedElsewhere);
+    return user;
+  }
+
+  private async open(
+    { organizationId }: SsoConfiguration,
+    identity: ProviderIdentity,
+    user: DashboardUser,
+    { origin, browser, replacing }: ProviderResponse,
+  ): Promise<OpenedLogin> {
+    const now = this.clock.milliseconds();
+    // A provider that does not say when the person logged in does not prove a recent login.
+    const authenticatedAt = new Date(Math.min(identity.authenticatedAt?.getTime() ?? now - HOUR, now));
+    const login = { userId: user.id, authenticatedAt, origin, browser, replacing };
+    if (!user.disabledAt) await this.link(user, { ...identity, organizationId }, origin);
+    const opened = await this.logins.logInFromProvider(login);
+    if (!opened) throw new RefusedLogin(REASONS.userDisabled);
+    return opened;
+  }
+
+  /** Links a user at the first login. @throws RefusedLogin if another account was linked in the meantime */
+  @Transactional()
+  private async link(
+    user: DashboardUser,
+    { organizationId, issuer, subject }: ProviderIdentity & { readonly organizationId: string },
+    origin: LoginBrowser['origin'],
+  ): Promise<void> {
+    const existing = await this.attempts.findIdentity({ organizationId, issuer, subject });
+    if (existing) return;
+    const identity = { organizationId, issuer, subject, userId: user.id, linkedAt: this.clock.now() };
+    if (!(await this.attempts.link(identity))) throw new RefusedLogin(REASONS.linkedElsewhere);
+    await this.auditLog.record({
+      action: 'auth.provider_link',
+      actor: { ...user, origin },
+      target: { name: user.email },
+    });
+  }
+}
+
+/** @throws RefusedLogin if the login may not end in this way */
+function checkAttempt(
+  { testerId }: SsoAttempt,
+  { enabledAt }: SsoConfiguration,
+  user: DashboardIdentity | undefined,
+): void {
+  if (testerId === null && !enabledAt) throw new RefusedLogin(REASONS.disabled);
+  if (testerId !== null && testerId !== user?.userId) throw new RefusedLogin(REASONS.otherTester);
+}
+
+function newSecrets(): LoginSecrets {
+  const random = (): string => randomBytes(32).toString('base64url');
+  return { state: random(), nonce: random(), verifier: random() };
+}
+
+function ownerOfSecrets(attemptId: string): string[] {
+  return ['sso_attempt', attemptId, 'secrets'];
+}

@@ -1,0 +1,28 @@
+import { TextField } from '../../../infrastructure/validation/index.js';
+
+const NAME = { max: 256, description: 'Your name for the identity provider.', example: 'Okta' };
+const SECRET = { max: 1_024, description: 'The client secret.', example: 'a secret' };
+
+/** The form that adds an identity provider. */
+export class AddOpenidConfigurationRequest {
+  @TextField(NAME)
+  name!: string;
+
+  @TextField({ max: 1_024, description: 'The issuer.', example: 'https://login.example.com' })
+  issuer!: string;
+
+  @TextField({ max: 256, description: 'The client ID.', example: 'merchant-connectivity' })
+  client_id!: string;
+
+  @TextField(SECRET)
+  client_secret!: string;
+}
+
+/** The form that changes an identity provider. Another issuer or client is another configuration. */
+export class ChangeOpenidConfigurationRequest {
+  @TextField(NAME)
+  name!: string;
+
+  @TextField({ ...SECRET, required: false })
+  client_secret?: string;
+}

@@ -1,0 +1,226 @@
+import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import type { Configuration, CustomFetch } from 'openid-client';
+import { Sealer } from '../../../infrastructure/crypto/index.js';
+import { HttpClient, HttpClientConfiguration } from '../../../infrastructure/http-client/index.js';
+import { PublicAddress } from '../../../infrastructure/http/index.js';
+import { Clock, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
+import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
+import type { LoginSecrets, ProviderIdentity } from '../logins/provider-identity.js';
+import { RefusedLogin } from '../logins/refused-login.js';
+
+/** Bytes. Discovery documents have about 4,000, and sets of keys up to 20,000. */
+const MAX_DOCUMENT_SIZE = 262_144;
+const DEADLINE = 5 * SECOND;
+/** Milliseconds for which the documents of a provider are used. Keys that are new are fetched earlier. */
+const CACHE_LIFETIME = 10 * MINUTE;
+const MAX_CACHED = 200;
+/** OpenID Connect Core, section 2. */
+const MAX_SUBJECT_LENGTH = 255;
+const MAX_EMAIL_LENGTH = 254;
+
+const UNREADABLE = 'The discovery document of the issuer cannot be read:';
+
+/** Loading the library takes time and memory, which processes without logins save. */
+const openidClient = () => import('openid-client');
+
+type Credentials = Pick<SsoConfiguration, 'id' | 'entityId' | 'clientId' | 'clientSecretSealed'>;
+
+interface Freshness {
+  /** Whether the person has to log in at the provider now, even if they are logged in there. */
+  readonly isFresh: boolean;
+}
+
+/**
+ * Identity providers that speak OpenID Connect: the code flow with PKCE, `state`, `nonce` and `iss`. The library `openid-client`
+ * does all of the verification; the requests go through the HTTP client that cannot reach private addresses.
+ */
+@Injectable()
+export class OpenidProvider {
+  private readonly cache = new LRUCache<string, Configuration>({ max: MAX_CACHED, ttl: CACHE_LIFETIME });
+
+  constructor(
+    private readonly http: HttpClient,
+    private readonly httpConfiguration: HttpClientConfiguration,
+    private readonly publicAddress: PublicAddress,
+    private readonly sealer: Sealer,
+    private readonly clock: Clock,
+  ) {}
+
+  /** The address of ours that the provider redirects to. One per configuration, so that two cannot be mixed up. */
+  redirectUri(configurationId: string): string {
+    return `${this.publicAddress.of('dashboard')}/sso/oidc/${configurationId}`;
+  }
+
+  /** Returns the issuer as its discovery document spells it. @throws RefusedLogin if it cannot be used */
+  async issuerOf(url: string, clientId: string): Promise<string> {
+    return (await this.discover(url, clientId)).serverMetadata().issuer;
+  }
+
+  /** Returns the URL at which the person logs in. @throws RefusedLogin if the provider cannot be reached */
+  async begin(
+    configuration: Credentials,
+    { state, nonce, verifier }: LoginSecrets,
+    { isFresh, email }: Freshness & { readonly email?: string },
+  ): Promise<string> {
+    const client = await openidClient();
+    const url = client.buildAuthorizationUrl(await this.configured(configuration), {
+      redirect_uri: this.redirectUri(configuration.id),
+      scope: 'openid email profile',
+      state,
+      nonce,
+      code_challenge: await client.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+      ...(email !== undefined && { login_hint: email }),
+      ...(isFresh && { max_age: '0', prompt: 'login' }),
+    });
+    return url.href;
+  }
+
+  /**
+   * Verifies the response of a provider.
+   *
+   * @param query the query of the redirect
+   * @throws RefusedLogin with the reason
+   */
+  async finish(
+    configuration: Credentials,
+    { state, nonce, verifier }: LoginSecrets,
+    query: string,
+    { isFresh, startedAt }: Freshness & { readonly startedAt: Date },
+  ): Promise<ProviderIdentity> {
+    const client = await openidClient();
+    const configured = await this.configured(configuration);
+    const url = new URL(this.redirectUri(configuration.id));
+    url.search = query;
+    const elapsed = Math.ceil((this.clock.milliseconds() - startedAt.getTime()) / SECOND);
+    try {
+      const tokens = await client.authorizationCodeGrant(configured, url, {
+        pkceCodeVerifier: verifier,
+        expectedState: state,
+        expectedNonce: nonce,
+        idTokenExpected: true,
+        // The person must have logged in after this login began.
+        ...(isFresh && { maxAge: elapsed }),
+      });
+      const token = tokens.claims();
+      if (!token || token.sub.length > MAX_SUBJECT_LENGTH) throw new RefusedLogin('The subject is too long.');
+      const isComplete = token['email'] !== undefined || !configured.serverMetadata().userinfo_endpoint;
+      const info = isComplete ? {} : await client.fetchUserInfo(configured, tokens.access_token, token.sub);
+      return identityFrom(configuration.entityId, { ...info, ...token });
+    } catch (error) {
+      throw error instanceof RefusedLogin ? error : new RefusedLogin(reasonFor(error));
+    }
+  }
+
+  private async configured(configuration: Credentials): Promise<Configuration> {
+    const { id, entityId, clientId, clientSecretSealed } = configuration;
+    const key = JSON.stringify([entityId, clientId, clientSecretSealed?.toString('base64')]);
+    const cached = this.cache.get(key);
+    if (cached) return cached;
+    const secret = this.sealer.open(clientSecretSealed ?? Buffer.alloc(0), ownerOfSecret(id));
+    const configured = await this.discover(entityId, clientId ?? '', secret);
+    // The library accepts any tenant for some addresses of Microsoft.
+    if (configured.serverMetadata().issuer !== entityId)
+      throw new RefusedLogin(`${UNREADABLE} it is that of another issuer.`);
+    this.cache.set(key, configured);
+    return configured;
+  }
+
+  private async discover(issuer: string, clientId: string, secret?: string): Promise<Configuration> {
+    const client = await openidClient();
+    const execute = [client.enableNonRepudiationChecks];
+    if (this.httpConfiguration.allowsAnyTarget) execute.push(client.allowInsecureRequests);
+    const authentication: Parameters<typeof client.discovery>[3] = (server, ...rest) => {
+      // OpenID Connect Discovery, section 3: the default is Basic.
+      const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+      const isBasic = methods.includes('client_secret_basic');
+      (isBasic ? client.ClientSecretBasic(secret) : client.ClientSecretPost(secret))(server, ...rest);
+    };
+    try {
+      const configured = await client.discovery(new URL(issuer), clientId, secret, authentication, {
+        execute,
+        [client.customFetch]: this.send,
+      });
+      const { authorization_endpoint: address = '' } = configured.serverMetadata();
+      if (this.http.urlProblem(address) !== undefined)
+        throw new RefusedLogin(`${UNREADABLE} its authorization_endpoint is not an allowed URL.`);
+      return configured;
+    } catch (error) {
+      throw error instanceof RefusedLogin ? error : new RefusedLogin(`${UNREADABLE} ${reasonFor(error)}`);
+    }
+  }
+
+  private readonly send: CustomFetch = async (url, { method, headers, body }) => {
+    const { statusCode, explanation, text } =
+      method === 'POST'
+        ? await this.http.post({ url, headers, body: Buffer.from(String(body)), wantsText: () => true })
+        : await this.http.getDocument({ url, headers, maxBytes: MAX_DOCUMENT_SIZE, deadline: DEADLINE });
+    if (explanation !== null) throw new RefusedLogin(explanation);
+    const isJson = text?.isComplete ?? false;
+    return new Response(isJson ? text?.text : '', {
+      status: statusCode,
+      headers: { 'content-type': isJson ? 'application/json' : 'text/plain' },
+    });
+  };
+}
+
+export function ownerOfSecret(configurationId: string): string[] {
+  return ['saml_configuration', configurationId, 'client_secret'];
+}
+
+function identityFrom(issuer: string, claims: ProviderIdentity['claims']): ProviderIdentity {
+  const { sub, email, email_verified: isVerified, auth_time: time } = claims;
+  const address = typeof email === 'string' && email.length <= MAX_EMAIL_LENGTH ? email.toLowerCase() : undefined;
+  return {
+    issuer,
+    subject: String(sub),
+    email: address,
+    isEmailVerified: isVerified === true,
+    authenticatedAt: typeof time === 'number' ? new Date(time * SECOND) : undefined,
+    claims,
+  };
+}
+
+/** Reasons for the codes of the library's errors about claims and signatures. */
+const CLAIMS: Readonly<Record<string, string>> = {
+  nonce: 'The ID token belongs to another login (the nonce differs).',
+  aud: 'The ID token is meant for another client (the claim aud differs).',
+  iss: 'The ID token comes from another issuer (the claim iss differs).',
+  exp: 'The ID token has expired. Check the clock of the identity provider.',
+  auth_time: 'The identity provider did not ask the person to log in again, although it was requested.',
+};
+
+/** What the library's errors have. The cause of a wrong claim or signature is another error, or its details. */
+interface LibraryError {
+  readonly message?: string;
+  readonly code?: string;
+  /** The error code that the provider sent. */
+  readonly error?: string;
+  readonly claim?: string;
+  readonly cause?: LibraryError;
+}
+
+/** Returns the reason in words for an error of the library. Values of the response never appear in it, except error codes. */
+function reasonFor(thrown: unknown): string {
+  const chain: LibraryError[] = [];
+  for (let each = thrown as LibraryError | undefined; each instanceof Object; each = each.cause) chain.push(each);
+  const refused = chain.find((each) => each instanceof RefusedLogin);
+  if (refused?.message) return refused.message;
+  const { code, error } = chain[0] ?? {};
+  if (code === 'OAUTH_AUTHORIZATION_RESPONSE_ERROR')
+    return `The identity provider refused the login (${errorCode(error)}).`;
+  if (code === 'OAUTH_RESPONSE_BODY_ERROR')
+    return `The identity provider refused the code (${errorCode(error)}). Check the client ID, the client secret and the redirect address.`;
+  const claims = chain.map(({ claim, message = '' }) => claim ?? /^JWT "(\w+)"/.exec(message)?.[1] ?? '');
+  const [wrong] = claims.flatMap((claim) => (Object.hasOwn(CLAIMS, claim) ? [CLAIMS[claim]] : []));
+  if (wrong !== undefined) return wrong;
+  return chain.some(({ message = '' }) => /signature|"alg"|algorithm/i.test(message))
+    ? 'The ID token is not signed with a key of the identity provider, or not with an allowed algorithm.'
+    : 'The response of the identity provider is not valid.';
+}
+
+/** Codes contain only these characters (RFC 6749, section 4.1.2.1). */
+function errorCode(text: unknown): string {
+  return typeof text === 'string' && /^[\w.-]{1,64}$/.test(text) ? text : 'without a known error code';
+}

@@ -1,0 +1,182 @@
+import type { Page } from 'playwright-core';
+import { describeInBrowser, inspect, logIn, waitForHeading } from '../support/browser.js';
+import type { TestUser } from '../support/dashboard-users.js';
+import { startDnsServer, type DnsServer } from '../support/dns-server.js';
+import { CookieJar, OpenidProviderServer } from '../support/openid-provider.js';
+import {
+  addProvider,
+  addUserAt,
+  newOwner,
+  proveDomain,
+  providerUrl,
+  someDomain,
+  SSO_PATH,
+} from '../support/single-sign-on.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { Visitor, type PageResponse } from '../support/visitor.js';
+
+let service: TestApp;
+let dns: DnsServer;
+
+beforeAll(async () => {
+  dns = await startDnsServer();
+  service = await startTestApp({ WEBHOOK_TARGETS: 'any', DOMAIN_PROOF_DNS_SERVERS: dns.address });
+});
+afterAll(async () => {
+  await service.close();
+  await dns.close();
+});
+
+const accountOf = ({ id, email }: TestUser) => ({ sub: `account-${id}`, email, email_verified: true });
+
+describe.each([
+  ['an ID token with the address', true],
+  ['an ID token without the address, which the UserInfo endpoint returns', false],
+])('Single sign-on with oidc-provider, and %s', (_what, idTokenHasClaims) => {
+  let provider: OpenidProviderServer;
+
+  beforeAll(async () => {
+    provider = await OpenidProviderServer.start({ idTokenHasClaims });
+  });
+  afterAll(() => provider.close());
+
+  it('leads from the set-up to a login, and to another one where a recent login is required', async () => {
+    const owner = await newOwner(service);
+    const domain = await proveDomain(owner, dns);
+    const id = await addProvider(owner, provider);
+    provider.register(`${service.baseUrl}/sso/oidc/${id}`);
+    const user = await addUserAt(owner, domain);
+    provider.add(accountOf(user));
+
+    const follow = async (visitor: Visitor, page: PageResponse, jar?: CookieJar): Promise<PageResponse> => {
+      const { pathname, search } = await provider.logIn(providerUrl(page), user.email, jar);
+      return visitor.get(pathname + search);
+    };
+    await owner.visitor.get(`${SSO_PATH}/${id}`);
+    const tested = await follow(owner.visitor, await owner.visitor.submit(`${SSO_PATH}/${id}/test`));
+    expect(tested.text).toContain(`A login would log in Ada (${user.email}).`);
+    await owner.visitor.fill(`${SSO_PATH}/${id}/enable`, {});
+
+    const [visitor, jar] = [new Visitor(service), new CookieJar()];
+    const begin = async (again?: string): Promise<PageResponse> => {
+      await visitor.get('/login');
+      const fields = { step: 'address', email: user.email, ...(again && { again }) };
+      return follow(visitor, await visitor.submit('/login', fields), jar);
+    };
+    expect((await begin()).location).toBe('/dashboard');
+    expect((await visitor.get('/account')).text).toContain(user.email);
+    // The provider asks the person again, although they are logged in there.
+    expect((await begin('page')).location).toBe('/dashboard');
+    expect((await visitor.get('/dashboard/users/invitations/new')).status).toBe(200);
+  });
+
+  it('says why the provider refused a login', async () => {
+    const owner = await newOwner(service);
+    const id = await addProvider(owner, provider);
+    provider.register(`${service.baseUrl}/sso/oidc/${id}`);
+    await owner.visitor.get(`${SSO_PATH}/${id}`);
+    const url = providerUrl(await owner.visitor.submit(`${SSO_PATH}/${id}/test`));
+    const { pathname, search } = await provider.logIn(url, 'nobody@example.com');
+    const { status, text } = await owner.visitor.get(pathname + search);
+    expect(status).toBe(403);
+    expect(text).toContain('The identity provider refused the login (access_denied).');
+  });
+});
+
+describeInBrowser('Single sign-on in a browser', (windows) => {
+  let provider: OpenidProviderServer;
+
+  beforeAll(async () => {
+    provider = await OpenidProviderServer.start();
+  });
+  afterAll(() => provider.close());
+  afterAll(() =>
+    expect(windows.findings.filter((finding) => !finding.startsWith(provider.issuer))).toEqual([]),
+  );
+
+  const logInAtProvider = async (page: Page, email: string): Promise<void> => {
+    await page.waitForURL(`${provider.issuer}/**`);
+    await page.getByLabel('Your address').fill(email);
+    await page.getByRole('button', { name: 'Log in here' }).click();
+  };
+
+  it('an owner sets it up, and a user logs in, on accessible pages', async () => {
+    const owner = await newOwner(service);
+    const domain = someDomain();
+    const [admin, user] = [await addUserAt(owner, domain), await addUserAt(owner, domain)];
+    for (const each of [admin, user]) provider.add(accountOf(each));
+    const page = await windows.open(service.baseUrl, { bypassPolicy: true });
+    const findings: string[] = [];
+    const inspected = async (name: string) => void findings.push(...(await inspect(page, name)));
+    await logIn(page, admin);
+
+    await page.goto('/dashboard/allowed-domains/new');
+    await page.getByLabel('Domain').fill(domain);
+    await page.getByRole('button', { name: 'Add domain' }).click();
+    await page.getByRole('link', { name: 'Prove' }).click();
+    await inspected('sso-proof');
+    const record = await page.getByRole('region', { name: 'Content' }).textContent();
+    dns.set(`_merchant-connectivity.${domain}`, { txt: [record ?? ''] });
+    await page.getByRole('button', { name: 'Check the record now' }).click();
+    await page.getByText('The domain is proved.').waitFor();
+    await inspected('sso-domains');
+
+    await page.goto('/dashboard/single-sign-on');
+    await page.getByRole('link', { name: 'Add OpenID Connect' }).click();
+    await inspected('sso-openid-new');
+    await page.getByLabel('Name').fill('Example login');
+    await page.getByLabel('Issuer').fill(provider.issuer);
+    await page.getByLabel('Client ID').fill(provider.clientId);
+    await page.getByLabel('Client secret').fill(provider.clientSecret);
+    await page.getByRole('button', { name: 'Add identity provider' }).click();
+    await waitForHeading(page, 'Example login');
+    await inspected('sso-openid');
+    provider.register((await page.getByRole('region', { name: 'Redirect address' }).textContent()) ?? '');
+    await page.getByRole('button', { name: 'Test login' }).click();
+    await logInAtProvider(page, admin.email);
+    await waitForHeading(page, 'The test succeeded');
+    await inspected('sso-tested');
+    await page.getByRole('link', { name: 'Back to the identity provider' }).click();
+    await page.getByRole('link', { name: 'Enable' }).click();
+    await page.getByRole('button', { name: 'Enable single sign-on' }).click();
+    await page.getByText('Single sign-on is enabled.').waitFor();
+
+    // With the content security policy, which allows forms to lead to this service only.
+    const other = await windows.open(service.baseUrl);
+    await other.goto('/account');
+    await other.getByLabel('Email address').fill(user.email);
+    await other.getByRole('button', { name: 'Continue' }).click();
+    await logInAtProvider(other, user.email);
+    await other.waitForURL('**/account');
+    await other.getByText(user.email).first().waitFor();
+
+    await page.reload();
+    await inspected('sso-openid-logins');
+    await page.getByRole('cell', { name: user.email }).waitFor();
+    const visitor = await windows.open(service.baseUrl, { bypassPolicy: true });
+    await visitor.goto('/login');
+    findings.push(...(await inspect(visitor, 'login-address')));
+    await visitor.getByLabel('Email address').fill('nobody@example.com');
+    await visitor.getByRole('button', { name: 'Continue' }).click();
+    findings.push(...(await inspect(visitor, 'login-password')));
+    await visitor.goto(`/sso/oidc/${'0'.repeat(8)}-0000-4000-8000-${'0'.repeat(12)}?state=x`);
+    findings.push(...(await inspect(visitor, 'sso-failed')));
+    expect(findings).toEqual([]);
+  });
+
+  it('works without JavaScript', async () => {
+    const owner = await newOwner(service);
+    const domain = await proveDomain(owner, dns);
+    const id = await addProvider(owner, provider);
+    provider.register(`${service.baseUrl}/sso/oidc/${id}`);
+    const user = await addUserAt(owner, domain);
+    provider.add(accountOf(user));
+    await service.database.query('UPDATE saml_configuration SET enabled_at = now() WHERE id = $1', [id]);
+    const page = await windows.open(service.baseUrl, { javaScript: false });
+    await page.goto('/account');
+    await page.getByLabel('Email address').fill(user.email);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await logInAtProvider(page, user.email);
+    await page.waitForURL('**/account');
+  });
+});

@@ -1,0 +1,746 @@
+import { randomBytes } from 'node:crypto';
+import { DAY, HOUR, MINUTE } from '../../src/infrastructure/time/index.js';
+import { DomainProofsJob } from '../../src/modules/allowlisted-domains/domain-proofs.job.js';
+import { moveClock } from '../support/clock.js';
+import { auditOf, disable, sessionsOf, type TestUser } from '../support/dashboard-users.js';
+import { startDnsServer, type DnsServer } from '../support/dns-server.js';
+import { ForgedProvider, type Forgery } from '../support/forged-provider.js';
+import {
+  addDomain,
+  addProvider,
+  addUserAt,
+  checkDomain,
+  DOMAINS_PATH,
+  newOwner,
+  proveDomain,
+  providerUrl,
+  someDomain,
+  SSO_PATH,
+  type Owner,
+} from '../support/single-sign-on.js';
+import { countOf, startTestApp, type TestApp } from '../support/test-app.js';
+import { BEHIND_PROXY, Visitor, type PageResponse } from '../support/visitor.js';
+
+const UNKNOWN = 'The login is unknown, was used already, took more than 10 minutes, or began in another browser.';
+const MAX_DIFFERENCE = 150;
+
+let service: TestApp;
+/** Another process with the same database. */
+let other: TestApp;
+let dns: DnsServer;
+let provider: ForgedProvider;
+
+beforeAll(async () => {
+  [dns, provider] = await Promise.all([startDnsServer(), ForgedProvider.start()]);
+  const settings = {
+    ...BEHIND_PROXY,
+    WEBHOOK_TARGETS: 'any',
+    DOMAIN_PROOF_DNS_SERVERS: dns.address,
+    DASHBOARD_URL: 'https://dashboard.example.com',
+    SECRET_PEPPER: randomBytes(32).toString('base64'),
+    KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    DATABASE_CONNECT_TIMEOUT_MS: '10000',
+  };
+  service = await startTestApp(settings);
+  other = await startTestApp({ ...settings, DATABASE_URL: service.database.url });
+});
+afterAll(async () => {
+  await other.close();
+  await service.close();
+  await Promise.all([dns.close(), provider.close()]);
+});
+
+interface Organization extends Owner {
+  readonly domain: string;
+  /** The configuration, which is enabled. */
+  readonly id: string;
+}
+
+const claimsOf = ({ id, email }: TestUser) => ({ sub: `sub-${id}`, email, email_verified: true });
+
+const begin = (visitor: Visitor, email: string, more: Record<string, string> = {}): Promise<PageResponse> =>
+  visitor.fill('/login', { step: 'address', email, ...more });
+
+const respond = (visitor: Visitor, id: string, query: URLSearchParams): Promise<PageResponse> =>
+  visitor.get(`/sso/oidc/${id}?${query.toString()}`);
+
+async function test(owner: Owner, id: string, claims: Record<string, unknown>): Promise<PageResponse> {
+  await owner.visitor.get(`${SSO_PATH}/${id}`);
+  const url = providerUrl(await owner.visitor.submit(`${SSO_PATH}/${id}/test`));
+  return respond(owner.visitor, id, provider.respondTo(url, claims));
+}
+
+/** Sets up single sign-on for a new organization, from the domain to enabling it. */
+async function setUp(): Promise<Organization> {
+  const owner = await newOwner(service);
+  const domain = await proveDomain(owner, dns);
+  const id = await addProvider(owner, provider);
+  const tester = await addUserAt(owner, domain);
+  expect((await test(owner, id, claimsOf(tester))).status).toBe(200);
+  expect((await owner.visitor.fill(`${SSO_PATH}/${id}/enable`, {})).location).toBe(
+    `${SSO_PATH}/${id}?done=enabled`,
+  );
+  return { ...owner, domain, id };
+}
+
+let organization: Organization;
+beforeAll(async () => {
+  organization = await setUp();
+});
+
+const addUser = (): Promise<TestUser> => addUserAt(organization, organization.domain);
+
+/** Logs in as the provider says. */
+async function logIn(
+  user: TestUser,
+  claims: Record<string, unknown> = claimsOf(user),
+  forgery: Forgery = {},
+  visitor = new Visitor(service),
+): Promise<{ visitor: Visitor; response: PageResponse }> {
+  const url = providerUrl(await begin(visitor, user.email));
+  return { visitor, response: await respond(visitor, organization.id, provider.respondTo(url, claims, forgery)) };
+}
+
+function expectRefused({ status, text }: PageResponse, visitor: Visitor, reason: string): void {
+  expect([status, visitor.session]).toEqual([403, undefined]);
+  expect(text).toContain(reason);
+}
+
+const lastAttempt = async (): Promise<Record<string, unknown> | undefined> => {
+  const rows = await service.database.query(
+    'SELECT email, problem FROM sso_attempt WHERE configuration_id = $1 ORDER BY finished_at DESC NULLS LAST LIMIT 1',
+    [organization.id],
+  );
+  return rows[0] as Record<string, unknown> | undefined;
+};
+
+describe('A login through an identity provider', () => {
+  it('logs in the user with the verified address in a proved domain, and links the account', async () => {
+    const user = await addUser();
+    const { visitor, response } = await logIn(user);
+    expect([response.status, response.location]).toEqual([303, '/dashboard']);
+    expect((await visitor.get('/account')).text).toContain(user.email);
+    expect(await auditOf(service, user)).toEqual(['auth.provider_link success', 'auth.login success']);
+    expect(
+      await service.database.query('SELECT issuer, subject FROM sso_identity WHERE user_id = $1', [user.id]),
+    ).toEqual([{ issuer: provider.issuer, subject: `sub-${user.id}` }]);
+    expect(await lastAttempt()).toEqual({ email: user.email, problem: null });
+
+    expect((await logIn(user)).response.status).toBe(303);
+    expect(await auditOf(service, user)).toEqual([
+      'auth.provider_link success',
+      'auth.login success',
+      'auth.login success',
+    ]);
+  });
+
+  it('sends a request with PKCE, and secrets that are different each time and sealed in the database', async () => {
+    const user = await addUser();
+    const parameters = async () =>
+      Object.fromEntries(new URL(providerUrl(await begin(new Visitor(service), user.email))).searchParams);
+    const [first, second] = [await parameters(), await parameters()];
+    expect(first).toMatchObject({
+      response_type: 'code',
+      client_id: provider.clientId,
+      redirect_uri: `https://dashboard.example.com/sso/oidc/${organization.id}`,
+      scope: 'openid email profile',
+      code_challenge_method: 'S256',
+      login_hint: user.email,
+    });
+    for (const name of ['state', 'nonce', 'code_challenge']) {
+      expect(first[name]).toMatch(/^[\w-]{43}$/);
+      expect(first[name]).not.toBe(second[name]);
+    }
+    const stored = JSON.stringify(await service.database.query('SELECT * FROM sso_attempt'));
+    expect(stored).not.toContain(first['state']);
+    expect(stored).not.toContain(first['nonce']);
+  });
+
+  it('opens the page that required the login', async () => {
+    const user = await addUser();
+    const visitor = new Visitor(service);
+    const url = providerUrl(await begin(visitor, user.email, { next: '/account/passkeys' }));
+    const query = provider.respondTo(url, claimsOf(user));
+    expect((await respond(visitor, organization.id, query)).location).toBe('/account/passkeys');
+  });
+
+  it('replaces an earlier session of the same browser', async () => {
+    const user = await addUser();
+    const { visitor } = await logIn(user);
+    const first = visitor.copy();
+    await logIn(user, claimsOf(user), {}, visitor);
+    expect(visitor.session).not.toBe(first.session);
+    expect(await sessionsOf(service, user)).toBe(1);
+  });
+
+  it('finds the user by issuer and subject after the address has changed, verified or not', async () => {
+    const user = await addUser();
+    await logIn(user);
+    for (const email of [`changed@${organization.domain}`, 'changed@elsewhere.example', undefined]) {
+      const { visitor, response } = await logIn(user, { sub: `sub-${user.id}`, email });
+      expect(response.status).toBe(303);
+      expect((await visitor.get('/account')).text).toContain(user.email);
+    }
+  });
+
+  it('does not log in another account with the address of a linked user', async () => {
+    const user = await addUser();
+    await logIn(user);
+    const { visitor, response } = await logIn(user, { ...claimsOf(user), sub: 'somebody-else' });
+    expectRefused(response, visitor, 'linked to another account at the identity provider');
+  });
+
+  it('links a user once for 20 concurrent logins with two accounts', async () => {
+    const user = await addUser();
+    const logins = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => logIn(user, { ...claimsOf(user), sub: `${user.id}-${index % 2}` })),
+    );
+    const accepted = logins.flatMap(({ response }, index) => (response.status === 303 ? [index % 2] : []));
+    expect(accepted.length).toBeGreaterThanOrEqual(1);
+    expect(new Set(accepted).size).toBe(1);
+  });
+
+  it('refuses a disabled user, linked or not, and records it', async () => {
+    const [linked, unlinked] = [await addUser(), await addUser()];
+    await logIn(linked);
+    for (const user of [linked, unlinked]) {
+      await disable(service, user);
+      const { visitor, response } = await logIn(user);
+      expectRefused(response, visitor, 'The user is disabled.');
+      expect((await auditOf(service, user)).at(-1)).toBe('auth.login denied');
+    }
+  });
+
+  it('still asks for the second factor', async () => {
+    const user = await addUser();
+    await service.database.query(
+      `UPDATE dashboard_user SET totp_enabled_at = now(), totp_secret_sealed = 'x' WHERE id = $1`,
+      [user.id],
+    );
+    const { visitor, response } = await logIn(user);
+    expect(response.location).toBe('/login/second-factor');
+    expect((await visitor.get('/account')).status).toBe(303);
+  });
+
+  it('counts as recent only if the person logged in at the provider recently', async () => {
+    const user = await addUser();
+    const seconds = (ago: number): number => Math.floor((Date.now() - ago) / 1_000);
+    const page = '/dashboard/users/invitations/new';
+    const isRecent = async (more: Record<string, unknown>): Promise<boolean> => {
+      const { visitor } = await logIn(user, { ...claimsOf(user), ...more });
+      return (await visitor.get(page)).status === 200;
+    };
+    expect(await isRecent({ auth_time: seconds(MINUTE) })).toBe(true);
+    expect(await isRecent({ auth_time: seconds(6 * MINUTE) })).toBe(false);
+    expect(await isRecent({})).toBe(false);
+  });
+
+  it('asks the provider to log in the person again where a recent login is required, and verifies it', async () => {
+    const user = await addUser();
+    const again = async (claims: Record<string, unknown>): Promise<PageResponse> => {
+      const visitor = new Visitor(service);
+      const url = providerUrl(await begin(visitor, user.email, { again: 'page' }));
+      const { searchParams } = new URL(url);
+      expect([searchParams.get('max_age'), searchParams.get('prompt')]).toEqual(['0', 'login']);
+      return respond(visitor, organization.id, provider.respondTo(url, { ...claimsOf(user), ...claims }));
+    };
+    const now = Math.floor(Date.now() / 1_000);
+    expect((await again({ auth_time: now })).status).toBe(303);
+    for (const claims of [{ auth_time: now - 120 }, {}]) {
+      const { status, text } = await again(claims);
+      expect(status).toBe(403);
+      expect(text).toContain('did not ask the person to log in again');
+    }
+  });
+});
+
+describe('The response of an identity provider', () => {
+  it('is accepted by exactly one of two processes that get it at the same time', async () => {
+    const user = await addUser();
+    const visitor = new Visitor(service);
+    const url = providerUrl(await begin(visitor, user.email));
+    const query = provider.respondTo(url, claimsOf(user));
+    const path = `/sso/oidc/${organization.id}?${query.toString()}`;
+    const before = provider.redemptions;
+    const responses = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => {
+        const copy = new Visitor(index % 2 === 0 ? service : other, visitor.ip);
+        for (const [name, value] of visitor.cookies) copy.cookies.set(name, value);
+        return copy.get(path);
+      }),
+    );
+    expect([countOf(responses, 303), countOf(responses, 403)]).toEqual([1, 19]);
+    expect(provider.redemptions - before).toBe(1);
+    expect(await sessionsOf(service, user)).toBe(1);
+  });
+
+  it('is not accepted again', async () => {
+    const user = await addUser();
+    const visitor = new Visitor(service);
+    const query = provider.respondTo(providerUrl(await begin(visitor, user.email)), claimsOf(user));
+    expect((await respond(visitor, organization.id, query)).status).toBe(303);
+    visitor.cookies.delete('session');
+    expectRefused(await respond(visitor, organization.id, query), visitor, UNKNOWN);
+  });
+
+  it('is not accepted in another browser, and then still is in the right one', async () => {
+    const user = await addUser();
+    const visitor = new Visitor(service);
+    const query = provider.respondTo(providerUrl(await begin(visitor, user.email)), claimsOf(user));
+    const another = new Visitor(service);
+    expectRefused(await respond(another, organization.id, query), another, UNKNOWN);
+    await another.get('/login');
+    expectRefused(await respond(another, organization.id, query), another, UNKNOWN);
+    expect((await respond(visitor, organization.id, query)).status).toBe(303);
+  });
+
+  it('is not accepted after 10 minutes', async () => {
+    const user = await addUser();
+    const visitor = new Visitor(service);
+    const query = provider.respondTo(providerUrl(await begin(visitor, user.email)), claimsOf(user));
+    using _clock = moveClock(service, 10 * MINUTE + 1_000);
+    expectRefused(await respond(visitor, organization.id, query), visitor, UNKNOWN);
+  });
+
+  it('is not accepted at the address of another configuration', async () => {
+    const [user, { id }] = [await addUser(), await setUp()];
+    const visitor = new Visitor(service);
+    const query = provider.respondTo(providerUrl(await begin(visitor, user.email)), claimsOf(user));
+    for (const wrong of [id, 'x', '00000000-0000-4000-8000-000000000000'])
+      expectRefused(await respond(visitor, wrong, query), visitor, UNKNOWN);
+    expect((await respond(visitor, organization.id, query)).status).toBe(303);
+  });
+
+  it('is not accepted once the configuration is disabled', async () => {
+    const { id, visitor: owner, domain, ...rest } = await setUp();
+    const user = await addUserAt({ ...rest, visitor: owner }, domain);
+    const visitor = new Visitor(service);
+    const query = provider.respondTo(providerUrl(await begin(visitor, user.email)), claimsOf(user));
+    await owner.fill(`${SSO_PATH}/${id}/disable`, {});
+    expectRefused(await respond(visitor, id, query), visitor, 'Single sign-on was disabled');
+    expect((await begin(new Visitor(service), user.email)).text).toContain('name="password"');
+  });
+
+  it.each<[what: string, reason: string, change: (query: URLSearchParams) => void]>([
+    ['without a state', UNKNOWN, (query) => query.delete('state')],
+    ['with another state', UNKNOWN, (query) => query.set('state', 'A'.repeat(43))],
+    ['with two states', UNKNOWN, (query) => query.append('state', 'A'.repeat(43))],
+    ['without an issuer', 'is not valid', (query) => query.delete('iss')],
+    ['of another issuer', 'is not valid', (query) => query.set('iss', 'https://evil.example')],
+    ['with an unknown code', 'refused the code (invalid_grant)', (query) => query.set('code', 'unknown')],
+    [
+      'with an error',
+      'refused the login (access_denied)',
+      (query) => {
+        query.delete('code');
+        query.set('error', 'access_denied');
+      },
+    ],
+    [
+      'with an error that contains HTML',
+      'refused the login (without a known error code)',
+      (query) => {
+        query.delete('code');
+        query.set('error', '<b>call 555-0100</b>');
+      },
+    ],
+  ])('is refused %s', async (_what, reason, change) => {
+    const user = await addUser();
+    const visitor = new Visitor(service);
+    const query = provider.respondTo(providerUrl(await begin(visitor, user.email)), claimsOf(user));
+    change(query);
+    const response = await respond(visitor, organization.id, query);
+    expectRefused(response, visitor, reason);
+    expect(response.text).not.toContain('555-0100');
+  });
+
+  it.each<[what: string, reason: string, forgery: Forgery]>([
+    ['belongs to another login', 'the nonce differs', { claims: { nonce: 'A'.repeat(43) } }],
+    ['has no nonce', 'the nonce differs', { claims: { nonce: undefined } }],
+    ['is for another client', 'the claim aud differs', { claims: { aud: 'another' } }],
+    ['is of another issuer', 'the claim iss differs', { claims: { iss: 'https://evil.example' } }],
+    ['has expired', 'has expired', { claims: { exp: Math.floor(Date.now() / 1_000) - HOUR / 1_000 } }],
+    ['is unsigned (alg: none)', 'not with an allowed algorithm', { signature: 'none' }],
+    [
+      'is signed with the public key as an HMAC secret',
+      'not with an allowed algorithm',
+      { signature: 'HS256 with the public key' },
+    ],
+    ['is signed with another key', 'not signed with a key', { signature: 'other key' }],
+    ['has a changed signature', 'not signed with a key', { signature: 'changed' }],
+    ['has a subject that is too long', 'too long', { claims: { sub: 'x'.repeat(256) } }],
+    ['has no subject', 'is not valid', { claims: { sub: undefined } }],
+  ])('is refused if its ID token %s', async (_what, reason, forgery) => {
+    const user = await addUser();
+    const { visitor, response } = await logIn(user, claimsOf(user), forgery);
+    expectRefused(response, visitor, reason);
+    expect(String((await lastAttempt())?.['problem'])).toContain(reason);
+    expect(await sessionsOf(service, user)).toBe(0);
+  });
+
+  it.each(['none', 'HS256 with the public key'] as const)(
+    'is refused if its ID token is not signed properly (%s), although the provider says that it supports it',
+    async (signature) => {
+      const lenient = await ForgedProvider.start();
+      lenient.metadata['id_token_signing_alg_values_supported'] = ['none', 'HS256', 'RS256'];
+      const owner = await newOwner(service);
+      const domain = await proveDomain(owner, dns);
+      const id = await addProvider(owner, lenient);
+      const user = await addUserAt(owner, domain);
+      await owner.visitor.get(`${SSO_PATH}/${id}`);
+      const url = providerUrl(await owner.visitor.submit(`${SSO_PATH}/${id}/test`));
+      const { status } = await respond(owner.visitor, id, lenient.respondTo(url, claimsOf(user), { signature }));
+      expect(status).toBe(403);
+      await lenient.close();
+    },
+  );
+});
+
+describe('An address at the identity provider', () => {
+  it.each<[what: string, reason: string, claims: Record<string, unknown>]>([
+    ['that is not verified', 'verified email address', { email_verified: false }],
+    ['that may not be verified', 'verified email address', { email_verified: undefined }],
+    ['that is verified with text', 'verified email address', { email_verified: 'true' }],
+    ['that is missing', 'did not send an email address', { email: undefined }],
+    ['that is no text', 'did not send an email address', { email: ['a@b.example'] }],
+    ['in a domain of nobody', 'not a domain that your organization has proved', { email: 'a@nobody.example' }],
+    ['that is not an address', 'not a domain that your organization has proved', { email: 'nobody' }],
+  ])('%s is refused', async (_what, reason, claims) => {
+    const user = await addUser();
+    const { visitor, response } = await logIn(user, { ...claimsOf(user), ...claims });
+    expectRefused(response, visitor, reason);
+  });
+
+  it('in the proved domain of another organization is refused', async () => {
+    const [user, victims] = [await addUser(), await setUp()];
+    const victim = await addUserAt(victims, victims.domain);
+    const { visitor, response } = await logIn(user, claimsOf(victim));
+    expectRefused(response, visitor, 'not a domain that your organization has proved');
+    expect(await sessionsOf(service, victim)).toBe(0);
+  });
+
+  it('of a user of another organization in our proved domain is refused', async () => {
+    const [user, elsewhere] = [await addUser(), await newOwner(service)];
+    const victim = await addUserAt(elsewhere, organization.domain);
+    const { visitor, response } = await logIn(user, claimsOf(victim));
+    expectRefused(response, visitor, 'has no user with this email address');
+  });
+
+  it('in a domain of the organization that is not proved is refused', async () => {
+    const domain = someDomain();
+    await addDomain(organization, domain);
+    const [user, unproved] = [await addUser(), await addUserAt(organization, domain)];
+    const { visitor, response } = await logIn(user, claimsOf(unproved));
+    expectRefused(response, visitor, 'not a domain that your organization has proved');
+  });
+
+  it('of a user who has not accepted the invitation is refused', async () => {
+    const user = await addUser();
+    const email = `invited@${organization.domain}`;
+    await service.database.query(
+      `INSERT INTO dashboard_user (id, organization_id, email, name, role, created_at)
+       VALUES (gen_random_uuid(), $1, $2, 'Ada', 'member', now())`,
+      [organization.organizationId, email],
+    );
+    const { visitor, response } = await logIn(user, { ...claimsOf(user), email });
+    expectRefused(response, visitor, 'has no user with this email address');
+  });
+});
+
+describe('Two organizations with the same provider', () => {
+  it('log in their own users, also a person who is in both', async () => {
+    const [one, two] = [await setUp(), await setUp()];
+    const sub = randomBytes(8).toString('hex');
+    for (const each of [one, two]) {
+      const user = await addUserAt(each, each.domain);
+      const visitor = new Visitor(service);
+      const query = provider.respondTo(providerUrl(await begin(visitor, user.email)), { ...claimsOf(user), sub });
+      expect((await respond(visitor, each.id, query)).status).toBe(303);
+      expect((await visitor.get('/account')).text).toContain(user.email);
+    }
+  });
+});
+
+describe('The first step of a login', () => {
+  const comparable = ({ status, headers, text }: PageResponse, email: string) => {
+    const { date: _date, 'x-request-id': _id, refresh: _url, ...rest } = Object.fromEntries(headers);
+    const masked = text
+      .replaceAll(email, 'ADDRESS')
+      .replaceAll(encodeURIComponent(email), 'ADDRESS')
+      .replaceAll(/(state|nonce|code_challenge)=[\w-]+/g, '$1=');
+    return { status, headers: rest, text: masked };
+  };
+
+  it('gets the same response in the same time for known and unknown addresses of a domain', async () => {
+    const owner = await newOwner(service);
+    for (const [domain, isProvider] of [
+      [organization.domain, true],
+      [someDomain(), false],
+    ] as const) {
+      const known = await addUserAt(isProvider ? organization : owner, domain);
+      const visitor = new Visitor(service);
+      await visitor.get('/login');
+      const timed = async (email: string) => {
+        const began = performance.now();
+        const response = await visitor.submit('/login', { step: 'address', email });
+        return { took: performance.now() - began, response: comparable(response, email) };
+      };
+      await timed(known.email);
+      const one = await timed(known.email);
+      const two = await timed(`${randomBytes(6).toString('hex')}@${domain}`);
+      expect(two.response).toEqual(one.response);
+      expect(one.response.text.includes('name="password"')).toBe(!isProvider);
+      expect(Math.abs(one.took - two.took)).toBeLessThan(MAX_DIFFERENCE);
+    }
+  });
+
+  it('asks for a missing address, and does not ask for a password before', async () => {
+    const visitor = new Visitor(service);
+    const page = await visitor.get('/login?next=/account');
+    expect(page.text).not.toContain('name="password"');
+    expect(page.text).toContain('name="next" value="/account"');
+    const { status, text } = await visitor.submit('/login', { step: 'address', email: ' ' });
+    expect(status).toBe(400);
+    expect(text).toContain('aria-describedby="email-error"');
+  });
+
+  it('is skipped with ?with=password, and the password keeps working', async () => {
+    const user = await addUser();
+    const visitor = new Visitor(service);
+    expect((await visitor.get('/login?with=password')).text).toContain('name="password"');
+    expect((await visitor.logIn(user.email, user.password)).status).toBe(303);
+    // Users of a provider are asked for the address again, and others for the password.
+    expect((await visitor.get('/login')).text).not.toContain('name="password"');
+    expect((await organization.visitor.get('/login')).text).toContain('name="password"');
+  });
+
+  it('asks for the password if the provider cannot be reached', async () => {
+    const gone = await ForgedProvider.start();
+    const owner = await newOwner(service);
+    const domain = await proveDomain(owner, dns);
+    const id = await addProvider(owner, gone);
+    await service.database.query('UPDATE saml_configuration SET enabled_at = now() WHERE id = $1', [id]);
+    await gone.close();
+    const { status, text } = await begin(new Visitor(service), `somebody@${domain}`);
+    expect(status).toBe(503);
+    expect(text).toContain('cannot be used at the moment');
+    expect(text).toContain('name="password"');
+    const { text: page } = await owner.visitor.get(`${SSO_PATH}/${id}`);
+    expect(page).toContain('The discovery document of the issuer cannot be read');
+    expect(page).not.toContain('somebody@');
+  });
+
+  it('begins at most 600 logins per hour from one IP address', async () => {
+    const [user, visitor] = [await addUser(), new Visitor(service)];
+    await begin(visitor, user.email);
+    await service.database.query(`UPDATE attempt_count SET points = 600 WHERE key LIKE 'sso-begin:%'`);
+    expect((await begin(visitor, user.email)).status).toBe(429);
+    await service.database.query(`DELETE FROM attempt_count WHERE key LIKE 'sso-begin:%'`);
+  });
+});
+
+describe('The set-up of single sign-on', () => {
+  it('cannot be enabled before a test login succeeded', async () => {
+    const owner = await newOwner(service);
+    const domain = await proveDomain(owner, dns);
+    const id = await addProvider(owner, provider);
+    const enable = () => owner.visitor.fill(`${SSO_PATH}/${id}/enable`, {});
+    expect((await enable()).text).toContain('No test login has succeeded yet');
+    const failed = await test(owner, id, { sub: 'x', email: `nobody@${domain}`, email_verified: true });
+    expect(failed.status).toBe(403);
+    expect(failed.text).toContain('has no user with this email address');
+    expect(failed.text).toContain(`nobody@${domain}`);
+    expect((await enable()).status).toBe(400);
+
+    const user = await addUserAt(owner, domain);
+    const { session } = owner.visitor;
+    const tested = await test(owner, id, { ...claimsOf(user), department: ['Sales <b>'] });
+    expect(tested.text).toContain(`A login would log in Ada (${user.email}).`);
+    expect(tested.text).toContain('[&quot;Sales &lt;b>&quot;]');
+    expect([owner.visitor.session, await sessionsOf(service, user)]).toEqual([session, 0]);
+    expect(await service.database.query('SELECT 1 FROM sso_identity WHERE user_id = $1', [user.id])).toEqual([]);
+    expect((await enable()).location).toContain('done=enabled');
+    expect((await auditOf(service, owner.login)).filter((entry) => entry.startsWith('sso'))).toEqual([
+      'sso.add success',
+      'sso.enable success',
+    ]);
+  });
+
+  it('accepts the response of a test only from the user who began it', async () => {
+    const owner = await newOwner(service);
+    const domain = await proveDomain(owner, dns);
+    const id = await addProvider(owner, provider);
+    const user = await addUserAt(owner, domain);
+    await owner.visitor.get(`${SSO_PATH}/${id}`);
+    const url = providerUrl(await owner.visitor.submit(`${SSO_PATH}/${id}/test`));
+    await owner.visitor.logIn(user.email, user.password);
+    const { status, text } = await respond(owner.visitor, id, provider.respondTo(url, claimsOf(user)));
+    expect(status).toBe(403);
+    expect(text).toContain('started by another user');
+  });
+
+  it('seals the client secret, and replaces it', async () => {
+    const { id, visitor } = organization;
+    const stored = async () =>
+      JSON.stringify(await service.database.query('SELECT * FROM saml_configuration WHERE id = $1', [id]));
+    const before = await stored();
+    expect(before).not.toContain(provider.clientSecret);
+    expect((await visitor.get(`${SSO_PATH}/${id}`)).text).not.toContain(provider.clientSecret);
+    const fields = { name: 'Renamed', client_secret: provider.clientSecret };
+    expect((await visitor.fill(`${SSO_PATH}/${id}/change`, fields)).location).toContain('done=changed');
+    expect(await stored()).not.toBe(before);
+    expect((await visitor.get(`${SSO_PATH}/${id}`)).text).toContain('<h1>Renamed</h1>');
+    expect((await logIn(await addUser())).response.status).toBe(303);
+  });
+
+  it('shows the last 20 logins with the reasons of failures', async () => {
+    const each = await setUp();
+    const user = await addUserAt(each, each.domain);
+    for (let count = 0; count < 21; count += 1) {
+      const visitor = new Visitor(service);
+      const query = provider.respondTo(providerUrl(await begin(visitor, user.email)), {
+        ...claimsOf(user),
+        email_verified: count !== 20,
+      });
+      await respond(visitor, each.id, query);
+      if (count === 0) await service.database.query('DELETE FROM sso_identity WHERE user_id = $1', [user.id]);
+      if (count === 19) await service.database.query('DELETE FROM sso_identity WHERE user_id = $1', [user.id]);
+    }
+    const { text } = await each.visitor.get(`${SSO_PATH}/${each.id}`);
+    expect(text.match(/>Login<\/td>/g)).toHaveLength(20);
+    expect(text).toContain('verified email address (the claim email_verified is not true)');
+  });
+
+  it('is for owners and admins of the organization only', async () => {
+    const { id } = organization;
+    const elsewhere = await newOwner(service);
+    expect((await elsewhere.visitor.get(`${SSO_PATH}/${id}`)).status).toBe(404);
+    expect((await elsewhere.visitor.fill(`${SSO_PATH}/new`, {}, `${SSO_PATH}/${id}/test`)).status).toBe(404);
+    const login = await service.login('member', organization.organizationId);
+    const member = new Visitor(service);
+    member.cookies.set('session', login.cookie.slice('session='.length));
+    for (const path of [`${SSO_PATH}/new`, `${SSO_PATH}/${id}`, `${SSO_PATH}/${id}/enable`])
+      expect((await member.get(path)).status).toBe(403);
+  });
+
+  it('refuses an issuer that is no URL, is not the issuer of the document, or has a document with a bad address', async () => {
+    const owner = await newOwner(service);
+    const odd = await ForgedProvider.start();
+    const add = (issuer: string) =>
+      owner.visitor.fill(`${SSO_PATH}/new`, { name: 'A', issuer, client_id: 'b', client_secret: 'c' });
+    expect((await add('nothing')).text).toContain('must be an https URL');
+    odd.metadata['authorization_endpoint'] = 'javascript:alert(1)';
+    expect((await add(odd.issuer)).text).toContain('not an allowed URL');
+    odd.metadata['issuer'] = 'https://evil.example';
+    expect((await add(odd.issuer)).text).toContain('The discovery document of the issuer cannot be read');
+    await odd.close();
+    expect((await add(odd.issuer.replace(/\d+$/, '1'))).status).toBe(400);
+  });
+
+  it('requests nothing from private addresses', async () => {
+    const strict = await startTestApp({ ...BEHIND_PROXY });
+    const owner = await newOwner(strict);
+    for (const issuer of [provider.issuer, 'https://127.0.0.1', 'https://localhost', 'http://example.com']) {
+      const { status } = await owner.visitor.fill(`${SSO_PATH}/new`, {
+        name: 'A',
+        issuer,
+        client_id: 'b',
+        client_secret: 'c',
+      });
+      expect(status).toBe(400);
+    }
+    await strict.close();
+  });
+});
+
+describe('A domain', () => {
+  const name = (domain: string): string => `_merchant-connectivity.${domain}`;
+  const isProved = async (owner: Owner, domain: string): Promise<boolean> => {
+    const { body } = await service.request<{ domain: string; proved_at: string | null }[]>(
+      '/allowlisted-domains',
+      { login: owner.login },
+    );
+    return body.some((each) => each.domain === domain && each.proved_at !== null);
+  };
+
+  it('is proved by a TXT record with the content of the organization only', async () => {
+    const [owner, another] = [await newOwner(service), await newOwner(service)];
+    const domain = someDomain();
+    const { id, record } = await addDomain(owner, domain);
+    const { record: foreign } = await addDomain(another, domain);
+    const page = await owner.visitor.get(`${DOMAINS_PATH}/${id}/proof`);
+    expect(page.text).toContain(name(domain));
+    expect(page.text).toContain(record);
+
+    for (const records of [undefined, { txt: [] }, { txt: [foreign] }, { txt: [`${record}0`] }, { a: ['192.0.2.1'] }]) {
+      if (records) dns.set(name(domain), records);
+      const { status, text } = await checkDomain(owner, id);
+      expect([status, await isProved(owner, domain)]).toEqual([400, false]);
+      expect(text).toContain('The record was not found');
+    }
+    dns.set(name(domain), { errorCode: 2 });
+    expect((await checkDomain(owner, id)).text).toContain('did not respond');
+    dns.set(name(domain), { txt: ['v=spf1 -all', record] });
+    expect((await checkDomain(owner, id)).location).toBe(`${DOMAINS_PATH}?done=proved`);
+    expect(await isProved(owner, domain)).toBe(true);
+    expect(await auditOf(service, owner.login)).toEqual(['domain.add success', 'domain.prove success']);
+  });
+
+  it('is proved for exactly one of several organizations, at the same time, too', async () => {
+    const domain = someDomain();
+    const owners = await Promise.all(Array.from({ length: 4 }, () => newOwner(service)));
+    const added = [];
+    for (const owner of owners) added.push({ owner, ...(await addDomain(owner, domain)) });
+    dns.set(name(domain), { txt: added.map(({ record }) => record) });
+    const responses = await Promise.all(added.map(({ owner, id }) => checkDomain(owner, id)));
+    expect([countOf(responses, 303), countOf(responses, 400)]).toEqual([1, 3]);
+    const refused = responses.find(({ status }) => status === 400);
+    expect(refused?.text).toContain('Another organization has proved this domain.');
+  });
+
+  it('loses its proof after three days without the record, and single sign-on with it', async () => {
+    const job = service.app.get(DomainProofsJob);
+    const each = await setUp();
+    const user = await addUserAt(each, each.domain);
+    const { domain } = each;
+    const hasProvider = async () =>
+      !(await begin(new Visitor(service), user.email)).text.includes('name="password"');
+    const [entry] = await service.database.query<{ id: string }>(
+      'SELECT id FROM allowlisted_domain WHERE domain = $1',
+      [domain],
+    );
+    const txt = [`merchant-connectivity-verification=${entry?.id}`];
+    const states: boolean[] = [];
+    for (const [day, records] of [
+      { errorCode: 2 },
+      { txt: [] },
+      { txt },
+      { txt: [] },
+      { txt: [] },
+      { errorCode: 3 },
+      { txt: [] },
+    ].entries()) {
+      dns.set(name(domain), records);
+      using _clock = moveClock(service, (day + 1) * DAY);
+      await job.run();
+      states.push(await isProvedNow(domain));
+    }
+    expect(states).toEqual([true, true, true, true, true, true, false]);
+    expect(await hasProvider()).toBe(false);
+    const rows = await service.database.query(
+      `SELECT actor_name, target_name FROM audit_log WHERE action = 'domain.lose_proof' AND target_name = $1`,
+      [domain],
+    );
+    expect(rows).toEqual([{ actor_name: 'system', target_name: domain }]);
+    const { visitor, response } = await logIn(await addUser(), claimsOf(user));
+    expectRefused(response, visitor, 'not a domain that your organization has proved');
+  });
+
+  const isProvedNow = async (domain: string): Promise<boolean> => {
+    const rows = await service.database.query(
+      'SELECT 1 FROM allowlisted_domain WHERE domain = $1 AND proved_at IS NOT NULL',
+      [domain],
+    );
+    return rows.length === 1;
+  };
+});

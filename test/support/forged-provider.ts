@@ -1,0 +1,135 @@
+import { createHmac, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { rememberSecret } from './run-directory.js';
+
+/** How a response deviates from a correct one. */
+export interface Forgery {
+  readonly header?: Readonly<Record<string, unknown>>;
+  readonly claims?: Readonly<Record<string, unknown>>;
+  readonly signature?: 'none' | 'other key' | 'HS256 with the public key' | 'changed';
+  readonly status?: number;
+}
+
+/** What the authorization request of the service contained. */
+interface Authorization {
+  readonly state: string;
+  readonly nonce: string;
+  readonly redirectUri: string;
+}
+
+const base64url = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/**
+ * An identity provider that is too lenient, or hostile: it accepts a code any number of times, and signs what a test asks for. A
+ * correct provider would refuse these requests before the service could.
+ */
+export class ForgedProvider {
+  readonly clientId = 'merchant-connectivity';
+  readonly clientSecret = randomBytes(24).toString('base64url');
+  /** Returned in addition to the required metadata. */
+  readonly metadata: Record<string, unknown> = { authorization_response_iss_parameter_supported: true };
+  /** Responses of the token endpoint so far. */
+  redemptions = 0;
+  private readonly key = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+  private readonly otherKey = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+  /** The ID token for each code. */
+  private readonly tokens = new Map<string, { readonly token: string; readonly status: number }>();
+  private readonly server: Server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    request.on('end', () => {
+      const { status, value } = this.respond(request.url ?? '', new URLSearchParams(body));
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+    });
+  });
+
+  static async start(): Promise<ForgedProvider> {
+    const started = new ForgedProvider();
+    rememberSecret(started.clientSecret);
+    started.server.listen(0, '127.0.0.1');
+    await once(started.server, 'listening');
+    return started;
+  }
+
+  get issuer(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  /** Returns the query with which the provider would redirect the browser back. */
+  respondTo(url: string, claims: Readonly<Record<string, unknown>>, forgery: Forgery = {}): URLSearchParams {
+    const { state, nonce } = this.read(url);
+    const code = randomBytes(16).toString('base64url');
+    const token = this.idToken({ nonce, ...claims, ...forgery.claims }, forgery);
+    rememberSecret(code, token);
+    this.tokens.set(code, { token, status: forgery.status ?? 200 });
+    return new URLSearchParams({ code, state, iss: this.issuer });
+  }
+
+  read(url: string): Authorization {
+    const { searchParams } = new URL(url);
+    const [state = '', nonce = '', redirectUri = ''] = ['state', 'nonce', 'redirect_uri'].map(
+      (name) => searchParams.get(name) ?? '',
+    );
+    return { state, nonce, redirectUri };
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  private respond(path: string, form: URLSearchParams): { status: number; value: unknown } {
+    if (path === '/.well-known/openid-configuration')
+      return {
+        status: 200,
+        value: {
+          issuer: this.issuer,
+          authorization_endpoint: `${this.issuer}/authorize`,
+          token_endpoint: `${this.issuer}/token`,
+          jwks_uri: `${this.issuer}/jwks`,
+          ...this.metadata,
+        },
+      };
+    if (path === '/jwks')
+      return {
+        status: 200,
+        value: { keys: [{ ...this.key.publicKey.export({ format: 'jwk' }), alg: 'RS256', use: 'sig', kid: 'one' }] },
+      };
+    const { token, status = 400 } = this.tokens.get(form.get('code') ?? '') ?? {};
+    this.redemptions += 1;
+    const value =
+      status === 200
+        ? { access_token: 'unused-access', token_type: 'Bearer', id_token: token }
+        : { error: 'invalid_grant' };
+    return { status, value };
+  }
+
+  private idToken(claims: Readonly<Record<string, unknown>>, { header, signature }: Forgery): string {
+    const now = Math.floor(Date.now() / 1_000);
+    const alg = signature === 'none' ? 'none' : signature?.startsWith('HS256') ? 'HS256' : 'RS256';
+    const body = { iss: this.issuer, aud: this.clientId, iat: now, exp: now + 300, ...claims };
+    const signed = `${base64url({ alg, kid: 'one', ...header })}.${base64url(body)}`;
+    return `${signed}.${this.signatureOf(signed, signature)}`;
+  }
+
+  private signatureOf(signed: string, signature: Forgery['signature']): string {
+    const rsa = (key: KeyObject): string => sign('sha256', Buffer.from(signed), key).toString('base64url');
+    switch (signature) {
+      case 'none':
+        return '';
+      case 'other key':
+        return rsa(this.otherKey.privateKey);
+      case 'changed':
+        return rsa(this.key.privateKey).replace(/^./, (first) => (first === 'A' ? 'B' : 'A'));
+      case 'HS256 with the public key': {
+        const pem = this.key.publicKey.export({ format: 'pem', type: 'spki' });
+        return createHmac('sha256', pem).update(signed).digest('base64url');
+      }
+      case undefined:
+        return rsa(this.key.privateKey);
+    }
+  }
+}

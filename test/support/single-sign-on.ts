@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto';
+import { DashboardUsersService } from '../../src/modules/dashboard-users/index.js';
+import type { TestUser } from './dashboard-users.js';
+import type { DnsServer } from './dns-server.js';
+import { rememberSecret } from './run-directory.js';
+import type { TestApp } from './test-app.js';
+import { visitorWithRole, type PageResponse, type Visitor } from './visitor.js';
+
+export const SSO_PATH = '/dashboard/single-sign-on/openid';
+export const DOMAINS_PATH = '/dashboard/allowed-domains';
+
+/** An application at an identity provider. */
+export interface ProviderClient {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+export const someDomain = (): string => `${randomBytes(6).toString('hex')}.example`;
+
+/** Adds a domain to the allowlist. @returns its ID and the content of the record that proves it */
+export async function addDomain(owner: Owner, domain: string): Promise<{ id: string; record: string }> {
+  const { service, login } = owner;
+  const { body } = await service.request('/allowlisted-domains/create', { body: { domain }, login });
+  return { id: String(body['id']), record: String(body['proof_record']) };
+}
+
+export const checkDomain = ({ visitor }: Owner, id: string): Promise<PageResponse> =>
+  visitor.fill(`${DOMAINS_PATH}/${id}/proof`, {});
+
+export interface Owner {
+  readonly service: TestApp;
+  readonly organizationId: string;
+  readonly login: Awaited<ReturnType<typeof visitorWithRole>>['login'];
+  readonly visitor: Visitor;
+}
+
+/** A new organization, and its owner in a browser. */
+export async function newOwner(service: TestApp): Promise<Owner> {
+  const { id: organizationId } = await service.anotherOrganization();
+  const visitor = await visitorWithRole(service, 'owner', organizationId);
+  await visitor.get('/account');
+  return { service, organizationId, login: visitor.login, visitor };
+}
+
+/** Adds a domain and proves it. */
+export async function proveDomain(owner: Owner, dns: DnsServer, domain = someDomain()): Promise<string> {
+  const { id, record } = await addDomain(owner, domain);
+  dns.set(`_merchant-connectivity.${domain}`, { txt: [record] });
+  const { location } = await checkDomain(owner, id);
+  if (location !== `${DOMAINS_PATH}?done=proved`) throw new Error(`${domain} was not proved`);
+  return domain;
+}
+
+/** Adds an identity provider on the page. @returns the ID of the configuration */
+export async function addProvider(owner: Owner, provider: ProviderClient): Promise<string> {
+  const { location, text } = await owner.visitor.fill(`${SSO_PATH}/new`, {
+    name: 'Example login',
+    issuer: provider.issuer,
+    client_id: provider.clientId,
+    client_secret: provider.clientSecret,
+  });
+  const [, id] = /openid\/([\w-]{36})\?done=added$/.exec(location ?? '') ?? [];
+  if (id === undefined) throw new Error(`The provider was not added: ${text}`);
+  return id;
+}
+
+/** Returns where a page sends the browser. */
+export function providerUrl({ headers, text }: PageResponse): string {
+  const [, url] = /^0; url=(.*)$/.exec(headers.get('refresh') ?? '') ?? [];
+  if (url === undefined) throw new Error(`The page leads to no provider: ${text}`);
+  const { searchParams } = new URL(url);
+  rememberSecret(searchParams.get('state') ?? '', searchParams.get('nonce') ?? '');
+  return url;
+}
+
+/** Adds a user with a password, whose address is in the domain. */
+export async function addUserAt(owner: Owner, domain: string): Promise<TestUser> {
+  const email = `${randomBytes(6).toString('hex')}@${domain}`;
+  const { service, organizationId } = owner;
+  const user = await service.app
+    .get(DashboardUsersService)
+    .add({ organizationId, email, name: 'Ada', role: 'admin' });
+  rememberSecret(user.password);
+  return user;
+}
