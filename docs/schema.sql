@@ -116,10 +116,14 @@ CREATE TABLE allowlisted_domain (
   organization_id uuid NOT NULL,
   domain character varying(253) NOT NULL,
   created_at timestamp(3) with time zone NOT NULL,
+  proved_at timestamp(3) with time zone,
+  proof_checked_at timestamp(3) with time zone,
+  proof_missing_since timestamp(3) with time zone,
   CONSTRAINT allowlisted_domain_pkey PRIMARY KEY (id),
   CONSTRAINT allowlisted_domain_organization_domain_key UNIQUE (organization_id, domain),
   CONSTRAINT allowlisted_domain_organization_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
 );
+CREATE UNIQUE INDEX allowlisted_domain_proved_key ON public.allowlisted_domain USING btree (domain) WHERE (proved_at IS NOT NULL);
 
 CREATE TABLE api_client (
   id uuid NOT NULL,
@@ -571,8 +575,13 @@ CREATE TABLE saml_configuration (
   certificates text[] NOT NULL,
   created_at timestamp(3) with time zone NOT NULL,
   enabled_at timestamp(3) with time zone,
+  protocol character varying(6) NOT NULL DEFAULT 'saml'::character varying,
+  client_id text,
+  client_secret_sealed bytea,
+  tested_at timestamp(3) with time zone,
   CONSTRAINT saml_configuration_pkey PRIMARY KEY (id),
-  CONSTRAINT saml_configuration_organization_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
+  CONSTRAINT saml_configuration_organization_fkey FOREIGN KEY (organization_id) REFERENCES organization(id),
+  CONSTRAINT saml_configuration_protocol_check CHECK (((protocol)::text = ANY ((ARRAY['saml'::character varying, 'openid'::character varying])::text[])))
 );
 CREATE UNIQUE INDEX saml_configuration_enabled_key ON public.saml_configuration USING btree (organization_id) WHERE (enabled_at IS NOT NULL);
 CREATE INDEX saml_configuration_organization_index ON public.saml_configuration USING btree (organization_id);
@@ -642,6 +651,40 @@ CREATE INDEX sign_in_link_expires_at_index ON public.sign_in_link USING btree (e
 CREATE INDEX sign_in_link_open_index ON public.sign_in_link USING btree (expires_at) WHERE (((status)::text = 'pending'::text) AND (finished_at IS NULL));
 CREATE INDEX sign_in_link_owner_index ON public.sign_in_link USING btree (client_id, external_user_id, created_at);
 CREATE INDEX sign_in_link_sign_in_index ON public.sign_in_link USING btree (sign_in_asked_at) WHERE (sign_in_id IS NOT NULL);
+
+CREATE TABLE sso_attempt (
+  id uuid NOT NULL,
+  configuration_id uuid NOT NULL,
+  state_hash bytea NOT NULL,
+  browser bytea NOT NULL,
+  secrets_sealed bytea NOT NULL,
+  next text NOT NULL,
+  is_fresh boolean NOT NULL,
+  tester_id uuid,
+  created_at timestamp(3) with time zone NOT NULL,
+  finished_at timestamp(3) with time zone,
+  email character varying(254),
+  problem text,
+  CONSTRAINT sso_attempt_pkey PRIMARY KEY (id),
+  CONSTRAINT sso_attempt_configuration_fkey FOREIGN KEY (configuration_id) REFERENCES saml_configuration(id) ON DELETE CASCADE,
+  CONSTRAINT sso_attempt_state_hash_key UNIQUE (state_hash),
+  CONSTRAINT sso_attempt_tester_fkey FOREIGN KEY (tester_id) REFERENCES dashboard_user(id) ON DELETE CASCADE
+);
+CREATE INDEX sso_attempt_created_at_index ON public.sso_attempt USING btree (created_at);
+CREATE INDEX sso_attempt_finished_index ON public.sso_attempt USING btree (configuration_id, finished_at) WHERE (finished_at IS NOT NULL);
+CREATE INDEX sso_attempt_tester_index ON public.sso_attempt USING btree (tester_id) WHERE (tester_id IS NOT NULL);
+
+CREATE TABLE sso_identity (
+  organization_id uuid NOT NULL,
+  issuer text NOT NULL,
+  subject character varying(255) NOT NULL,
+  user_id uuid NOT NULL,
+  linked_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT sso_identity_pkey PRIMARY KEY (organization_id, issuer, subject),
+  CONSTRAINT sso_identity_organization_fkey FOREIGN KEY (organization_id) REFERENCES organization(id),
+  CONSTRAINT sso_identity_user_fkey FOREIGN KEY (user_id) REFERENCES dashboard_user(id) ON DELETE CASCADE,
+  CONSTRAINT sso_identity_user_issuer_key UNIQUE (user_id, issuer)
+);
 
 CREATE TABLE token_signing_key (
   kid uuid NOT NULL,

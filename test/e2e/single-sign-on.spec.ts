@@ -21,7 +21,8 @@ import {
 import { countOf, startTestApp, type TestApp } from '../support/test-app.js';
 import { BEHIND_PROXY, Visitor, type PageResponse } from '../support/visitor.js';
 
-const UNKNOWN = 'The login is unknown, was used already, took more than 10 minutes, or began in another browser.';
+const UNKNOWN =
+  'The login is unknown, was used already, took more than 10 minutes, or began in another browser.';
 const MAX_DIFFERENCE = 150;
 
 let service: TestApp;
@@ -45,8 +46,8 @@ beforeAll(async () => {
   other = await startTestApp({ ...settings, DATABASE_URL: service.database.url });
 });
 afterAll(async () => {
-  await other.close();
-  await service.close();
+  await other?.close();
+  await service?.close();
   await Promise.all([dns.close(), provider.close()]);
 });
 
@@ -98,7 +99,10 @@ async function logIn(
   visitor = new Visitor(service),
 ): Promise<{ visitor: Visitor; response: PageResponse }> {
   const url = providerUrl(await begin(visitor, user.email));
-  return { visitor, response: await respond(visitor, organization.id, provider.respondTo(url, claims, forgery)) };
+  return {
+    visitor,
+    response: await respond(visitor, organization.id, provider.respondTo(url, claims, forgery)),
+  };
 }
 
 function expectRefused({ status, text }: PageResponse, visitor: Visitor, reason: string): void {
@@ -193,7 +197,9 @@ describe('A login through an identity provider', () => {
   it('links a user once for 20 concurrent logins with two accounts', async () => {
     const user = await addUser();
     const logins = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => logIn(user, { ...claimsOf(user), sub: `${user.id}-${index % 2}` })),
+      Array.from({ length: 20 }, (_, index) =>
+        logIn(user, { ...claimsOf(user), sub: `${user.id}-${index % 2}` }),
+      ),
     );
     const accepted = logins.flatMap(({ response }, index) => (response.status === 303 ? [index % 2] : []));
     expect(accepted.length).toBeGreaterThanOrEqual(1);
@@ -389,7 +395,11 @@ describe('The response of an identity provider', () => {
       const user = await addUserAt(owner, domain);
       await owner.visitor.get(`${SSO_PATH}/${id}`);
       const url = providerUrl(await owner.visitor.submit(`${SSO_PATH}/${id}/test`));
-      const { status } = await respond(owner.visitor, id, lenient.respondTo(url, claimsOf(user), { signature }));
+      const { status } = await respond(
+        owner.visitor,
+        id,
+        lenient.respondTo(url, claimsOf(user), { signature }),
+      );
       expect(status).toBe(403);
       await lenient.close();
     },
@@ -403,7 +413,11 @@ describe('An address at the identity provider', () => {
     ['that is verified with text', 'verified email address', { email_verified: 'true' }],
     ['that is missing', 'did not send an email address', { email: undefined }],
     ['that is no text', 'did not send an email address', { email: ['a@b.example'] }],
-    ['in a domain of nobody', 'not a domain that your organization has proved', { email: 'a@nobody.example' }],
+    [
+      'in a domain of nobody',
+      'not a domain that your organization has proved',
+      { email: 'a@nobody.example' },
+    ],
     ['that is not an address', 'not a domain that your organization has proved', { email: 'nobody' }],
   ])('%s is refused', async (_what, reason, claims) => {
     const user = await addUser();
@@ -454,7 +468,10 @@ describe('Two organizations with the same provider', () => {
     for (const each of [one, two]) {
       const user = await addUserAt(each, each.domain);
       const visitor = new Visitor(service);
-      const query = provider.respondTo(providerUrl(await begin(visitor, user.email)), { ...claimsOf(user), sub });
+      const query = provider.respondTo(providerUrl(await begin(visitor, user.email)), {
+        ...claimsOf(user),
+        sub,
+      });
       expect((await respond(visitor, each.id, query)).status).toBe(303);
       expect((await visitor.get('/account')).text).toContain(user.email);
     }
@@ -558,7 +575,9 @@ describe('The set-up of single sign-on', () => {
     expect(tested.text).toContain(`A login would log in Ada (${user.email}).`);
     expect(tested.text).toContain('[&quot;Sales &lt;b>&quot;]');
     expect([owner.visitor.session, await sessionsOf(service, user)]).toEqual([session, 0]);
-    expect(await service.database.query('SELECT 1 FROM sso_identity WHERE user_id = $1', [user.id])).toEqual([]);
+    expect(await service.database.query('SELECT 1 FROM sso_identity WHERE user_id = $1', [user.id])).toEqual(
+      [],
+    );
     expect((await enable()).location).toContain('done=enabled');
     expect((await auditOf(service, owner.login)).filter((entry) => entry.startsWith('sso'))).toEqual([
       'sso.add success',
@@ -604,7 +623,8 @@ describe('The set-up of single sign-on', () => {
       });
       await respond(visitor, each.id, query);
       if (count === 0) await service.database.query('DELETE FROM sso_identity WHERE user_id = $1', [user.id]);
-      if (count === 19) await service.database.query('DELETE FROM sso_identity WHERE user_id = $1', [user.id]);
+      if (count === 19)
+        await service.database.query('DELETE FROM sso_identity WHERE user_id = $1', [user.id]);
     }
     const { text } = await each.visitor.get(`${SSO_PATH}/${each.id}`);
     expect(text.match(/>Login<\/td>/g)).toHaveLength(20);
@@ -615,11 +635,13 @@ describe('The set-up of single sign-on', () => {
     const { id } = organization;
     const elsewhere = await newOwner(service);
     expect((await elsewhere.visitor.get(`${SSO_PATH}/${id}`)).status).toBe(404);
-    expect((await elsewhere.visitor.fill(`${SSO_PATH}/new`, {}, `${SSO_PATH}/${id}/test`)).status).toBe(404);
+    expect(
+      (await elsewhere.visitor.fill(`${SSO_PATH}/configurations/new`, {}, `${SSO_PATH}/${id}/test`)).status,
+    ).toBe(404);
     const login = await service.login('member', organization.organizationId);
     const member = new Visitor(service);
     member.cookies.set('session', login.cookie.slice('session='.length));
-    for (const path of [`${SSO_PATH}/new`, `${SSO_PATH}/${id}`, `${SSO_PATH}/${id}/enable`])
+    for (const path of [`${SSO_PATH}/configurations/new`, `${SSO_PATH}/${id}`, `${SSO_PATH}/${id}/enable`])
       expect((await member.get(path)).status).toBe(403);
   });
 
@@ -627,21 +649,27 @@ describe('The set-up of single sign-on', () => {
     const owner = await newOwner(service);
     const odd = await ForgedProvider.start();
     const add = (issuer: string) =>
-      owner.visitor.fill(`${SSO_PATH}/new`, { name: 'A', issuer, client_id: 'b', client_secret: 'c' });
+      owner.visitor.fill(`${SSO_PATH}/configurations/new`, {
+        name: 'A',
+        issuer,
+        client_id: 'b',
+        client_secret: 'c',
+      });
     expect((await add('nothing')).text).toContain('must be an https URL');
     odd.metadata['authorization_endpoint'] = 'javascript:alert(1)';
     expect((await add(odd.issuer)).text).toContain('not an allowed URL');
     odd.metadata['issuer'] = 'https://evil.example';
     expect((await add(odd.issuer)).text).toContain('The discovery document of the issuer cannot be read');
+    const { issuer } = odd;
     await odd.close();
-    expect((await add(odd.issuer.replace(/\d+$/, '1'))).status).toBe(400);
+    expect((await add(issuer)).text).toContain('The discovery document of the issuer cannot be read');
   });
 
   it('requests nothing from private addresses', async () => {
     const strict = await startTestApp({ ...BEHIND_PROXY });
     const owner = await newOwner(strict);
     for (const issuer of [provider.issuer, 'https://127.0.0.1', 'https://localhost', 'http://example.com']) {
-      const { status } = await owner.visitor.fill(`${SSO_PATH}/new`, {
+      const { status } = await owner.visitor.fill(`${SSO_PATH}/configurations/new`, {
         name: 'A',
         issuer,
         client_id: 'b',
@@ -672,7 +700,13 @@ describe('A domain', () => {
     expect(page.text).toContain(name(domain));
     expect(page.text).toContain(record);
 
-    for (const records of [undefined, { txt: [] }, { txt: [foreign] }, { txt: [`${record}0`] }, { a: ['192.0.2.1'] }]) {
+    for (const records of [
+      undefined,
+      { txt: [] },
+      { txt: [foreign] },
+      { txt: [`${record}0`] },
+      { a: ['192.0.2.1'] },
+    ]) {
       if (records) dns.set(name(domain), records);
       const { status, text } = await checkDomain(owner, id);
       expect([status, await isProved(owner, domain)]).toEqual([400, false]);

@@ -74,7 +74,9 @@ export async function startDnsServer(): Promise<DnsServer> {
 function recordsFor(name: string, type: QueryType | undefined, records: DnsRecords): Buffer[] {
   if (records.errorCode !== undefined) return [];
   if (type === 'TXT')
-    return (records.txt ?? []).map((text) => record(name, 16, Buffer.from([text.length, ...Buffer.from(text)])));
+    return (records.txt ?? []).map((text) =>
+      record(name, 16, Buffer.from([text.length, ...Buffer.from(text)])),
+    );
   const aliases = records.aliases ?? [];
   const owners = [name, ...aliases];
   const chain = aliases.map((alias, index) => record(owners[index] ?? '', CNAME, writeName(alias)));

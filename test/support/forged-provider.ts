@@ -96,7 +96,9 @@ export class ForgedProvider {
     if (path === '/jwks')
       return {
         status: 200,
-        value: { keys: [{ ...this.key.publicKey.export({ format: 'jwk' }), alg: 'RS256', use: 'sig', kid: 'one' }] },
+        value: {
+          keys: [{ ...this.key.publicKey.export({ format: 'jwk' }), alg: 'RS256', use: 'sig', kid: 'one' }],
+        },
       };
     const { token, status = 400 } = this.tokens.get(form.get('code') ?? '') ?? {};
     this.redemptions += 1;

@@ -142,7 +142,10 @@ interface GrantContext {
 export class CookieJar {
   private readonly cookies = new Map<string, string>();
 
-  async fetch(url: URL, body?: URLSearchParams): Promise<{ url: URL; location: URL | undefined; text: string }> {
+  async fetch(
+    url: URL,
+    body?: URLSearchParams,
+  ): Promise<{ url: URL; location: URL | undefined; text: string }> {
     const response = await fetch(url, {
       method: body ? 'POST' : 'GET',
       ...(body && { body }),
@@ -154,6 +157,10 @@ export class CookieJar {
       this.cookies.set(name, value);
     }
     const location = response.headers.get('location');
-    return { url, location: location === null ? undefined : new URL(location, url), text: await response.text() };
+    return {
+      url,
+      location: location === null ? undefined : new URL(location, url),
+      text: await response.text(),
+    };
   }
 }

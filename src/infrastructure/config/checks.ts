@@ -30,7 +30,7 @@ export function isDnsServerList(value: unknown): boolean {
 }
 
 /** Returns whether the function completes without an error. Use it for values that only a parser can check. */
-export function succeeds(attempt: () => unknown): boolean {
+function succeeds(attempt: () => unknown): boolean {
   try {
     attempt();
     return true;

@@ -1,4 +1,4 @@
-export { isCertificate, isDnsServerList, IsIntegerBetween, parsedUrl, Satisfies, succeeds } from './checks.js';
+export { isCertificate, isDnsServerList, IsIntegerBetween, parsedUrl, Satisfies } from './checks.js';
 export {
   Configuration,
   configurationDefinitions,

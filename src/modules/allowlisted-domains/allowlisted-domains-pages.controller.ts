@@ -10,7 +10,13 @@ import {
   type PageResponse,
 } from '../../infrastructure/pages/index.js';
 import { AddDomainRequest, type AllowlistedDomainResponse } from './allowlisted-domains.dto.js';
-import { domainsPage, DOMAINS_PATH, newDomainPage, proofPage, removeDomainPage } from './allowlisted-domains.pages.js';
+import {
+  domainsPage,
+  DOMAINS_PATH,
+  newDomainPage,
+  proofPage,
+  removeDomainPage,
+} from './allowlisted-domains.pages.js';
 import { ALLOWLISTED_DOMAIN_NOT_FOUND, AllowlistedDomainsService } from './allowlisted-domains.service.js';
 import { DomainProofsService } from './domain-proofs.service.js';
 

@@ -7,7 +7,12 @@ import { ErrorKind, INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { AuditLog } from '../audit-logs/index.js';
 import type { AllowlistedDomain } from './allowlisted-domain.entity.js';
-import { domainName, domainOf, proofRecord, type AllowlistedDomainResponse } from './allowlisted-domains.dto.js';
+import {
+  domainName,
+  domainOf,
+  proofRecord,
+  type AllowlistedDomainResponse,
+} from './allowlisted-domains.dto.js';
 import { AllowlistedDomainsRepository } from './allowlisted-domains.repository.js';
 
 export const ALLOWLISTED_DOMAIN_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
@@ -75,11 +80,6 @@ export class AllowlistedDomainsService {
   }
 }
 
-function toResponse({
-  id,
-  domain,
-  createdAt,
-  provedAt,
-}: AllowlistedDomain): AllowlistedDomainResponse {
+function toResponse({ id, domain, createdAt, provedAt }: AllowlistedDomain): AllowlistedDomainResponse {
   return { id, domain, created_at: createdAt, proof_record: proofRecord(id), proved_at: provedAt };
 }

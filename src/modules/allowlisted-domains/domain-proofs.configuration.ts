@@ -1,4 +1,9 @@
-import { Configuration, EnvironmentVariable, isDnsServerList, Satisfies } from '../../infrastructure/config/index.js';
+import {
+  Configuration,
+  EnvironmentVariable,
+  isDnsServerList,
+  Satisfies,
+} from '../../infrastructure/config/index.js';
 
 @Configuration('Proofs of domains')
 export class DomainProofsConfiguration {

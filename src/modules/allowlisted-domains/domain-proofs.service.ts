@@ -19,7 +19,8 @@ const CHECK_INTERVAL = 23 * HOUR;
 
 const PROVED_BY_ANOTHER =
   'Another organization has proved this domain. Its proof ends a few days after its record is removed.';
-const MISSING = 'The record was not found, or has other content. Check the name and the content, or try again later.';
+const MISSING =
+  'The record was not found, or has other content. Check the name and the content, or try again later.';
 const UNREACHABLE = 'The DNS servers of the domain did not respond. Try again later.';
 
 /** Proves that domains belong to organizations, by a TXT record. */
@@ -82,7 +83,10 @@ export class DomainProofsService {
   }
 
   /** Returns why the record does not prove the domain; undefined if it does. */
-  private async problemWith({ id, domain }: Pick<AllowlistedDomain, 'id' | 'domain'>): Promise<string | undefined> {
+  private async problemWith({
+    id,
+    domain,
+  }: Pick<AllowlistedDomain, 'id' | 'domain'>): Promise<string | undefined> {
     try {
       const records = await this.resolver.resolveTxt(`${PROOF_LABEL}.${domain}`);
       return records.some((chunks) => chunks.join('') === proofRecord(id)) ? undefined : MISSING;

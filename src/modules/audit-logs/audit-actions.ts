@@ -20,7 +20,8 @@ export const AUDIT_ACTIONS = {
   'auth.passkey_remove': { target: 'passkey', meaning: 'A user removed a passkey.' },
   'auth.provider_link': {
     target: 'user',
-    meaning: 'A user logged in through single sign-on for the first time, which links the user to the account there.',
+    meaning:
+      'A user logged in through single sign-on for the first time, which links the user to the account there.',
   },
   'auth.session_end': { target: 'user', meaning: 'A user ended one or all of their other logins.' },
   'auth.password_reset': { target: 'user', meaning: 'A password was set with a link from an email.' },
@@ -66,7 +67,10 @@ export const AUDIT_ACTIONS = {
   'sso.disable': { target: 'sso_configuration', meaning: 'Single sign-on was disabled.' },
   'domain.add': { target: 'domain', meaning: 'A domain was added to the allowlist.' },
   'domain.remove': { target: 'domain', meaning: 'A domain was removed from the allowlist.' },
-  'domain.prove': { target: 'domain', meaning: 'A DNS record proved that a domain belongs to the organization.' },
+  'domain.prove': {
+    target: 'domain',
+    meaning: 'A DNS record proved that a domain belongs to the organization.',
+  },
   'domain.lose_proof': {
     target: 'domain',
     meaning: 'The DNS record of a proved domain was missing for days, so the domain is no longer proved.',

@@ -8,7 +8,8 @@ export const REASONS = {
   disabled: 'Single sign-on was disabled in the meantime.',
   otherTester: 'The test login was started by another user.',
   noEmail: 'The identity provider did not send an email address.',
-  unverified: 'The identity provider did not send a verified email address (the claim email_verified is not true).',
+  unverified:
+    'The identity provider did not send a verified email address (the claim email_verified is not true).',
   domain: 'The domain of the email address is not a domain that your organization has proved.',
   noUser: 'The organization has no user with this email address who has accepted the invitation.',
   linkedElsewhere:

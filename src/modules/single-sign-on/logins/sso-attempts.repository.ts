@@ -16,7 +16,11 @@ export class SsoAttemptsRepository {
   }
 
   /** Uses up an attempt. @returns the attempt, to only one of several concurrent calls */
-  async take({ configurationId, stateHash, browser }: Expected, now: Date, begunAfter: Date): Promise<SsoAttempt | null> {
+  async take(
+    { configurationId, stateHash, browser }: Expected,
+    now: Date,
+    begunAfter: Date,
+  ): Promise<SsoAttempt | null> {
     const count = await this.transaction.change(
       `UPDATE sso_attempt SET finished_at = $4
         WHERE configuration_id = $1 AND state_hash = $2 AND browser = $3 AND finished_at IS NULL AND created_at > $5`,
@@ -38,7 +42,9 @@ export class SsoAttemptsRepository {
     });
   }
 
-  async findIdentity(identity: Pick<SsoIdentity, 'organizationId' | 'issuer' | 'subject'>): Promise<SsoIdentity | null> {
+  async findIdentity(
+    identity: Pick<SsoIdentity, 'organizationId' | 'issuer' | 'subject'>,
+  ): Promise<SsoIdentity | null> {
     return this.transaction.manager.findOneBy(SsoIdentity, identity);
   }
 

@@ -1,6 +1,10 @@
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { sessionTokenOf, setSessionCookie, type DashboardIdentity } from '../../../infrastructure/auth/index.js';
+import {
+  sessionTokenOf,
+  setSessionCookie,
+  type DashboardIdentity,
+} from '../../../infrastructure/auth/index.js';
 import { PageRoute, type PageResponse } from '../../../infrastructure/pages/index.js';
 import { loginBrowserOf, withNext } from '../../dashboard-login/index.js';
 import { failedLoginPage, testedPage } from './sso-logins.pages.js';

@@ -1,4 +1,4 @@
-import { Details, Link, Notice, type Page } from '../../../infrastructure/pages/index.js';
+import { Link, Notice, Table, type Page } from '../../../infrastructure/pages/index.js';
 import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
 import { openidPath } from '../openid/openid-configurations.pages.js';
 import type { TestResult } from './sso-logins.service.js';
@@ -40,10 +40,14 @@ export function testedPage({ id, name }: SsoConfiguration, { claims, user, probl
         )}
         <h2>What the identity provider sent</h2>
         <p>These values are not stored, except the email address in the list of logins.</p>
-        <Details
-          entries={Object.entries(claims)
-            .slice(0, MAX_SHOWN)
-            .map(([claim, value]) => [claim, textOf(value)])}
+        <Table
+          caption="Claims"
+          rows={Object.entries(claims).slice(0, MAX_SHOWN)}
+          keyOf={([claim]) => claim}
+          columns={[
+            { title: 'Claim', cell: ([claim]) => claim },
+            { title: 'Value', cell: ([, value]) => textOf(value) },
+          ]}
         />
         <Link to={openidPath(id)}>Back to the identity provider</Link>
       </>

@@ -96,7 +96,11 @@ export class SsoLoginsService extends IdentityProviders {
   }
 
   /** Begins a login that only shows what it would do. */
-  async beginTest(configuration: SsoConfiguration, { userId }: DashboardActor, from: LoginBrowser): Promise<BegunLogin> {
+  async beginTest(
+    configuration: SsoConfiguration,
+    { userId }: DashboardActor,
+    from: LoginBrowser,
+  ): Promise<BegunLogin> {
     return this.start(configuration, { ...from, next: '', isFresh: false, testerId: userId });
   }
 
@@ -124,8 +128,8 @@ export class SsoLoginsService extends IdentityProviders {
       const problem = isRefused ? error.message : 'The service could not complete the login.';
       await this.attempts.settle(attempt.id, { email: identity?.email ?? null, problem });
       if (!isRefused) throw error;
-      const isTest = attempt.testerId !== null && identity !== undefined;
-      return isTest ? { test: { claims: identity.claims, problem }, configuration } : { problem };
+      if (attempt.testerId === null || !identity) return { problem };
+      return { test: { claims: identity.claims, problem }, configuration };
     }
   }
 
@@ -195,7 +199,10 @@ export class SsoLoginsService extends IdentityProviders {
    *
    * @throws RefusedLogin with the reason
    */
-  private async userOf({ organizationId }: SsoConfiguration, identity: ProviderIdentity): Promise<DashboardUser> {
+  private async userOf(
+    { organizationId }: SsoConfiguration,
+    identity: ProviderIdentity,
+  ): Promise<DashboardUser> {
     const { issuer, subject } = identity;
     const linked = await this.attempts.findIdentity({ organizationId, issuer, subject });
     const user = linked

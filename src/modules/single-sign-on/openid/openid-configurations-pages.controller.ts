@@ -28,7 +28,7 @@ import {
 import { OpenidConfigurationsService } from './openid-configurations.service.js';
 import { OpenidProvider } from './openid-provider.js';
 
-@Controller('dashboard/single-sign-on/openid')
+@Controller('dashboard/openid-connect')
 export class OpenidConfigurationsPagesController {
   constructor(
     private readonly configurations: OpenidConfigurationsService,
@@ -36,13 +36,13 @@ export class OpenidConfigurationsPagesController {
     private readonly logins: SsoLoginsService,
   ) {}
 
-  @Get('new')
+  @Get('configurations/new')
   @DashboardPage('createSamlConfiguration')
   startAdding(): PageResponse {
     return newOpenidPage();
   }
 
-  @Post('new')
+  @Post('configurations/new')
   @DashboardAction('createSamlConfiguration')
   add(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
     return submitted(async () => {
@@ -119,7 +119,10 @@ export class OpenidConfigurationsPagesController {
 
   @Get(':id/disable')
   @DashboardPage('disableSamlConfiguration')
-  async startDisabling(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
+  async startDisabling(
+    @CurrentActor() actor: DashboardActor,
+    @Param('id') id: string,
+  ): Promise<PageResponse> {
     return confirmOpenidPage(await this.configurations.get(actor, id), 'disable');
   }
 

@@ -20,8 +20,8 @@ import type { SsoConfiguration } from '../configurations/sso-configuration.entit
 import type { SsoAttempt } from '../logins/sso-attempt.entity.js';
 
 const OVERVIEW = { title: 'Single sign-on', path: '/dashboard/single-sign-on' };
-const PATH = `${OVERVIEW.path}/openid`;
-export const NEW_OPENID_PATH = `${PATH}/new`;
+const PATH = '/dashboard/openid-connect';
+export const NEW_OPENID_PATH = `${PATH}/configurations/new`;
 
 export function openidPath(id: string, ...action: readonly string[]): string {
   return [PATH, encodeURIComponent(id), ...action].join('/');
@@ -82,7 +82,8 @@ export function openidPage(
       <>
         <Done
           messages={{
-            added: 'The identity provider was added. Register the redirect address there, then test the login.',
+            added:
+              'The identity provider was added. Register the redirect address there, then test the login.',
             changed: 'The identity provider was changed.',
             enabled: 'Single sign-on is enabled.',
             disabled: 'Single sign-on is disabled. Users log in with their passwords.',
@@ -110,8 +111,9 @@ export function openidPage(
         </Allowed>
         <h2>3. Enable single sign-on</h2>
         <p>
-          Users whose email addresses are in one of your <a href="/dashboard/allowed-domains">proved domains</a>{' '}
-          are then sent to your identity provider. Their passwords keep working.
+          Users whose email addresses are in one of your{' '}
+          <a href="/dashboard/allowed-domains">proved domains</a> are then sent to your identity provider.
+          Their passwords keep working.
         </p>
         <h2>Last logins</h2>
         {attempts.length === 0 ? <p>Nobody has logged in yet.</p> : <Attempts rows={attempts} />}
@@ -149,8 +151,8 @@ export function newOpenidPage(): Page {
       <>
         <FormProblem />
         <p>
-          Create an application of the type “web” at your identity provider first. You get its redirect address
-          here after this step.
+          Create an application of the type “web” at your identity provider first. You get its redirect
+          address here after this step.
         </p>
         <Form action={NEW_OPENID_PATH}>
           <TextField name="name" label="Name" hint="Your name for it, such as “Okta”" maxLength={256} />

@@ -43,7 +43,9 @@ export class OpenidConfigurationsService {
 
   /** @throws ApiError NOT_FOUND */
   async get({ organizationId }: DashboardActor, id: string): Promise<SsoConfiguration> {
-    return existing(isUUID(id) ? await this.repository.find({ organizationId, protocol: 'openid', id }) : null);
+    return existing(
+      isUUID(id) ? await this.repository.find({ organizationId, protocol: 'openid', id }) : null,
+    );
   }
 
   /** @throws ApiError INVALID_FIELD, also if the discovery document of the issuer cannot be read */
@@ -119,10 +121,16 @@ export class OpenidConfigurationsService {
   }
 
   private async locked({ organizationId }: DashboardActor, id: string): Promise<SsoConfiguration> {
-    return existing(isUUID(id) ? await this.repository.lock({ organizationId, protocol: 'openid', id }) : null);
+    return existing(
+      isUUID(id) ? await this.repository.lock({ organizationId, protocol: 'openid', id }) : null,
+    );
   }
 
-  private async record(action: AuditAction, actor: DashboardActor, { name }: SsoConfiguration): Promise<void> {
+  private async record(
+    action: AuditAction,
+    actor: DashboardActor,
+    { name }: SsoConfiguration,
+  ): Promise<void> {
     await this.auditLog.record({ action, actor, target: { name } });
   }
 }

@@ -171,7 +171,8 @@ export function ownerOfSecret(configurationId: string): string[] {
 
 function identityFrom(issuer: string, claims: ProviderIdentity['claims']): ProviderIdentity {
   const { sub, email, email_verified: isVerified, auth_time: time } = claims;
-  const address = typeof email === 'string' && email.length <= MAX_EMAIL_LENGTH ? email.toLowerCase() : undefined;
+  const address =
+    typeof email === 'string' && email.length <= MAX_EMAIL_LENGTH ? email.toLowerCase() : undefined;
   return {
     issuer,
     subject: String(sub),
@@ -204,7 +205,8 @@ interface LibraryError {
 /** Returns the reason in words for an error of the library. Values of the response never appear in it, except error codes. */
 function reasonFor(thrown: unknown): string {
   const chain: LibraryError[] = [];
-  for (let each = thrown as LibraryError | undefined; each instanceof Object; each = each.cause) chain.push(each);
+  for (let each = thrown as LibraryError | undefined; typeof each === 'object'; each = each.cause)
+    chain.push(each);
   const refused = chain.find((each) => each instanceof RefusedLogin);
   if (refused?.message) return refused.message;
   const { code, error } = chain[0] ?? {};

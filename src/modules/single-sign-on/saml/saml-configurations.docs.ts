@@ -1,5 +1,9 @@
 import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
-import { withMessages, uuidParameter, type OperationDocument } from '../../../infrastructure/openapi/index.js';
+import {
+  withMessages,
+  uuidParameter,
+  type OperationDocument,
+} from '../../../infrastructure/openapi/index.js';
 import {
   CreateSamlConfigurationRequest,
   EXAMPLE_ID,

@@ -45,8 +45,8 @@ export function configurationsPage(
     content: isEmpty ? (
       <EmptyState title="No identity provider yet">
         <p>
-          Let your users log in through your identity provider, such as Okta or Microsoft Entra ID, with OpenID
-          Connect. You can also prepare a login with SAML 2.0, which does not work yet.
+          Let your users log in through your identity provider, such as Okta or Microsoft Entra ID, with
+          OpenID Connect. You can also prepare a login with SAML 2.0, which does not work yet.
         </p>
         <AddButtons />
       </EmptyState>
