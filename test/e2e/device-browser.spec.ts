@@ -80,6 +80,8 @@ describeInBrowser('Approval in a browser', (windows) => {
     await page.goto('/device');
     await tabTo(page, 'Email address');
     await page.keyboard.type(user.email);
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Password').waitFor();
     await tabTo(page, 'Password');
     await page.keyboard.type(user.password);
     await page.keyboard.press('Enter');

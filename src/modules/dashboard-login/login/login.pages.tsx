@@ -57,6 +57,7 @@ export function addressPage({ next, again, email, missing = false }: AddressPage
         </Form>
         <PasskeyLogin fields={{ next, again }} />
         <Link to={`/login?${query.toString()}`}>Log in with a password</Link>
+        <Link to="/password-reset">Forgot your password?</Link>
       </>
     ),
   };
