@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { Provider } from 'oidc-provider';
+import type { Provider } from 'oidc-provider';
 import { rememberSecret } from './run-directory.js';
 
 /** A person at the provider. */
@@ -29,14 +29,18 @@ export class OpenidProviderServer {
 
   /** @param idTokenHasClaims whether the ID token has the address; otherwise only the UserInfo endpoint returns it */
   static async start({ idTokenHasClaims = true } = {}): Promise<OpenidProviderServer> {
-    const started = new OpenidProviderServer(idTokenHasClaims);
+    const { Provider: implementation } = await withoutWarnings(() => import('oidc-provider'));
+    const started = new OpenidProviderServer(implementation, idTokenHasClaims);
     rememberSecret(started.clientSecret);
     started.server.listen(0, '127.0.0.1');
     await once(started.server, 'listening');
     return started;
   }
 
-  private constructor(private readonly idTokenHasClaims: boolean) {}
+  private constructor(
+    private readonly implementation: typeof Provider,
+    private readonly idTokenHasClaims: boolean,
+  ) {}
 
   get issuer(): string {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
@@ -72,7 +76,7 @@ export class OpenidProviderServer {
   }
 
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    this.provider ??= this.configured();
+    this.provider ??= await withoutWarnings(() => Promise.resolve(this.configured()));
     if (!request.url?.startsWith('/interaction/')) return this.provider.callback()(request, response);
     if (request.method !== 'POST') {
       response.setHeader('content-type', 'text/html');
@@ -92,7 +96,7 @@ export class OpenidProviderServer {
 
   private configured(): Provider {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
-    return new Provider(this.issuer, {
+    return new this.implementation(this.issuer, {
       clients: [
         {
           client_id: CLIENT_ID,
@@ -122,6 +126,17 @@ export class OpenidProviderServer {
       },
       features: { devInteractions: { enabled: false } },
     });
+  }
+}
+
+/** The provider warns that it stores everything in memory, and about the version of Node.js. */
+async function withoutWarnings<T>(work: () => Promise<T>): Promise<T> {
+  const { warn } = console;
+  console.warn = () => undefined;
+  try {
+    return await work();
+  } finally {
+    console.warn = warn;
   }
 }
 
