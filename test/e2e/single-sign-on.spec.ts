@@ -51,6 +51,18 @@ afterAll(async () => {
   await Promise.all([dns.close(), provider.close()]);
 });
 
+/** What a test opened, which is closed also if the test fails. */
+const opened: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const each of opened.splice(0)) await each.close();
+});
+
+async function anotherProvider(): Promise<ForgedProvider> {
+  const started = await ForgedProvider.start();
+  opened.push(started);
+  return started;
+}
+
 interface Organization extends Owner {
   readonly domain: string;
   /** The configuration, which is enabled. */
@@ -387,7 +399,7 @@ describe('The response of an identity provider', () => {
   it.each(['none', 'HS256 with the public key'] as const)(
     'is refused if its ID token is not signed properly (%s), although the provider says that it supports it',
     async (signature) => {
-      const lenient = await ForgedProvider.start();
+      const lenient = await anotherProvider();
       lenient.metadata['id_token_signing_alg_values_supported'] = ['none', 'HS256', 'RS256'];
       const owner = await newOwner(service);
       const domain = await proveDomain(owner, dns);
@@ -401,7 +413,6 @@ describe('The response of an identity provider', () => {
         lenient.respondTo(url, claimsOf(user), { signature }),
       );
       expect(status).toBe(403);
-      await lenient.close();
     },
   );
 });
@@ -532,7 +543,7 @@ describe('The first step of a login', () => {
   });
 
   it('asks for the password if the provider cannot be reached', async () => {
-    const gone = await ForgedProvider.start();
+    const gone = await anotherProvider();
     const owner = await newOwner(service);
     const domain = await proveDomain(owner, dns);
     const id = await addProvider(owner, gone);
@@ -647,7 +658,7 @@ describe('The set-up of single sign-on', () => {
 
   it('refuses an issuer that is no URL, is not the issuer of the document, or has a document with a bad address', async () => {
     const owner = await newOwner(service);
-    const odd = await ForgedProvider.start();
+    const odd = await anotherProvider();
     const add = (issuer: string) =>
       owner.visitor.fill(`${SSO_PATH}/configurations/new`, {
         name: 'A',
@@ -667,6 +678,7 @@ describe('The set-up of single sign-on', () => {
 
   it('requests nothing from private addresses', async () => {
     const strict = await startTestApp({ ...BEHIND_PROXY });
+    opened.push(strict);
     const owner = await newOwner(strict);
     for (const issuer of [provider.issuer, 'https://127.0.0.1', 'https://localhost', 'http://example.com']) {
       const { status } = await owner.visitor.fill(`${SSO_PATH}/configurations/new`, {
@@ -677,7 +689,6 @@ describe('The set-up of single sign-on', () => {
       });
       expect(status).toBe(400);
     }
-    await strict.close();
   });
 });
 

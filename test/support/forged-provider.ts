@@ -76,6 +76,7 @@ export class ForgedProvider {
   }
 
   async close(): Promise<void> {
+    if (!this.server.listening) return;
     this.server.closeAllConnections();
     this.server.close();
     await once(this.server, 'close');
