@@ -114,6 +114,7 @@ export class OpenidProviderServer {
         accountId: id,
         claims: () => this.accounts.get(id) ?? { sub: id },
       }),
+      ttl: { AccessToken: 600, Grant: 600, IdToken: 600, Interaction: 600, Session: 600 },
       // Nobody is asked for consent.
       loadExistingGrant: async ({ oidc }: GrantContext) => {
         const grant = new oidc.provider.Grant({
