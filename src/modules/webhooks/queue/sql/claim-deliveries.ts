@@ -1,7 +1,7 @@
 import type { ClaimedDelivery } from '../delivery.js';
 import { LEASE_UNTIL } from './lane.js';
 import type { LockedLane } from './lock-due-lanes.js';
-import { Statement } from './statement.js';
+import { Statement } from '../../../../infrastructure/database/index.js';
 
 interface ClaimLimits {
   readonly limit: number;
