@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import {
   BatchedStatement,
@@ -6,6 +7,8 @@ import {
   Transaction,
   Transactional,
 } from '../../../infrastructure/database/index.js';
+import { SERVICE_UNAVAILABLE } from '../../../infrastructure/errors/index.js';
+import { SECOND } from '../../../infrastructure/time/index.js';
 import type { ClientRecord } from '../../api-clients/index.js';
 import { McpTokensService, type NewConnectionToken } from '../../mcp-tokens/index.js';
 import { WebhookPublisher, type PublishRequest } from '../../webhooks/index.js';
@@ -55,11 +58,9 @@ export interface Redemption extends NewTokens {
   readonly expiresAt: Date;
 }
 
-interface StoredTokens {
+/** A row of the statements below. */
+interface TokensItem {
   readonly tokenHash: Buffer;
-}
-
-interface TokensItem extends StoredTokens {
   readonly connectionId: string;
   readonly scope: string;
   readonly accessTokenHash: Buffer;
@@ -69,11 +70,23 @@ interface TokensItem extends StoredTokens {
 }
 
 interface Position {
+  /** Of the item, starting at 1. */
   readonly position: number;
+}
+
+/** `locked`: another transaction is changing the connection or the authorization, so nothing was done. */
+interface Outcome extends Position {
+  readonly outcome: 'stored' | 'refused' | 'locked';
 }
 
 const ROWS_PER_STATEMENT = 100;
 const CONCURRENT_STATEMENTS = 2;
+
+/** Milliseconds before a request that found a lock tries again: at first, and how long in total. */
+const FIRST_PAUSE = 10;
+const MAX_PAUSES = 5 * SECOND;
+/** Seconds. */
+const RETRY_AFTER = 1;
 
 // Only primary keys and hashes are compared here: while the tables are new and have no statistics, PostgreSQL would read all
 // connections of a client if a condition mentioned the client.
@@ -105,30 +118,39 @@ const INSERT_TOKENS = `
   SELECT token_hash, connection_id, string_to_array(scope, ' '), access_token_hash, created_at, access_expires_at`;
 
 /**
- * Uses up refresh tokens. Locks their connections first, so that these cannot end before the transaction does, and in the order of
- * their IDs, so that concurrent statements cannot deadlock. If several items present the same token, one of them succeeds.
+ * Uses up refresh tokens. Locks their connections, so that these cannot end before the transaction does. If several items present
+ * the same token, one of them succeeds.
  */
-const ROTATE = new Statement<object, StoredTokens, TokensItem & Pick<Rotation, 'presentedHash'>>(`
+const ROTATE = new Statement<object, Outcome, TokensItem & Pick<Rotation, 'presentedHash'>>(`
   WITH item AS MATERIALIZED (
          SELECT *
            FROM unnest($presentedHash::bytea[], $connectionId::uuid[], $expiresAt::timestamptz[], $tokenHash::bytea[],
                        $scope::text[], $accessTokenHash::bytea[], $createdAt::timestamptz[], $accessExpiresAt::timestamptz[])
+                WITH ORDINALITY
                 AS item (presented_hash, connection_id, expires_at, token_hash,
-                         scope, access_token_hash, created_at, access_expires_at)),
+                         scope, access_token_hash, created_at, access_expires_at, position)),
        locked AS MATERIALIZED (
          SELECT id, ended_at, expires_at FROM agent_connection
-          WHERE id IN (SELECT connection_id FROM item) ORDER BY id FOR UPDATE),
+          WHERE id IN (SELECT connection_id FROM item) FOR UPDATE SKIP LOCKED),
        renewed AS (
          UPDATE agent_connection connection SET used_at = item.created_at, expires_at = item.expires_at
            FROM item JOIN locked ON locked.id = item.connection_id
           WHERE connection.id = item.connection_id AND locked.ended_at IS NULL AND locked.expires_at > item.created_at
          RETURNING connection.id),
-       rotated AS (
+       stored AS (
          UPDATE agent_refresh_token token SET rotated_at = item.created_at
            FROM item JOIN renewed ON renewed.id = item.connection_id
           WHERE token.token_hash = item.presented_hash AND rotated_at IS NULL
-         RETURNING item.*)
-  ${INSERT_TOKENS} FROM rotated RETURNING token_hash AS "tokenHash"`);
+         RETURNING item.*),
+       inserted AS (${INSERT_TOKENS} FROM stored)
+  SELECT item.position::integer,
+         CASE WHEN stored.position IS NOT NULL THEN 'stored'
+              WHEN locked.id IS NULL AND connection.id IS NOT NULL THEN 'locked'
+              ELSE 'refused' END AS outcome
+    FROM item
+    LEFT JOIN stored USING (position)
+    LEFT JOIN locked ON locked.id = item.connection_id
+    LEFT JOIN agent_connection connection ON connection.id = item.connection_id`);
 
 /**
  * Uses up codes and creates connections. A registered agent is kept from its first connection on. Those that follow do not change
@@ -136,7 +158,7 @@ const ROTATE = new Statement<object, StoredTokens, TokensItem & Pick<Rotation, '
  */
 const REDEEM = new Statement<
   object,
-  StoredTokens,
+  Outcome,
   TokensItem & Pick<Redemption, 'authorizationId' | 'registeredAgentId' | 'agentHost' | 'phoneNumberSealed'>
 >(`
   WITH item AS MATERIALIZED (
@@ -144,13 +166,14 @@ const REDEEM = new Statement<
            FROM unnest($authorizationId::uuid[], $registeredAgentId::uuid[], $agentHost::text[], $phoneNumberSealed::bytea[],
                        $connectionId::uuid[], $expiresAt::timestamptz[], $tokenHash::bytea[],
                        $scope::text[], $accessTokenHash::bytea[], $createdAt::timestamptz[], $accessExpiresAt::timestamptz[])
+                WITH ORDINALITY
                 AS item (authorization_id, registered_agent_id, agent_host, phone_number,
                          connection_id, expires_at, token_hash,
-                         scope, access_token_hash, created_at, access_expires_at)),
+                         scope, access_token_hash, created_at, access_expires_at, position)),
        locked AS MATERIALIZED (
          SELECT id, status, code_expires_at FROM agent_authorization
-          WHERE id IN (SELECT authorization_id FROM item) ORDER BY id FOR UPDATE),
-       redeemed AS (
+          WHERE id IN (SELECT authorization_id FROM item) FOR UPDATE SKIP LOCKED),
+       stored AS (
          UPDATE agent_authorization SET status = 'redeemed', connection_id = item.connection_id
            FROM item JOIN locked ON locked.id = item.authorization_id
           WHERE agent_authorization.id = item.authorization_id
@@ -160,18 +183,29 @@ const REDEEM = new Statement<
          RETURNING item.*, client_id, external_user_id, agent_id, agent_name, scopes),
        used AS (
          UPDATE registered_agent SET unused_since = NULL
-          WHERE id IN (SELECT registered_agent_id FROM redeemed) AND unused_since IS NOT NULL),
+          WHERE id IN (SELECT id FROM registered_agent
+                        WHERE id IN (SELECT registered_agent_id FROM stored) AND unused_since IS NOT NULL
+                          FOR UPDATE SKIP LOCKED)),
        connected AS (
          INSERT INTO agent_connection (id, client_id, external_user_id, phone_number_sealed, agent_id, agent_name, agent_host,
                                        scopes, created_at, used_at, expires_at)
          SELECT connection_id, client_id, external_user_id, phone_number, agent_id, agent_name, agent_host,
                 scopes, created_at, created_at, expires_at
-           FROM redeemed)
-  ${INSERT_TOKENS} FROM redeemed RETURNING token_hash AS "tokenHash"`);
+           FROM stored),
+       inserted AS (${INSERT_TOKENS} FROM stored)
+  SELECT item.position::integer,
+         CASE WHEN stored.position IS NOT NULL THEN 'stored'
+              WHEN locked.id IS NULL AND agent_authorization.id IS NOT NULL THEN 'locked'
+              ELSE 'refused' END AS outcome
+    FROM item
+    LEFT JOIN stored USING (position)
+    LEFT JOIN locked ON locked.id = item.authorization_id
+    LEFT JOIN agent_authorization ON agent_authorization.id = item.authorization_id`);
 
 /**
- * Exchanges the codes and refresh tokens of concurrent requests in one transaction. These transactions serve several requests, so
- * they must not be requested within another one. For measurements, see docs/decisions/0002-batched-statements.md.
+ * Exchanges the codes and refresh tokens of concurrent requests in one transaction. These transactions serve the requests of several
+ * API clients, so they must not be requested within another transaction, and they never wait for the lock of a row. A request that
+ * finds its row locked tries again. For measurements, see docs/decisions/0002-batched-statements.md.
  */
 @Injectable()
 export class AgentTokensBatch {
@@ -191,13 +225,13 @@ export class AgentTokensBatch {
     maxRows: ROWS_PER_STATEMENT,
     maxStatements: CONCURRENT_STATEMENTS,
   });
-  private readonly rotations = new BatchedStatement<Rotation, boolean>({
+  private readonly rotations = new BatchedStatement<Rotation, Outcome['outcome']>({
     execute: (rotations) => this.rotateAll(rotations),
     maxRows: ROWS_PER_STATEMENT,
     maxStatements: CONCURRENT_STATEMENTS,
     retryAfter: (error) => (isMissingPartition(error) ? 0 : undefined),
   });
-  private readonly redemptions = new BatchedStatement<Redemption, boolean>({
+  private readonly redemptions = new BatchedStatement<Redemption, Outcome['outcome']>({
     execute: (redemptions) => this.redeemAll(redemptions),
     maxRows: ROWS_PER_STATEMENT,
     maxStatements: CONCURRENT_STATEMENTS,
@@ -222,7 +256,7 @@ export class AgentTokensBatch {
 
   /** Exchanges a refresh token for the next one. @returns false if another request has used it before, or the connection ended */
   rotate(rotation: Rotation): Promise<boolean> {
-    return this.rotations.add(rotation);
+    return untilUnlocked(() => this.rotations.add(rotation));
   }
 
   /**
@@ -231,28 +265,44 @@ export class AgentTokensBatch {
    * @returns false if the code has expired, another request has used it before, or the agent is no longer registered
    */
   redeem(redemption: Redemption): Promise<boolean> {
-    return this.redemptions.add(redemption);
+    return untilUnlocked(() => this.redemptions.add(redemption));
   }
 
   @Transactional()
-  protected async rotateAll(rotations: readonly Rotation[]): Promise<boolean[]> {
+  protected async rotateAll(rotations: readonly Rotation[]): Promise<Outcome['outcome'][]> {
     const items = rotations.map((rotation) => ({ ...rotation, ...itemOf(rotation) }));
-    const rotated = succeeded(rotations, await ROTATE.run(this.transaction.manager, {}, items));
-    await this.addAccessTokens(rotated);
-    return rotations.map((rotation) => rotated.has(rotation));
+    const outcomes = outcomesOf(rotations, await ROTATE.run(this.transaction.manager, {}, items));
+    await this.addAccessTokens(rotations.filter((_, index) => outcomes[index] === 'stored'));
+    return outcomes;
   }
 
   @Transactional()
-  protected async redeemAll(redemptions: readonly Redemption[]): Promise<boolean[]> {
+  protected async redeemAll(redemptions: readonly Redemption[]): Promise<Outcome['outcome'][]> {
     const items = redemptions.map((redemption) => ({ ...redemption, ...itemOf(redemption) }));
-    const redeemed = succeeded(redemptions, await REDEEM.run(this.transaction.manager, {}, items));
+    const outcomes = outcomesOf(redemptions, await REDEEM.run(this.transaction.manager, {}, items));
+    const redeemed = redemptions.filter((_, index) => outcomes[index] === 'stored');
     await this.addAccessTokens(redeemed);
-    if (redeemed.size > 0) await this.publisher.publishAll([...redeemed].map(connectedEvent));
-    return redemptions.map((redemption) => redeemed.has(redemption));
+    if (redeemed.length > 0) await this.publisher.publishAll(redeemed.map(connectedEvent));
+    return outcomes;
   }
 
-  private addAccessTokens(tokens: Iterable<NewTokens>): Promise<void> {
-    return this.mcpTokens.addAllOfConnections(Array.from(tokens, ({ access }) => access));
+  private async addAccessTokens(tokens: readonly NewTokens[]): Promise<void> {
+    if (tokens.length > 0) await this.mcpTokens.addAllOfConnections(tokens.map(({ access }) => access));
+  }
+}
+
+/**
+ * Repeats an exchange while its row is locked.
+ *
+ * @returns whether the tokens were stored
+ * @throws ApiError SERVICE_UNAVAILABLE if the row is locked for five seconds
+ */
+async function untilUnlocked(exchange: () => Promise<Outcome['outcome']>): Promise<boolean> {
+  for (let waited = 0, next = FIRST_PAUSE; ; waited += next, next *= 2) {
+    const outcome = await exchange();
+    if (outcome !== 'locked') return outcome === 'stored';
+    if (waited >= MAX_PAUSES) throw SERVICE_UNAVAILABLE.error(undefined, { retryAfter: RETRY_AFTER });
+    await pause(next);
   }
 }
 
@@ -268,19 +318,16 @@ function itemOf({ refreshTokenHash, access, expiresAt }: Rotation | Redemption):
   };
 }
 
-/** Returns the requests whose tokens were stored. Of two requests for the same tokens, it is one. */
-function succeeded<Request extends NewTokens>(
-  requests: readonly Request[],
-  stored: readonly StoredTokens[],
-): Set<Request> {
-  return new Set(
-    stored.flatMap(({ tokenHash }) => requests.find((each) => each.refreshTokenHash.equals(tokenHash)) ?? []),
-  );
+function outcomesOf(requests: readonly NewTokens[], rows: readonly Outcome[]): Outcome['outcome'][] {
+  return inPositions(requests, rows).map((row) => row?.outcome ?? 'refused');
 }
 
-function inPositions<Row>(hashes: readonly Buffer[], rows: readonly (Row & Position)[]): (Row | undefined)[] {
+function inPositions<Row extends Position>(
+  requests: readonly unknown[],
+  rows: readonly Row[],
+): (Row | undefined)[] {
   const found = new Map(rows.map((row) => [row.position, row]));
-  return hashes.map((_, index) => found.get(index + 1));
+  return requests.map((_, index) => found.get(index + 1));
 }
 
 function connectedEvent({ client, access, agentName, agentHost }: Redemption): PublishRequest {
