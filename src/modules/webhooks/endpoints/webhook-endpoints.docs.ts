@@ -76,7 +76,7 @@ export const UPDATE_ENDPOINT: OperationDocument = {
   description:
     'Changes the fields that you send. Absent fields keep their values, and so do `url` and `status` if they are `null`. ' +
     'Use it when your receiver moves, to choose events, to pause and resume deliveries, and to enable an endpoint that ' +
-    'the service has disabled. A new URL applies to events that are published afterwards. ' +
+    'the service has disabled. A new URL applies to all attempts from then on, also of events that wait for a retry, and the health starts again. ' +
     `${ACCESS} Audited as \`webhook.update\` if something changed.`,
   pathParameters: ENDPOINT_ID_PARAMETER,
   body: UpdateWebhookEndpointRequest,

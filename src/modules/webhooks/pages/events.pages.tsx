@@ -175,9 +175,10 @@ export function eventPage(
       <>
         <Done
           messages={{
-            queued: 'The event will be sent again.',
+            queued:
+              'The event is sent now. If it was waiting for a retry, this is one more attempt: the retries go on if it fails.',
             waiting:
-              'The event is already waiting to be sent to this endpoint. The service sends it automatically at the time of the next attempt.',
+              'The event is already next in line for this endpoint. A paused endpoint gets it when you resume it.',
           }}
         />
         <Problem message={problem} />
@@ -308,7 +309,6 @@ function SendAgain(props: { readonly event: ListedEvent; readonly target: Target
   if (endpoint.status === 'disabled') return 'Enable the endpoint to send it';
   const isSubscribed = event.isTest || endpoint.events === null || endpoint.events.includes(event.name);
   if (!isSubscribed) return 'Not subscribed to this event';
-  if (delivery?.state === 'waiting') return 'Sent automatically';
   if (delivery?.state === 'in_progress') return 'Being sent';
   return (
     <Allowed operation="redeliverWebhook" otherwise="Your role may not send it">
@@ -317,7 +317,7 @@ function SendAgain(props: { readonly event: ListedEvent; readonly target: Target
         fields={{ endpoint_id: id }}
         of={`to ${endpoint.url}`}
       >
-        {delivery ? 'Send again' : 'Send'}
+        {!delivery ? 'Send' : delivery.state === 'waiting' ? 'Send now' : 'Send again'}
       </ActionButton>
     </Allowed>
   );
