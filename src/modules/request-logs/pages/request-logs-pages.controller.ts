@@ -1,17 +1,6 @@
-import {
-  Controller,
-  createParamDecorator,
-  Get,
-  Param,
-  Post,
-  Query,
-  Res,
-  type ExecutionContext,
-  type StreamableFile,
-} from '@nestjs/common';
-import type { Request, Response } from 'express';
-import { AccessibleClients, CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
-import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { Controller, Get, Post, Res, type StreamableFile } from '@nestjs/common';
+import type { Response } from 'express';
+import { AccessibleClients } from '../../../infrastructure/auth/index.js';
 import { ReadPools } from '../../../infrastructure/database/index.js';
 import { ApiError, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import {
@@ -21,14 +10,14 @@ import {
   dashboardPath,
   exportFile,
   ExportFormatField,
-  FormBody,
   inEachEnvironment,
-  PageEnvironment,
   queryFrom,
+  Visit,
   type ExportFormat,
   type PageResponse,
+  type PageVisit,
 } from '../../../infrastructure/pages/index.js';
-import { cookieOf, PublicAddress, setCookie, type FormFields } from '../../../infrastructure/http/index.js';
+import { cookieOf, PublicAddress, requestParameter, setCookie } from '../../../infrastructure/http/index.js';
 import { INVALID_CURSOR_FORMAT } from '../../../infrastructure/crypto/index.js';
 import { Clock, DAY, HOUR } from '../../../infrastructure/time/index.js';
 import { MAX_PERIOD } from '../reading/request-log-period.js';
@@ -46,9 +35,6 @@ import {
   type FoundEntries,
   type OptionalColumn,
 } from './request-logs.pages.js';
-
-/** The query of a page, as it was sent. */
-type PageQuery = Readonly<Record<string, unknown>>;
 
 class ExportRequestLogsQuery extends ListRequestLogsQuery {
   @ExportFormatField()
@@ -74,12 +60,10 @@ const COLUMN_SEPARATOR = '.';
 const NO_COLUMNS = 'none';
 
 /** Handler parameter: the columns that the browser has chosen. */
-const ChosenColumns = createParamDecorator(
-  (_data: unknown, context: ExecutionContext): readonly OptionalColumn[] => {
-    const chosen = cookieOf(context.switchToHttp().getRequest<Request>(), COLUMNS_COOKIE);
-    return chosen === undefined ? DEFAULT_COLUMNS : knownColumns(chosen.split(COLUMN_SEPARATOR));
-  },
-);
+const ChosenColumns = requestParameter((request): readonly OptionalColumn[] => {
+  const chosen = cookieOf(request, COLUMNS_COOKIE);
+  return chosen === undefined ? DEFAULT_COLUMNS : knownColumns(chosen.split(COLUMN_SEPARATOR));
+});
 
 /** Port: the bodies of webhook events. */
 export abstract class EventBodies {
@@ -101,13 +85,11 @@ export class RequestLogsPagesController {
   @Get()
   @DashboardPage('listRequestLogs')
   async list(
-    @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Query() query: PageQuery,
+    @Visit() visit: PageVisit,
     @ChosenColumns() columns: readonly OptionalColumn[],
   ): Promise<PageResponse> {
     try {
-      return listPage({ columns, found: await this.find(actor, environment, query) });
+      return listPage({ columns, found: await this.find(visit) });
     } catch (error) {
       if (!(error instanceof ApiError) || !EXPLAINED_ERRORS.includes(error.code)) throw error;
       return { ...listPage({ columns, problem: error.message }), status: error.status };
@@ -116,15 +98,10 @@ export class RequestLogsPagesController {
 
   @Get('export/:format')
   @DashboardExport('listRequestLogs', { action: 'request_log.export' })
-  export(
-    @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Param('format') wanted: string,
-    @Query() query: PageQuery,
-  ): Promise<StreamableFile> {
+  export(@Visit() { actor, environment, params, query }: PageVisit<'format'>): Promise<StreamableFile> {
     const { format, ...filters } = queryFrom(ExportRequestLogsQuery, this.withPeriod(query), {
       environment,
-      format: wanted,
+      format: params.format,
     });
     return exportFile({
       format,
@@ -137,7 +114,7 @@ export class RequestLogsPagesController {
   @Get('columns/choose')
   @DashboardPage('listRequestLogs')
   startChoosingColumns(
-    @PageEnvironment() environment: PlatformEnvironment,
+    @Visit() { environment }: PageVisit,
     @ChosenColumns() columns: readonly OptionalColumn[],
   ): PageResponse {
     return columnsPage(environment, columns);
@@ -147,8 +124,7 @@ export class RequestLogsPagesController {
   @Post('columns/choose')
   @DashboardAction('listRequestLogs')
   chooseColumns(
-    @PageEnvironment() environment: PlatformEnvironment,
-    @FormBody() form: FormFields,
+    @Visit() { environment, form }: PageVisit,
     @Res({ passthrough: true }) response: Response,
   ): PageResponse {
     const columns = knownColumns(form.all('columns[]')).join(COLUMN_SEPARATOR) || NO_COLUMNS;
@@ -161,12 +137,8 @@ export class RequestLogsPagesController {
 
   @Get(':id')
   @DashboardPage('getRequestLog')
-  async get(
-    @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Param('id') id: string,
-  ): Promise<PageResponse> {
-    const entry = await this.requestLogs.get(actor, id, environment);
+  async get(@Visit() { actor, environment, params }: PageVisit<'id'>): Promise<PageResponse> {
+    const entry = await this.requestLogs.get(actor, params.id, environment);
     const { clientId } = await this.clients.forEnvironment(actor, environment);
     const body =
       entry.event_id === null ? undefined : await this.eventBodies.bodyOf(clientId, entry.event_id);
@@ -180,11 +152,7 @@ export class RequestLogsPagesController {
     return curlOfRequest(entry, this.address.of('platform'));
   }
 
-  private async find(
-    actor: DashboardActor,
-    environment: PlatformEnvironment,
-    pageQuery: PageQuery,
-  ): Promise<FoundEntries> {
+  private async find({ actor, environment, query: pageQuery }: PageVisit): Promise<FoundEntries> {
     const query = queryFrom(ListRequestLogsQuery, this.withPeriod(pageQuery), {
       environment,
       limit: ENTRIES_PER_PAGE,
@@ -198,7 +166,7 @@ export class RequestLogsPagesController {
   }
 
   /** Replaces a relative period by times. */
-  private withPeriod({ period, ...filters }: PageQuery): PageQuery {
+  private withPeriod({ period, ...filters }: PageVisit['query']): PageVisit['query'] {
     const length = PERIODS[String(period)];
     if (length === undefined || filters['start'] || filters['end']) return filters;
     const now = this.clock.now();
