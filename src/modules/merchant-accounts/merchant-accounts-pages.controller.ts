@@ -20,13 +20,13 @@ export class MerchantAccountsPagesController {
   @Get()
   @DashboardPage('listMerchantAccounts')
   async list(@Visit() { actor, environment, query }: PageVisit): Promise<PageResponse> {
-    if (!query['external_user_id']) return merchantAccountsPage({});
+    if (!query['external_user_id']) return merchantAccountsPage();
     return submitted(
       async () => {
         const request = queryFrom(ListMerchantAccountsQuery, query, { environment });
-        return merchantAccountsPage({ found: await this.accounts.list(actor, request) });
+        return merchantAccountsPage(await this.accounts.list(actor, request));
       },
-      (problem) => merchantAccountsPage({ problem }),
+      () => merchantAccountsPage(),
     );
   }
 }

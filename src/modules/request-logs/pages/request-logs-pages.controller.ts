@@ -2,7 +2,6 @@ import { Controller, Get, Post, Res, type StreamableFile } from '@nestjs/common'
 import type { Response } from 'express';
 import { AccessibleClients } from '../../../infrastructure/auth/index.js';
 import { ReadPools } from '../../../infrastructure/database/index.js';
-import { ApiError, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import {
   DashboardAction,
   DashboardExport,
@@ -12,19 +11,18 @@ import {
   ExportFormatField,
   inEachEnvironment,
   queryFrom,
+  submitted,
   Visit,
   type ExportFormat,
   type PageResponse,
   type PageVisit,
 } from '../../../infrastructure/pages/index.js';
 import { cookieOf, PublicAddress, requestParameter, setCookie } from '../../../infrastructure/http/index.js';
-import { INVALID_CURSOR_FORMAT } from '../../../infrastructure/crypto/index.js';
 import { Clock, DAY, HOUR } from '../../../infrastructure/time/index.js';
 import { MAX_PERIOD } from '../reading/request-log-period.js';
 import { REQUEST_LOG_COLUMNS } from '../reading/request-log-response.js';
 import { ListRequestLogsQuery, type SingleRequestLogEntryResponse } from '../reading/request-logs.dto.js';
 import { RequestLogsService } from '../reading/request-logs.service.js';
-import { REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
 import { curlOfDelivery, curlOfRequest, curlOfToolCall, isToolCall } from './curl-command.js';
 import { entryPage } from './request-log-entry.pages.js';
 import {
@@ -44,13 +42,6 @@ class ExportRequestLogsQuery extends ListRequestLogsQuery {
 const ENTRIES_PER_PAGE = 50;
 /** Periods that end now, in milliseconds. Otherwise, the operation's default of 24 hours applies. */
 const PERIODS: Readonly<Record<string, number>> = { '1h': HOUR, '7d': MAX_PERIOD };
-
-/** Errors that the list explains next to its filters, because other filters help. */
-const EXPLAINED_ERRORS: readonly string[] = [
-  INVALID_FIELD,
-  INVALID_CURSOR_FORMAT,
-  REQUEST_LOG_QUERY_TIMEOUT,
-].map(({ code }) => code);
 
 const DEFAULT_COLUMNS: readonly OptionalColumn[] = ['latency', 'user'];
 const COLUMNS_COOKIE = 'request_log_columns';
@@ -84,16 +75,14 @@ export class RequestLogsPagesController {
 
   @Get()
   @DashboardPage('listRequestLogs')
-  async list(
+  list(
     @Visit() visit: PageVisit,
     @ChosenColumns() columns: readonly OptionalColumn[],
   ): Promise<PageResponse> {
-    try {
-      return listPage({ columns, found: await this.find(visit) });
-    } catch (error) {
-      if (!(error instanceof ApiError) || !EXPLAINED_ERRORS.includes(error.code)) throw error;
-      return { ...listPage({ columns, problem: error.message }), status: error.status };
-    }
+    return submitted(
+      async () => listPage(columns, await this.find(visit)),
+      () => listPage(columns),
+    );
   }
 
   @Get('export/:format')

@@ -1,5 +1,4 @@
 import { Controller, Get, Injectable, Post, type PipeTransform } from '@nestjs/common';
-import type { FormFields } from '../../../infrastructure/http/index.js';
 import {
   DashboardAction,
   DashboardPage,
@@ -27,13 +26,7 @@ import { RecoveriesService } from '../recoveries/recoveries.service.js';
 import { recoveryPage, testPage } from './endpoint-actions.pages.js';
 import { endpointList, endpointPath } from './endpoint-parts.pages.js';
 import { endpointPage } from './endpoint.pages.js';
-import {
-  deleteEndpointPage,
-  editEndpointPage,
-  endpointsPage,
-  newEndpointPage,
-  type EndpointFields,
-} from './endpoints.pages.js';
+import { deleteEndpointPage, editEndpointPage, endpointsPage, newEndpointPage } from './endpoints.pages.js';
 
 /** What a page about one endpoint was requested with. */
 interface EndpointVisit extends PageVisit<'id'> {
@@ -80,7 +73,7 @@ export class EndpointsPagesController {
   @Get('new')
   @DashboardPage('createWebhookEndpoint')
   startCreating(@Visit() { environment }: PageVisit): PageResponse {
-    return newEndpointPage(environment, { events: [] });
+    return newEndpointPage(environment);
   }
 
   @Post('new')
@@ -92,7 +85,7 @@ export class EndpointsPagesController {
         const { id } = await this.endpoints.create(actor, request);
         return { redirectTo: `${endpointPath(environment, id)}?done=created` };
       },
-      (problem) => newEndpointPage(environment, fieldsOf(form), problem),
+      () => newEndpointPage(environment),
     );
   }
 
@@ -108,7 +101,11 @@ export class EndpointsPagesController {
   @DashboardAction('updateWebhookEndpoint')
   edit(@Visit(EndpointPipe) { actor, endpoint, form }: EndpointVisit): Promise<PageResponse> {
     const path = pathOf(endpoint);
-    const fields = fieldsOf(form);
+    const fields = {
+      url: form.get('url'),
+      description: form.get('description'),
+      events: form.all('events[]'),
+    };
     return submitted(
       async () => {
         // Empty fields remove the value. In a request, absent ones would keep it.
@@ -120,7 +117,7 @@ export class EndpointsPagesController {
         await this.endpoints.update(actor, endpoint.id, request);
         return { redirectTo: `${path}?done=saved` };
       },
-      (problem) => editEndpointPage(path, fields, problem),
+      () => editEndpointPage(path, fields),
     );
   }
 
@@ -149,7 +146,7 @@ export class EndpointsPagesController {
   @Get(':id/test')
   @DashboardPage('testWebhookEndpoint')
   startTest(@Visit(EndpointPipe) { endpoint }: EndpointVisit): PageResponse {
-    return testPage(endpoint, {});
+    return testPage(endpoint);
   }
 
   @Post(':id/test')
@@ -159,9 +156,9 @@ export class EndpointsPagesController {
     return submitted(
       async () => {
         const { event } = requestFrom(TestWebhookEndpointRequest, form);
-        return testPage(endpoint, { event, result: await this.deliveries.test(actor, endpoint.id, event) });
+        return testPage(endpoint, event, await this.deliveries.test(actor, endpoint.id, event));
       },
-      (problem) => testPage(endpoint, { event: form.get('event'), problem }),
+      () => testPage(endpoint),
     );
   }
 
@@ -182,29 +179,19 @@ export class EndpointsPagesController {
         await this.recoveries.request(actor, endpoint.id, new Date(request.since));
         return { redirectTo: `${pathOf(endpoint)}/recover?done=started&live=on` };
       },
-      (problem) => this.recoveryPage(visit, since, problem),
+      () => this.recoveryPage(visit, since),
     );
   }
 
   private async recoveryPage(
     { actor, params: { id } }: EndpointVisit,
     since?: string,
-    problem?: string,
   ): Promise<PageResponse> {
     const endpoint = await this.endpoints.get(actor, id);
-    return recoveryPage({ endpoint, recovery: await this.recoveries.get(actor, id), since, problem });
+    return recoveryPage({ endpoint, recovery: await this.recoveries.get(actor, id), since });
   }
 }
 
 function pathOf({ id, client }: OwnedWebhookEndpoint): string {
   return endpointPath(client.environment, id);
-}
-
-function fieldsOf(form: FormFields): EndpointFields {
-  return {
-    url: form.get('url'),
-    description: form.get('description'),
-    events: form.all('events[]'),
-    status: form.get('status'),
-  };
 }

@@ -35,7 +35,7 @@ export class EventsPagesController {
         const page = await this.events.page(actor, environment, queryFrom(ListEventsQuery, query));
         return eventsPage(environment, page);
       },
-      (problem) => eventsPage(environment, { data: [], nextCursor: null }, problem),
+      () => eventsPage(environment),
     );
   }
 
@@ -59,19 +59,15 @@ export class EventsPagesController {
         const done = queued === 0 ? 'waiting' : 'queued';
         return { redirectTo: `${dashboardPath(environment, 'events', id)}?done=${done}&live=on` };
       },
-      (problem) => this.eventPage(visit, problem),
+      () => this.eventPage(visit),
     );
   }
 
-  /** @param problem why the event could not be sent again */
-  private async eventPage(
-    { actor, environment, params }: PageVisit<'id'>,
-    problem?: string,
-  ): Promise<PageResponse> {
+  private async eventPage({ actor, environment, params }: PageVisit<'id'>): Promise<PageResponse> {
     const [event, { data }] = await Promise.all([
       this.events.get(actor, environment, params.id),
       this.endpoints.list(actor, environment),
     ]);
-    return eventPage(environment, event, data, problem);
+    return eventPage(environment, event, data);
   }
 }
