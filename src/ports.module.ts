@@ -31,7 +31,7 @@ import { McpTokenRevocationListener, McpTokensModule, McpTokensService } from '.
 import { ActiveAccessTokenVerifier, OAuthModule } from './modules/oauth/index.js';
 import { EventBodies, RequestLogsModule, RequestLogWriter } from './modules/request-logs/index.js';
 import { ServiceTokensModule, StoredServiceTokenVerifier } from './modules/service-tokens/index.js';
-import { LinkCancellation, SignInLinksModule } from './modules/sign-in-links/index.js';
+import { SignInLinksModule, SignInLinksService } from './modules/sign-in-links/index.js';
 import { WebhookEventsRepository, WebhooksModule } from './modules/webhooks/index.js';
 
 const PORTS = [
@@ -43,7 +43,7 @@ const PORTS = [
   { provide: ErasedUsers, useExisting: ErasedUsersRegister },
   { provide: EventBodies, useExisting: WebhookEventsRepository },
   { provide: RequestRecorder, useExisting: RequestLogWriter },
-  { provide: McpTokenRevocationListener, useExisting: LinkCancellation },
+  { provide: McpTokenRevocationListener, useExisting: SignInLinksService },
   { provide: UserLogins, useExisting: UserLoginsService },
 ];
 

@@ -1,6 +1,10 @@
 import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { IDEMPOTENCY_ERRORS, IDEMPOTENCY_KEY_PARAMETER } from '../../../infrastructure/idempotency/index.js';
-import { withMessages, type OperationDocument } from '../../../infrastructure/openapi/index.js';
+import {
+  uuidParameter,
+  withMessages,
+  type OperationDocument,
+} from '../../../infrastructure/openapi/index.js';
 import {
   NOT_PUBLIC,
   WEBHOOK_ENDPOINT_ALREADY_EXISTS,
@@ -18,13 +22,8 @@ import {
 
 /** The path parameter of operations on one endpoint. */
 export const ENDPOINT_ID_PARAMETER = {
-  id: {
-    component: 'WebhookEndpointIdParameter',
-    schema: 'uuid',
-    description: 'The `id` of the endpoint.',
-    example: EXAMPLE_ID,
-  },
-} as const;
+  id: uuidParameter('WebhookEndpointIdParameter', 'The `id` of the endpoint.', EXAMPLE_ID),
+};
 const INVALID = withMessages(INVALID_FIELD, NOT_PUBLIC);
 const ACCESS = 'Available to every user, with an access token or a login.';
 

@@ -12,10 +12,10 @@ import {
   Filter,
   FilterChoice,
   FilterForm,
+  FormProblem,
   Link,
   Moment,
   Pagination,
-  Problem,
   RelativeTime,
   Results,
   Table,
@@ -41,8 +41,8 @@ const STATES: Readonly<Record<DeliveryState, readonly [Tone, string]>> = {
   succeeded: ['good', 'Succeeded'],
 };
 
-/** @param problem why the filters were not accepted */
-export function eventsPage(environment: PlatformEnvironment, page: EventPage, problem?: string): Page {
+/** @param page undefined if the filters were not accepted */
+export function eventsPage(environment: PlatformEnvironment, page?: EventPage): Page {
   return {
     title: 'Events',
     content: (
@@ -57,11 +57,11 @@ export function eventsPage(environment: PlatformEnvironment, page: EventPage, pr
           <FilterTime name="start" label="From" />
           <FilterTime name="end" label="To" />
         </FilterForm>
-        <Results canBeLive={problem === undefined}>
-          <Problem message={problem} />
-          {page.data.length === 0 && problem === undefined ? <NoEvents /> : null}
-          {page.data.length > 0 ? <Events events={page.data} /> : null}
-          <Pagination nextCursor={page.nextCursor} />
+        <Results canBeLive={page !== undefined}>
+          <FormProblem />
+          {page?.data.length === 0 ? <NoEvents /> : null}
+          {page?.data.length ? <Events events={page.data} /> : null}
+          <Pagination nextCursor={page?.nextCursor ?? null} />
         </Results>
       </>
     ),
@@ -149,15 +149,11 @@ interface Target {
   readonly delivery: EventDelivery | undefined;
 }
 
-/**
- * @param endpoints all endpoints of the environment
- * @param problem why the event could not be sent again
- */
+/** @param endpoints all endpoints of the environment */
 export function eventPage(
   environment: PlatformEnvironment,
   event: WithDeliveries<PublishedEvent>,
   endpoints: readonly WebhookEndpointResponse[],
-  problem?: string,
 ): Page {
   const { id: eventId, createdAt, externalUserId, sessionId, taskId, deliveries } = event;
   const logs = dashboardPath(environment, 'request-logs');
@@ -181,7 +177,7 @@ export function eventPage(
               'The event is already next in line for this endpoint. A paused endpoint gets it when you resume it.',
           }}
         />
-        <Problem message={problem} />
+        <FormProblem />
         <Details
           entries={[
             [

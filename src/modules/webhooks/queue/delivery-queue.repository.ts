@@ -241,7 +241,6 @@ export class DeliveryQueueRepository {
     );
   }
 
-  /** Returns the ids of the endpoints that still exist. */
   async existingEndpoints(endpointIds: readonly string[]): Promise<Set<string>> {
     const rows = await this.transaction.manager.query<{ id: string }[]>(
       'SELECT id FROM webhook_endpoint WHERE id = ANY ($1)',
