@@ -16,7 +16,8 @@ WITH lane AS (SELECT * FROM unnest($endpointId::uuid[], $room::integer[]) AS lan
      claimed AS (
        UPDATE webhook_delivery
           SET claim_id = gen_random_uuid(), attempts = attempts + 1, attempt_started_at = now(),
-              lease_until = now() + interval '30 seconds', claimed_by = $worker
+              lease_until = now() + interval '30 seconds', claimed_by = $worker,
+              url = (SELECT url FROM webhook_endpoint WHERE id = endpoint_id)
         WHERE id = ANY (ARRAY(SELECT id FROM picked)) AND claim_id IS NULL
        RETURNING *),
      updated_lane AS (

@@ -32,7 +32,7 @@ import { McpTokenRevocationListener, McpTokensModule, McpTokensService } from '.
 import { ActiveAccessTokenVerifier, OAuthModule } from './modules/oauth/index.js';
 import { EventBodies, RequestLogsModule, RequestLogWriter } from './modules/request-logs/index.js';
 import { ServiceTokensModule, StoredServiceTokenVerifier } from './modules/service-tokens/index.js';
-import { LinkCancellation, SignInLinksModule } from './modules/sign-in-links/index.js';
+import { SignInLinksModule, SignInLinksService } from './modules/sign-in-links/index.js';
 import { SingleSignOnModule, SsoLoginsService } from './modules/single-sign-on/index.js';
 import { WebhookEventsRepository, WebhooksModule } from './modules/webhooks/index.js';
 
@@ -46,7 +46,7 @@ const PORTS = [
   { provide: EventBodies, useExisting: WebhookEventsRepository },
   { provide: IdentityProviders, useExisting: SsoLoginsService },
   { provide: RequestRecorder, useExisting: RequestLogWriter },
-  { provide: McpTokenRevocationListener, useExisting: LinkCancellation },
+  { provide: McpTokenRevocationListener, useExisting: SignInLinksService },
   { provide: UserLogins, useExisting: UserLoginsService },
 ];
 

@@ -1,6 +1,6 @@
 import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import { Command, CommandRunner, InjectCommander } from 'nest-commander';
-import { COMMANDS, type CommandName } from './commands/commands.js';
+import { COMMANDS, type CommandName } from './operator-command.js';
 
 /** Contains only commands; each opens the application when it runs. */
 @Module({})

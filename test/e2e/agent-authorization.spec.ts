@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
+import pg from 'pg';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/infrastructure/time/index.js';
 import { ExpiryJob } from '../../src/infrastructure/database/index.js';
 import {
@@ -12,6 +14,7 @@ import {
   returned,
   SandboxLogin,
   sendForm,
+  type OAuthResponse,
   type Tokens,
 } from '../support/agent-logins.js';
 import { agentOf, mcpToken, sendRpc, toolCall } from '../support/agents.js';
@@ -44,6 +47,36 @@ async function auditedActions(): Promise<string[]> {
     "SELECT action FROM audit_log WHERE action LIKE 'agent.%' ORDER BY sequence DESC LIMIT 5",
   );
   return rows.map(({ action }) => action);
+}
+
+/** More than the connections of a process. */
+const CONCURRENT = 20;
+
+/** Holds the lock of a row of the user while requests need it, and the requests of others must get responses. */
+async function whileLocked(
+  statement: string,
+  user: string,
+  send: () => Promise<OAuthResponse<Tokens>>,
+): Promise<OAuthResponse<Tokens>[]> {
+  const connection = new pg.Client({ connectionString: service.database.url });
+  await connection.connect();
+  try {
+    await connection.query('BEGIN');
+    await connection.query(statement, [user]);
+    // One after the other, so that they are not all in the same statement.
+    const waiting: Promise<OAuthResponse<Tokens>>[] = [];
+    for (let number = 0; number < CONCURRENT; number += 1) {
+      waiting.push(send());
+      await pause(5);
+    }
+    const { refresh_token: other } = await agent.connect(`beside ${user}`);
+    expect((await agent.refresh(other)).status).toBe(200);
+    expect(await Promise.race([...waiting, 'none'])).toBe('none');
+    await connection.query('COMMIT');
+    return await Promise.all(waiting);
+  } finally {
+    await connection.end();
+  }
 }
 
 describe('Unmodified clients log in', () => {
@@ -531,6 +564,14 @@ describe('Codes', () => {
     expect(await auditedActions()).toContain('agent.reuse');
   });
 
+  it('work once for requests that waited for the same lock', async () => {
+    const code = (await agent.authorize('waiting')).get('code') ?? '';
+    const statement = 'SELECT FROM agent_authorization WHERE external_user_id = $1 FOR UPDATE';
+    const responses = await whileLocked(statement, 'waiting', () => agent.redeem(code));
+    const statuses = responses.map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([200, ...Array<number>(CONCURRENT - 1).fill(400)]);
+  });
+
   it.each([
     ['no verifier', { code_verifier: '' }],
     ['another verifier', { code_verifier: 'a'.repeat(43) }],
@@ -611,6 +652,14 @@ describe('Refresh tokens', () => {
     const responses = await Promise.all(Array.from({ length: 20 }, () => agent.refresh(token)));
     expect(new Set(responses.map(({ body }) => `${body.access_token} ${body.refresh_token}`)).size).toBe(1);
     expect(responses.map(({ status }) => status)).toEqual(Array(20).fill(200));
+  });
+
+  it('get one response for requests that waited for the same lock', async () => {
+    const { refresh_token: token } = await agent.connect('locked');
+    const statement = 'SELECT FROM agent_connection WHERE external_user_id = $1 FOR UPDATE';
+    const responses = await whileLocked(statement, 'locked', () => agent.refresh(token));
+    expect(responses.map(({ status }) => status)).toEqual(Array(CONCURRENT).fill(200));
+    expect(new Set(responses.map(({ body }) => body.refresh_token)).size).toBe(1);
   });
 
   it('end the connection when they are used again later, which is audited', async () => {

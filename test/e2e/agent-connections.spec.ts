@@ -280,12 +280,14 @@ describe('Agent settings', () => {
     const remove = (login = owner) => service.request(`/agents/${body.id}`, { method: 'DELETE', login });
     const other = await service.anotherOrganization();
     expect((await remove(await service.login('owner', other.id))).status).toBe(404);
+    const code = (await registered.authorize('too late')).get('code') ?? '';
     const audited = await auditedBy(service, remove);
     expect(audited).toEqual([
       'agent.disconnect success Corporate Agent (agent.example.com)',
       'agent.remove success Corporate Agent',
     ]);
     expect(await statusOf(token)).toBe(401);
+    expect(await registered.redeem(code)).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
     expect((await remove()).status).toBe(404);
   });
 });

@@ -271,7 +271,8 @@ describeInBrowser('The documentation in a browser', (windows) => {
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/docs\/api#/);
     const opened = page.locator('.opblock.is-open');
-    await opened.waitFor();
+    // Swagger UI needs seconds of CPU time to show the whole document and to open an operation, and many on a busy machine.
+    await opened.waitFor({ timeout: 45_000 });
     expect(await opened.locator('.opblock-summary-path').textContent()).toContain('search');
 
     await page.keyboard.press('/');

@@ -150,6 +150,17 @@ async function failed(count: number, endpoints = 1): Promise<string[]> {
   return ids;
 }
 
+/** Publishes events whose first attempt fails, and whose second is due in 15 minutes. */
+async function waitingForRetry(count: number): Promise<string[]> {
+  receiver.response = (response) => response.writeHead(500, { 'retry-after': '900' }).end();
+  const ids = await Promise.all(Array.from({ length: count }, () => publish()));
+  await eventually('the events wait for a retry', async () => {
+    const rows = await service.database.query('SELECT FROM webhook_delivery WHERE due_at > now()');
+    return rows.length === count || undefined;
+  });
+  return ids;
+}
+
 /** Holds responses back until the returned function is called. */
 function holdResponses(): () => void {
   const held: (() => void)[] = [];
@@ -333,7 +344,50 @@ describe('Redelivering an event', () => {
     expect((await attemptsOf(eventId)).map(({ attempt }) => attempt)).toEqual([1, 2, 3, 1, 2, 3]);
   });
 
-  it('adds no attempts to an event that is still pending', async () => {
+  it('sends an event that waits for a retry now, as one more attempt', async () => {
+    const id = await createEndpoint();
+    const [eventId] = await waitingForRetry(1);
+    expect((await redeliver(id, eventId)).body).toEqual({ queued: 1 });
+    await receiver.arrived(2);
+    const [delivery] = await eventually('the event waits again', () =>
+      service.database
+        .query(
+          'SELECT attempts, attempts_allowed FROM webhook_delivery WHERE due_at > now() AND attempts = 2',
+        )
+        .then((rows) => (rows.length > 0 ? rows : undefined)),
+    );
+    expect(delivery).toEqual({ attempts: 2, attempts_allowed: 4 });
+    receiver.response = 200;
+    expect((await redeliver(id, eventId)).body).toEqual({ queued: 1 });
+    await queueIsEmpty();
+    expect((await attemptsOf(eventId)).map(({ status_code }) => status_code)).toEqual([500, 500, 200]);
+  });
+
+  it('sends what waits to a new URL, whose endpoint starts afresh', async () => {
+    const id = await createEndpoint();
+    const [eventId, ...others] = await waitingForRetry(6);
+    const url = `${receiver.url}/moved`;
+    const { body } = await service.request(`/webhook-endpoints/${id}`, {
+      method: 'PATCH',
+      body: { url },
+      login: owner,
+    });
+    expect(body['health']).toEqual({
+      last_success_at: null,
+      consecutive_failures: 0,
+      throttled: false,
+      disabled_reason: null,
+    });
+    receiver.response = 200;
+    for (const each of [eventId, ...others]) expect((await redeliver(id, each)).body).toEqual({ queued: 1 });
+    await queueIsEmpty();
+    expect((await attemptsOf(eventId)).map((attempt) => attempt['url'])).toEqual([
+      `${receiver.url}/hook`,
+      url,
+    ]);
+  });
+
+  it('adds no attempts to an event that is being sent', async () => {
     const id = await createEndpoint();
     const release = holdResponses();
     const eventId = await publish();

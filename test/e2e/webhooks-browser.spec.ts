@@ -125,7 +125,7 @@ describeInBrowser('Webhook endpoints and events in a browser', (windows) => {
       await page.getByRole('link', { name: 'What was sent, and the response' }).click();
       await waitForHeading(page, 'AUTHENTICATED');
       await page.getByRole('button', { name: 'Send again' }).click();
-      await page.getByText('The event will be sent again.').waitFor();
+      await page.getByText('The event is sent now.').waitFor();
       await receiver.arrived(2, '/hook');
       receiver.arrivals.length = 0;
       // With a script, the state is updated by itself.
@@ -133,6 +133,33 @@ describeInBrowser('Webhook endpoints and events in a browser', (windows) => {
         if (!javaScript) await page.reload();
         return (await page.locator('td[data-title="Attempts"]').textContent()) === '2';
       });
+      await page.close();
+    },
+  );
+
+  it.each([true, false])(
+    'a user corrects the URL of a failing endpoint and sends the waiting event now (JavaScript: %s)',
+    async (javaScript) => {
+      const id = await createEndpoint({ url: `${receiver.url}/wrong` });
+      receiver.response = (response, { path }) => response.writeHead(path === '/wrong' ? 500 : 200).end();
+      const event = await publish();
+      await attempts(event, 2);
+      const page = await open({ javaScript });
+      await page.goto(`${ENDPOINTS}/${id}/edit`);
+      await page.getByLabel('URL').fill(`${receiver.url}/right`);
+      await page.getByRole('button', { name: 'Save changes' }).click();
+      await page.getByText('The changes were saved.').waitFor();
+      await page.goto(`${EVENTS}/${event}`);
+      await page.getByRole('button', { name: 'Send now' }).click();
+      await page
+        .getByText('The event is sent now. If it was waiting for a retry, this is one more attempt')
+        .waitFor();
+      await receiver.arrived(1, '/right');
+      await eventually('the page shows the success', async () => {
+        if (!javaScript) await page.reload();
+        return (await page.locator('td[data-title="State"]').textContent())?.includes('Succeeded');
+      });
+      receiver.arrivals.length = 0;
       await page.close();
     },
   );

@@ -11,7 +11,7 @@ const read = provideModules(readBundle(bundle));
 const { CommandFactory } = read('nest-commander');
 const { Commander } = read('nest-commander/src/constants.js');
 const { CliModule, commandsFor } = read('src/cli/cli.module.js');
-const { COMMANDS } = read('src/cli/commands/commands.js');
+const { COMMANDS } = read('src/cli/operator-command.js');
 const write = process.stdout.write.bind(process.stdout);
 const ENVIRONMENT = { ...process.env };
 const providers = await Promise.all(Object.keys(COMMANDS).map((name) => commandsFor([name])));

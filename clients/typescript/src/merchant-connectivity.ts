@@ -687,7 +687,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Change a webhook endpoint.
    *
-   * Changes the fields that you send. Absent fields keep their values, and so do `url` and `status` if they are `null`. Use it when your receiver moves, to choose events, to pause and resume deliveries, and to enable an endpoint that the service has disabled. A new URL applies to events that are published afterwards. Available to every user, with an access token or a login. Audited as `webhook.update` if something changed.
+   * Changes the fields that you send. Absent fields keep their values, and so do `url` and `status` if they are `null`. Use it when your receiver moves, to choose events, to pause and resume deliveries, and to enable an endpoint that the service has disabled. A new URL applies to all attempts from then on, also of events that wait for a retry, and the health starts again. Available to every user, with an access token or a login. Audited as `webhook.update` if something changed.
    */
   updateWebhookEndpoint(
     id: string | number,
@@ -786,7 +786,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Send an event again.
    *
-   * Sends an event to the current URL of the endpoint once more, with retries, whether or not it was received before. Use it if your receiver lost an event. An event that is still being retried keeps its remaining attempts and gets no further ones: `queued` is 0. Events are retained as long as the request log. The endpoint must be subscribed to the event. If it is paused, the event waits.
+   * Sends an event to the current URL of the endpoint once more, with retries, whether or not it was received before. Use it if your receiver lost an event. An event that waits for a retry is sent now, as one more attempt: if that fails, the retries go on. An event that is being sent gets no further attempt: `queued` is 0. Events are retained as long as the request log. The endpoint must be subscribed to the event. If it is paused, the event waits.
    */
   redeliverWebhook(
     id: string | number,

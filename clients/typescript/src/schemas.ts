@@ -1981,7 +1981,7 @@ export interface components {
     };
     QueuedDeliveriesResponse: {
       /**
-       * @description Number of deliveries added to the queue.
+       * @description Number of deliveries that are sent now; 0 if the event is being sent already.
        * @example 1
        */
       queued: number;

@@ -20,10 +20,9 @@ import {
 import { checkRedis, RedisConfiguration } from '../../infrastructure/redis/index.js';
 import { Clock, SECOND } from '../../infrastructure/time/index.js';
 import { Tracing } from '../../infrastructure/tracing/index.js';
-import { command } from '../operator-command.js';
+import { command, COMMANDS } from '../operator-command.js';
 import { onApplication, withConfiguration } from '../operator-session.js';
 import { EXIT, printResult } from '../output.js';
-import { COMMANDS } from './commands.js';
 
 /**
  * Milliseconds by which the clocks may differ. Receivers reject signatures that are 5 minutes off; a much smaller difference

@@ -1,8 +1,7 @@
 import { DatabaseConfiguration, migrateConfigured } from '../../infrastructure/database/index.js';
-import { command } from '../operator-command.js';
+import { command, COMMANDS } from '../operator-command.js';
 import { withInfrastructure } from '../operator-session.js';
 import { printResult } from '../output.js';
-import { COMMANDS } from './commands.js';
 
 export const MIGRATE_COMMAND = command(
   { name: 'migrate', description: COMMANDS.migrate },

@@ -1,8 +1,7 @@
-import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import type { PlatformEnvironment } from '../config/index.js';
 import { ENVIRONMENT_MISMATCH } from '../errors/index.js';
-import { requestOrigin, type RequestOrigin } from '../http/index.js';
+import { requestOrigin, requestParameter, type RequestOrigin } from '../http/index.js';
 import { enumeration } from '../schemas/index.js';
 
 /** The roles of dashboard users, from the most rights to the fewest. */
@@ -68,9 +67,7 @@ export function dashboardActorOf(request: Request): DashboardActor {
 }
 
 /** Handler parameter: the dashboard user of the request. */
-export const CurrentActor = createParamDecorator((_data: unknown, context: ExecutionContext) =>
-  dashboardActorOf(context.switchToHttp().getRequest<Request>()),
-);
+export const CurrentActor = requestParameter(dashboardActorOf);
 
 /**
  * Checks that an access token is used in the environment of its client (specification, "Authentication"). A login

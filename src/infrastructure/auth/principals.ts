@@ -1,7 +1,6 @@
-import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import type { PlatformEnvironment } from '../config/index.js';
-import type { AttributedClient } from '../http/index.js';
+import { requestParameter, type AttributedClient } from '../http/index.js';
 import type { DashboardIdentity } from './dashboard-actor.js';
 
 /** The API client that a platform request is authenticated as. */
@@ -58,13 +57,8 @@ export function currentAgentOf(request: Request): AuthenticatedAgent {
   return request.user as AuthenticatedAgent;
 }
 
-const currentUser = <User>() =>
-  createParamDecorator(
-    (_data: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<Request>().user as User,
-  );
-
 /** Handler parameter: the authenticated client. */
-export const CurrentClient = currentUser<AuthenticatedClient>();
+export const CurrentClient = requestParameter(currentClientOf);
 
 /** Handler parameter of operations that accept both Basic credentials and a login. */
-export const CurrentOrganization = currentUser<RequestingOrganization>();
+export const CurrentOrganization = requestParameter(({ user }) => user as RequestingOrganization);

@@ -1,4 +1,9 @@
-export { ErasedUsers, type UserEntry } from './erased-users.js';
-export { ErasureModule } from './erasure.module.js';
-export { HoldsUserData, userDataHolders, type ErasedUser, type UserDataHolder } from './user-data-holder.js';
-export { UserPseudonyms } from './user-pseudonyms.js';
+export {
+  ErasedUsers,
+  HoldsUserData,
+  userDataHolders,
+  type UserEntry,
+  type ErasedUser,
+  type UserDataHolder,
+} from './user-data-holder.js';
+export { ErasureModule, UserPseudonyms } from './user-pseudonyms.js';

@@ -1,5 +1,5 @@
 import { createHmac, hkdfSync } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Global, Module } from '@nestjs/common';
 import { CryptoConfiguration } from '../crypto/index.js';
 
 /** Identifies a user of a client. */
@@ -32,3 +32,7 @@ export class UserPseudonyms {
     return PREFIX + digest.subarray(0, DIGEST_BYTES).toString('hex');
   }
 }
+
+@Global()
+@Module({ providers: [UserPseudonyms], exports: [UserPseudonyms] })
+export class ErasureModule {}

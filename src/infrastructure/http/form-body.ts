@@ -21,7 +21,6 @@ export interface FormOptions {
   readonly hasFiles?: boolean;
 }
 
-/** The fields of a form. */
 export class FormFields {
   constructor(
     private readonly fields: URLSearchParams,

@@ -15,6 +15,7 @@ export { UNSUPPORTED_CONTENT_ENCODING } from './request-body.js';
 export {
   Attribution,
   requestContext,
+  requestParameter,
   RequestRecorder,
   type AttributedClient,
   type CompletedRequest,

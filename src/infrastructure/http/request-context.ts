@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { Request } from 'express';
 import type { PlatformEnvironment } from '../config/index.js';
 
 /** The API client that a request is attributed to, whether or not it was authenticated. */
@@ -67,11 +68,15 @@ export function requestContext(request: RequestWithContext): RequestContext {
   return request[CONTEXT] ?? openRequestContext(request);
 }
 
-/** Parameter decorator for the details that the handler adds to the request log entry. */
-export const Attribution = createParamDecorator(
-  (_data: unknown, context: ExecutionContext): RequestAttribution =>
-    requestContext(context.switchToHttp().getRequest<RequestWithContext>()),
-);
+/** Creates a decorator for handler parameters from a function of the request. */
+export function requestParameter<Value>(valueOf: (request: Request) => Value) {
+  return createParamDecorator((_data: unknown, context: ExecutionContext) =>
+    valueOf(context.switchToHttp().getRequest<Request>()),
+  );
+}
+
+/** Handler parameter: the details that the handler adds to the request log entry. */
+export const Attribution = requestParameter((request): RequestAttribution => requestContext(request));
 
 /** A completed request of a known client. */
 export interface CompletedRequest extends AttributedClient {

@@ -1,6 +1,6 @@
-import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import ipaddr from 'ipaddr.js';
+import { requestParameter } from './request-context.js';
 
 /** Where a request came from. */
 export interface RequestOrigin {
@@ -21,10 +21,8 @@ export function requestOrigin(request: Request): RequestOrigin {
   };
 }
 
-/** Parameter decorator for the origin of the request. */
-export const Origin = createParamDecorator((_data: unknown, context: ExecutionContext) =>
-  requestOrigin(context.switchToHttp().getRequest<Request>()),
-);
+/** Handler parameter: the origin of the request. */
+export const Origin = requestParameter(requestOrigin);
 
 /** Length of the IPv6 prefix that one subscriber controls. */
 const IPV6_SUBSCRIBER_PREFIX = 64;

@@ -1,12 +1,11 @@
-import { createParamDecorator, Injectable, type ExecutionContext } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import type { RequestingOrganization } from '../auth/index.js';
 import { Sealer, SecretDigest } from '../crypto/index.js';
 import { Transactional } from '../database/index.js';
 import { ErrorKind, INVALID_FIELD } from '../errors/index.js';
-import { requestContext, type RequestAttribution } from '../http/index.js';
+import { requestContext, requestParameter, type RequestAttribution } from '../http/index.js';
 import { Clock } from '../time/index.js';
-import { canonicalJson } from './canonical-json.js';
 import { KEPT_FOR } from './idempotency-key.entity.js';
 import { IdempotencyKeysRepository } from './idempotency-keys.repository.js';
 
@@ -60,11 +59,8 @@ function idempotencyKeyOf({ headers }: Request): string | undefined {
 }
 
 /** Handler parameter: the key in the `Idempotency-Key` header, if there is one. */
-export const IdempotencyKeyHeader = createParamDecorator((_data: unknown, context: ExecutionContext) =>
-  idempotencyKeyOf(context.switchToHttp().getRequest<Request>()),
-);
+export const IdempotencyKeyHeader = requestParameter(idempotencyKeyOf);
 
-/** A request with a key. */
 export interface IdempotentRequest {
   /** The operation, the sender and the key, which together identify the request. */
   readonly identity: readonly string[];
@@ -73,19 +69,16 @@ export interface IdempotentRequest {
 }
 
 /** Handler parameter: what `IdempotentRequests.once()` needs; undefined for a request without a key. */
-export const Idempotent = createParamDecorator(
-  (_data: unknown, context: ExecutionContext): IdempotentRequest | undefined => {
-    const request = context.switchToHttp().getRequest<Request>();
-    const key = idempotencyKeyOf(request);
-    if (key === undefined) return undefined;
-    const sender = senderOf(request.user as RequestingOrganization);
-    return {
-      identity: [request.method, request.path, ...sender, key],
-      body: request.body as object,
-      attribution: requestContext(request),
-    };
-  },
-);
+export const Idempotent = requestParameter((request): IdempotentRequest | undefined => {
+  const key = idempotencyKeyOf(request);
+  if (key === undefined) return undefined;
+  const sender = senderOf(request.user as RequestingOrganization);
+  return {
+    identity: [request.method, request.path, ...sender, key],
+    body: request.body as object,
+    attribution: requestContext(request),
+  };
+});
 
 /** A user of the dashboard who repeats a request needs the same credential: it decides which environment is accessible. */
 function senderOf(sender: RequestingOrganization): string[] {
@@ -151,4 +144,14 @@ export class IdempotentRequests {
     await this.keys.store({ keyHash, requestHash, responseSealed, createdAt });
     return response;
   }
+}
+
+/** Returns the JSON of a value. It does not depend on the order of the members. */
+export function canonicalJson(value: object): string {
+  return JSON.stringify(value, sortedMembers);
+}
+
+function sortedMembers(_name: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1)));
 }

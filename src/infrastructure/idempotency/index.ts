@@ -1,12 +1,12 @@
-export { canonicalJson } from './canonical-json.js';
-export { IdempotencyModule } from './idempotency.module.js';
 export {
-  Idempotent,
+  canonicalJson,
   IDEMPOTENCY_ERRORS,
   IDEMPOTENCY_KEY_PARAMETER,
   IDEMPOTENCY_KEY_REUSED,
   IdempotencyKeyHeader,
+  Idempotent,
   IdempotentRequests,
   MAX_KEY_LENGTH,
   type IdempotentRequest,
 } from './idempotent-requests.js';
+export { IdempotencyModule } from './idempotency.module.js';

@@ -1,12 +1,17 @@
 export type { Components } from './components.js';
-export { withExamples, withMessages, withSharedMessages, type ErrorBodyDocument } from './error-responses.js';
-export { ErrorResponse } from './error-responses.js';
+export {
+  ErrorResponse,
+  withExamples,
+  withMessages,
+  withSharedMessages,
+  type ErrorBodyDocument,
+} from './error-responses.js';
 export { buildDocument, type WebhookDocuments } from './document.js';
 export { toVersion30 } from './version-3.0.js';
 export {
+  DocumentedOperation,
   resolveDescription,
   Topic,
-  DocumentedOperation,
   uuidParameter,
   type BodyVariants,
   type ConfigurationOf,
@@ -16,6 +21,7 @@ export {
   BooleanProperty,
   ConstantProperty,
   EnumProperty,
+  exampleOf,
   IntegerProperty,
   ObjectProperty,
   TextProperty,

@@ -18,8 +18,9 @@ export {
   FormBody,
   PAGE_OPERATION,
   PageEnvironment,
-  pageEnvironmentOf,
   PageRoute,
+  Visit,
+  type PageVisit,
 } from './page-route.decorator.js';
 export { PagesModule } from './pages.module.js';
 export { BarChart, LineChart, SegmentedBar } from './parts/charts.js';

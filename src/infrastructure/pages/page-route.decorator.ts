@@ -1,6 +1,5 @@
 import {
   applyDecorators,
-  createParamDecorator,
   Injectable,
   mixin,
   SetMetadata,
@@ -23,9 +22,16 @@ import {
   permissionOf,
   RequirePermission,
   type AuditedAction,
+  type DashboardActor,
 } from '../auth/index.js';
 import type { PlatformEnvironment, Surface } from '../config/index.js';
-import { environmentOf, OnSurface, type FormFields, type FormOptions } from '../http/index.js';
+import {
+  environmentOf,
+  OnSurface,
+  requestParameter,
+  type FormFields,
+  type FormOptions,
+} from '../http/index.js';
 import { RATE_LIMIT_EXCEEDED } from '../errors/index.js';
 import type { RateLimit } from '../rate-limiting/index.js';
 import { DashboardLimitGuard, OrganizationQueue, RateLimitGuard } from '../surfaces/index.js';
@@ -170,18 +176,31 @@ function RecordExport(action: AuditedAction): Type<NestInterceptor> {
   return mixin(ExportInterceptor);
 }
 
-export const FormBody = createParamDecorator(
-  (_data: unknown, context: ExecutionContext): FormFields =>
-    context.switchToHttp().getRequest<Request>().body as FormFields,
-);
+export const FormBody = requestParameter(({ body }) => body as FormFields);
+
+/** What a page that shows one environment was requested with. `Name` are the placeholders of its path. */
+export interface PageVisit<Name extends string = never> {
+  readonly actor: DashboardActor;
+  readonly environment: PlatformEnvironment;
+  readonly params: Readonly<Record<Name, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  /** Only for routes that receive a form. */
+  readonly form: FormFields;
+}
+
+/** Handler parameter: a `PageVisit`. For controllers with the paths of `inEachEnvironment`. */
+export const Visit = requestParameter((request): PageVisit<string> => ({
+  actor: dashboardActorOf(request),
+  environment: pageEnvironmentOf(request),
+  params: request.params as Record<string, string>,
+  query: request.query,
+  form: request.body as FormFields,
+}));
 
 /** Handler parameter: the environment that the page shows. For controllers with the paths of `inEachEnvironment`. */
-export const PageEnvironment = createParamDecorator((_data: unknown, context: ExecutionContext) =>
-  pageEnvironmentOf(context.switchToHttp().getRequest<Request>()),
-);
+export const PageEnvironment = requestParameter(pageEnvironmentOf);
 
-/** Returns the environment in the path of a page. */
-export function pageEnvironmentOf({ path }: Pick<Request, 'path'>): PlatformEnvironment {
+function pageEnvironmentOf({ path }: Pick<Request, 'path'>): PlatformEnvironment {
   const environment = environmentOf(path);
   if (!environment) throw new Error('The path of the page names no environment');
   return environment;

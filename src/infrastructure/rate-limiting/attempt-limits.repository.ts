@@ -34,7 +34,6 @@ export class AttemptLimit extends CountedLimit {
     return super.count(this.keyOf(subject));
   }
 
-  /** Returns the key of the row that counts the attempts of the subject. */
   rowOf(subject: string): string {
     return this.attempts.getKey(this.keyOf(subject));
   }

@@ -1,1 +1,54 @@
-export { Clock, DAY, HOUR, hourlyAt, MINUTE, periodOf, SECOND, TimeModule, type Period } from './clock.js';
+import { Global, Injectable, Module } from '@nestjs/common';
+
+/** The wall clock. All code uses it, so that tests can set the time. `test/architecture` enforces this. */
+@Injectable()
+export class Clock {
+  now(): Date {
+    return new Date();
+  }
+
+  /** Milliseconds since the epoch. */
+  milliseconds(): number {
+    return Date.now();
+  }
+}
+
+@Global()
+@Module({ providers: [Clock], exports: [Clock] })
+export class TimeModule {}
+
+/** Durations in milliseconds. */
+export const SECOND = 1000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+
+/**
+ * Returns the cron expression of a job that runs once an hour. Each job has a minute of its own, so that the jobs do not
+ * compete with one another and with requests for the connections of the pool.
+ */
+export function hourlyAt(minute: number): string {
+  return `0 ${minute} * * * *`;
+}
+
+/** A period that includes both ends. A missing end means no limit. */
+export interface Period {
+  readonly start?: Date | undefined;
+  readonly end?: Date | undefined;
+}
+
+/**
+ * Returns the period between two timestamps of a request. Entries are stored in milliseconds, so a more precise
+ * start is rounded up and a more precise end down, and no entry outside the period is included.
+ */
+export function periodOf({ start, end }: { start?: string | undefined; end?: string | undefined }): Period {
+  return {
+    start:
+      start === undefined ? undefined : new Date(Date.parse(start) + (hasSubmilliseconds(start) ? 1 : 0)),
+    end: end === undefined ? undefined : new Date(end),
+  };
+}
+
+function hasSubmilliseconds(timestamp: string): boolean {
+  return /\.\d{3}0*[1-9]/.test(timestamp);
+}

@@ -1,4 +1,4 @@
-import { periodOf } from './clock.js';
+import { periodOf } from './index.js';
 
 describe('periodOf', () => {
   it.each([

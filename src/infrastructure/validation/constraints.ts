@@ -13,8 +13,6 @@ import { hasAtMostCharacters, isMissing, isStorable } from './text.js';
 import { isTimestamp } from './timestamp.js';
 import { forgetConstraints } from './validations.js';
 
-/** Constraints that class-validator does not have. */
-
 /**
  * Makes class-validator use the constraint classes that are Nest providers, so that they can inject dependencies.
  * class-validator has one container per process, so the last application that calls this function wins.

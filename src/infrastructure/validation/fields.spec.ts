@@ -1,8 +1,7 @@
 import 'reflect-metadata';
 import { enumeration } from '../schemas/index.js';
-import { ExternalUserIdField } from './external-user-id.js';
-import { exampleMessages } from './validations.js';
 import {
+  ExternalUserIdField,
   ArrayField,
   BooleanField,
   EnumField,
@@ -11,6 +10,7 @@ import {
   TextField,
   TimestampField,
 } from './fields.js';
+import { exampleMessages } from './validations.js';
 import { RequestValidationPipe } from './request-validation.pipe.js';
 import { validateText } from './text.js';
 

@@ -1,6 +1,5 @@
 export { Constraint, HasValidContents, provideConstraints, siblingOf, validateItems } from './constraints.js';
 export { Field, type ConditionalPresence } from './field.js';
-export { ExternalUserIdField, MAX_EXTERNAL_USER_ID_LENGTH } from './external-user-id.js';
 export {
   ArrayField,
   BooleanField,
@@ -8,7 +7,9 @@ export {
   EnumField,
   ENVIRONMENT,
   EnvironmentField,
+  ExternalUserIdField,
   IntegerField,
+  MAX_EXTERNAL_USER_ID_LENGTH,
   NOT_BLANK,
   ObjectField,
   PhoneNumberField,

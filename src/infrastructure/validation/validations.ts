@@ -5,7 +5,6 @@ import { displayNameOf } from './messages.js';
 
 type Validation = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[number];
 
-/** The fields of a DTO. */
 export interface DtoFields {
   readonly names: ReadonlySet<string>;
   /** Converts the value of each field before it is validated. */
@@ -37,7 +36,6 @@ function validationsOf(target: unknown): readonly Validation[] {
 
 const fieldsByType = new Map<unknown, DtoFields>();
 
-/** Returns the fields of a DTO. */
 export function fieldsOf(target: unknown): DtoFields {
   let found = fieldsByType.get(target);
   if (!found) {

@@ -28,6 +28,8 @@ import { AgentOAuthController } from './connections/agent-oauth.controller.js';
 import { AgentOAuthService } from './connections/agent-oauth.service.js';
 import { AgentRefreshGrant } from './connections/agent-refresh.grant.js';
 import { AgentRefreshToken } from './connections/agent-refresh-token.entity.js';
+import { AgentTokensBatch } from './connections/agent-tokens.batch.js';
+import { AgentTokensRepository } from './connections/agent-tokens.repository.js';
 import { AgentTokensService } from './connections/agent-tokens.service.js';
 import { AgentMetadataService } from './metadata/agent-metadata.service.js';
 import { AgentPagesController } from './pages/agent-pages.controller.js';
@@ -77,6 +79,8 @@ import { AgentSettingsService } from './settings/agent-settings.service.js';
     AgentCodeGrant,
     AgentRefreshGrant,
     AgentTokensService,
+    AgentTokensBatch,
+    AgentTokensRepository,
     AgentConnectionsService,
     AgentConnectionsRepository,
   ],

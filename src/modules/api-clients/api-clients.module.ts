@@ -1,14 +1,13 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditLogsModule } from '../audit-logs/index.js';
-import { ApiClient } from './api-client.entity.js';
+import { ApiClient, ApiSecret } from './api-client.entity.js';
 import { ApiClientDirectory, OrganizationAccessibleClients } from './api-client-directory.js';
 import { ApiClientCredentialVerifier } from './api-client-credential-verifier.js';
 import { ApiClientsController } from './api-clients.controller.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
 import { ApiClientsService } from './api-clients.service.js';
 import { ApiCredentialsPagesController } from './api-credentials-pages.controller.js';
-import { ApiSecret } from './api-secret.entity.js';
 import { SigningSecrets } from './signing-secrets.js';
 
 @Module({

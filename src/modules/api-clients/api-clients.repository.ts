@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { In, IsNull, Not, Or } from 'typeorm';
 import { Transaction } from '../../infrastructure/database/index.js';
-import { ApiClient } from './api-client.entity.js';
-import { ApiSecret } from './api-secret.entity.js';
+import { ApiClient, ApiSecret } from './api-client.entity.js';
 
 export interface ClientCredentials {
   readonly clientId: string;

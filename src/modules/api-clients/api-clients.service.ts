@@ -9,13 +9,12 @@ import { ErrorKind, INVALID_FIELD, OperatorError } from '../../infrastructure/er
 import { Clock, HOUR } from '../../infrastructure/time/index.js';
 import { AuditLog, type AuditAction } from '../audit-logs/index.js';
 import { ApiClientDirectory } from './api-client-directory.js';
-import type { ApiClient } from './api-client.entity.js';
-import { sealedFor, type ApiSecret } from './api-secret.entity.js';
+import { sealedFor, type ApiClient, type ApiSecret } from './api-client.entity.js';
 import {
-  type ApiClientResponse,
-  type ApiSecretResponse,
   DEFAULT_OVERLAP_HOURS,
   MAX_OVERLAP_HOURS,
+  type ApiClientResponse,
+  type ApiSecretResponse,
 } from './api-clients.dto.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
 

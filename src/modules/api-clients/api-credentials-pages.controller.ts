@@ -1,18 +1,13 @@
-import { Controller, createParamDecorator, Get, Post, type ExecutionContext } from '@nestjs/common';
-import type { Request } from 'express';
-import { CurrentActor, dashboardActorOf, type DashboardActor } from '../../infrastructure/auth/index.js';
-import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import type { FormFields } from '../../infrastructure/http/index.js';
+import { Controller, Get, Post } from '@nestjs/common';
 import {
   DashboardAction,
   DashboardPage,
-  FormBody,
   inEachEnvironment,
-  PageEnvironment,
-  pageEnvironmentOf,
   requestFrom,
   submitted,
+  Visit,
   type PageResponse,
+  type PageVisit,
 } from '../../infrastructure/pages/index.js';
 import { RotateSecretRequest, UpdateClientRequest } from './api-clients.dto.js';
 import {
@@ -31,21 +26,7 @@ import {
   viewPage,
 } from './api-credentials.pages.js';
 
-/** Who asks for which API client, and the environment of the page. */
-interface Target {
-  readonly actor: DashboardActor;
-  readonly environment: PlatformEnvironment;
-  readonly clientId: string;
-}
-
-const Target = createParamDecorator((_data: unknown, context: ExecutionContext): Target => {
-  const request = context.switchToHttp().getRequest<Request<{ client_id: string }>>();
-  return {
-    actor: dashboardActorOf(request),
-    environment: pageEnvironmentOf(request),
-    clientId: request.params.client_id,
-  };
-});
+type ClientVisit = PageVisit<'client_id'>;
 
 @Controller(inEachEnvironment('api-credentials'))
 export class ApiCredentialsPagesController {
@@ -53,28 +34,26 @@ export class ApiCredentialsPagesController {
 
   @Get()
   @DashboardPage('listApiClients')
-  async show(
-    @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-  ): Promise<PageResponse> {
+  async show(@Visit() { actor, environment }: PageVisit): Promise<PageResponse> {
     const credentials = await this.clients.credentials(actor, environment);
     return credentials ? credentialsPage(credentials) : noCredentialsPage();
   }
 
   @Get(':client_id/rename')
   @DashboardPage('updateApiClient')
-  async startRenaming(@Target() target: Target): Promise<PageResponse> {
-    return renamePage(await this.credentials(target));
+  async startRenaming(@Visit() visit: ClientVisit): Promise<PageResponse> {
+    return renamePage(await this.credentials(visit));
   }
 
   @Post(':client_id/rename')
   @DashboardAction('updateApiClient')
-  async rename(@Target() target: Target, @FormBody() form: FormFields): Promise<PageResponse> {
-    const credentials = await this.credentials(target);
+  async rename(@Visit() visit: ClientVisit): Promise<PageResponse> {
+    const { actor, environment, params, form } = visit;
+    const credentials = await this.credentials(visit);
     return submitted(
       async () => {
-        await this.clients.rename(target.actor, target.clientId, requestFrom(UpdateClientRequest, form).name);
-        return { redirectTo: `${credentialsPath(target.environment)}?done=renamed` };
+        await this.clients.rename(actor, params.client_id, requestFrom(UpdateClientRequest, form).name);
+        return { redirectTo: `${credentialsPath(environment)}?done=renamed` };
       },
       () => renamePage(credentials),
     );
@@ -82,57 +61,58 @@ export class ApiCredentialsPagesController {
 
   @Get(':client_id/view')
   @DashboardPage('viewApiSecret')
-  async startViewing(@Target() target: Target): Promise<PageResponse> {
-    return viewPage(await this.credentials(target));
+  async startViewing(@Visit() visit: ClientVisit): Promise<PageResponse> {
+    return viewPage(await this.credentials(visit));
   }
 
   @Post(':client_id/view')
   @DashboardAction('viewApiSecret')
-  async view(@Target() target: Target): Promise<PageResponse> {
-    const credentials = await this.credentials(target);
-    const { secret } = await this.clients.view(target.actor, target.clientId);
+  async view(@Visit() visit: ClientVisit): Promise<PageResponse> {
+    const credentials = await this.credentials(visit);
+    const { secret } = await this.clients.view(visit.actor, visit.params.client_id);
     return secretPage(credentials, secret, 'viewed');
   }
 
   @Get(':client_id/rotate')
   @DashboardPage('rotateApiSecret')
-  async startRotating(@Target() target: Target): Promise<PageResponse> {
-    return rotatePage(await this.credentials(target));
+  async startRotating(@Visit() visit: ClientVisit): Promise<PageResponse> {
+    return rotatePage(await this.credentials(visit));
   }
 
   @Post(':client_id/rotate')
   @DashboardAction('rotateApiSecret')
-  rotate(@Target() target: Target, @FormBody() form: FormFields): Promise<PageResponse> {
+  rotate(@Visit() visit: ClientVisit): Promise<PageResponse> {
+    const { actor, params, form } = visit;
     return submitted(
       async () => {
-        await this.credentials(target);
+        await this.credentials(visit);
         const hours = { overlap_hours: Number(form.get('overlap_hours')) };
         const { overlap_hours: overlapHours } = requestFrom(RotateSecretRequest, form, hours);
-        const { secret } = await this.clients.rotate(target.actor, target.clientId, overlapHours);
-        return secretPage(await this.credentials(target), secret, 'rotated');
+        const { secret } = await this.clients.rotate(actor, params.client_id, overlapHours);
+        return secretPage(await this.credentials(visit), secret, 'rotated');
       },
-      async () => rotatePage(await this.credentials(target)),
+      async () => rotatePage(await this.credentials(visit)),
     );
   }
 
   @Get(':client_id/activate')
   @DashboardPage('activateApiSecret')
-  async startActivating(@Target() target: Target): Promise<PageResponse> {
-    return activatePage(await this.credentials(target));
+  async startActivating(@Visit() visit: ClientVisit): Promise<PageResponse> {
+    return activatePage(await this.credentials(visit));
   }
 
   @Post(':client_id/activate')
   @DashboardAction('activateApiSecret')
-  async activate(@Target() target: Target): Promise<PageResponse> {
-    await this.credentials(target);
-    await this.clients.activate(target.actor, target.clientId);
-    return { redirectTo: `${credentialsPath(target.environment)}?done=activated` };
+  async activate(@Visit() visit: ClientVisit): Promise<PageResponse> {
+    await this.credentials(visit);
+    await this.clients.activate(visit.actor, visit.params.client_id);
+    return { redirectTo: `${credentialsPath(visit.environment)}?done=activated` };
   }
 
   /** @throws ApiError if the client does not exist, or belongs to another organization or environment */
-  private async credentials({ actor, environment, clientId }: Target): Promise<ClientCredentialsView> {
+  private async credentials({ actor, environment, params }: ClientVisit): Promise<ClientCredentialsView> {
     const credentials = await this.clients.credentials(actor, environment);
-    if (credentials?.client.client_id !== clientId) throw API_CLIENT_NOT_FOUND.error();
+    if (credentials?.client.client_id !== params.client_id) throw API_CLIENT_NOT_FOUND.error();
     return credentials;
   }
 }

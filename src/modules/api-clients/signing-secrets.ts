@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Sealer } from '../../infrastructure/crypto/index.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
-import { sealedFor } from './api-secret.entity.js';
+import { sealedFor } from './api-client.entity.js';
 
 const MAX_CACHED_SECRETS = 10_000;
 

@@ -1,6 +1,20 @@
 import { createHash } from 'node:crypto';
-import { AUDIT_LOG_COLUMNS } from './audit-log-columns.js';
 import type { AuditLogEntry } from './audit-log-entry.entity.js';
+
+/** The fields of the API, as paths, in the order in which they are hashed and exported. */
+export const AUDIT_LOG_COLUMNS = [
+  'id',
+  'datetime',
+  'event.action',
+  'event.outcome.status',
+  'actor.name',
+  'actor.email',
+  'target.type',
+  'target.name',
+  'target.environment',
+  'context.ip',
+  'context.user_agent',
+];
 
 export type UnhashedEntry = Omit<AuditLogEntry, 'hash'>;
 

@@ -11,7 +11,7 @@ import {
   type PageResponse,
 } from '../../infrastructure/pages/index.js';
 import { auditAction } from './audit-actions.js';
-import { AUDIT_LOG_COLUMNS } from './audit-log-columns.js';
+import { AUDIT_LOG_COLUMNS } from './audit-chain.js';
 import { entryPage, listPage, verificationPage } from './audit-log.pages.js';
 import { SearchAuditLogsQuery } from './audit-logs.dto.js';
 import { AuditLogsService } from './audit-logs.service.js';

@@ -1,11 +1,11 @@
 export {
-  auditAction,
   AUDIT_ACTIONS,
+  auditAction,
   recentAdmin,
   type AuditAction,
   type AuditOutcome,
 } from './audit-actions.js';
-export { AUDIT_LOG_COLUMNS } from './audit-log-columns.js';
+export { AUDIT_LOG_COLUMNS } from './audit-chain.js';
 export {
   API_CLIENT,
   AuditLog,

@@ -14,7 +14,6 @@ import { DetectedAccountsRepository } from './detected-accounts.repository.js';
 
 /** Receives the progress of an import. Line numbers start at 1. */
 export interface ImportListener {
-  /** Called for every skipped line. */
   skipped(line: number, reason: string): void;
   /** Called after every batch. */
   progress(state: ImportState): void;

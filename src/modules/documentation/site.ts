@@ -3,12 +3,16 @@ import { ServiceConfiguration, type Surface } from '../../infrastructure/config/
 import { NOT_FOUND, type ApiError } from '../../infrastructure/errors/index.js';
 import { nearestPath, PublicAddress, StaticContent } from '../../infrastructure/http/index.js';
 import { ApiOperations } from './api-operations.js';
-import { ErrorContent, type Suggestion } from './error.page.js';
+import {
+  ErrorContent,
+  GuideContent,
+  HomeContent,
+  ReferenceContent,
+  type Suggestion,
+  type DeploymentAddress,
+} from './documentation.pages.js';
 import { readDownload, readSiteAsset } from './site-files.js';
-import { GuideContent } from './guide.page.js';
 import { Guides, REFERENCE_PATH } from './guides.js';
-import { HomeContent, type DeploymentAddress } from './home.page.js';
-import { ReferenceContent } from './reference.page.js';
 import { searchIndexOf } from './search-index.js';
 import { renderSitePage, type SitePage } from './site-layout.js';
 

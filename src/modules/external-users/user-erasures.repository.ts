@@ -49,7 +49,6 @@ export class UserErasuresRepository {
     return this.transaction.manager.findOneBy(UserErasure, { clientId, pseudonym });
   }
 
-  /** Returns the erasures of these users. */
   async findAll(users: readonly PseudonymousUser[]): Promise<UserErasure[]> {
     return this.transaction.manager.query<UserErasure[]>(
       `SELECT client_id AS "clientId", pseudonym, finished_at AS "finishedAt" FROM user_erasure

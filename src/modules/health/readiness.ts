@@ -20,14 +20,10 @@ export class Readiness {
 
   /** @throws ApiError SERVICE_UNAVAILABLE if the process cannot serve requests */
   async check(): Promise<HealthCheckResult> {
-    if (this.startup.isRunning || this.shutdown.isShuttingDown)
-      throw SERVICE_UNAVAILABLE.error(undefined, { retryAfter: RETRY_AFTER });
-    try {
-      return await this.health.check([
-        () => this.database.pingCheck('database', { timeout: DATABASE_TIMEOUT }),
-      ]);
-    } catch {
-      throw SERVICE_UNAVAILABLE.error(undefined, { retryAfter: RETRY_AFTER });
-    }
+    const isServing = !this.startup.isRunning && !this.shutdown.isShuttingDown;
+    const ping = () => this.database.pingCheck('database', { timeout: DATABASE_TIMEOUT });
+    const result = isServing && (await this.health.check([ping]).catch(() => undefined));
+    if (!result) throw SERVICE_UNAVAILABLE.error(undefined, { retryAfter: RETRY_AFTER });
+    return result;
   }
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { PartitionRotation, Transaction } from '../../infrastructure/database/index.js';
+import { PartitionRotation, Statement, Transaction } from '../../infrastructure/database/index.js';
 import { HoldsUserData, type ErasedUser, type UserDataHolder } from '../../infrastructure/erasure/index.js';
 import type { NewMcpToken } from './mcp-tokens.batch.js';
 
@@ -8,6 +8,21 @@ export const DAYS_KEPT_AFTER_EXPIRY = 7;
 const RETENTION = { days: DAYS_KEPT_AFTER_EXPIRY, expiryColumn: 'expires_at' };
 
 const TOKENS_PER_ERASURE = 1_000;
+
+/** The access token of a connected agent. */
+export interface NewConnectionToken extends NewMcpToken {
+  readonly connectionId: string;
+  /** Separated by spaces. */
+  readonly scope: string;
+  readonly agent: string;
+}
+
+const INSERT_OF_CONNECTIONS = new Statement<object, never, NewConnectionToken>(`
+  INSERT INTO mcp_token (token_hash, client_id, environment, external_user_id, phone_number_sealed,
+                         created_at, expires_at, connection_id, scope, agent)
+  SELECT * FROM unnest($tokenHash::bytea[], $clientId::uuid[], $environment::text[], $externalUserId::text[],
+                       $phoneNumberSealed::bytea[], $createdAt::timestamptz[], $expiresAt::timestamptz[],
+                       $connectionId::uuid[], $scope::text[], $agent::text[])`);
 
 /**
  * Queries for single tokens; those of concurrent requests are in `mcp-tokens.batch.ts`. There is no entity, because the rows are
@@ -33,27 +48,9 @@ export class McpTokensRepository implements UserDataHolder {
     );
   }
 
-  /** Inserts the access token of a connected agent. Joins the open transaction. */
-  async addOfConnection(
-    token: NewMcpToken & { connectionId: string; scope: string; agent: string },
-  ): Promise<void> {
-    await this.transaction.manager.query(
-      `INSERT INTO mcp_token (token_hash, client_id, environment, external_user_id, phone_number_sealed,
-                              created_at, expires_at, connection_id, scope, agent)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-      [
-        token.tokenHash,
-        token.clientId,
-        token.environment,
-        token.externalUserId,
-        token.phoneNumberSealed,
-        token.createdAt,
-        token.expiresAt,
-        token.connectionId,
-        token.scope,
-        token.agent,
-      ],
-    );
+  /** Inserts the access tokens of connected agents. Joins the open transaction. */
+  async addAllOfConnections(tokens: readonly NewConnectionToken[]): Promise<void> {
+    await INSERT_OF_CONNECTIONS.run(this.transaction.manager, {}, tokens);
   }
 
   /**

@@ -21,7 +21,11 @@ import { Clock, DAY, SECOND } from '../../infrastructure/time/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
 import { MAX_LIFETIME, type CreateMcpTokenRequest, type McpTokenResponse } from './mcp-tokens.dto.js';
 import { McpTokensBatch, type StoredMcpToken } from './mcp-tokens.batch.js';
-import { DAYS_KEPT_AFTER_EXPIRY, McpTokensRepository } from './mcp-tokens.repository.js';
+import {
+  DAYS_KEPT_AFTER_EXPIRY,
+  McpTokensRepository,
+  type NewConnectionToken,
+} from './mcp-tokens.repository.js';
 
 /** The data of a token that is still valid. */
 export interface ActiveMcpToken {
@@ -114,18 +118,23 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
     return secretFrom(digest, TOKEN_PREFIXES[environment], createdAt);
   }
 
-  /** Stores the access token of a connected agent. Joins the open transaction. */
-  async addOfConnection(token: string, request: AgentTokenRequest): Promise<void> {
+  /** Returns the row of the access token of a connected agent. */
+  rowOfConnection(token: string, request: AgentTokenRequest): NewConnectionToken {
     const { client, phoneNumber, scopes, ...row } = request;
     const tokenHash = sha256(token);
-    await this.repository.addOfConnection({
+    return {
       ...row,
       tokenHash,
       clientId: client.clientId,
       environment: client.environment,
       phoneNumberSealed: this.sealPhoneNumber(phoneNumber, tokenHash),
       scope: scopes.join(' '),
-    });
+    };
+  }
+
+  /** Stores the access tokens of connected agents. Joins the open transaction. */
+  addAllOfConnections(rows: readonly NewConnectionToken[]): Promise<void> {
+    return this.repository.addAllOfConnections(rows);
   }
 
   /** Revokes a token that is known by its hash, as `revoke` does. */

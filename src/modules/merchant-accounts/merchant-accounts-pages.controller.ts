@@ -1,13 +1,12 @@
-import { Controller, Get, Query } from '@nestjs/common';
-import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
-import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { Controller, Get } from '@nestjs/common';
 import {
   DashboardPage,
   inEachEnvironment,
-  PageEnvironment,
   queryFrom,
   submitted,
+  Visit,
   type PageResponse,
+  type PageVisit,
 } from '../../infrastructure/pages/index.js';
 import { ListMerchantAccountsQuery } from './merchant-accounts.dto.js';
 import { merchantAccountsPage } from './merchant-accounts.pages.js';
@@ -20,18 +19,14 @@ export class MerchantAccountsPagesController {
   /** Shows the accounts of the user in the query. Without a user, the page contains only the form. */
   @Get()
   @DashboardPage('listMerchantAccounts')
-  async list(
-    @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Query() query: Readonly<Record<string, string>>,
-  ): Promise<PageResponse> {
-    if (!query['external_user_id']) return merchantAccountsPage({});
+  async list(@Visit() { actor, environment, query }: PageVisit): Promise<PageResponse> {
+    if (!query['external_user_id']) return merchantAccountsPage();
     return submitted(
       async () => {
         const request = queryFrom(ListMerchantAccountsQuery, query, { environment });
-        return merchantAccountsPage({ found: await this.accounts.list(actor, request) });
+        return merchantAccountsPage(await this.accounts.list(actor, request));
       },
-      (problem) => merchantAccountsPage({ problem }),
+      () => merchantAccountsPage(),
     );
   }
 }

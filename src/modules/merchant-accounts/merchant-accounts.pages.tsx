@@ -4,10 +4,10 @@ import {
   dashboardPath,
   EmptyState,
   FilterForm,
+  FormProblem,
   Link,
   Pagination,
   pathWith,
-  Problem,
   RelativeTime,
   Results,
   Table,
@@ -19,13 +19,8 @@ import type { MerchantAccountPage, MerchantAccountResponse } from './merchant-ac
 
 const STATES = { connected: ['good', 'Connected'], disconnected: ['warn', 'Disconnected'] } as const;
 
-interface Lookup {
-  /** Undefined if the query contains no user, or an invalid one. */
-  readonly found?: MerchantAccountPage;
-  readonly problem?: string;
-}
-
-export function merchantAccountsPage({ found, problem }: Lookup): Page {
+/** @param found undefined if the query contains no user, or an invalid one */
+export function merchantAccountsPage(found?: MerchantAccountPage): Page {
   return {
     title: 'Merchant accounts',
     content: (
@@ -33,7 +28,7 @@ export function merchantAccountsPage({ found, problem }: Lookup): Page {
         <p>Look up a user to see their accounts at merchants, and whether they must sign in again.</p>
         <UserForm />
         <Results>
-          <Problem message={problem} />
+          <FormProblem />
           {found ? <Accounts {...found} /> : null}
         </Results>
       </>

@@ -37,7 +37,7 @@ export const MERCHANT_ACCOUNT_DISCONNECTED = new ErrorKind(
 
 /**
  * Accounts of users at merchants: whether they are connected, and since when. The statement that publishes an `AUTHENTICATED` or
- * `ACCOUNT_LOGIN_REQUIRED` event connects or disconnects the account (`sql/change-accounts.ts`). `ErasedAccounts` of the module
+ * `ACCOUNT_LOGIN_REQUIRED` event connects or disconnects the account (`sql/change-accounts.ts`). `UnlinkingService` of the module
  * merchant-gateway deletes the accounts of an erased user.
  */
 @Injectable()

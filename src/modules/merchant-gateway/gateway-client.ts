@@ -29,7 +29,6 @@ export type GatewayResponse = z.output<typeof RESPONSE>;
 /** The gateway did not do what the protocol says. The message contains nothing that a user has entered. */
 export class GatewayError extends Error {}
 
-/** Encrypts a value for the gateway. */
 type Encrypt = (value: object) => Promise<string>;
 
 /** Speaks the protocol of docs/merchant-gateway.md. */

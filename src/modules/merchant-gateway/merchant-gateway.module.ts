@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { MerchantAccountsModule } from '../merchant-accounts/index.js';
-import { ErasedAccounts } from './erased-accounts.js';
 import { MerchantGatewayService } from './merchant-gateway.service.js';
 import { MerchantSignOut } from './merchant-sign-out.entity.js';
 import { MerchantSignOutsJob } from './merchant-sign-outs.job.js';
@@ -12,13 +11,7 @@ import { UnlinkingService } from './unlinking.service.js';
 @Module({
   imports: [TypeOrmModule.forFeature([MerchantSignOut]), MerchantAccountsModule],
   controllers: [UnlinkingController],
-  providers: [
-    MerchantGatewayService,
-    UnlinkingService,
-    ErasedAccounts,
-    MerchantSignOutsRepository,
-    MerchantSignOutsJob,
-  ],
+  providers: [MerchantGatewayService, UnlinkingService, MerchantSignOutsRepository, MerchantSignOutsJob],
   exports: [MerchantGatewayService, MerchantSignOutsRepository],
 })
 export class MerchantGatewayModule {}

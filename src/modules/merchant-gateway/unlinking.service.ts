@@ -1,15 +1,25 @@
 import { Injectable } from '@nestjs/common';
 import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
+import { HoldsUserData, type ErasedUser, type UserDataHolder } from '../../infrastructure/erasure/index.js';
 import type { RequestAttribution } from '../../infrastructure/http/index.js';
-import { MerchantAccountsService, type MerchantAccountResponse } from '../merchant-accounts/index.js';
+import {
+  MerchantAccountsRepository,
+  MerchantAccountsService,
+  type MerchantAccountResponse,
+} from '../merchant-accounts/index.js';
 import { MerchantGatewayService } from './merchant-gateway.service.js';
 import type { UnlinkAccountRequest } from './unlinking.dto.js';
 
+const ACCOUNTS_PER_ERASURE = 1_000;
+
+/** Disconnects and erases merchant accounts of users, and has the gateway end the sign-ins. */
+@HoldsUserData('data')
 @Injectable()
-export class UnlinkingService {
+export class UnlinkingService implements UserDataHolder {
   constructor(
     private readonly accounts: MerchantAccountsService,
+    private readonly repository: MerchantAccountsRepository,
     private readonly gateway: MerchantGatewayService,
   ) {}
 
@@ -28,5 +38,12 @@ export class UnlinkingService {
     const account = await this.accounts.disconnect({ clientId, externalUserId, merchantId });
     await this.gateway.undoLater(environment, [{ signInId: account.session_id }]);
     return account;
+  }
+
+  async eraseBatch({ clientId, environment, externalUserId }: ErasedUser): Promise<number> {
+    const accounts = await this.repository.deleteOfUser(clientId, externalUserId, ACCOUNTS_PER_ERASURE);
+    const signIns = accounts.map(({ sessionId }) => ({ signInId: sessionId }));
+    await this.gateway.undoLater(environment, signIns);
+    return accounts.length;
   }
 }

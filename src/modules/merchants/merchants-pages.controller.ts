@@ -1,15 +1,12 @@
-import { Controller, Get, Param, Post, Query, type StreamableFile } from '@nestjs/common';
-import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
-import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import type { FormFields } from '../../infrastructure/http/index.js';
+import { Controller, Get, Post, type StreamableFile } from '@nestjs/common';
 import {
   DashboardAction,
   DashboardFile,
   DashboardPage,
-  FormBody,
   inEachEnvironment,
-  PageEnvironment,
+  Visit,
   type PageResponse,
+  type PageVisit,
 } from '../../infrastructure/pages/index.js';
 import { matchKeys } from './match-key.js';
 import { MERCHANT_ID } from './merchant-catalog.service.js';
@@ -25,11 +22,8 @@ export class MerchantsPagesController {
   /** @param query the filters `name` and `status`, and the ID of the last merchant before this page as `cursor` */
   @Get()
   @DashboardPage('listMerchants')
-  async list(
-    @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Query() { name, status, cursor }: Readonly<Record<string, unknown>>,
-  ): Promise<PageResponse> {
+  async list(@Visit() { actor, environment, query }: PageVisit): Promise<PageResponse> {
+    const { name, status, cursor } = query;
     const filters = {
       matchKeys: typeof name === 'string' && name.trim() ? matchKeys(name) : undefined,
       hidden: status === 'hidden' ? true : status === 'shown' ? false : undefined,
@@ -43,34 +37,27 @@ export class MerchantsPagesController {
 
   @Get('export')
   @DashboardFile('exportMerchants')
-  export(
-    @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-  ): Promise<StreamableFile> {
+  export(@Visit() { actor, environment }: PageVisit): Promise<StreamableFile> {
     return this.merchants.export(actor, environment);
   }
 
   @Post(':id/hide')
   @DashboardAction('hideMerchant')
-  async hide(
-    @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Param('id') id: string,
-    @FormBody() form: FormFields,
-  ): Promise<PageResponse> {
-    const merchant = await this.merchants.setHidden(actor, id, environment, true);
-    return { redirectTo: listPath(environment, form, 'hidden', merchant) };
+  hide(@Visit() visit: PageVisit<'id'>): Promise<PageResponse> {
+    return this.setHidden(visit, true);
   }
 
   @Post(':id/activate')
   @DashboardAction('activateMerchant')
-  async activate(
-    @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Param('id') id: string,
-    @FormBody() form: FormFields,
+  activate(@Visit() visit: PageVisit<'id'>): Promise<PageResponse> {
+    return this.setHidden(visit, false);
+  }
+
+  private async setHidden(
+    { actor, environment, params, form }: PageVisit<'id'>,
+    hidden: boolean,
   ): Promise<PageResponse> {
-    const merchant = await this.merchants.setHidden(actor, id, environment, false);
-    return { redirectTo: listPath(environment, form, 'shown', merchant) };
+    const merchant = await this.merchants.setHidden(actor, params.id, environment, hidden);
+    return { redirectTo: listPath(environment, form, hidden ? 'hidden' : 'shown', merchant) };
   }
 }

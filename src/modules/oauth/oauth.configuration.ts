@@ -1,6 +1,6 @@
 import { IsIn } from 'class-validator';
 import { Configuration, EnvironmentVariable, IsIntegerBetween } from '../../infrastructure/config/index.js';
-import { TOKEN_ALGORITHMS } from './tokens/token-signing-key.entity.js';
+import { TOKEN_ALGORITHMS } from './tokens/tokens.entity.js';
 
 const MAX_REQUESTS = 100_000_000;
 

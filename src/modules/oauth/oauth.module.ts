@@ -11,21 +11,17 @@ import { DeviceAuthorizationsController } from './authorizations/device-authoriz
 import { DeviceAuthorizationsRepository } from './authorizations/device-authorizations.repository.js';
 import { DevicePollsBatch } from './authorizations/device-polls.batch.js';
 import { DeviceAuthorizationsService } from './authorizations/device-authorizations.service.js';
-import { CurrentUserController } from './current-user/current-user.controller.js';
+import { CurrentUserController, TokensController } from './tokens/tokens.controller.js';
+import { TokensRepository } from './tokens/tokens.repository.js';
 import { MetadataController } from './metadata/metadata.controller.js';
-import { DevicePagesController } from './pages/device-pages.controller.js';
-import { DevicesPagesController } from './pages/devices-pages.controller.js';
+import { DevicePagesController, DevicesPagesController } from './pages/device-pages.controller.js';
 import { oauthBodyOf } from './protocol/oauth-operation.js';
 import { ActiveAccessTokenVerifier } from './tokens/active-access-token.verifier.js';
 import { AccessTokensService } from './tokens/access-tokens.service.js';
 import { DeviceCodeGrant } from './tokens/device-code.grant.js';
-import { RevokedAccessToken } from './tokens/revoked-access-token.entity.js';
-import { RevokedAccessTokensRepository } from './tokens/revoked-access-tokens.repository.js';
+import { RevokedAccessToken, TokenSigningKey } from './tokens/tokens.entity.js';
 import { TokenKeyring } from './tokens/token-keyring.js';
-import { TokenSigningKey } from './tokens/token-signing-key.entity.js';
 import { TokenSigningKeysService } from './tokens/token-signing-keys.service.js';
-import { TokenSigningKeysRepository } from './tokens/token-signing-keys.repository.js';
-import { TokensController } from './tokens/tokens.controller.js';
 import { TokensService } from './tokens/tokens.service.js';
 
 const METADATA_PATHS = ['.well-known/oauth-authorization-server', '.well-known/jwks.json'];
@@ -55,10 +51,9 @@ const METADATA_PATHS = ['.well-known/oauth-authorization-server', '.well-known/j
     AccessTokensService,
     ActiveAccessTokenVerifier,
     TokensService,
-    RevokedAccessTokensRepository,
     TokenKeyring,
     TokenSigningKeysService,
-    TokenSigningKeysRepository,
+    TokensRepository,
   ],
   exports: [ActiveAccessTokenVerifier, TokenSigningKeysService],
 })

@@ -1,15 +1,15 @@
-import { Controller, Get, Query, Req } from '@nestjs/common';
+import { Controller, Get, Req } from '@nestjs/common';
 import type { Request } from 'express';
-import { AccessibleClients, CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
-import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { AccessibleClients } from '../../infrastructure/auth/index.js';
 import {
   dashboardPath,
   DashboardPage,
   inEachEnvironment,
-  PageEnvironment,
   PageEnvironments,
   PageRoute,
+  Visit,
   type PageResponse,
+  type PageVisit,
 } from '../../infrastructure/pages/index.js';
 import { RequestLogOverviewService } from '../request-logs/index.js';
 import { WebhookEndpointsService } from '../webhooks/index.js';
@@ -30,15 +30,11 @@ export class OverviewPagesController {
     return { redirectTo: dashboardPath(this.environments.of(request)) };
   }
 
-  /** @param wanted the period in the query; the last 24 hours if it is not `7d` */
+  /** Shows the last 24 hours, or the last 7 days if the period in the query is `7d`. */
   @Get(inEachEnvironment())
   @DashboardPage('listRequestLogs')
-  async overview(
-    @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Query('period') wanted: unknown,
-  ): Promise<PageResponse> {
-    const period = wanted === '7d' ? '7d' : '24h';
+  async overview(@Visit() { actor, environment, query }: PageVisit): Promise<PageResponse> {
+    const period = query['period'] === '7d' ? '7d' : '24h';
     const client = await this.clients.forEnvironment(actor, environment);
     const [overview, { data: endpoints }] = await Promise.all([
       this.overviews.overview({ client, period }),

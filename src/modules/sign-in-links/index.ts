@@ -1,5 +1,4 @@
 export { SignInLinksModule } from './sign-in-links.module.js';
-export { LinkCancellation } from './link-cancellation.js';
 export { MerchantSignIn } from './merchant-sign-in.js';
 export { SIGN_IN_LINK_STATUSES } from './sign-in-link.entity.js';
 export {

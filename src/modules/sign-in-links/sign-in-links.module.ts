@@ -9,7 +9,6 @@ import { OrganizationsModule } from '../organizations/index.js';
 import { SessionsModule } from '../sessions/index.js';
 import { WebhooksModule } from '../webhooks/index.js';
 import { ErasedLinks } from './erased-links.js';
-import { LinkCancellation } from './link-cancellation.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
 import { SignInLink } from './sign-in-link.entity.js';
 import { SignInLinksController } from './sign-in-links.controller.js';
@@ -34,13 +33,12 @@ import { SignInService } from './sign-in.service.js';
   controllers: [SignInLinksController, SignInPagesController],
   providers: [
     SignInLinksService,
-    LinkCancellation,
     ErasedLinks,
     SignInService,
     EndedLinksJob,
     SignInLinksRepository,
     MerchantSignIn,
   ],
-  exports: [SignInLinksService, MerchantSignIn, LinkCancellation],
+  exports: [SignInLinksService, MerchantSignIn],
 })
 export class SignInLinksModule {}

@@ -25,7 +25,11 @@ import {
   type UndeliverableReason,
 } from '../../infrastructure/messages/index.js';
 import { Clock, DAY, HOUR, MINUTE } from '../../infrastructure/time/index.js';
-import { McpTokensRepository } from '../mcp-tokens/index.js';
+import {
+  McpTokensRepository,
+  type McpTokenRevocationListener,
+  type RevokedMcpToken,
+} from '../mcp-tokens/index.js';
 import { MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
 import { OrganizationsService } from '../organizations/index.js';
 import { SIGN_IN_FAILURE, WebhookPublisher } from '../webhooks/index.js';
@@ -103,7 +107,7 @@ export interface CreatedSignInLink extends SignInLinkView {
 
 /** Creates the sign-in links that agents request. Each link is sent to the phone of the user, so that only the user can open it. */
 @Injectable()
-export class SignInLinksService {
+export class SignInLinksService implements McpTokenRevocationListener {
   private readonly logger = new Logger('Sign-in links');
   private readonly linksPerUser = this.limits.limit('sign-in-links', {
     attempts: LINKS_PER_HOUR,
@@ -225,6 +229,11 @@ export class SignInLinksService {
     const { id } = await this.find(agent, linkId);
     await this.repository.finish(id, 'cancelled', this.clock.now());
     return this.find(agent, id);
+  }
+
+  /** Cancels the pending links that an agent created with a token, when the token is revoked. */
+  async onRevoked({ tokenHash, ...user }: RevokedMcpToken): Promise<void> {
+    await this.repository.cancelByMcpToken(user, tokenHash, this.clock.now());
   }
 
   /** Fails a link that is still pending, and publishes the event in the same transaction. */

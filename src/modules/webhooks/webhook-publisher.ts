@@ -18,7 +18,6 @@ import {
   type PublishResult,
 } from './queue/publications.batch.js';
 
-/** An event to be published for a client. */
 export interface PublishRequest {
   readonly client: AttributedClient;
   readonly event: AnyEvent;

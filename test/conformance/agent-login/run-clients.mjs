@@ -151,13 +151,13 @@ function shortenTokens() {
   const tokens = app.get(AgentTokensService, { strict: false });
   const mcpTokens = app.get(McpTokensService, { strict: false });
   const issue = tokens.issue.bind(tokens);
-  tokens.issue = async (...parameters) => ({
-    ...(await issue(...parameters)),
-    expires_in: TOKEN_LIFETIME / 1000,
-  });
-  const add = mcpTokens.addOfConnection.bind(mcpTokens);
-  mcpTokens.addOfConnection = (token, request) =>
-    add(token, { ...request, expiresAt: new Date(request.createdAt.getTime() + TOKEN_LIFETIME) });
+  tokens.issue = (...parameters) => {
+    const { response, stored } = issue(...parameters);
+    return { response: { ...response, expires_in: TOKEN_LIFETIME / 1000 }, stored };
+  };
+  const rowOf = mcpTokens.rowOfConnection.bind(mcpTokens);
+  mcpTokens.rowOfConnection = (token, request) =>
+    rowOf(token, { ...request, expiresAt: new Date(request.createdAt.getTime() + TOKEN_LIFETIME) });
 }
 
 /** Registers an agent in advance, as an owner. @returns its `client_id` */

@@ -206,6 +206,7 @@ interface CheckboxesProps {
 
 /** A group of checkboxes. The form has one field per checked box, all with the same name. */
 export function Checkboxes({ name, legend, hint, options, values }: CheckboxesProps): VNode {
+  const checked = usePage().rejected?.form?.all(name) ?? values;
   return (
     <fieldset aria-describedby={hint ? `${name}-hint` : undefined}>
       <legend>{legend}</legend>
@@ -217,7 +218,7 @@ export function Checkboxes({ name, legend, hint, options, values }: CheckboxesPr
       <div class="checkboxes">
         {options.map(({ value, label, hint: explanation }) => (
           <label key={value} class="checkbox">
-            <input type="checkbox" name={name} value={value} checked={values.includes(value)} />
+            <input type="checkbox" name={name} value={value} checked={checked.includes(value)} />
             <span>
               {label}
               {explanation ? <span class="hint">{explanation}</span> : null}

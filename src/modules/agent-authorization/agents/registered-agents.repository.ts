@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { IsNull, Not } from 'typeorm';
 import { Transaction } from '../../../infrastructure/database/index.js';
 import { RegisteredAgent } from './registered-agent.entity.js';
 
@@ -28,15 +27,5 @@ export class RegisteredAgentsRepository {
 
   async remove(id: string): Promise<boolean> {
     return (await this.transaction.manager.delete(RegisteredAgent, { id })).affected === 1;
-  }
-
-  /** Records that a user has connected the agent, so that it is kept. */
-  async markUsed(id: string): Promise<void> {
-    // Only the first connection changes the row: those that follow must not wait for each other's commits.
-    await this.transaction.manager.update(
-      RegisteredAgent,
-      { id, unusedSince: Not(IsNull()) },
-      { unusedSince: null },
-    );
   }
 }

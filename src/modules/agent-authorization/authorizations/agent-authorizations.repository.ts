@@ -45,10 +45,6 @@ export class AgentAuthorizationsRepository implements UserDataHolder {
     return this.transaction.manager.findOneBy(AgentAuthorization, { clientId, id });
   }
 
-  findByCode(clientId: string, codeHash: Buffer): Promise<AgentAuthorization | null> {
-    return this.transaction.manager.findOneBy(AgentAuthorization, { clientId, codeHash });
-  }
-
   /** Stores the user whom the partner named, and the ticket for the user's browser. @returns false unless a user is awaited */
   complete(
     { clientId, id }: Pick<AgentAuthorization, 'clientId' | 'id'>,
@@ -84,16 +80,6 @@ export class AgentAuthorizationsRepository implements UserDataHolder {
 
   decline(id: string, now: Date): Promise<boolean> {
     return this.change({ id, status: In(UNDECIDED) }, { status: 'declined' }, now);
-  }
-
-  /** Uses up the code. @returns false if it has expired or another request has used it before */
-  async redeem(id: string, connectionId: string, now: Date): Promise<boolean> {
-    const { affected } = await this.transaction.manager.update(
-      AgentAuthorization,
-      { id, status: 'approved', codeExpiresAt: MoreThan(now) },
-      { status: 'redeemed', connectionId },
-    );
-    return affected === 1;
   }
 
   /** @returns false if a code with this digest exists */

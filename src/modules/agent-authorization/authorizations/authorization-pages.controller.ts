@@ -1,5 +1,6 @@
 import { Controller, Get, Param, Post, Query, Req, Res, type StreamableFile } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { parsedUrl } from '../../../infrastructure/config/index.js';
 import { Origin, type FormFields, type RequestOrigin } from '../../../infrastructure/http/index.js';
 import {
   browserOf,
@@ -78,13 +79,14 @@ export class AuthorizationPagesController {
     const provider = await this.settings.providerOf(clientId);
     if (!provider) return refusedPage(AGENTS_NOT_ALLOWED.message, 404);
     const agentId = single(query, 'client_id');
-    if (agentId === undefined) return refusedPage('The request does not name an agent in client_id.');
+    if (agentId === undefined)
+      return refusedPage('The request lacks the parameter client_id, or repeats it.');
     const agent = await this.agents.find(provider, agentId);
     if (!agent)
       return refusedPage('The agent is not known. Remove the connector in the agent, and add it again.');
     const redirectUri = single(query, 'redirect_uri');
     if (redirectUri === undefined || !hasRedirectUri(agent, redirectUri))
-      return refusedPage('The agent has not registered the address that you would return to.');
+      return refusedPage(unregisteredAddress(redirectUri));
     if (!this.agents.isAllowed(provider, agent, redirectUri))
       return refusedPage('This organization does not allow this agent.', 403);
     const state = stateOf(query);
@@ -220,4 +222,11 @@ export class AuthorizationPagesController {
   private redirect(redirectTo: string): PageResponse {
     return { redirectTo, headers: HEADERS };
   }
+}
+
+/** Names only the host: anyone can write a text into the rest of the address. */
+function unregisteredAddress(redirectUri: string | undefined): string {
+  const host = parsedUrl(redirectUri ?? '')?.host;
+  const place = host ? ` at ${host}` : '';
+  return `The agent has not registered the address${place} that you would return to.`;
 }

@@ -2,17 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import { Sealer, SecretDigest, sha256 } from '../../../infrastructure/crypto/index.js';
-import { Transactional } from '../../../infrastructure/database/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { INVALID_GRANT, type Grant } from '../../oauth/index.js';
-import { WebhookPublisher } from '../../webhooks/index.js';
-import { RegisteredAgentsRepository } from '../agents/registered-agents.repository.js';
 import { hostOf } from '../agents/agent.js';
-import type { AgentAuthorization } from '../authorizations/agent-authorization.entity.js';
+import { AgentsService } from '../agents/agents.service.js';
 import { AgentAuthorizationsRepository } from '../authorizations/agent-authorizations.repository.js';
 import type { TokenClient } from './agent-token.client.js';
-import { AgentConnectionsRepository } from './agent-connections.repository.js';
 import { AGENT_USER, AgentConnectionsService } from './agent-connections.service.js';
+import { AgentTokensBatch, type CodeAuthorization } from './agent-tokens.batch.js';
 import { AgentTokensService, CONNECTION_LIFETIME } from './agent-tokens.service.js';
 import { RedeemCodeRequest, type AgentTokensResponse } from './tokens.dto.js';
 
@@ -29,11 +26,10 @@ export class AgentCodeGrant implements Grant<TokenClient, RedeemCodeRequest, Age
 
   constructor(
     private readonly authorizations: AgentAuthorizationsRepository,
-    private readonly connections: AgentConnectionsRepository,
+    private readonly agents: AgentsService,
+    private readonly batch: AgentTokensBatch,
     private readonly connectionEnds: AgentConnectionsService,
-    private readonly registered: RegisteredAgentsRepository,
     private readonly tokens: AgentTokensService,
-    private readonly publisher: WebhookPublisher,
     private readonly sealer: Sealer,
     private readonly clock: Clock,
   ) {}
@@ -42,13 +38,13 @@ export class AgentCodeGrant implements Grant<TokenClient, RedeemCodeRequest, Age
    * Checks the code, then redeems it. A second use of a code ends the connection that the first one created (RFC 6749, section
    * 4.1.2).
    *
-   * @throws OAuthError `invalid_grant`
+   * @throws OAuthError `invalid_client` or `invalid_grant`
    */
   async handle(client: TokenClient, request: RedeemCodeRequest): Promise<AgentTokensResponse> {
     const { provider, agentId } = client;
-    const found = await this.authorizations.findByCode(provider.clientId, sha256(request.code));
-    if (found?.agentId !== agentId) throw INVALID_GRANT.error(INVALID_CODE);
-    if (found.status === 'approved') {
+    const found = await this.batch.findAuthorization(sha256(request.code));
+    const isOfAgent = found?.clientId === provider.clientId && found.agentId === agentId;
+    if (isOfAgent && found.status === 'approved') {
       if (found.redirectUri !== request.redirect_uri)
         throw INVALID_GRANT.error('The redirect uri field must be that of the authorization request.');
       if (!isVerified(request.code_verifier, found.codeChallenge))
@@ -56,46 +52,40 @@ export class AgentCodeGrant implements Grant<TokenClient, RedeemCodeRequest, Age
       const tokens = await this.redeem(client, found, request.code);
       if (tokens) return tokens;
     }
-    await this.endConnectionOf(client, found.id);
+    await this.agents.requireKnown(provider, agentId);
+    if (isOfAgent) await this.endConnectionOf(client, found.id);
     throw INVALID_GRANT.error(INVALID_CODE);
   }
 
-  @Transactional()
-  protected async redeem(
+  private async redeem(
     { provider, agentId }: TokenClient,
-    { id: authorizationId, ...authorization }: AgentAuthorization,
+    { id: authorizationId, scopes, phoneNumberSealed, ...authorization }: CodeAuthorization,
     code: string,
   ): Promise<AgentTokensResponse | undefined> {
-    const now = this.clock.now();
     const id = randomUUID();
-    if (!(await this.authorizations.redeem(authorizationId, id, now))) return undefined;
-    const { externalUserId, phoneNumberSealed, agentName: name, redirectUri, scopes } = authorization;
-    const phoneNumber =
-      phoneNumberSealed && this.sealer.open(phoneNumberSealed, ['agent_authorization', authorizationId]);
+    const now = this.clock.now();
+    const phoneNumber = phoneNumberSealed
+      ? this.sealer.open(phoneNumberSealed, ['agent_authorization', authorizationId])
+      : undefined;
     const connection = {
       id,
-      clientId: provider.clientId,
-      externalUserId: externalUserId as string,
-      phoneNumberSealed:
-        phoneNumber === null ? null : this.sealer.seal(phoneNumber, ['agent_connection', id]),
-      agentId,
-      agentName: name,
-      agentHost: hostOf(redirectUri),
-      scopes,
-      createdAt: now,
-      usedAt: now,
-      expiresAt: new Date(now.getTime() + CONNECTION_LIFETIME),
-      endedAt: null,
+      externalUserId: authorization.externalUserId as string,
+      agentName: authorization.agentName,
+      agentHost: hostOf(authorization.redirectUri),
+      phoneNumber,
     };
-    await this.connections.add(connection);
-    if (isUUID(agentId)) await this.registered.markUsed(agentId);
-    const tokens = await this.tokens.issue(provider, connection, { presented: code, scopes, now });
-    await this.publisher.publish(provider, {
-      event: 'AGENT_CONNECTED',
-      externalUserId: connection.externalUserId,
-      data: { connection_id: id, agent: { name, host: connection.agentHost } },
+    const { response, stored } = this.tokens.issue(provider, connection, { presented: code, scopes, now });
+    const isRedeemed = await this.batch.redeem({
+      ...stored,
+      ...connection,
+      authorizationId,
+      client: provider,
+      registeredAgentId: isUUID(agentId) ? agentId : null,
+      phoneNumberSealed:
+        phoneNumber === undefined ? null : this.sealer.seal(phoneNumber, ['agent_connection', id]),
+      expiresAt: new Date(now.getTime() + CONNECTION_LIFETIME),
     });
-    return tokens;
+    return isRedeemed ? response : undefined;
   }
 
   private async endConnectionOf({ provider, origin }: TokenClient, authorizationId: string): Promise<void> {

@@ -19,6 +19,7 @@ import type {
   ListAgentConnectionsQuery,
 } from './agent-connections.dto.js';
 import { AgentConnectionsRepository } from './agent-connections.repository.js';
+import { AgentTokensRepository } from './agent-tokens.repository.js';
 
 /** Actor of entries about what users of a client do. The audit log does not name them. */
 export const AGENT_USER = { name: 'user of an agent', email: 'user of an agent' };
@@ -34,6 +35,7 @@ export interface ConnectionEnd {
 export class AgentConnectionsService {
   constructor(
     private readonly repository: AgentConnectionsRepository,
+    private readonly tokens: AgentTokensRepository,
     private readonly clients: AccessibleClients,
     private readonly mcpTokens: McpTokensService,
     private readonly publisher: WebhookPublisher,
@@ -97,7 +99,7 @@ export class AgentConnectionsService {
     if (!(await this.repository.end(id, now))) return false;
     const connection = (await this.repository.findById(id)) as AgentConnection;
     const { clientId, externalUserId, agentName: name, agentHost: host } = connection;
-    for (const { accessTokenHash: tokenHash, createdAt } of await this.repository.findAccessTokens(id, now))
+    for (const { accessTokenHash: tokenHash, createdAt } of await this.tokens.findAccessTokens(id, now))
       await this.mcpTokens.revokeByHash({ tokenHash, clientId, externalUserId }, createdAt);
     await this.publisher.publish(client, {
       event: 'AGENT_DISCONNECTED',

@@ -13,6 +13,7 @@ import { AgentCodeGrant } from './agent-code.grant.js';
 import { AgentConnectionsRepository } from './agent-connections.repository.js';
 import { AgentConnectionsService } from './agent-connections.service.js';
 import { AgentRefreshGrant } from './agent-refresh.grant.js';
+import { AgentTokensRepository } from './agent-tokens.repository.js';
 import {
   AgentTokenRequest,
   type AgentTokenRevocationResponse,
@@ -31,6 +32,7 @@ export class AgentOAuthService {
     private readonly agents: AgentsService,
     private readonly codes: AgentCodeGrant,
     private readonly refreshTokens: AgentRefreshGrant,
+    private readonly tokens: AgentTokensRepository,
     private readonly connections: AgentConnectionsRepository,
     private readonly connectionEnds: AgentConnectionsService,
     private readonly mcpTokens: McpTokensService,
@@ -38,7 +40,7 @@ export class AgentOAuthService {
   ) {}
 
   /**
-   * Checks the grant type, the agent, the resource and the parameters of the grant, in this order.
+   * Checks the grant type, the resource and the parameters of the grant, in this order.
    *
    * @throws ApiError INVALID_FIELD for a missing parameter, or OAuthError
    */
@@ -50,7 +52,6 @@ export class AgentOAuthService {
     const provider = await this.require(clientId);
     const { grant_type: grantType, client_id: agentId, resource } = validated(AgentTokenRequest, form);
     const grant = grantOf([this.codes, this.refreshTokens], grantType);
-    await this.agents.requireKnown(provider, agentId);
     if (resource !== undefined && resource !== this.addresses.resourceOf(provider.clientId))
       throw INVALID_TARGET.error();
     return grant.redeem({ provider, agentId, origin }, form);
@@ -64,8 +65,8 @@ export class AgentOAuthService {
   ): Promise<AgentTokenRevocationResponse> {
     const provider = await this.require(clientId);
     const tokenHash = sha256(token);
-    const refresh = await this.connections.findRefreshToken(tokenHash);
-    const found = refresh ?? (await this.connections.findByAccessToken(tokenHash));
+    const refresh = await this.tokens.find(tokenHash);
+    const found = refresh ?? (await this.tokens.findByAccessToken(tokenHash));
     const connection = found && (await this.connections.findById(found.connectionId));
     if (connection?.clientId !== provider.clientId || connection.agentId !== agentId) return {};
     if (refresh)

@@ -1,13 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { sha256 } from '../../../infrastructure/crypto/index.js';
-import { Transactional } from '../../../infrastructure/database/index.js';
+import { Sealer, sha256 } from '../../../infrastructure/crypto/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { INVALID_GRANT, INVALID_SCOPE, type Grant } from '../../oauth/index.js';
 import { scopesIn } from '../agent-scopes.js';
-import { AgentConnectionsRepository } from './agent-connections.repository.js';
+import { AgentsService } from '../agents/agents.service.js';
 import { AGENT_USER, AgentConnectionsService } from './agent-connections.service.js';
-import type { AgentRefreshToken } from './agent-refresh-token.entity.js';
 import type { TokenClient } from './agent-token.client.js';
+import { AgentTokensBatch } from './agent-tokens.batch.js';
 import { AgentTokensService, CONNECTION_LIFETIME } from './agent-tokens.service.js';
 import { RefreshTokensRequest, type AgentTokensResponse } from './tokens.dto.js';
 
@@ -23,52 +22,65 @@ export class AgentRefreshGrant implements Grant<TokenClient, RefreshTokensReques
   readonly parameters = RefreshTokensRequest;
 
   constructor(
-    private readonly connections: AgentConnectionsRepository,
+    private readonly agents: AgentsService,
+    private readonly batch: AgentTokensBatch,
     private readonly connectionEnds: AgentConnectionsService,
     private readonly tokens: AgentTokensService,
+    private readonly sealer: Sealer,
     private readonly clock: Clock,
   ) {}
 
   /**
    * Returns the next tokens. If the token was used more than 30 seconds ago, somebody else has a copy, so the connection ends.
    *
-   * @throws OAuthError `invalid_grant` or `invalid_scope`
+   * @throws OAuthError `invalid_client`, `invalid_grant` or `invalid_scope`
    */
   async handle(client: TokenClient, request: RefreshTokensRequest): Promise<AgentTokensResponse> {
-    const tokenHash = sha256(request.refresh_token);
-    const token = await this.connections.findRefreshToken(tokenHash);
-    if (!token) throw INVALID_GRANT.error(INVALID_REFRESH_TOKEN);
-    const result = await this.exchange(client, token, request);
-    if (result === 'unknown') throw INVALID_GRANT.error(INVALID_REFRESH_TOKEN);
-    if (result !== 'reused') return result;
-    await this.connectionEnds.end(client.provider, token.connectionId, {
-      action: 'agent.reuse',
-      actor: { ...AGENT_USER, origin: client.origin },
-    });
-    throw INVALID_GRANT.error(INVALID_REFRESH_TOKEN);
+    const { refresh_token: presented, scope } = request;
+    const presentedHash = sha256(presented);
+    const now = this.clock.now();
+    const found = await this.batch.findConnection(presentedHash);
+    const isOfAgent = found?.clientId === client.provider.clientId && found.agentId === client.agentId;
+    if (!isOfAgent || found.expiresAt <= now) {
+      await this.agents.requireKnown(client.provider, client.agentId);
+      throw INVALID_GRANT.error(INVALID_REFRESH_TOKEN);
+    }
+    const scopes = scope === undefined ? found.scopes : scopesIn(scope);
+    if (!scopes?.every((each) => found.scopes.includes(each)))
+      throw INVALID_SCOPE.error('The scope field contains a scope that the user has not granted.');
+    if (found.rotatedAt) return this.repeat(client, found.id, presented, found.rotatedAt);
+
+    const { phoneNumberSealed } = found;
+    const phoneNumber = phoneNumberSealed
+      ? this.sealer.open(phoneNumberSealed, ['agent_connection', found.id])
+      : undefined;
+    const { response, stored } = this.tokens.issue(
+      client.provider,
+      { ...found, phoneNumber },
+      { presented, scopes, now },
+    );
+    const expiresAt = new Date(now.getTime() + CONNECTION_LIFETIME);
+    if (await this.batch.rotate({ ...stored, presentedHash, expiresAt })) return response;
+    // Another request has used the token meanwhile, or the connection ended.
+    const rotatedAt = (await this.batch.findConnection(presentedHash))?.rotatedAt;
+    if (!rotatedAt) throw INVALID_GRANT.error(INVALID_REFRESH_TOKEN);
+    return this.repeat(client, found.id, presented, rotatedAt);
   }
 
-  @Transactional()
-  protected async exchange(
-    { provider, agentId }: TokenClient,
-    { tokenHash, connectionId }: AgentRefreshToken,
-    { refresh_token: presented, scope }: RefreshTokensRequest,
-  ): Promise<AgentTokensResponse | 'unknown' | 'reused'> {
-    const now = this.clock.now();
-    const owner = { id: connectionId, clientId: provider.clientId, agentId };
-    const connection = await this.connections.touch(
-      owner,
-      now,
-      new Date(now.getTime() + CONNECTION_LIFETIME),
-    );
-    if (!connection) return 'unknown';
-    const scopes = scope === undefined ? connection.scopes : scopesIn(scope);
-    if (!scopes?.every((each) => connection.scopes.includes(each)))
-      throw INVALID_SCOPE.error('The scope field contains a scope that the user has not granted.');
-    if (await this.connections.rotate(tokenHash, now))
-      return this.tokens.issue(provider, connection, { presented, scopes, now });
-    const { rotatedAt } = (await this.connections.findRefreshToken(tokenHash)) ?? {};
-    if (!rotatedAt || now.getTime() - rotatedAt.getTime() > REPEATABLE_FOR) return 'reused';
-    return (await this.tokens.issuedBefore(provider, presented, rotatedAt)) ?? 'unknown';
+  /** Returns the tokens that another request got for the same refresh token. */
+  private async repeat(
+    { provider, origin }: TokenClient,
+    connectionId: string,
+    presented: string,
+    rotatedAt: Date,
+  ): Promise<AgentTokensResponse> {
+    if (this.clock.milliseconds() - rotatedAt.getTime() > REPEATABLE_FOR) {
+      const actor = { ...AGENT_USER, origin };
+      await this.connectionEnds.end(provider, connectionId, { action: 'agent.reuse', actor });
+      throw INVALID_GRANT.error(INVALID_REFRESH_TOKEN);
+    }
+    const issued = await this.tokens.issuedBefore(provider, presented, rotatedAt);
+    if (!issued) throw INVALID_GRANT.error(INVALID_REFRESH_TOKEN);
+    return issued;
   }
 }

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { AgentScope } from '../../../infrastructure/auth/index.js';
-import { Sealer, secretFrom, SecretDigest, sha256 } from '../../../infrastructure/crypto/index.js';
+import { secretFrom, SecretDigest, sha256 } from '../../../infrastructure/crypto/index.js';
 import { Clock, DAY, HOUR, SECOND } from '../../../infrastructure/time/index.js';
 import type { ClientRecord } from '../../api-clients/index.js';
 import { McpTokensService } from '../../mcp-tokens/index.js';
 import { labelOf } from '../agents/agent.js';
 import type { AgentConnection } from './agent-connection.entity.js';
-import { AgentConnectionsRepository } from './agent-connections.repository.js';
+import type { NewTokens } from './agent-tokens.batch.js';
+import { AgentTokensRepository } from './agent-tokens.repository.js';
 import type { AgentTokensResponse } from './tokens.dto.js';
 
 const ACCESS_LIFETIME = HOUR;
@@ -15,6 +16,11 @@ export const CONNECTION_LIFETIME = 60 * DAY;
 
 const REFRESH_PREFIXES = { development: 'mcr_dev_', production: 'mcr_live_' } as const;
 
+/** What the tokens of a connection contain. */
+type ConnectedAgent = Pick<AgentConnection, 'id' | 'externalUserId' | 'agentName' | 'agentHost'> & {
+  readonly phoneNumber: string | undefined;
+};
+
 /**
  * Issues the tokens of connections. The two tokens follow from the credential that the agent presents for them (a code or a refresh
  * token) and a key of the server: the response to a repeated request is the same, although the database contains only hashes.
@@ -22,44 +28,33 @@ const REFRESH_PREFIXES = { development: 'mcr_dev_', production: 'mcr_live_' } as
 @Injectable()
 export class AgentTokensService {
   constructor(
-    private readonly repository: AgentConnectionsRepository,
+    private readonly repository: AgentTokensRepository,
     private readonly mcpTokens: McpTokensService,
     private readonly digest: SecretDigest,
-    private readonly sealer: Sealer,
     private readonly clock: Clock,
   ) {}
 
-  /** Stores the tokens that follow from the credential. Joins the open transaction. */
-  async issue(
+  /** Returns the tokens that follow from the credential: what the agent gets, and what is stored. */
+  issue(
     client: ClientRecord,
-    connection: AgentConnection,
+    connection: ConnectedAgent,
     { presented, scopes, now }: { presented: string; scopes: readonly AgentScope[]; now: Date },
-  ): Promise<AgentTokensResponse> {
+  ): { response: AgentTokensResponse; stored: NewTokens } {
     const { access, refresh } = this.tokensAfter(presented, client, now);
-    const { id: connectionId, externalUserId, phoneNumberSealed, agentName, agentHost } = connection;
-    const accessExpiresAt = new Date(now.getTime() + ACCESS_LIFETIME);
-    await this.mcpTokens.addOfConnection(access, {
+    const row = this.mcpTokens.rowOfConnection(access, {
       client,
-      externalUserId,
-      phoneNumber: phoneNumberSealed
-        ? this.sealer.open(phoneNumberSealed, ['agent_connection', connectionId])
-        : undefined,
-      connectionId,
-      agent: labelOf(agentName, agentHost),
+      connectionId: connection.id,
+      externalUserId: connection.externalUserId,
+      phoneNumber: connection.phoneNumber,
+      agent: labelOf(connection.agentName, connection.agentHost),
       scopes,
       createdAt: now,
-      expiresAt: accessExpiresAt,
+      expiresAt: new Date(now.getTime() + ACCESS_LIFETIME),
     });
-    await this.repository.addRefreshToken({
-      tokenHash: sha256(refresh),
-      connectionId,
-      scopes: [...scopes],
-      accessTokenHash: sha256(access),
-      createdAt: now,
-      accessExpiresAt,
-      rotatedAt: null,
-    });
-    return toResponse(access, refresh, scopes, ACCESS_LIFETIME);
+    return {
+      response: toResponse(access, refresh, scopes, ACCESS_LIFETIME),
+      stored: { refreshTokenHash: sha256(refresh), access: row },
+    };
   }
 
   /** Returns the tokens that were issued for the refresh token at that time, or undefined if they do not exist. */
@@ -69,7 +64,7 @@ export class AgentTokensService {
     rotatedAt: Date,
   ): Promise<AgentTokensResponse | undefined> {
     const { access, refresh } = this.tokensAfter(presented, client, rotatedAt);
-    const issued = await this.repository.findRefreshToken(sha256(refresh));
+    const issued = await this.repository.find(sha256(refresh));
     if (!issued) return undefined;
     const left = issued.accessExpiresAt.getTime() - this.clock.milliseconds();
     return toResponse(access, refresh, issued.scopes, Math.max(0, left));

@@ -108,7 +108,7 @@ function Connections({ data, next_cursor: nextCursor }: AgentConnectionListRespo
           { title: 'Agent', cell: ({ agent }) => `${agent.name} (${agent.host})` },
           { title: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
           { title: 'Connected', cell: ({ created_at: time }) => <RelativeTime time={time} /> },
-          { title: 'Last used', cell: ({ last_used_at: time }) => <RelativeTime time={time} /> },
+          { title: 'Last token', cell: ({ last_used_at: time }) => <RelativeTime time={time} /> },
           { title: 'Ends if not used', cell: ({ expires_at: time }) => <Moment time={time} /> },
           {
             title: 'Actions',
@@ -281,7 +281,7 @@ export function registerPage(environment: PlatformEnvironment): Page {
           <TextArea
             name="redirect_uris"
             label="Redirect addresses"
-            hint="One https URL per line, from the documentation of the agent."
+            hint="One URL per line, from the documentation of the agent: https, or http for a program on the user’s computer (localhost, 127.0.0.1)."
             rows={4}
           />
           <button>Register agent</button>

@@ -1,13 +1,28 @@
 import { Injectable } from '@nestjs/common';
-import { Transaction } from '../../../infrastructure/database/index.js';
+import { In } from 'typeorm';
+import { BatchedStatement, Transaction } from '../../../infrastructure/database/index.js';
 import { AgentSetting } from './agent-setting.entity.js';
+
+const CLIENTS_PER_STATEMENT = 100;
+const CONCURRENT_STATEMENTS = 2;
 
 @Injectable()
 export class AgentSettingsRepository {
+  private readonly lookups = new BatchedStatement<string, AgentSetting | undefined>({
+    execute: async (clientIds) => {
+      const found = await this.transaction.manager.findBy(AgentSetting, { clientId: In(clientIds) });
+      return clientIds.map((clientId) => found.find((setting) => setting.clientId === clientId));
+    },
+    maxRows: CLIENTS_PER_STATEMENT,
+    maxStatements: CONCURRENT_STATEMENTS,
+  });
+
   constructor(private readonly transaction: Transaction) {}
 
-  find(clientId: string): Promise<AgentSetting | null> {
-    return this.transaction.manager.findOneBy(AgentSetting, { clientId });
+  /** Concurrent requests share a statement, unless a transaction is open. */
+  async find(clientId: string): Promise<AgentSetting | undefined> {
+    if (!this.transaction.isOpen) return this.lookups.add(clientId);
+    return (await this.transaction.manager.findOneBy(AgentSetting, { clientId })) ?? undefined;
   }
 
   async save(setting: AgentSetting): Promise<void> {

@@ -9,8 +9,8 @@ import { rateLimitKeyOfAddress } from '../../../infrastructure/http/index.js';
 import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
 import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
 import { AuditLog } from '../../audit-logs/index.js';
-import { TOKEN_LIFETIME } from '../tokens/token-lifetime.js';
-import { RevokedAccessTokensRepository } from '../tokens/revoked-access-tokens.repository.js';
+import { TOKEN_LIFETIME } from '../tokens/tokens.entity.js';
+import { TokensRepository } from '../tokens/tokens.repository.js';
 import type { DeviceAuthorization } from './device-authorization.entity.js';
 import {
   DeviceAuthorizationsRepository,
@@ -39,7 +39,7 @@ export class DeviceApprovalsService {
   constructor(
     private readonly limits: AttemptLimitsRepository,
     private readonly repository: DeviceAuthorizationsRepository,
-    private readonly revokedTokens: RevokedAccessTokensRepository,
+    private readonly tokens: TokensRepository,
     private readonly digest: SecretDigest,
     private readonly sealer: Sealer,
     private readonly configuration: ServiceConfiguration,
@@ -121,7 +121,7 @@ export class DeviceApprovalsService {
     if (!device || device.userId !== actor.userId) throw NOT_FOUND.error();
     await this.repository.withdraw(device.id);
     const expiresAt = new Date((device.redeemedAt ?? device.expiresAt).getTime() + TOKEN_LIFETIME);
-    await this.revokedTokens.add({ jti: device.id, expiresAt });
+    await this.tokens.revoke({ jti: device.id, expiresAt });
     const target = { name: device.clientId, environment: device.environment };
     await this.auditLog.record({ action: 'auth.device_revoke', actor, target });
   }

@@ -6,7 +6,7 @@ import {
 } from '../../../infrastructure/openapi/index.js';
 import { SCOPE, SCOPES, type Scope } from '../../../infrastructure/auth/index.js';
 import { enumeration } from '../../../infrastructure/schemas/index.js';
-import { TOKEN_ALGORITHMS } from '../tokens/token-signing-key.entity.js';
+import { TOKEN_ALGORITHMS } from '../tokens/tokens.entity.js';
 
 const KEY_ALGORITHM = enumeration(
   'KeyAlgorithm',

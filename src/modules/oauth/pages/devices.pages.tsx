@@ -9,7 +9,7 @@ import {
   type Page,
 } from '../../../infrastructure/pages/index.js';
 import type { DeviceAccess } from '../authorizations/device-authorizations.repository.js';
-import { TOKEN_LIFETIME } from '../tokens/token-lifetime.js';
+import { TOKEN_LIFETIME } from '../tokens/tokens.entity.js';
 
 export const DEVICES_PATH = '/dashboard/devices';
 

@@ -67,7 +67,6 @@ export class OAuthErrorKind extends ErrorKind {
     return new OAuthError(this, this.oauthCode, message, options);
   }
 
-  /** Returns the error with a new polling interval. */
   withInterval(seconds: number): OAuthError {
     return new OAuthError(this, this.oauthCode, this.message, {}, seconds);
   }

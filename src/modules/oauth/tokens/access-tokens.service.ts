@@ -6,9 +6,8 @@ import type { PlatformEnvironment } from '../../../infrastructure/config/index.j
 import { sha256 } from '../../../infrastructure/crypto/index.js';
 import { PublicAddress } from '../../../infrastructure/http/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
-import { TOKEN_LIFETIME } from './token-lifetime.js';
+import { TOKEN_LIFETIME, TOKEN_ALGORITHMS } from './tokens.entity.js';
 import { TokenKeyring, type ImportedKey } from './token-keyring.js';
-import { TOKEN_ALGORITHMS } from './token-signing-key.entity.js';
 
 /** RFC 9068, section 2.1: prevents other JWTs of the service from being used as access tokens. */
 const TYPE = 'at+jwt';

@@ -8,7 +8,7 @@ import type {
 import { ServiceConfiguration } from '../../../infrastructure/config/index.js';
 import { DashboardUsersService } from '../../dashboard-users/index.js';
 import { AccessTokensService, type AccessTokenClaims } from './access-tokens.service.js';
-import { RevokedAccessTokensRepository } from './revoked-access-tokens.repository.js';
+import { TokensRepository } from './tokens.repository.js';
 
 export interface ActiveAccessToken {
   readonly claims: AccessTokenClaims;
@@ -24,7 +24,7 @@ export interface ActiveAccessToken {
 export class ActiveAccessTokenVerifier implements TokenVerifier<DashboardIdentity> {
   constructor(
     private readonly tokens: AccessTokensService,
-    private readonly revokedTokens: RevokedAccessTokensRepository,
+    private readonly repository: TokensRepository,
     private readonly users: DashboardUsersService,
     private readonly configuration: ServiceConfiguration,
   ) {}
@@ -35,7 +35,7 @@ export class ActiveAccessTokenVerifier implements TokenVerifier<DashboardIdentit
     if (claims === 'expired') return claims;
     if (!claims || !this.isServedEnvironment(claims)) return undefined;
     const [isRevoked, user] = await Promise.all([
-      this.revokedTokens.has(claims.jti),
+      this.repository.isRevoked(claims.jti),
       this.users.principal(claims.sub),
     ]);
     const hasEnded =

@@ -18,7 +18,7 @@ import {
 } from '../protocol/oauth-errors.js';
 import type { Grant } from '../protocol/grant.js';
 import { AccessTokensService } from './access-tokens.service.js';
-import { TOKEN_LIFETIME } from './token-lifetime.js';
+import { TOKEN_LIFETIME } from './tokens.entity.js';
 import { DEVICE_CODE_GRANT, ExchangeDeviceCodeRequest, type AccessTokenResponse } from './tokens.dto.js';
 
 /** Exchanges a device code for an access token (specification, operation 2; RFC 8628, sections 3.4 and 3.5). */

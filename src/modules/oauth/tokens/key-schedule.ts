@@ -1,6 +1,5 @@
 import { DAY, MINUTE } from '../../../infrastructure/time/index.js';
-import { TOKEN_LIFETIME } from './token-lifetime.js';
-import type { TokenSigningKey } from './token-signing-key.entity.js';
+import { TOKEN_LIFETIME, type TokenSigningKey } from './tokens.entity.js';
 
 /** How long a key is published before it signs: longer than clients may cache the JWKS. */
 export const PUBLISHED_BEFORE_USE = 10 * MINUTE;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { importJWK, type CryptoKey, type JWK } from 'jose';
 import { Clock, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
 import { signingKey } from './key-schedule.js';
-import type { TokenAlgorithm, TokenSigningKey } from './token-signing-key.entity.js';
+import type { TokenAlgorithm, TokenSigningKey } from './tokens.entity.js';
 import { TokenSigningKeysService } from './token-signing-keys.service.js';
 
 export interface ImportedKey {

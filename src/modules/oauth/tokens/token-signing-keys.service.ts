@@ -8,8 +8,8 @@ import { OperatorError } from '../../../infrastructure/errors/index.js';
 import { Clock, DAY, hourlyAt } from '../../../infrastructure/time/index.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
 import { deletableKeys, PUBLISHED_BEFORE_USE, publishedKeys, signingKey } from './key-schedule.js';
-import type { TokenAlgorithm, TokenSigningKey } from './token-signing-key.entity.js';
-import { TokenSigningKeysRepository } from './token-signing-keys.repository.js';
+import type { TokenAlgorithm, TokenSigningKey } from './tokens.entity.js';
+import { TokensRepository } from './tokens.repository.js';
 
 export interface TokenSigningKeyStatus extends Pick<
   TokenSigningKey,
@@ -22,7 +22,7 @@ export interface TokenSigningKeyStatus extends Pick<
 @Injectable()
 export class TokenSigningKeysService {
   constructor(
-    private readonly repository: TokenSigningKeysRepository,
+    private readonly repository: TokensRepository,
     private readonly sealer: Sealer,
     private readonly configuration: OAuthConfiguration,
     private readonly lock: JobLock,
@@ -31,7 +31,7 @@ export class TokenSigningKeysService {
 
   /** Returns the keys to publish (next, signing and verifying), newest first. Creates the first key if there is none. */
   async published(): Promise<TokenSigningKey[]> {
-    const keys = await this.repository.all();
+    const keys = await this.repository.keys();
     return publishedKeys(keys.length > 0 ? keys : await this.createFirst(), this.clock.now());
   }
 
@@ -42,7 +42,7 @@ export class TokenSigningKeysService {
    */
   @Transactional()
   async rotate(): Promise<TokenSigningKeyStatus> {
-    const [newest] = await this.repository.lockAll();
+    const [newest] = await this.repository.lockKeys();
     const now = this.clock.now();
     if (newest && newest.signsFrom > now) {
       throw new OperatorError(
@@ -65,7 +65,7 @@ export class TokenSigningKeysService {
   /** Rotates if the newest key is old enough or uses another algorithm than the one configured. */
   @Transactional()
   protected async rotateIfDue(): Promise<void> {
-    const [newest] = await this.repository.lockAll();
+    const [newest] = await this.repository.lockKeys();
     const { tokenAlgorithm, tokenKeyRotationDays } = this.configuration;
     if (!newest || newest.signsFrom > this.clock.now() || tokenKeyRotationDays === 0) return;
     const age = this.clock.milliseconds() - newest.signsFrom.getTime();
@@ -73,7 +73,7 @@ export class TokenSigningKeysService {
   }
 
   async describe(): Promise<TokenSigningKeyStatus[]> {
-    const keys = await this.repository.all();
+    const keys = await this.repository.keys();
     const now = this.clock.now();
     const signing = signingKey(keys, now);
     const published = new Set(publishedKeys(keys, now));
@@ -88,8 +88,8 @@ export class TokenSigningKeysService {
 
   /** Deletes the keys that have been obsolete for more than a day. */
   private async deleteObsolete(): Promise<void> {
-    const keys = await this.repository.all();
-    for (const { kid } of deletableKeys(keys, this.clock.now())) await this.repository.delete(kid);
+    const keys = await this.repository.keys();
+    for (const { kid } of deletableKeys(keys, this.clock.now())) await this.repository.deleteKey(kid);
   }
 
   open(key: TokenSigningKey): JWK {
@@ -102,8 +102,8 @@ export class TokenSigningKeysService {
    */
   @Transactional()
   protected async createFirst(): Promise<TokenSigningKey[]> {
-    if ((await this.repository.lockAll()).length === 0) await this.create(this.clock.now());
-    return this.repository.all();
+    if ((await this.repository.lockKeys()).length === 0) await this.create(this.clock.now());
+    return this.repository.keys();
   }
 
   private async create(signsFrom: Date): Promise<TokenSigningKey> {
@@ -122,7 +122,7 @@ export class TokenSigningKeysService {
       createdAt: this.clock.now(),
       signsFrom,
     };
-    await this.repository.add(key);
+    await this.repository.addKey(key);
     return key;
   }
 }

@@ -1,6 +1,12 @@
-import { Controller, Post } from '@nestjs/common';
-import { CurrentClient, type AuthenticatedClient } from '../../../infrastructure/auth/index.js';
+import { Controller, Post, Get } from '@nestjs/common';
+import {
+  CurrentClient,
+  CurrentActor,
+  type AuthenticatedClient,
+  type DashboardActor,
+} from '../../../infrastructure/auth/index.js';
 import { Topic } from '../../../infrastructure/openapi/index.js';
+import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
 import { ConfidentialForm, PublicForm, type FormParameters } from '../protocol/oauth-form.js';
 import { OAuthOperation } from '../protocol/oauth-operation.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
@@ -10,8 +16,9 @@ import {
   IntrospectTokenRequest,
   RevocationResponse,
   RevokeTokenRequest,
+  CurrentUserResponse,
 } from './tokens.dto.js';
-import { EXCHANGE_DEVICE_CODE, REVOKE_TOKEN, INTROSPECT_TOKEN } from './tokens.docs.js';
+import { EXCHANGE_DEVICE_CODE, REVOKE_TOKEN, INTROSPECT_TOKEN, GET_CURRENT_USER } from './tokens.docs.js';
 import { TokensService } from './tokens.service.js';
 
 @Topic('Access tokens')
@@ -47,4 +54,32 @@ export class TokensController {
   ): Promise<IntrospectionResponse> {
     return this.tokens.introspect(client, request);
   }
+}
+
+@Topic('Access tokens')
+@Controller()
+export class CurrentUserController {
+  @Get('me')
+  @DashboardOperation(GET_CURRENT_USER, { token: 'any' })
+  currentUser(@CurrentActor() actor: DashboardActor): CurrentUserResponse {
+    return describe(actor);
+  }
+}
+
+function describe({ credential, ...user }: DashboardActor): CurrentUserResponse {
+  return {
+    id: user.userId,
+    name: user.name,
+    email: user.email,
+    organization_id: user.organizationId,
+    role: user.role,
+    token:
+      credential.kind === 'session'
+        ? null
+        : {
+            client_id: credential.clientId,
+            environment: credential.environment,
+            scopes: [...credential.scopes],
+          },
+  };
 }

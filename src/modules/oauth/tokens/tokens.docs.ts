@@ -19,6 +19,7 @@ import {
   IntrospectTokenRequest,
   RevocationResponse,
   RevokeTokenRequest,
+  CurrentUserResponse,
 } from './tokens.dto.js';
 
 export const EXCHANGE_DEVICE_CODE: OperationDocument = {
@@ -83,4 +84,14 @@ export const INTROSPECT_TOKEN: OperationDocument = {
   responseDescription: 'The state of the token.',
   responseExample: { phone_number: undefined },
   errors: [withExamples(INVALID_REQUEST, MESSAGES.required('token')), INVALID_API_KEYS],
+};
+
+export const GET_CURRENT_USER: OperationDocument = {
+  operationId: 'getCurrentUser',
+  summary: 'Get current user',
+  description:
+    'Returns the authenticated user and the scopes of the access token. Use it to check whether a token works.',
+  response: CurrentUserResponse,
+  responseDescription: 'The authenticated user.',
+  errors: [],
 };

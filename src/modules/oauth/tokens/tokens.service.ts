@@ -9,7 +9,7 @@ import { publicClient, type FormParameters } from '../protocol/oauth-form.js';
 import { ActiveAccessTokenVerifier, type ActiveAccessToken } from './active-access-token.verifier.js';
 import { AccessTokensService } from './access-tokens.service.js';
 import { DeviceCodeGrant } from './device-code.grant.js';
-import { RevokedAccessTokensRepository } from './revoked-access-tokens.repository.js';
+import { TokensRepository } from './tokens.repository.js';
 import {
   PublicClientTokenRequest,
   TokenRequest,
@@ -31,7 +31,7 @@ export class TokensService {
     private readonly clients: ApiClientDirectory,
     private readonly accessTokens: AccessTokensService,
     private readonly verifier: ActiveAccessTokenVerifier,
-    private readonly revokedTokens: RevokedAccessTokensRepository,
+    private readonly repository: TokensRepository,
     private readonly mcpTokens: McpTokensService,
   ) {}
 
@@ -52,7 +52,7 @@ export class TokensService {
     const claims = await this.accessTokens.read(token);
     if (!claims) await this.mcpTokens.revoke(clientId, token);
     else if (claims !== 'expired' && claims.client_id === clientId) {
-      await this.revokedTokens.add({ jti: claims.jti, expiresAt: new Date(claims.exp * SECOND) });
+      await this.repository.revoke({ jti: claims.jti, expiresAt: new Date(claims.exp * SECOND) });
     }
     return {};
   }

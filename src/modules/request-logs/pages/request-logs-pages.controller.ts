@@ -1,19 +1,7 @@
-import {
-  Controller,
-  createParamDecorator,
-  Get,
-  Param,
-  Post,
-  Query,
-  Res,
-  type ExecutionContext,
-  type StreamableFile,
-} from '@nestjs/common';
-import type { Request, Response } from 'express';
-import { AccessibleClients, CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
-import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { Controller, Get, Post, Res, type StreamableFile } from '@nestjs/common';
+import type { Response } from 'express';
+import { AccessibleClients } from '../../../infrastructure/auth/index.js';
 import { ReadPools } from '../../../infrastructure/database/index.js';
-import { ApiError, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import {
   DashboardAction,
   DashboardExport,
@@ -21,21 +9,20 @@ import {
   dashboardPath,
   exportFile,
   ExportFormatField,
-  FormBody,
   inEachEnvironment,
-  PageEnvironment,
   queryFrom,
+  submitted,
+  Visit,
   type ExportFormat,
   type PageResponse,
+  type PageVisit,
 } from '../../../infrastructure/pages/index.js';
-import { cookieOf, PublicAddress, setCookie, type FormFields } from '../../../infrastructure/http/index.js';
-import { INVALID_CURSOR_FORMAT } from '../../../infrastructure/crypto/index.js';
+import { cookieOf, PublicAddress, requestParameter, setCookie } from '../../../infrastructure/http/index.js';
 import { Clock, DAY, HOUR } from '../../../infrastructure/time/index.js';
 import { MAX_PERIOD } from '../reading/request-log-period.js';
 import { REQUEST_LOG_COLUMNS } from '../reading/request-log-response.js';
 import { ListRequestLogsQuery, type SingleRequestLogEntryResponse } from '../reading/request-logs.dto.js';
 import { RequestLogsService } from '../reading/request-logs.service.js';
-import { REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
 import { curlOfDelivery, curlOfRequest, curlOfToolCall, isToolCall } from './curl-command.js';
 import { entryPage } from './request-log-entry.pages.js';
 import {
@@ -47,9 +34,6 @@ import {
   type OptionalColumn,
 } from './request-logs.pages.js';
 
-/** The query of a page, as it was sent. */
-type PageQuery = Readonly<Record<string, unknown>>;
-
 class ExportRequestLogsQuery extends ListRequestLogsQuery {
   @ExportFormatField()
   format!: ExportFormat;
@@ -59,13 +43,6 @@ const ENTRIES_PER_PAGE = 50;
 /** Periods that end now, in milliseconds. Otherwise, the operation's default of 24 hours applies. */
 const PERIODS: Readonly<Record<string, number>> = { '1h': HOUR, '7d': MAX_PERIOD };
 
-/** Errors that the list explains next to its filters, because other filters help. */
-const EXPLAINED_ERRORS: readonly string[] = [
-  INVALID_FIELD,
-  INVALID_CURSOR_FORMAT,
-  REQUEST_LOG_QUERY_TIMEOUT,
-].map(({ code }) => code);
-
 const DEFAULT_COLUMNS: readonly OptionalColumn[] = ['latency', 'user'];
 const COLUMNS_COOKIE = 'request_log_columns';
 const COLUMNS_COOKIE_LIFETIME = 365 * DAY;
@@ -74,12 +51,10 @@ const COLUMN_SEPARATOR = '.';
 const NO_COLUMNS = 'none';
 
 /** Handler parameter: the columns that the browser has chosen. */
-const ChosenColumns = createParamDecorator(
-  (_data: unknown, context: ExecutionContext): readonly OptionalColumn[] => {
-    const chosen = cookieOf(context.switchToHttp().getRequest<Request>(), COLUMNS_COOKIE);
-    return chosen === undefined ? DEFAULT_COLUMNS : knownColumns(chosen.split(COLUMN_SEPARATOR));
-  },
-);
+const ChosenColumns = requestParameter((request): readonly OptionalColumn[] => {
+  const chosen = cookieOf(request, COLUMNS_COOKIE);
+  return chosen === undefined ? DEFAULT_COLUMNS : knownColumns(chosen.split(COLUMN_SEPARATOR));
+});
 
 /** Port: the bodies of webhook events. */
 export abstract class EventBodies {
@@ -100,31 +75,22 @@ export class RequestLogsPagesController {
 
   @Get()
   @DashboardPage('listRequestLogs')
-  async list(
-    @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Query() query: PageQuery,
+  list(
+    @Visit() visit: PageVisit,
     @ChosenColumns() columns: readonly OptionalColumn[],
   ): Promise<PageResponse> {
-    try {
-      return listPage({ columns, found: await this.find(actor, environment, query) });
-    } catch (error) {
-      if (!(error instanceof ApiError) || !EXPLAINED_ERRORS.includes(error.code)) throw error;
-      return { ...listPage({ columns, problem: error.message }), status: error.status };
-    }
+    return submitted(
+      async () => listPage(columns, await this.find(visit)),
+      () => listPage(columns),
+    );
   }
 
   @Get('export/:format')
   @DashboardExport('listRequestLogs', { action: 'request_log.export' })
-  export(
-    @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Param('format') wanted: string,
-    @Query() query: PageQuery,
-  ): Promise<StreamableFile> {
+  export(@Visit() { actor, environment, params, query }: PageVisit<'format'>): Promise<StreamableFile> {
     const { format, ...filters } = queryFrom(ExportRequestLogsQuery, this.withPeriod(query), {
       environment,
-      format: wanted,
+      format: params.format,
     });
     return exportFile({
       format,
@@ -137,7 +103,7 @@ export class RequestLogsPagesController {
   @Get('columns/choose')
   @DashboardPage('listRequestLogs')
   startChoosingColumns(
-    @PageEnvironment() environment: PlatformEnvironment,
+    @Visit() { environment }: PageVisit,
     @ChosenColumns() columns: readonly OptionalColumn[],
   ): PageResponse {
     return columnsPage(environment, columns);
@@ -147,8 +113,7 @@ export class RequestLogsPagesController {
   @Post('columns/choose')
   @DashboardAction('listRequestLogs')
   chooseColumns(
-    @PageEnvironment() environment: PlatformEnvironment,
-    @FormBody() form: FormFields,
+    @Visit() { environment, form }: PageVisit,
     @Res({ passthrough: true }) response: Response,
   ): PageResponse {
     const columns = knownColumns(form.all('columns[]')).join(COLUMN_SEPARATOR) || NO_COLUMNS;
@@ -161,12 +126,8 @@ export class RequestLogsPagesController {
 
   @Get(':id')
   @DashboardPage('getRequestLog')
-  async get(
-    @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Param('id') id: string,
-  ): Promise<PageResponse> {
-    const entry = await this.requestLogs.get(actor, id, environment);
+  async get(@Visit() { actor, environment, params }: PageVisit<'id'>): Promise<PageResponse> {
+    const entry = await this.requestLogs.get(actor, params.id, environment);
     const { clientId } = await this.clients.forEnvironment(actor, environment);
     const body =
       entry.event_id === null ? undefined : await this.eventBodies.bodyOf(clientId, entry.event_id);
@@ -180,11 +141,7 @@ export class RequestLogsPagesController {
     return curlOfRequest(entry, this.address.of('platform'));
   }
 
-  private async find(
-    actor: DashboardActor,
-    environment: PlatformEnvironment,
-    pageQuery: PageQuery,
-  ): Promise<FoundEntries> {
+  private async find({ actor, environment, query: pageQuery }: PageVisit): Promise<FoundEntries> {
     const query = queryFrom(ListRequestLogsQuery, this.withPeriod(pageQuery), {
       environment,
       limit: ENTRIES_PER_PAGE,
@@ -198,7 +155,7 @@ export class RequestLogsPagesController {
   }
 
   /** Replaces a relative period by times. */
-  private withPeriod({ period, ...filters }: PageQuery): PageQuery {
+  private withPeriod({ period, ...filters }: PageVisit['query']): PageVisit['query'] {
     const length = PERIODS[String(period)];
     if (length === undefined || filters['start'] || filters['end']) return filters;
     const now = this.clock.now();

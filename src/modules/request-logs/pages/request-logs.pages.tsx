@@ -11,10 +11,10 @@ import {
   FilterChoice,
   FilterForm,
   Form,
+  FormProblem,
   Moment,
   Pagination,
   pathWith,
-  Problem,
   RelativeTime,
   Results,
   SelectField,
@@ -56,21 +56,15 @@ export interface FoundEntries {
   readonly secondsOld: number;
 }
 
-interface ListPageProps {
-  readonly columns: readonly OptionalColumn[];
-  readonly found?: FoundEntries;
-  /** Why there are no entries. */
-  readonly problem?: string;
-}
-
-export function listPage({ columns, found, problem }: ListPageProps): Page {
+/** @param found undefined if the filters were not accepted */
+export function listPage(columns: readonly OptionalColumn[], found?: FoundEntries): Page {
   const isFirst = found !== undefined && found.query.cursor === undefined;
   return {
     title: 'Request logs',
     content: (
       <>
         <p>API requests of your programs, and attempts to deliver webhooks to your endpoints.</p>
-        <Problem message={problem} />
+        <FormProblem />
         <Filters />
         <Results canBeLive={isFirst}>
           {found && found.secondsOld > 1 ? (
@@ -132,7 +126,12 @@ function Filters(): VNode {
   );
 }
 
-function List({ columns, found }: Required<Pick<ListPageProps, 'columns' | 'found'>>): VNode {
+interface ListProps {
+  readonly columns: readonly OptionalColumn[];
+  readonly found: FoundEntries;
+}
+
+function List({ columns, found }: ListProps): VNode {
   const { entries, nextCursor, query } = found;
   const { query: parameters, environment, path } = usePage();
   // A relative period ends at another time on each request, so the pages that follow need its bounds.

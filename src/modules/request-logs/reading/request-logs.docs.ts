@@ -43,7 +43,7 @@ export const GET_REQUEST_LOG: OperationDocument = {
       component: 'RequestLogEntryIdParameter',
       schema: 'int64',
       description: 'The `id` of the entry.',
-      example: EXAMPLE_ENTRY.id,
+      example: 8_001_234,
     },
   },
   response: SingleRequestLogEntryResponse,

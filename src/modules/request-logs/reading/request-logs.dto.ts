@@ -1,5 +1,6 @@
 import {
   EnumProperty,
+  exampleOf,
   IntegerProperty,
   ObjectProperty,
   TextProperty,
@@ -322,30 +323,14 @@ export class RequestLogListResponse {
 }
 
 const EXAMPLE_REQUEST = {
+  ...exampleOf(RequestLogEntryResponse),
   id: 8_001_235,
-  type: 'request',
   datetime: '2026-01-31T08:15:31.004Z',
-  method: 'POST',
-  path: '/mcp/tokens/create',
-  url: null,
-  event: null,
-  status_code: 200,
-  latency_ms: 12,
-  session_id: null,
-  task_id: null,
-  external_user_id: 'user-8f3a',
-  tool: null,
-  agent: null,
-  endpoint_id: null,
-  event_id: null,
-  reason: null,
 };
 
 const EXAMPLE_ATTEMPT = {
-  ...EXAMPLE_REQUEST,
-  id: 8_001_234,
+  ...exampleOf(RequestLogEntryResponse),
   type: 'webhook',
-  datetime: '2026-01-31T08:15:30.123Z',
   path: null,
   url: 'https://hooks.example.com/merchants?token=***',
   event: 'CARD_UPDATED',
@@ -358,19 +343,12 @@ const EXAMPLE_ATTEMPT = {
   reason: 'NON_200',
 };
 
-export const EXAMPLE_PAGE = {
-  data: [EXAMPLE_REQUEST, EXAMPLE_ATTEMPT],
-  next_cursor: EXAMPLE_CURSOR,
-  limit: 25,
-};
+export const EXAMPLE_PAGE = { data: [EXAMPLE_REQUEST, EXAMPLE_ATTEMPT] };
 
 export const EXAMPLE_ENTRY = {
   ...EXAMPLE_ATTEMPT,
   delivery: {
-    webhook_endpoint_id: EXAMPLE_ENDPOINT,
-    event_id: EXAMPLE_EVENT,
-    attempt: 1,
-    reason: 'NON_200',
+    ...exampleOf(LoggedDeliveryResponse),
     dns_ms: 2,
     connect_ms: 11,
     tls_ms: 23,

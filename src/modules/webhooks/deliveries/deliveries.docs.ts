@@ -34,13 +34,13 @@ export const REDELIVER_EVENT: OperationDocument = {
   summary: 'Send an event again',
   description:
     'Sends an event to the current URL of the endpoint once more, with retries, whether or not it was received before. ' +
-    'Use it if your receiver lost an event. An event that is still being retried keeps its remaining attempts and gets no ' +
-    'further ones: `queued` is 0. Events are retained as long as the request log. The endpoint must be subscribed to the ' +
+    'Use it if your receiver lost an event. An event that waits for a retry is sent now, as one more attempt: if that fails, ' +
+    'the retries go on. An event that is being sent gets no further attempt: `queued` is 0. Events are retained as long as the request log. The endpoint must be subscribed to the ' +
     'event. If it is paused, the event waits.',
   pathParameters: ENDPOINT_ID_PARAMETER,
   body: RedeliverRequest,
   response: QueuedDeliveriesResponse,
-  responseDescription: 'The delivery is queued, or was already.',
+  responseDescription: 'The event is sent, or is being sent already.',
   errors: [
     withMessages(INVALID_FIELD, UNKNOWN_EVENT, notSubscribed('CARD_UPDATED')),
     ENVIRONMENT_MISMATCH,

@@ -70,7 +70,10 @@ export class RedeliverRequest {
 }
 
 export class QueuedDeliveriesResponse {
-  @IntegerProperty('Number of deliveries added to the queue.', 1, { minimum: 0, maximum: 1 })
+  @IntegerProperty('Number of deliveries that are sent now; 0 if the event is being sent already.', 1, {
+    minimum: 0,
+    maximum: 1,
+  })
   queued!: number;
 }
 

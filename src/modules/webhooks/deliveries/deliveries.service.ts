@@ -59,7 +59,9 @@ export class DeliveriesService {
     if (!isSubscribed) throw INVALID_FIELD.error(notSubscribed(event.name));
     // The endpoint may have been deleted since it was read.
     if (!(await this.queued.lockLane(endpoint.id))) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
-    return { queued: await this.queued.addMissing(endpoint.id, [eventId], { includeTests: true }) };
+    const added = await this.queued.addMissing(endpoint.id, [eventId], { includeTests: true });
+    const isHastened = added === 0 && (await this.queued.hasten(endpoint.id, eventId));
+    return { queued: isHastened ? 1 : added };
   }
 
   private messageOf({ statusCode, reason, explanation }: Outcome): string {

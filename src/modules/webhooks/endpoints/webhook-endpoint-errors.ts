@@ -1,44 +1,28 @@
-import { ErrorKind } from '../../../infrastructure/errors/index.js';
+import { ErrorKind, type ErrorCode, type ErrorDescription } from '../../../infrastructure/errors/index.js';
 import { MAX_ENDPOINTS } from './webhook-endpoint.entity.js';
 
-export const WEBHOOK_ENDPOINT_NOT_FOUND = new ErrorKind(
-  404,
-  'WEBHOOK_ENDPOINT_ERROR',
-  'WEBHOOK_ENDPOINT_NOT_FOUND',
-  {
-    when: 'There is no webhook endpoint with this ID, or it belongs to another organization.',
-    message: 'There is no webhook endpoint with this ID.',
-  },
-);
+function kind(status: number, code: ErrorCode, description: ErrorDescription): ErrorKind {
+  return new ErrorKind(status, 'WEBHOOK_ENDPOINT_ERROR', code, description);
+}
 
-export const WEBHOOK_ENDPOINT_ALREADY_EXISTS = new ErrorKind(
-  409,
-  'WEBHOOK_ENDPOINT_ERROR',
-  'WEBHOOK_ENDPOINT_ALREADY_EXISTS',
-  {
-    when: 'The environment already has a webhook endpoint with the same URL.',
-    message: 'There is a webhook endpoint with this URL in this environment already.',
-  },
-);
+export const WEBHOOK_ENDPOINT_NOT_FOUND = kind(404, 'WEBHOOK_ENDPOINT_NOT_FOUND', {
+  when: 'There is no webhook endpoint with this ID, or it belongs to another organization.',
+  message: 'There is no webhook endpoint with this ID.',
+});
 
-export const WEBHOOK_ENDPOINT_LIMIT_REACHED = new ErrorKind(
-  409,
-  'WEBHOOK_ENDPOINT_ERROR',
-  'WEBHOOK_ENDPOINT_LIMIT_REACHED',
-  {
-    when: `The environment already has ${MAX_ENDPOINTS} webhook endpoints.`,
-    message: `The environment already has the maximum of ${MAX_ENDPOINTS} webhook endpoints.`,
-  },
-);
+export const WEBHOOK_ENDPOINT_ALREADY_EXISTS = kind(409, 'WEBHOOK_ENDPOINT_ALREADY_EXISTS', {
+  when: 'The environment already has a webhook endpoint with the same URL.',
+  message: 'There is a webhook endpoint with this URL in this environment already.',
+});
 
-export const WEBHOOK_ENDPOINT_DISABLED = new ErrorKind(
-  409,
-  'WEBHOOK_ENDPOINT_ERROR',
-  'WEBHOOK_ENDPOINT_DISABLED',
-  {
-    when: 'The webhook endpoint is disabled, because it failed for days.',
-    message: 'The webhook endpoint is disabled. Change its status to enabled first.',
-  },
-);
+export const WEBHOOK_ENDPOINT_LIMIT_REACHED = kind(409, 'WEBHOOK_ENDPOINT_LIMIT_REACHED', {
+  when: `The environment already has ${MAX_ENDPOINTS} webhook endpoints.`,
+  message: `The environment already has the maximum of ${MAX_ENDPOINTS} webhook endpoints.`,
+});
+
+export const WEBHOOK_ENDPOINT_DISABLED = kind(409, 'WEBHOOK_ENDPOINT_DISABLED', {
+  when: 'The webhook endpoint is disabled, because it failed for days.',
+  message: 'The webhook endpoint is disabled. Change its status to enabled first.',
+});
 
 export const NOT_PUBLIC = 'The url field must be a public https URL.';

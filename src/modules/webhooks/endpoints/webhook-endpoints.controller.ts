@@ -1,5 +1,21 @@
-import { Body, Controller, Delete, Get, Param, Patch, Post, Query, UseInterceptors } from '@nestjs/common';
-import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  Param,
+  Patch,
+  Post,
+  Query,
+  UseInterceptors,
+  Injectable,
+  type CallHandler,
+  type ExecutionContext,
+  type NestInterceptor,
+} from '@nestjs/common';
+import type { Request } from 'express';
+import type { Observable } from 'rxjs';
+import { CurrentActor, dashboardActorOf, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import {
   Idempotent,
   IdempotentRequests,
@@ -15,7 +31,6 @@ import {
   WebhookEndpointResponse,
   WebhookEndpointsQuery,
 } from './webhook-endpoints.dto.js';
-import { EndpointAccessInterceptor } from './endpoint-access.interceptor.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
 import {
   LIST_ENDPOINTS,
@@ -24,6 +39,21 @@ import {
   UPDATE_ENDPOINT,
   DELETE_ENDPOINT,
 } from './webhook-endpoints.docs.js';
+
+/**
+ * Requires access to the endpoint in the path. Nest runs interceptors before it reads and validates the body, so a user
+ * without access gets 404 or 403 whatever the body contains (specification, "Order of checks").
+ */
+@Injectable()
+class EndpointAccessInterceptor implements NestInterceptor {
+  constructor(private readonly endpoints: WebhookEndpointsService) {}
+
+  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+    const request = context.switchToHttp().getRequest<Request>();
+    await this.endpoints.require(dashboardActorOf(request), String(request.params['id']));
+    return next.handle();
+  }
+}
 
 const READ = { token: 'webhook_endpoints:read' } as const;
 const WRITE = { token: 'webhook_endpoints:write', role: 'member' } as const;

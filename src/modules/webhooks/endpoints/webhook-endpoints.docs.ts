@@ -1,6 +1,10 @@
 import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { IDEMPOTENCY_ERRORS, IDEMPOTENCY_KEY_PARAMETER } from '../../../infrastructure/idempotency/index.js';
-import { withMessages, type OperationDocument } from '../../../infrastructure/openapi/index.js';
+import {
+  uuidParameter,
+  withMessages,
+  type OperationDocument,
+} from '../../../infrastructure/openapi/index.js';
 import {
   NOT_PUBLIC,
   WEBHOOK_ENDPOINT_ALREADY_EXISTS,
@@ -18,13 +22,8 @@ import {
 
 /** The path parameter of operations on one endpoint. */
 export const ENDPOINT_ID_PARAMETER = {
-  id: {
-    component: 'WebhookEndpointIdParameter',
-    schema: 'uuid',
-    description: 'The `id` of the endpoint.',
-    example: EXAMPLE_ID,
-  },
-} as const;
+  id: uuidParameter('WebhookEndpointIdParameter', 'The `id` of the endpoint.', EXAMPLE_ID),
+};
 const INVALID = withMessages(INVALID_FIELD, NOT_PUBLIC);
 const ACCESS = 'Available to every user, with an access token or a login.';
 
@@ -76,7 +75,7 @@ export const UPDATE_ENDPOINT: OperationDocument = {
   description:
     'Changes the fields that you send. Absent fields keep their values, and so do `url` and `status` if they are `null`. ' +
     'Use it when your receiver moves, to choose events, to pause and resume deliveries, and to enable an endpoint that ' +
-    'the service has disabled. A new URL applies to events that are published afterwards. ' +
+    'the service has disabled. A new URL applies to all attempts from then on, also of events that wait for a retry, and the health starts again. ' +
     `${ACCESS} Audited as \`webhook.update\` if something changed.`,
   pathParameters: ENDPOINT_ID_PARAMETER,
   body: UpdateWebhookEndpointRequest,

@@ -16,12 +16,14 @@ import {
   EnumField,
   EnvironmentField,
   Field,
+  HasValidContents,
   MESSAGES,
   TextField,
+  validateItems,
   withMessage,
 } from '../../../infrastructure/validation/index.js';
-import { EVENT_NAME } from '../events/event-catalog.js';
-import { EventNamesConstraint, WebhookUrlConstraint } from './webhook-endpoint.constraints.js';
+import { EVENT_NAME, EVENT_NAMES } from '../events/event-catalog.js';
+import { WebhookUrlConstraint } from './webhook-endpoint.constraints.js';
 import { MAX_DESCRIPTION_LENGTH, MAX_URL_LENGTH } from './webhook-endpoint.entity.js';
 
 export const EXAMPLE_ID = 'c7d1a3b2-6a7e-4a4e-9a57-2f8f0d3b5c11';
@@ -79,10 +81,15 @@ const EVENTS_FIELD = {
     'Names of the events to send to the endpoint. If absent, all events are sent, including those that are added later.',
   example: EXAMPLE_EVENTS,
 } as const;
+function validateEventName(name: unknown, field: string): string | undefined {
+  const names: readonly unknown[] = EVENT_NAMES;
+  return names.includes(name) ? undefined : MESSAGES.selected(field, EVENT_NAMES);
+}
+
 const EVENTS_VALIDATORS = [
   IsArray(withMessage(MESSAGES.array)),
   ArrayNotEmpty(withMessage(MESSAGES.required)),
-  Validate(EventNamesConstraint),
+  HasValidContents((events, field) => validateItems(events as readonly unknown[], field, validateEventName)),
 ];
 
 const STATUS_FIELD = { required: false, example: 'enabled' };
@@ -114,7 +121,6 @@ export class CreateWebhookEndpointRequest {
   status?: SettableStatus;
 }
 
-/** The fields of an endpoint that a request changes. */
 export class UpdateWebhookEndpointRequest {
   @TextField({ ...URL_FIELD, required: false }, Validate(WebhookUrlConstraint))
   url?: string;

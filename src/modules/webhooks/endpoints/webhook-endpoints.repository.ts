@@ -78,10 +78,13 @@ export class WebhookEndpointsRepository {
     return changed > 0;
   }
 
-  /** Restarts the time until the endpoint is disabled, because it has a new URL. */
-  async forgetFailures(id: string): Promise<void> {
+  /** Forgets what is known about the endpoint's receiver, because it has a new URL: its width, failures and health. */
+  async forgetReceiver(id: string): Promise<void> {
     await this.transaction.manager.query(
-      'UPDATE webhook_lane SET failing_since = NULL WHERE endpoint_id = $1',
+      `UPDATE webhook_lane
+          SET adaptive_width = NULL, width_ceiling = NULL, baseline_ms = NULL, consecutive_failures = 0, failing_since = NULL,
+              last_success_at = NULL, last_failure_at = NULL, not_before = '-infinity'
+        WHERE endpoint_id = $1`,
       [id],
     );
   }

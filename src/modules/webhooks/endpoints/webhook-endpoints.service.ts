@@ -176,7 +176,7 @@ export class WebhookEndpointsService {
     const hasChanges = Object.keys(changes).length > 0;
     if (hasChanges && !(await this.repository.change(id, changes)))
       throw WEBHOOK_ENDPOINT_ALREADY_EXISTS.error();
-    if (changes.url !== undefined) await this.repository.forgetFailures(id);
+    if (changes.url !== undefined) await this.repository.forgetReceiver(id);
     const hasNewStatus = request.status !== undefined && (await this.setStatus(id, request.status));
     const changed = { ...existing(await this.repository.one(id)), client };
     return hasChanges || hasNewStatus

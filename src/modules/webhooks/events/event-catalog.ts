@@ -13,7 +13,6 @@ const text = (description: string): z.ZodString =>
     .refine((value) => validateText('', value, MAX_TEXT_LENGTH) === undefined)
     .describe(description);
 
-/** One of the values of an enumeration. */
 function oneOf<Value extends string>(
   { name, values, description }: Enumeration<Value>,
   meaning: string,

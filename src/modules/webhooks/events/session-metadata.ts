@@ -27,7 +27,6 @@ const METADATA = z
   )
   .meta({ maxProperties: MAX_KEYS });
 
-/** The metadata of a session in a webhook. */
 export const SESSION_METADATA = METADATA.meta({
   id: 'WebhookMetadata',
   description: 'Metadata of the session; absent if none was attached.',

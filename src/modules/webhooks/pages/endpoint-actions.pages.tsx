@@ -6,9 +6,9 @@ import {
   Details,
   Done,
   Form,
+  FormProblem,
   Moment,
   Notice,
-  Problem,
   RelativeTime,
   Results,
   SelectField,
@@ -23,17 +23,11 @@ import type { RecoveryResponse, TestedWebhookEndpointResponse } from '../deliver
 import { EVENT_NAMES } from '../events/event-catalog.js';
 import { AttemptResult, endpointPath } from './endpoint-parts.pages.js';
 
-interface TestState {
-  readonly event?: string | undefined;
-  readonly result?: TestedWebhookEndpointResponse;
-  /** Why the form was not accepted. */
-  readonly problem?: string;
-}
-
 /** The form, below the result of the test that was just sent. */
 export function testPage(
   { id, url, disabledAt, client }: OwnedWebhookEndpoint,
-  { event, result, problem }: TestState,
+  event?: string,
+  result?: TestedWebhookEndpointResponse,
 ): Page {
   const path = endpointPath(client.environment, id);
   return {
@@ -41,7 +35,7 @@ export function testPage(
     parent: { title: url, path },
     content: (
       <>
-        <Problem message={problem} />
+        <FormProblem />
         {result ? (
           <>
             <Notice kind={result.received ? 'good' : 'bad'}>{result.message}</Notice>
@@ -97,9 +91,8 @@ export function testPage(
 interface RecoveryProps {
   readonly endpoint: WebhookEndpointResponse;
   readonly recovery: RecoveryResponse;
-  /** The time that was not accepted, and why. */
+  /** The time that was not accepted. */
   readonly since: string | undefined;
-  readonly problem: string | undefined;
 }
 
 export function recoveryPage(props: RecoveryProps): Page {
@@ -158,7 +151,7 @@ function LastRecovery({ endpoint, recovery }: RecoveryProps): VNode {
 }
 
 /** The form, or why there is none now. */
-function NextRecovery({ endpoint, recovery, since, problem }: RecoveryProps): VNode {
+function NextRecovery({ endpoint, recovery, since }: RecoveryProps): VNode {
   const { now } = usePage();
   const { environment, id, status } = endpoint;
   const { last_success_at: lastSuccess } = endpoint.health;
@@ -179,7 +172,7 @@ function NextRecovery({ endpoint, recovery, since, problem }: RecoveryProps): VN
         label="Send missed events since"
         hint="If in doubt, choose an earlier time: only events that were not received are sent."
         value={since ?? (lastSuccess && lastSuccess < dayAgo ? lastSuccess : dayAgo)}
-        error={problem}
+        showsProblem
       />
       {status === 'paused' ? <p>The endpoint is paused: recovered events wait until you resume it.</p> : null}
       <div class="actions">

@@ -1,26 +1,14 @@
-import {
-  Controller,
-  createParamDecorator,
-  Get,
-  Injectable,
-  Post,
-  type ExecutionContext,
-  type PipeTransform,
-} from '@nestjs/common';
-import type { Request } from 'express';
-import { CurrentActor, dashboardActorOf, type DashboardActor } from '../../../infrastructure/auth/index.js';
-import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import { environmentOf, type FormFields } from '../../../infrastructure/http/index.js';
+import { Controller, Get, Injectable, Post, type PipeTransform } from '@nestjs/common';
 import {
   DashboardAction,
   DashboardPage,
-  FormBody,
   inEachEnvironment,
-  PageEnvironment,
   requestFrom,
   submitted,
   timestampFrom,
+  Visit,
   type PageResponse,
+  type PageVisit,
 } from '../../../infrastructure/pages/index.js';
 import { OutsideOrganizationQueue } from '../../../infrastructure/surfaces/index.js';
 import {
@@ -38,30 +26,23 @@ import { RecoveriesService } from '../recoveries/recoveries.service.js';
 import { recoveryPage, testPage } from './endpoint-actions.pages.js';
 import { endpointList, endpointPath } from './endpoint-parts.pages.js';
 import { endpointPage } from './endpoint.pages.js';
-import {
-  deleteEndpointPage,
-  editEndpointPage,
-  endpointsPage,
-  newEndpointPage,
-  type EndpointFields,
-} from './endpoints.pages.js';
+import { deleteEndpointPage, editEndpointPage, endpointsPage, newEndpointPage } from './endpoints.pages.js';
+
+/** What a page about one endpoint was requested with. */
+interface EndpointVisit extends PageVisit<'id'> {
+  readonly endpoint: OwnedWebhookEndpoint;
+}
 
 /** Finds the endpoint in the path of a page, in the environment that the page shows. */
 @Injectable()
-class EndpointPipe implements PipeTransform<Request, Promise<OwnedWebhookEndpoint>> {
+class EndpointPipe implements PipeTransform<PageVisit<'id'>, Promise<EndpointVisit>> {
   constructor(private readonly endpoints: WebhookEndpointsService) {}
 
-  transform(request: Request): Promise<OwnedWebhookEndpoint> {
-    const environment = environmentOf(request.path) as PlatformEnvironment;
-    return this.endpoints.requireIn(dashboardActorOf(request), environment, String(request.params['id']));
+  async transform(visit: PageVisit<'id'>): Promise<EndpointVisit> {
+    const { actor, environment, params } = visit;
+    return { ...visit, endpoint: await this.endpoints.requireIn(actor, environment, params.id) };
   }
 }
-
-const PathEndpoint = createParamDecorator((_data: unknown, context: ExecutionContext) =>
-  context.switchToHttp().getRequest<Request>(),
-);
-/** Handler parameter: the endpoint in the path. */
-const Endpoint = (): ParameterDecorator => PathEndpoint(EndpointPipe);
 
 /** The pages about webhook endpoints, and about what is sent to them. */
 @Controller(inEachEnvironment('webhook-endpoints'))
@@ -75,19 +56,13 @@ export class EndpointsPagesController {
 
   @Get()
   @DashboardPage('listWebhookEndpoints')
-  async list(
-    @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-  ): Promise<PageResponse> {
+  async list(@Visit() { actor, environment }: PageVisit): Promise<PageResponse> {
     return endpointsPage(environment, (await this.endpoints.list(actor, environment)).data);
   }
 
   @Get(':id')
   @DashboardPage('getWebhookEndpoint')
-  async get(
-    @CurrentActor() actor: DashboardActor,
-    @Endpoint() endpoint: OwnedWebhookEndpoint,
-  ): Promise<PageResponse> {
+  async get(@Visit(EndpointPipe) { actor, endpoint }: EndpointVisit): Promise<PageResponse> {
     const [response, activity] = await Promise.all([
       this.endpoints.get(actor, endpoint.id),
       this.recentDeliveries.of(actor, endpoint),
@@ -97,30 +72,26 @@ export class EndpointsPagesController {
 
   @Get('new')
   @DashboardPage('createWebhookEndpoint')
-  startCreating(@PageEnvironment() environment: PlatformEnvironment): PageResponse {
-    return newEndpointPage(environment, { events: [] });
+  startCreating(@Visit() { environment }: PageVisit): PageResponse {
+    return newEndpointPage(environment);
   }
 
   @Post('new')
   @DashboardAction('createWebhookEndpoint')
-  create(
-    @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @FormBody() form: FormFields,
-  ): Promise<PageResponse> {
+  create(@Visit() { actor, environment, form }: PageVisit): Promise<PageResponse> {
     return submitted(
       async () => {
         const request = requestFrom(CreateWebhookEndpointRequest, form, { environment });
         const { id } = await this.endpoints.create(actor, request);
         return { redirectTo: `${endpointPath(environment, id)}?done=created` };
       },
-      (problem) => newEndpointPage(environment, fieldsOf(form), problem),
+      () => newEndpointPage(environment),
     );
   }
 
   @Get(':id/edit')
   @DashboardPage('updateWebhookEndpoint')
-  startEditing(@Endpoint() endpoint: OwnedWebhookEndpoint): PageResponse {
+  startEditing(@Visit(EndpointPipe) { endpoint }: EndpointVisit): PageResponse {
     const { url, description, events } = endpoint;
     const fields = { url, description: description ?? undefined, events: events ?? [] };
     return editEndpointPage(pathOf(endpoint), fields);
@@ -128,13 +99,13 @@ export class EndpointsPagesController {
 
   @Post(':id/edit')
   @DashboardAction('updateWebhookEndpoint')
-  edit(
-    @CurrentActor() actor: DashboardActor,
-    @Endpoint() endpoint: OwnedWebhookEndpoint,
-    @FormBody() form: FormFields,
-  ): Promise<PageResponse> {
+  edit(@Visit(EndpointPipe) { actor, endpoint, form }: EndpointVisit): Promise<PageResponse> {
     const path = pathOf(endpoint);
-    const fields = fieldsOf(form);
+    const fields = {
+      url: form.get('url'),
+      description: form.get('description'),
+      events: form.all('events[]'),
+    };
     return submitted(
       async () => {
         // Empty fields remove the value. In a request, absent ones would keep it.
@@ -146,17 +117,13 @@ export class EndpointsPagesController {
         await this.endpoints.update(actor, endpoint.id, request);
         return { redirectTo: `${path}?done=saved` };
       },
-      (problem) => editEndpointPage(path, fields, problem),
+      () => editEndpointPage(path, fields),
     );
   }
 
   @Post(':id/status')
   @DashboardAction('updateWebhookEndpoint')
-  async setStatus(
-    @CurrentActor() actor: DashboardActor,
-    @Endpoint() endpoint: OwnedWebhookEndpoint,
-    @FormBody() form: FormFields,
-  ): Promise<PageResponse> {
+  async setStatus(@Visit(EndpointPipe) { actor, endpoint, form }: EndpointVisit): Promise<PageResponse> {
     const { status } = requestFrom(UpdateWebhookEndpointRequest, form);
     await this.endpoints.update(actor, endpoint.id, { status });
     const done = status === 'paused' ? 'paused' : endpoint.disabledAt ? 'enabled' : 'resumed';
@@ -165,59 +132,46 @@ export class EndpointsPagesController {
 
   @Get(':id/delete')
   @DashboardPage('deleteWebhookEndpoint')
-  startDeleting(@Endpoint() endpoint: OwnedWebhookEndpoint): PageResponse {
+  startDeleting(@Visit(EndpointPipe) { endpoint }: EndpointVisit): PageResponse {
     return deleteEndpointPage(pathOf(endpoint), endpoint);
   }
 
   @Post(':id/delete')
   @DashboardAction('deleteWebhookEndpoint')
-  async delete(
-    @CurrentActor() actor: DashboardActor,
-    @Endpoint() { id, client }: OwnedWebhookEndpoint,
-  ): Promise<PageResponse> {
-    await this.endpoints.delete(actor, id);
-    return { redirectTo: `${endpointList(client.environment).path}?done=deleted` };
+  async delete(@Visit(EndpointPipe) { actor, environment, endpoint }: EndpointVisit): Promise<PageResponse> {
+    await this.endpoints.delete(actor, endpoint.id);
+    return { redirectTo: `${endpointList(environment).path}?done=deleted` };
   }
 
   @Get(':id/test')
   @DashboardPage('testWebhookEndpoint')
-  startTest(@Endpoint() endpoint: OwnedWebhookEndpoint): PageResponse {
-    return testPage(endpoint, {});
+  startTest(@Visit(EndpointPipe) { endpoint }: EndpointVisit): PageResponse {
+    return testPage(endpoint);
   }
 
   @Post(':id/test')
   @DashboardAction('testWebhookEndpoint')
   @OutsideOrganizationQueue()
-  test(
-    @CurrentActor() actor: DashboardActor,
-    @Endpoint() endpoint: OwnedWebhookEndpoint,
-    @FormBody() form: FormFields,
-  ): Promise<PageResponse> {
+  test(@Visit(EndpointPipe) { actor, endpoint, form }: EndpointVisit): Promise<PageResponse> {
     return submitted(
       async () => {
         const { event } = requestFrom(TestWebhookEndpointRequest, form);
-        return testPage(endpoint, { event, result: await this.deliveries.test(actor, endpoint.id, event) });
+        return testPage(endpoint, event, await this.deliveries.test(actor, endpoint.id, event));
       },
-      (problem) => testPage(endpoint, { event: form.get('event'), problem }),
+      () => testPage(endpoint),
     );
   }
 
   @Get(':id/recover')
   @DashboardPage('getWebhookRecovery')
-  startRecovering(
-    @CurrentActor() actor: DashboardActor,
-    @Endpoint() { id }: OwnedWebhookEndpoint,
-  ): Promise<PageResponse> {
-    return this.recoveryPage(actor, id);
+  startRecovering(@Visit(EndpointPipe) visit: EndpointVisit): Promise<PageResponse> {
+    return this.recoveryPage(visit);
   }
 
   @Post(':id/recover')
   @DashboardAction('recoverWebhooks')
-  recover(
-    @CurrentActor() actor: DashboardActor,
-    @Endpoint() endpoint: OwnedWebhookEndpoint,
-    @FormBody() form: FormFields,
-  ): Promise<PageResponse> {
+  recover(@Visit(EndpointPipe) visit: EndpointVisit): Promise<PageResponse> {
+    const { actor, endpoint, form } = visit;
     const since = form.get('since');
     return submitted(
       async () => {
@@ -225,30 +179,19 @@ export class EndpointsPagesController {
         await this.recoveries.request(actor, endpoint.id, new Date(request.since));
         return { redirectTo: `${pathOf(endpoint)}/recover?done=started&live=on` };
       },
-      (problem) => this.recoveryPage(actor, endpoint.id, since, problem),
+      () => this.recoveryPage(visit, since),
     );
   }
 
   private async recoveryPage(
-    actor: DashboardActor,
-    id: string,
+    { actor, params: { id } }: EndpointVisit,
     since?: string,
-    problem?: string,
   ): Promise<PageResponse> {
     const endpoint = await this.endpoints.get(actor, id);
-    return recoveryPage({ endpoint, recovery: await this.recoveries.get(actor, id), since, problem });
+    return recoveryPage({ endpoint, recovery: await this.recoveries.get(actor, id), since });
   }
 }
 
 function pathOf({ id, client }: OwnedWebhookEndpoint): string {
   return endpointPath(client.environment, id);
-}
-
-function fieldsOf(form: FormFields): EndpointFields {
-  return {
-    url: form.get('url'),
-    description: form.get('description'),
-    events: form.all('events[]'),
-    status: form.get('status'),
-  };
 }

@@ -8,12 +8,13 @@ import {
   Done,
   EmptyState,
   Form,
+  FormProblem,
   Link,
-  Problem,
   RelativeTime,
   SelectField,
   Table,
   TextField,
+  usePage,
   type Page,
 } from '../../../infrastructure/pages/index.js';
 import { MAX_DESCRIPTION_LENGTH, MAX_ENDPOINTS } from '../endpoints/webhook-endpoint.entity.js';
@@ -23,11 +24,10 @@ import { EVENT_NAMES, EVENTS } from '../events/event-catalog.js';
 import { endpointList, endpointPath, EndpointStatus } from './endpoint-parts.pages.js';
 
 /** The values of the form. No events means all. */
-export interface EndpointFields {
+interface EndpointFields {
   readonly url?: string | undefined;
   readonly description?: string | undefined;
   readonly events: readonly string[];
-  readonly status?: string | undefined;
 }
 
 export function endpointsPage(
@@ -112,23 +112,17 @@ function Subscription({ events }: Pick<WebhookEndpointResponse, 'events'>): Comp
   return <div>{parts.map((part, index) => [index === 0 ? null : <wbr key={index} />, part])}</div>;
 }
 
-/** @param problem why the form was not accepted */
-export function newEndpointPage(
-  environment: PlatformEnvironment,
-  fields: EndpointFields,
-  problem?: string,
-): Page {
+export function newEndpointPage(environment: PlatformEnvironment): Page {
   const parent = endpointList(environment);
   return {
     title: `Create an endpoint for ${environment}`,
     parent,
     content: (
       <Form action={`${parent.path}/new`}>
-        <Fields {...fields} problem={problem} />
+        <Fields events={[]} />
         <SelectField
           name="status"
           label="When to start"
-          value={fields.status}
           options={[
             { value: 'enabled', label: 'Send events as soon as they happen' },
             { value: 'paused', label: 'Create it paused: events wait until you resume' },
@@ -142,11 +136,8 @@ export function newEndpointPage(
   };
 }
 
-/**
- * @param path of the page of the endpoint
- * @param problem why the form was not accepted
- */
-export function editEndpointPage(path: string, fields: EndpointFields, problem?: string): Page {
+/** @param path of the page of the endpoint */
+export function editEndpointPage(path: string, fields: EndpointFields): Page {
   return {
     title: 'Edit endpoint',
     parent: { title: 'Endpoint', path },
@@ -156,7 +147,7 @@ export function editEndpointPage(path: string, fields: EndpointFields, problem?:
           Changes apply to events that happen from now on. Events that are already waiting go to the earlier
           URL.
         </p>
-        <Fields {...fields} problem={problem} />
+        <Fields {...fields} />
         <div class="actions">
           <button>Save changes</button>
           <a class="button second" href={path}>
@@ -168,19 +159,18 @@ export function editEndpointPage(path: string, fields: EndpointFields, problem?:
   };
 }
 
-function Fields(props: EndpointFields & { readonly problem: string | undefined }): VNode {
-  const { url, description, events, problem } = props;
-  const isAboutUrl = problem !== undefined && /\burl\b/i.test(problem);
+function Fields({ url, description, events }: EndpointFields): VNode {
+  const isAboutUrl = /\burl\b/i.test(usePage().rejected?.problem ?? '');
   return (
     <>
-      <Problem message={isAboutUrl ? undefined : problem} />
+      {isAboutUrl ? null : <FormProblem />}
       <TextField
         name="url"
         label="URL"
         type="url"
         hint="A public https URL with a host name, such as https://hooks.example.com/merchants"
         value={url}
-        error={isAboutUrl ? problem : undefined}
+        showsProblem={isAboutUrl}
       />
       <TextField
         name="description"

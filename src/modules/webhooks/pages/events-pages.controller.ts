@@ -1,18 +1,15 @@
-import { Controller, Get, Param, Post, Query } from '@nestjs/common';
-import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
-import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import type { FormFields } from '../../../infrastructure/http/index.js';
+import { Controller, Get, Post } from '@nestjs/common';
 import {
   DashboardAction,
   DashboardPage,
   dashboardPath,
-  FormBody,
   inEachEnvironment,
-  PageEnvironment,
   queryFrom,
   requestFrom,
   submitted,
+  Visit,
   type PageResponse,
+  type PageVisit,
 } from '../../../infrastructure/pages/index.js';
 import { WebhookEndpointsService } from '../endpoints/webhook-endpoints.service.js';
 import { RedeliverRequest } from '../deliveries/deliveries.dto.js';
@@ -32,38 +29,27 @@ export class EventsPagesController {
 
   @Get()
   @DashboardPage('listRequestLogs')
-  list(
-    @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Query() query: Readonly<Record<string, string>>,
-  ): Promise<PageResponse> {
+  list(@Visit() { actor, environment, query }: PageVisit): Promise<PageResponse> {
     return submitted(
       async () => {
         const page = await this.events.page(actor, environment, queryFrom(ListEventsQuery, query));
         return eventsPage(environment, page);
       },
-      (problem) => eventsPage(environment, { data: [], nextCursor: null }, problem),
+      () => eventsPage(environment),
     );
   }
 
   @Get(':id')
   @DashboardPage('listRequestLogs')
-  get(
-    @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Param('id') id: string,
-  ): Promise<PageResponse> {
-    return this.eventPage(actor, environment, id);
+  get(@Visit() visit: PageVisit<'id'>): Promise<PageResponse> {
+    return this.eventPage(visit);
   }
 
   @Post(':id')
   @DashboardAction('redeliverWebhook')
-  async sendAgain(
-    @CurrentActor() actor: DashboardActor,
-    @PageEnvironment() environment: PlatformEnvironment,
-    @Param('id') id: string,
-    @FormBody() form: FormFields,
-  ): Promise<PageResponse> {
+  async sendAgain(@Visit() visit: PageVisit<'id'>): Promise<PageResponse> {
+    const { actor, environment, form } = visit;
+    const { id } = visit.params;
     const endpointId = form.get('endpoint_id') ?? '';
     await this.endpoints.requireIn(actor, environment, endpointId);
     const { event_id: eventId } = requestFrom(RedeliverRequest, form, { event_id: id });
@@ -73,21 +59,15 @@ export class EventsPagesController {
         const done = queued === 0 ? 'waiting' : 'queued';
         return { redirectTo: `${dashboardPath(environment, 'events', id)}?done=${done}&live=on` };
       },
-      (problem) => this.eventPage(actor, environment, id, problem),
+      () => this.eventPage(visit),
     );
   }
 
-  /** @param problem why the event could not be sent again */
-  private async eventPage(
-    actor: DashboardActor,
-    environment: PlatformEnvironment,
-    id: string,
-    problem?: string,
-  ): Promise<PageResponse> {
+  private async eventPage({ actor, environment, params }: PageVisit<'id'>): Promise<PageResponse> {
     const [event, { data }] = await Promise.all([
-      this.events.get(actor, environment, id),
+      this.events.get(actor, environment, params.id),
       this.endpoints.list(actor, environment),
     ]);
-    return eventPage(environment, event, data, problem);
+    return eventPage(environment, event, data);
   }
 }

@@ -12,10 +12,10 @@ import {
   Filter,
   FilterChoice,
   FilterForm,
+  FormProblem,
   Link,
   Moment,
   Pagination,
-  Problem,
   RelativeTime,
   Results,
   Table,
@@ -41,8 +41,8 @@ const STATES: Readonly<Record<DeliveryState, readonly [Tone, string]>> = {
   succeeded: ['good', 'Succeeded'],
 };
 
-/** @param problem why the filters were not accepted */
-export function eventsPage(environment: PlatformEnvironment, page: EventPage, problem?: string): Page {
+/** @param page undefined if the filters were not accepted */
+export function eventsPage(environment: PlatformEnvironment, page?: EventPage): Page {
   return {
     title: 'Events',
     content: (
@@ -57,11 +57,11 @@ export function eventsPage(environment: PlatformEnvironment, page: EventPage, pr
           <FilterTime name="start" label="From" />
           <FilterTime name="end" label="To" />
         </FilterForm>
-        <Results canBeLive={problem === undefined}>
-          <Problem message={problem} />
-          {page.data.length === 0 && problem === undefined ? <NoEvents /> : null}
-          {page.data.length > 0 ? <Events events={page.data} /> : null}
-          <Pagination nextCursor={page.nextCursor} />
+        <Results canBeLive={page !== undefined}>
+          <FormProblem />
+          {page?.data.length === 0 ? <NoEvents /> : null}
+          {page?.data.length ? <Events events={page.data} /> : null}
+          <Pagination nextCursor={page?.nextCursor ?? null} />
         </Results>
       </>
     ),
@@ -149,15 +149,11 @@ interface Target {
   readonly delivery: EventDelivery | undefined;
 }
 
-/**
- * @param endpoints all endpoints of the environment
- * @param problem why the event could not be sent again
- */
+/** @param endpoints all endpoints of the environment */
 export function eventPage(
   environment: PlatformEnvironment,
   event: WithDeliveries<PublishedEvent>,
   endpoints: readonly WebhookEndpointResponse[],
-  problem?: string,
 ): Page {
   const { id: eventId, createdAt, externalUserId, sessionId, taskId, deliveries } = event;
   const logs = dashboardPath(environment, 'request-logs');
@@ -175,12 +171,13 @@ export function eventPage(
       <>
         <Done
           messages={{
-            queued: 'The event will be sent again.',
+            queued:
+              'The event is sent now. If it was waiting for a retry, this is one more attempt: the retries go on if it fails.',
             waiting:
-              'The event is already waiting to be sent to this endpoint. The service sends it automatically at the time of the next attempt.',
+              'The event is already next in line for this endpoint. A paused endpoint gets it when you resume it.',
           }}
         />
-        <Problem message={problem} />
+        <FormProblem />
         <Details
           entries={[
             [
@@ -308,7 +305,6 @@ function SendAgain(props: { readonly event: ListedEvent; readonly target: Target
   if (endpoint.status === 'disabled') return 'Enable the endpoint to send it';
   const isSubscribed = event.isTest || endpoint.events === null || endpoint.events.includes(event.name);
   if (!isSubscribed) return 'Not subscribed to this event';
-  if (delivery?.state === 'waiting') return 'Sent automatically';
   if (delivery?.state === 'in_progress') return 'Being sent';
   return (
     <Allowed operation="redeliverWebhook" otherwise="Your role may not send it">
@@ -317,7 +313,7 @@ function SendAgain(props: { readonly event: ListedEvent; readonly target: Target
         fields={{ endpoint_id: id }}
         of={`to ${endpoint.url}`}
       >
-        {delivery ? 'Send again' : 'Send'}
+        {!delivery ? 'Send' : delivery.state === 'waiting' ? 'Send now' : 'Send again'}
       </ActionButton>
     </Allowed>
   );

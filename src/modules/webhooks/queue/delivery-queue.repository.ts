@@ -103,6 +103,25 @@ export class DeliveryQueueRepository {
   }
 
   /**
+   * Makes the next attempt of a waiting delivery due, and allows one more, within the open transaction. The caller has locked the
+   * lane.
+   *
+   * @returns whether the delivery waited for its next attempt
+   */
+  async hasten(endpointId: string, eventId: string): Promise<boolean> {
+    const [{ count }] = await this.transaction.manager.query<[{ readonly count: number }]>(
+      `WITH hastened AS (
+              UPDATE webhook_delivery SET due_at = now(), attempts_allowed = attempts_allowed + 1
+               WHERE endpoint_id = $1 AND event_id = $2 AND claim_id IS NULL AND due_at > now()
+              RETURNING endpoint_id)
+       SELECT (SELECT count(*)::integer FROM hastened) AS count
+         FROM (${notifyLanes('SELECT endpoint_id FROM hastened')}) notified`,
+      [endpointId, eventId],
+    );
+    return count > 0;
+  }
+
+  /**
    * Prevents attempts to the endpoint from being claimed or settled until the open transaction ends. Locks an endpoint and
    * then its lane, in the same order as deleting an endpoint does.
    *
@@ -222,7 +241,6 @@ export class DeliveryQueueRepository {
     );
   }
 
-  /** Returns the ids of the endpoints that still exist. */
   async existingEndpoints(endpointIds: readonly string[]): Promise<Set<string>> {
     const rows = await this.transaction.manager.query<{ id: string }[]>(
       'SELECT id FROM webhook_endpoint WHERE id = ANY ($1)',

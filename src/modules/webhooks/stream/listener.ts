@@ -11,7 +11,6 @@ const TIMING = {
   stalledAfter: 10 * SECOND,
 };
 
-/** What a listener reads. */
 export interface ListenerSource {
   /** Returns the last position that can be read now. */
   horizon(): number;

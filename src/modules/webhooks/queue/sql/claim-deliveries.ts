@@ -1,7 +1,7 @@
 import type { ClaimedDelivery } from '../delivery.js';
 import { LEASE_UNTIL } from './lane.js';
 import type { LockedLane } from './lock-due-lanes.js';
-import { Statement } from './statement.js';
+import { Statement } from '../../../../infrastructure/database/index.js';
 
 interface ClaimLimits {
   readonly limit: number;
@@ -17,7 +17,7 @@ export interface ClaimedRow extends Omit<ClaimedDelivery, 'client' | 'event' | '
 
 /**
  * Claims the first delivery of every lane before the second of any. The earliest delivery that remains unclaimed determines
- * when the lane is due next. The caller has locked the lanes in an earlier statement, because the snapshot of this one must
+ * when the lane is due next. The attempt goes to the URL that the endpoint has now. The caller has locked the lanes in an earlier statement, because the snapshot of this one must
  * not be older than the locks. To be run with `INDEXES_ONLY`.
  */
 export const CLAIM_DELIVERIES = new Statement<
@@ -41,7 +41,8 @@ export const CLAIM_DELIVERIES = new Statement<
        claimed AS (
          UPDATE webhook_delivery
             SET claim_id = gen_random_uuid(), attempts = attempts + 1, attempt_started_at = now(),
-                lease_until = ${LEASE_UNTIL}, claimed_by = $worker
+                lease_until = ${LEASE_UNTIL}, claimed_by = $worker,
+                url = (SELECT url FROM webhook_endpoint WHERE id = endpoint_id)
           WHERE id = ANY (ARRAY(SELECT id FROM picked)) AND claim_id IS NULL
          RETURNING *),
        updated_lane AS (

@@ -2,7 +2,7 @@ import { CHANGE_ACCOUNTS } from '../../../merchant-accounts/index.js';
 import type { NewEvent } from '../../events/webhook-events.repository.js';
 import type { ClaimedDelivery } from '../delivery.js';
 import { IS_SUBSCRIBED, LANE, LEASE_UNTIL, notifyLanes, secretVersionsOf } from './lane.js';
-import { Statement } from './statement.js';
+import { Statement } from '../../../../infrastructure/database/index.js';
 
 interface PublishedItem extends NewEvent {
   readonly organizationId: string;

@@ -1,6 +1,6 @@
 import { WIDTH_RULE } from '../endpoint-width.js';
 import { PROBE_INTERVAL } from './lane.js';
-import { Statement } from './statement.js';
+import { Statement } from '../../../../infrastructure/database/index.js';
 
 /** The result of an attempt, as far as the queue needs it. */
 export interface Settlement {

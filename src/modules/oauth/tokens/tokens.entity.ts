@@ -1,5 +1,10 @@
 import type { JWK } from 'jose';
-import { Check, Column, Entity, PrimaryColumn, Unique } from 'typeorm';
+import { Check, Column, Entity, PrimaryColumn, Unique, Index } from 'typeorm';
+import { DeleteAfter } from '../../../infrastructure/database/index.js';
+import { DAY, MINUTE } from '../../../infrastructure/time/index.js';
+
+/** Lifetime of an access token in milliseconds (specification, "Limits"). */
+export const TOKEN_LIFETIME = 15 * MINUTE;
 
 /** The algorithms that access tokens are signed with (RFC 7518, section 3.1). */
 export const TOKEN_ALGORITHMS = ['ES256', 'RS256'] as const;
@@ -29,4 +34,16 @@ export class TokenSigningKey {
   /** Later than `createdAt`, so that verifiers have fetched the key before the first token that it signed arrives. */
   @Column({ name: 'signs_from', type: 'timestamptz', precision: 3 })
   signsFrom!: Date;
+}
+
+@Entity({ name: 'revoked_access_token' })
+export class RevokedAccessToken {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'revoked_access_token_pkey' })
+  jti!: string;
+
+  /** When the token expires. The row is kept for another day, which is more than any two clocks should differ. */
+  @Index('revoked_access_token_expires_at_index')
+  @DeleteAfter(DAY)
+  @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
+  expiresAt!: Date;
 }

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { prepared } from '../../../../infrastructure/database/index.js';
+import { prepared } from './data-source-options.js';
 
 /**
  * A prepared statement whose parameters have names: `$endpointId` instead of `$3`. They are numbered in the order in which they first

@@ -1,0 +1,342 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import {
+  BatchedStatement,
+  isMissingPartition,
+  Statement,
+  Transaction,
+  Transactional,
+} from '../../../infrastructure/database/index.js';
+import { SERVICE_UNAVAILABLE } from '../../../infrastructure/errors/index.js';
+import { SECOND } from '../../../infrastructure/time/index.js';
+import type { ClientRecord } from '../../api-clients/index.js';
+import { McpTokensService, type NewConnectionToken } from '../../mcp-tokens/index.js';
+import { WebhookPublisher, type PublishRequest } from '../../webhooks/index.js';
+import type { AgentAuthorization } from '../authorizations/agent-authorization.entity.js';
+import type { AgentConnection } from './agent-connection.entity.js';
+import type { AgentRefreshToken } from './agent-refresh-token.entity.js';
+
+/** The connection that a refresh token belongs to, and when the token was exchanged for the next one. */
+export type RefreshedConnection = Omit<AgentConnection, 'createdAt' | 'usedAt' | 'endedAt'> &
+  Pick<AgentRefreshToken, 'rotatedAt'>;
+
+/** The authorization that a code belongs to. */
+export type CodeAuthorization = Pick<
+  AgentAuthorization,
+  | 'id'
+  | 'clientId'
+  | 'agentId'
+  | 'agentName'
+  | 'status'
+  | 'redirectUri'
+  | 'codeChallenge'
+  | 'externalUserId'
+  | 'phoneNumberSealed'
+  | 'scopes'
+>;
+
+/** Tokens to be stored. */
+export interface NewTokens {
+  readonly refreshTokenHash: Buffer;
+  readonly access: NewConnectionToken;
+}
+
+export interface Rotation extends NewTokens {
+  readonly presentedHash: Buffer;
+  /** When the connection expires unless it is used again. */
+  readonly expiresAt: Date;
+}
+
+export interface Redemption extends NewTokens {
+  readonly authorizationId: string;
+  readonly client: ClientRecord;
+  readonly agentName: string;
+  readonly agentHost: string;
+  /** Null for an agent with a metadata document. */
+  readonly registeredAgentId: string | null;
+  readonly phoneNumberSealed: Buffer | null;
+  readonly expiresAt: Date;
+}
+
+/** A row of the statements below. */
+interface TokensItem {
+  readonly tokenHash: Buffer;
+  readonly connectionId: string;
+  readonly scope: string;
+  readonly accessTokenHash: Buffer;
+  readonly createdAt: Date;
+  readonly accessExpiresAt: Date;
+  readonly expiresAt: Date;
+}
+
+interface Position {
+  /** Of the item, starting at 1. */
+  readonly position: number;
+}
+
+/** `locked`: another transaction is changing the connection or the authorization, so nothing was done. */
+interface Outcome extends Position {
+  readonly outcome: 'stored' | 'refused' | 'locked';
+}
+
+const ROWS_PER_STATEMENT = 100;
+const CONCURRENT_STATEMENTS = 2;
+
+/** Milliseconds before a request that found a lock tries again: at first, and how long in total. */
+const FIRST_PAUSE = 10;
+const MAX_PAUSES = 5 * SECOND;
+/** Seconds. */
+const RETRY_AFTER = 1;
+
+// Only primary keys and hashes are compared here: while the tables are new and have no statistics, PostgreSQL would read all
+// connections of a client if a condition mentioned the client.
+const FIND_CONNECTIONS = new Statement<
+  object,
+  RefreshedConnection & Position,
+  Pick<AgentRefreshToken, 'tokenHash'>
+>(`
+  SELECT position::integer, connection.id, client_id AS "clientId", external_user_id AS "externalUserId",
+         phone_number_sealed AS "phoneNumberSealed", agent_id AS "agentId", agent_name AS "agentName",
+         agent_host AS "agentHost", connection.scopes, expires_at AS "expiresAt", rotated_at AS "rotatedAt"
+    FROM unnest($tokenHash::bytea[]) WITH ORDINALITY AS item (token_hash, position)
+    JOIN agent_refresh_token token USING (token_hash)
+    JOIN agent_connection connection ON connection.id = token.connection_id`);
+
+const FIND_AUTHORIZATIONS = new Statement<
+  object,
+  CodeAuthorization & Position,
+  { readonly codeHash: Buffer }
+>(`
+  SELECT position::integer, id, client_id AS "clientId", agent_id AS "agentId", agent_name AS "agentName", status,
+         redirect_uri AS "redirectUri", code_challenge AS "codeChallenge", external_user_id AS "externalUserId",
+         phone_number_sealed AS "phoneNumberSealed", scopes
+    FROM unnest($codeHash::bytea[]) WITH ORDINALITY AS item (code_hash, position)
+    JOIN agent_authorization USING (code_hash)`);
+
+const INSERT_TOKENS = `
+  INSERT INTO agent_refresh_token (token_hash, connection_id, scopes, access_token_hash, created_at, access_expires_at)
+  SELECT token_hash, connection_id, string_to_array(scope, ' '), access_token_hash, created_at, access_expires_at`;
+
+/**
+ * Uses up refresh tokens. Locks their connections, so that these cannot end before the transaction does. If several items present
+ * the same token, one of them succeeds.
+ */
+const ROTATE = new Statement<object, Outcome, TokensItem & Pick<Rotation, 'presentedHash'>>(`
+  WITH item AS MATERIALIZED (
+         SELECT *
+           FROM unnest($presentedHash::bytea[], $connectionId::uuid[], $expiresAt::timestamptz[], $tokenHash::bytea[],
+                       $scope::text[], $accessTokenHash::bytea[], $createdAt::timestamptz[], $accessExpiresAt::timestamptz[])
+                WITH ORDINALITY
+                AS item (presented_hash, connection_id, expires_at, token_hash,
+                         scope, access_token_hash, created_at, access_expires_at, position)),
+       locked AS MATERIALIZED (
+         SELECT id, ended_at, expires_at FROM agent_connection
+          WHERE id IN (SELECT connection_id FROM item) FOR UPDATE SKIP LOCKED),
+       renewed AS (
+         UPDATE agent_connection connection SET used_at = item.created_at, expires_at = item.expires_at
+           FROM item JOIN locked ON locked.id = item.connection_id
+          WHERE connection.id = item.connection_id AND locked.ended_at IS NULL AND locked.expires_at > item.created_at
+         RETURNING connection.id),
+       stored AS (
+         UPDATE agent_refresh_token token SET rotated_at = item.created_at
+           FROM item JOIN renewed ON renewed.id = item.connection_id
+          WHERE token.token_hash = item.presented_hash AND rotated_at IS NULL
+         RETURNING item.*),
+       inserted AS (${INSERT_TOKENS} FROM stored)
+  SELECT item.position::integer,
+         CASE WHEN stored.position IS NOT NULL THEN 'stored'
+              WHEN locked.id IS NULL AND connection.id IS NOT NULL THEN 'locked'
+              ELSE 'refused' END AS outcome
+    FROM item
+    LEFT JOIN stored USING (position)
+    LEFT JOIN locked ON locked.id = item.connection_id
+    LEFT JOIN agent_connection connection ON connection.id = item.connection_id`);
+
+/**
+ * Uses up codes and creates connections. A registered agent is kept from its first connection on. Those that follow do not change
+ * its row, because they would wait for each other's commits.
+ */
+const REDEEM = new Statement<
+  object,
+  Outcome,
+  TokensItem & Pick<Redemption, 'authorizationId' | 'registeredAgentId' | 'agentHost' | 'phoneNumberSealed'>
+>(`
+  WITH item AS MATERIALIZED (
+         SELECT *
+           FROM unnest($authorizationId::uuid[], $registeredAgentId::uuid[], $agentHost::text[], $phoneNumberSealed::bytea[],
+                       $connectionId::uuid[], $expiresAt::timestamptz[], $tokenHash::bytea[],
+                       $scope::text[], $accessTokenHash::bytea[], $createdAt::timestamptz[], $accessExpiresAt::timestamptz[])
+                WITH ORDINALITY
+                AS item (authorization_id, registered_agent_id, agent_host, phone_number,
+                         connection_id, expires_at, token_hash,
+                         scope, access_token_hash, created_at, access_expires_at, position)),
+       locked AS MATERIALIZED (
+         SELECT id, status, code_expires_at FROM agent_authorization
+          WHERE id IN (SELECT authorization_id FROM item) FOR UPDATE SKIP LOCKED),
+       stored AS (
+         UPDATE agent_authorization SET status = 'redeemed', connection_id = item.connection_id
+           FROM item JOIN locked ON locked.id = item.authorization_id
+          WHERE agent_authorization.id = item.authorization_id
+            AND locked.status = 'approved' AND locked.code_expires_at > item.created_at
+            AND (registered_agent_id IS NULL
+                 OR EXISTS (SELECT FROM registered_agent WHERE registered_agent.id = registered_agent_id))
+         RETURNING item.*, client_id, external_user_id, agent_id, agent_name, scopes),
+       used AS (
+         UPDATE registered_agent SET unused_since = NULL
+          WHERE id IN (SELECT id FROM registered_agent
+                        WHERE id IN (SELECT registered_agent_id FROM stored) AND unused_since IS NOT NULL
+                          FOR UPDATE SKIP LOCKED)),
+       connected AS (
+         INSERT INTO agent_connection (id, client_id, external_user_id, phone_number_sealed, agent_id, agent_name, agent_host,
+                                       scopes, created_at, used_at, expires_at)
+         SELECT connection_id, client_id, external_user_id, phone_number, agent_id, agent_name, agent_host,
+                scopes, created_at, created_at, expires_at
+           FROM stored),
+       inserted AS (${INSERT_TOKENS} FROM stored)
+  SELECT item.position::integer,
+         CASE WHEN stored.position IS NOT NULL THEN 'stored'
+              WHEN locked.id IS NULL AND agent_authorization.id IS NOT NULL THEN 'locked'
+              ELSE 'refused' END AS outcome
+    FROM item
+    LEFT JOIN stored USING (position)
+    LEFT JOIN locked ON locked.id = item.authorization_id
+    LEFT JOIN agent_authorization ON agent_authorization.id = item.authorization_id`);
+
+/**
+ * Exchanges the codes and refresh tokens of concurrent requests in one transaction. These transactions serve the requests of several
+ * API clients, so they must not be requested within another transaction, and they never wait for the lock of a row. A request that
+ * finds its row locked tries again. For measurements, see docs/decisions/0002-batched-statements.md.
+ */
+@Injectable()
+export class AgentTokensBatch {
+  private readonly connections = new BatchedStatement<Buffer, RefreshedConnection | undefined>({
+    execute: async (hashes) => {
+      const items = hashes.map((tokenHash) => ({ tokenHash }));
+      return inPositions(hashes, await FIND_CONNECTIONS.run(this.transaction.manager, {}, items));
+    },
+    maxRows: ROWS_PER_STATEMENT,
+    maxStatements: CONCURRENT_STATEMENTS,
+  });
+  private readonly authorizations = new BatchedStatement<Buffer, CodeAuthorization | undefined>({
+    execute: async (hashes) => {
+      const items = hashes.map((codeHash) => ({ codeHash }));
+      return inPositions(hashes, await FIND_AUTHORIZATIONS.run(this.transaction.manager, {}, items));
+    },
+    maxRows: ROWS_PER_STATEMENT,
+    maxStatements: CONCURRENT_STATEMENTS,
+  });
+  private readonly rotations = new BatchedStatement<Rotation, Outcome['outcome']>({
+    execute: (rotations) => this.rotateAll(rotations),
+    maxRows: ROWS_PER_STATEMENT,
+    maxStatements: CONCURRENT_STATEMENTS,
+    retryAfter: (error) => (isMissingPartition(error) ? 0 : undefined),
+  });
+  private readonly redemptions = new BatchedStatement<Redemption, Outcome['outcome']>({
+    execute: (redemptions) => this.redeemAll(redemptions),
+    maxRows: ROWS_PER_STATEMENT,
+    maxStatements: CONCURRENT_STATEMENTS,
+    retryAfter: (error) => (isMissingPartition(error) ? 0 : undefined),
+  });
+
+  constructor(
+    private readonly transaction: Transaction,
+    private readonly mcpTokens: McpTokensService,
+    private readonly publisher: WebhookPublisher,
+  ) {}
+
+  /** Returns the connection of a refresh token, which may have ended or expired. */
+  findConnection(tokenHash: Buffer): Promise<RefreshedConnection | undefined> {
+    return this.connections.add(tokenHash);
+  }
+
+  /** Returns the authorization of a code, in any state. */
+  findAuthorization(codeHash: Buffer): Promise<CodeAuthorization | undefined> {
+    return this.authorizations.add(codeHash);
+  }
+
+  /** Exchanges a refresh token for the next one. @returns false if another request has used it before, or the connection ended */
+  rotate(rotation: Rotation): Promise<boolean> {
+    return untilUnlocked(() => this.rotations.add(rotation));
+  }
+
+  /**
+   * Exchanges a code for a connection, and publishes its event.
+   *
+   * @returns false if the code has expired, another request has used it before, or the agent is no longer registered
+   */
+  redeem(redemption: Redemption): Promise<boolean> {
+    return untilUnlocked(() => this.redemptions.add(redemption));
+  }
+
+  @Transactional()
+  protected async rotateAll(rotations: readonly Rotation[]): Promise<Outcome['outcome'][]> {
+    const items = rotations.map((rotation) => ({ ...rotation, ...itemOf(rotation) }));
+    const outcomes = outcomesOf(rotations, await ROTATE.run(this.transaction.manager, {}, items));
+    await this.addAccessTokens(rotations.filter((_, index) => outcomes[index] === 'stored'));
+    return outcomes;
+  }
+
+  @Transactional()
+  protected async redeemAll(redemptions: readonly Redemption[]): Promise<Outcome['outcome'][]> {
+    const items = redemptions.map((redemption) => ({ ...redemption, ...itemOf(redemption) }));
+    const outcomes = outcomesOf(redemptions, await REDEEM.run(this.transaction.manager, {}, items));
+    const redeemed = redemptions.filter((_, index) => outcomes[index] === 'stored');
+    await this.addAccessTokens(redeemed);
+    if (redeemed.length > 0) await this.publisher.publishAll(redeemed.map(connectedEvent));
+    return outcomes;
+  }
+
+  private async addAccessTokens(tokens: readonly NewTokens[]): Promise<void> {
+    if (tokens.length > 0) await this.mcpTokens.addAllOfConnections(tokens.map(({ access }) => access));
+  }
+}
+
+/**
+ * Repeats an exchange while its row is locked.
+ *
+ * @returns whether the tokens were stored
+ * @throws ApiError SERVICE_UNAVAILABLE if the row is locked for five seconds
+ */
+async function untilUnlocked(exchange: () => Promise<Outcome['outcome']>): Promise<boolean> {
+  for (let waited = 0, next = FIRST_PAUSE; ; waited += next, next *= 2) {
+    const outcome = await exchange();
+    if (outcome !== 'locked') return outcome === 'stored';
+    if (waited >= MAX_PAUSES) throw SERVICE_UNAVAILABLE.error(undefined, { retryAfter: RETRY_AFTER });
+    await pause(next);
+  }
+}
+
+function itemOf({ refreshTokenHash, access, expiresAt }: Rotation | Redemption): TokensItem {
+  return {
+    tokenHash: refreshTokenHash,
+    connectionId: access.connectionId,
+    scope: access.scope,
+    accessTokenHash: access.tokenHash,
+    createdAt: access.createdAt,
+    accessExpiresAt: access.expiresAt,
+    expiresAt,
+  };
+}
+
+function outcomesOf(requests: readonly NewTokens[], rows: readonly Outcome[]): Outcome['outcome'][] {
+  return inPositions(requests, rows).map((row) => row?.outcome ?? 'refused');
+}
+
+function inPositions<Row extends Position>(
+  requests: readonly unknown[],
+  rows: readonly Row[],
+): (Row | undefined)[] {
+  const found = new Map(rows.map((row) => [row.position, row]));
+  return requests.map((_, index) => found.get(index + 1));
+}
+
+function connectedEvent({ client, access, agentName, agentHost }: Redemption): PublishRequest {
+  return {
+    client,
+    event: {
+      event: 'AGENT_CONNECTED',
+      externalUserId: access.externalUserId,
+      data: { connection_id: access.connectionId, agent: { name: agentName, host: agentHost } },
+    },
+  };
+}
