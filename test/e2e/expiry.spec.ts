@@ -46,6 +46,7 @@ describe('Expiry of rows', () => {
       'RevokedAccessToken.expiresAt': 1,
       'SignInLink.expiresAt': 7,
       'Session.expiresAt': 30,
+      'SsoAttempt.createdAt': 30,
       'JobApplication.receivedAt': 365,
       'KnownBrowser.loggedInAt': 365,
       'UserErasure.finishedAt': 365,

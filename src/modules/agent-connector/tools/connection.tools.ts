@@ -14,7 +14,7 @@ export class ConnectionTools implements ToolGroup {
       name: 'get_connection_info',
       title: 'Get connection info',
       description:
-        'Returns the environment of this connection, when its access token expires, and whether it can send sign-in links. Use it only when a tool ' +
+        'Returns environment and token expiry of this connection, and whether it can send sign-in links. Use it only when a tool ' +
         'is missing or refuses to work.',
       annotations: READ_ONLY,
       scope: 'accounts:read',
