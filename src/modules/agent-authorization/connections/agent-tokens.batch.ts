@@ -88,8 +88,9 @@ const MAX_PAUSES = 5 * SECOND;
 /** Seconds. */
 const RETRY_AFTER = 1;
 
-// Only primary keys and hashes are compared here: while the tables are new and have no statistics, PostgreSQL would read all
-// connections of a client if a condition mentioned the client.
+// Only keys are compared here, and rows that change are also selected with ANY, for which PostgreSQL uses the index: it plans these
+// statements once, perhaps while the tables are new and have no statistics. It would read all connections of a client if a condition
+// named the client.
 const FIND_CONNECTIONS = new Statement<
   object,
   RefreshedConnection & Position,
@@ -100,7 +101,8 @@ const FIND_CONNECTIONS = new Statement<
          agent_host AS "agentHost", connection.scopes, expires_at AS "expiresAt", rotated_at AS "rotatedAt"
     FROM unnest($tokenHash::bytea[]) WITH ORDINALITY AS item (token_hash, position)
     JOIN agent_refresh_token token USING (token_hash)
-    JOIN agent_connection connection ON connection.id = token.connection_id`);
+    JOIN agent_connection connection ON connection.id = token.connection_id
+   WHERE token_hash = ANY ($tokenHash)`);
 
 const FIND_AUTHORIZATIONS = new Statement<
   object,
@@ -111,7 +113,8 @@ const FIND_AUTHORIZATIONS = new Statement<
          redirect_uri AS "redirectUri", code_challenge AS "codeChallenge", external_user_id AS "externalUserId",
          phone_number_sealed AS "phoneNumberSealed", scopes
     FROM unnest($codeHash::bytea[]) WITH ORDINALITY AS item (code_hash, position)
-    JOIN agent_authorization USING (code_hash)`);
+    JOIN agent_authorization USING (code_hash)
+   WHERE code_hash = ANY ($codeHash)`);
 
 const INSERT_TOKENS = `
   INSERT INTO agent_refresh_token (token_hash, connection_id, scopes, access_token_hash, created_at, access_expires_at)
@@ -131,26 +134,26 @@ const ROTATE = new Statement<object, Outcome, TokensItem & Pick<Rotation, 'prese
                          scope, access_token_hash, created_at, access_expires_at, position)),
        locked AS MATERIALIZED (
          SELECT id, ended_at, expires_at FROM agent_connection
-          WHERE id IN (SELECT connection_id FROM item) FOR UPDATE SKIP LOCKED),
+          WHERE id = ANY (ARRAY(SELECT connection_id FROM item)) FOR UPDATE SKIP LOCKED),
        renewed AS (
          UPDATE agent_connection connection SET used_at = item.created_at, expires_at = item.expires_at
            FROM item JOIN locked ON locked.id = item.connection_id
-          WHERE connection.id = item.connection_id AND locked.ended_at IS NULL AND locked.expires_at > item.created_at
+          WHERE connection.id = item.connection_id AND connection.id = ANY (ARRAY(SELECT id FROM locked))
+            AND locked.ended_at IS NULL AND locked.expires_at > item.created_at
          RETURNING connection.id),
        stored AS (
          UPDATE agent_refresh_token token SET rotated_at = item.created_at
            FROM item JOIN renewed ON renewed.id = item.connection_id
-          WHERE token.token_hash = item.presented_hash AND rotated_at IS NULL
+          WHERE token.token_hash = item.presented_hash AND token.token_hash = ANY ($presentedHash) AND rotated_at IS NULL
          RETURNING item.*),
        inserted AS (${INSERT_TOKENS} FROM stored)
   SELECT item.position::integer,
          CASE WHEN stored.position IS NOT NULL THEN 'stored'
-              WHEN locked.id IS NULL AND connection.id IS NOT NULL THEN 'locked'
+              WHEN locked.id IS NULL AND EXISTS (SELECT FROM agent_connection WHERE id = item.connection_id) THEN 'locked'
               ELSE 'refused' END AS outcome
     FROM item
     LEFT JOIN stored USING (position)
-    LEFT JOIN locked ON locked.id = item.connection_id
-    LEFT JOIN agent_connection connection ON connection.id = item.connection_id`);
+    LEFT JOIN locked ON locked.id = item.connection_id`);
 
 /**
  * Uses up codes and creates connections. A registered agent is kept from its first connection on. Those that follow do not change
@@ -172,11 +175,11 @@ const REDEEM = new Statement<
                          scope, access_token_hash, created_at, access_expires_at, position)),
        locked AS MATERIALIZED (
          SELECT id, status, code_expires_at FROM agent_authorization
-          WHERE id IN (SELECT authorization_id FROM item) FOR UPDATE SKIP LOCKED),
+          WHERE id = ANY (ARRAY(SELECT authorization_id FROM item)) FOR UPDATE SKIP LOCKED),
        stored AS (
          UPDATE agent_authorization SET status = 'redeemed', connection_id = item.connection_id
            FROM item JOIN locked ON locked.id = item.authorization_id
-          WHERE agent_authorization.id = item.authorization_id
+          WHERE agent_authorization.id = item.authorization_id AND agent_authorization.id = ANY (ARRAY(SELECT id FROM locked))
             AND locked.status = 'approved' AND locked.code_expires_at > item.created_at
             AND (registered_agent_id IS NULL
                  OR EXISTS (SELECT FROM registered_agent WHERE registered_agent.id = registered_agent_id))
@@ -184,7 +187,7 @@ const REDEEM = new Statement<
        used AS (
          UPDATE registered_agent SET unused_since = NULL
           WHERE id IN (SELECT id FROM registered_agent
-                        WHERE id IN (SELECT registered_agent_id FROM stored) AND unused_since IS NOT NULL
+                        WHERE id = ANY (ARRAY(SELECT registered_agent_id FROM stored)) AND unused_since IS NOT NULL
                           FOR UPDATE SKIP LOCKED)),
        connected AS (
          INSERT INTO agent_connection (id, client_id, external_user_id, phone_number_sealed, agent_id, agent_name, agent_host,
@@ -195,12 +198,11 @@ const REDEEM = new Statement<
        inserted AS (${INSERT_TOKENS} FROM stored)
   SELECT item.position::integer,
          CASE WHEN stored.position IS NOT NULL THEN 'stored'
-              WHEN locked.id IS NULL AND agent_authorization.id IS NOT NULL THEN 'locked'
+              WHEN locked.id IS NULL AND EXISTS (SELECT FROM agent_authorization WHERE id = item.authorization_id) THEN 'locked'
               ELSE 'refused' END AS outcome
     FROM item
     LEFT JOIN stored USING (position)
-    LEFT JOIN locked ON locked.id = item.authorization_id
-    LEFT JOIN agent_authorization ON agent_authorization.id = item.authorization_id`);
+    LEFT JOIN locked ON locked.id = item.authorization_id`);
 
 /**
  * Exchanges the codes and refresh tokens of concurrent requests in one transaction. These transactions serve the requests of several
