@@ -671,7 +671,7 @@ CREATE TABLE sso_attempt (
   CONSTRAINT sso_attempt_tester_fkey FOREIGN KEY (tester_id) REFERENCES dashboard_user(id) ON DELETE CASCADE
 );
 CREATE INDEX sso_attempt_created_at_index ON public.sso_attempt USING btree (created_at);
-CREATE INDEX sso_attempt_finished_index ON public.sso_attempt USING btree (configuration_id, finished_at) WHERE (finished_at IS NOT NULL);
+CREATE INDEX sso_attempt_finished_index ON public.sso_attempt USING btree (configuration_id, finished_at);
 CREATE INDEX sso_attempt_tester_index ON public.sso_attempt USING btree (tester_id) WHERE (tester_id IS NOT NULL);
 
 CREATE TABLE sso_identity (

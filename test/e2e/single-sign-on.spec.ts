@@ -18,7 +18,9 @@ import {
   SSO_PATH,
   type Owner,
 } from '../support/single-sign-on.js';
+import { rememberSecret } from '../support/run-directory.js';
 import { countOf, startTestApp, type TestApp } from '../support/test-app.js';
+import { totpCode } from '../support/totp.js';
 import { BEHIND_PROXY, Visitor, type PageResponse } from '../support/visitor.js';
 
 const UNKNOWN =
@@ -252,6 +254,33 @@ describe('A login through an identity provider', () => {
     expect(await isRecent({ auth_time: seconds(6 * MINUTE) })).toBe(false);
     expect(await isRecent({})).toBe(false);
   });
+
+  it.each([
+    [1, 200],
+    [6, 303],
+  ])(
+    'is as old as the login at the provider, also after the second factor: %d minutes',
+    async (age, status) => {
+      const user = await addUser();
+      const owner = new Visitor(service);
+      await owner.logIn(user.email, user.password);
+      const setup = '/account/second-factor/setup';
+      await owner.get('/account/second-factor');
+      await owner.submit(setup);
+      const [, secret = ''] = /<code class="secret">([A-Z2-7 ]+)</.exec((await owner.get(setup)).text) ?? [];
+      rememberSecret(secret, secret.replaceAll(' ', ''));
+      const code = (at: number): string => totpCode(secret.replaceAll(' ', ''), at);
+      expect((await owner.submit('/account/second-factor/enable', { code: code(Date.now()) })).status).toBe(
+        200,
+      );
+
+      const authTime = Math.floor((Date.now() - age * MINUTE) / 1_000);
+      const { visitor } = await logIn(user, { ...claimsOf(user), auth_time: authTime });
+      await visitor.fill('/login/second-factor', { code: code(Date.now() + 30_000) });
+      expect((await visitor.get('/account')).status).toBe(200);
+      expect((await visitor.get('/dashboard/users/invitations/new')).status).toBe(status);
+    },
+  );
 
   it('asks the provider to log in the person again where a recent login is required, and verifies it', async () => {
     const user = await addUser();
@@ -639,6 +668,12 @@ describe('The set-up of single sign-on', () => {
     }
     const { text } = await each.visitor.get(`${SSO_PATH}/${each.id}`);
     expect(text.match(/>Login<\/td>/g)).toHaveLength(20);
+    using _clock = moveClock(service, 11 * MINUTE);
+    for (let count = 0; count < 2; count += 1) await begin(new Visitor(service), user.email);
+    const stored = 'SELECT count(*)::int FROM sso_attempt WHERE configuration_id = $1';
+    const [{ count } = { count: 0 }] = await service.database.query<{ count: number }>(stored, [each.id]);
+    // The 20 that are shown, and the two that can still be finished.
+    expect(count).toBe(22);
     expect(text).toContain('verified email address (the claim email_verified is not true)');
   });
 

@@ -36,8 +36,7 @@ export class SingleSignOn1790000000045 implements MigrationInterface {
           ON DELETE CASCADE,
         CONSTRAINT sso_attempt_tester_fkey FOREIGN KEY (tester_id) REFERENCES dashboard_user (id) ON DELETE CASCADE
       );
-      CREATE INDEX sso_attempt_finished_index ON sso_attempt (configuration_id, finished_at)
-        WHERE finished_at IS NOT NULL;
+      CREATE INDEX sso_attempt_finished_index ON sso_attempt (configuration_id, finished_at);
       CREATE INDEX sso_attempt_tester_index ON sso_attempt (tester_id) WHERE tester_id IS NOT NULL;
       CREATE INDEX sso_attempt_created_at_index ON sso_attempt (created_at);
 

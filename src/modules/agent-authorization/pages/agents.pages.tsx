@@ -108,7 +108,7 @@ function Connections({ data, next_cursor: nextCursor }: AgentConnectionListRespo
           { title: 'Agent', cell: ({ agent }) => `${agent.name} (${agent.host})` },
           { title: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
           { title: 'Connected', cell: ({ created_at: time }) => <RelativeTime time={time} /> },
-          { title: 'Last token', cell: ({ last_used_at: time }) => <RelativeTime time={time} /> },
+          { title: 'Last token issued', cell: ({ last_used_at: time }) => <RelativeTime time={time} /> },
           { title: 'Ends if not used', cell: ({ expires_at: time }) => <Moment time={time} /> },
           {
             title: 'Actions',

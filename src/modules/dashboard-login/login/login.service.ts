@@ -112,7 +112,7 @@ export class LoginService {
   /**
    * Opens a session for a user whom an identity provider has authenticated, which replaces the password.
    *
-   * @returns undefined when the user is disabled
+   * @returns undefined when the user is disabled, or has not accepted the invitation
    */
   async logInFromProvider(login: LoginFromProvider): Promise<OpenedLogin | undefined> {
     const user = await this.users.find(login.userId);
@@ -222,8 +222,9 @@ export class LoginService {
     const current = await this.users.lock(userId);
     if (!current || current.disabledAt) return undefined;
     if (!(await this.secondFactor.accepts(current, proof))) return undefined;
-    if (!(await this.sessions.end(token))) return undefined;
-    return this.open(current, 'complete', from);
+    // A code alone does not make the login recent: an identity provider may have logged the user in hours ago.
+    const authenticatedAt = await this.sessions.endFirstStep(token);
+    return authenticatedAt && this.open(current, 'complete', from, { authenticatedAt });
   }
 
   /** With a second factor, the second step completes the login and records its outcome. */

@@ -35,6 +35,7 @@ describe('safeRedirectPath', () => {
     '/login',
     '/login/second-factor',
     '/logout',
+    `/${'a'.repeat(2_000)}`,
     ['/device', '//evil.example'],
   ])('ignores %j', (next) => expect(safeRedirectPath(next)).toBe(HOME));
 });

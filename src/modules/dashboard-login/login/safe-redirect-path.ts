@@ -6,12 +6,15 @@ export const HOME = '/dashboard';
 /** Placeholder for our own origin. */
 const OWN = 'http://own.invalid';
 
+/** Characters. The path is stored while the user logs in at an identity provider. */
+const MAX_LENGTH = 2_000;
+
 /**
  * Returns the page to open after the login. To prevent open redirects, it accepts only paths of our own origin as a
  * browser reads them: browsers read `\\` as `/`, drop tabs and line breaks, resolve `..`, and read `//host` as a host.
  */
 export function safeRedirectPath(next: unknown): string {
-  if (typeof next !== 'string' || !/^\/(?![/\\])/.test(next)) return HOME;
+  if (typeof next !== 'string' || next.length > MAX_LENGTH || !/^\/(?![/\\])/.test(next)) return HOME;
   const url = parsedUrl(next, OWN);
   if (url === undefined) return HOME;
   const { origin, pathname, search } = url;

@@ -88,6 +88,16 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
     return session ? this.users.principal(session.userId) : undefined;
   }
 
+  /**
+   * Ends the session that the first step of a login opened.
+   *
+   * @returns when the user passed that step, to only one of several concurrent calls
+   */
+  async endFirstStep(token: string): Promise<Date | undefined> {
+    const session = await this.repository.find(sha256(token), 'second_factor', this.clock.now());
+    return session && (await this.end(token)) ? session.authenticatedAt : undefined;
+  }
+
   /** @returns whether the session existed; true for only one of several concurrent calls */
   async end(token: string): Promise<boolean> {
     return this.repository.end({ tokenHash: sha256(token) });

@@ -2,7 +2,10 @@ import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm
 
 export type SsoProtocol = 'saml' | 'openid';
 
-/** The identity provider of an organization. Columns that the protocol does not use are empty. */
+/**
+ * The identity provider of an organization. Columns that the protocol does not use are empty. The table has the name that release
+ * 0.2.0 knows.
+ */
 @Entity({ name: 'saml_configuration' })
 @Check('saml_configuration_protocol_check', `protocol IN ('saml', 'openid')`)
 @Index('saml_configuration_enabled_key', ['organizationId'], {

@@ -5,7 +5,7 @@ import { DAY } from '../../../infrastructure/time/index.js';
 /** A login at an identity provider, from its beginning to the response, and its outcome. */
 @Entity({ name: 'sso_attempt' })
 @Unique('sso_attempt_state_hash_key', ['stateHash'])
-@Index('sso_attempt_finished_index', ['configurationId', 'finishedAt'], { where: 'finished_at IS NOT NULL' })
+@Index('sso_attempt_finished_index', ['configurationId', 'finishedAt'])
 export class SsoAttempt {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'sso_attempt_pkey' })
   id!: string;

@@ -7,6 +7,8 @@ import { SsoIdentity } from './sso-identity.entity.js';
 /** What a response must match. */
 type Expected = Pick<SsoAttempt, 'configurationId' | 'stateHash' | 'browser'>;
 
+const TRIMMED_AT_ONCE = 1_000;
+
 @Injectable()
 export class SsoAttemptsRepository {
   constructor(private readonly transaction: Transaction) {}
@@ -27,6 +29,25 @@ export class SsoAttemptsRepository {
       [configurationId, stateHash, browser, now, begunAfter],
     );
     return count === 1 ? this.transaction.manager.findOneBy(SsoAttempt, { stateHash }) : null;
+  }
+
+  /**
+   * Deletes what is no longer needed of a configuration: attempts that were not finished in time, and finished ones that no page
+   * shows. So strangers who begin logins cannot fill the table.
+   *
+   * @param shown number of finished attempts to keep
+   */
+  async trim(configurationId: string, begunBefore: Date, shown: number): Promise<void> {
+    await this.transaction.change(
+      `DELETE FROM sso_attempt WHERE id = ANY (ARRAY(
+         SELECT id FROM sso_attempt
+          WHERE configuration_id = $1
+            AND (finished_at IS NULL AND created_at <= $2
+                 OR finished_at < (SELECT finished_at FROM sso_attempt WHERE configuration_id = $1 AND finished_at IS NOT NULL
+                                    ORDER BY finished_at DESC OFFSET $3 LIMIT 1))
+          LIMIT ${TRIMMED_AT_ONCE} FOR UPDATE SKIP LOCKED))`,
+      [configurationId, begunBefore, shown - 1],
+    );
   }
 
   async settle(id: string, outcome: Pick<SsoAttempt, 'email' | 'problem'>): Promise<void> {

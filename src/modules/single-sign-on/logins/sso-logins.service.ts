@@ -147,6 +147,8 @@ export class SsoLoginsService extends IdentityProviders {
     const { origin, browser, email, next, isFresh, testerId } = beginning;
     const wait = await this.begun.count(rateLimitKeyOfAddress(origin.ip));
     if (wait !== undefined) throw tooManyAttempts(wait);
+    const now = this.clock.now();
+    await this.attempts.trim(configuration.id, begunAfter(now), SHOWN_ATTEMPTS);
     const secrets = newSecrets();
     const id = randomUUID();
     const attempt: SsoAttempt = {
@@ -158,7 +160,7 @@ export class SsoLoginsService extends IdentityProviders {
       next,
       isFresh,
       testerId,
-      createdAt: this.clock.now(),
+      createdAt: now,
       finishedAt: null,
       email: null,
       problem: null,
@@ -179,9 +181,8 @@ export class SsoLoginsService extends IdentityProviders {
   private async take({ configurationId, state, browser }: ProviderResponse): Promise<SsoAttempt | null> {
     if (!isUUID(configurationId)) return null;
     const now = this.clock.now();
-    const begunAfter = new Date(now.getTime() - ATTEMPT_LIFETIME);
     const expected = { configurationId, stateHash: sha256(state), browser: sha256(browser) };
-    return this.attempts.take(expected, now, begunAfter);
+    return this.attempts.take(expected, now, begunAfter(now));
   }
 
   private async verify(
@@ -268,6 +269,11 @@ function checkAttempt(
 ): void {
   if (testerId === null && !enabledAt) throw new RefusedLogin(REASONS.disabled);
   if (testerId !== null && testerId !== user?.userId) throw new RefusedLogin(REASONS.otherTester);
+}
+
+/** Returns when a login that can still be finished began at the earliest. */
+function begunAfter(now: Date): Date {
+  return new Date(now.getTime() - ATTEMPT_LIFETIME);
 }
 
 function newSecrets(): LoginSecrets {

@@ -108,14 +108,14 @@ export class DeliveryQueueRepository {
    *
    * @returns whether the delivery waited for its next attempt
    */
-  async hasten(endpointId: string, eventId: string): Promise<boolean> {
+  async makeDue(endpointId: string, eventId: string): Promise<boolean> {
     const [{ count }] = await this.transaction.manager.query<[{ readonly count: number }]>(
-      `WITH hastened AS (
+      `WITH made_due AS (
               UPDATE webhook_delivery SET due_at = now(), attempts_allowed = attempts_allowed + 1
                WHERE endpoint_id = $1 AND event_id = $2 AND claim_id IS NULL AND due_at > now()
               RETURNING endpoint_id)
-       SELECT (SELECT count(*)::integer FROM hastened) AS count
-         FROM (${notifyLanes('SELECT endpoint_id FROM hastened')}) notified`,
+       SELECT (SELECT count(*)::integer FROM made_due) AS count
+         FROM (${notifyLanes('SELECT endpoint_id FROM made_due')}) notified`,
       [endpointId, eventId],
     );
     return count > 0;
