@@ -6,7 +6,7 @@ import { rememberSecret } from './run-directory.js';
 import type { TestApp } from './test-app.js';
 import { visitorWithRole, type PageResponse, type Visitor } from './visitor.js';
 
-export const SSO_PATH = '/dashboard/openid-connect';
+export const SSO_PATH = '/dashboard/single-sign-on';
 export const DOMAINS_PATH = '/dashboard/allowed-domains';
 
 /** An application at an identity provider. */
@@ -54,13 +54,24 @@ export async function proveDomain(owner: Owner, dns: DnsServer, domain = someDom
 
 /** Adds an identity provider on the page. @returns the ID of the configuration */
 export async function addProvider(owner: Owner, provider: ProviderClient): Promise<string> {
-  const { location, text } = await owner.visitor.fill(`${SSO_PATH}/configurations/new`, {
+  const { location, text } = await owner.visitor.fill(`${SSO_PATH}/configurations/new-openid`, {
     name: 'Example login',
     issuer: provider.issuer,
     client_id: provider.clientId,
     client_secret: provider.clientSecret,
   });
-  const [, id] = /openid-connect\/([\w-]{36})\?done=added$/.exec(location ?? '') ?? [];
+  const [, id] = /single-sign-on\/([\w-]{36})\?done=added$/.exec(location ?? '') ?? [];
+  if (id === undefined) throw new Error(`The provider was not added: ${text}`);
+  return id;
+}
+
+/** Adds an identity provider with SAML on the page. @returns the ID of the configuration */
+export async function addSamlProvider(owner: Owner, fields: Record<string, string>): Promise<string> {
+  const { location, text } = await owner.visitor.fill(`${SSO_PATH}/configurations/new`, {
+    name: 'Example login',
+    ...fields,
+  });
+  const [, id] = /single-sign-on\/([\w-]{36})\?done=added$/.exec(location ?? '') ?? [];
   if (id === undefined) throw new Error(`The provider was not added: ${text}`);
   return id;
 }

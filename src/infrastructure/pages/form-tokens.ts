@@ -37,9 +37,11 @@ export class FormTokens {
 
   /** Returns the cookie that identifies the browser. Sets it if it is missing. */
   identify(request: Request, response: Response): string {
-    const known = browserOf(request);
+    const locals = response.locals as { browser?: string };
+    const known = browserOf(request) ?? locals.browser;
     if (known) return known;
     const browser = randomBytes(16).toString('base64url');
+    locals.browser = browser;
     const expires = new Date(this.clock.milliseconds() + BROWSER_COOKIE_LIFETIME);
     setCookie(response, BROWSER_COOKIE, browser, expires);
     return browser;

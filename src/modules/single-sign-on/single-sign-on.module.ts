@@ -5,37 +5,36 @@ import { AuditLogsModule } from '../audit-logs/index.js';
 import { DashboardLoginModule } from '../dashboard-login/index.js';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
 import { SsoConfiguration } from './configurations/sso-configuration.entity.js';
+import { SsoConfigurationsPagesController } from './configurations/sso-configurations-pages.controller.js';
 import { SsoConfigurationsRepository } from './configurations/sso-configurations.repository.js';
+import { SsoConfigurationsService } from './configurations/sso-configurations.service.js';
 import { SsoAttempt } from './logins/sso-attempt.entity.js';
 import { SsoAttemptsRepository } from './logins/sso-attempts.repository.js';
 import { SsoIdentity } from './logins/sso-identity.entity.js';
 import { SsoLoginsController } from './logins/sso-logins.controller.js';
 import { SsoLoginsService } from './logins/sso-logins.service.js';
-import { OpenidConfigurationsPagesController } from './openid/openid-configurations-pages.controller.js';
-import { OpenidConfigurationsService } from './openid/openid-configurations.service.js';
 import { OpenidProvider } from './openid/openid-provider.js';
-import { SamlConfigurationsPagesController } from './saml/saml-configurations-pages.controller.js';
 import { SamlConfigurationsController } from './saml/saml-configurations.controller.js';
-import { SamlConfigurationsService } from './saml/saml-configurations.service.js';
+import { SamlKey } from './saml/saml-key.entity.js';
+import { SamlKeysService } from './saml/saml-keys.service.js';
+import { SamlMetadataReader } from './saml/saml-metadata.reader.js';
+import { SamlProvider } from './saml/saml-provider.js';
 
 @Module({
   imports: [
-    TypeOrmModule.forFeature([SsoConfiguration, SsoAttempt, SsoIdentity]),
+    TypeOrmModule.forFeature([SsoConfiguration, SsoAttempt, SsoIdentity, SamlKey]),
     AllowlistedDomainsModule,
     AuditLogsModule,
     DashboardLoginModule,
     DashboardUsersModule,
   ],
-  controllers: [
-    SamlConfigurationsController,
-    OpenidConfigurationsPagesController,
-    SamlConfigurationsPagesController,
-    SsoLoginsController,
-  ],
+  controllers: [SamlConfigurationsController, SsoConfigurationsPagesController, SsoLoginsController],
   providers: [
-    SamlConfigurationsService,
-    OpenidConfigurationsService,
+    SsoConfigurationsService,
     OpenidProvider,
+    SamlProvider,
+    SamlKeysService,
+    SamlMetadataReader,
     SsoConfigurationsRepository,
     SsoAttemptsRepository,
     SsoLoginsService,

@@ -33,6 +33,7 @@ import { AgentAuthorization1790000000041 } from './1790000000041-agent-authoriza
 import { Passkeys1790000000043 } from './1790000000043-passkeys.js';
 import { AgentNames1790000000044 } from './1790000000044-agent-names.js';
 import { SingleSignOn1790000000045 } from './1790000000045-single-sign-on.js';
+import { SamlLogin1790000000046 } from './1790000000046-saml-login.js';
 
 /** All migrations, oldest first. Never edit one that has landed, released or not. */
 export const MIGRATIONS = [
@@ -73,4 +74,5 @@ export const MIGRATIONS = [
   Passkeys1790000000043,
   AgentNames1790000000044,
   SingleSignOn1790000000045,
+  SamlLogin1790000000046,
 ];

@@ -6,7 +6,13 @@ export interface ProviderLogin extends LoginBrowser {
 }
 
 /** Where a login continues, or why it cannot. */
-export type BegunLogin = { readonly url: string } | { readonly problem: string };
+export type BegunLogin =
+  | {
+      readonly url: string;
+      /** The fields of the form to send there; undefined for a redirect. */
+      readonly fields?: Readonly<Record<string, string>>;
+    }
+  | { readonly problem: string };
 
 /** The identity providers of organizations. A port that the module `single-sign-on` implements, which builds on this one. */
 export abstract class IdentityProviders {

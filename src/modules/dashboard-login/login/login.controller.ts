@@ -54,7 +54,7 @@ export class LoginController {
     if (form.get('step') === ADDRESS_STEP) {
       if (email === undefined) return addressPage({ ...page, missing: true });
       const begun = await this.providers.begin({ email, target, ...loginBrowserOf(request) });
-      return begun && 'url' in begun ? continuePage(begun.url) : loginPage({ ...page, ...begun });
+      return begun && 'url' in begun ? continuePage(begun) : loginPage({ ...page, ...begun });
     }
     if (email === undefined || password === undefined)
       return loginPage({

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import { Form, Link, Notice, Problem, TextField, type Page } from '../../../infrastructure/pages/index.js';
 import { PASSKEY_SCRIPT, PasskeyLogin } from '../passkeys/passkeys.pages.js';
+import type { BegunLogin } from './identity-providers.js';
 import type { LoginTarget } from './login-form.js';
 
 interface LoginPageProps extends LoginTarget {
@@ -65,13 +66,23 @@ export function addressPage({ next, again, email, missing = false }: AddressPage
 
 /**
  * Sends the browser to the identity provider. A redirect would be refused: the policy of pages allows forms to lead only to
- * this service, and which provider it is depends on what the form contains.
+ * this service, and which provider it is depends on what the form contains. A form is sent by the user.
  */
-export function continuePage(url: string): Page {
+export function continuePage({ url, fields }: Extract<BegunLogin, { readonly url: string }>): Page {
+  const title = 'Continue at your identity provider';
+  const isForm = fields !== undefined;
   return {
-    title: 'Continue at your identity provider',
-    headers: { Refresh: `0; url=${url}` },
-    content: (
+    title,
+    ...(isForm ? { formsRedirectTo: url } : { headers: { Refresh: `0; url=${url}` } }),
+    content: isForm ? (
+      <form method="post" action={url}>
+        <p>Your organization uses single sign-on.</p>
+        {Object.entries(fields).map(([name, value]) => (
+          <input key={name} type="hidden" name={name} value={value} />
+        ))}
+        <button>Continue</button>
+      </form>
+    ) : (
       <>
         <p>Your organization uses single sign-on. Your browser opens the login page of your organization.</p>
         <Link to={url}>Continue if it does not open</Link>

@@ -45,6 +45,18 @@ export class SsoConfiguration {
   @Column({ type: 'text', array: true })
   certificates!: string[];
 
+  /** Where the metadata is fetched again every day; null if it was pasted. */
+  @Column({ name: 'metadata_url', type: 'text', nullable: true })
+  metadataUrl!: string | null;
+
+  @Index('saml_configuration_metadata_index', { where: 'metadata_url IS NOT NULL' })
+  @Column({ name: 'metadata_checked_at', type: 'timestamptz', precision: 3, nullable: true })
+  metadataCheckedAt!: Date | null;
+
+  /** When the owners were last told that a certificate expires. */
+  @Column({ name: 'expiry_notified_at', type: 'timestamptz', precision: 3, nullable: true })
+  expiryNotifiedAt!: Date | null;
+
   @Column({ name: 'client_id', type: 'text', nullable: true })
   clientId!: string | null;
 

@@ -3,10 +3,14 @@ import { IsNull, Not } from 'typeorm';
 import { Transaction, unlessDuplicate } from '../../../infrastructure/database/index.js';
 import { SsoConfiguration, type SsoProtocol } from './sso-configuration.entity.js';
 
-/** Which configuration is meant. Those of other organizations and of the other protocol are never found. */
-interface Reference {
+/** Which configurations are meant. Those of other organizations are never found. */
+interface Owner {
   readonly organizationId: string;
-  readonly protocol: SsoProtocol;
+  /** Defaults to both. */
+  readonly protocol?: SsoProtocol;
+}
+
+interface Reference extends Owner {
   readonly id: string;
 }
 
@@ -15,9 +19,9 @@ export class SsoConfigurationsRepository {
   constructor(private readonly transaction: Transaction) {}
 
   /** Returns configurations in the order in which they were added. */
-  async list(organizationId: string, protocol: SsoProtocol): Promise<SsoConfiguration[]> {
+  async list(owner: Owner): Promise<SsoConfiguration[]> {
     return this.transaction.manager.find(SsoConfiguration, {
-      where: { organizationId, protocol },
+      where: { ...owner },
       order: { createdAt: 'ASC', id: 'ASC' },
     });
   }
@@ -36,8 +40,8 @@ export class SsoConfigurationsRepository {
     return this.transaction.manager.findOneBy(SsoConfiguration, reference);
   }
 
-  async findEnabled(organizationId: string, protocol: SsoProtocol): Promise<SsoConfiguration | null> {
-    const enabled = { organizationId, protocol, enabledAt: Not(IsNull()) };
+  async findEnabled(organizationId: string): Promise<SsoConfiguration | null> {
+    const enabled = { organizationId, enabledAt: Not(IsNull()) };
     return this.transaction.manager.findOneBy(SsoConfiguration, enabled);
   }
 

@@ -22,7 +22,7 @@ export class SsoAttempt {
   @Column({ type: 'bytea' })
   browser!: Buffer;
 
-  /** `LoginSecrets` in JSON. */
+  /** `LoginSecrets` in JSON, or what the response said if it arrived with a form. */
   @Column({ name: 'secrets_sealed', type: 'bytea' })
   secretsSealed!: Buffer;
 
@@ -45,7 +45,11 @@ export class SsoAttempt {
   @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
   createdAt!: Date;
 
-  /** When the response arrived, after which no other is accepted. */
+  /** When a response arrived with a form, after which no other is accepted. */
+  @Column({ name: 'received_at', type: 'timestamptz', precision: 3, nullable: true })
+  receivedAt!: Date | null;
+
+  /** When the login ended, after which no response is accepted. */
   @Column({ name: 'finished_at', type: 'timestamptz', precision: 3, nullable: true })
   finishedAt!: Date | null;
 

@@ -50,7 +50,34 @@ export class SsoAttemptsRepository {
     );
   }
 
-  async settle(id: string, outcome: Pick<SsoAttempt, 'email' | 'problem'>): Promise<void> {
+  /**
+   * Uses up the state of an attempt whose response arrived with a form.
+   *
+   * @returns the attempt, to only one of several concurrent calls
+   */
+  async receive(
+    { configurationId, stateHash }: Omit<Expected, 'browser'>,
+    nextStateHash: Buffer,
+    now: Date,
+    begunAfter: Date,
+  ): Promise<SsoAttempt | null> {
+    const count = await this.transaction.change(
+      `UPDATE sso_attempt SET state_hash = $3, received_at = $4
+        WHERE configuration_id = $1 AND state_hash = $2 AND received_at IS NULL AND finished_at IS NULL AND created_at > $5`,
+      [configurationId, stateHash, nextStateHash, now, begunAfter],
+    );
+    return count === 1 ? this.transaction.manager.findOneBy(SsoAttempt, { stateHash: nextStateHash }) : null;
+  }
+
+  /** Replaces the secrets of an attempt by what its response says. */
+  async seal(id: string, secretsSealed: Buffer): Promise<void> {
+    await this.transaction.manager.update(SsoAttempt, { id }, { secretsSealed });
+  }
+
+  async settle(
+    id: string,
+    outcome: Pick<SsoAttempt, 'email' | 'problem'> & Partial<Pick<SsoAttempt, 'finishedAt'>>,
+  ): Promise<void> {
     await this.transaction.manager.update(SsoAttempt, { id }, outcome);
   }
 

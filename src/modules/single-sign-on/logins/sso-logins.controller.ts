@@ -1,21 +1,77 @@
-import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
+import { Controller, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { ApiExcludeEndpoint } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import {
   sessionTokenOf,
   setSessionCookie,
   type DashboardIdentity,
 } from '../../../infrastructure/auth/index.js';
-import { PageRoute, type PageResponse } from '../../../infrastructure/pages/index.js';
-import { loginBrowserOf, withNext } from '../../dashboard-login/index.js';
+import { NOT_FOUND } from '../../../infrastructure/errors/index.js';
+import { OnSurface, readForm } from '../../../infrastructure/http/index.js';
+import { FormTokens, PageRoute, type PageResponse } from '../../../infrastructure/pages/index.js';
+import { continuePage, loginBrowserOf, withNext } from '../../dashboard-login/index.js';
 import { failedLoginPage, testedPage } from './sso-logins.pages.js';
 import { SsoLoginsService } from './sso-logins.service.js';
 
-/** Where identity providers send browsers after a login. */
-@Controller('sso/oidc')
-export class SsoLoginsController {
-  constructor(private readonly logins: SsoLoginsService) {}
+/** Bytes of a form whose response has 256 KiB, in base64 and with escaped characters. */
+const RESPONSE_FORM_LIMIT = 524_288;
 
-  @Get(':id')
+/** Where identity providers send browsers after a login. */
+@Controller('sso')
+export class SsoLoginsController {
+  constructor(
+    private readonly logins: SsoLoginsService,
+    private readonly tokens: FormTokens,
+  ) {}
+
+  /** Our metadata for a SAML provider. */
+  @Get('saml/:id/metadata')
+  @OnSurface('dashboard')
+  @ApiExcludeEndpoint()
+  async metadata(@Param('id') configurationId: string, @Res() response: Response): Promise<void> {
+    const metadata = await this.logins.metadata(configurationId);
+    if (metadata === undefined) throw NOT_FOUND.error();
+    response.type('application/samlmetadata+xml').send(metadata);
+  }
+
+  /** Receives the response of a SAML provider. The form comes from another site, so it has no token of ours. */
+  @Post('saml/:id')
+  @PageRoute({ login: false })
+  async receive(
+    @Param('id') configurationId: string,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<PageResponse> {
+    const form = await readForm(request, response, { limit: RESPONSE_FORM_LIMIT });
+    const path = `/sso/saml/${encodeURIComponent(configurationId)}`;
+    const state = form.get('RelayState') ?? '';
+    // A response without a request is not accepted: it starts a login of ours.
+    if (!this.logins.isState(state)) return { redirectTo: `${path}/login` };
+    const received = await this.logins.receive({
+      configurationId,
+      state,
+      response: form.get('SAMLResponse') ?? '',
+    });
+    if ('problem' in received) return failedLoginPage(received.problem);
+    return { redirectTo: `${path}?state=${received.state}` };
+  }
+
+  /** Begins a login that the provider suggested, for example with an icon on its own page. */
+  @Get('saml/:id/login')
+  @PageRoute({ login: false })
+  async begin(
+    @Param('id') configurationId: string,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<PageResponse> {
+    const { origin } = loginBrowserOf(request);
+    const browser = this.tokens.identify(request, response);
+    const begun = await this.logins.beginAt(configurationId, { origin, browser });
+    if (!begun) throw NOT_FOUND.error();
+    return 'problem' in begun ? failedLoginPage(begun.problem) : continuePage(begun);
+  }
+
+  @Get(['oidc/:id', 'saml/:id'])
   @PageRoute({ login: false })
   async finish(
     @Param('id') configurationId: string,

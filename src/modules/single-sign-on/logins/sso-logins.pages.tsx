@@ -1,6 +1,6 @@
 import { Link, Notice, Table, type Page } from '../../../infrastructure/pages/index.js';
 import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
-import { openidPath } from '../openid/openid-configurations.pages.js';
+import { configurationPath } from '../configurations/sso-configurations.pages.js';
 import type { TestResult } from './sso-logins.service.js';
 
 /** A provider may send hundreds of claims, such as groups. */
@@ -26,7 +26,7 @@ export function failedLoginPage(problem: string): Page {
 export function testedPage({ id, name }: SsoConfiguration, { claims, user, problem }: TestResult): Page {
   return {
     title: user ? 'The test succeeded' : 'The test failed',
-    parent: { title: name, path: openidPath(id) },
+    parent: { title: name, path: configurationPath(id) },
     status: user ? 200 : 403,
     content: (
       <>
@@ -41,15 +41,15 @@ export function testedPage({ id, name }: SsoConfiguration, { claims, user, probl
         <h2>What the identity provider sent</h2>
         <p>These values are not stored, except the email address in the list of logins.</p>
         <Table
-          caption="Claims"
+          caption="What the identity provider sent"
           rows={Object.entries(claims).slice(0, MAX_SHOWN)}
           keyOf={([claim]) => claim}
           columns={[
-            { title: 'Claim', cell: ([claim]) => claim },
+            { title: 'Name', cell: ([claim]) => claim },
             { title: 'Value', cell: ([, value]) => textOf(value) },
           ]}
         />
-        <Link to={openidPath(id)}>Back to the identity provider</Link>
+        <Link to={configurationPath(id)}>Back to the identity provider</Link>
       </>
     ),
   };

@@ -10,6 +10,7 @@ import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
 import { AllowlistedDomainsService } from '../../allowlisted-domains/index.js';
 import { AuditLog } from '../../audit-logs/index.js';
 import {
+  HOME,
   IdentityProviders,
   LoginService,
   type BegunLogin,
@@ -21,7 +22,8 @@ import { DashboardUsersRepository, type DashboardUser } from '../../dashboard-us
 import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
 import { SsoConfigurationsRepository } from '../configurations/sso-configurations.repository.js';
 import { OpenidProvider } from '../openid/openid-provider.js';
-import type { LoginSecrets, ProviderIdentity } from './provider-identity.js';
+import { SamlProvider } from '../saml/saml-provider.js';
+import type { IdentityProvider, LoginSecrets, ProviderIdentity } from './identity-provider.js';
 import { REASONS, RefusedLogin } from './refused-login.js';
 import type { SsoAttempt } from './sso-attempt.entity.js';
 import { SsoAttemptsRepository } from './sso-attempts.repository.js';
@@ -29,6 +31,8 @@ import { SsoAttemptsRepository } from './sso-attempts.repository.js';
 /** Milliseconds for the login at the provider. */
 const ATTEMPT_LIFETIME = 10 * MINUTE;
 const SHOWN_ATTEMPTS = 20;
+/** 32 random bytes in base64url. */
+const STATE = /^[\w-]{43}$/;
 
 /** The response of a provider, in the browser that it arrived in. */
 interface ProviderResponse extends LoginBrowser {
@@ -40,6 +44,14 @@ interface ProviderResponse extends LoginBrowser {
   readonly user: DashboardIdentity | undefined;
   /** The token of the browser's current session, which the new session replaces. */
   readonly replacing: string | undefined;
+}
+
+/** A response that the provider made the browser send with a form. */
+interface ReceivedResponse {
+  readonly configurationId: string;
+  readonly state: string;
+  /** The form field with the response. */
+  readonly response: string;
 }
 
 /** What a test login shows. */
@@ -72,7 +84,8 @@ export class SsoLoginsService extends IdentityProviders {
   constructor(
     private readonly configurations: SsoConfigurationsRepository,
     private readonly attempts: SsoAttemptsRepository,
-    private readonly provider: OpenidProvider,
+    private readonly openid: OpenidProvider,
+    private readonly saml: SamlProvider,
     private readonly domains: AllowlistedDomainsService,
     private readonly users: DashboardUsersRepository,
     private readonly logins: LoginService,
@@ -104,15 +117,65 @@ export class SsoLoginsService extends IdentityProviders {
     return this.start(configuration, { ...from, next: '', isFresh: false, testerId: userId });
   }
 
+  /** Returns our metadata for a SAML provider: XML. */
+  async metadata(configurationId: string): Promise<string | undefined> {
+    const configuration = await this.find(configurationId);
+    return configuration?.protocol === 'saml' ? this.saml.metadata(configuration.id) : undefined;
+  }
+
+  /** Returns whether the text can be the state of a login that began here. */
+  isState(text: string): boolean {
+    return STATE.test(text);
+  }
+
+  /** Begins a login at a provider that sent a response without a request. @returns undefined if it is not enabled */
+  async beginAt(configurationId: string, from: LoginBrowser): Promise<BegunLogin | undefined> {
+    const configuration = await this.find(configurationId);
+    if (!configuration?.enabledAt) return undefined;
+    return this.start(configuration, { ...from, next: HOME, isFresh: false, testerId: null });
+  }
+
+  /**
+   * Accepts a response that the provider made the browser send with a form, once. Browsers send no cookies with a form of another
+   * site, so the login is finished by the request that follows, which shows that it began in the same browser.
+   *
+   * @returns the state of that request, or why the response was refused
+   */
+  async receive({
+    configurationId,
+    state,
+    response,
+  }: ReceivedResponse): Promise<{ readonly state: string } | { readonly problem: string }> {
+    const secrets = newSecrets();
+    const attempt = await this.takeReceived(configurationId, state, sha256(secrets.state));
+    const configuration = attempt && (await this.find(configurationId));
+    if (!configuration) return { problem: REASONS.unknown };
+    try {
+      const identity = await this.verify(configuration, attempt, response);
+      await this.attempts.seal(
+        attempt.id,
+        this.sealer.seal(JSON.stringify(identity), ownerOfSecrets(attempt.id)),
+      );
+      return { state: secrets.state };
+    } catch (error) {
+      const problem = problemOf(error);
+      await this.attempts.settle(attempt.id, { email: null, problem, finishedAt: this.clock.now() });
+      if (!(error instanceof RefusedLogin)) throw error;
+      return { problem };
+    }
+  }
+
   /** Accepts the response of a provider, once. */
   async finish(response: ProviderResponse): Promise<FinishedLogin> {
     const attempt = await this.take(response);
-    const configuration = attempt && (await this.configurations.find({ id: attempt.configurationId }));
+    const configuration = attempt && (await this.find(attempt.configurationId));
     if (!configuration) return { problem: REASONS.unknown };
     let identity: ProviderIdentity | undefined;
     try {
       checkAttempt(attempt, configuration, response.user);
-      identity = await this.verify(configuration, attempt, response.query);
+      identity = attempt.receivedAt
+        ? identityIn(this.opened(attempt))
+        : await this.verify(configuration, attempt, response.query);
       const user = await this.userOf(configuration, identity);
       const { email = null } = identity;
       if (attempt.testerId !== null) {
@@ -124,10 +187,9 @@ export class SsoLoginsService extends IdentityProviders {
       await this.attempts.settle(attempt.id, { email, problem: null });
       return { opened, next: attempt.next };
     } catch (error) {
-      const isRefused = error instanceof RefusedLogin;
-      const problem = isRefused ? error.message : 'The service could not complete the login.';
+      const problem = problemOf(error);
       await this.attempts.settle(attempt.id, { email: identity?.email ?? null, problem });
-      if (!isRefused) throw error;
+      if (!(error instanceof RefusedLogin)) throw error;
       if (attempt.testerId === null || !identity) return { problem };
       return { test: { claims: identity.claims, problem }, configuration };
     }
@@ -140,7 +202,15 @@ export class SsoLoginsService extends IdentityProviders {
 
   private async configurationFor(email: string): Promise<SsoConfiguration | null> {
     const organizationId = await this.domains.organizationOf(email);
-    return organizationId === undefined ? null : this.configurations.findEnabled(organizationId, 'openid');
+    return organizationId === undefined ? null : this.configurations.findEnabled(organizationId);
+  }
+
+  private async find(id: string): Promise<SsoConfiguration | null> {
+    return isUUID(id) ? this.configurations.find({ id }) : null;
+  }
+
+  private providerOf({ protocol }: SsoConfiguration): IdentityProvider {
+    return protocol === 'saml' ? this.saml : this.openid;
   }
 
   private async start(configuration: SsoConfiguration, beginning: Beginning): Promise<BegunLogin> {
@@ -161,14 +231,16 @@ export class SsoLoginsService extends IdentityProviders {
       isFresh,
       testerId,
       createdAt: now,
+      receivedAt: null,
       finishedAt: null,
       email: null,
       problem: null,
     };
     try {
-      const url = await this.provider.begin(configuration, secrets, { isFresh, ...(email && { email }) });
+      const provider = this.providerOf(configuration);
+      const begun = await provider.begin(configuration, secrets, { isFresh, ...(email && { email }) });
       await this.attempts.add(attempt);
-      return { url };
+      return begun;
     } catch (error) {
       if (!(error instanceof RefusedLogin)) throw error;
       // The address is that of whoever typed it, not of a person at the provider, so it is not recorded.
@@ -185,13 +257,30 @@ export class SsoLoginsService extends IdentityProviders {
     return this.attempts.take(expected, now, begunAfter(now));
   }
 
+  /** Returns the attempt that a received form belongs to, whose state is replaced. */
+  private async takeReceived(
+    configurationId: string,
+    state: string,
+    nextStateHash: Buffer,
+  ): Promise<SsoAttempt | null> {
+    if (!isUUID(configurationId)) return null;
+    const now = this.clock.now();
+    const expected = { configurationId, stateHash: sha256(state) };
+    return this.attempts.receive(expected, nextStateHash, now, begunAfter(now));
+  }
+
   private async verify(
     configuration: SsoConfiguration,
-    { id, secretsSealed, isFresh, createdAt: startedAt }: SsoAttempt,
-    query: string,
+    attempt: SsoAttempt,
+    response: string,
   ): Promise<ProviderIdentity> {
-    const secrets = JSON.parse(this.sealer.open(secretsSealed, ownerOfSecrets(id))) as LoginSecrets;
-    return this.provider.finish(configuration, secrets, query, { isFresh, startedAt });
+    const { isFresh, createdAt: startedAt } = attempt;
+    const secrets = JSON.parse(this.opened(attempt)) as LoginSecrets;
+    return this.providerOf(configuration).finish(configuration, secrets, response, { isFresh, startedAt });
+  }
+
+  private opened({ id, secretsSealed }: SsoAttempt): string {
+    return this.sealer.open(secretsSealed, ownerOfSecrets(id));
   }
 
   /**
@@ -283,4 +372,19 @@ function newSecrets(): LoginSecrets {
 
 function ownerOfSecrets(attemptId: string): string[] {
   return ['sso_attempt', attemptId, 'secrets'];
+}
+
+/** Returns what is shown and recorded. */
+function problemOf(error: unknown): string {
+  return error instanceof RefusedLogin ? error.message : 'The service could not complete the login.';
+}
+
+/** Reads an identity that was verified when the response arrived. */
+function identityIn(json: string): ProviderIdentity {
+  const identity = JSON.parse(json) as ProviderIdentity & { readonly authenticatedAt?: string };
+  const { authenticatedAt } = identity;
+  return {
+    ...identity,
+    authenticatedAt: authenticatedAt === undefined ? undefined : new Date(authenticatedAt),
+  };
 }

@@ -6,7 +6,13 @@ import { HttpClient, HttpClientConfiguration } from '../../../infrastructure/htt
 import { PublicAddress } from '../../../infrastructure/http/index.js';
 import { Clock, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
 import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
-import type { LoginSecrets, ProviderIdentity } from '../logins/provider-identity.js';
+import {
+  IdentityProvider,
+  type BegunRequest,
+  type Freshness,
+  type LoginSecrets,
+  type ProviderIdentity,
+} from '../logins/identity-provider.js';
 import { RefusedLogin } from '../logins/refused-login.js';
 
 /** Bytes. Discovery documents have about 4,000, and sets of keys up to 20,000. */
@@ -26,17 +32,12 @@ const openidClient = () => import('openid-client');
 
 type Credentials = Pick<SsoConfiguration, 'id' | 'entityId' | 'clientId' | 'clientSecretSealed'>;
 
-interface Freshness {
-  /** Whether the person has to log in at the provider now, even if they are logged in there. */
-  readonly isFresh: boolean;
-}
-
 /**
  * Identity providers that speak OpenID Connect: the code flow with PKCE, `state`, `nonce` and `iss`. The library `openid-client`
  * does all of the verification; the requests go through the HTTP client that cannot reach private addresses.
  */
 @Injectable()
-export class OpenidProvider {
+export class OpenidProvider extends IdentityProvider {
   private readonly cache = new LRUCache<string, Configuration>({ max: MAX_CACHED, ttl: CACHE_LIFETIME });
 
   constructor(
@@ -45,10 +46,12 @@ export class OpenidProvider {
     private readonly publicAddress: PublicAddress,
     private readonly sealer: Sealer,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    super();
+  }
 
   /** The address of ours that the provider redirects to. One per configuration, so that two cannot be mixed up. */
-  redirectUri(configurationId: string): string {
+  override address(configurationId: string): string {
     return `${this.publicAddress.of('dashboard')}/sso/oidc/${configurationId}`;
   }
 
@@ -57,15 +60,14 @@ export class OpenidProvider {
     return (await this.discover(url, clientId)).serverMetadata().issuer;
   }
 
-  /** Returns the URL at which the person logs in. @throws RefusedLogin if the provider cannot be reached */
-  async begin(
+  override async begin(
     configuration: Credentials,
     { state, nonce, verifier }: LoginSecrets,
     { isFresh, email }: Freshness & { readonly email?: string },
-  ): Promise<string> {
+  ): Promise<BegunRequest> {
     const client = await openidClient();
     const url = client.buildAuthorizationUrl(await this.configured(configuration), {
-      redirect_uri: this.redirectUri(configuration.id),
+      redirect_uri: this.address(configuration.id),
       scope: 'openid email profile',
       state,
       nonce,
@@ -74,16 +76,11 @@ export class OpenidProvider {
       ...(email !== undefined && { login_hint: email }),
       ...(isFresh && { max_age: '0', prompt: 'login' }),
     });
-    return url.href;
+    return { url: url.href };
   }
 
-  /**
-   * Verifies the response of a provider.
-   *
-   * @param query the query of the redirect
-   * @throws RefusedLogin with the reason
-   */
-  async finish(
+  /** @param query the query of the redirect */
+  override async finish(
     configuration: Credentials,
     { state, nonce, verifier }: LoginSecrets,
     query: string,
@@ -91,7 +88,7 @@ export class OpenidProvider {
   ): Promise<ProviderIdentity> {
     const client = await openidClient();
     const configured = await this.configured(configuration);
-    const url = new URL(this.redirectUri(configuration.id));
+    const url = new URL(this.address(configuration.id));
     url.search = query;
     const elapsed = Math.ceil((this.clock.milliseconds() - startedAt.getTime()) / SECOND);
     try {

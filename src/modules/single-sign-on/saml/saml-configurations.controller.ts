@@ -3,12 +3,13 @@ import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/
 import { Topic } from '../../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
 import { recentAdmin } from '../../audit-logs/index.js';
+import { SsoConfigurationsService } from '../configurations/sso-configurations.service.js';
 import {
   CreateSamlConfigurationRequest,
   SamlConfigurationResponse,
   UpdateSamlConfigurationRequest,
+  toSamlResponse,
 } from './saml-configurations.dto.js';
-import { SamlConfigurationsService } from './saml-configurations.service.js';
 import {
   LIST_CONFIGURATIONS,
   GET_CONFIGURATION,
@@ -22,55 +23,61 @@ const ADMIN = { token: 'none', role: 'admin' } as const;
 
 @Topic(
   'Single sign-on',
-  'Your SAML identity providers. Requires a login. SAML single sign-on is not available for login yet: the configurations are stored for later use. Single sign-on with OpenID Connect is set up in the dashboard.',
+  'Your SAML identity providers, through which users log in to the dashboard. Requires a login. Testing a configuration, and OpenID Connect, are available in the dashboard only.',
 )
 @Controller()
 export class SamlConfigurationsController {
-  constructor(private readonly configurations: SamlConfigurationsService) {}
+  constructor(private readonly configurations: SsoConfigurationsService) {}
 
   @Get('saml-configurations')
   @DashboardOperation(LIST_CONFIGURATIONS, ADMIN)
-  list(@CurrentActor() actor: DashboardActor): Promise<SamlConfigurationResponse[]> {
-    return this.configurations.list(actor);
+  async list(@CurrentActor() actor: DashboardActor): Promise<SamlConfigurationResponse[]> {
+    return (await this.configurations.list(actor, 'saml')).map(toSamlResponse);
   }
 
   @Get('saml-configurations/:id')
   @DashboardOperation(GET_CONFIGURATION, ADMIN)
-  get(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<SamlConfigurationResponse> {
-    return this.configurations.get(actor, id);
+  async get(
+    @CurrentActor() actor: DashboardActor,
+    @Param('id') id: string,
+  ): Promise<SamlConfigurationResponse> {
+    return toSamlResponse(await this.configurations.get(actor, id, 'saml'));
   }
 
   @Post('saml-configurations/create')
   @DashboardOperation(CREATE_CONFIGURATION, recentAdmin('sso.add'))
-  create(
+  async create(
     @CurrentActor() actor: DashboardActor,
     @Body() request: CreateSamlConfigurationRequest,
   ): Promise<SamlConfigurationResponse> {
-    return this.configurations.create(actor, request);
+    return toSamlResponse(await this.configurations.addSaml(actor, request));
   }
 
   @Patch('saml-configurations/:id')
   @DashboardOperation(UPDATE_CONFIGURATION, recentAdmin('sso.update'))
-  update(
+  async update(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
     @Body() request: UpdateSamlConfigurationRequest,
   ): Promise<SamlConfigurationResponse> {
-    return this.configurations.update(actor, id, request);
+    return toSamlResponse(await this.configurations.changeSaml(actor, id, request));
   }
 
   @Post('saml-configurations/:id/enable')
   @DashboardOperation(ENABLE_CONFIGURATION, recentAdmin('sso.enable'))
-  enable(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<SamlConfigurationResponse> {
-    return this.configurations.enable(actor, id);
+  async enable(
+    @CurrentActor() actor: DashboardActor,
+    @Param('id') id: string,
+  ): Promise<SamlConfigurationResponse> {
+    return toSamlResponse(await this.configurations.enable(actor, id, 'saml'));
   }
 
   @Post('saml-configurations/:id/disable')
   @DashboardOperation(DISABLE_CONFIGURATION, recentAdmin('sso.disable'))
-  disable(
+  async disable(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
   ): Promise<SamlConfigurationResponse> {
-    return this.configurations.disable(actor, id);
+    return toSamlResponse(await this.configurations.disable(actor, id, 'saml'));
   }
 }

@@ -14,9 +14,9 @@ import {
   ALL_CERTIFICATES_EXPIRED,
   ANOTHER_CONFIGURATION_ENABLED,
   MAX_CONFIGURATIONS,
-  SAML_CONFIGURATION_NOT_FOUND,
+  SSO_CONFIGURATION_NOT_FOUND,
   TOO_MANY_CONFIGURATIONS,
-} from './saml-configurations.service.js';
+} from '../configurations/sso-configurations.service.js';
 import { METADATA_ERRORS } from './saml-metadata.js';
 
 const ID = {
@@ -50,7 +50,7 @@ export const GET_CONFIGURATION: OperationDocument = {
   pathParameters: ID,
   response: SamlConfigurationResponse,
   responseDescription: 'The configuration.',
-  errors: [SAML_CONFIGURATION_NOT_FOUND],
+  errors: [SSO_CONFIGURATION_NOT_FOUND],
 };
 
 export const CREATE_CONFIGURATION: OperationDocument = {
@@ -76,7 +76,7 @@ export const UPDATE_CONFIGURATION: OperationDocument = {
   body: UpdateSamlConfigurationRequest,
   response: SamlConfigurationResponse,
   responseDescription: 'The updated configuration.',
-  errors: [withMessages(INVALID_FIELD, METADATA_INVALID), SAML_CONFIGURATION_NOT_FOUND],
+  errors: [withMessages(INVALID_FIELD, METADATA_INVALID), SSO_CONFIGURATION_NOT_FOUND],
 };
 
 export const ENABLE_CONFIGURATION: OperationDocument = {
@@ -92,7 +92,7 @@ export const ENABLE_CONFIGURATION: OperationDocument = {
   responseExample: { enabled: true },
   errors: [
     withMessages(INVALID_FIELD, ANOTHER_CONFIGURATION_ENABLED, ALL_CERTIFICATES_EXPIRED),
-    SAML_CONFIGURATION_NOT_FOUND,
+    SSO_CONFIGURATION_NOT_FOUND,
   ],
 };
 
@@ -105,5 +105,5 @@ export const DISABLE_CONFIGURATION: OperationDocument = {
   pathParameters: ID,
   response: SamlConfigurationResponse,
   responseDescription: 'The configuration is disabled.',
-  errors: [SAML_CONFIGURATION_NOT_FOUND],
+  errors: [SSO_CONFIGURATION_NOT_FOUND],
 };

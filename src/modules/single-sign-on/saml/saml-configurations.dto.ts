@@ -6,6 +6,8 @@ import {
   UuidProperty,
 } from '../../../infrastructure/openapi/index.js';
 import { TextField } from '../../../infrastructure/validation/index.js';
+import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
+import { readCertificate } from './saml-metadata.js';
 
 /** Created with `openssl req -x509`. Nobody has the private key. */
 const EXAMPLE_CERTIFICATE =
@@ -60,6 +62,31 @@ export class UpdateSamlConfigurationRequest {
   metadata_xml?: string;
 }
 
+const METADATA_URL = {
+  max: 2_048,
+  required: false,
+  description: 'Where the metadata is fetched, now and every day.',
+  example: 'https://idp.example.com/metadata',
+} as const;
+
+/** The form that adds an identity provider: with its metadata, or with their URL. */
+export class AddSamlConfigurationRequest {
+  @TextField(NAME)
+  name!: string;
+
+  @TextField(METADATA_URL)
+  metadata_url?: string;
+
+  @TextField({ ...METADATA, required: false })
+  metadata_xml?: string;
+}
+
+/** The form that changes an identity provider. */
+export class ChangeSamlConfigurationRequest extends UpdateSamlConfigurationRequest {
+  @TextField(METADATA_URL)
+  metadata_url?: string;
+}
+
 export const EXAMPLE_ID = '3f2f6c1e-5d1b-4f0f-9f4e-0c7f2f1d8b3a';
 export class SamlCertificateResponse {
   @TextProperty('Subject of the certificate.', EXAMPLE_CERTIFICATE_FIELDS.subject, { minLength: 1 })
@@ -106,4 +133,28 @@ export class SamlConfigurationResponse {
 
   @TimestampProperty('When the configuration was added.')
   created_at!: Date;
+}
+
+/** Returns what people compare, or nothing if it is not a certificate. @param encoded DER in base64 */
+export function certificateOf(encoded: string): SamlCertificateResponse[] {
+  const certificate = readCertificate(encoded);
+  if (!certificate) return [];
+  const { subject, fingerprint, validFrom, validTo } = certificate;
+  return [{ subject, sha256_fingerprint: fingerprint, valid_from: validFrom, valid_to: validTo }];
+}
+
+export function certificatesOf({ certificates }: SsoConfiguration): SamlCertificateResponse[] {
+  return certificates.flatMap(certificateOf);
+}
+
+export function toSamlResponse(configuration: SsoConfiguration): SamlConfigurationResponse {
+  return {
+    id: configuration.id,
+    name: configuration.name,
+    entity_id: configuration.entityId,
+    sso_url: configuration.ssoUrl,
+    certificates: certificatesOf(configuration),
+    enabled: configuration.enabledAt !== null,
+    created_at: configuration.createdAt,
+  };
 }

@@ -1,0 +1,456 @@
+import type { VNode } from 'preact';
+import {
+  ActionButton,
+  Allowed,
+  Badge,
+  ButtonLink,
+  CodeBlock,
+  confirmationPage,
+  Details,
+  Done,
+  EmptyState,
+  Form,
+  FormProblem,
+  Link,
+  Moment,
+  RelativeTime,
+  Table,
+  TextArea,
+  TextField,
+  usePage,
+  type Page,
+} from '../../../infrastructure/pages/index.js';
+import { DAY } from '../../../infrastructure/time/index.js';
+import type { SsoAttempt } from '../logins/sso-attempt.entity.js';
+import {
+  certificateOf,
+  certificatesOf,
+  type SamlCertificateResponse,
+} from '../saml/saml-configurations.dto.js';
+import type { SsoConfiguration } from './sso-configuration.entity.js';
+
+const OVERVIEW = { title: 'Single sign-on', path: '/dashboard/single-sign-on' };
+const NEW_SAML_PATH = `${OVERVIEW.path}/configurations/new`;
+const NEW_OPENID_PATH = `${OVERVIEW.path}/configurations/new-openid`;
+const PROTOCOLS = { saml: 'SAML', openid: 'OpenID Connect' } as const;
+
+/** What the identity provider must know about the service: with OpenID Connect, or with SAML. */
+type Ours =
+  | { readonly redirectUri: string }
+  | { readonly metadataUrl: string; readonly address: string; readonly certificates: readonly string[] };
+
+export function configurationPath(id: string, ...action: readonly string[]): string {
+  return [OVERVIEW.path, encodeURIComponent(id), ...action].join('/');
+}
+
+function parentOf({ id, name }: SsoConfiguration): NonNullable<Page['parent']> {
+  return { title: name, path: configurationPath(id) };
+}
+
+export function configurationsPage(configurations: readonly SsoConfiguration[]): Page {
+  const isEmpty = configurations.length === 0;
+  return {
+    title: OVERVIEW.title,
+    actions: isEmpty ? null : <AddButtons />,
+    content: isEmpty ? (
+      <EmptyState title="No identity provider yet">
+        <p>
+          Let your users log in through your identity provider, such as Okta or Microsoft Entra ID, with SAML
+          2.0 or OpenID Connect.
+        </p>
+        <AddButtons />
+      </EmptyState>
+    ) : (
+      <Table
+        caption="Identity providers"
+        rows={configurations}
+        keyOf={({ id }) => id}
+        columns={[
+          { title: 'Name', cell: ({ id, name }) => <a href={configurationPath(id)}>{name}</a> },
+          { title: 'Status', cell: (configuration) => <Status configuration={configuration} /> },
+          { title: 'Protocol', cell: ({ protocol }) => PROTOCOLS[protocol] },
+          { title: 'Issuer', cell: ({ entityId }) => entityId },
+          {
+            title: 'Certificate expires',
+            // Until its last certificate expires, the configuration can be used.
+            cell: (configuration) =>
+              certificatesOf(configuration)
+                .toSorted((a, b) => b.valid_to.getTime() - a.valid_to.getTime())
+                .slice(0, 1)
+                .map((last) => <ValidUntil key="last" certificate={last} />),
+          },
+          { title: 'Added', cell: ({ createdAt }) => <RelativeTime time={createdAt} /> },
+        ]}
+      />
+    ),
+  };
+}
+
+function AddButtons(): VNode {
+  return (
+    <Allowed operation="createSamlConfiguration">
+      <ButtonLink to={NEW_OPENID_PATH}>Add OpenID Connect</ButtonLink>{' '}
+      <ButtonLink to={NEW_SAML_PATH} kind="second">
+        Add SAML
+      </ButtonLink>
+    </Allowed>
+  );
+}
+
+function Status({ configuration }: { readonly configuration: SsoConfiguration }): VNode {
+  return configuration.enabledAt ? <Badge tone="good">Enabled</Badge> : <Badge tone="soft">Disabled</Badge>;
+}
+
+const SOON = 30 * DAY;
+
+function ValidUntil({ certificate }: { readonly certificate: SamlCertificateResponse }): VNode {
+  const { now } = usePage();
+  const end = certificate.valid_to;
+  const left = end.getTime() - now.getTime();
+  return (
+    <span>
+      <Moment time={end} />{' '}
+      {left <= 0 ? <Badge tone="bad">Expired</Badge> : left < SOON ? <Badge tone="warn">Soon</Badge> : null}
+    </span>
+  );
+}
+
+export function configurationPage(
+  configuration: SsoConfiguration,
+  ours: Ours,
+  attempts: readonly SsoAttempt[],
+): Page {
+  const { id, name, enabledAt, testedAt } = configuration;
+  return {
+    title: name,
+    parent: OVERVIEW,
+    actions: (
+      <>
+        <Allowed operation="updateSamlConfiguration">
+          <ButtonLink to={configurationPath(id, 'change')} kind="second">
+            Change
+          </ButtonLink>
+        </Allowed>
+        <Allowed operation={enabledAt ? 'disableSamlConfiguration' : 'enableSamlConfiguration'}>
+          <ButtonLink
+            to={configurationPath(id, enabledAt ? 'disable' : 'enable')}
+            kind={enabledAt || !testedAt ? 'second' : 'first'}
+          >
+            {enabledAt ? 'Disable' : 'Enable'}
+          </ButtonLink>
+        </Allowed>
+      </>
+    ),
+    content: (
+      <>
+        <Done
+          messages={{
+            added: 'The identity provider was added. Register this service there, then test the login.',
+            changed: 'The identity provider was changed.',
+            enabled: 'Single sign-on is enabled.',
+            disabled: 'Single sign-on is disabled. Users log in with their passwords.',
+            'certificate-added':
+              'The metadata contains a new certificate now. Register it at your identity provider.',
+            'certificate-removed': 'The older certificate was removed.',
+          }}
+        />
+        <FormProblem />
+        <Details
+          entries={[
+            ['Status', <Status key="status" configuration={configuration} />],
+            ['Protocol', PROTOCOLS[configuration.protocol]],
+            ...detailsOf(configuration),
+            ['Tested', testedAt ? <Moment key="tested" time={testedAt} /> : 'Not yet'],
+          ]}
+        />
+        {'redirectUri' in ours ? (
+          <RedirectAddress redirectUri={ours.redirectUri} />
+        ) : (
+          <OurMetadata id={id} ours={ours} />
+        )}
+        <h2>2. Test the login</h2>
+        <p>
+          Log in at your identity provider to see what it sends, and whom a login would log in. A test logs
+          nobody in.
+        </p>
+        <Allowed operation="enableSamlConfiguration">
+          <ActionButton action={configurationPath(id, 'test')}>Test login</ActionButton>
+        </Allowed>
+        <h2>3. Enable single sign-on</h2>
+        <p>
+          Users whose email addresses are in one of your{' '}
+          <a href="/dashboard/allowed-domains">proved domains</a> are then sent to your identity provider.
+          Their passwords keep working.
+        </p>
+        {configuration.protocol === 'saml' ? (
+          <Certificates title="Certificates of the identity provider" rows={certificatesOf(configuration)} />
+        ) : null}
+        <h2>Last logins</h2>
+        {attempts.length === 0 ? <p>Nobody has logged in yet.</p> : <Attempts rows={attempts} />}
+      </>
+    ),
+  };
+}
+
+function detailsOf(configuration: SsoConfiguration): [string, VNode | string | null][] {
+  const { protocol, entityId, ssoUrl, clientId, metadataUrl, metadataCheckedAt } = configuration;
+  if (protocol === 'openid')
+    return [
+      ['Issuer', entityId],
+      ['Client ID', clientId],
+    ];
+  return [
+    ['Entity ID', entityId],
+    ['Login URL', ssoUrl],
+    ...(metadataUrl === null
+      ? []
+      : ([
+          ['Metadata URL', metadataUrl],
+          ['Metadata fetched', metadataCheckedAt && <Moment key="fetched" time={metadataCheckedAt} />],
+        ] as [string, VNode | string | null][])),
+  ];
+}
+
+function RedirectAddress({ redirectUri }: { readonly redirectUri: string }): VNode {
+  return (
+    <>
+      <h2>1. Register the redirect address</h2>
+      <p>Add this address to the application at your identity provider.</p>
+      <CodeBlock title="Redirect address" code={redirectUri} />
+    </>
+  );
+}
+
+interface OurMetadataProps {
+  readonly id: string;
+  readonly ours: Extract<Ours, { readonly metadataUrl: string }>;
+}
+
+function OurMetadata({ id, ours }: OurMetadataProps): VNode {
+  const { metadataUrl, address, certificates } = ours;
+  return (
+    <>
+      <h2>1. Register this service</h2>
+      <p>Give your identity provider the URL of our metadata, or enter the addresses there.</p>
+      <CodeBlock title="Metadata URL, which is also the entity ID (audience)" code={metadataUrl} />
+      <CodeBlock title="Address for responses (ACS URL)" code={address} />
+      <Link to={metadataUrl}>Open the metadata</Link>
+      <Certificates
+        title="Our certificates"
+        rows={certificates.flatMap((encoded) => certificateOf(encoded))}
+      />
+      <Allowed operation="updateSamlConfiguration">
+        {certificates.length === 1 ? (
+          <ActionButton action={configurationPath(id, 'certificates', 'add')}>
+            Add a new certificate
+          </ActionButton>
+        ) : (
+          <ButtonLink to={configurationPath(id, 'certificates', 'remove')} kind="second">
+            Remove the older certificate
+          </ButtonLink>
+        )}
+      </Allowed>
+    </>
+  );
+}
+
+interface CertificatesProps {
+  readonly title: string;
+  readonly rows: readonly SamlCertificateResponse[];
+}
+
+function Certificates({ title, rows }: CertificatesProps): VNode {
+  return (
+    <>
+      <h2>{title}</h2>
+      <Table
+        caption={title}
+        rows={rows}
+        keyOf={({ sha256_fingerprint: fingerprint }) => fingerprint}
+        columns={[
+          { title: 'Subject', cell: ({ subject }) => subject },
+          {
+            title: 'SHA-256 fingerprint',
+            cell: ({ sha256_fingerprint: fingerprint }) => <code>{fingerprint}</code>,
+          },
+          { title: 'Valid from', cell: ({ valid_from: from }) => <Moment time={from} /> },
+          { title: 'Valid until', cell: (certificate) => <ValidUntil certificate={certificate} /> },
+        ]}
+      />
+    </>
+  );
+}
+
+function Attempts({ rows }: { readonly rows: readonly SsoAttempt[] }): VNode {
+  return (
+    <Table
+      caption="Last logins"
+      rows={rows}
+      keyOf={({ id }) => id}
+      columns={[
+        { title: 'Time', cell: ({ finishedAt, createdAt }) => <Moment time={finishedAt ?? createdAt} /> },
+        { title: 'Email address', cell: ({ email }) => email ?? 'Unknown' },
+        { title: 'Kind', cell: ({ testerId }) => (testerId === null ? 'Login' : 'Test') },
+        {
+          title: 'Outcome',
+          cell: ({ problem }) =>
+            problem === null ? <Badge tone="good">Succeeded</Badge> : <Badge tone="bad">Failed</Badge>,
+        },
+        { title: 'Reason', cell: ({ problem }) => problem ?? '' },
+      ]}
+    />
+  );
+}
+
+export function newSamlPage(): Page {
+  return {
+    title: 'Add an identity provider with SAML',
+    parent: OVERVIEW,
+    content: (
+      <>
+        <FormProblem />
+        <p>
+          Enter the URL of the metadata of your identity provider, or paste the metadata. It stays disabled
+          until you enable it.
+        </p>
+        <Form action={NEW_SAML_PATH}>
+          <TextField name="name" label="Name" hint="Your name for it, such as “Okta”" maxLength={256} />
+          <MetadataFields />
+          <button>Add identity provider</button>
+        </Form>
+      </>
+    ),
+  };
+}
+
+function MetadataFields({ metadataUrl }: { readonly metadataUrl?: string | undefined }): VNode {
+  return (
+    <>
+      <TextField
+        name="metadata_url"
+        label="Metadata URL"
+        type="url"
+        value={metadataUrl}
+        hint="The metadata is fetched now, and again every day, so that new certificates are known in time."
+        required={false}
+        maxLength={2_048}
+      />
+      <TextArea
+        name="metadata_xml"
+        label="Metadata"
+        hint="Instead of the URL: the whole XML of the SAML 2.0 metadata, from <EntityDescriptor to </EntityDescriptor>"
+        rows={10}
+        required={false}
+      />
+    </>
+  );
+}
+
+export function newOpenidPage(): Page {
+  return {
+    title: 'Add an identity provider with OpenID Connect',
+    parent: OVERVIEW,
+    content: (
+      <>
+        <FormProblem />
+        <p>
+          Create an application of the type “web” at your identity provider first. You get its redirect
+          address here after this step.
+        </p>
+        <Form action={NEW_OPENID_PATH}>
+          <TextField name="name" label="Name" hint="Your name for it, such as “Okta”" maxLength={256} />
+          <TextField
+            name="issuer"
+            label="Issuer"
+            type="url"
+            hint="Such as https://login.example.com. Its discovery document is fetched."
+            maxLength={1_024}
+          />
+          <TextField name="client_id" label="Client ID" maxLength={256} />
+          <TextField name="client_secret" label="Client secret" type="password" maxLength={1_024} />
+          <button>Add identity provider</button>
+        </Form>
+      </>
+    ),
+  };
+}
+
+export function changePage(configuration: SsoConfiguration): Page {
+  const { id, name, protocol, metadataUrl } = configuration;
+  return {
+    title: `Change ${name}`,
+    parent: parentOf(configuration),
+    content: (
+      <>
+        <FormProblem />
+        <Form action={configurationPath(id, 'change')}>
+          <TextField name="name" label="Name" value={name} maxLength={256} />
+          {protocol === 'saml' ? (
+            <>
+              <p>Leave both fields empty to keep the current metadata.</p>
+              <MetadataFields metadataUrl={metadataUrl ?? undefined} />
+            </>
+          ) : (
+            <TextField
+              name="client_secret"
+              label="New client secret"
+              type="password"
+              hint="Leave it empty to keep the current secret."
+              required={false}
+              maxLength={1_024}
+            />
+          )}
+          <button>Save changes</button>
+        </Form>
+      </>
+    ),
+  };
+}
+
+export type Confirmed = 'enable' | 'disable' | 'remove-certificate';
+
+const CONFIRMATIONS: Readonly<
+  Record<
+    Confirmed,
+    {
+      readonly path: readonly string[];
+      readonly title: string;
+      readonly button: string;
+      readonly effect: string;
+    }
+  >
+> = {
+  enable: {
+    path: ['enable'],
+    title: 'Enable',
+    button: 'Enable single sign-on',
+    effect:
+      'Users whose email addresses are in your proved domains are sent to this identity provider when they log in. Only one identity provider can be enabled at a time.',
+  },
+  disable: {
+    path: ['disable'],
+    title: 'Disable',
+    button: 'Disable single sign-on',
+    effect: 'Users log in with their passwords. Logins that exist stay. You can enable it again.',
+  },
+  'remove-certificate': {
+    path: ['certificates', 'remove'],
+    title: 'Remove the older certificate of',
+    button: 'Remove the older certificate',
+    effect:
+      'Make sure that the identity provider knows the new certificate: requests are signed with it from now on, and assertions that are encrypted with the older one are refused.',
+  },
+};
+
+export function confirmPage(configuration: SsoConfiguration, action: Confirmed): Page {
+  const { id, name } = configuration;
+  const { path, title, button, effect } = CONFIRMATIONS[action];
+  return confirmationPage({
+    title: `${title} ${name}?`,
+    parent: parentOf(configuration),
+    action: configurationPath(id, ...path),
+    button,
+    isDestructive: action !== 'enable',
+    children: <p>{effect}</p>,
+  });
+}

@@ -1,0 +1,240 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { isUUID } from 'class-validator';
+import type { DashboardActor } from '../../../infrastructure/auth/index.js';
+import { parsedUrl } from '../../../infrastructure/config/index.js';
+import { Sealer } from '../../../infrastructure/crypto/index.js';
+import { Transactional } from '../../../infrastructure/database/index.js';
+import { ErrorKind, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import { Clock } from '../../../infrastructure/time/index.js';
+import { AuditLog, type AuditAction } from '../../audit-logs/index.js';
+import { RefusedLogin } from '../logins/refused-login.js';
+import type {
+  AddOpenidConfigurationRequest,
+  ChangeOpenidConfigurationRequest,
+} from '../openid/openid-configurations.dto.js';
+import { OpenidProvider, ownerOfSecret } from '../openid/openid-provider.js';
+import type {
+  AddSamlConfigurationRequest,
+  ChangeSamlConfigurationRequest,
+} from '../saml/saml-configurations.dto.js';
+import { readCertificate, validateCertificate } from '../saml/saml-metadata.js';
+import { SamlKeysService } from '../saml/saml-keys.service.js';
+import { SamlMetadataReader, type ReadMetadata } from '../saml/saml-metadata.reader.js';
+import type { SsoConfiguration, SsoProtocol } from './sso-configuration.entity.js';
+import { SsoConfigurationsRepository } from './sso-configurations.repository.js';
+
+export const SSO_CONFIGURATION_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
+  label: 'SamlConfigurationNotFound',
+  when: 'The organization has no single sign-on configuration with this ID.',
+  message: 'There is no single sign-on configuration with this ID.',
+});
+
+export const ANOTHER_CONFIGURATION_ENABLED =
+  'Another single sign-on configuration is enabled: disable it first.';
+export const ALL_CERTIFICATES_EXPIRED =
+  'Every signing certificate of the configuration has expired: send new metadata first.';
+export const MAX_CONFIGURATIONS = 20;
+export const TOO_MANY_CONFIGURATIONS = `The organization already has ${MAX_CONFIGURATIONS} single sign-on configurations: change one of them.`;
+const NOT_TESTED = 'No test login has succeeded yet: test the identity provider first.';
+const NOT_A_URL = 'The issuer field must be an https URL, such as https://login.example.com.';
+
+/** The columns of the other protocol. */
+const NO_SAML = {
+  metadataXml: '',
+  metadataUrl: null,
+  metadataCheckedAt: null,
+  ssoUrl: '',
+  ssoBinding: '',
+  certificates: [],
+};
+const NO_OPENID = { clientId: null, clientSecretSealed: null };
+
+/** Manages the identity providers of organizations. */
+@Injectable()
+export class SsoConfigurationsService {
+  constructor(
+    private readonly repository: SsoConfigurationsRepository,
+    private readonly openid: OpenidProvider,
+    private readonly metadata: SamlMetadataReader,
+    private readonly keys: SamlKeysService,
+    private readonly sealer: Sealer,
+    private readonly auditLog: AuditLog,
+    private readonly clock: Clock,
+  ) {}
+
+  async list({ organizationId }: DashboardActor, protocol?: SsoProtocol): Promise<SsoConfiguration[]> {
+    return this.repository.list({ organizationId, ...(protocol && { protocol }) });
+  }
+
+  /** @throws ApiError NOT_FOUND */
+  async get(
+    { organizationId }: DashboardActor,
+    id: string,
+    protocol?: SsoProtocol,
+  ): Promise<SsoConfiguration> {
+    const reference = { organizationId, id, ...(protocol && { protocol }) };
+    return existing(isUUID(id) ? await this.repository.find(reference) : null);
+  }
+
+  /** @throws ApiError INVALID_FIELD, also if the metadata cannot be fetched */
+  async addSaml(actor: DashboardActor, request: AddSamlConfigurationRequest): Promise<SsoConfiguration> {
+    const read = await this.metadata.read(request);
+    if (!read) throw INVALID_FIELD.error('Enter the metadata, or its URL.');
+    return this.store(actor, randomUUID(), { protocol: 'saml', name: request.name, ...NO_OPENID, ...read });
+  }
+
+  /** @throws ApiError INVALID_FIELD, also if the discovery document of the issuer cannot be read */
+  async addOpenid(actor: DashboardActor, request: AddOpenidConfigurationRequest): Promise<SsoConfiguration> {
+    const { name, issuer, client_id: clientId, client_secret: secret } = request;
+    if (parsedUrl(issuer) === undefined) throw INVALID_FIELD.error(NOT_A_URL);
+    const entityId = await this.openid.issuerOf(issuer, clientId).catch((error: unknown) => {
+      throw error instanceof RefusedLogin ? INVALID_FIELD.error(error.message) : error;
+    });
+    const id = randomUUID();
+    const clientSecretSealed = this.seal(secret, id);
+    return this.store(actor, id, {
+      protocol: 'openid',
+      name,
+      entityId,
+      ...NO_SAML,
+      clientId,
+      clientSecretSealed,
+    });
+  }
+
+  /** Changes what differs. @throws ApiError INVALID_FIELD, NOT_FOUND */
+  async changeSaml(
+    actor: DashboardActor,
+    id: string,
+    request: ChangeSamlConfigurationRequest,
+  ): Promise<SsoConfiguration> {
+    const read: Partial<ReadMetadata> = (await this.metadata.read(request)) ?? {};
+    const { name } = request;
+    return this.applyChanges(actor, id, 'saml', { ...(name === undefined ? {} : { name }), ...read });
+  }
+
+  /** @throws ApiError NOT_FOUND */
+  async changeOpenid(
+    actor: DashboardActor,
+    id: string,
+    { name, client_secret: secret }: ChangeOpenidConfigurationRequest,
+  ): Promise<SsoConfiguration> {
+    const sealed = secret === undefined ? {} : { clientSecretSealed: this.seal(secret, id) };
+    return this.applyChanges(actor, id, 'openid', { name, ...sealed });
+  }
+
+  /** Changes nothing if the configuration is already enabled. @throws ApiError INVALID_FIELD, NOT_FOUND */
+  @Transactional()
+  async enable(actor: DashboardActor, id: string, protocol?: SsoProtocol): Promise<SsoConfiguration> {
+    const configuration = await this.locked(actor, id, protocol);
+    if (configuration.enabledAt) return configuration;
+    const enabledAt = this.clock.now();
+    this.requireUsable(configuration, enabledAt);
+    if (!(await this.repository.change(id, { enabledAt })))
+      throw INVALID_FIELD.error(ANOTHER_CONFIGURATION_ENABLED);
+    return this.record('sso.enable', actor, { ...configuration, enabledAt });
+  }
+
+  /** Changes nothing if the configuration is already disabled. @throws ApiError NOT_FOUND */
+  @Transactional()
+  async disable(actor: DashboardActor, id: string, protocol?: SsoProtocol): Promise<SsoConfiguration> {
+    const configuration = await this.locked(actor, id, protocol);
+    if (!configuration.enabledAt) return configuration;
+    await this.repository.change(id, { enabledAt: null });
+    return this.record('sso.disable', actor, { ...configuration, enabledAt: null });
+  }
+
+  /** Adds a certificate of ours. @throws ApiError INVALID_FIELD if there are two already */
+  async beginRollover(actor: DashboardActor, configuration: SsoConfiguration): Promise<void> {
+    await this.keys.beginRollover(configuration.id);
+    await this.record('sso.update', actor, configuration);
+  }
+
+  /** Removes the older one of two certificates of ours. */
+  async endRollover(actor: DashboardActor, configuration: SsoConfiguration): Promise<void> {
+    await this.keys.endRollover(configuration.id);
+    await this.record('sso.update', actor, configuration);
+  }
+
+  /** SAML configurations could be enabled before they could be tested. */
+  private requireUsable({ protocol, certificates, testedAt }: SsoConfiguration, now: Date): void {
+    if (protocol === 'openid') {
+      if (!testedAt) throw INVALID_FIELD.error(NOT_TESTED);
+      return;
+    }
+    const isValid = (encoded: string): boolean =>
+      validateCertificate(readCertificate(encoded), now) === undefined;
+    if (!certificates.some(isValid)) throw INVALID_FIELD.error(ALL_CERTIFICATES_EXPIRED);
+  }
+
+  @Transactional()
+  private async store(
+    actor: DashboardActor,
+    id: string,
+    fields: Omit<
+      SsoConfiguration,
+      'id' | 'organizationId' | 'testedAt' | 'createdAt' | 'enabledAt' | 'expiryNotifiedAt'
+    >,
+  ): Promise<SsoConfiguration> {
+    const { organizationId } = actor;
+    const configuration: SsoConfiguration = {
+      id,
+      organizationId,
+      ...fields,
+      testedAt: null,
+      expiryNotifiedAt: null,
+      createdAt: this.clock.now(),
+      enabledAt: null,
+    };
+    if ((await this.repository.lockAndCount(organizationId)) >= MAX_CONFIGURATIONS)
+      throw INVALID_FIELD.error(TOO_MANY_CONFIGURATIONS);
+    await this.repository.add(configuration);
+    return this.record('sso.add', actor, configuration);
+  }
+
+  @Transactional()
+  private async applyChanges(
+    actor: DashboardActor,
+    id: string,
+    protocol: SsoProtocol,
+    changes: Partial<SsoConfiguration>,
+  ): Promise<SsoConfiguration> {
+    const configuration = await this.locked(actor, id, protocol);
+    const { metadataCheckedAt: _checked, ...compared } = changes;
+    const isSame = Object.entries(compared).every(
+      ([name, value]) =>
+        JSON.stringify(configuration[name as keyof SsoConfiguration]) === JSON.stringify(value),
+    );
+    if (isSame) return configuration;
+    await this.repository.change(id, changes);
+    return this.record('sso.update', actor, { ...configuration, ...changes });
+  }
+
+  private seal(secret: string, id: string): Buffer {
+    return this.sealer.seal(secret, ownerOfSecret(id));
+  }
+
+  private async locked(
+    { organizationId }: DashboardActor,
+    id: string,
+    protocol?: SsoProtocol,
+  ): Promise<SsoConfiguration> {
+    const reference = { organizationId, id, ...(protocol && { protocol }) };
+    return existing(isUUID(id) ? await this.repository.lock(reference) : null);
+  }
+
+  private async record(
+    action: AuditAction,
+    actor: DashboardActor,
+    configuration: SsoConfiguration,
+  ): Promise<SsoConfiguration> {
+    await this.auditLog.record({ action, actor, target: { name: configuration.name } });
+    return configuration;
+  }
+}
+
+function existing(configuration: SsoConfiguration | null): SsoConfiguration {
+  if (!configuration) throw SSO_CONFIGURATION_NOT_FOUND.error();
+  return configuration;
+}

@@ -1,0 +1,59 @@
+import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
+
+/** The secrets of one login. The browser sees only the state and the nonce. */
+export interface LoginSecrets {
+  readonly state: string;
+  readonly nonce: string;
+  /** For PKCE (RFC 7636). */
+  readonly verifier: string;
+}
+
+/** A person, as an identity provider describes them in a verified response. */
+export interface ProviderIdentity {
+  readonly issuer: string;
+  /** Identifies the person at the issuer and never changes, unlike the address. */
+  readonly subject: string;
+  readonly email: string | undefined;
+  readonly isEmailVerified: boolean;
+  /** When the person logged in at the provider; undefined if it does not say. */
+  readonly authenticatedAt: Date | undefined;
+  /** Everything that the provider sent, for the page of a test login. Never stored. */
+  readonly claims: Readonly<Record<string, unknown>>;
+}
+
+export interface Freshness {
+  /** Whether the person has to log in at the provider now, even if they are logged in there. */
+  readonly isFresh: boolean;
+}
+
+/** Where the browser goes to log in. */
+export interface BegunRequest {
+  readonly url: string;
+  /** The fields of the form that the browser sends there; undefined for a redirect. */
+  readonly fields?: Readonly<Record<string, string>>;
+}
+
+/** A protocol of identity providers. */
+export abstract class IdentityProvider {
+  /** Returns the address of ours that the provider sends responses to. */
+  abstract address(configurationId: string): string;
+
+  /** Returns where the person logs in. @throws RefusedLogin if the provider cannot be used */
+  abstract begin(
+    configuration: SsoConfiguration,
+    secrets: LoginSecrets,
+    options: Freshness & { readonly email?: string },
+  ): Promise<BegunRequest>;
+
+  /**
+   * Verifies the response of a provider.
+   *
+   * @throws RefusedLogin with the reason
+   */
+  abstract finish(
+    configuration: SsoConfiguration,
+    secrets: LoginSecrets,
+    response: string,
+    options: Freshness & { readonly startedAt: Date },
+  ): Promise<ProviderIdentity>;
+}

@@ -1,0 +1,79 @@
+import { SaxesParser } from 'saxes';
+
+/** An element with its namespace resolved. */
+export interface XmlElement {
+  readonly namespace: string;
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly children: XmlElement[];
+  /** The text of the element itself, without its children. */
+  text: string;
+}
+
+/** Limits for a document, well above what metadata and responses of identity providers need. */
+export const XML_LIMITS = { elements: 5_000, attributes: 5_000, declarations: 2_000, depth: 32 } as const;
+
+/** A document that exceeds one of `XML_LIMITS`. */
+class TooComplex extends Error {}
+
+/**
+ * Parses a document in one pass, which ends at the first error or exceeded limit. Document types are rejected, and with
+ * them all entities except XML's own five, because they can make parsers fetch URLs and exhaust memory.
+ *
+ * @returns the root; `malformed` when the text is not well-formed XML with namespaces or has a document type; `too
+ * complex` when it exceeds `XML_LIMITS`
+ */
+export function parseXml(text: string): XmlElement | 'malformed' | 'too complex' {
+  try {
+    return rootOf(text);
+  } catch (error) {
+    return error instanceof TooComplex ? 'too complex' : 'malformed';
+  }
+}
+
+function rootOf(text: string): XmlElement {
+  const parser = new SaxesParser({ xmlns: true, position: false });
+  /** The stack of open elements. The first one stands for the document, whose only child is the root. */
+  const open: XmlElement[] = [{ namespace: '', name: '', attributes: {}, children: [], text: '' }];
+  const counts = { elements: 0, attributes: 0, declarations: 0 };
+  const count = (what: keyof typeof counts): void => {
+    counts[what] += 1;
+    if (counts[what] > XML_LIMITS[what]) throw new TooComplex();
+  };
+  const addText = (part: string): void => {
+    (open.at(-1) as XmlElement).text += part;
+  };
+  parser.on('error', (error) => {
+    throw error;
+  });
+  parser.on('doctype', () => {
+    throw new Error('Document types are not allowed');
+  });
+  parser.on('attribute', ({ name, prefix }) => {
+    count(name === 'xmlns' || prefix === 'xmlns' ? 'declarations' : 'attributes');
+  });
+  parser.on('opentag', ({ uri: namespace, local: name, attributes: found }) => {
+    count('elements');
+    if (open.length > XML_LIMITS.depth) throw new TooComplex();
+    const attributes = Object.fromEntries(Object.values(found).map((each) => [each.name, each.value]));
+    const element = { namespace, name, attributes, children: [], text: '' };
+    open.at(-1)?.children.push(element);
+    open.push(element);
+  });
+  parser.on('text', addText);
+  parser.on('cdata', addText);
+  parser.on('closetag', () => void open.pop());
+  parser.write(text).close();
+  return open[0]?.children[0] as XmlElement;
+}
+
+/** Returns the children with this name. */
+export function childrenOf(element: XmlElement, namespace: string, name: string): XmlElement[] {
+  return element.children.filter((child) => child.namespace === namespace && child.name === name);
+}
+
+/** Returns the element and everything in it that has this name, in any namespace. */
+export function allNamed(root: XmlElement, ...names: readonly string[]): XmlElement[] {
+  const below = root.children.flatMap((child) => allNamed(child, ...names));
+  return names.includes(root.name) ? [root, ...below] : below;
+}

@@ -1,0 +1,513 @@
+import { randomBytes } from 'node:crypto';
+import { MINUTE } from '../../src/infrastructure/time/index.js';
+import { auditOf, sessionsOf, type TestUser } from '../support/dashboard-users.js';
+import { startDnsServer, type DnsServer } from '../support/dns-server.js';
+import {
+  decode,
+  encode,
+  newSigner,
+  samlRequestOf,
+  SamlTestProvider,
+  type SamlForgery,
+  type SamlForm,
+} from '../support/saml-provider.js';
+import {
+  addSamlProvider,
+  addUserAt,
+  newOwner,
+  proveDomain,
+  providerUrl,
+  SSO_PATH,
+  type Owner,
+} from '../support/single-sign-on.js';
+import { countOf, startTestApp, type TestApp } from '../support/test-app.js';
+import { BEHIND_PROXY, Visitor, type PageResponse } from '../support/visitor.js';
+
+const UNKNOWN =
+  'The login is unknown, was used already, took more than 10 minutes, or began in another browser.';
+
+let service: TestApp;
+/** Another process with the same database. */
+let other: TestApp;
+let dns: DnsServer;
+let provider: SamlTestProvider;
+
+interface Organization extends Owner {
+  readonly domain: string;
+  /** The configuration, which is enabled. */
+  readonly id: string;
+  /** The metadata of the service for it. */
+  readonly metadata: string;
+}
+
+let organization: Organization;
+
+beforeAll(async () => {
+  [dns, provider] = await Promise.all([startDnsServer(), SamlTestProvider.create()]);
+  const settings = {
+    ...BEHIND_PROXY,
+    WEBHOOK_TARGETS: 'any',
+    DOMAIN_PROOF_DNS_SERVERS: dns.address,
+    DASHBOARD_URL: 'https://dashboard.example.com',
+    SECRET_PEPPER: randomBytes(32).toString('base64'),
+    KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    DATABASE_CONNECT_TIMEOUT_MS: '10000',
+  };
+  service = await startTestApp(settings);
+  other = await startTestApp({ ...settings, DATABASE_URL: service.database.url });
+  organization = await setUp(provider);
+});
+afterAll(async () => {
+  await other?.close();
+  await service?.close();
+  await dns.close();
+});
+
+async function setUp(from: SamlTestProvider): Promise<Organization> {
+  const owner = await newOwner(service);
+  const domain = await proveDomain(owner, dns);
+  const id = await addSamlProvider(owner, { metadata_xml: from.metadata() });
+  await owner.visitor.fill(`${SSO_PATH}/${id}/enable`, {});
+  return { ...owner, domain, id, metadata: (await owner.visitor.get(`/sso/saml/${id}/metadata`)).text };
+}
+
+const addUser = (): Promise<TestUser> => addUserAt(organization, organization.domain);
+const accountOf = ({ id, email }: TestUser) => ({ nameId: `name-${id}`, email });
+
+const begin = async (visitor: Visitor, email: string, more: Record<string, string> = {}): Promise<string> =>
+  providerUrl(await visitor.fill('/login', { step: 'address', email, ...more }));
+
+/** A form of another site, with which browsers send no cookies. */
+const post = (form: SamlForm, id = organization.id, visitor = new Visitor(service)): Promise<PageResponse> =>
+  visitor.submit(`/sso/saml/${id}`, { ...form }, { cookie: '', 'sec-fetch-site': 'cross-site' });
+
+/** What a browser does with the form of the provider. */
+async function deliver(visitor: Visitor, form: SamlForm, id = organization.id): Promise<PageResponse> {
+  const received = await post(form, id);
+  return received.location === null ? received : visitor.get(received.location);
+}
+
+type Options = Parameters<SamlTestProvider['respondTo']>[4];
+
+/** Logs in as the provider says. */
+async function logIn(
+  user: TestUser,
+  forgery: SamlForgery = {},
+  change: (xml: string) => string = (xml) => xml,
+  options: Options = {},
+): Promise<{ visitor: Visitor; response: PageResponse }> {
+  const visitor = new Visitor(service);
+  const url = await begin(visitor, user.email);
+  const form = await provider.respondTo(url, organization.metadata, accountOf(user), forgery, options);
+  const changed = { ...form, SAMLResponse: encode(change(decode(form))) };
+  return { visitor, response: await deliver(visitor, changed) };
+}
+
+async function expectRefused(
+  { visitor, response }: { visitor: Visitor; response: PageResponse },
+  reason: string,
+): Promise<void> {
+  expect([response.status, visitor.session]).toEqual([403, undefined]);
+  expect(response.text).toContain(reason);
+  const [last] = (await service.database.query(
+    `SELECT email, problem FROM sso_attempt WHERE configuration_id = $1 AND finished_at IS NOT NULL
+      ORDER BY finished_at DESC LIMIT 1`,
+    [organization.id],
+  )) as [{ problem: string }];
+  expect(last.problem).toContain(reason);
+}
+
+describe('A login with SAML', () => {
+  it('logs in the user with the address in a proved domain, and links the account', async () => {
+    const user = await addUser();
+    const { visitor, response } = await logIn(user);
+    expect([response.status, response.location]).toEqual([303, '/dashboard']);
+    expect((await visitor.get('/account')).text).toContain(user.email);
+    expect(await auditOf(service, user)).toEqual(['auth.provider_link success', 'auth.login success']);
+    expect(
+      await service.database.query('SELECT issuer, subject FROM sso_identity WHERE user_id = $1', [user.id]),
+    ).toEqual([{ issuer: provider.entityId, subject: `name-${user.id}` }]);
+  });
+
+  it.each([
+    ['an encrypted assertion', { encrypts: true }],
+    ['a signed response', { signsMessage: true }],
+    ['a signed response with an encrypted assertion', { encrypts: true, signsMessage: true }],
+  ])('accepts %s', async (_what, options) => {
+    expect((await logIn(await addUser(), {}, undefined, options)).response.location).toBe('/dashboard');
+  });
+
+  it('sends a signed request with a different ID each time, and asks for a new login only where required', async () => {
+    const user = await addUser();
+    const visitor = new Visitor(service);
+    const [first, second] = [await begin(visitor, user.email), await begin(visitor, user.email)];
+    const fresh = await begin(visitor, user.email, { again: 'page' });
+    expect(new URL(first).searchParams.get('SigAlg')).toMatch(/rsa-sha256$/);
+    expect(samlRequestOf(first)).toMatchObject({
+      forceAuthn: false,
+      issuer: `https://dashboard.example.com/sso/saml/${organization.id}/metadata`,
+    });
+    expect(samlRequestOf(first).id).not.toBe(samlRequestOf(second).id);
+    expect(samlRequestOf(fresh).forceAuthn).toBe(true);
+  });
+
+  it('refuses a login that the provider did not repeat, although it was required', async () => {
+    const user = await addUser();
+    const again = async (age: number): Promise<PageResponse> => {
+      const visitor = new Visitor(service);
+      const url = await begin(visitor, user.email, { again: 'page' });
+      const authenticatedAt = new Date(Date.now() - age);
+      const form = await provider.respondTo(url, organization.metadata, accountOf(user), { authenticatedAt });
+      return deliver(visitor, form);
+    };
+    expect((await again(0)).status).toBe(303);
+    expect((await again(3 * MINUTE)).text).toContain('did not ask the person to log in again');
+  });
+
+  it('finds the user by issuer and NameID after the address has changed', async () => {
+    const user = await addUser();
+    await logIn(user);
+    const visitor = new Visitor(service);
+    const url = await begin(visitor, user.email);
+    const account = { nameId: `name-${user.id}`, email: 'changed@elsewhere.example' };
+    const form = await provider.respondTo(url, organization.metadata, account);
+    expect((await deliver(visitor, form)).status).toBe(303);
+    expect((await visitor.get('/account')).text).toContain(user.email);
+  });
+
+  it('accepts certificates of both providers during a rollover', async () => {
+    const [old, next] = [provider.signers[0], await newSigner()];
+    if (!old) throw new Error('The provider has no certificate.');
+    provider.signers = [old, next];
+    const change = (metadata_xml: string) =>
+      organization.visitor.fill(`${SSO_PATH}/${organization.id}/change`, {
+        name: 'Rolled over',
+        metadata_xml,
+      });
+    expect((await change(provider.metadata())).location).toContain('done=changed');
+    for (const signer of [old, next])
+      expect((await logIn(await addUser(), {}, undefined, { signer })).response.status).toBe(303);
+    provider.signers = [next];
+    await change(provider.metadata());
+    const user = await addUser();
+    await expectRefused(
+      await logIn(user, {}, undefined, { signer: old }),
+      'signed with a certificate that is not in the metadata',
+    );
+    expect((await logIn(user)).response.status).toBe(303);
+  });
+});
+
+describe('A response of a SAML provider', () => {
+  it('is accepted by exactly one of two processes that get it at the same time', async () => {
+    const user = await addUser();
+    const visitor = new Visitor(service);
+    const url = await begin(visitor, user.email);
+    const form = await provider.respondTo(url, organization.metadata, accountOf(user));
+    const received = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        post(form, organization.id, new Visitor(index % 2 === 0 ? service : other)),
+      ),
+    );
+    expect([countOf(received, 303), countOf(received, 403)]).toEqual([1, 19]);
+    const location = received.find(({ status }) => status === 303)?.location ?? '';
+    const finished = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => {
+        const copy = new Visitor(index % 2 === 0 ? service : other, visitor.ip);
+        for (const [name, value] of visitor.cookies) copy.cookies.set(name, value);
+        return copy.get(location);
+      }),
+    );
+    expect([countOf(finished, 303), countOf(finished, 403)]).toEqual([1, 19]);
+    expect(await sessionsOf(service, user)).toBe(1);
+  });
+
+  it('is not accepted again', async () => {
+    const user = await addUser();
+    const visitor = new Visitor(service);
+    const form = await provider.respondTo(
+      await begin(visitor, user.email),
+      organization.metadata,
+      accountOf(user),
+    );
+    expect((await deliver(visitor, form)).status).toBe(303);
+    const { status, text } = await post(form);
+    expect([status, text]).toEqual([403, expect.stringContaining(UNKNOWN)]);
+  });
+
+  it('logs in only the browser in which the login began', async () => {
+    const user = await addUser();
+    const visitor = new Visitor(service);
+    const form = await provider.respondTo(
+      await begin(visitor, user.email),
+      organization.metadata,
+      accountOf(user),
+    );
+    const victim = new Visitor(service);
+    await victim.get('/login');
+    const response = await deliver(victim, form);
+    expect([response.status, victim.session]).toEqual([403, undefined]);
+    expect(response.text).toContain(UNKNOWN);
+  });
+
+  it('starts a login of its own if the service did not ask for it', async () => {
+    const user = await addUser();
+    const visitor = new Visitor(service);
+    const asked = await begin(new Visitor(service), user.email);
+    const form = await provider.respondTo(asked, organization.metadata, accountOf(user));
+    const { location } = await post({ ...form, RelayState: '' });
+    expect(location).toBe(`/sso/saml/${organization.id}/login`);
+    const url = providerUrl(await visitor.get(location ?? ''));
+    const own = await provider.respondTo(url, organization.metadata, accountOf(user));
+    expect((await deliver(visitor, own)).location).toBe('/dashboard');
+  });
+
+  it('belongs to one configuration', async () => {
+    const another = await setUp(await SamlTestProvider.create());
+    const user = await addUser();
+    const visitor = new Visitor(service);
+    const form = await provider.respondTo(
+      await begin(visitor, user.email),
+      organization.metadata,
+      accountOf(user),
+    );
+    const mixedUp = await post(form, another.id);
+    expect([mixedUp.status, mixedUp.text]).toEqual([403, expect.stringContaining(UNKNOWN)]);
+    expect((await deliver(visitor, form)).status).toBe(303);
+  });
+
+  it('does not log in a user of another organization that has not proved the domain', async () => {
+    const hostile = await setUp(await SamlTestProvider.create());
+    const victim = await addUser();
+    const [visitor, own] = [new Visitor(service), await addUserAt(hostile, hostile.domain)];
+    const url = await begin(visitor, own.email);
+    const attacker = await SamlTestProvider.create();
+    const metadata_xml = attacker.metadata();
+    await hostile.visitor.fill(`${SSO_PATH}/${hostile.id}/change`, { name: 'Hostile', metadata_xml });
+    const response = await deliver(
+      visitor,
+      await attacker.respondTo(url, hostile.metadata, accountOf(victim)),
+      hostile.id,
+    );
+    expect(response.status).toBe(403);
+    expect(response.text).toContain('not a domain that your organization has proved');
+  });
+
+  const PERSISTENT = 'urn:oasis:names:tc:SAML:2.0:nameid-format';
+  it.each<[string, SamlForgery, string]>([
+    [
+      'another audience',
+      { audience: 'https://elsewhere.example' },
+      'The assertion is meant for another service',
+    ],
+    ['another recipient', { recipient: 'https://elsewhere.example' }, 'the Recipient differs'],
+    ['another destination', { destination: 'https://elsewhere.example' }, 'the Destination differs'],
+    ['another issuer', { issuer: 'https://elsewhere.example' }, 'the Issuer differs from the entityID'],
+    ['the ID of another request', { inResponseTo: '_other' }, 'InResponseTo differs'],
+    ['a clock that is behind', { clock: -8 * MINUTE }, 'The assertion has expired'],
+    ['a clock that is ahead', { clock: 3 * MINUTE }, 'The assertion is not valid yet'],
+    ['a transient NameID', { format: `${PERSISTENT}:transient` }, 'The NameID is transient'],
+    ['no time of the login', { withoutAuthnStatement: true }, 'does not say when the person logged in'],
+    ['a failed login', { status: 'AuthnFailed' }, 'The identity provider refused the login (AuthnFailed).'],
+    [
+      'SHA-1',
+      { algorithm: 'http://www.w3.org/2000/09/xmldsig#rsa-sha1' },
+      'an algorithm that is not allowed',
+    ],
+  ])('is refused with %s', async (_what, forgery, reason) => {
+    await expectRefused(await logIn(await addUser(), forgery), reason);
+  });
+
+  it.each([
+    ['behind', { clock: -MINUTE }],
+    ['ahead', { clock: MINUTE }],
+  ])('is accepted if the clock of the provider is a minute %s', async (_what, forgery) => {
+    expect((await logIn(await addUser(), forgery)).response.status).toBe(303);
+  });
+});
+
+/** Parts of a response with one signed assertion. */
+function partsOf(xml: string) {
+  const [assertion = ''] = /<saml:Assertion[\s>].*<\/saml:Assertion>/s.exec(xml) ?? [];
+  const [signature = ''] = /<ds:Signature[\s>].*?<\/ds:Signature>/s.exec(assertion) ?? [];
+  const unsigned = assertion.replace(signature, '');
+  const evil = unsigned
+    .replace(/ ID="[^"]+"/, ' ID="_evil"')
+    .replace(/(<saml:NameID[^>]*>)[^<]*/, '$1name-of-somebody-else');
+  const within = (outer: string, inner: string): string =>
+    outer.replace('</saml:Assertion>', `${inner}</saml:Assertion>`);
+  return { assertion, signature, unsigned, evil, within };
+}
+
+const MANY = 'The response must contain exactly one assertion.';
+const UNSIGNED = 'The assertion is not signed.';
+const ALGORITHM = 'an algorithm that is not allowed';
+const XML = 'not well-formed XML, or has a document type';
+
+/** Somad, Mainka and others, "On Breaking SAML" (2012), figure 6: the eight positions of the signed assertion. */
+const WRAPPING: readonly [string, (xml: string) => string, string][] = [
+  [
+    'XSW1: the signed response inside the signature of a forged one',
+    (xml) => {
+      const { assertion, signature, evil } = partsOf(xml);
+      const wrapped = signature.replace(
+        '</ds:Signature>',
+        `<ds:Object>${assertion}</ds:Object></ds:Signature>`,
+      );
+      return xml.replace(assertion, evil.replace('</saml:Issuer>', `</saml:Issuer>${wrapped}`));
+    },
+    MANY,
+  ],
+  [
+    'XSW2: a detached signature before the signed assertion',
+    (xml) => {
+      const { assertion, signature, unsigned, evil } = partsOf(xml);
+      return xml.replace(assertion, `${signature}${unsigned}${evil}`);
+    },
+    MANY,
+  ],
+  [
+    'XSW3: a forged assertion before the signed one',
+    (xml) => xml.replace(partsOf(xml).assertion, partsOf(xml).evil + partsOf(xml).assertion),
+    MANY,
+  ],
+  [
+    'XSW4: the signed assertion inside a forged one',
+    (xml) =>
+      xml.replace(partsOf(xml).assertion, partsOf(xml).within(partsOf(xml).evil, partsOf(xml).assertion)),
+    MANY,
+  ],
+  [
+    'XSW5: a forged assertion with the signature of one that follows',
+    (xml) => {
+      const { assertion, signature, unsigned, evil } = partsOf(xml);
+      return xml.replace(assertion, evil.replace('</saml:Issuer>', `</saml:Issuer>${signature}`) + unsigned);
+    },
+    MANY,
+  ],
+  [
+    'XSW6: the signed assertion inside the signature of a forged one',
+    (xml) => {
+      const { assertion, signature, unsigned, evil } = partsOf(xml);
+      const wrapped = signature.replace('</ds:Signature>', `${unsigned}</ds:Signature>`);
+      return xml.replace(assertion, evil.replace('</saml:Issuer>', `</saml:Issuer>${wrapped}`));
+    },
+    MANY,
+  ],
+  [
+    'XSW7: a forged assertion in an extension',
+    (xml) => {
+      const { assertion, evil } = partsOf(xml);
+      return xml.replace(assertion, `<samlp:Extensions>${evil}</samlp:Extensions>${assertion}`);
+    },
+    MANY,
+  ],
+  [
+    'XSW8: the signed assertion in an object of the signature',
+    (xml) => {
+      const { assertion, signature, unsigned, evil } = partsOf(xml);
+      const wrapped = signature.replace(
+        '</ds:Signature>',
+        `<ds:Object>${unsigned}</ds:Object></ds:Signature>`,
+      );
+      return xml.replace(assertion, evil.replace('</saml:Issuer>', `</saml:Issuer>${wrapped}`));
+    },
+    MANY,
+  ],
+];
+
+describe('A forged SAML response is refused', () => {
+  it.each<[string, (xml: string) => string, string]>([
+    ...WRAPPING,
+    ['no signature', (xml) => xml.replace(partsOf(xml).signature, ''), UNSIGNED],
+    [
+      'two signatures of the assertion',
+      (xml) => xml.replace(partsOf(xml).signature, partsOf(xml).signature.repeat(2)),
+      UNSIGNED,
+    ],
+    [
+      'a changed NameID',
+      (xml) => xml.replace(/(<saml:NameID[^>]*>)/, '$1x'),
+      'The signature of the assertion is not valid',
+    ],
+    [
+      'an HMAC with the public key',
+      (xml) => xml.replace('2001/04/xmldsig-more#rsa-sha256', '2001/04/xmldsig-more#hmac-sha256'),
+      ALGORITHM,
+    ],
+    [
+      'a transform that leaves out content',
+      (xml) =>
+        xml.replace(
+          'http://www.w3.org/2001/10/xml-exc-c14n#"/></ds:Transforms>',
+          'http://www.w3.org/TR/1999/REC-xslt-19991116"/></ds:Transforms>',
+        ),
+      ALGORITHM,
+    ],
+    ['a document type', (xml) => `<!DOCTYPE Response [<!ENTITY x "y">]>${xml}`, XML],
+    ['text that is not XML', () => 'SAMLResponse', XML],
+    ['another root', () => '<Response/>', 'is not a SAML 2.0 response'],
+    ['a million levels', () => '<a>'.repeat(80_000), XML],
+    [
+      'more than 256 KiB',
+      (xml) => xml.replace('</samlp:Response>', `${' '.repeat(262_144)}</samlp:Response>`),
+      'larger than 256 KiB',
+    ],
+  ])('%s', async (_what, change, reason) => {
+    await expectRefused(await logIn(await addUser(), {}, change), reason);
+  });
+
+  it('signed with another certificate', async () => {
+    const signer = await newSigner();
+    await expectRefused(
+      await logIn(await addUser(), {}, undefined, { signer }),
+      'signed with a certificate that is not in the metadata',
+    );
+    // The certificate in the signature is only a claim.
+    await expectRefused(
+      await logIn(
+        await addUser(),
+        {},
+        (xml) => xml.replace(signer.certificate, provider.signers[0]?.certificate ?? ''),
+        { signer },
+      ),
+      'The signature of the assertion is not valid',
+    );
+  });
+
+  it('with a comment in the NameID, which some parsers cut off', async () => {
+    const user = await addUser();
+    const victim = `name-${(await addUser()).id}`;
+    const visitor = new Visitor(service);
+    const url = await begin(visitor, user.email);
+    const account = { nameId: `${victim}.attacker`, email: user.email };
+    const form = await provider.respondTo(url, organization.metadata, account);
+    const commented = decode(form).replace(`${victim}.attacker`, `${victim}<!---->.attacker`);
+    await deliver(visitor, { ...form, SAMLResponse: encode(commented) });
+    const linked = await service.database.query('SELECT subject FROM sso_identity WHERE user_id = $1', [
+      user.id,
+    ]);
+    // Canonical XML has no comments, so the signature holds; the whole text counts.
+    expect(linked).toEqual([{ subject: `${victim}.attacker` }]);
+  });
+
+  it.each([
+    [
+      'with a forged assertion beside it',
+      (xml: string) => xml.replace('</samlp:Response>', '<saml:Assertion ID="_x"/></samlp:Response>'),
+      MANY,
+    ],
+    [
+      'with RSA PKCS #1 v1.5',
+      (xml: string) => xml.replaceAll(/xmlenc#rsa-oaep-mgf1p/g, 'xmlenc#rsa-1_5'),
+      ALGORITHM,
+    ],
+    [
+      'for another certificate',
+      (xml: string) => xml.replace(/(<e:CipherValue>|<xenc:CipherValue>|CipherValue>)..../, '$1AAAA'),
+      'cannot be decrypted',
+    ],
+  ])('encrypted, %s', async (_what, change, reason) => {
+    await expectRefused(await logIn(await addUser(), {}, change, { encrypts: true }), reason);
+  });
+});
