@@ -579,12 +579,27 @@ CREATE TABLE saml_configuration (
   client_id text,
   client_secret_sealed bytea,
   tested_at timestamp(3) with time zone,
+  metadata_url text,
+  metadata_checked_at timestamp(3) with time zone,
+  expiry_notified_at timestamp(3) with time zone,
   CONSTRAINT saml_configuration_pkey PRIMARY KEY (id),
   CONSTRAINT saml_configuration_organization_fkey FOREIGN KEY (organization_id) REFERENCES organization(id),
   CONSTRAINT saml_configuration_protocol_check CHECK (((protocol)::text = ANY ((ARRAY['saml'::character varying, 'openid'::character varying])::text[])))
 );
 CREATE UNIQUE INDEX saml_configuration_enabled_key ON public.saml_configuration USING btree (organization_id) WHERE (enabled_at IS NOT NULL);
+CREATE INDEX saml_configuration_metadata_index ON public.saml_configuration USING btree (metadata_checked_at) WHERE (metadata_url IS NOT NULL);
 CREATE INDEX saml_configuration_organization_index ON public.saml_configuration USING btree (organization_id);
+
+CREATE TABLE saml_key (
+  id uuid NOT NULL,
+  configuration_id uuid NOT NULL,
+  certificate text NOT NULL,
+  private_key_sealed bytea NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT saml_key_pkey PRIMARY KEY (id),
+  CONSTRAINT saml_key_configuration_fkey FOREIGN KEY (configuration_id) REFERENCES saml_configuration(id) ON DELETE CASCADE
+);
+CREATE INDEX saml_key_configuration_index ON public.saml_key USING btree (configuration_id);
 
 CREATE TABLE schema_migration (
   id integer NOT NULL DEFAULT nextval('schema_migration_id_seq'::regclass),
@@ -665,6 +680,7 @@ CREATE TABLE sso_attempt (
   finished_at timestamp(3) with time zone,
   email character varying(254),
   problem text,
+  received_at timestamp(3) with time zone,
   CONSTRAINT sso_attempt_pkey PRIMARY KEY (id),
   CONSTRAINT sso_attempt_configuration_fkey FOREIGN KEY (configuration_id) REFERENCES saml_configuration(id) ON DELETE CASCADE,
   CONSTRAINT sso_attempt_state_hash_key UNIQUE (state_hash),

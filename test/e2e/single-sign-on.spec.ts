@@ -687,7 +687,7 @@ describe('The set-up of single sign-on', () => {
     const login = await service.login('member', organization.organizationId);
     const member = new Visitor(service);
     member.cookies.set('session', login.cookie.slice('session='.length));
-    for (const path of [`${SSO_PATH}/configurations/new`, `${SSO_PATH}/${id}`, `${SSO_PATH}/${id}/enable`])
+    for (const path of [`${SSO_PATH}/configurations/new-openid`, `${SSO_PATH}/${id}`, `${SSO_PATH}/${id}/enable`])
       expect((await member.get(path)).status).toBe(403);
   });
 
@@ -695,7 +695,7 @@ describe('The set-up of single sign-on', () => {
     const owner = await newOwner(service);
     const odd = await anotherProvider();
     const add = (issuer: string) =>
-      owner.visitor.fill(`${SSO_PATH}/configurations/new`, {
+      owner.visitor.fill(`${SSO_PATH}/configurations/new-openid`, {
         name: 'A',
         issuer,
         client_id: 'b',
