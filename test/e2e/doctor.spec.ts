@@ -104,6 +104,7 @@ describe('npm run cli -- doctor', () => {
         'partitions of request_log: failed',
         'partitions of webhook_event: failed',
         'partitions of mcp_token: failed',
+        'single sign-on: ok',
         'redis: failed',
         'mail: failed',
         'text messages: failed',

@@ -192,7 +192,7 @@ describe('A login with SAML', () => {
     const user = await addUser();
     await expectRefused(
       await logIn(user, {}, undefined, { signer: old }),
-      'signed with a certificate that is not in the metadata',
+      'The response was signed with a certificate that is not in the metadata.',
     );
     expect((await logIn(user)).response.status).toBe(303);
   });
@@ -461,7 +461,7 @@ describe('A forged SAML response is refused', () => {
     const signer = await newSigner();
     await expectRefused(
       await logIn(await addUser(), {}, undefined, { signer }),
-      'signed with a certificate that is not in the metadata',
+      'The response was signed with a certificate that is not in the metadata.',
     );
     // The certificate in the signature is only a claim.
     await expectRefused(

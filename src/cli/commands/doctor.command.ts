@@ -101,6 +101,7 @@ class Examination {
       for (const table of PARTITIONED) {
         await this.examine(`partitions of ${table}`, () => partitionsVerdict(app, table));
       }
+      await this.examine('single sign-on', () => certificatesVerdict(app));
     }).catch((error: unknown) => {
       const remedy =
         'If the message is about a key, set the keys that the database uses. Otherwise fix the cause.';
@@ -181,6 +182,17 @@ async function partitionsVerdict(app: INestApplicationContext, table: string): P
   if (hasMisplacedRows && table !== MCP_TOKENS)
     return warning('The default partition contains rows.', remedy);
   return ok(`${daysAhead} of the coming days have partitions.`);
+}
+
+async function certificatesVerdict(app: INestApplicationContext): Promise<Verdict> {
+  const { SamlCertificatesService } = await import('../../modules/single-sign-on/index.js');
+  const [first, ...others] = await app.get(SamlCertificatesService).expiring();
+  if (!first) return ok('No certificate of single sign-on expires within 30 days.');
+  const { configuration, whose, expiresAt } = first;
+  return warning(
+    `${others.length + 1} certificates of single sign-on expire within 30 days. The first is that of ${whose} for configuration ${configuration.id}, on ${expiresAt.toISOString()}.`,
+    'Tell the organization. Its owners and admins get an email 30 and 7 days before.',
+  );
 }
 
 async function redisVerdict(configuration: LoadedConfiguration): Promise<Verdict> {

@@ -8,6 +8,7 @@ import { AccessGrantsPagesController } from './access-grants/access-grants-pages
 import { AccessGrantsRepository } from './access-grants/access-grants.repository.js';
 import { AccessGrantsService } from './access-grants/access-grants.service.js';
 import { RoleDenials } from './roles.js';
+import { AdministratorEmails } from './users/administrator-emails.js';
 import { DashboardUser } from './users/dashboard-user.entity.js';
 import { DashboardUsersRepository } from './users/dashboard-users.repository.js';
 import { DashboardUsersService } from './users/dashboard-users.service.js';
@@ -33,7 +34,14 @@ import { UsersController } from './users/users.controller.js';
     AccessGrantsService,
     AccessGrantsRepository,
     RoleDenials,
+    AdministratorEmails,
   ],
-  exports: [PasswordRules, DashboardUsersService, UserAdministrationService, DashboardUsersRepository],
+  exports: [
+    PasswordRules,
+    DashboardUsersService,
+    UserAdministrationService,
+    DashboardUsersRepository,
+    AdministratorEmails,
+  ],
 })
 export class DashboardUsersModule {}

@@ -1,4 +1,5 @@
 export { DashboardUsersModule } from './dashboard-users.module.js';
+export { AdministratorEmails } from './users/administrator-emails.js';
 export { INVITATION_LIFETIME, type DashboardUser } from './users/dashboard-user.entity.js';
 export { DashboardUsersRepository, EmailTakenError } from './users/dashboard-users.repository.js';
 export { DashboardUsersService, type AddedDashboardUser } from './users/dashboard-users.service.js';

@@ -14,6 +14,8 @@ import { SsoIdentity } from './logins/sso-identity.entity.js';
 import { SsoLoginsController } from './logins/sso-logins.controller.js';
 import { SsoLoginsService } from './logins/sso-logins.service.js';
 import { OpenidProvider } from './openid/openid-provider.js';
+import { SamlCertificatesJob } from './saml/saml-certificates.job.js';
+import { SamlCertificatesService } from './saml/saml-certificates.service.js';
 import { SamlConfigurationsController } from './saml/saml-configurations.controller.js';
 import { SamlKey } from './saml/saml-key.entity.js';
 import { SamlKeysService } from './saml/saml-keys.service.js';
@@ -35,10 +37,12 @@ import { SamlProvider } from './saml/saml-provider.js';
     SamlProvider,
     SamlKeysService,
     SamlMetadataReader,
+    SamlCertificatesService,
+    SamlCertificatesJob,
     SsoConfigurationsRepository,
     SsoAttemptsRepository,
     SsoLoginsService,
   ],
-  exports: [SsoLoginsService],
+  exports: [SsoLoginsService, SamlCertificatesService],
 })
 export class SingleSignOnModule {}

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { IsNull, Not } from 'typeorm';
+import { IsNull, LessThan, Not } from 'typeorm';
 import { Transaction, unlessDuplicate } from '../../../infrastructure/database/index.js';
 import { SsoConfiguration, type SsoProtocol } from './sso-configuration.entity.js';
 
@@ -45,8 +45,22 @@ export class SsoConfigurationsRepository {
     return this.transaction.manager.findOneBy(SsoConfiguration, enabled);
   }
 
+  /** Returns the enabled configurations of all organizations. */
+  async listEnabled(protocol: SsoProtocol): Promise<SsoConfiguration[]> {
+    return this.transaction.manager.findBy(SsoConfiguration, { protocol, enabledAt: Not(IsNull()) });
+  }
+
+  /** Returns the configurations whose metadata were fetched before a time, oldest first. */
+  async listDue(checkedBefore: Date, limit: number): Promise<SsoConfiguration[]> {
+    return this.transaction.manager.find(SsoConfiguration, {
+      where: { metadataUrl: Not(IsNull()), metadataCheckedAt: LessThan(checkedBefore) },
+      order: { metadataCheckedAt: 'ASC' },
+      take: limit,
+    });
+  }
+
   /** Returns the configuration, locked against concurrent changes. */
-  async lock(reference: Reference): Promise<SsoConfiguration | null> {
+  async lock(reference: Reference | Pick<SsoConfiguration, 'id'>): Promise<SsoConfiguration | null> {
     return this.transaction.manager.findOne(SsoConfiguration, {
       where: { ...reference },
       lock: { mode: 'pessimistic_write' },

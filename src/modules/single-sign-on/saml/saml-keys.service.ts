@@ -41,6 +41,11 @@ export class SamlKeysService {
     return this.keysOf(configurationId);
   }
 
+  /** Returns the certificates, DER in base64, oldest first. Creates none. */
+  async certificatesOf(configurationId: string): Promise<string[]> {
+    return (await this.list(configurationId)).map(({ certificate }) => certificate);
+  }
+
   /** Begins a rollover: the metadata contains both certificates. @throws ApiError INVALID_FIELD during one */
   async beginRollover(configurationId: string): Promise<void> {
     if (!(await this.add(configurationId, MAX_KEYS)))

@@ -1,27 +1,24 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { PublicAddress } from '../../../infrastructure/http/index.js';
-import { Mailer, type Mail } from '../../../infrastructure/messages/index.js';
+import type { Mail } from '../../../infrastructure/messages/index.js';
 import { maskedUrl } from '../../../infrastructure/logging/index.js';
 import { dashboardPath } from '../../../infrastructure/pages/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
-import { DashboardUsersService } from '../../dashboard-users/index.js';
+import { AdministratorEmails } from '../../dashboard-users/index.js';
 import type { FailingEndpoint } from './failing-endpoints.repository.js';
 
 /** Emails about failing endpoints to the owners and admins of their organizations. */
 @Injectable()
 export class FailingEndpointEmails {
-  private readonly logger = new Logger('Mail');
-
   constructor(
-    private readonly mailer: Mailer,
-    private readonly users: DashboardUsersService,
+    private readonly emails: AdministratorEmails,
     private readonly publicAddress: PublicAddress,
   ) {}
 
   /** @param remaining milliseconds until the endpoint is disabled @returns false if no recipient could be reached */
   sendWarning(endpoint: FailingEndpoint, remaining: number): Promise<boolean> {
     const days = Math.ceil(remaining / DAY);
-    return this.send(endpoint, {
+    return this.emails.send(endpoint.organizationId, {
       subject: 'A webhook endpoint is failing',
       body: [
         `Your webhook endpoint has not received any event since ${endpoint.failingSince.toISOString()}, because all ` +
@@ -38,7 +35,7 @@ export class FailingEndpointEmails {
   /** @returns false if no recipient could be reached */
   sendDisabled(endpoint: FailingEndpoint): Promise<boolean> {
     const since = endpoint.failingSince.toISOString();
-    return this.send(endpoint, {
+    return this.emails.send(endpoint.organizationId, {
       subject: 'A webhook endpoint was disabled',
       body: [
         `Your webhook endpoint was disabled, because all attempts to deliver an event have failed since ${since}. It gets ` +
@@ -64,20 +61,6 @@ export class FailingEndpointEmails {
     if (address === undefined) return [];
     const link = `${address}${dashboardPath(environment, page)}${rest}`;
     return [{ link, label: page === 'request-logs' ? 'Open the request log' : 'Open the endpoint' }];
-  }
-
-  private async send({ organizationId }: FailingEndpoint, mail: Omit<Mail, 'to'>): Promise<boolean> {
-    const recipients = await this.users.administrators(organizationId);
-    let failures = 0;
-    for (const { email: to } of recipients) {
-      await this.mailer.send({ ...mail, to }).catch((error: unknown) => {
-        failures += 1;
-        // The error message may contain the recipient's address.
-        const { code, name } = error as { code?: string; name?: string };
-        this.logger.error(`An email could not be sent (${code ?? name})`);
-      });
-    }
-    return recipients.length === 0 || failures < recipients.length;
   }
 }
 

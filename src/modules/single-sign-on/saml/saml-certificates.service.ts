@@ -1,0 +1,123 @@
+import { Injectable } from '@nestjs/common';
+import { Transactional } from '../../../infrastructure/database/index.js';
+import { PublicAddress } from '../../../infrastructure/http/index.js';
+import { GaugeMetric, Metrics } from '../../../infrastructure/metrics/index.js';
+import { Clock, DAY } from '../../../infrastructure/time/index.js';
+import { AuditLog, SYSTEM } from '../../audit-logs/index.js';
+import { AdministratorEmails } from '../../dashboard-users/index.js';
+import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
+import { SsoConfigurationsRepository } from '../configurations/sso-configurations.repository.js';
+import { SamlKeysService } from './saml-keys.service.js';
+import { readCertificate } from './saml-metadata.js';
+import { SamlMetadataReader } from './saml-metadata.reader.js';
+
+/** Days before the end of a certificate on which the administrators get an email. */
+const NOTICES = [7, 30] as const;
+const METADATA_LIFETIME = DAY;
+
+const EXPIRING = new GaugeMetric({
+  name: 'mcs_saml_certificates_expiring',
+  help: 'Enabled SAML configurations whose certificate expires within 30 days, or has expired. Covers all processes: take the maximum, not the sum.',
+});
+
+/** A configuration that cannot be used after a certificate has expired. */
+export interface ExpiringConfiguration {
+  readonly configuration: SsoConfiguration;
+  readonly expiresAt: Date;
+  readonly whose: 'the identity provider' | 'this service';
+}
+
+/** Keeps the certificates of enabled SAML configurations up to date, and warns before they expire. */
+@Injectable()
+export class SamlCertificatesService {
+  constructor(
+    private readonly configurations: SsoConfigurationsRepository,
+    private readonly keys: SamlKeysService,
+    private readonly reader: SamlMetadataReader,
+    private readonly emails: AdministratorEmails,
+    private readonly auditLog: AuditLog,
+    private readonly publicAddress: PublicAddress,
+    private readonly clock: Clock,
+    metrics: Metrics,
+  ) {
+    const cached = metrics.cached('SAML certificates', { load: () => this.expiring() });
+    metrics.gauge(EXPIRING, async () => {
+      const expiring = await cached.read();
+      return expiring === undefined ? [] : [{ labels: {}, value: expiring.length }];
+    });
+  }
+
+  /** Returns the enabled configurations that a certificate ends within 30 days. */
+  async expiring(): Promise<ExpiringConfiguration[]> {
+    const limit = this.clock.milliseconds() + 30 * DAY;
+    const found: ExpiringConfiguration[] = [];
+    for (const configuration of await this.configurations.listEnabled('saml')) {
+      const own = await this.keys.certificatesOf(configuration.id);
+      const ends = [
+        { whose: 'the identity provider', expiresAt: lastEnd(configuration.certificates) },
+        { whose: 'this service', expiresAt: lastEnd(own) },
+      ] as const;
+      for (const { whose, expiresAt } of ends)
+        if (expiresAt && expiresAt.getTime() < limit) found.push({ configuration, expiresAt, whose });
+    }
+    return found;
+  }
+
+  /** Sends an email 30 days and 7 days before a certificate expires. One that cannot be sent is sent by the next run. */
+  async notify({ configuration, expiresAt, whose }: ExpiringConfiguration): Promise<void> {
+    const { id, organizationId, name, expiryNotifiedAt } = configuration;
+    const due = NOTICES.map((days) => expiresAt.getTime() - days * DAY).find(
+      (time) => time <= this.clock.milliseconds(),
+    );
+    if (due === undefined || (expiryNotifiedAt && expiryNotifiedAt.getTime() >= due)) return;
+    const address = this.publicAddress.find('dashboard');
+    const sent = await this.emails.send(organizationId, {
+      subject: 'A certificate of single sign-on expires',
+      body: [
+        `A certificate of ${whose} for your single sign-on expires. From then on, nobody can log in with it.`,
+        { facts: { 'Identity provider': name, 'Expires at': expiresAt.toISOString() } },
+        whose === 'this service'
+          ? 'Add a new certificate on the page of the identity provider, register it there, and then remove the older one.'
+          : 'Add a new certificate at your identity provider, and enter its metadata on the page of the identity provider.',
+        ...(address === undefined
+          ? []
+          : [{ link: `${address}/dashboard/single-sign-on/${id}`, label: 'Open the identity provider' }]),
+      ],
+    });
+    if (sent) await this.configurations.change(id, { expiryNotifiedAt: this.clock.now() });
+  }
+
+  /** Returns the configurations whose metadata were not fetched for a day, oldest first. */
+  async due(limit: number): Promise<SsoConfiguration[]> {
+    return this.configurations.listDue(new Date(this.clock.milliseconds() - METADATA_LIFETIME), limit);
+  }
+
+  /** Fetches the metadata again. Metadata that cannot be used, or of another provider, change nothing. */
+  async refresh(configuration: SsoConfiguration): Promise<void> {
+    const { id, metadataUrl, entityId } = configuration;
+    // Before the request, so that a provider that does not respond is asked once a day, too.
+    await this.configurations.change(id, { metadataCheckedAt: this.clock.now() });
+    const read = await this.reader.read({ metadata_url: metadataUrl ?? undefined });
+    if (!read || read.entityId !== entityId) throw new Error('The metadata are those of another provider');
+    await this.store(configuration, read);
+  }
+
+  @Transactional()
+  private async store({ id, metadataUrl }: SsoConfiguration, read: Partial<SsoConfiguration>): Promise<void> {
+    const current = await this.configurations.lock({ id });
+    if (!current || current.metadataUrl !== metadataUrl || current.metadataXml === read.metadataXml) return;
+    await this.configurations.change(id, read);
+    await this.auditLog.record({
+      action: 'sso.update',
+      actor: { organizationId: current.organizationId, ...SYSTEM },
+      target: { name: current.name },
+    });
+  }
+}
+
+/** Returns when the last of the certificates expires. */
+function lastEnd(certificates: readonly string[]): Date | undefined {
+  return certificates
+    .flatMap((encoded) => readCertificate(encoded)?.validTo ?? [])
+    .toSorted((a, b) => b.getTime() - a.getTime())[0];
+}
