@@ -198,6 +198,7 @@ CREATE TABLE dashboard_session (
   ip text NOT NULL,
   user_agent text NOT NULL,
   passkey_id uuid,
+  is_two_factor boolean NOT NULL DEFAULT false,
   CONSTRAINT dashboard_session_pkey PRIMARY KEY (id),
   CONSTRAINT dashboard_session_passkey_fkey FOREIGN KEY (passkey_id) REFERENCES passkey(id) ON DELETE SET NULL,
   CONSTRAINT dashboard_session_stage_check CHECK (((stage)::text = ANY ((ARRAY['second_factor'::character varying, 'complete'::character varying])::text[]))),
@@ -221,6 +222,7 @@ CREATE TABLE dashboard_user (
   totp_enabled_at timestamp(3) with time zone,
   totp_last_step integer,
   access_version integer NOT NULL DEFAULT 0,
+  is_break_glass boolean NOT NULL DEFAULT false,
   CONSTRAINT dashboard_user_pkey PRIMARY KEY (id),
   CONSTRAINT dashboard_user_organization_email_key UNIQUE (organization_id, email),
   CONSTRAINT dashboard_user_organization_fkey FOREIGN KEY (organization_id) REFERENCES organization(id),
@@ -700,6 +702,19 @@ CREATE TABLE sso_identity (
   CONSTRAINT sso_identity_organization_fkey FOREIGN KEY (organization_id) REFERENCES organization(id),
   CONSTRAINT sso_identity_user_fkey FOREIGN KEY (user_id) REFERENCES dashboard_user(id) ON DELETE CASCADE,
   CONSTRAINT sso_identity_user_issuer_key UNIQUE (user_id, issuer)
+);
+
+CREATE TABLE sso_setting (
+  organization_id uuid NOT NULL,
+  creates_users boolean NOT NULL,
+  role_attribute text,
+  owner_values text[] NOT NULL,
+  admin_values text[] NOT NULL,
+  member_values text[] NOT NULL,
+  is_two_factor boolean NOT NULL,
+  required_at timestamp(3) with time zone,
+  CONSTRAINT sso_setting_pkey PRIMARY KEY (organization_id),
+  CONSTRAINT sso_setting_organization_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
 );
 
 CREATE TABLE token_signing_key (

@@ -24,6 +24,7 @@ import {
   DashboardLoginModule,
   DashboardSessionsService,
   IdentityProviders,
+  ProviderRequirement,
   UserLoginsService,
 } from './modules/dashboard-login/index.js';
 import { UserLogins } from './modules/dashboard-users/index.js';
@@ -33,7 +34,11 @@ import { ActiveAccessTokenVerifier, OAuthModule } from './modules/oauth/index.js
 import { EventBodies, RequestLogsModule, RequestLogWriter } from './modules/request-logs/index.js';
 import { ServiceTokensModule, StoredServiceTokenVerifier } from './modules/service-tokens/index.js';
 import { SignInLinksModule, SignInLinksService } from './modules/sign-in-links/index.js';
-import { SingleSignOnModule, SsoLoginsService } from './modules/single-sign-on/index.js';
+import {
+  SingleSignOnModule,
+  SsoLoginsService,
+  SsoSettingsRepository,
+} from './modules/single-sign-on/index.js';
 import { WebhookEventsRepository, WebhooksModule } from './modules/webhooks/index.js';
 
 const PORTS = [
@@ -45,6 +50,7 @@ const PORTS = [
   { provide: ErasedUsers, useExisting: ErasedUsersRegister },
   { provide: EventBodies, useExisting: WebhookEventsRepository },
   { provide: IdentityProviders, useExisting: SsoLoginsService },
+  { provide: ProviderRequirement, useExisting: SsoSettingsRepository },
   { provide: RequestRecorder, useExisting: RequestLogWriter },
   { provide: McpTokenRevocationListener, useExisting: SignInLinksService },
   { provide: UserLogins, useExisting: UserLoginsService },

@@ -88,6 +88,7 @@ it('Cleaning deletes logins and links that have expired, and no others', async (
   const [old, fresh] = [await addInvited(service), await addInvited(service)];
   const links = service.app.get(PasswordLinksService);
   links.invite(old);
+  await service.app.get(BackgroundTasks).settled();
   {
     using _clock = moveClock(service, 8 * 24 * HOUR);
     await loggedIn(late);

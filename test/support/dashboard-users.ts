@@ -1,3 +1,4 @@
+import type { DashboardUser } from '../../src/modules/dashboard-users/index.js';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { DashboardUsersService } from '../../src/modules/dashboard-users/index.js';
 import { rememberSecret } from './run-directory.js';
@@ -26,7 +27,7 @@ export async function addUser(service: TestApp, organizationId = service.organiz
 export async function addInvited(
   service: TestApp,
   email = someAddress(),
-): Promise<{ id: string; organizationId: string; email: string }> {
+): Promise<Pick<DashboardUser, 'id' | 'organizationId' | 'email' | 'role' | 'isBreakGlass'>> {
   const { organizationId } = service;
   const id = randomUUID();
   await service.database.query(
@@ -34,7 +35,7 @@ export async function addInvited(
      VALUES ($1, $2, $3, 'Ada', 'member', now())`,
     [id, organizationId, email],
   );
-  return { id, organizationId, email };
+  return { id, organizationId, email, role: 'member', isBreakGlass: false };
 }
 
 export async function disable(service: TestApp, { id }: { id: string }): Promise<void> {

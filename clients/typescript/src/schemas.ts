@@ -205,6 +205,7 @@ export interface components {
       | 'sso.update'
       | 'sso.enable'
       | 'sso.disable'
+      | 'sso.settings_update'
       | 'domain.add'
       | 'domain.remove'
       | 'domain.prove'
@@ -300,7 +301,7 @@ export interface components {
     /** @description The target of the action. */
     AuditTargetResponse: {
       /**
-       * @description The kind of target: `user`, `passkey`, `device`, `merchant`, `external_user`, `request_log`, `audit_log`, `webhook_endpoint`, `access_grant`, `secret`, `sso_configuration`, `domain`, `agent`, `api_client`, `service_token`, `account`. More may be added.
+       * @description The kind of target: `user`, `passkey`, `device`, `merchant`, `external_user`, `request_log`, `audit_log`, `webhook_endpoint`, `access_grant`, `secret`, `sso_configuration`, `account`, `domain`, `agent`, `api_client`, `service_token`. More may be added.
        * @example secret
        */
       type: string;

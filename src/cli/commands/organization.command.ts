@@ -1,7 +1,9 @@
 import { OperatorAudit } from '../../modules/audit-logs/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
 import { commandGroup, operatorCommand, option, requiredOption } from '../operator-command.js';
+import { SsoSettingsService } from '../../modules/single-sign-on/index.js';
 import { readSecret } from './input.js';
+import { ORGANIZATION } from './options.js';
 
 interface CreateOptions {
   readonly name: string;
@@ -50,4 +52,20 @@ const list = operatorCommand({ name: 'list', description: 'List all organization
   }));
 });
 
-export const ORGANIZATION_COMMAND = commandGroup('organization', create, list);
+const allowPasswords = operatorCommand<{ organization: string }>(
+  {
+    name: 'allow-passwords',
+    description: 'Let the users of an organization that requires single sign-on log in with passwords again',
+    options: { organization: ORGANIZATION },
+  },
+  async (app, { organization: organizationId }) => {
+    await app.get(OrganizationsService).require(organizationId);
+    const changed = await app.get(OperatorAudit).run(
+      () => app.get(SsoSettingsService).allowPasswords(organizationId),
+      (didChange) => (didChange ? [{ organizationId, action: 'sso.settings_update', target: {} }] : []),
+    );
+    return { organization_id: organizationId, changed };
+  },
+);
+
+export const ORGANIZATION_COMMAND = commandGroup('organization', create, list, allowPasswords);

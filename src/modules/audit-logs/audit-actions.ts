@@ -65,6 +65,11 @@ export const AUDIT_ACTIONS = {
   'sso.update': { target: 'sso_configuration', meaning: 'A single sign-on configuration was changed.' },
   'sso.enable': { target: 'sso_configuration', meaning: 'Single sign-on was enabled.' },
   'sso.disable': { target: 'sso_configuration', meaning: 'Single sign-on was disabled.' },
+  'sso.settings_update': {
+    target: 'account',
+    meaning:
+      'It was changed who must use single sign-on, how users are created, or what decides their roles.',
+  },
   'domain.add': { target: 'domain', meaning: 'A domain was added to the allowlist.' },
   'domain.remove': { target: 'domain', meaning: 'A domain was removed from the allowlist.' },
   'domain.prove': {

@@ -70,6 +70,16 @@ export class AccountEmails {
     ]);
   }
 
+  /** @param link to the login page */
+  sendInvitationToProvider(to: string, organization: string, link: string): void {
+    this.send(to, 'Your invitation', [
+      `You have been invited to the dashboard of ${organization}.`,
+      'Log in with the account of your organization to get started:',
+      { link, label: 'Log in' },
+      "If you didn't expect this invitation, ignore this email.",
+    ]);
+  }
+
   sendNewBrowser(to: string, { ip, userAgent }: RequestOrigin): void {
     this.send(to, 'New login to your account', [
       'Someone logged in to your account in a browser that you have not used before:',

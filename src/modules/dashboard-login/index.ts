@@ -1,5 +1,10 @@
 export { DashboardLoginModule } from './dashboard-login.module.js';
-export { IdentityProviders, type BegunLogin, type ProviderLogin } from './login/identity-providers.js';
+export {
+  IdentityProviders,
+  ProviderRequirement,
+  type BegunLogin,
+  type ProviderLogin,
+} from './login/identity-providers.js';
 export { loginBrowserOf, withNext, type LoginBrowser } from './login/login-form.js';
 export { continuePage } from './login/login.pages.js';
 export { LoginService, type OpenedLogin } from './login/login.service.js';

@@ -1,3 +1,5 @@
 export { SsoLoginsService } from './logins/sso-logins.service.js';
 export { SamlCertificatesService } from './saml/saml-certificates.service.js';
+export { SsoSettingsRepository } from './settings/sso-settings.repository.js';
+export { SsoSettingsService } from './settings/sso-settings.service.js';
 export { SingleSignOnModule } from './single-sign-on.module.js';

@@ -13,6 +13,7 @@ import { SsoAttemptsRepository } from './logins/sso-attempts.repository.js';
 import { SsoIdentity } from './logins/sso-identity.entity.js';
 import { SsoLoginsController } from './logins/sso-logins.controller.js';
 import { SsoLoginsService } from './logins/sso-logins.service.js';
+import { SsoUsersService } from './logins/sso-users.service.js';
 import { OpenidProvider } from './openid/openid-provider.js';
 import { SamlCertificatesJob } from './saml/saml-certificates.job.js';
 import { SamlCertificatesService } from './saml/saml-certificates.service.js';
@@ -21,16 +22,25 @@ import { SamlKey } from './saml/saml-key.entity.js';
 import { SamlKeysService } from './saml/saml-keys.service.js';
 import { SamlMetadataReader } from './saml/saml-metadata.reader.js';
 import { SamlProvider } from './saml/saml-provider.js';
+import { SsoSetting } from './settings/sso-setting.entity.js';
+import { SsoSettingsPagesController } from './settings/sso-settings-pages.controller.js';
+import { SsoSettingsRepository } from './settings/sso-settings.repository.js';
+import { SsoSettingsService } from './settings/sso-settings.service.js';
 
 @Module({
   imports: [
-    TypeOrmModule.forFeature([SsoConfiguration, SsoAttempt, SsoIdentity, SamlKey]),
+    TypeOrmModule.forFeature([SsoConfiguration, SsoAttempt, SsoIdentity, SamlKey, SsoSetting]),
     AllowlistedDomainsModule,
     AuditLogsModule,
     DashboardLoginModule,
     DashboardUsersModule,
   ],
-  controllers: [SamlConfigurationsController, SsoConfigurationsPagesController, SsoLoginsController],
+  controllers: [
+    SamlConfigurationsController,
+    SsoSettingsPagesController,
+    SsoConfigurationsPagesController,
+    SsoLoginsController,
+  ],
   providers: [
     SsoConfigurationsService,
     OpenidProvider,
@@ -42,7 +52,10 @@ import { SamlProvider } from './saml/saml-provider.js';
     SsoConfigurationsRepository,
     SsoAttemptsRepository,
     SsoLoginsService,
+    SsoUsersService,
+    SsoSettingsService,
+    SsoSettingsRepository,
   ],
-  exports: [SsoLoginsService, SamlCertificatesService],
+  exports: [SsoLoginsService, SamlCertificatesService, SsoSettingsService, SsoSettingsRepository],
 })
 export class SingleSignOnModule {}

@@ -34,6 +34,7 @@ import { Passkeys1790000000043 } from './1790000000043-passkeys.js';
 import { AgentNames1790000000044 } from './1790000000044-agent-names.js';
 import { SingleSignOn1790000000045 } from './1790000000045-single-sign-on.js';
 import { SamlLogin1790000000046 } from './1790000000046-saml-login.js';
+import { SingleSignOnSettings1790000000047 } from './1790000000047-single-sign-on-settings.js';
 
 /** All migrations, oldest first. Never edit one that has landed, released or not. */
 export const MIGRATIONS = [
@@ -75,4 +76,5 @@ export const MIGRATIONS = [
   AgentNames1790000000044,
   SingleSignOn1790000000045,
   SamlLogin1790000000046,
+  SingleSignOnSettings1790000000047,
 ];

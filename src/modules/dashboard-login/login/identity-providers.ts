@@ -1,3 +1,4 @@
+import type { DashboardUser } from '../../dashboard-users/index.js';
 import type { LoginBrowser, LoginTarget } from './login-form.js';
 
 export interface ProviderLogin extends LoginBrowser {
@@ -26,4 +27,10 @@ export abstract class IdentityProviders {
    * @throws ApiError RATE_LIMIT_EXCEEDED
    */
   abstract begin(login: ProviderLogin): Promise<BegunLogin | undefined>;
+}
+
+/** Who must log in at an identity provider. A port that the module `single-sign-on` implements. */
+export abstract class ProviderRequirement {
+  /** Returns whether the user may not log in with a password or a passkey. */
+  abstract appliesTo(user: Pick<DashboardUser, 'organizationId' | 'role' | 'isBreakGlass'>): Promise<boolean>;
 }

@@ -9,6 +9,7 @@ import { AccountEmails, AccountLog } from '../account-emails.js';
 import { KnownBrowsersRepository } from '../browsers/known-browsers.repository.js';
 import type { Passkey } from '../passkeys/passkey.entity.js';
 import { passkeyResponse, PasskeysService } from '../passkeys/passkeys.service.js';
+import { PasswordLinksRepository } from '../passwords/password-links.repository.js';
 import { PasswordsService } from '../passwords/passwords.service.js';
 import { SecondFactorService, type SecondFactorProof } from '../second-factor/second-factor.service.js';
 import type { SessionStage } from '../sessions/dashboard-session.entity.js';
@@ -17,6 +18,7 @@ import {
   type OpenedSession,
   type SessionProof,
 } from '../sessions/dashboard-sessions.service.js';
+import { ProviderRequirement } from './identity-providers.js';
 import type { LoginBrowser } from './login-form.js';
 import { LoginLimits } from './login-limits.js';
 
@@ -44,6 +46,8 @@ interface LoginFromProvider extends LoginRequest {
   readonly userId: string;
   /** When the user logged in at the provider. */
   readonly authenticatedAt: Date;
+  /** Whether the login at the provider counts as two factors. */
+  readonly isTwoFactor: boolean;
 }
 
 /** The result of a step that succeeded. */
@@ -68,6 +72,8 @@ export class LoginService {
     private readonly secondFactor: SecondFactorService,
     private readonly passkeys: PasskeysService,
     private readonly sessions: DashboardSessionsService,
+    private readonly providerRequirement: ProviderRequirement,
+    private readonly passwordLinks: PasswordLinksRepository,
     private readonly emails: AccountEmails,
     private readonly log: AccountLog,
     private readonly clock: Clock,
@@ -76,7 +82,7 @@ export class LoginService {
   /**
    * Checks the password, and opens a session for the next step or for the dashboard.
    *
-   * @returns undefined when the email or password is wrong, or the user is disabled
+   * @returns undefined when the email or password is wrong, or the user is disabled or must use an identity provider
    * @throws ApiError RATE_LIMIT_EXCEEDED
    */
   async logIn(attempt: LoginAttempt): Promise<OpenedLogin | undefined> {
@@ -185,6 +191,7 @@ export class LoginService {
   ): Promise<OpenedLogin | undefined> {
     const current = await this.users.lock(user.id);
     if (!current || current.disabledAt || current.passwordHash !== user.passwordHash) return undefined;
+    if (await this.providerRequirement.appliesTo(current)) return undefined;
     if (attempt.replacing !== undefined) await this.sessions.end(attempt.replacing);
     return this.open(current, current.totpEnabledAt ? 'second_factor' : 'complete', attempt);
   }
@@ -196,7 +203,8 @@ export class LoginService {
     attempt: PasskeyLogin,
   ): Promise<OpenedLogin | undefined> {
     const current = await this.users.lock(passkey.userId);
-    if (!current || current.disabledAt) return undefined;
+    if (!current || current.disabledAt || (await this.providerRequirement.appliesTo(current)))
+      return undefined;
     if (!(await this.passkeys.accept(passkey, counter))) return undefined;
     if (attempt.replacing !== undefined) await this.sessions.end(attempt.replacing);
     return this.open(current, 'complete', attempt, { passkeyId: passkey.id });
@@ -207,8 +215,11 @@ export class LoginService {
     const current = await this.users.lock(login.userId);
     if (!current || current.disabledAt || current.passwordHash === null) return undefined;
     if (login.replacing !== undefined) await this.sessions.end(login.replacing);
-    const stage = current.totpEnabledAt ? 'second_factor' : 'complete';
-    return this.open(current, stage, login, { authenticatedAt: login.authenticatedAt });
+    // The login uses up the invitation.
+    await this.passwordLinks.deleteLinkOf(current.id);
+    const { authenticatedAt, isTwoFactor } = login;
+    const stage = current.totpEnabledAt && !isTwoFactor ? 'second_factor' : 'complete';
+    return this.open(current, stage, login, { authenticatedAt, isTwoFactor });
   }
 
   /** Takes the same lock as a password reset, so that no session opened here survives a concurrent reset. */

@@ -18,17 +18,12 @@ import {
 } from '../../dashboard-users/index.js';
 import { AccountEmails, AccountLog } from '../account-emails.js';
 import { KnownBrowsersRepository } from '../browsers/known-browsers.repository.js';
+import { ProviderRequirement } from '../login/identity-providers.js';
 import type { LoginBrowser } from '../login/login-form.js';
 import { LoginLimits } from '../login/login-limits.js';
 import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
 import { RESET_LIFETIME } from './password-link.entity.js';
 import { PasswordLinksRepository } from './password-links.repository.js';
-
-export interface Invitation {
-  readonly id: string;
-  readonly organizationId: string;
-  readonly email: string;
-}
 
 /** `invalid`: the link is unknown, used or expired. `taken`: the email has an account in another organization. */
 export type Redemption = 'set' | 'invalid' | 'taken';
@@ -48,6 +43,7 @@ export class PasswordLinksService {
     private readonly users: DashboardUsersRepository,
     private readonly sessions: DashboardSessionsService,
     private readonly browsers: KnownBrowsersRepository,
+    private readonly providerRequirement: ProviderRequirement,
     private readonly emails: AccountEmails,
     private readonly loginLimits: LoginLimits,
     private readonly publicAddress: PublicAddress,
@@ -56,13 +52,20 @@ export class PasswordLinksService {
   ) {}
 
   /**
-   * Sends an email with a link by which an invited user sets the first password. Call it after the commit, because
+   * Sends an email with a link by which an invited user sets the first password, or to the login page if the user must log in at
+   * an identity provider. Call it after the commit, because
    * an email cannot be rolled back. It is sent in the background, and the user stays invited if sending fails.
    */
-  invite({ id, organizationId, email }: Invitation): void {
+  invite(user: Pick<DashboardUser, 'id' | 'organizationId' | 'email' | 'role' | 'isBreakGlass'>): void {
     this.emails.inBackground(async () => {
-      const link = await this.createLink(id, INVITATION_LIFETIME);
-      this.emails.sendInvitation(email, await this.users.organizationName(organizationId), link);
+      const organization = await this.users.organizationName(user.organizationId);
+      if (await this.providerRequirement.appliesTo(user)) {
+        const link = `${this.publicAddress.of('dashboard')}/login`;
+        this.emails.sendInvitationToProvider(user.email, organization, link);
+      } else {
+        const link = await this.createLink(user.id, INVITATION_LIFETIME);
+        this.emails.sendInvitation(user.email, organization, link);
+      }
     });
   }
 
@@ -79,11 +82,11 @@ export class PasswordLinksService {
     ]);
   }
 
-  /** Sends an email with a link in the background, if the address has an account that is not disabled. */
+  /** Sends an email with a link in the background, if the address has an account that is not disabled and may have a password. */
   sendReset(email: string): void {
     this.emails.inBackground(async () => {
       const user = await this.users.findWithPassword(email);
-      if (!user || user.disabledAt) return;
+      if (!user || user.disabledAt || (await this.providerRequirement.appliesTo(user))) return;
       this.emails.sendReset(user.email, await this.createLink(user.id, RESET_LIFETIME));
     });
   }
@@ -122,7 +125,7 @@ export class PasswordLinksService {
   ): Promise<DashboardUser | undefined> {
     const userId = await this.repository.takeLink(tokenHash, this.clock.now());
     const user = userId === undefined ? undefined : await this.users.lock(userId);
-    if (!user || user.disabledAt) return undefined;
+    if (!user || user.disabledAt || (await this.providerRequirement.appliesTo(user))) return undefined;
     await this.users.setPassword(user.id, passwordHash);
     await this.sessions.endAll(user.id);
     await this.browsers.remember(user.id, browser, this.clock.now());

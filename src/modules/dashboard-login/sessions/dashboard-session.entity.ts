@@ -30,6 +30,10 @@ export class DashboardSession {
   @Column({ name: 'passkey_id', type: 'uuid', nullable: true })
   passkeyId!: string | null;
 
+  /** Whether the user logged in through an identity provider, and the organization counts that as two factors. */
+  @Column({ name: 'is_two_factor', type: 'boolean', default: false })
+  isTwoFactor!: boolean;
+
   @Column({ name: 'authenticated_at', type: 'timestamptz', precision: 3 })
   authenticatedAt!: Date;
 

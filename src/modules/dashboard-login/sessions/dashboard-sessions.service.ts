@@ -26,6 +26,8 @@ export interface SessionProof {
   readonly passkeyId?: string | null;
   /** When the user logged in at an identity provider. */
   readonly authenticatedAt?: Date;
+  /** Whether that login counts as two factors. */
+  readonly isTwoFactor?: boolean;
 }
 
 const LIFETIMES: Readonly<Record<SessionStage, number>> = {
@@ -51,7 +53,7 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
     userId: string,
     stage: SessionStage,
     origin: RequestOrigin,
-    { passkeyId = null, authenticatedAt = this.clock.now() }: SessionProof = {},
+    { passkeyId = null, authenticatedAt = this.clock.now(), isTwoFactor = false }: SessionProof = {},
   ): Promise<OpenedSession> {
     const token = randomBytes(32).toString('base64url');
     const expiresAt = new Date(this.clock.milliseconds() + LIFETIMES[stage]);
@@ -61,6 +63,7 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
       userId,
       stage,
       passkeyId,
+      isTwoFactor,
       authenticatedAt,
       expiresAt,
       ...origin,
@@ -72,11 +75,11 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
     const session = await this.repository.find(sha256(token), 'complete', this.clock.now());
     const principal = session && (await this.users.principal(session.userId));
     if (!principal) return undefined;
-    const { id: sessionId, authenticatedAt, passkeyId } = session;
+    const { id: sessionId, authenticatedAt, passkeyId, isTwoFactor } = session;
     return {
       ...principal,
       // The device, and the fingerprint, face or PIN that unlocks it, are two factors.
-      ...(passkeyId !== null && { lacksSecondFactor: false, secondFactorDue: null }),
+      ...((passkeyId !== null || isTwoFactor) && { lacksSecondFactor: false, secondFactorDue: null }),
       credential: { kind: 'session', sessionId, authenticatedAt },
     };
   }

@@ -50,6 +50,10 @@ export class DashboardUser {
   @Column({ name: 'access_version', type: 'integer', default: 0 })
   accessVersion!: number;
 
+  /** Whether this owner can log in with the password when the organization requires single sign-on. */
+  @Column({ name: 'is_break_glass', type: 'boolean', default: false })
+  isBreakGlass!: boolean;
+
   @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
   createdAt!: Date;
 }
@@ -73,6 +77,7 @@ export function newUser(
     totpEnabledAt: null,
     totpLastStep: null,
     accessVersion: 0,
+    isBreakGlass: false,
     createdAt,
   };
 }

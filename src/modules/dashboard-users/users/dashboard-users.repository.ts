@@ -51,7 +51,8 @@ export class DashboardUsersRepository {
     return this.transaction.manager.query<DashboardUser[]>(
       `SELECT id, organization_id AS "organizationId", email, name, role, password_hash AS "passwordHash",
               disabled_at AS "disabledAt", totp_secret_sealed AS "totpSecretSealed", totp_enabled_at AS "totpEnabledAt",
-              totp_last_step AS "totpLastStep", access_version AS "accessVersion", created_at AS "createdAt"
+              totp_last_step AS "totpLastStep", access_version AS "accessVersion", is_break_glass AS "isBreakGlass",
+              created_at AS "createdAt"
          FROM dashboard_user WHERE organization_id = $1 ORDER BY created_at, id LIMIT $2`,
       [organizationId, limit],
     );
@@ -70,14 +71,32 @@ export class DashboardUsersRepository {
     return this.transaction.manager.findOneBy(DashboardUser, { organizationId, id });
   }
 
-  /** Returns whether another user with the role owner can log in. Access grants do not count. */
-  async hasActiveOwnerBesides(organizationId: string, id: string): Promise<boolean> {
+  /**
+   * Returns whether another user with the role owner can log in. Access grants do not count.
+   *
+   * @param marked of those, `isBreakGlass`
+   */
+  async hasActiveOwnerBesides(
+    organizationId: string,
+    id: string,
+    marked: Partial<Pick<DashboardUser, 'isBreakGlass'>> = {},
+  ): Promise<boolean> {
     return this.transaction.manager.existsBy(DashboardUser, {
       organizationId,
       id: Not(id),
       role: 'owner',
       disabledAt: IsNull(),
       passwordHash: Not(IsNull()),
+      ...marked,
+    });
+  }
+
+  /** Returns the user with this email who was invited to the organization and has not set a password. */
+  async findInvited(organizationId: string, email: string): Promise<DashboardUser | null> {
+    return this.transaction.manager.findOneBy(DashboardUser, {
+      organizationId,
+      email,
+      passwordHash: IsNull(),
     });
   }
 

@@ -6,10 +6,11 @@ import { ErrorKind, INVALID_FIELD, type ApiError } from '../../../infrastructure
 import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
 import { Clock, DAY } from '../../../infrastructure/time/index.js';
 import { AllowlistedDomainsService } from '../../allowlisted-domains/index.js';
-import { AuditLog } from '../../audit-logs/index.js';
+import { AuditLog, type AuditActor } from '../../audit-logs/index.js';
 import { mayManage, RoleChangeDenied, RoleDenials } from '../roles.js';
 import { newUser, type DashboardUser } from './dashboard-user.entity.js';
 import { DashboardUsersRepository } from './dashboard-users.repository.js';
+import { generatePassword, hashPassword } from './password-rules.js';
 import type { CreateUserRequest, UpdateUserRequest, UserResponse } from './users.dto.js';
 
 export const USER_NOT_FOUND = new ErrorKind(404, 'USER_ERROR', 'USER_NOT_FOUND', {
@@ -25,6 +26,8 @@ export const CANNOT_DISABLE_YOURSELF = 'You cannot disable yourself.';
 export const CANNOT_REMOVE_YOURSELF = 'You cannot remove yourself.';
 export const LAST_OWNER =
   'This is the last active owner of the organization: make another user an owner first.';
+export const LAST_BREAK_GLASS_OWNER =
+  'This is the last break-glass owner of the organization: mark another owner first, or remove the mark.';
 export const MAX_USERS = 1_000;
 export const TOO_MANY_USERS = `The organization already has the maximum of ${MAX_USERS} users.`;
 export const INVITATIONS_PER_MAILBOX = 10;
@@ -45,7 +48,7 @@ export abstract class UserLogins {
 }
 
 /** Changes to a user. Absent fields stay the same. */
-type Changes = Partial<Pick<DashboardUser, 'name' | 'role' | 'disabledAt'>>;
+type Changes = Partial<Pick<DashboardUser, 'name' | 'role' | 'disabledAt' | 'isBreakGlass'>>;
 
 /** Manages the users of an organization. Changes within an organization run one at a time. */
 @Injectable()
@@ -132,6 +135,70 @@ export class UserAdministrationService {
     return true;
   }
 
+  /**
+   * Adds a user whom the identity provider of the organization has authenticated, or accepts the invitation of one. Joins the
+   * open transaction.
+   *
+   * @returns undefined if the organization has too many users, or the email belongs to a user of another one
+   */
+  async admit(
+    user: Pick<DashboardUser, 'organizationId' | 'email' | 'name' | 'role'>,
+    actor: AuditActor,
+  ): Promise<DashboardUser | undefined> {
+    const { organizationId, email, role } = user;
+    // Nobody knows the password. The user can request another one, if the organization allows passwords.
+    const passwordHash = await hashPassword(generatePassword());
+    const invited = await this.repository.findInvited(organizationId, email);
+    const admitted = invited
+      ? { ...invited, role, passwordHash }
+      : newUser({ ...user, passwordHash }, this.clock.now());
+    if (invited) {
+      if (await this.repository.findWithPassword(email)) return undefined;
+      await this.repository.change(invited.id, { role, passwordHash });
+    } else {
+      if ((await this.repository.count(organizationId)) >= MAX_USERS) return undefined;
+      if (!(await this.repository.add(admitted))) return undefined;
+      await this.auditLog.record({ action: 'user.add', actor, target: { name: email } });
+    }
+    return admitted;
+  }
+
+  /**
+   * Gives a user the role that the identity provider sent. The last owner and break-glass owners keep theirs. Joins the open
+   * transaction.
+   */
+  async applyRole(user: DashboardUser, role: DashboardRole, actor: AuditActor): Promise<DashboardUser> {
+    if (user.role === role || user.isBreakGlass) return user;
+    const { organizationId, id } = user;
+    if (isActiveOwner(user) && !(await this.repository.hasActiveOwnerBesides(organizationId, id)))
+      return user;
+    await this.repository.change(id, { role });
+    await this.repository.endAccess(id);
+    await this.auditLog.record({ action: 'user.update', actor, target: { name: user.email } });
+    return { ...user, role };
+  }
+
+  /**
+   * Marks an owner as break-glass, or removes the mark. Joins the open transaction.
+   *
+   * @param mustStay whether one break-glass owner has to stay
+   * @throws ApiError USER_NOT_FOUND for a user who is not an active owner, INVALID_FIELD
+   */
+  async markBreakGlass(
+    { organizationId }: DashboardActor,
+    id: string,
+    isBreakGlass: boolean,
+    mustStay: boolean,
+  ): Promise<DashboardUser> {
+    await this.repository.lockUsersOf(organizationId);
+    const user = await this.userOf(organizationId, id);
+    if (!isActiveOwner(user)) throw USER_NOT_FOUND.error();
+    const isLast = !(await this.repository.hasActiveOwnerBesides(organizationId, id, { isBreakGlass: true }));
+    if (!isBreakGlass && mustStay && isLast) throw INVALID_FIELD.error(LAST_BREAK_GLASS_OWNER);
+    await this.repository.change(id, { isBreakGlass });
+    return { ...user, isBreakGlass };
+  }
+
   @Transactional()
   private async add(actor: DashboardActor, request: CreateUserRequest): Promise<DashboardUser> {
     const { organizationId } = actor;
@@ -193,16 +260,19 @@ export class UserAdministrationService {
     const isDisabled = user.disabledAt !== null;
     return {
       ...(name === undefined || name === user.name ? {} : { name }),
-      ...(role === undefined || role === user.role ? {} : { role }),
+      // Only owners are marked.
+      ...(role === undefined || role === user.role ? {} : { role, isBreakGlass: false }),
       ...(disabled === undefined || disabled === isDisabled
         ? {}
         : { disabledAt: disabled ? this.clock.now() : null }),
     };
   }
 
-  private async requireAnotherOwner({ organizationId, id }: DashboardUser): Promise<void> {
+  private async requireAnotherOwner({ organizationId, id, isBreakGlass }: DashboardUser): Promise<void> {
     if (!(await this.repository.hasActiveOwnerBesides(organizationId, id)))
       throw INVALID_FIELD.error(LAST_OWNER);
+    if (isBreakGlass && !(await this.repository.hasActiveOwnerBesides(organizationId, id, { isBreakGlass })))
+      throw INVALID_FIELD.error(LAST_BREAK_GLASS_OWNER);
   }
 }
 

@@ -27,6 +27,7 @@ import {
   certificatesOf,
   type SamlCertificateResponse,
 } from '../saml/saml-configurations.dto.js';
+import { SETTINGS_PATH } from '../settings/sso-settings.pages.js';
 import type { SsoConfiguration } from './sso-configuration.entity.js';
 
 const OVERVIEW = { title: 'Single sign-on', path: '/dashboard/single-sign-on' };
@@ -89,6 +90,9 @@ export function configurationsPage(configurations: readonly SsoConfiguration[]):
 function AddButtons(): VNode {
   return (
     <Allowed operation="createSamlConfiguration">
+      <ButtonLink to={SETTINGS_PATH} kind="second">
+        Settings
+      </ButtonLink>{' '}
       <ButtonLink to={NEW_OPENID_PATH}>Add OpenID Connect</ButtonLink>{' '}
       <ButtonLink to={NEW_SAML_PATH} kind="second">
         Add SAML

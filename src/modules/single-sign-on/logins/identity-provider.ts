@@ -15,6 +15,8 @@ export interface ProviderIdentity {
   readonly subject: string;
   readonly email: string | undefined;
   readonly isEmailVerified: boolean;
+  /** The name of the person; undefined if the provider does not send it. */
+  readonly name: string | undefined;
   /** When the person logged in at the provider; undefined if it does not say. */
   readonly authenticatedAt: Date | undefined;
   /** Everything that the provider sent, for the page of a test login. Never stored. */
@@ -56,4 +58,32 @@ export abstract class IdentityProvider {
     response: string,
     options: Freshness & { readonly startedAt: Date },
   ): Promise<ProviderIdentity>;
+}
+
+/** Users' names have at most this many characters. */
+const MAX_NAME_LENGTH = 256;
+const GIVEN = 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/givenname';
+const FAMILY = 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/surname';
+/** The claims and attributes with a name, the best first. Parts of a name belong together. */
+const NAMES: readonly (readonly string[])[] = [
+  ['name'],
+  ['displayName'],
+  ['http://schemas.microsoft.com/identity/claims/displayname'],
+  ['urn:oid:2.16.840.1.113730.3.1.241'],
+  ['given_name', 'family_name'],
+  ['givenName', 'surname'],
+  ['firstName', 'lastName'],
+  [GIVEN, FAMILY],
+];
+
+/** Returns the name of a person in what the provider sent. */
+export function nameIn(claims: ProviderIdentity['claims']): string | undefined {
+  for (const names of NAMES) {
+    const parts = names.map((name) => (Object.hasOwn(claims, name) ? [claims[name]].flat()[0] : undefined));
+    const text = parts.filter((part) => typeof part === 'string').join(' ');
+    // Control characters cannot be shown.
+    const name = text.replaceAll(/\p{Cc}/gu, '').trim();
+    if (name !== '') return [...name].slice(0, MAX_NAME_LENGTH).join('');
+  }
+  return undefined;
 }

@@ -9,9 +9,12 @@ export const REASONS = {
   otherTester: 'The test login was started by another user.',
   noEmail: 'The identity provider did not send an email address.',
   unverified:
-    'The identity provider did not send a verified email address (the claim email_verified is not true).',
+    'The identity provider did not send a verified email address (see the claim email_verified, and hd of Google).',
   domain: 'The domain of the email address is not a domain that your organization has proved.',
-  noUser: 'The organization has no user with this email address who has accepted the invitation.',
+  noUser:
+    'The organization has no user with this email address. Invite the person, or let new people become users.',
+  notCreated:
+    'The user cannot be created: the email address belongs to a user of another organization, or the organization has too many users.',
   linkedElsewhere:
     'The user with this email address is linked to another account at the identity provider. Remove the user and invite them again to link the new account.',
   userDisabled: 'The user is disabled.',

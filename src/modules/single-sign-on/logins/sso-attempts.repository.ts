@@ -63,7 +63,7 @@ export class SsoAttemptsRepository {
   ): Promise<SsoAttempt | null> {
     const count = await this.transaction.change(
       `UPDATE sso_attempt SET state_hash = $3, received_at = $4
-        WHERE configuration_id = $1 AND state_hash = $2 AND received_at IS NULL AND finished_at IS NULL AND created_at > $5`,
+        WHERE configuration_id = $1 AND state_hash = $2 AND finished_at IS NULL AND created_at > $5`,
       [configurationId, stateHash, nextStateHash, now, begunAfter],
     );
     return count === 1 ? this.transaction.manager.findOneBy(SsoAttempt, { stateHash: nextStateHash }) : null;

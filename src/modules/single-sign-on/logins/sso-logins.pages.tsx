@@ -2,6 +2,7 @@ import { Link, Notice, Table, type Page } from '../../../infrastructure/pages/in
 import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
 import { configurationPath } from '../configurations/sso-configurations.pages.js';
 import type { TestResult } from './sso-logins.service.js';
+import type { Person } from './sso-users.service.js';
 
 /** A provider may send hundreds of claims, such as groups. */
 const MAX_SHOWN = 30;
@@ -23,21 +24,14 @@ export function failedLoginPage(problem: string): Page {
 }
 
 /** Shows what a login would do, and the claims that it is based on. */
-export function testedPage({ id, name }: SsoConfiguration, { claims, user, problem }: TestResult): Page {
+export function testedPage({ id, name }: SsoConfiguration, { claims, person, problem }: TestResult): Page {
   return {
-    title: user ? 'The test succeeded' : 'The test failed',
+    title: person ? 'The test succeeded' : 'The test failed',
     parent: { title: name, path: configurationPath(id) },
-    status: user ? 200 : 403,
+    status: person ? 200 : 403,
     content: (
       <>
-        {user ? (
-          <Notice kind="good">
-            {`A login would log in ${user.name} (${user.email}).`}
-            {user.disabledAt ? ' The user is disabled, so the login would be refused.' : null}
-          </Notice>
-        ) : (
-          <Notice kind="bad">{problem}</Notice>
-        )}
+        {person ? <Notice kind="good">{effectOf(person)}</Notice> : <Notice kind="bad">{problem}</Notice>}
         <h2>What the identity provider sent</h2>
         <p>These values are not stored, except the email address in the list of logins.</p>
         <Table
@@ -53,6 +47,14 @@ export function testedPage({ id, name }: SsoConfiguration, { claims, user, probl
       </>
     ),
   };
+}
+
+/** Returns what a login would do. */
+function effectOf({ user, name, email, role }: Person): string {
+  if (!user) return `A login would create the user ${name} (${email}) with the role ${role}.`;
+  const login = `A login would log in ${name} (${email}).`;
+  if (user.disabledAt) return `${login} The user is disabled, so the login would be refused.`;
+  return role === user.role ? login : `${login} The role would change from ${user.role} to ${role}.`;
 }
 
 function textOf(value: unknown): string {

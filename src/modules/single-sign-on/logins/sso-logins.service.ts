@@ -3,12 +3,10 @@ import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import type { DashboardActor, DashboardIdentity } from '../../../infrastructure/auth/index.js';
 import { Sealer, sha256 } from '../../../infrastructure/crypto/index.js';
-import { Transactional } from '../../../infrastructure/database/index.js';
 import { rateLimitKeyOfAddress } from '../../../infrastructure/http/index.js';
 import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
 import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
 import { AllowlistedDomainsService } from '../../allowlisted-domains/index.js';
-import { AuditLog } from '../../audit-logs/index.js';
 import {
   HOME,
   IdentityProviders,
@@ -18,15 +16,16 @@ import {
   type OpenedLogin,
   type ProviderLogin,
 } from '../../dashboard-login/index.js';
-import { DashboardUsersRepository, type DashboardUser } from '../../dashboard-users/index.js';
 import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
 import { SsoConfigurationsRepository } from '../configurations/sso-configurations.repository.js';
 import { OpenidProvider } from '../openid/openid-provider.js';
 import { SamlProvider } from '../saml/saml-provider.js';
+import { SsoSettingsRepository } from '../settings/sso-settings.repository.js';
 import type { IdentityProvider, LoginSecrets, ProviderIdentity } from './identity-provider.js';
 import { REASONS, RefusedLogin } from './refused-login.js';
 import type { SsoAttempt } from './sso-attempt.entity.js';
 import { SsoAttemptsRepository } from './sso-attempts.repository.js';
+import { SsoUsersService, type Person } from './sso-users.service.js';
 
 /** Milliseconds for the login at the provider. */
 const ATTEMPT_LIFETIME = 10 * MINUTE;
@@ -57,8 +56,8 @@ interface ReceivedResponse {
 /** What a test login shows. */
 export interface TestResult {
   readonly claims: ProviderIdentity['claims'];
-  /** The user whom a login would log in. */
-  readonly user?: DashboardUser;
+  /** Whom a login would log in. */
+  readonly person?: Person;
   readonly problem?: string;
 }
 
@@ -87,9 +86,9 @@ export class SsoLoginsService extends IdentityProviders {
     private readonly openid: OpenidProvider,
     private readonly saml: SamlProvider,
     private readonly domains: AllowlistedDomainsService,
-    private readonly users: DashboardUsersRepository,
+    private readonly people: SsoUsersService,
+    private readonly settings: SsoSettingsRepository,
     private readonly logins: LoginService,
-    private readonly auditLog: AuditLog,
     private readonly limits: AttemptLimitsRepository,
     private readonly sealer: Sealer,
     private readonly clock: Clock,
@@ -176,14 +175,14 @@ export class SsoLoginsService extends IdentityProviders {
       identity = attempt.receivedAt
         ? identityIn(this.opened(attempt))
         : await this.verify(configuration, attempt, response.query);
-      const user = await this.userOf(configuration, identity);
+      const person = await this.people.find(configuration, identity);
       const { email = null } = identity;
       if (attempt.testerId !== null) {
         await this.configurations.change(configuration.id, { testedAt: this.clock.now() });
         await this.attempts.settle(attempt.id, { email, problem: null });
-        return { test: { claims: identity.claims, user }, configuration };
+        return { test: { claims: identity.claims, person }, configuration };
       }
-      const opened = await this.open(configuration, identity, user, response);
+      const opened = await this.open(configuration, identity, person, response);
       await this.attempts.settle(attempt.id, { email, problem: null });
       return { opened, next: attempt.next };
     } catch (error) {
@@ -283,70 +282,21 @@ export class SsoLoginsService extends IdentityProviders {
     return this.sealer.open(secretsSealed, ownerOfSecrets(id));
   }
 
-  /**
-   * Returns the user that the account is linked to, or can be linked to: the address only counts before that, if it is verified
-   * and its domain proved by this organization. Changes nothing.
-   *
-   * @throws RefusedLogin with the reason
-   */
-  private async userOf(
-    { organizationId }: SsoConfiguration,
-    identity: ProviderIdentity,
-  ): Promise<DashboardUser> {
-    const { issuer, subject } = identity;
-    const linked = await this.attempts.findIdentity({ organizationId, issuer, subject });
-    const user = linked
-      ? await this.users.find(linked.userId)
-      : await this.unlinkedUser(organizationId, identity);
-    if (!user) throw new RefusedLogin(REASONS.noUser);
-    return user;
-  }
-
-  private async unlinkedUser(
-    organizationId: string,
-    { email, isEmailVerified, issuer }: ProviderIdentity,
-  ): Promise<DashboardUser | undefined> {
-    if (email === undefined) throw new RefusedLogin(REASONS.noEmail);
-    if (!isEmailVerified) throw new RefusedLogin(REASONS.unverified);
-    if ((await this.domains.organizationOf(email)) !== organizationId) throw new RefusedLogin(REASONS.domain);
-    const user = await this.users.findWithPassword(email);
-    if (user?.organizationId !== organizationId) return undefined;
-    if (await this.attempts.hasIdentity(user.id, issuer)) throw new RefusedLogin(REASONS.linkedElsewhere);
-    return user;
-  }
-
   private async open(
-    { organizationId }: SsoConfiguration,
+    configuration: SsoConfiguration,
     identity: ProviderIdentity,
-    user: DashboardUser,
+    person: Person,
     { origin, browser, replacing }: ProviderResponse,
   ): Promise<OpenedLogin> {
     const now = this.clock.milliseconds();
     // A provider that does not say when the person logged in does not prove a recent login.
     const authenticatedAt = new Date(Math.min(identity.authenticatedAt?.getTime() ?? now - HOUR, now));
-    const login = { userId: user.id, authenticatedAt, origin, browser, replacing };
-    if (!user.disabledAt) await this.link(user, { ...identity, organizationId }, origin);
+    const { id: userId } = await this.people.admit(configuration, identity, person, origin);
+    const { isTwoFactor } = await this.settings.get(configuration.organizationId);
+    const login = { userId, authenticatedAt, isTwoFactor, origin, browser, replacing };
     const opened = await this.logins.logInFromProvider(login);
     if (!opened) throw new RefusedLogin(REASONS.userDisabled);
     return opened;
-  }
-
-  /** Links a user at the first login. @throws RefusedLogin if another account was linked in the meantime */
-  @Transactional()
-  private async link(
-    user: DashboardUser,
-    { organizationId, issuer, subject }: ProviderIdentity & { readonly organizationId: string },
-    origin: LoginBrowser['origin'],
-  ): Promise<void> {
-    const existing = await this.attempts.findIdentity({ organizationId, issuer, subject });
-    if (existing) return;
-    const identity = { organizationId, issuer, subject, userId: user.id, linkedAt: this.clock.now() };
-    if (!(await this.attempts.link(identity))) throw new RefusedLogin(REASONS.linkedElsewhere);
-    await this.auditLog.record({
-      action: 'auth.provider_link',
-      actor: { ...user, origin },
-      target: { name: user.email },
-    });
   }
 }
 

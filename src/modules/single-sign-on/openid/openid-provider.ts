@@ -8,6 +8,7 @@ import { Clock, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
 import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
 import {
   IdentityProvider,
+  nameIn,
   type BegunRequest,
   type Freshness,
   type LoginSecrets,
@@ -166,15 +167,31 @@ export function ownerOfSecret(configurationId: string): string[] {
   return ['saml_configuration', configurationId, 'client_secret'];
 }
 
+const GOOGLE = 'https://accounts.google.com';
+/** Accounts of Microsoft that belong to no organization. */
+const MICROSOFT_CONSUMERS = 'https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0';
+
+/**
+ * Returns whether the address belongs to the person. Not every provider sends `email_verified`; the organization has proved the
+ * domain and chosen the provider, so only a provider that says no, or that anybody can have an account at, is not believed: at
+ * Google, an account with the address does not belong to the organization unless `hd` says so.
+ */
+export function isVerified(issuer: string, email = '', claims: ProviderIdentity['claims']): boolean {
+  const { email_verified: isConfirmed = true, hd } = claims;
+  if (issuer === GOOGLE) return isConfirmed === true && hd === email.slice(email.lastIndexOf('@') + 1);
+  return isConfirmed === true && issuer !== MICROSOFT_CONSUMERS;
+}
+
 function identityFrom(issuer: string, claims: ProviderIdentity['claims']): ProviderIdentity {
-  const { sub, email, email_verified: isVerified, auth_time: time } = claims;
+  const { sub, email, auth_time: time } = claims;
   const address =
     typeof email === 'string' && email.length <= MAX_EMAIL_LENGTH ? email.toLowerCase() : undefined;
   return {
     issuer,
     subject: String(sub),
     email: address,
-    isEmailVerified: isVerified === true,
+    isEmailVerified: isVerified(issuer, address, claims),
+    name: nameIn(claims),
     authenticatedAt: typeof time === 'number' ? new Date(time * SECOND) : undefined,
     claims,
   };

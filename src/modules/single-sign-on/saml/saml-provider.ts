@@ -5,6 +5,7 @@ import { Clock } from '../../../infrastructure/time/index.js';
 import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
 import {
   IdentityProvider,
+  nameIn,
   type BegunRequest,
   type Freshness,
   type LoginSecrets,
@@ -244,6 +245,7 @@ function identityFrom(issuer: string, assertion: SignedAssertion): ProviderIdent
     email: email !== '' && email.length <= MAX_EMAIL_LENGTH ? email.toLowerCase() : undefined,
     // Only the identity provider of the organization that proved the domain can sign it.
     isEmailVerified: true,
+    name: nameIn(attributes),
     authenticatedAt,
     claims: { NameID: nameId, 'NameID format': nameIdFormat, ...attributes },
   };

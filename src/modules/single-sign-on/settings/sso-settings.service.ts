@@ -1,0 +1,122 @@
+import { Injectable } from '@nestjs/common';
+import type { DashboardActor, DashboardRole } from '../../../infrastructure/auth/index.js';
+import { Transactional } from '../../../infrastructure/database/index.js';
+import { INSUFFICIENT_ROLE, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import { Clock } from '../../../infrastructure/time/index.js';
+import { AuditLog } from '../../audit-logs/index.js';
+import {
+  DashboardUsersService,
+  UserAdministrationService,
+  type DashboardUser,
+} from '../../dashboard-users/index.js';
+import { SsoConfigurationsRepository } from '../configurations/sso-configurations.repository.js';
+import type { ProviderIdentity } from '../logins/identity-provider.js';
+import type { SsoSettingsRequest } from './sso-settings.dto.js';
+import type { SsoSetting } from './sso-setting.entity.js';
+import { SsoSettingsRepository } from './sso-settings.repository.js';
+
+const NOT_ENABLED = 'Enable an identity provider, and test the login, before you require single sign-on.';
+const NO_BREAK_GLASS_OWNER =
+  'No owner is marked as break-glass. Ask an owner to mark one, or to require single sign-on.';
+const OWNERS_ONLY = 'Only an owner may mark owners as break-glass.';
+/** The settings of single sign-on of organizations. */
+@Injectable()
+export class SsoSettingsService {
+  constructor(
+    private readonly repository: SsoSettingsRepository,
+    private readonly configurations: SsoConfigurationsRepository,
+    private readonly users: DashboardUsersService,
+    private readonly administration: UserAdministrationService,
+    private readonly auditLog: AuditLog,
+    private readonly clock: Clock,
+  ) {}
+
+  async get(organizationId: string): Promise<SsoSetting> {
+    return this.repository.get(organizationId);
+  }
+
+  /** Returns the owners who can be marked as break-glass. */
+  async owners({ organizationId }: DashboardActor): Promise<DashboardUser[]> {
+    return (await this.users.administrators(organizationId)).filter(({ role }) => role === 'owner');
+  }
+
+  /**
+   * Requiring single sign-on needs a provider that works, and a break-glass owner: an owner who requires it becomes one, if there
+   * is none.
+   *
+   * @throws ApiError INVALID_FIELD
+   */
+  @Transactional()
+  async change(actor: DashboardActor, request: SsoSettingsRequest): Promise<void> {
+    const { organizationId } = actor;
+    const before = await this.repository.lock(organizationId);
+    const requiredAt = request.required ? (before.requiredAt ?? this.clock.now()) : null;
+    const setting: SsoSetting = {
+      organizationId,
+      createsUsers: request.creates_users,
+      roleAttribute: request.role_attribute ?? null,
+      ownerValues: valuesIn(request.owner_values),
+      adminValues: valuesIn(request.admin_values),
+      memberValues: valuesIn(request.member_values),
+      isTwoFactor: request.is_two_factor,
+      requiredAt,
+    };
+    if (JSON.stringify(setting) === JSON.stringify(before)) return;
+    if (requiredAt && !before.requiredAt) await this.prepareRequiring(actor);
+    await this.repository.save(setting);
+    await this.record(actor);
+  }
+
+  /** @throws ApiError INSUFFICIENT_ROLE, USER_NOT_FOUND, INVALID_FIELD for the last one while single sign-on is required */
+  @Transactional()
+  async markBreakGlass(actor: DashboardActor, userId: string, isBreakGlass: boolean): Promise<void> {
+    if (actor.role !== 'owner') throw INSUFFICIENT_ROLE.error(OWNERS_ONLY);
+    const { requiredAt } = await this.repository.lock(actor.organizationId);
+    const user = await this.administration.markBreakGlass(actor, userId, isBreakGlass, requiredAt !== null);
+    await this.auditLog.record({ action: 'user.update', actor, target: { name: user.email } });
+  }
+
+  /** Lets users log in with passwords again. @returns whether this changed anything */
+  @Transactional()
+  async allowPasswords(organizationId: string): Promise<boolean> {
+    const required = await this.repository.lock(organizationId);
+    if (!required.requiredAt) return false;
+    await this.repository.save({ ...required, requiredAt: null });
+    return true;
+  }
+
+  private async prepareRequiring(actor: DashboardActor): Promise<void> {
+    const enabled = await this.configurations.findEnabled(actor.organizationId);
+    if (!enabled?.testedAt) throw INVALID_FIELD.error(NOT_ENABLED);
+    const owners = await this.owners(actor);
+    if (owners.some(({ isBreakGlass }) => isBreakGlass)) return;
+    if (!owners.some(({ id }) => id === actor.userId)) throw INVALID_FIELD.error(NO_BREAK_GLASS_OWNER);
+    await this.administration.markBreakGlass(actor, actor.userId, true, false);
+  }
+
+  private async record(actor: DashboardActor): Promise<void> {
+    await this.auditLog.record({ action: 'sso.settings_update', actor });
+  }
+}
+
+/**
+ * Returns the role that the provider sent, or `viewer` if it sent none of the values.
+ *
+ * @returns undefined if the provider does not decide the role
+ */
+export function roleIn(setting: SsoSetting, { claims }: ProviderIdentity): DashboardRole | undefined {
+  const { roleAttribute, ownerValues, adminValues, memberValues } = setting;
+  if (roleAttribute === null) return undefined;
+  const sent = Object.hasOwn(claims, roleAttribute) ? [claims[roleAttribute]].flat() : [];
+  const has = (values: readonly string[]): boolean => values.some((value) => sent.includes(value));
+  if (has(ownerValues)) return 'owner';
+  if (has(adminValues)) return 'admin';
+  return has(memberValues) ? 'member' : 'viewer';
+}
+
+function valuesIn(text = ''): string[] {
+  return text
+    .split(',')
+    .map((value) => value.trim())
+    .filter(Boolean);
+}

@@ -1,0 +1,402 @@
+import { randomBytes } from 'node:crypto';
+import { PasswordLinksService } from '../../src/modules/dashboard-login/index.js';
+import { DashboardUsersRepository } from '../../src/modules/dashboard-users/index.js';
+import { SsoSettingsService } from '../../src/modules/single-sign-on/index.js';
+import { auditOf, disable, sessionsOf } from '../support/dashboard-users.js';
+import { startDnsServer, type DnsServer } from '../support/dns-server.js';
+import { ForgedProvider } from '../support/forged-provider.js';
+import { mailsTo, mailTo } from '../support/mails.js';
+import {
+  addProvider,
+  addUserAt,
+  newOwner,
+  proveDomain,
+  providerUrl,
+  SSO_PATH,
+  type Owner,
+} from '../support/single-sign-on.js';
+import { countOf, startTestApp, type TestApp } from '../support/test-app.js';
+import { BEHIND_PROXY, Visitor, visitorWithRole, type PageResponse } from '../support/visitor.js';
+
+const SETTINGS = '/dashboard/single-sign-on-settings';
+const REFUSED = 'The email address or password is wrong.';
+
+let service: TestApp;
+let dns: DnsServer;
+let provider: ForgedProvider;
+
+beforeAll(async () => {
+  [dns, provider] = await Promise.all([startDnsServer(), ForgedProvider.start()]);
+  service = await startTestApp({
+    ...BEHIND_PROXY,
+    WEBHOOK_TARGETS: 'any',
+    DOMAIN_PROOF_DNS_SERVERS: dns.address,
+    DASHBOARD_URL: 'https://dashboard.example.com',
+  });
+});
+afterAll(async () => {
+  await service?.close();
+  await Promise.all([dns.close(), provider.close()]);
+});
+
+interface Organization extends Owner {
+  readonly domain: string;
+  readonly id: string;
+}
+
+/** A new organization with a proved domain, a tested provider that is enabled, and these settings. */
+async function setUp(settings: Record<string, string> = {}): Promise<Organization> {
+  const owner = await newOwner(service);
+  const domain = await proveDomain(owner, dns);
+  const id = await addProvider(owner, provider);
+  const tester = await addUserAt(owner, domain);
+  await owner.visitor.get(`${SSO_PATH}/${id}`);
+  const url = providerUrl(await owner.visitor.submit(`${SSO_PATH}/${id}/test`));
+  await owner.visitor.get(`/sso/oidc/${id}?${provider.respondTo(url, claims(tester.email)).toString()}`);
+  await owner.visitor.fill(`${SSO_PATH}/${id}/enable`, {});
+  const organization = { ...owner, domain, id };
+  if (Object.keys(settings).length > 0)
+    expect((await change(organization, settings)).location).toBe(`${SETTINGS}?done=changed`);
+  return organization;
+}
+
+const change = ({ visitor }: Organization, settings: Record<string, string>): Promise<PageResponse> =>
+  visitor.fill(SETTINGS, settings);
+
+function claims(email: string, more: Record<string, unknown> = {}): Record<string, unknown> {
+  return { sub: `sub of ${email}`, email, ...more };
+}
+
+const someAddress = ({ domain }: Organization): string => `${randomBytes(6).toString('hex')}@${domain}`;
+
+async function logIn(
+  { id }: Organization,
+  email: string,
+  more: Record<string, unknown> = {},
+): Promise<{ visitor: Visitor; response: PageResponse }> {
+  const visitor = new Visitor(service);
+  const url = providerUrl(await visitor.fill('/login', { step: 'address', email }));
+  const query = provider.respondTo(url, claims(email, more));
+  return { visitor, response: await visitor.get(`/sso/oidc/${id}?${query.toString()}`) };
+}
+
+async function userAt(email: string): Promise<Record<string, unknown> | undefined> {
+  const rows = await service.database.query<Record<string, unknown>>(
+    'SELECT id, name, role, is_break_glass FROM dashboard_user WHERE email = $1',
+    [email],
+  );
+  return rows[0];
+}
+
+describe('A person without a user', () => {
+  it('is refused, unless the organization lets new people become users', async () => {
+    const organization = await setUp();
+    const email = someAddress(organization);
+    const { response } = await logIn(organization, email);
+    expect([response.status, response.text]).toEqual([403, expect.stringContaining('has no user with this')]);
+    await change(organization, { creates_users: 'yes' });
+    const { visitor, response: accepted } = await logIn(organization, email, { name: 'Ada Lovelace' });
+    expect(accepted.location).toBe('/dashboard');
+    expect((await visitor.get('/account')).text).toContain(email);
+    expect(await userAt(email)).toMatchObject({ name: 'Ada Lovelace', role: 'viewer' });
+    expect(await auditOf(service, { email })).toEqual([
+      'user.add success',
+      'auth.provider_link success',
+      'auth.login success',
+    ]);
+  });
+
+  it('becomes one user through 10 concurrent first logins', async () => {
+    const organization = await setUp({ creates_users: 'yes' });
+    const email = someAddress(organization);
+    const logins = await Promise.all(Array.from({ length: 10 }, () => logIn(organization, email)));
+    expect(
+      countOf(
+        logins.map(({ response }) => response),
+        303,
+      ),
+    ).toBe(10);
+    const user = await userAt(email);
+    expect(await sessionsOf(service, { id: String(user?.['id']) })).toBe(10);
+    expect((await auditOf(service, { email })).filter((entry) => entry === 'user.add success')).toHaveLength(
+      1,
+    );
+  });
+
+  it.each([
+    [
+      'whose domain is not proved',
+      (): string => 'ada@elsewhere.example',
+      'not a domain that your organization',
+    ],
+    ['without a verified address', (o: Organization): string => someAddress(o), 'verified email address'],
+  ])('%s does not become one', async (_what, addressOf, reason) => {
+    const organization = await setUp({ creates_users: 'yes' });
+    const email = addressOf(organization);
+    const { response } = await logIn(organization, someAddress(organization), {
+      email,
+      email_verified: email.endsWith('elsewhere.example'),
+    });
+    expect([response.status, response.text]).toEqual([403, expect.stringContaining(reason)]);
+    expect(await userAt(email)).toBeUndefined();
+  });
+
+  it('with a user in another organization does not become one, and neither does one too many', async () => {
+    const [organization, elsewhere] = [await setUp({ creates_users: 'yes' }), await newOwner(service)];
+    const taken = await addUserAt(elsewhere, organization.domain);
+    const refused = await logIn(organization, taken.email);
+    expect(refused.response.text).toContain('The user cannot be created');
+    await service.database.query(
+      `INSERT INTO dashboard_user (id, organization_id, email, name, role, created_at)
+       SELECT gen_random_uuid(), $1, 'n' || number || '@full.example', 'N', 'viewer', now()
+         FROM generate_series(1, 1000) number`,
+      [organization.organizationId],
+    );
+    const { response } = await logIn(organization, someAddress(organization));
+    expect(response.text).toContain('The user cannot be created');
+  });
+
+  it('accepts an invitation with the login, and keeps the role of the invitation', async () => {
+    const organization = await setUp();
+    const email = someAddress(organization);
+    await organization.visitor.fill('/dashboard/users/invitations/new', {
+      email,
+      name: 'Ada',
+      role: 'member',
+    });
+    const [, token = ''] =
+      /confirm\?token=([\w-]{43})/.exec(await mailTo(service, email, 'Your invitation')) ?? [];
+    expect((await logIn(organization, email)).response.status).toBe(303);
+    expect(await userAt(email)).toMatchObject({ name: 'Ada', role: 'member' });
+    // The link of the email no longer works.
+    expect(await service.app.get(PasswordLinksService).userOf(token)).toBeNull();
+  });
+
+  it('who is disabled stays disabled', async () => {
+    const organization = await setUp({ creates_users: 'yes' });
+    const email = someAddress(organization);
+    await logIn(organization, email);
+    await disable(service, { id: String((await userAt(email))?.['id']) });
+    const { response } = await logIn(organization, email);
+    expect(response.text).toContain('The user is disabled.');
+  });
+
+  it('is shown by a test login, which creates nothing', async () => {
+    const organization = await setUp({ creates_users: 'yes' });
+    const { visitor, id } = organization;
+    const email = someAddress(organization);
+    await visitor.get(`${SSO_PATH}/${id}`);
+    const url = providerUrl(await visitor.submit(`${SSO_PATH}/${id}/test`));
+    const query = provider.respondTo(url, claims(email, { given_name: 'Ada', family_name: 'Lovelace' }));
+    const { text } = await visitor.get(`/sso/oidc/${id}?${query.toString()}`);
+    expect(text).toContain(`A login would create the user Ada Lovelace (${email}) with the role viewer.`);
+    expect(await userAt(email)).toBeUndefined();
+  });
+});
+
+describe('The role', () => {
+  const MAPPED = {
+    creates_users: 'yes',
+    role_attribute: 'groups',
+    owner_values: 'bosses',
+    admin_values: 'ops, support',
+    member_values: 'developers',
+  };
+
+  it.each([
+    [['bosses'], 'owner'],
+    [['x', 'support'], 'admin'],
+    ['ops', 'admin'],
+    [['developers', 'ops'], 'admin'],
+    ['developers', 'member'],
+    [['OPS'], 'viewer'],
+    [undefined, 'viewer'],
+    [7, 'viewer'],
+  ])('of somebody in the groups %j is %s', async (groups, role) => {
+    const organization = await setUp(MAPPED);
+    const email = someAddress(organization);
+    await logIn(organization, email, { groups });
+    expect((await userAt(email))?.['role']).toBe(role);
+  });
+
+  it('changes at the next login if the provider decides it, and never otherwise', async () => {
+    const organization = await setUp(MAPPED);
+    const email = someAddress(organization);
+    await logIn(organization, email, { groups: 'ops' });
+    await logIn(organization, email, { groups: 'developers' });
+    expect((await userAt(email))?.['role']).toBe('member');
+    expect(await auditOf(service, { email })).toContain('user.update success');
+    await change(organization, { creates_users: 'yes' });
+    await logIn(organization, email, { groups: 'ops' });
+    expect((await userAt(email))?.['role']).toBe('member');
+  });
+
+  it('of the last owner and of break-glass owners stays', async () => {
+    const organization = await setUp(MAPPED);
+    const [first, second] = [someAddress(organization), someAddress(organization)];
+    for (const email of [first, second]) await logIn(organization, email, { groups: 'bosses' });
+    await service.database.query('UPDATE dashboard_user SET is_break_glass = true WHERE email = $1', [first]);
+    for (const email of [first, second]) await logIn(organization, email, { groups: 'ops' });
+    expect([(await userAt(first))?.['role'], (await userAt(second))?.['role']]).toEqual(['owner', 'admin']);
+
+    await service.database.query('UPDATE dashboard_user SET is_break_glass = false WHERE email = $1', [
+      first,
+    ]);
+    await service.database.query(
+      `UPDATE dashboard_user SET role = 'admin' WHERE organization_id = $1 AND email <> $2`,
+      [organization.organizationId, first],
+    );
+    await logIn(organization, first, { groups: 'ops' });
+    expect((await userAt(first))?.['role']).toBe('owner');
+  });
+});
+
+describe('Single sign-on that is required', () => {
+  const ownerOf = async ({
+    login: { email },
+  }: Pick<Owner, 'login'>): Promise<{ id: string; email: string }> => ({
+    id: String((await userAt(email))?.['id']),
+    email,
+  });
+
+  it('makes an owner who is alone a break-glass owner, and refuses the passwords of everybody else', async () => {
+    const organization = await setUp();
+    const user = await addUserAt(organization, organization.domain);
+    await change(organization, { required: 'yes' });
+    expect(await userAt(organization.login.email)).toMatchObject({ is_break_glass: true });
+
+    const visitor = new Visitor(service);
+    const { status, text } = await visitor.logIn(user.email, user.password);
+    expect([status, visitor.session]).toEqual([403, undefined]);
+    expect(text).toContain(REFUSED);
+    expect((await logIn(organization, user.email)).response.status).toBe(303);
+
+    const owner = await addUserAt(organization, organization.domain);
+    await service.database.query(
+      `UPDATE dashboard_user SET role = 'owner', is_break_glass = true WHERE id = $1`,
+      [owner.id],
+    );
+    expect((await new Visitor(service).logIn(owner.email, owner.password)).location).toBe('/dashboard');
+  });
+
+  it('sends no links for passwords, and no longer accepts those that were sent', async () => {
+    const organization = await setUp();
+    const user = await addUserAt(organization, organization.domain);
+    const links = service.app.get(PasswordLinksService);
+    links.sendReset(user.email);
+    const [, token = ''] =
+      /confirm\?token=([\w-]{43})/.exec(await mailTo(service, user.email, 'Set a new password')) ?? [];
+    await change(organization, { required: 'yes' });
+    const visitor = new Visitor(service);
+    await visitor.get(`/password-reset/confirm?token=${token}`);
+    const password = randomBytes(12).toString('hex');
+    const { status } = await visitor.submit('/password-reset/confirm', {
+      token,
+      password,
+      repeated: password,
+    });
+    expect(status).not.toBe(303);
+    const before = mailsTo(service, user.email).length;
+    links.sendReset(user.email);
+    const email = someAddress(organization);
+    await organization.visitor.fill('/dashboard/users/invitations/new', {
+      email,
+      name: 'Ada',
+      role: 'member',
+    });
+    const invitation = await mailTo(service, email, 'Your invitation');
+    expect(invitation).toContain('https://dashboard.example.com/login');
+    expect(invitation).not.toContain('token=');
+    expect(mailsTo(service, user.email)).toHaveLength(before);
+  });
+
+  it('needs a provider that is enabled and was tested', async () => {
+    const organization = await setUp();
+    await organization.visitor.fill(`${SSO_PATH}/${organization.id}/disable`, {});
+    const { status, text } = await change(organization, { required: 'yes' });
+    expect([status, text]).toEqual([400, expect.stringContaining('Enable an identity provider, and test')]);
+  });
+
+  it('is not in force while no provider is enabled', async () => {
+    const organization = await setUp({ required: 'yes' });
+    const user = await addUserAt(organization, organization.domain);
+    await organization.visitor.fill(`${SSO_PATH}/${organization.id}/disable`, {});
+    expect((await new Visitor(service).logIn(user.email, user.password)).location).toBe('/dashboard');
+  });
+
+  it('keeps sessions when a domain loses its proof, and then only break-glass owners can log in', async () => {
+    const organization = await setUp({ required: 'yes' });
+    const user = await addUserAt(organization, organization.domain);
+    const { visitor } = await logIn(organization, user.email);
+    await service.database.query('UPDATE allowlisted_domain SET proved_at = NULL WHERE domain = $1', [
+      organization.domain,
+    ]);
+    expect((await visitor.get('/account')).status).toBe(200);
+    const next = new Visitor(service);
+    expect((await next.fill('/login', { step: 'address', email: user.email })).text).toContain(
+      'name="password"',
+    );
+    expect((await next.logIn(user.email, user.password)).text).toContain(REFUSED);
+  });
+
+  it('keeps one break-glass owner: no page disables, removes, demotes or unmarks the last one', async () => {
+    const organization = await setUp({ required: 'yes' });
+    const { id, email } = await ownerOf(organization);
+    const another = await visitorWithRole(service, 'owner', organization.organizationId);
+    await another.get(`/dashboard/users/${id}`);
+    const attempts = [
+      await another.fill(`/dashboard/users/${id}/change`, { name: 'Ada', role: 'admin' }),
+      await another.fill(`/dashboard/users/${id}/disable`, {}),
+      await another.fill(`/dashboard/users/${id}/remove`, {}),
+      await another.fill(SETTINGS, { user_id: id, mark: 'no' }, `${SETTINGS}/break-glass`),
+    ];
+    for (const { status, text } of attempts)
+      expect([status, text]).toEqual([400, expect.stringContaining('last break-glass owner')]);
+    expect(await userAt(email)).toMatchObject({ is_break_glass: true });
+  });
+
+  it('lets only owners mark owners, and marks only owners', async () => {
+    const organization = await setUp();
+    const admin = await visitorWithRole(service, 'admin', organization.organizationId);
+    const { id } = await ownerOf(organization);
+    const mark = (visitor: Visitor, user_id: string) =>
+      visitor.fill(SETTINGS, { user_id, mark: 'yes' }, `${SETTINGS}/break-glass`);
+    expect((await mark(admin, id)).status).toBe(403);
+    const refused = await admin.fill(SETTINGS, { required: 'yes' });
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('No owner is marked')]);
+    const elsewhere = await newOwner(service);
+    const adminId = String((await userAt(admin.login.email))?.['id']);
+    for (const user of [adminId, (await ownerOf(elsewhere)).id])
+      expect((await mark(organization.visitor, user)).status).toBe(404);
+    expect((await mark(organization.visitor, id)).location).toBe(`${SETTINGS}?done=marked`);
+  });
+
+  it('is ended by an operator, which the audit log shows', async () => {
+    const organization = await setUp({ required: 'yes' });
+    const user = await addUserAt(organization, organization.domain);
+    expect(await service.app.get(SsoSettingsService).allowPasswords(organization.organizationId)).toBe(true);
+    expect(await service.app.get(SsoSettingsService).allowPasswords(organization.organizationId)).toBe(false);
+    expect((await new Visitor(service).logIn(user.email, user.password)).location).toBe('/dashboard');
+  });
+});
+
+describe('A login at the provider', () => {
+  it('counts as two factors only if the organization says so', async () => {
+    const organization = await setUp();
+    const user = await addUserAt(organization, organization.domain);
+    await service.database.query(
+      'UPDATE organization SET second_factor_required_from = now() WHERE id = $1',
+      [organization.organizationId],
+    );
+    const account = async () =>
+      (await (await logIn(organization, user.email)).visitor.get('/dashboard/development')).status;
+    expect(await account()).not.toBe(200);
+    await service.database.query(
+      `INSERT INTO sso_setting VALUES ($1, false, NULL, '{}', '{}', '{}', true, NULL)`,
+      [organization.organizationId],
+    );
+    expect(await account()).toBe(200);
+    await service.app.get(DashboardUsersRepository).change(user.id, { totpEnabledAt: new Date() });
+    expect((await logIn(organization, user.email)).response.location).toBe('/dashboard');
+  });
+});
