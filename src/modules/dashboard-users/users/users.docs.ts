@@ -12,6 +12,7 @@ import {
   DOMAIN_NOT_ALLOWED,
   EMAIL_TAKEN,
   INVITATIONS_PER_MAILBOX,
+  LAST_BREAK_GLASS_OWNER,
   LAST_OWNER,
   MAX_USERS,
   OWNERS_ONLY,
@@ -63,7 +64,13 @@ export const UPDATE_USER: OperationDocument = {
   response: UserResponse,
   responseDescription: 'The updated user.',
   errors: [
-    withMessages(INVALID_FIELD, CANNOT_CHANGE_OWN_ROLE, CANNOT_DISABLE_YOURSELF, LAST_OWNER),
+    withMessages(
+      INVALID_FIELD,
+      CANNOT_CHANGE_OWN_ROLE,
+      CANNOT_DISABLE_YOURSELF,
+      LAST_OWNER,
+      LAST_BREAK_GLASS_OWNER,
+    ),
     ONLY_OWNERS,
     USER_NOT_FOUND,
   ],
@@ -79,5 +86,9 @@ export const DELETE_USER: OperationDocument = {
   pathParameters: ID,
   response: UserResponse,
   responseDescription: 'The removed user.',
-  errors: [withMessages(INVALID_FIELD, CANNOT_REMOVE_YOURSELF, LAST_OWNER), ONLY_OWNERS, USER_NOT_FOUND],
+  errors: [
+    withMessages(INVALID_FIELD, CANNOT_REMOVE_YOURSELF, LAST_OWNER, LAST_BREAK_GLASS_OWNER),
+    ONLY_OWNERS,
+    USER_NOT_FOUND,
+  ],
 };
