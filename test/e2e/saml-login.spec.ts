@@ -416,7 +416,7 @@ const WRAPPING: readonly [string, (xml: string) => string, string][] = [
   ],
 ];
 
-describe('A forged SAML response is refused', () => {
+describe('A forged SAML response', () => {
   it.each<[string, (xml: string) => string, string]>([
     ...WRAPPING,
     ['no signature', (xml) => xml.replace(partsOf(xml).signature, ''), UNSIGNED],
@@ -453,11 +453,11 @@ describe('A forged SAML response is refused', () => {
       (xml) => xml.replace('</samlp:Response>', `${' '.repeat(262_144)}</samlp:Response>`),
       'larger than 256 KiB',
     ],
-  ])('%s', async (_what, change, reason) => {
+  ])('is refused with %s', async (_what, change, reason) => {
     await expectRefused(await logIn(await addUser(), {}, change), reason);
   });
 
-  it('signed with another certificate', async () => {
+  it('is refused if it is signed with another certificate', async () => {
     const signer = await newSigner();
     await expectRefused(
       await logIn(await addUser(), {}, undefined, { signer }),
@@ -475,7 +475,7 @@ describe('A forged SAML response is refused', () => {
     );
   });
 
-  it('with a comment in the NameID, which some parsers cut off', async () => {
+  it('counts as a whole with a comment in the NameID, which some parsers cut off', async () => {
     const user = await addUser();
     const victim = `name-${(await addUser()).id}`;
     const visitor = new Visitor(service);
@@ -507,7 +507,7 @@ describe('A forged SAML response is refused', () => {
       (xml: string) => xml.replace(/(<e:CipherValue>|<xenc:CipherValue>|CipherValue>)..../, '$1AAAA'),
       'cannot be decrypted',
     ],
-  ])('encrypted, %s', async (_what, change, reason) => {
+  ])('is refused if it is encrypted, %s', async (_what, change, reason) => {
     await expectRefused(await logIn(await addUser(), {}, change, { encrypts: true }), reason);
   });
 });

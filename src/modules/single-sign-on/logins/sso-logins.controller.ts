@@ -1,4 +1,4 @@
-import { Controller, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { Controller, Get, Header, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiExcludeEndpoint } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import {
@@ -28,10 +28,9 @@ export class SsoLoginsController {
   @Get('saml/:id/metadata')
   @OnSurface('dashboard')
   @ApiExcludeEndpoint()
-  async metadata(@Param('id') configurationId: string, @Res() response: Response): Promise<void> {
-    const metadata = await this.logins.metadata(configurationId);
-    if (metadata === undefined) throw NOT_FOUND.error();
-    response.type('application/samlmetadata+xml').send(metadata);
+  @Header('Content-Type', 'application/samlmetadata+xml')
+  metadata(@Param('id') configurationId: string): Promise<string> {
+    return this.logins.metadata(configurationId);
   }
 
   /** Receives the response of a SAML provider. The form comes from another site, so it has no token of ours. */

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import type { DashboardActor, DashboardIdentity } from '../../../infrastructure/auth/index.js';
 import { Sealer, sha256 } from '../../../infrastructure/crypto/index.js';
+import { NOT_FOUND } from '../../../infrastructure/errors/index.js';
 import { rateLimitKeyOfAddress } from '../../../infrastructure/http/index.js';
 import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
 import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
@@ -116,10 +117,11 @@ export class SsoLoginsService extends IdentityProviders {
     return this.start(configuration, { ...from, next: '', isFresh: false, testerId: userId });
   }
 
-  /** Returns our metadata for a SAML provider: XML. */
-  async metadata(configurationId: string): Promise<string | undefined> {
+  /** Returns our metadata for a SAML provider: XML. @throws ApiError NOT_FOUND */
+  async metadata(configurationId: string): Promise<string> {
     const configuration = await this.find(configurationId);
-    return configuration?.protocol === 'saml' ? this.saml.metadata(configuration.id) : undefined;
+    if (configuration?.protocol !== 'saml') throw NOT_FOUND.error();
+    return this.saml.metadata(configuration.id);
   }
 
   /** Returns whether the text can be the state of a login that began here. */

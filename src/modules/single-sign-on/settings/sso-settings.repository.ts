@@ -15,6 +15,7 @@ const DEFAULTS = {
   requiredAt: null,
 };
 
+/** The settings of organizations, and whom they forbid to log in with a password. */
 @Injectable()
 export class SsoSettingsRepository extends ProviderRequirement {
   constructor(
