@@ -1,5 +1,5 @@
 import { Controller, Get, Header, Param, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiExcludeEndpoint } from '@nestjs/swagger';
+import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import {
   sessionTokenOf,
@@ -17,6 +17,7 @@ import { SsoLoginsService } from './sso-logins.service.js';
 const RESPONSE_FORM_LIMIT = 524_288;
 
 /** Where identity providers send browsers after a login. */
+@ApiExcludeController()
 @Controller('sso')
 export class SsoLoginsController {
   constructor(
@@ -27,7 +28,6 @@ export class SsoLoginsController {
   /** Our metadata for a SAML provider. */
   @Get('saml/:id/metadata')
   @OnSurface('dashboard')
-  @ApiExcludeEndpoint()
   @Header('Content-Type', 'application/samlmetadata+xml')
   metadata(@Param('id') configurationId: string): Promise<string> {
     return this.logins.metadata(configurationId);
