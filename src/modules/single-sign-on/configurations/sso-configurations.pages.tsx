@@ -91,7 +91,7 @@ function AddButtons(): VNode {
   return (
     <Allowed operation="createSamlConfiguration">
       <ButtonLink to={SETTINGS_PATH} kind="second">
-        Settings
+        New users, roles, passwords
       </ButtonLink>{' '}
       <ButtonLink to={NEW_OPENID_PATH}>Add OpenID Connect</ButtonLink>{' '}
       <ButtonLink to={NEW_SAML_PATH} kind="second">
