@@ -120,13 +120,9 @@ export class SamlProvider extends IdentityProvider {
     };
     const xml = bytes.toString('utf8');
     const { isEncrypted } = checkResponse(xml, expected);
-    const decryptionPvk = isEncrypted ? await this.keyFor(xml, configuration.id, expected) : undefined;
-    const saml = await this.saml(
-      configuration,
-      secrets,
-      decryptionPvk === undefined ? {} : { decryptionPvk },
-    );
-    const signedXml = await verified(saml, bytes);
+    const readable = isEncrypted ? await this.decrypted(xml, configuration.id, expected) : xml;
+    const saml = await this.saml(configuration, secrets, {});
+    const signedXml = await verified(saml, readable);
     const assertion = readAssertion(signedXml, expected, this.clock.now());
     if (isFresh && assertion.authenticatedAt.getTime() < startedAt.getTime() - CLOCK_TOLERANCE)
       throw new RefusedLogin(WITHOUT_FRESH_LOGIN);
@@ -161,14 +157,26 @@ export class SamlProvider extends IdentityProvider {
     });
   }
 
-  /** Returns the private key that decrypts the assertion, whose content is checked. @throws RefusedLogin */
-  private async keyFor(xml: string, configurationId: string, expected: ExpectedResponse): Promise<string> {
-    const encrypted = await encryptedAssertionOf(xml);
+  /**
+   * Returns the response with the assertion in the place of the encrypted one. A signature of the response is left out: only that
+   * of the assertion counts.
+   *
+   * @throws RefusedLogin
+   */
+  private async decrypted(xml: string, configurationId: string, expected: ExpectedResponse): Promise<string> {
+    const { DOMParser, XMLSerializer } = await import('@xmldom/xmldom');
+    const document = new DOMParser().parseFromString(xml, 'text/xml');
+    const encrypted = document.getElementsByTagNameNS(ASSERTION, 'EncryptedAssertion').item(0) as Element;
     for (const { privateKey } of await this.keys.keysOf(configurationId)) {
-      const decrypted = await decrypt(encrypted, privateKey);
-      if (decrypted === undefined) continue;
-      checkDecrypted(decrypted, expected);
-      return privateKey;
+      const assertion = await decrypt(encrypted.toString(), privateKey);
+      if (assertion === undefined) continue;
+      checkDecrypted(assertion, expected);
+      const parsed = new DOMParser().parseFromString(assertion, 'text/xml').documentElement;
+      for (const child of Array.from(document.documentElement.childNodes))
+        if (child === encrypted)
+          document.documentElement.replaceChild(document.importNode(parsed, true), child);
+        else if (child.nodeName.endsWith('Signature')) document.documentElement.removeChild(child);
+      return new XMLSerializer().serializeToString(document);
     }
     throw new RefusedLogin(NOT_DECRYPTED);
   }
@@ -208,28 +216,23 @@ function requestIdOf({ nonce }: LoginSecrets): string {
 }
 
 /** Returns the bytes of the assertion that its signature covers. @throws RefusedLogin */
-async function verified(saml: SAML, response: Buffer): Promise<string> {
+async function verified(saml: SAML, response: string): Promise<string> {
   try {
-    const { profile } = await saml.validatePostResponseAsync({ SAMLResponse: response.toString('base64') });
+    const SAMLResponse = Buffer.from(response).toString('base64');
+    const { profile } = await saml.validatePostResponseAsync({ SAMLResponse });
     return profile?.getAssertionXml?.() ?? '';
   } catch (error) {
     throw new RefusedLogin(reasonOfLibrary((error as Error).message));
   }
 }
 
-async function encryptedAssertionOf(xml: string): Promise<string> {
-  const { DOMParser } = await import('@xmldom/xmldom');
-  const document = new DOMParser().parseFromString(xml, 'text/xml');
-  return document.getElementsByTagNameNS(ASSERTION, 'EncryptedAssertion').item(0)?.toString() ?? '';
-}
-
 /** Returns undefined if the key is not the right one. */
 async function decrypt(encrypted: string, key: string): Promise<string | undefined> {
   const library = await import('xml-encryption');
+  // `checkResponse` has checked the algorithms. Okta and AD FS encrypt in the mode CBC by default.
+  const options = { key, disallowDecryptionWithInsecureAlgorithm: false, warnInsecureAlgorithm: false };
   return new Promise((resolve) => {
-    library.decrypt(encrypted, { key, warnInsecureAlgorithm: false }, (error, text) =>
-      resolve(error ? undefined : text),
-    );
+    library.decrypt(encrypted, options, (error, text) => resolve(error ? undefined : text));
   });
 }
 

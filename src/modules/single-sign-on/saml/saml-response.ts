@@ -36,6 +36,7 @@ const ALGORITHMS: Readonly<Record<string, ReadonlySet<string>>> = {
 /** Without RSA PKCS #1 v1.5 and Triple DES. */
 const ENCRYPTION = new Set([
   'http://www.w3.org/2001/04/xmlenc#rsa-oaep-mgf1p',
+  'http://www.w3.org/2009/xmlenc11#rsa-oaep',
   'http://www.w3.org/2001/04/xmlenc#aes128-cbc',
   'http://www.w3.org/2001/04/xmlenc#aes256-cbc',
   'http://www.w3.org/2009/xmlenc11#aes128-gcm',
@@ -51,7 +52,6 @@ const REASONS = {
   assertions: 'The response must contain exactly one assertion.',
   unsigned: 'The assertion is not signed.',
   signatures: 'The response is signed in an unusual way. Sign the assertion once.',
-  algorithm: 'The response is signed or encrypted with an algorithm that is not allowed, such as SHA-1.',
   unknownCertificate: 'The response was signed with a certificate that is not in the metadata.',
   changed:
     'The signature of the assertion is not valid: the assertion was changed, or signed with a certificate that is not in the metadata.',
@@ -151,7 +151,7 @@ function checkSignatures(root: XmlElement, { certificates }: ExpectedResponse): 
     if (signature.namespace !== SIGNATURE) throw new RefusedLogin(REASONS.signatures);
     for (const [name, allowed] of Object.entries(ALGORITHMS))
       for (const { attributes } of allNamed(signature, name))
-        if (!allowed.has(attributes['Algorithm'] ?? '')) throw new RefusedLogin(REASONS.algorithm);
+        requireAllowed(attributes['Algorithm'], allowed);
     if (allNamed(signature, 'Reference').length !== 1) throw new RefusedLogin(REASONS.signatures);
     const used = allNamed(signature, 'X509Certificate').map(({ text }) => readCertificate(text)?.encoded);
     if (used.length > 0 && !used.some((each) => each !== undefined && certificates.includes(each)))
@@ -159,9 +159,18 @@ function checkSignatures(root: XmlElement, { certificates }: ExpectedResponse): 
   }
 }
 
+/** The last part of the URI of an algorithm is its name, such as `rsa-sha1`. */
+function requireAllowed(algorithm = '', allowed: ReadonlySet<string>): void {
+  if (allowed.has(algorithm)) return;
+  const [name = 'unknown'] = /[\w-]{1,40}$/.exec(algorithm) ?? [];
+  throw new RefusedLogin(
+    `The response is signed or encrypted with an algorithm that is not allowed (${name}). Use RSA with SHA-256, and RSA-OAEP with AES.`,
+  );
+}
+
 function checkEncryption(assertion: XmlElement): void {
   for (const { attributes } of allNamed(assertion, 'EncryptionMethod'))
-    if (!ENCRYPTION.has(attributes['Algorithm'] ?? '')) throw new RefusedLogin(REASONS.algorithm);
+    requireAllowed(attributes['Algorithm'], ENCRYPTION);
 }
 
 function checkAssertion(assertion: XmlElement, { issuer }: ExpectedResponse): void {
