@@ -501,13 +501,18 @@ CREATE TABLE request_log (
   response_body text,
   tool character varying(64),
   agent text,
+  error_code character varying(64),
+  error_message text,
+  request_id character varying(64),
   CONSTRAINT request_log_pkey PRIMARY KEY (client_id, environment, created_at, id),
   CONSTRAINT request_log_type_check CHECK (((type)::text = ANY ((ARRAY['request'::character varying, 'webhook'::character varying])::text[])))
 ) PARTITION BY RANGE (created_at);
 CREATE INDEX request_log_endpoint_failure_index ON ONLY public.request_log USING btree (webhook_endpoint_id, created_at) WHERE ((webhook_endpoint_id IS NOT NULL) AND (status_code <> 200));
 CREATE INDEX request_log_endpoint_index ON ONLY public.request_log USING btree (webhook_endpoint_id, created_at) WHERE (webhook_endpoint_id IS NOT NULL);
+CREATE INDEX request_log_error_code_index ON ONLY public.request_log USING btree (client_id, environment, error_code, created_at, id) WHERE (error_code IS NOT NULL);
 CREATE INDEX request_log_event_index ON ONLY public.request_log USING btree (client_id, environment, event, created_at, id) WHERE (event IS NOT NULL);
 CREATE INDEX request_log_failure_index ON ONLY public.request_log USING btree (client_id, environment, created_at, id) WHERE ((status_code >= 400) OR (((type)::text = 'webhook'::text) AND (status_code <> 200)));
+CREATE INDEX request_log_request_id_index ON ONLY public.request_log USING btree (client_id, environment, request_id, created_at, id) WHERE (request_id IS NOT NULL);
 CREATE INDEX request_log_session_index ON ONLY public.request_log USING btree (client_id, environment, session_id, created_at, id) WHERE (session_id IS NOT NULL);
 CREATE INDEX request_log_status_index ON ONLY public.request_log USING btree (client_id, environment, status_code, created_at, id) WHERE (status_code <> 200);
 CREATE INDEX request_log_task_index ON ONLY public.request_log USING btree (client_id, environment, task_id, created_at, id) WHERE (task_id IS NOT NULL);

@@ -153,6 +153,24 @@ describeInBrowser('The log pages in a browser', (windows) => {
     expect(await page.getByText('live updates').count()).toBe(0);
   });
 
+  it('says why a request failed, and finds the others with the same error', async () => {
+    const requestId = randomUUID();
+    const { body, status } = await service.request('/mcp/tokens/create', {
+      body: {},
+      headers: { 'X-Request-Id': requestId },
+      as: service.production,
+    });
+    expect(status).toBe(400);
+    const page = await openAs(`${LOGS}?outcome=failure&type=request`, { bypassPolicy: true });
+    await page.getByRole('link', { name: 'POST /mcp/tokens/create' }).first().click();
+    await page.getByText(String(body['error_message'])).first().waitFor();
+    await page.getByText(requestId).waitFor();
+    expect(await inspect(page, 'request-log-error')).toEqual([]);
+    await page.getByRole('link', { name: 'All entries with this code' }).click();
+    await page.waitForURL(/error_code=INVALID_FIELD/);
+    expect(await page.getByRole('link', { name: 'POST /mcp/tokens/create' }).count()).toBeGreaterThan(0);
+  });
+
   it('finds why a delivery failed, by keyboard on a phone', async () => {
     const page = await openAs(LOGS, { size: PHONE });
     await tabTo(page, 'Outcome');
@@ -178,7 +196,7 @@ describeInBrowser('The log pages in a browser', (windows) => {
     await page.getByLabel('Period').selectOption('7d');
     await page.getByLabel('Outcome').selectOption('failure');
     await page.getByRole('button', { name: 'Apply filters' }).click();
-    expect(await page.locator('tbody tr').count()).toBe(3);
+    expect(await page.locator('tbody tr').count()).toBe(4);
     await page.getByRole('link', { name: 'Choose columns' }).click();
     await page.getByLabel('Reason').check();
     await page.getByRole('button', { name: 'Save columns' }).click();

@@ -136,16 +136,17 @@ describe('request-log export', () => {
       expect(lines[0]).toBe(
         'id,type,datetime,method,path,url,event,status_code,latency_ms,session_id,task_id,external_user_id,' +
           'delivery.webhook_endpoint_id,delivery.event_id,delivery.attempt,delivery.reason,delivery.dns_ms,' +
-          'delivery.connect_ms,delivery.tls_ms,delivery.first_byte_ms,tool,agent',
+          'delivery.connect_ms,delivery.tls_ms,delivery.first_byte_ms,tool,agent,' +
+          'error_code,error_message,request_id',
       );
       const { endpointId, eventId } = attempt.attempt ?? {};
       expect(lines[1]).toMatch(
         new RegExp(
           `^\\d+,webhook,${createdAt.toISOString()},POST,,https://hooks\\.example\\.com/merchants\\?token=\\*\\*\\*,` +
-            `CARD_UPDATED,503,84,${attempt.sessionId},25605,user-1,${endpointId},${eventId},2,NON_200,1,11,,48,,$`,
+            `CARD_UPDATED,503,84,${attempt.sessionId},25605,user-1,${endpointId},${eventId},2,NON_200,1,11,,48,,,,,$`,
         ),
       );
-      expect(lines[2]).toMatch(/,request,.*,"'=HYPERLINK\(""http:\/\/evil\.example""\)",,,,,,,,,,$/);
+      expect(lines[2]).toMatch(/,request,.*,"'=HYPERLINK\(""http:\/\/evil\.example""\)",,,,,,,,,,,,,$/);
       expect(csv.output).not.toMatch(/(?:^|,)"?[=+\-@\t]/m);
 
       const rows = rowsOf(ndjson);
@@ -165,6 +166,9 @@ describe('request-log export', () => {
         external_user_id: 'user-1',
         tool: null,
         agent: null,
+        error_code: null,
+        error_message: null,
+        request_id: null,
         endpoint_id: endpointId,
         event_id: eventId,
         reason: 'NON_200',

@@ -326,7 +326,9 @@ describe('The export of request logs', () => {
       .map((line) => (JSON.parse(line) as { external_user_id: string }).external_user_id);
     expect(users).toEqual(['user-3', 'user-2', 'user-1']);
     const csv = await visitor.get(`${PATH}/export/csv`);
-    expect(csv.text.split('\n')[0]).toMatch(/^id,type,datetime,.*,tool,agent\r?$/);
+    expect(csv.text.split('\n')[0]).toMatch(
+      /^id,type,datetime,.*,tool,agent,error_code,error_message,request_id\r?$/,
+    );
     expect(csv.text).toContain(",'=1+1,");
     const entries = await service.database.query(
       `SELECT target_environment, outcome FROM audit_log WHERE action = 'request_log.export'`,

@@ -78,7 +78,9 @@ describe('Request log', () => {
   ])('has one entry for a %i response of %s', async (status, path, options, externalUserId) => {
     const request = options();
     const before = Date.now();
-    expect((await service.request(path, request)).status).toBe(status);
+    const response = await service.request(path, request);
+    expect(response.status).toBe(status);
+    const { error_code = null, error_message = null } = response.body as Record<string, unknown>;
     const [entry, ...others] = await entries();
     expect(others).toEqual([]);
     expect(entry).toEqual({
@@ -108,6 +110,9 @@ describe('Request log', () => {
       response_body: null,
       tool: null,
       agent: null,
+      error_code,
+      error_message,
+      request_id: status < 400 ? null : response.headers.get('x-request-id'),
     });
     expect(entry?.created_at.getTime()).toBeGreaterThanOrEqual(before);
     expect(entry?.created_at.getTime()).toBeLessThanOrEqual(Date.now());

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { DAY, HOUR } from '../../src/infrastructure/time/index.js';
 import { CursorCodec } from '../../src/infrastructure/crypto/index.js';
@@ -139,6 +140,9 @@ describe('GET /request-logs', () => {
           external_user_id: 'user-8',
           tool: null,
           agent: null,
+          error_code: null,
+          error_message: null,
+          request_id: null,
           endpoint_id: null,
           event_id: null,
           reason: null,
@@ -158,6 +162,9 @@ describe('GET /request-logs', () => {
           external_user_id: 'user-1',
           tool: null,
           agent: null,
+          error_code: null,
+          error_message: null,
+          request_id: null,
           endpoint_id: logged.attempt?.endpointId,
           event_id: logged.attempt?.eventId,
           reason: 'NON_200',
@@ -166,6 +173,31 @@ describe('GET /request-logs', () => {
       next_cursor: null,
       limit: 25,
     });
+  });
+
+  it('says why a request failed, and finds it by its error code and its request ID', async () => {
+    const requestId = `request-${randomUUID()}`;
+    const create = (body: object, headers = {}) =>
+      service.request(CREATE_MCP_TOKEN.path, { body, headers, as: service.production });
+    const { body: response } = await create({}, { 'X-Request-Id': requestId });
+    await create({ external_user_id: 'user-9' });
+    expect(response).toMatchObject({ error_code: 'INVALID_FIELD' });
+    const failure = {
+      status_code: 400,
+      error_code: 'INVALID_FIELD',
+      error_message: response['error_message'],
+      request_id: requestId,
+    };
+    const filters: Record<string, string>[] = [{ request_id: requestId }, { error_code: 'INVALID_FIELD' }];
+    for (const filter of filters) {
+      const { status, body }: TestResponse<Page> = await list(filter);
+      expect([status, body.data.length > 0]).toEqual([200, true]);
+      expect(body.data[0]).toMatchObject(failure);
+    }
+    const { body: none }: TestResponse<Page> = await list({ error_code: 'CONFLICT_THAT_DOES_NOT_EXIST' });
+    expect(none).toMatchObject({ error_code: 'INVALID_FIELD' });
+    const other: TestResponse<Page> = await list({ request_id: 'another' });
+    expect(other.body.data).toEqual([]);
   });
 
   it('pages without gaps or duplicates, for any page size', async () => {

@@ -25,6 +25,9 @@ export function loggedRequest(
     externalUserId: null,
     tool: null,
     agent: null,
+    errorCode: null,
+    errorMessage: null,
+    requestId: null,
     ...change,
   };
 }

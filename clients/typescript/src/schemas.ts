@@ -1370,6 +1370,13 @@ export interface components {
        * @example 200
        */
       status_code?: number;
+      /** @description Only API requests whose response has this `error_code`. */
+      error_code?: components['schemas']['ErrorCode'];
+      /**
+       * @description Only failed API requests with this `X-Request-Id`.
+       * @example 5f0c1c1e-9f7b-4b0e-8a52-3f6f0f1f2b3c
+       */
+      request_id?: string;
       /**
        * Format: uuid
        * @description Only delivery attempts to this webhook endpoint.
@@ -2114,6 +2121,21 @@ export interface components {
        */
       agent: string | null;
       /**
+       * @description The `error_code` of the response; null if the request succeeded, and for a delivery attempt.
+       * @example null
+       */
+      error_code: components['schemas']['ErrorCode'] | null;
+      /**
+       * @description The `error_message` of the response, at most 500 characters; null if the request succeeded, and for a delivery attempt.
+       * @example null
+       */
+      error_message: string | null;
+      /**
+       * @description The `X-Request-Id` of the response; null if the request succeeded, and for a delivery attempt.
+       * @example null
+       */
+      request_id: string | null;
+      /**
        * Format: uuid
        * @description The webhook endpoint that the event was sent to; null for an API request.
        * @example null
@@ -2383,6 +2405,21 @@ export interface components {
        * @example null
        */
       agent: string | null;
+      /**
+       * @description The `error_code` of the response; null if the request succeeded, and for a delivery attempt.
+       * @example null
+       */
+      error_code: components['schemas']['ErrorCode'] | null;
+      /**
+       * @description The `error_message` of the response, at most 500 characters; null if the request succeeded, and for a delivery attempt.
+       * @example null
+       */
+      error_message: string | null;
+      /**
+       * @description The `X-Request-Id` of the response; null if the request succeeded, and for a delivery attempt.
+       * @example null
+       */
+      request_id: string | null;
       /**
        * Format: uuid
        * @description The webhook endpoint that the event was sent to; null for an API request.

@@ -64,6 +64,7 @@ export class ExceptionFilter implements NestExceptionFilter {
     const request = host.switchToHttp().getRequest<Request>();
     const response = host.switchToHttp().getResponse<Response>();
     const error = this.translate(exception, request);
+    requestContext(request).error = error;
     if (response.headersSent) {
       response.destroy();
       return;

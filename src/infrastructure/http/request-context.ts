@@ -4,6 +4,7 @@ import { performance } from 'node:perf_hooks';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import type { PlatformEnvironment } from '../config/index.js';
+import type { ApiError } from '../errors/index.js';
 
 /** The API client that a request is attributed to, whether or not it was authenticated. */
 export interface AttributedClient {
@@ -32,6 +33,8 @@ export class RequestContext implements RequestAttribution {
   agent?: string | null;
   /** Whether the request is written to the client's request log. Requests to the dashboard API are not. */
   isRecorded = true;
+  /** The error that the response contains. */
+  error?: Pick<ApiError, 'code' | 'message'>;
   /** The probable mistake of the client, for the service log only. */
   hint?: string;
   /**
@@ -93,6 +96,9 @@ export interface CompletedRequest extends AttributedClient {
   readonly tool?: string | undefined;
   /** Name and host of the agent, if its user connected it. */
   readonly agent?: string | null | undefined;
+  readonly requestId: string;
+  /** The error that the response contains. */
+  readonly error?: Pick<ApiError, 'code' | 'message'> | undefined;
 }
 
 /** Records every request of a known client before its response is sent. */

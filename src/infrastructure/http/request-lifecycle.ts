@@ -115,6 +115,8 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
       externalUserId: context.externalUserId,
       tool: context.tool,
       agent: context.agent,
+      requestId: context.requestId,
+      error: context.error,
     });
   }
 

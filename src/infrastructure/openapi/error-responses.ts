@@ -11,7 +11,11 @@ const ERROR_TYPE = enumeration(
   ERROR_TYPES,
   'Category of an error. More categories may be added.',
 );
-const ERROR_CODE = enumeration('ErrorCode', ERROR_CODES, 'The kind of error. More kinds may be added.');
+export const ERROR_CODE = enumeration(
+  'ErrorCode',
+  ERROR_CODES,
+  'The kind of error. More kinds may be added.',
+);
 
 /** The body of every error response. */
 export class ErrorResponse {

@@ -1,5 +1,6 @@
 export type { Components } from './components.js';
 export {
+  ERROR_CODE,
   ErrorResponse,
   withExamples,
   withMessages,

@@ -29,6 +29,8 @@ interface FilterOptions {
   readonly event?: string;
   readonly status?: string;
   readonly outcome?: string;
+  readonly errorCode?: string;
+  readonly requestId?: string;
   readonly endpoint?: string;
   readonly eventId?: string;
 }
@@ -45,6 +47,8 @@ export function addLogs(program: Command): void {
       .option('--event <name>', 'deliveries of this event')
       .option('--status <code>', 'entries with this status code; 0: no response')
       .option('--outcome <outcome>', 'success or failure')
+      .option('--error-code <code>', 'requests whose response has this error_code')
+      .option('--request-id <id>', 'failed requests with this X-Request-Id')
       .option('--endpoint <id>', 'deliveries to this webhook endpoint')
       .option('--event-id <id>', 'deliveries of the event with this id');
   withListOptions(withFilters(logs.command('list')))
@@ -71,6 +75,8 @@ function filtersOf(session: Session, options: FilterOptions): LogFilters {
     event: options.event,
     status_code: integerOption('--status', options.status),
     outcome: options.outcome,
+    error_code: options.errorCode,
+    request_id: options.requestId,
     endpoint_id: options.endpoint,
     event_id: options.eventId,
   };
@@ -93,7 +99,7 @@ async function list(
     status: ({ status_code: status }: LogEntry) => status,
     ms: ({ latency_ms: latency }: LogEntry) => latency,
     what: subjectOf,
-    reason: ({ reason }: LogEntry) => reason,
+    reason: reasonOf,
     user: ({ external_user_id: user }: LogEntry) => user,
   });
 }
@@ -144,8 +150,14 @@ function subjectOf({ method, path, tool, event, url }: LogEntry): string {
   return [method, path, ...(tool === null ? [] : [tool])].join(' ');
 }
 
+/** Why a delivery attempt or a request failed. */
+function reasonOf({ reason, error_code: code }: LogEntry): string | null {
+  return reason ?? code;
+}
+
 function lineOf(entry: LogEntry): Line {
-  const { datetime, status_code: status, latency_ms: latency, external_user_id: user, reason } = entry;
+  const { datetime, status_code: status, latency_ms: latency, external_user_id: user } = entry;
+  const reason = reasonOf(entry);
   return [
     styled('dim', timeOf(datetime)),
     styledStatus(status),

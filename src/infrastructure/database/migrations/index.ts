@@ -35,6 +35,7 @@ import { AgentNames1790000000044 } from './1790000000044-agent-names.js';
 import { SingleSignOn1790000000045 } from './1790000000045-single-sign-on.js';
 import { SamlLogin1790000000046 } from './1790000000046-saml-login.js';
 import { SingleSignOnSettings1790000000047 } from './1790000000047-single-sign-on-settings.js';
+import { RequestLogErrors1790000000048 } from './1790000000048-request-log-errors.js';
 
 /** All migrations, oldest first. Never edit one that has landed, released or not. */
 export const MIGRATIONS = [
@@ -77,4 +78,5 @@ export const MIGRATIONS = [
   SingleSignOn1790000000045,
   SamlLogin1790000000046,
   SingleSignOnSettings1790000000047,
+  RequestLogErrors1790000000048,
 ];

@@ -120,6 +120,13 @@ function Fields({ entry }: EntryProps): VNode {
         ['Agent', entry.agent],
         ['URL', entry.url],
         ['Status code', entry.status_code === 0 ? 'None, because there was no response' : entry.status_code],
+        [
+          'Error code',
+          entry.error_code === null ? null : (
+            <ErrorCode code={entry.error_code} others={list({ error_code: entry.error_code })} />
+          ),
+        ],
+        ['Request ID', linked('request_id', entry.request_id, 'All entries of this request')],
         ['Latency', `${entry.latency_ms} ms`],
         ['Attempt', delivery?.attempt],
         ['Reason', entry.reason === null ? null : <code>{entry.reason}</code>],
@@ -133,6 +140,24 @@ function Fields({ entry }: EntryProps): VNode {
         ['Entry ID', entry.id],
       ]}
     />
+  );
+}
+
+interface ErrorCodeProps {
+  readonly code: string;
+  /** The list of the entries with this code. */
+  readonly others: string;
+}
+
+/** An error code with a link to its explanation. */
+function ErrorCode({ code, others }: ErrorCodeProps): VNode {
+  return (
+    <>
+      <a href={`/docs/errors#${code.toLowerCase()}`}>
+        <code>{code}</code>
+      </a>{' '}
+      <a href={others}>All entries with this code</a>
+    </>
   );
 }
 
@@ -220,21 +245,26 @@ const TRANSPORT_EXPLANATIONS: Readonly<Record<TransportFailure | 'INTERRUPTED', 
   INTERRUPTED: 'The service was interrupted during the attempt. It retries such attempts by itself.',
 };
 
-/** Explains status codes of the API. The log does not keep the body of a response, which says more. */
+/** Explains status codes of the API, if the log does not have the message of the error. */
 const API_EXPLANATIONS: Readonly<Record<number, string>> = {
-  400: 'The request was not valid. The error message in the response says which field to correct.',
+  400: 'The request was not valid.',
   401: 'The credentials were missing or wrong. Check the client ID, the secret and the environment that they belong to.',
   403: 'The credentials do not allow this request.',
   404: 'Nothing exists at this path, or the thing that the path names does not exist in this environment.',
   405: 'This path exists, but not with this HTTP method.',
-  409: 'The request conflicts with the current state. The error message in the response says why.',
+  409: 'The request conflicts with the current state.',
   413: 'The request body was too large.',
   415: 'The Content-Type header of the request is not supported.',
   429: 'Too many requests were sent in a short time. Wait as long as the Retry-After header of the response says.',
 };
 
 /** Returns in words how an entry ended. */
-function explanationOf({ type, status_code: status, reason }: SingleRequestLogEntryResponse): string {
+function explanationOf({
+  type,
+  status_code: status,
+  reason,
+  error_message: message,
+}: SingleRequestLogEntryResponse): string {
   if (type === 'webhook') {
     if (reason === null) return 'Your endpoint received the event.';
     if (reason === 'NON_200') return `Your endpoint responded with ${status}. Only 200 counts as received.`;
@@ -243,10 +273,11 @@ function explanationOf({ type, status_code: status, reason }: SingleRequestLogEn
       : `The delivery failed (${reason}).`;
   }
   if (status < 400) return 'The request succeeded.';
+  if (message !== null) return message;
   return (
     API_EXPLANATIONS[status] ??
     (status < 500
-      ? 'The request was rejected. The error message in the response says why.'
+      ? 'The request was rejected.'
       : 'The service could not process the request. You can safely retry a request that only reads.')
   );
 }

@@ -35,7 +35,7 @@ const COLUMNS = {
   task: { title: 'Task ID', cell: ({ task_id }) => task_id, isNumber: true },
   endpoint: { title: 'Endpoint ID', cell: ({ endpoint_id }) => endpoint_id },
   event_id: { title: 'Event ID', cell: ({ event_id }) => event_id },
-  reason: { title: 'Reason', cell: ({ reason }) => reason },
+  reason: { title: 'Reason', cell: ({ reason, error_code }) => reason ?? error_code },
 } as const satisfies Readonly<Record<string, Column<RequestLogEntryResponse>>>;
 
 /** The columns of the list that users can choose, besides those that it always has. */

@@ -30,6 +30,9 @@ export const REQUEST_LOG_COLUMNS = [
   'delivery.first_byte_ms',
   'tool',
   'agent',
+  'error_code',
+  'error_message',
+  'request_id',
 ];
 
 /** Converts an entry for a list. */
@@ -49,6 +52,9 @@ export function toResponse(entry: RequestLogEntry): RequestLogEntryResponse {
     external_user_id: entry.externalUserId,
     tool: entry.tool ?? null,
     agent: entry.agent ?? null,
+    error_code: entry.errorCode ?? null,
+    error_message: entry.errorMessage ?? null,
+    request_id: entry.requestId ?? null,
     endpoint_id: entry.attempt?.endpointId ?? null,
     event_id: entry.attempt?.eventId ?? null,
     reason: entry.attempt?.reason ?? null,

@@ -1,4 +1,5 @@
 import {
+  ERROR_CODE,
   EnumProperty,
   exampleOf,
   IntegerProperty,
@@ -8,6 +9,7 @@ import {
   UuidProperty,
 } from '../../../infrastructure/openapi/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import type { ErrorCode } from '../../../infrastructure/errors/index.js';
 import { TRANSPORT_FAILURES } from '../../../infrastructure/http-client/index.js';
 import {
   CursorField,
@@ -52,7 +54,9 @@ const EXAMPLE_CURSOR = 'AVmXo2uFyR7Q1dJ0c3hKp1tbMTc2OTg0NzMzMDEyMywxNzY5ODQ3MzMw
 const EXAMPLE_SESSION = 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584';
 const EXAMPLE_ENDPOINT = 'c7d1a3b2-6a7e-4a4e-9a57-2f8f0d3b5c11';
 const EXAMPLE_EVENT = 'c1a8d2b4-6f0e-4f43-9b1d-2f6f0a1f9c55';
+const EXAMPLE_REQUEST_ID = '5f0c1c1e-9f7b-4b0e-8a52-3f6f0f1f2b3c';
 const MAX_EVENT_LENGTH = 100;
+const MAX_REQUEST_ID_LENGTH = 64;
 const FAILURES = TRANSPORT_FAILURES.map((reason) => `\`${reason}\``).join(', ');
 const REASON =
   'Why the delivery attempt failed; null if it succeeded, and for an API request. `NON_200`: the endpoint responded with ' +
@@ -138,6 +142,21 @@ export class ListRequestLogsQuery {
     IsStatusCode(),
   )
   status_code?: number;
+
+  @EnumField(ERROR_CODE, {
+    ...FILTER,
+    description: 'Only API requests whose response has this `error_code`.',
+    example: 'INVALID_FIELD',
+  })
+  error_code?: ErrorCode;
+
+  @TextField({
+    ...FILTER,
+    max: MAX_REQUEST_ID_LENGTH,
+    description: 'Only failed API requests with this `X-Request-Id`.',
+    example: EXAMPLE_REQUEST_ID,
+  })
+  request_id?: string;
 
   @UuidField({
     ...FILTER,
@@ -241,6 +260,28 @@ export class RequestLogEntryResponse {
     { nullable: true },
   )
   agent!: string | null;
+
+  @EnumProperty(
+    ERROR_CODE,
+    'The `error_code` of the response; null if the request succeeded, and for a delivery attempt.',
+    null,
+    { nullable: true },
+  )
+  error_code!: string | null;
+
+  @TextProperty(
+    'The `error_message` of the response, at most 500 characters; null if the request succeeded, and for a delivery attempt.',
+    null,
+    { nullable: true },
+  )
+  error_message!: string | null;
+
+  @TextProperty(
+    'The `X-Request-Id` of the response; null if the request succeeded, and for a delivery attempt.',
+    null,
+    { nullable: true },
+  )
+  request_id!: string | null;
 
   @UuidProperty('The webhook endpoint that the event was sent to; null for an API request.', null, {
     nullable: true,

@@ -47,6 +47,12 @@ export interface NewRequestLogEntry {
   readonly tool?: string | null;
   /** Name and host of the agent, if its user connected it. */
   readonly agent?: string | null;
+  /** The error code of the response to an API request. */
+  readonly errorCode?: string | null;
+  /** The message of the error, at most 500 characters. */
+  readonly errorMessage?: string | null;
+  /** The request ID, if the request failed. */
+  readonly requestId?: string | null;
   /** Set for webhooks. */
   readonly attempt?: LoggedAttempt;
 }

@@ -17,6 +17,8 @@ interface FilterDefinition {
 export const REQUEST_LOG_FILTERS = {
   type: {},
   status_code: { field: { label: 'Status code', type: 'number', hint: '0: no response' } },
+  error_code: { field: { label: 'Error code', hint: 'Such as INVALID_FIELD' } },
+  request_id: { field: { label: 'Request ID', hint: 'X-Request-Id of a failed request' } },
   external_user_id: { field: { label: 'User', hint: 'Your external_user_id' } },
   event: { isOfWebhooks: true, field: { label: 'Event', hint: 'Such as CARD_UPDATED' } },
   session_id: { isUuid: true, field: { label: 'Session ID' } },

@@ -59,6 +59,9 @@ const ENTRY_COLUMNS: readonly (readonly [string, string, keyof NewRequestLogEntr
   ['external_user_id', 'text', 'externalUserId'],
   ['tool', 'text', 'tool'],
   ['agent', 'text', 'agent'],
+  ['error_code', 'text', 'errorCode'],
+  ['error_message', 'text', 'errorMessage'],
+  ['request_id', 'text', 'requestId'],
 ];
 const ATTEMPT_COLUMNS: readonly (readonly [string, string, keyof LoggedAttempt])[] = [
   ['webhook_endpoint_id', 'uuid', 'endpointId'],
@@ -187,8 +190,8 @@ export class RequestLogRepository implements UserDataHolder {
   }
 
   /**
-   * Gives the user's entries the pseudonym, so that counts stay right. Removes what webhook receivers responded, because it may
-   * repeat the identifier.
+   * Gives the user's entries the pseudonym, so that counts stay right. Removes what webhook receivers and the API responded, because
+   * it may repeat the identifier.
    */
   async eraseBatch({ clientId, environment, externalUserId, pseudonym }: ErasedUser): Promise<number> {
     const user = [clientId, environment, externalUserId];
@@ -204,7 +207,7 @@ export class RequestLogRepository implements UserDataHolder {
     const endOfDay = new Date((Math.floor(batch.first.getTime() / DAY) + 1) * DAY - 1);
     const last = batch.last && batch.last < endOfDay ? batch.last : endOfDay;
     return this.transaction.change(
-      `UPDATE request_log SET external_user_id = $4, response_body = NULL
+      `UPDATE request_log SET external_user_id = $4, response_body = NULL, error_message = NULL
         WHERE client_id = $1 AND environment = $2 AND external_user_id = $3 AND created_at BETWEEN $5 AND $6`,
       [...user, pseudonym, batch.first, last],
     );

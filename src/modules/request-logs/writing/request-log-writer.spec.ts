@@ -40,6 +40,7 @@ describe('RequestLogWriter', () => {
       statusCode: 200,
       latencyMilliseconds: 1,
       body: undefined,
+      requestId: 'one',
     });
     const begin = performance.now();
     writer.beforeApplicationShutdown();

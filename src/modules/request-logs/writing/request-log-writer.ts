@@ -126,6 +126,7 @@ export class RequestLogWriter extends RequestRecorder implements BeforeApplicati
       externalUserId: request.externalUserId ?? externalUserIdOf(body),
       tool: request.tool ?? null,
       agent: request.agent ?? null,
+      ...errorOf(request),
     });
   }
 
@@ -215,6 +216,23 @@ export class RequestLogWriter extends RequestRecorder implements BeforeApplicati
     if (this.isStoreUnavailable) this.logger.log('Writing request log entries has resumed');
     this.isStoreUnavailable = false;
   }
+}
+
+/** Characters of a message. Some messages list all values that are possible. */
+const MAX_MESSAGE_LENGTH = 500;
+
+/** Returns what the log says about a request that failed. */
+function errorOf({
+  statusCode,
+  requestId,
+  error,
+}: Pick<CompletedRequest, 'statusCode' | 'requestId' | 'error'>): Pick<
+  NewRequestLogEntry,
+  'errorCode' | 'errorMessage' | 'requestId'
+> {
+  if (statusCode < 400) return {};
+  const { code = null, message = null } = error ?? {};
+  return { errorCode: code, errorMessage: message?.slice(0, MAX_MESSAGE_LENGTH) ?? null, requestId };
 }
 
 /** Returns the session that the body names, whether or not it exists. */
