@@ -182,6 +182,7 @@ CREATE TABLE audit_log (
   context_ip text NOT NULL,
   context_user_agent text NOT NULL,
   hash bytea NOT NULL,
+  changes jsonb,
   CONSTRAINT audit_log_pkey PRIMARY KEY (organization_id, sequence),
   CONSTRAINT audit_log_id_key UNIQUE (id)
 );

@@ -166,6 +166,7 @@ describe('An altered entry', () => {
     target_environment: `overlay(target_environment placing 'P' from 1)`,
     context_ip: `overlay(context_ip placing '1' from 1)`,
     context_user_agent: `context_user_agent || ' '`,
+    changes: `'[{"field":"role","from":null,"to":"owner"}]'::jsonb`,
     hash: 'set_byte(hash, 31, get_byte(hash, 31) # 1)',
   };
 

@@ -134,6 +134,7 @@ describe('GET /audit_logs', () => {
       datetime: '2026-01-31T08:15:30.123Z',
       actor: { name: 'Ada Lovelace', email: 'ada@example.com' },
       context: { ip: '203.0.113.7', user_agent: 'Firefox' },
+      changes: null,
     };
     expect(body).toEqual({
       data: [

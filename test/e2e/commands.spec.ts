@@ -82,7 +82,7 @@ describe('npm run cli', () => {
     it('describes every command and option', () => {
       const names = (command: DescribedCommand): string[] => command.commands.map(({ name }) => name);
       expect(Object.fromEntries(root.commands.map((command) => [command.name, names(command)]))).toEqual({
-        organization: ['create', 'list'],
+        organization: ['create', 'list', 'allow-passwords'],
         client: ['list', 'create', 'rotate-secret', 'activate-secret', 'enable'],
         'external-user': ['erase', 'erasure'],
         'token-key': ['list', 'rotate'],
@@ -658,14 +658,14 @@ describe('npm run cli', () => {
       const lines = allLines.filter((line) => !isExport(line));
       expect(lines[0]).toBe(
         'id,datetime,event.action,event.outcome.status,actor.name,actor.email,target.type,target.name,' +
-          'target.environment,context.ip,context.user_agent',
+          'target.environment,context.ip,context.user_agent,changes',
       );
       expect(lines).toHaveLength(1 + formulas.length + 2_100);
       // Spreadsheets must not take any value for a formula.
       expect(csv.output).not.toMatch(/(?:^|,)"?[=+\-@\t]/m);
       expect(csv.output).toContain(`"'=HYPERLINK(""http://evil.example"")"`);
       expect(lines[2]).toMatch(
-        /^[0-9a-f-]{36},2026-01-01T00:00:01\.000Z,user\.add,success,'\+1,ada@example\.com,user,,production,203\.0\.113\.7,'\+1$/,
+        /^[0-9a-f-]{36},2026-01-01T00:00:01\.000Z,user\.add,success,'\+1,ada@example\.com,user,,production,203\.0\.113\.7,'\+1,$/,
       );
       expect(csv.output).not.toContain('Somebody else');
 
@@ -687,6 +687,7 @@ describe('npm run cli', () => {
         actor: { name: formulas[0], email: 'ada@example.com' },
         target: { type: 'user', name: null, environment: 'production' },
         context: { ip: '203.0.113.7', user_agent: formulas[0] },
+        changes: null,
       });
       expect(rowsOf(within)).toEqual(rows.slice(2, formulas.length + 2_000));
     },

@@ -22,7 +22,10 @@ export interface AuditRow extends ChainLink {
   readonly targetEnvironment: 'development' | 'production';
   readonly contextIp: string;
   readonly contextUserAgent: string;
+  readonly changes: AuditChange[] | null;
 }
+
+type AuditChange = NonNullable<Parameters<typeof hashEntry>[0]['changes']>[number];
 
 export type AuditRowChange = Partial<Omit<AuditRow, 'hash'>>;
 
@@ -67,6 +70,7 @@ export function chainOf(organizationId: string, changes: readonly AuditRowChange
       targetEnvironment: 'production' as const,
       contextIp: '203.0.113.7',
       contextUserAgent: 'Firefox',
+      changes: null,
       ...change,
     };
     const hashed = { ...entry, hash: hashEntry(nested(entry), last) };
@@ -85,6 +89,7 @@ function nested(row: Omit<AuditRow, 'hash'>): Parameters<typeof hashEntry>[0] {
     actor: { name: row.actorName, email: row.actorEmail },
     target: { type: row.targetType, name: row.targetName, environment: row.targetEnvironment },
     context: { ip: row.contextIp, user_agent: row.contextUserAgent },
+    changes: row.changes,
   };
 }
 
@@ -94,6 +99,6 @@ export async function insertEntry(database: TestDatabase, entry: AuditRow): Prom
   await database.query(
     `INSERT INTO audit_log (${columns.join(', ')})
      VALUES (${names.map((_, index) => `$${index + 1}`).join(', ')})`,
-    names.map((name) => entry[name]),
+    names.map((name) => (name === 'changes' && entry.changes ? JSON.stringify(entry.changes) : entry[name])),
   );
 }

@@ -240,6 +240,24 @@ export interface components {
        */
       email: string;
     };
+    /** @description A field that the action changed. */
+    AuditChangeResponse: {
+      /**
+       * @description The name of the field.
+       * @example role
+       */
+      field: string;
+      /**
+       * @description The value before, at most 256 characters; null if there was none.
+       * @example viewer
+       */
+      from: string | null;
+      /**
+       * @description The value after, at most 256 characters; null if there is none.
+       * @example member
+       */
+      to: string | null;
+    };
     /** @description Where the user performed the action. */
     AuditContextResponse: {
       /**
@@ -284,6 +302,11 @@ export interface components {
       target: components['schemas']['AuditTargetResponse'];
       /** @description Where the user performed the action. */
       context: components['schemas']['AuditContextResponse'];
+      /**
+       * @description What the action changed, with `***` in place of anything that looks like a secret; null if it changed no field, and for entries from before the service recorded changes.
+       * @example null
+       */
+      changes: components['schemas']['AuditChangeResponse'][] | null;
     };
     /**
      * @description How an action ended.
@@ -2816,6 +2839,7 @@ export type AgentUserRequest = components['schemas']['AgentUserRequest'];
 export type ApplicationReceipt = components['schemas']['ApplicationReceipt'];
 export type AuditAction = components['schemas']['AuditAction'];
 export type AuditActorResponse = components['schemas']['AuditActorResponse'];
+export type AuditChangeResponse = components['schemas']['AuditChangeResponse'];
 export type AuditContextResponse = components['schemas']['AuditContextResponse'];
 export type AuditEventResponse = components['schemas']['AuditEventResponse'];
 export type AuditLogEntryResponse = components['schemas']['AuditLogEntryResponse'];

@@ -62,7 +62,17 @@ const allowPasswords = operatorCommand<{ organization: string }>(
     await app.get(OrganizationsService).require(organizationId);
     const changed = await app.get(OperatorAudit).run(
       () => app.get(SsoSettingsService).allowPasswords(organizationId),
-      (didChange) => (didChange ? [{ organizationId, action: 'sso.settings_update', target: {} }] : []),
+      (didChange) =>
+        didChange
+          ? [
+              {
+                organizationId,
+                action: 'sso.settings_update',
+                target: {},
+                changes: [{ field: 'required', from: 'true', to: 'false' }],
+              },
+            ]
+          : [],
     );
     return { organization_id: organizationId, changed };
   },

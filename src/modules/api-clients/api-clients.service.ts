@@ -7,7 +7,7 @@ import { generateSecret, SecretDigest, Sealer } from '../../infrastructure/crypt
 import { Transactional } from '../../infrastructure/database/index.js';
 import { ErrorKind, INVALID_FIELD, OperatorError } from '../../infrastructure/errors/index.js';
 import { Clock, HOUR } from '../../infrastructure/time/index.js';
-import { AuditLog, type AuditAction } from '../audit-logs/index.js';
+import { AuditLog, changesBetween, type AuditAction, type AuditRecord } from '../audit-logs/index.js';
 import { ApiClientDirectory } from './api-client-directory.js';
 import { sealedFor, type ApiClient, type ApiSecret } from './api-client.entity.js';
 import {
@@ -157,7 +157,9 @@ export class ApiClientsService {
   @Transactional()
   async rename(actor: DashboardActor, clientId: string, name: string): Promise<ApiClientResponse> {
     const client = await this.own(actor, clientId);
-    if (await this.repository.rename(client.id, name)) await this.record('client.update', actor, client);
+    const changes = changesBetween({ name: client.name }, { name });
+    if (await this.repository.rename(client.id, name))
+      await this.record('client.update', actor, client, changes);
     return this.toResponse({ ...client, name });
   }
 
@@ -240,9 +242,14 @@ export class ApiClientsService {
     return client;
   }
 
-  private async record(action: AuditAction, actor: DashboardActor, client: ApiClient): Promise<void> {
+  private async record(
+    action: AuditAction,
+    actor: DashboardActor,
+    client: ApiClient,
+    changes: AuditRecord['changes'] = [],
+  ): Promise<void> {
     const target = { name: client.id, environment: client.environment };
-    await this.auditLog.record({ action, actor, target });
+    await this.auditLog.record({ action, actor, target, changes });
   }
 
   private async toResponse(client: ApiClient): Promise<ApiClientResponse> {

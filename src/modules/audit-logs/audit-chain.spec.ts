@@ -10,6 +10,7 @@ const ENTRY: UnhashedEntry = {
   actor: { name: 'Ada "the first" Lovelace', email: 'ada@example.com' },
   target: { type: 'user', name: 'zoë@example.com', environment: 'production' },
   context: { ip: '203.0.113.7', user_agent: 'Firefox' },
+  changes: null,
 };
 /** The canonical form, which independent verifiers of a chain hash as well. */
 const CANONICAL =
@@ -27,6 +28,14 @@ describe('hashEntry', () => {
     expect(hashEntry(ENTRY, CHAIN_START).toString('hex')).toBe(sha256(Buffer.alloc(32), CANONICAL));
     const previous = { sequence: '8', hash: Buffer.alloc(32, 7) };
     expect(hashEntry(ENTRY, previous).toString('hex')).toBe(sha256(previous.hash, CANONICAL));
+  });
+
+  it('contains the changes in the order field, from, to, whatever order they were stored in', () => {
+    const changes = [{ to: 'member', from: 'viewer', field: 'role' }];
+    const canonical = `${CANONICAL.replace('[1,', '[2,').slice(0, -1)},[["role","viewer","member"]]]`;
+    expect(hashEntry({ ...ENTRY, changes }, CHAIN_START).toString('hex')).toBe(
+      sha256(Buffer.alloc(32), canonical),
+    );
   });
 
   it('distinguishes null from an empty name, and the values of adjacent fields', () => {

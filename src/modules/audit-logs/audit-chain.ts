@@ -14,6 +14,7 @@ export const AUDIT_LOG_COLUMNS = [
   'target.environment',
   'context.ip',
   'context.user_agent',
+  'changes',
 ];
 
 export type UnhashedEntry = Omit<AuditLogEntry, 'hash'>;
@@ -24,10 +25,15 @@ export type ChainLink = Pick<AuditLogEntry, 'sequence' | 'hash'>;
 /** The link that the first entry is chained to. */
 export const CHAIN_START: ChainLink = { sequence: '0', hash: Buffer.alloc(32) };
 
-const HASHED_PATHS = ['organizationId', 'sequence', ...AUDIT_LOG_COLUMNS].map((path) => path.split('.'));
+const HASHED_PATHS = [
+  'organizationId',
+  'sequence',
+  ...AUDIT_LOG_COLUMNS.filter((path) => path !== 'changes'),
+].map((path) => path.split('.'));
 
-/** Increase it when the fields or their order change. It is part of what is hashed. */
-const CANONICAL_VERSION = 1;
+/** Part of what is hashed. Entries without changes have the form that they always had. */
+const VERSION_WITHOUT_CHANGES = 1;
+const VERSION_WITH_CHANGES = 2;
 
 /** Returns the sequence of the next entry. */
 export function nextSequence({ sequence }: ChainLink): string {
@@ -44,5 +50,8 @@ function canonical(entry: UnhashedEntry): string {
   const values = HASHED_PATHS.map((path) =>
     path.reduce<unknown>((value, name) => (value as Readonly<Record<string, unknown>>)[name], entry),
   );
-  return JSON.stringify([CANONICAL_VERSION, ...values]);
+  if (entry.changes === null) return JSON.stringify([VERSION_WITHOUT_CHANGES, ...values]);
+  // PostgreSQL does not keep the order of members.
+  const changes = entry.changes.map(({ field, from, to }) => [field, from, to]);
+  return JSON.stringify([VERSION_WITH_CHANGES, ...values, changes]);
 }

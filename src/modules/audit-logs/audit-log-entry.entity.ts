@@ -103,6 +103,22 @@ export class AuditContextResponse {
   user_agent!: string;
 }
 
+@ApiSchema({ description: 'A field that the action changed.' })
+export class AuditChangeResponse {
+  @TextProperty('The name of the field.', 'role')
+  field!: string;
+
+  @TextProperty('The value before, at most 256 characters; null if there was none.', 'viewer', {
+    nullable: true,
+  })
+  from!: string | null;
+
+  @TextProperty('The value after, at most 256 characters; null if there is none.', 'member', {
+    nullable: true,
+  })
+  to!: string | null;
+}
+
 export class AuditLogEntryResponse {
   @Column({ type: 'uuid' })
   @UuidProperty('ID of the entry.', '5b0c7a52-43c8-4c0e-9a53-0f2d4f0f6a11')
@@ -128,6 +144,15 @@ export class AuditLogEntryResponse {
   @Column(() => AuditContextResponse, { prefix: false })
   @ObjectProperty(AuditContextResponse, 'Where the user performed the action.')
   context!: AuditContextResponse;
+
+  @Column({ type: 'jsonb', nullable: true })
+  @ObjectProperty(
+    [AuditChangeResponse],
+    'What the action changed, with `***` in place of anything that looks like a secret; null if it changed no field, and for ' +
+      'entries from before the service recorded changes.',
+    { nullable: true, example: null },
+  )
+  changes!: AuditChangeResponse[] | null;
 }
 
 /**

@@ -22,7 +22,7 @@ import {
   type Tone,
 } from '../../infrastructure/pages/index.js';
 import { AUDIT_ACTION_NAMES, type AuditOutcome } from './audit-actions.js';
-import type { AuditLogEntryResponse } from './audit-log-entry.entity.js';
+import type { AuditChangeResponse, AuditLogEntryResponse } from './audit-log-entry.entity.js';
 import type { AuditLogSearchResult } from './audit-logs.service.js';
 import { actionInWords, isOfEnvironment, predicateOf, subjectOf } from './audit-sentences.js';
 import type { PartialChainReport } from './audit-verification.js';
@@ -100,6 +100,9 @@ function Entries({ entries, nextCursor, searchedSince }: AuditLogSearchResult): 
                   <span>
                     <a href={`${PATH}/entries/${entry.id}`}>{`${subjectOf(entry)} ${predicateOf(entry)}`}</a>{' '}
                     {entry.event.outcome.status === 'success' ? null : <Outcome entry={entry} />}
+                    {entry.changes === null ? null : (
+                      <span class="hint">{entry.changes.map(changeInWords).join('; ')}</span>
+                    )}
                   </span>
                 ),
               },
@@ -158,7 +161,7 @@ function NoEntries({ searchedSince }: Pick<AuditLogSearchResult, 'searchedSince'
 }
 
 export function entryPage(entry: AuditLogEntryResponse): Page {
-  const { id, datetime, event, actor, target, context } = entry;
+  const { id, datetime, event, actor, target, context, changes } = entry;
   return {
     title: `${subjectOf(entry)} ${predicateOf(entry)}`,
     parent: AUDIT_LOG,
@@ -187,6 +190,7 @@ export function entryPage(entry: AuditLogEntryResponse): Page {
             </>,
           ],
           ['Target', target.name === null ? target.type : <>{`${target.type}: ${target.name}`}</>],
+          ['Changes', changes && <Changes changes={changes} />],
           ['Environment', isOfEnvironment(entry) ? target.environment : null],
           ['IP address', context.ip || null],
           ['Browser', context.ip === '' ? null : browserName(context.user_agent)],
@@ -196,6 +200,23 @@ export function entryPage(entry: AuditLogEntryResponse): Page {
       />
     ),
   };
+}
+
+function Changes({ changes }: { readonly changes: readonly AuditChangeResponse[] }): VNode {
+  return (
+    <ul>
+      {changes.map((change) => (
+        <li key={change.field}>{changeInWords(change)}</li>
+      ))}
+    </ul>
+  );
+}
+
+/** Returns for example: role from viewer to member. */
+function changeInWords({ field, from, to }: AuditChangeResponse): string {
+  const name = field.replaceAll('_', ' ');
+  if (from === null) return `${name} set to ${to}`;
+  return to === null ? `${name} removed, was ${from}` : `${name} from ${from} to ${to}`;
 }
 
 const NUMBER = new Intl.NumberFormat('en');

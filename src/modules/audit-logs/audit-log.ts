@@ -17,6 +17,7 @@ import {
   type AuditOutcome,
 } from './audit-actions.js';
 import { hashEntry, nextSequence, type UnhashedEntry } from './audit-chain.js';
+import type { AuditChangeResponse } from './audit-log-entry.entity.js';
 import { AuditLogRepository } from './audit-log.repository.js';
 
 /** The user or operator who acts. For a login attempt, the user who is trying to log in. */
@@ -43,6 +44,8 @@ export interface AuditRecord {
   };
   /** Defaults to success. */
   readonly outcome?: AuditOutcome;
+  /** What the action changed, from `changesBetween`. */
+  readonly changes?: readonly AuditChangeResponse[];
 }
 
 /**
@@ -67,7 +70,7 @@ export class AuditLog extends AuditRecorder {
    * back, too.
    */
   @Transactional()
-  async record({ action, actor, target, outcome }: AuditRecord): Promise<void> {
+  async record({ action, actor, target, outcome, changes = [] }: AuditRecord): Promise<void> {
     const head = await this.repository.lockHead(actor.organizationId, this.clock.now());
     const entry: UnhashedEntry = {
       organizationId: actor.organizationId,
@@ -82,6 +85,7 @@ export class AuditLog extends AuditRecorder {
         environment: target?.environment ?? 'production',
       },
       context: { ip: actor.origin.ip, user_agent: actor.origin.userAgent },
+      changes: changes.length === 0 ? null : [...changes],
     };
     await this.repository.append({ ...entry, hash: hashEntry(entry, head) });
   }
@@ -139,6 +143,7 @@ export interface OperatorChange {
   readonly organizationId: string;
   readonly action: AuditAction;
   readonly target: NonNullable<AuditRecord['target']>;
+  readonly changes?: AuditRecord['changes'];
 }
 
 /**
@@ -164,7 +169,7 @@ export class OperatorAudit {
     return result;
   }
 
-  async record({ organizationId, action, target }: OperatorChange): Promise<void> {
-    await this.auditLog.record({ action, actor: { organizationId, ...OPERATOR }, target });
+  async record({ organizationId, ...change }: OperatorChange): Promise<void> {
+    await this.auditLog.record({ ...change, actor: { organizationId, ...OPERATOR } });
   }
 }

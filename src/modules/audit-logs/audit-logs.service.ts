@@ -127,6 +127,14 @@ function scopeOf(organizationId: string, { start, end }: Period): CursorScope {
 }
 
 /** Leaves out the place in the chain. */
-function toResponse({ id, datetime, event, actor, target, context }: AuditLogEntry): AuditLogEntryResponse {
-  return { id, datetime, event, actor, target, context };
+function toResponse({
+  id,
+  datetime,
+  event,
+  actor,
+  target,
+  context,
+  changes,
+}: AuditLogEntry): AuditLogEntryResponse {
+  return { id, datetime, event, actor, target, context, changes };
 }

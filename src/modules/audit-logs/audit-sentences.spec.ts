@@ -19,6 +19,7 @@ function entry(
     actor,
     target: { type: AUDIT_ACTIONS[action].target, name: null, environment: 'production', ...target },
     context: { ip: '', user_agent: '' },
+    changes: null,
   };
 }
 

@@ -5,6 +5,7 @@ export {
   type AuditAction,
   type AuditOutcome,
 } from './audit-actions.js';
+export { changesBetween } from './audit-changes.js';
 export { AUDIT_LOG_COLUMNS } from './audit-chain.js';
 export {
   API_CLIENT,

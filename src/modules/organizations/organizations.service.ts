@@ -7,7 +7,7 @@ import { OperatorError } from '../../infrastructure/errors/index.js';
 import { Clock, DAY } from '../../infrastructure/time/index.js';
 import { validateName } from '../../infrastructure/validation/index.js';
 import { ApiClientsService, type IssuedCredentials } from '../api-clients/index.js';
-import { AuditLog, type AuditAction } from '../audit-logs/index.js';
+import { AuditLog, changesBetween, type AuditAction } from '../audit-logs/index.js';
 import { DashboardUsersService, type AddedDashboardUser } from '../dashboard-users/index.js';
 import { BYTES, decodeBase64, LOGO_NOT_FOUND, mediaTypeOf } from './logo.js';
 import type { OrganizationResponse, UpdateOrganizationRequest } from './organization.dto.js';
@@ -116,9 +116,10 @@ export class OrganizationsService {
     actor: DashboardActor,
     { require_second_factor: isRequired, grace_period_days: days }: UpdateOrganizationRequest,
   ): Promise<OrganizationResponse> {
+    const before = await this.get(actor);
     const from = isRequired ? new Date(this.clock.milliseconds() + days * DAY) : null;
     const isChanged = await this.repository.requireSecondFactor(actor.organizationId, from);
-    return this.recorded('account.update', actor, isChanged);
+    return this.recorded('account.update', actor, isChanged, before);
   }
 
   /** Changes nothing if the organization is already active. */
@@ -158,9 +159,17 @@ export class OrganizationsService {
     action: AuditAction,
     actor: DashboardActor,
     isChanged: boolean,
+    before?: OrganizationResponse,
   ): Promise<OrganizationResponse> {
     const organization = await this.get(actor);
-    if (isChanged) await this.auditLog.record({ action, actor, target: { name: organization.name } });
+    const changes = before ? changesBetween(auditedOf(before), auditedOf(organization)) : [];
+    if (isChanged)
+      await this.auditLog.record({ action, actor, target: { name: organization.name }, changes });
     return organization;
   }
+}
+
+/** What the audit log shows of the settings. */
+function auditedOf({ second_factor_required_from }: OrganizationResponse) {
+  return { second_factor_required_from };
 }

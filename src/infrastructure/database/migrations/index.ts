@@ -36,6 +36,7 @@ import { SingleSignOn1790000000045 } from './1790000000045-single-sign-on.js';
 import { SamlLogin1790000000046 } from './1790000000046-saml-login.js';
 import { SingleSignOnSettings1790000000047 } from './1790000000047-single-sign-on-settings.js';
 import { RequestLogErrors1790000000048 } from './1790000000048-request-log-errors.js';
+import { AuditChanges1790000000049 } from './1790000000049-audit-changes.js';
 
 /** All migrations, oldest first. Never edit one that has landed, released or not. */
 export const MIGRATIONS = [
@@ -79,4 +80,5 @@ export const MIGRATIONS = [
   SamlLogin1790000000046,
   SingleSignOnSettings1790000000047,
   RequestLogErrors1790000000048,
+  AuditChanges1790000000049,
 ];

@@ -15,7 +15,7 @@ import { Transactional } from '../../../infrastructure/database/index.js';
 import { ErrorKind, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.js';
-import { AuditLog, type AuditAction } from '../../audit-logs/index.js';
+import { AuditLog, changesBetween, type AuditAction, type AuditRecord } from '../../audit-logs/index.js';
 import { AgentAddresses } from '../agent-addresses.js';
 import { displayNameOf, isRedirectUri } from '../agents/agent.js';
 import { INVALID_REDIRECT_URI } from '../agents/agent-errors.js';
@@ -99,6 +99,7 @@ export class AgentSettingsService implements AgentLogins {
     }: UpdateAgentSettingsRequest,
   ): Promise<AgentSettingsResponse> {
     const client = await this.clientOf(actor, environment);
+    const before = await this.get(actor, environment);
     if (loginUrl !== undefined && !this.isLoginUrl(loginUrl)) throw INVALID_FIELD.error(INSECURE_LOGIN_URL);
     await this.repository.save({
       clientId: client.clientId,
@@ -108,7 +109,8 @@ export class AgentSettingsService implements AgentLogins {
       updatedAt: this.clock.now(),
     });
     const response = await this.get(actor, environment);
-    await this.record('agent.settings_update', actor, null, environment);
+    const changes = changesBetween(auditedOf(before), auditedOf(response));
+    await this.record('agent.settings_update', actor, null, environment, changes);
     return response;
   }
 
@@ -203,9 +205,15 @@ export class AgentSettingsService implements AgentLogins {
     actor: DashboardActor,
     name: string | null,
     environment: PlatformEnvironment,
+    changes: AuditRecord['changes'] = [],
   ): Promise<void> {
-    await this.auditLog.record({ action, actor, target: { name, environment } });
+    await this.auditLog.record({ action, actor, target: { name, environment }, changes });
   }
+}
+
+/** What the audit log shows of the settings. */
+function auditedOf({ allowed_agents, allowed_hosts, login_url }: AgentSettingsResponse) {
+  return { allowed_agents, allowed_hosts, login_url };
 }
 
 function toResponse({ id, name, redirectUris }: RegisteredAgent): AgentResponse {

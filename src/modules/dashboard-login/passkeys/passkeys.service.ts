@@ -13,7 +13,7 @@ import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { PublicAddress, rateLimitKeyOfAddress } from '../../../infrastructure/http/index.js';
 import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
 import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
-import { AuditLog, type AuditAction } from '../../audit-logs/index.js';
+import { AuditLog, changesBetween, type AuditAction } from '../../audit-logs/index.js';
 import { DashboardUsersRepository } from '../../dashboard-users/index.js';
 import { AccountEmails } from '../account-emails.js';
 import type { LoginBrowser } from '../login/login-form.js';
@@ -126,9 +126,10 @@ export class PasskeysService {
   }
 
   @Transactional()
-  async rename(actor: DashboardActor, { id }: Passkey, name: string): Promise<void> {
+  async rename(actor: DashboardActor, { id, name: before }: Passkey, name: string): Promise<void> {
     if (!(await this.repository.rename(id, name))) return;
-    await this.record('auth.passkey_rename', actor, name);
+    const changes = changesBetween({ name: before }, { name });
+    await this.auditLog.record({ action: 'auth.passkey_rename', actor, target: { name }, changes });
   }
 
   @Transactional()

@@ -6,7 +6,7 @@ import { ErrorKind, INVALID_FIELD, type ApiError } from '../../../infrastructure
 import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
 import { Clock, DAY } from '../../../infrastructure/time/index.js';
 import { AllowlistedDomainsService } from '../../allowlisted-domains/index.js';
-import { AuditLog, type AuditActor } from '../../audit-logs/index.js';
+import { AuditLog, changesBetween, type AuditActor } from '../../audit-logs/index.js';
 import { mayManage, RoleChangeDenied, RoleDenials } from '../roles.js';
 import { newUser, type DashboardUser } from './dashboard-user.entity.js';
 import { DashboardUsersRepository } from './dashboard-users.repository.js';
@@ -174,7 +174,8 @@ export class UserAdministrationService {
       return user;
     await this.repository.change(id, { role });
     await this.repository.endAccess(id);
-    await this.auditLog.record({ action: 'user.update', actor, target: { name: user.email } });
+    const changes = changesBetween({ role: user.role }, { role });
+    await this.auditLog.record({ action: 'user.update', actor, target: { name: user.email }, changes });
     return { ...user, role };
   }
 
@@ -229,7 +230,12 @@ export class UserAdministrationService {
     await this.repository.change(user.id, changes);
     if (changes.disabledAt) await this.logins.end(user.id);
     if (changes.disabledAt || changes.role) await this.repository.endAccess(user.id);
-    await this.auditLog.record({ action: 'user.update', actor, target: { name: user.email } });
+    await this.auditLog.record({
+      action: 'user.update',
+      actor,
+      target: { name: user.email },
+      changes: changesBetween(auditedOf(user), auditedOf(changed)),
+    });
     return changed;
   }
 
@@ -301,6 +307,11 @@ function requireAllowedForSelf({ role, disabledAt }: Changes): void {
 /** Invited owners who have not set a password cannot log in, so they do not count. */
 function isActiveOwner({ role, disabledAt, passwordHash }: DashboardUser): boolean {
   return role === 'owner' && disabledAt === null && passwordHash !== null;
+}
+
+/** What the audit log shows of a user. */
+function auditedOf({ name, role, disabledAt, isBreakGlass }: DashboardUser) {
+  return { name, role, disabled: disabledAt !== null, break_glass: isBreakGlass };
 }
 
 function toResponse(user: DashboardUser): UserResponse {

@@ -7,7 +7,7 @@ import { Sealer } from '../../../infrastructure/crypto/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import { ErrorKind, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
-import { AuditLog, type AuditAction } from '../../audit-logs/index.js';
+import { AuditLog, changesBetween, type AuditAction, type AuditRecord } from '../../audit-logs/index.js';
 import { RefusedLogin } from '../logins/refused-login.js';
 import type {
   AddOpenidConfigurationRequest,
@@ -208,7 +208,13 @@ export class SsoConfigurationsService {
     );
     if (isSame) return configuration;
     await this.repository.change(id, changes);
-    return this.record('sso.update', actor, { ...configuration, ...changes });
+    const changed = { ...configuration, ...changes };
+    return this.record(
+      'sso.update',
+      actor,
+      changed,
+      changesBetween(auditedOf(configuration), auditedOf(changed)),
+    );
   }
 
   private seal(secret: string, id: string): Buffer {
@@ -228,10 +234,27 @@ export class SsoConfigurationsService {
     action: AuditAction,
     actor: DashboardActor,
     configuration: SsoConfiguration,
+    changes?: AuditRecord['changes'],
   ): Promise<SsoConfiguration> {
-    await this.auditLog.record({ action, actor, target: { name: configuration.name } });
+    await this.auditLog.record({
+      action,
+      actor,
+      target: { name: configuration.name },
+      ...(changes && { changes }),
+    });
     return configuration;
   }
+}
+
+/** What the audit log shows of a configuration: of certificates the fingerprints, and no secret. */
+function auditedOf({ name, entityId, ssoUrl, metadataUrl, certificates }: SsoConfiguration) {
+  return {
+    name,
+    entity_id: entityId,
+    sso_url: ssoUrl,
+    metadata_url: metadataUrl,
+    certificates: certificates.flatMap((encoded) => readCertificate(encoded)?.fingerprint.slice(0, 23) ?? []),
+  };
 }
 
 function existing(configuration: SsoConfiguration | null): SsoConfiguration {

@@ -3,7 +3,7 @@ import type { DashboardActor, DashboardRole } from '../../../infrastructure/auth
 import { Transactional } from '../../../infrastructure/database/index.js';
 import { INSUFFICIENT_ROLE, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
-import { AuditLog } from '../../audit-logs/index.js';
+import { AuditLog, changesBetween } from '../../audit-logs/index.js';
 import {
   DashboardUsersService,
   UserAdministrationService,
@@ -64,7 +64,8 @@ export class SsoSettingsService {
     if (JSON.stringify(setting) === JSON.stringify(before)) return;
     if (requiredAt && !before.requiredAt) await this.prepareRequiring(actor);
     await this.repository.save(setting);
-    await this.record(actor);
+    const changes = changesBetween(auditedOf(before), auditedOf(setting));
+    await this.auditLog.record({ action: 'sso.settings_update', actor, changes });
   }
 
   /** @throws ApiError INSUFFICIENT_ROLE, USER_NOT_FOUND, INVALID_FIELD for the last one while single sign-on is required */
@@ -73,7 +74,8 @@ export class SsoSettingsService {
     if (actor.role !== 'owner') throw INSUFFICIENT_ROLE.error(OWNERS_ONLY);
     const { requiredAt } = await this.repository.lock(actor.organizationId);
     const user = await this.administration.markBreakGlass(actor, userId, isBreakGlass, requiredAt !== null);
-    await this.auditLog.record({ action: 'user.update', actor, target: { name: user.email } });
+    const changes = changesBetween({ break_glass: !isBreakGlass }, { break_glass: isBreakGlass });
+    await this.auditLog.record({ action: 'user.update', actor, target: { name: user.email }, changes });
   }
 
   /** Lets users log in with passwords again. @returns whether this changed anything */
@@ -93,10 +95,19 @@ export class SsoSettingsService {
     if (!owners.some(({ id }) => id === actor.userId)) throw INVALID_FIELD.error(NO_BREAK_GLASS_OWNER);
     await this.administration.markBreakGlass(actor, actor.userId, true, false);
   }
+}
 
-  private async record(actor: DashboardActor): Promise<void> {
-    await this.auditLog.record({ action: 'sso.settings_update', actor });
-  }
+/** The settings with the names of the form's fields. */
+function auditedOf(setting: SsoSetting) {
+  return {
+    required: setting.requiredAt !== null,
+    is_two_factor: setting.isTwoFactor,
+    creates_users: setting.createsUsers,
+    role_attribute: setting.roleAttribute,
+    owner_values: setting.ownerValues,
+    admin_values: setting.adminValues,
+    member_values: setting.memberValues,
+  };
 }
 
 /**

@@ -15,7 +15,7 @@ import { normalUrl } from '../../../infrastructure/http-client/index.js';
 import { maskedUrl } from '../../../infrastructure/logging/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.js';
-import { AuditLog, type AuditAction } from '../../audit-logs/index.js';
+import { AuditLog, changesBetween, type AuditAction, type AuditRecord } from '../../audit-logs/index.js';
 import { EVENT_NAMES, type EventName } from '../events/event-catalog.js';
 import {
   WEBHOOK_ENDPOINT_ALREADY_EXISTS,
@@ -157,7 +157,8 @@ export class WebhookEndpointsService {
     // The lock does not cover updates: one of them may have taken the URL in the meantime.
     if (!(await this.repository.add(endpoint))) throw WEBHOOK_ENDPOINT_ALREADY_EXISTS.error();
     if (request.status === 'paused') await this.setStatus(endpoint.id, 'paused');
-    return this.record('webhook.create', actor, { ...endpoint, client });
+    await this.record('webhook.create', actor, { ...endpoint, client });
+    return this.toResponse({ ...endpoint, client });
   }
 
   @Transactional()
@@ -168,6 +169,7 @@ export class WebhookEndpointsService {
   ): Promise<WebhookEndpointResponse> {
     const { client } = await this.require(actor, id);
     const endpoint = existing(await this.repository.locked(id));
+    const before = await this.toResponse({ ...endpoint, client });
     const changes = changesOf(endpoint, {
       url: request.url === undefined ? undefined : normalUrl(request.url),
       description: request.description,
@@ -179,9 +181,12 @@ export class WebhookEndpointsService {
     if (changes.url !== undefined) await this.repository.forgetReceiver(id);
     const hasNewStatus = request.status !== undefined && (await this.setStatus(id, request.status));
     const changed = { ...existing(await this.repository.one(id)), client };
-    return hasChanges || hasNewStatus
-      ? this.record('webhook.update', actor, changed)
-      : this.toResponse(changed);
+    const after = await this.toResponse(changed);
+    if (hasChanges || hasNewStatus) {
+      const audited = changesBetween(auditedOf(before), auditedOf(after));
+      await this.record('webhook.update', actor, changed, audited);
+    }
+    return after;
   }
 
   @Transactional()
@@ -190,17 +195,18 @@ export class WebhookEndpointsService {
     // The lock lets only one of several concurrent deletions find the endpoint, and makes earlier updates visible to it.
     const endpoint = existing(await this.repository.locked(id));
     await this.repository.remove(id);
-    return this.record('webhook.delete', actor, { ...endpoint, client });
+    await this.record('webhook.delete', actor, { ...endpoint, client });
+    return this.toResponse({ ...endpoint, client });
   }
 
   private async record(
     action: AuditAction,
     actor: DashboardActor,
     endpoint: OwnedWebhookEndpoint,
-  ): Promise<WebhookEndpointResponse> {
+    changes: AuditRecord['changes'] = [],
+  ): Promise<void> {
     const target = { name: maskedUrl(endpoint.url), environment: endpoint.client.environment };
-    await this.auditLog.record({ action, actor, target });
-    return this.toResponse(endpoint);
+    await this.auditLog.record({ action, actor, target, changes });
   }
 
   private async toResponse(endpoint: OwnedWebhookEndpoint): Promise<WebhookEndpointResponse> {
@@ -212,6 +218,11 @@ export class WebhookEndpointsService {
     const health = await this.repository.healthOf(endpoints.map(({ id }) => id));
     return endpoints.map((endpoint) => toResponse(endpoint, health.get(endpoint.id)));
   }
+}
+
+/** What the audit log shows of an endpoint, without secrets. */
+function auditedOf({ url, description, events, status }: WebhookEndpointResponse) {
+  return { url: maskedUrl(url), description, events: events ?? 'all', status };
 }
 
 /** Masks secrets in the URL for users who may not change the endpoint. */

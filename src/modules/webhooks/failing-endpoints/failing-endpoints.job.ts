@@ -3,7 +3,7 @@ import { Cron } from '@nestjs/schedule';
 import { JobLock, Transactional } from '../../../infrastructure/database/index.js';
 import { maskedUrl } from '../../../infrastructure/logging/index.js';
 import { Clock, DAY, hourlyAt } from '../../../infrastructure/time/index.js';
-import { AuditLog, SYSTEM } from '../../audit-logs/index.js';
+import { AuditLog, changesBetween, SYSTEM } from '../../audit-logs/index.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
 import { FailingEndpointEmails } from './failing-endpoint-emails.js';
 import {
@@ -76,6 +76,7 @@ export class FailingEndpointsJob {
       action: 'webhook.update',
       actor: { organizationId, ...SYSTEM },
       target: { name: maskedUrl(url), environment },
+      changes: changesBetween({ status: 'enabled' }, { status: 'disabled' }),
     });
   }
 }

@@ -1,0 +1,28 @@
+import type { AuditChangeResponse } from './audit-log-entry.entity.js';
+
+/** Characters of a value. */
+const MAX_VALUE_LENGTH = 256;
+
+/**
+ * Returns which values differ, in the order in which they are given. The names are those of the fields that users know; the values
+ * must not be secret.
+ */
+export function changesBetween<Values extends object>(
+  before: Values,
+  after: Partial<Values>,
+): AuditChangeResponse[] {
+  return Object.entries(after).flatMap(([field, value]) => {
+    const [from, to] = [shown(before[field as keyof Values]), shown(value)];
+    return from === to ? [] : [{ field, from, to }];
+  });
+}
+
+function shown(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  const text =
+    value instanceof Date ? value.toISOString() : Array.isArray(value) ? value.join(', ') : String(value);
+  const characters = [...text];
+  return characters.length > MAX_VALUE_LENGTH
+    ? `${characters.slice(0, MAX_VALUE_LENGTH - 1).join('')}…`
+    : text;
+}

@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto';
+import { AuditVerification } from '../../src/modules/audit-logs/index.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { addUserAt, newOwner, someDomain, type Owner } from '../support/single-sign-on.js';
+import { samlMetadata } from '../support/saml.js';
+
+interface Change {
+  readonly field: string;
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+let service: TestApp;
+let owner: Owner;
+
+beforeAll(async () => {
+  service = await startTestApp({ WEBHOOK_TARGETS: 'any' });
+  owner = await newOwner(service);
+});
+afterAll(() => service.close());
+
+const request = (path: string, body: object, method = 'PATCH') =>
+  service.request<Record<string, unknown>>(path, { method, body, login: owner.login });
+
+/** The changes of the newest entry, as stored. */
+async function changes(): Promise<Change[] | null> {
+  const [entry] = await service.database.query<{ changes: Change[] | null }>(
+    'SELECT changes FROM audit_log WHERE organization_id = $1 ORDER BY sequence DESC LIMIT 1',
+    [owner.organizationId],
+  );
+  return entry?.changes ?? null;
+}
+
+describe('An entry of the audit log says what changed', () => {
+  it('of a user', async () => {
+    const { id, email } = await addUserAt(owner, someDomain());
+    await request(`/users/${id}`, { role: 'viewer', name: 'Grace' });
+    expect(await changes()).toEqual([
+      { field: 'name', from: 'Ada', to: 'Grace' },
+      { field: 'role', from: 'admin', to: 'viewer' },
+    ]);
+    const page = await owner.visitor.get('/dashboard/audit-log');
+    expect(page.text).toContain('name from Ada to Grace; role from admin to viewer');
+    const [path = ''] = /\/dashboard\/audit-log\/entries\/[\w-]+/.exec(page.text) ?? [];
+    const entry = await owner.visitor.get(path);
+    expect(entry.text).toContain('<li>role from admin to viewer</li>');
+    expect(entry.text).toContain(email);
+  });
+
+  it('of a webhook endpoint, without the secrets in its URL', async () => {
+    const created = await request(
+      '/webhook-endpoints/create',
+      { environment: 'development', url: 'https://hooks.example.com/a?token=s3cr3t-of-before' },
+      'POST',
+    );
+    const path = `/webhook-endpoints/${String(created.body['id'])}`;
+    const url = 'https://hooks.example.com/b?token=s3cr3t-of-after';
+    await request(path, { url, events: ['CARD_UPDATED'], status: 'paused' });
+    expect(await changes()).toEqual([
+      {
+        field: 'url',
+        from: 'https://hooks.example.com/a?token=***',
+        to: 'https://hooks.example.com/b?token=***',
+      },
+      { field: 'events', from: 'all', to: 'CARD_UPDATED' },
+      { field: 'status', from: 'enabled', to: 'paused' },
+    ]);
+    expect(JSON.stringify(await changes())).not.toContain('s3cr3t');
+  });
+
+  it('of the organization, an API client and a SAML configuration', async () => {
+    await request('/organization', { require_second_factor: true, grace_period_days: 5 });
+    expect(await changes()).toEqual([
+      { field: 'second_factor_required_from', from: null, to: expect.stringMatching(/Z$/) },
+    ]);
+    await request('/organization', { require_second_factor: false });
+    const saml = { name: 'Okta', metadata_xml: samlMetadata() };
+    const { body } = await request('/saml-configurations/create', saml, 'POST');
+    expect(await changes()).toBeNull();
+    await request(`/saml-configurations/${String(body['id'])}`, { name: 'Entra' });
+    expect(await changes()).toEqual([{ field: 'name', from: 'Okta', to: 'Entra' }]);
+  });
+
+  it('of the settings of single sign-on', async () => {
+    await owner.visitor.fill('/dashboard/single-sign-on-settings', {
+      creates_users: 'yes',
+      role_attribute: 'groups',
+      admin_values: 'a, b',
+    });
+    expect(await changes()).toEqual([
+      { field: 'creates_users', from: 'false', to: 'true' },
+      { field: 'role_attribute', from: null, to: 'groups' },
+      { field: 'admin_values', from: '', to: 'a, b' },
+    ]);
+  });
+
+  it('in at most 256 characters a value, and in operation 4 and the export', async () => {
+    const { id } = await addUserAt(owner, someDomain());
+    await request(`/users/${id}`, { name: 'é'.repeat(256) });
+    const [change] = (await changes()) ?? [];
+    expect(change?.to).toHaveLength(256);
+    const csv = await owner.visitor.get('/dashboard/audit-log/export/csv');
+    expect(csv.text.split('\n')[0]).toMatch(/context\.user_agent,changes\r?$/);
+    expect(csv.text).toContain('""field"":""creates_users""');
+  });
+});
+
+describe('The chain of the audit log', () => {
+  const verify = () => service.app.get(AuditVerification).verify(owner.organizationId);
+
+  it('is intact with entries with and without changes', async () => {
+    expect((await verify()).flaw).toBeUndefined();
+  });
+
+  it('shows a change that was altered, removed or added later', async () => {
+    const [changed] = await service.database.query<{ id: string }>(
+      'SELECT id FROM audit_log WHERE organization_id = $1 AND changes IS NOT NULL LIMIT 1',
+      [owner.organizationId],
+    );
+    const [unchanged] = await service.database.query<{ id: string }>(
+      'SELECT id FROM audit_log WHERE organization_id = $1 AND changes IS NULL LIMIT 1',
+      [owner.organizationId],
+    );
+    const added = JSON.stringify([{ field: 'role', from: 'viewer', to: randomUUID() }]);
+    for (const [id, value] of [
+      [changed?.id, added],
+      [changed?.id, null],
+      [unchanged?.id, added],
+    ]) {
+      const [before] = await service.database.query<{ changes: object | null }>(
+        'SELECT changes FROM audit_log WHERE id = $1',
+        [id],
+      );
+      const store = (stored: string | null) =>
+        service.database.query(
+          `ALTER TABLE audit_log DISABLE TRIGGER USER; UPDATE audit_log SET changes = ${
+            stored === null ? 'NULL' : `'${stored}'`
+          } WHERE id = '${id}'; ALTER TABLE audit_log ENABLE TRIGGER USER`,
+        );
+      await store(value ?? null);
+      expect((await verify()).flaw).toMatchObject({ problem: 'altered', id });
+      await store(before?.changes ? JSON.stringify(before.changes) : null);
+      expect((await verify()).flaw).toBeUndefined();
+    }
+  });
+});
