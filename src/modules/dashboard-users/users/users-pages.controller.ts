@@ -44,7 +44,9 @@ export class UsersPagesController {
     const found = all.filter(matches(query));
     const { shown, nextCursor } = pageOf(found, query['cursor']);
     const lastLogins = await this.logins.lastLogins(shown.map(({ id }) => id));
-    return usersPage({ users: shown, found: found.length, all: all.length, lastLogins, nextCursor });
+    const active = (await this.grants.list(actor)).filter((grant) => grant.active);
+    const granted = new Map(active.map(({ user_id, role }) => [user_id, role]));
+    return usersPage({ users: shown, found: found.length, all: all.length, granted, lastLogins, nextCursor });
   }
 
   @Get('invitations/new')

@@ -57,11 +57,13 @@ interface UsersPageProps {
   /** The number of users that match the filters, on all pages. */
   readonly found: number;
   readonly all: number;
+  /** The temporary roles of users, by their IDs. */
+  readonly granted: ReadonlyMap<string, DashboardRole>;
   readonly lastLogins: ReadonlyMap<string, Date>;
   readonly nextCursor: string | null;
 }
 
-export function usersPage({ users, found, all, lastLogins, nextCursor }: UsersPageProps): Page {
+export function usersPage({ users, found, all, granted, lastLogins, nextCursor }: UsersPageProps): Page {
   return {
     title: USERS.title,
     actions: (
@@ -88,7 +90,11 @@ export function usersPage({ users, found, all, lastLogins, nextCursor }: UsersPa
                 columns={[
                   { title: 'Name', cell: ({ id, name }) => <a href={userPath(id)}>{name}</a> },
                   { title: 'Email', cell: ({ email }) => email },
-                  { title: 'Role', isShort: true, cell: ({ role }) => ROLE_NAMES[role] },
+                  {
+                    title: 'Role',
+                    isShort: true,
+                    cell: ({ id, role }) => rolesInWords(role, granted.get(id)),
+                  },
                   { title: 'Status', cell: (user) => <Status user={user} /> },
                   { title: 'Two-factor', cell: (user) => secondFactorOf(user) },
                   {
@@ -104,6 +110,11 @@ export function usersPage({ users, found, all, lastLogins, nextCursor }: UsersPa
       </>
     ),
   };
+}
+
+/** Returns for example: Viewer (Admin for now). */
+function rolesInWords(role: DashboardRole, granted: DashboardRole | undefined): string {
+  return granted === undefined ? ROLE_NAMES[role] : `${ROLE_NAMES[role]} (${ROLE_NAMES[granted]} for now)`;
 }
 
 const secondFactorOf = (user: UserResponse): string => (user.two_factor_enabled ? 'On' : 'Off');
