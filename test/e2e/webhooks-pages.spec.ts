@@ -113,9 +113,13 @@ describe('The pages about webhook endpoints', () => {
     expect([created.status, created.location]).toEqual([303, `${path}?done=created`]);
     const shown = textOf(await visitor.get(created.location ?? ''));
     expect(shown).toContain('The endpoint was created.');
-    expect(shown).toMatch(/Status Enabled Description Cards Events CARD_UPDATED Last success Never/);
+    expect(shown).toMatch(
+      /Status No deliveries yet Description Cards Events CARD_UPDATED Last success Never/,
+    );
     expect(shown).toContain('Every delivery is signed with the secret of your development API credentials');
-    expect(textOf(await visitor.get(ENDPOINTS))).toMatch(/hook Cards Enabled Never 0 CARD_ ?UPDATED/);
+    expect(textOf(await visitor.get(ENDPOINTS))).toMatch(
+      /hook Cards No deliveries yet Never 0 CARD_ ?UPDATED/,
+    );
 
     const renamed = await visitor.fill(`${path}/edit`, { url: `${receiver.url}/new` });
     expect(renamed.location).toBe(`${path}?done=saved`);
@@ -179,7 +183,7 @@ describe('The pages about webhook endpoints', () => {
     const eventId = await publish();
     await eventuallyShows(`${EVENTS}/${eventId}`, 'Failed');
     const failing = textOf(await visitor.get(`${ENDPOINTS}/${id}`));
-    expect(failing).toMatch(/Status Enabled Failing .* Failures in a row 3 .* HTTP 503 CARD_UPDATED/);
+    expect(failing).toMatch(/Status Failing .* Failures in a row 3 .* HTTP 503 CARD_UPDATED/);
     receiver.response = 200;
     const path = `${ENDPOINTS}/${id}/recover`;
     expect(textOf(await visitor.get(path))).not.toContain('Last recovery');
@@ -213,7 +217,7 @@ describe('The pages about webhook endpoints', () => {
     ).toBe(404);
     expect((await visitor.get(`${ENDPOINTS}/unknown`)).status).toBe(404);
     expect((await visitor.get('/dashboard/staging/webhook-endpoints')).status).toBe(404);
-    expect(textOf(await visitor.get(`${ENDPOINTS}/${id}`))).toContain('Status Enabled');
+    expect(textOf(await visitor.get(`${ENDPOINTS}/${id}`))).toContain('Status No deliveries yet');
   });
 
   it.each(['owner', 'admin', 'member'] as const)('show all buttons to the role %s', async (role) => {

@@ -34,6 +34,7 @@ export {
   FormProblem,
   Link,
   Moment,
+  Name,
   Notice,
   Problem,
   RelativeTime,

@@ -1,20 +1,24 @@
 import type { ComponentChildren, VNode } from 'preact';
-import { EnvironmentSwitch, Navigation } from './navigation.js';
+import { environmentOf } from '../http/index.js';
+import { ENVIRONMENT_NAMES, EnvironmentSwitch, Navigation } from './navigation.js';
 import { CurrentPage, type Page, type PageContext } from './page.js';
 import { Moment, Notice } from './parts/elements.js';
 
 /** The frame around every page. Logged-in users get the navigation, and the scripts that improve pages. */
 export function Layout({ page, context }: { readonly page: Page; readonly context: PageContext }): VNode {
   const isError = (page.status ?? 200) >= 400;
+  const environment = environmentOf(context.path) ? [ENVIRONMENT_NAMES[context.environment]] : [];
   return (
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="referrer" content="same-origin" />
-        <title>{`${isError ? 'Error: ' : ''}${page.title} · Merchant Connectivity`}</title>
+        <title>
+          {[`${isError ? 'Error: ' : ''}${page.title}`, ...environment, 'Merchant Connectivity'].join(' · ')}
+        </title>
         <link rel="stylesheet" href="/pages.css" />
-        <link rel="icon" href="data:," />
+        <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
         {context.user ? <Scripts /> : null}
         {page.script === undefined ? null : <script src={page.script} type="module" />}
       </head>
@@ -26,7 +30,10 @@ export function Layout({ page, context }: { readonly page: Page; readonly contex
             </a>
           ) : null}
           <header>
-            <p class="product">Merchant Connectivity</p>
+            <p class="product">
+              <img src="/favicon.svg" alt="" width="24" height="24" />
+              Merchant Connectivity
+            </p>
             {context.user ? <EnvironmentSwitch /> : null}
           </header>
           {context.user ? <Navigation /> : null}

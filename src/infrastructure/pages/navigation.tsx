@@ -4,9 +4,11 @@ import type { PlatformEnvironment } from '../config/index.js';
 import { dashboardPath } from '../http/index.js';
 import { usePage, type PageContext } from './page.js';
 import { Form } from './parts/form.js';
+import { Icon, type IconName } from './parts/icon.js';
 
 interface NavigationItem {
   readonly label: string;
+  readonly icon: IconName;
   readonly path: string | ((environment: PlatformEnvironment) => string);
   /** The operation whose permission the page requires. */
   readonly operation?: string;
@@ -19,40 +21,60 @@ const GROUPS: readonly { readonly label: string; readonly items: readonly Naviga
   {
     label: ENVIRONMENT,
     items: [
-      { label: 'Overview', path: (environment) => dashboardPath(environment), operation: 'listRequestLogs' },
-      environmentItem('Request logs', 'request-logs', 'listRequestLogs'),
-      environmentItem('Events', 'events', 'listRequestLogs'),
-      environmentItem('Webhook endpoints', 'webhook-endpoints', 'listWebhookEndpoints'),
-      environmentItem('API credentials', 'api-credentials', 'listApiClients'),
-      environmentItem('Merchant accounts', 'merchant-accounts', 'listMerchantAccounts'),
-      environmentItem('Agents', 'agents', 'listAgentConnections'),
-      environmentItem('Merchants', 'merchants', 'listMerchants'),
+      {
+        label: 'Overview',
+        icon: 'layout-dashboard',
+        path: (environment) => dashboardPath(environment),
+        operation: 'listRequestLogs',
+      },
+      environmentItem('Request logs', 'scroll-text', 'request-logs', 'listRequestLogs'),
+      environmentItem('Events', 'zap', 'events', 'listRequestLogs'),
+      environmentItem('Webhook endpoints', 'webhook', 'webhook-endpoints', 'listWebhookEndpoints'),
+      environmentItem('API credentials', 'key-round', 'api-credentials', 'listApiClients'),
+      environmentItem('Merchant accounts', 'credit-card', 'merchant-accounts', 'listMerchantAccounts'),
+      environmentItem('Agents', 'bot', 'agents', 'listAgentConnections'),
+      environmentItem('Merchants', 'store', 'merchants', 'listMerchants'),
     ],
   },
   {
     label: 'Organization',
     items: [
-      { label: 'Users', path: '/dashboard/users', operation: 'listUsers' },
-      { label: 'Access grants', path: '/dashboard/access-grants', operation: 'listAccessGrants' },
-      { label: 'Allowed domains', path: '/dashboard/allowed-domains', operation: 'listAllowlistedDomains' },
-      { label: 'Single sign-on', path: '/dashboard/single-sign-on', operation: 'listSamlConfigurations' },
-      { label: 'Audit log', path: '/dashboard/audit-log', operation: 'listUsers' },
-      { label: 'Settings', path: '/dashboard/organization', operation: 'getOrganization' },
+      { label: 'Users', icon: 'users', path: '/dashboard/users', operation: 'listUsers' },
+      {
+        label: 'Access grants',
+        icon: 'user-check',
+        path: '/dashboard/access-grants',
+        operation: 'listAccessGrants',
+      },
+      {
+        label: 'Allowed domains',
+        icon: 'globe',
+        path: '/dashboard/allowed-domains',
+        operation: 'listAllowlistedDomains',
+      },
+      {
+        label: 'Single sign-on',
+        icon: 'shield-check',
+        path: '/dashboard/single-sign-on',
+        operation: 'listSamlConfigurations',
+      },
+      { label: 'Audit log', icon: 'history', path: '/dashboard/audit-log', operation: 'listUsers' },
+      { label: 'Settings', icon: 'settings', path: '/dashboard/organization', operation: 'getOrganization' },
     ],
   },
   {
     label: 'You',
     items: [
-      { label: 'Devices', path: '/dashboard/devices' },
-      { label: 'Connect a device', path: '/device' },
-      { label: 'Your account', path: '/account' },
-      { label: 'Documentation', path: '/docs' },
+      { label: 'Devices', icon: 'smartphone', path: '/dashboard/devices' },
+      { label: 'Connect a device', icon: 'link', path: '/device' },
+      { label: 'Your account', icon: 'circle-user', path: '/account' },
+      { label: 'Documentation', icon: 'book-open', path: '/docs' },
     ],
   },
 ];
 
-function environmentItem(label: string, name: string, operation: string): NavigationItem {
-  return { label, path: (environment) => dashboardPath(environment, name), operation };
+function environmentItem(label: string, icon: IconName, name: string, operation: string): NavigationItem {
+  return { label, icon, path: (environment) => dashboardPath(environment, name), operation };
 }
 
 /** The navigation of a logged-in user: a column, or on a phone a menu that opens without a script. */
@@ -85,6 +107,7 @@ function Links({ label }: { readonly label: string }): VNode {
               return (
                 <li key={to}>
                   <a href={to} aria-current={to === path ? 'page' : to === current ? 'true' : undefined}>
+                    <Icon name={item.icon} />
                     {item.label}
                   </a>
                 </li>
@@ -95,7 +118,10 @@ function Links({ label }: { readonly label: string }): VNode {
       ))}
       <p class="user">{user?.email}</p>
       <Form action="/logout">
-        <button class="quiet">Log out</button>
+        <button class="quiet">
+          <Icon name="log-out" />
+          Log out
+        </button>
       </Form>
     </nav>
   );
@@ -123,7 +149,7 @@ export function EnvironmentSwitch(): VNode {
   );
 }
 
-const ENVIRONMENT_NAMES: Readonly<Record<PlatformEnvironment, string>> = {
+export const ENVIRONMENT_NAMES: Readonly<Record<PlatformEnvironment, string>> = {
   development: 'Development',
   production: 'Production',
 };

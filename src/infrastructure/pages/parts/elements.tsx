@@ -1,14 +1,30 @@
 import type { ComponentChildren, FunctionComponent, VNode } from 'preact';
 import { mayPerform } from '../../auth/index.js';
 import { usePage } from '../page.js';
+import { Icon, type IconName } from './icon.js';
 
 /** How a value is colored. The words must say the same, because not everyone sees the color. */
 export type Tone = 'good' | 'warn' | 'bad' | 'soft';
 
+const TONE_ICONS: Readonly<Record<Exclude<Tone, 'soft'>, IconName>> = {
+  good: 'circle-check',
+  warn: 'circle-alert',
+  bad: 'triangle-alert',
+};
+
 /** A state in a word or two. */
 export const Badge: FunctionComponent<{ readonly tone: Tone }> = ({ tone, children }) => (
-  <span class={`badge tone-${tone}`}>{children}</span>
+  <span class={`badge tone-${tone}`}>
+    {tone === 'soft' ? null : <Icon name={TONE_ICONS[tone]} />}
+    {children}
+  </span>
 );
+
+/** A long name, such as that of an event, which breaks after an underscore if its column is narrow. */
+export function Name({ text }: { readonly text: string }): VNode {
+  const parts = text.split(/(?<=_)/);
+  return <span>{parts.map((part, index) => [index === 0 ? null : <wbr key={index} />, part])}</span>;
+}
 
 /** A success or error message, which screen readers announce when the page loads. */
 export const Notice: FunctionComponent<{ readonly kind: 'good' | 'bad' }> = ({ kind, children }) => (
@@ -40,6 +56,7 @@ export function Done({ messages }: { readonly messages: Readonly<Record<string, 
 /** Shown in place of a list that has no entries. */
 export const EmptyState: FunctionComponent<{ readonly title: string }> = ({ title, children }) => (
   <div class="empty">
+    <Icon name="inbox" />
     <h2>{title}</h2>
     {children}
   </div>

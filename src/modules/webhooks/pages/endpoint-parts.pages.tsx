@@ -12,24 +12,17 @@ export function endpointPath(environment: PlatformEnvironment, id: string): stri
   return dashboardPath(environment, 'webhook-endpoints', id);
 }
 
-const STATUSES: Readonly<Record<WebhookEndpointResponse['status'], readonly [Tone, string]>> = {
-  enabled: ['good', 'Enabled'],
-  paused: ['warn', 'Paused'],
-  disabled: ['bad', 'Disabled: failing'],
-};
-
-/** The status of an endpoint, and whether its deliveries fail. */
+/** The health of an endpoint in one statement: whether it receives events, and if not, why. */
 export function EndpointStatus({ endpoint }: { readonly endpoint: WebhookEndpointResponse }): VNode {
-  const { status, health } = endpoint;
-  const [tone, label] = STATUSES[status];
-  const isFailing = status === 'enabled' && health.consecutive_failures > 0;
-  return (
-    <span>
-      <Badge tone={tone}>{label}</Badge>
-      {isFailing ? ' ' : null}
-      {isFailing ? <Badge tone="bad">{health.throttled ? 'Failing, throttled' : 'Failing'}</Badge> : null}
-    </span>
-  );
+  const [tone, label] = healthOf(endpoint);
+  return <Badge tone={tone}>{label}</Badge>;
+}
+
+function healthOf({ status, health }: WebhookEndpointResponse): readonly [Tone, string] {
+  if (status === 'disabled') return ['bad', 'Disabled: failing'];
+  if (status === 'paused') return ['warn', 'Paused'];
+  if (health.consecutive_failures > 0) return ['bad', health.throttled ? 'Failing, throttled' : 'Failing'];
+  return health.last_success_at === null ? ['soft', 'No deliveries yet'] : ['good', 'Healthy'];
 }
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -10,6 +10,7 @@ import {
   Form,
   FormProblem,
   Link,
+  Name,
   RelativeTime,
   SelectField,
   Table,
@@ -107,9 +108,7 @@ const MAX_NAMED_EVENTS = 2;
 function Subscription({ events }: Pick<WebhookEndpointResponse, 'events'>): ComponentChildren {
   if (!events) return 'All events';
   if (events.length > MAX_NAMED_EVENTS) return `${events.length} events`;
-  // In a narrow column, names break after an underscore if they must.
-  const parts = events.join(', ').split(/(?<=_)/);
-  return <div>{parts.map((part, index) => [index === 0 ? null : <wbr key={index} />, part])}</div>;
+  return <Name text={events.join(', ')} />;
 }
 
 export function newEndpointPage(environment: PlatformEnvironment): Page {
