@@ -16,6 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
+const unescaped = (text: string): string => text.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
+
 const invitation = () => ({ email: `${randomUUID()}@example.com`, name: 'Grace Hopper', role: 'viewer' });
 
 describe('A notice of the dashboard', () => {
@@ -72,6 +74,47 @@ describe('A form that was not accepted', () => {
     expect(status).toBe(403);
     expect(text).not.toContain('Send again');
     expect(text).not.toContain('Grace Hopper');
+  });
+});
+
+describe('A form that changes something', () => {
+  it('refuses to undo what somebody else changed in the meantime, shows it, and saves when it is sent again', async () => {
+    const [owner, other] = [await visitorWithRole(service), await visitorWithRole(service)];
+    const { location } = await owner.fill(INVITE, invitation());
+    const path = `${(location ?? '').split('?')[0]}/change`;
+    const seenOn = (text: string): string => unescaped(/name="seen" value="([^"]+)"/.exec(text)?.[1] ?? '');
+    const first = await owner.get(path);
+    await other.get(path);
+    await other.submit(path, { name: 'Grace Murray', role: 'viewer' });
+    const refused = await owner.submit(path, { seen: seenOn(first.text), name: 'Grace', role: 'member' });
+    expect(refused.status).toBe(400);
+    expect(refused.text).toContain('Somebody else changed this in the meantime, and nothing was saved.');
+    expect(refused.text).toContain('name: Grace Murray, role: viewer');
+    expect(refused.text).toContain('value="Grace"');
+    const seen = seenOn(refused.text);
+    expect((await owner.submit(path, { seen, name: 'Grace', role: 'member' })).location).toMatch(
+      /done=changed$/,
+    );
+  });
+
+  it('does the same for a webhook endpoint', async () => {
+    const owner = await visitorWithRole(service);
+    const { body } = await service.request('/webhook-endpoints/create', {
+      body: { environment: 'development', url: `https://hooks.example.com/${randomUUID()}` },
+      login: owner.login,
+    });
+    const path = `/dashboard/development/webhook-endpoints/${String(body['id'])}/edit`;
+    const { text } = await owner.get(path);
+    const seen = unescaped(/name="seen" value="([^"]+)"/.exec(text)?.[1] ?? '');
+    const url = `https://hooks.example.com/${randomUUID()}`;
+    await service.request(`/webhook-endpoints/${String(body['id'])}`, {
+      method: 'PATCH',
+      body: { url },
+      login: owner.login,
+    });
+    const refused = await owner.submit(path, { seen, url: String(body['url']), description: 'Mine' });
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining(`url: ${url}`)]);
+    expect(refused.text).toContain('value="Mine"');
   });
 });
 

@@ -46,6 +46,7 @@ export {
   confirmationPage,
   FileField,
   Form,
+  Seen,
   SelectField,
   TextArea,
   TextField,
@@ -53,4 +54,4 @@ export {
 } from './parts/form.js';
 export { Filter, FilterChoice, FilterForm, Pagination, pathWith, Results, Toolbar } from './parts/list.js';
 export { Details, Table, Tiles, type Column } from './parts/table.js';
-export { queryFrom, requestFrom, submitted, timestampFrom } from './submitted.js';
+export { queryFrom, requestFrom, requireUnchanged, submitted, timestampFrom } from './submitted.js';

@@ -18,6 +18,7 @@ import {
   Moment,
   Pagination,
   RelativeTime,
+  Seen,
   Results,
   SelectField,
   Table,
@@ -322,6 +323,7 @@ export function changeUserPage(user: UserResponse, actor: DashboardActor): Page 
       <>
         <FormProblem />
         <Form action={userPath(user.id, 'change')}>
+          <Seen values={changeableOf(user)} />
           <TextField name="name" label="Name" value={user.name} maxLength={256} />
           {isSelf ? (
             <p>You cannot change your own role. Ask another admin or owner.</p>
@@ -338,6 +340,9 @@ export function changeUserPage(user: UserResponse, actor: DashboardActor): Page 
     ),
   };
 }
+
+/** What the form changes. */
+export const changeableOf = ({ name, role }: UserResponse) => ({ name, role });
 
 export type UserAction = 'disable' | 'enable' | 'remove';
 
