@@ -31,7 +31,12 @@ import { UserLogins } from './modules/dashboard-users/index.js';
 import { ErasedUsersRegister, ExternalUsersModule } from './modules/external-users/index.js';
 import { McpTokenRevocationListener, McpTokensModule, McpTokensService } from './modules/mcp-tokens/index.js';
 import { ActiveAccessTokenVerifier, OAuthModule } from './modules/oauth/index.js';
-import { EventBodies, RequestLogsModule, RequestLogWriter } from './modules/request-logs/index.js';
+import {
+  EventBodies,
+  RequestLogsModule,
+  RequestLogWriter,
+  WebhookFilterOptions,
+} from './modules/request-logs/index.js';
 import { ServiceTokensModule, StoredServiceTokenVerifier } from './modules/service-tokens/index.js';
 import { SignInLinksModule, SignInLinksService } from './modules/sign-in-links/index.js';
 import {
@@ -39,7 +44,11 @@ import {
   SsoLoginsService,
   SsoSettingsRepository,
 } from './modules/single-sign-on/index.js';
-import { WebhookEventsRepository, WebhooksModule } from './modules/webhooks/index.js';
+import {
+  WebhookEndpointsService,
+  WebhookEventsRepository,
+  WebhooksModule,
+} from './modules/webhooks/index.js';
 
 const PORTS = [
   { provide: AgentLogins, useExisting: AgentSettingsService },
@@ -53,6 +62,7 @@ const PORTS = [
   { provide: ProviderRequirement, useExisting: SsoSettingsRepository },
   { provide: RequestRecorder, useExisting: RequestLogWriter },
   { provide: McpTokenRevocationListener, useExisting: SignInLinksService },
+  { provide: WebhookFilterOptions, useExisting: WebhookEndpointsService },
   { provide: UserLogins, useExisting: UserLoginsService },
 ];
 

@@ -4,7 +4,14 @@ import { MINUTE } from '../../src/infrastructure/time/index.js';
 import type { AttributedClient } from '../../src/infrastructure/http/index.js';
 import { AuditLog } from '../../src/modules/audit-logs/index.js';
 import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/index.js';
-import { describeInBrowser, inspect, tabTo, type WindowOptions, waitForHeading } from '../support/browser.js';
+import {
+  describeInBrowser,
+  inspect,
+  savePicture,
+  tabTo,
+  type WindowOptions,
+  waitForHeading,
+} from '../support/browser.js';
 import { eventually } from '../support/eventually.js';
 import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -151,6 +158,36 @@ describeInBrowser('The log pages in a browser', (windows) => {
     await page.getByRole('link', { name: 'Start live updates' }).waitFor();
     await page.getByRole('link', { name: 'Next page' }).click();
     expect(await page.getByText('live updates').count()).toBe(0);
+  });
+
+  it('shows 15 entries at 1366 × 700, and keeps the titles and the navigation in view', async () => {
+    const page = await openAs(LOGS, { size: { width: 1366, height: 700 } });
+    await savePicture(page, 'request-logs-1366');
+    const entriesInView = (): Promise<number> =>
+      page
+        .locator('#results tbody tr')
+        .evaluateAll(
+          (rows) => rows.filter((row) => row.getBoundingClientRect().bottom <= innerHeight).length,
+        );
+    expect(await entriesInView()).toBeGreaterThanOrEqual(15);
+    await page.evaluate('scrollTo(0, 900)');
+    for (const part of [
+      page.getByRole('columnheader', { name: 'Time' }),
+      page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Overview' }),
+    ]) {
+      const box = await part.boundingBox();
+      expect(box?.y).toBeGreaterThanOrEqual(0);
+      expect(box?.y).toBeLessThan(120);
+    }
+  });
+
+  it('applies choices at once, and removes a filter with its chip', async () => {
+    const page = await openAs(LOGS);
+    await page.getByLabel('Event', { exact: true }).selectOption('MERCHANT_STATUS_UPDATE');
+    await page.waitForURL(/event=MERCHANT_STATUS_UPDATE/);
+    await page.getByRole('link', { name: 'Remove the filter Event: MERCHANT_STATUS_UPDATE' }).click();
+    await page.waitForURL((url) => !url.search.includes('event='));
+    expect(await page.locator('.chip').count()).toBe(0);
   });
 
   it('says why a request failed, and finds the others with the same error', async () => {

@@ -52,6 +52,15 @@ export {
   TextField,
   TimeField,
 } from './parts/form.js';
-export { Filter, FilterChoice, FilterForm, Pagination, pathWith, Results, Toolbar } from './parts/list.js';
+export {
+  Filter,
+  FilterChips,
+  FilterChoice,
+  FilterForm,
+  Pagination,
+  pathWith,
+  Results,
+  Toolbar,
+} from './parts/list.js';
 export { Details, Table, Tiles, type Column } from './parts/table.js';
 export { queryFrom, requestFrom, requireUnchanged, submitted, timestampFrom } from './submitted.js';

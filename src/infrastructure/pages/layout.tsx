@@ -3,6 +3,7 @@ import { environmentOf } from '../http/index.js';
 import { ENVIRONMENT_NAMES, EnvironmentSwitch, Navigation } from './navigation.js';
 import { CurrentPage, type Page, type PageContext } from './page.js';
 import { Moment, Notice } from './parts/elements.js';
+import { IconShapes } from './parts/icon.js';
 
 /** The frame around every page. Logged-in users get the navigation, and the scripts that improve pages. */
 export function Layout({ page, context }: { readonly page: Page; readonly context: PageContext }): VNode {
@@ -42,6 +43,7 @@ export function Layout({ page, context }: { readonly page: Page; readonly contex
             <PageHeading page={page} />
             {page.content}
           </main>
+          <IconShapes />
         </CurrentPage.Provider>
       </body>
     </html>

@@ -13,6 +13,11 @@ document.addEventListener('click', async ({ target }) => {
   setTimeout(() => (button.textContent = 'Copy'), CONFIRMATION_TIME);
 });
 
+// Choices of filters apply at once. Other fields may be incomplete until the form is sent.
+document.addEventListener('change', ({ target }) => {
+  if (target.matches('form.filters select')) target.form.requestSubmit();
+});
+
 // Fields without a value are no filters, so the address need not name them.
 document.addEventListener('htmx:configRequest', ({ detail }) => {
   const empty = [...detail.formData].filter(([, value]) => value === '');

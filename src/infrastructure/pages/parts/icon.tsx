@@ -28,6 +28,7 @@ const NAMES = [
   'user-check',
   'users',
   'webhook',
+  'x',
   'zap',
 ] as const;
 
@@ -37,19 +38,34 @@ export type IconName = (typeof NAMES)[number];
 const SHAPES = new Map(
   NAMES.map((name) => {
     const file = readFileSync(resolve(`lucide-static/icons/${name}.svg`), 'utf8');
-    const shapes = file.replace(/^.*?<svg[^>]*>|<\/svg>\s*$/gs, '').replaceAll(/\s+(?=<)/g, '');
+    const shapes = file
+      .replace(/^.*?<svg[^>]*>|<\/svg>\s*$/gs, '')
+      .replaceAll(/\s+(?=<|$)|(?<=") (?=\/>)/g, '');
     return [name, shapes] as const;
   }),
 );
 
+/** The shapes of all icons, once per page: a list shows some of them in each row. */
+export function IconShapes(): VNode {
+  return (
+    <svg class="icon-shapes" aria-hidden="true">
+      {NAMES.map((name) => (
+        <symbol
+          key={name}
+          id={`icon-${name}`}
+          viewBox="0 0 24 24"
+          dangerouslySetInnerHTML={{ __html: SHAPES.get(name) ?? '' }}
+        />
+      ))}
+    </svg>
+  );
+}
+
 /** An icon beside words that say the same; screen readers skip it. */
 export function Icon({ name }: { readonly name: IconName }): VNode {
   return (
-    <svg
-      class="icon"
-      viewBox="0 0 24 24"
-      aria-hidden="true"
-      dangerouslySetInnerHTML={{ __html: SHAPES.get(name) ?? '' }}
-    />
+    <svg class="icon" aria-hidden="true">
+      <use href={`#icon-${name}`} />
+    </svg>
   );
 }

@@ -3,6 +3,7 @@ import { usePage } from '../page.js';
 import { EXPORT_FORMATS } from '../export-file.js';
 import { localTimeOf } from '../submitted.js';
 import { SelectField, TextField } from './form.js';
+import { Icon } from './icon.js';
 
 /** The list that filters and live updates replace. */
 const RESULTS = 'results';
@@ -72,7 +73,43 @@ interface ChoiceProps {
 /** A choice of a `FilterForm`. */
 export function FilterChoice({ all = 'All', options, ...field }: ChoiceProps): VNode {
   const value = usePage().query[field.name];
-  return <SelectField {...field} options={[{ value: '', label: all }, ...options]} value={value} />;
+  const isKnown = !value || options.some((option) => option.value === value);
+  const others = isKnown ? [] : [{ value, label: value }];
+  return (
+    <SelectField {...field} options={[{ value: '', label: all }, ...options, ...others]} value={value} />
+  );
+}
+
+interface FilterChipsProps {
+  readonly filters: readonly {
+    readonly name: string;
+    readonly label: string;
+    readonly options?: ChoiceProps['options'];
+  }[];
+}
+
+/** The filters that are applied, each with a link that removes it. */
+export function FilterChips({ filters }: FilterChipsProps): VNode | null {
+  const { path, query } = usePage();
+  const applied = filters.filter(({ name }) => query[name]);
+  if (applied.length === 0) return null;
+  return (
+    <ul class="chips" aria-label="Applied filters">
+      {applied.map(({ name, label, options = [] }) => {
+        const value = options.find((option) => option.value === query[name])?.label ?? query[name];
+        const others = { [name]: undefined, cursor: undefined, before: undefined };
+        return (
+          <li key={name}>
+            <a class="chip" href={pathWith(path, query, others)}>
+              <span class="unseen">Remove the filter </span>
+              {`${label}: ${value}`}
+              <Icon name="x" />
+            </a>
+          </li>
+        );
+      })}
+    </ul>
+  );
 }
 
 interface ToolbarProps {
@@ -94,7 +131,13 @@ export function Toolbar({ children, links, exportPath, exportHint }: ToolbarProp
         {links}
         {EXPORT_FORMATS.map((format) => (
           <li key={format}>
-            <a href={pathWith(`${exportPath}/${format}`, query, { cursor: undefined, live: undefined })}>
+            <a
+              href={pathWith(`${exportPath}/${format}`, query, {
+                cursor: undefined,
+                before: undefined,
+                live: undefined,
+              })}
+            >
               {`Export as ${format.toUpperCase()}`}
             </a>
           </li>
@@ -151,22 +194,33 @@ export function pathWith(
 
 interface PaginationProps {
   readonly nextCursor: string | null;
-  /** What else changes in the address of the next page: undefined removes a parameter. */
+  /** Leads to the previous page, if the list can be read backward. */
+  readonly previousCursor?: string | null;
+  /** What else changes in the address of the other pages: undefined removes a parameter. */
   readonly changes?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Links to the next page of a list, and back to its start. Cursors lead forward only. */
-export function Pagination({ nextCursor, changes = {} }: PaginationProps): VNode | null {
+/** Links to the next page of a list, to the previous one if the list can be read backward, and to its start. */
+export function Pagination({
+  nextCursor,
+  previousCursor = null,
+  changes = {},
+}: PaginationProps): VNode | null {
   const { path, query } = usePage();
-  const isFirst = query['cursor'] === undefined;
+  const isFirst = query['cursor'] === undefined && query['before'] === undefined;
   if (isFirst && nextCursor === null) return null;
+  const pageAt = (position: Readonly<Record<string, string>>): string =>
+    pathWith(path, query, { ...changes, cursor: undefined, before: undefined, live: undefined, ...position });
   return (
     <nav class="pagination" aria-label="Pages">
-      {isFirst ? null : <a href={pathWith(path, query, { cursor: undefined })}>Back to the first page</a>}
+      {isFirst ? null : (
+        <a href={pathWith(path, query, { cursor: undefined, before: undefined })}>Back to the first page</a>
+      )}
+      {previousCursor === null ? null : <a href={pageAt({ before: previousCursor })}>Previous page</a>}
       {nextCursor === null ? (
         <span>This is the last page.</span>
       ) : (
-        <a href={pathWith(path, query, { ...changes, cursor: nextCursor, live: undefined })}>Next page</a>
+        <a href={pageAt({ cursor: nextCursor })}>Next page</a>
       )}
     </nav>
   );

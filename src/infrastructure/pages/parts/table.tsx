@@ -21,15 +21,17 @@ interface TableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string | number;
+  /** Many short rows, which take two lines each on a phone. The titles of the columns stay in view. */
+  readonly isDense?: boolean;
 }
 
 /**
  * A table. On a phone, each row becomes a block with the titles of the columns beside the values. The roles keep the table a
  * table for screen readers, because browsers take a table with another `display` value for plain text.
  */
-export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>): VNode {
+export function Table<Row>({ caption, columns, rows, keyOf, isDense = false }: TableProps<Row>): VNode {
   return (
-    <table role="table" class="data">
+    <table role="table" class={isDense ? 'data dense' : 'data'}>
       <caption class="unseen">{caption}</caption>
       <thead role="rowgroup">
         <tr role="row">
@@ -44,7 +46,12 @@ export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>): 
         {rows.map((row) => (
           <tr key={keyOf(row)} role="row">
             {columns.map((column) => (
-              <td key={column.title} role="cell" data-title={column.title} class={classOf(column)}>
+              <td
+                key={column.title}
+                role="cell"
+                data-title={isDense ? undefined : column.title}
+                class={classOf(column)}
+              >
                 {column.cell(row)}
               </td>
             ))}

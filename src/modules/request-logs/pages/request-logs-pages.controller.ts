@@ -1,6 +1,7 @@
 import { Controller, Get, Post, Res, type StreamableFile } from '@nestjs/common';
 import type { Response } from 'express';
-import { AccessibleClients } from '../../../infrastructure/auth/index.js';
+import { AccessibleClients, type DashboardActor } from '../../../infrastructure/auth/index.js';
+import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { ReadPools } from '../../../infrastructure/database/index.js';
 import {
   DashboardAction,
@@ -30,6 +31,7 @@ import {
   listPage,
   MAX_EXPORTED_ENTRIES,
   OPTIONAL_COLUMNS,
+  type FilterOption,
   type FoundEntries,
   type OptionalColumn,
 } from './request-logs.pages.js';
@@ -62,12 +64,19 @@ export abstract class EventBodies {
   abstract bodyOf(clientId: string, eventId: string): Promise<Buffer | undefined>;
 }
 
+/** Port: the endpoints and events that the filters of the log offer. */
+export abstract class WebhookFilterOptions {
+  abstract endpointOptions(actor: DashboardActor, environment: PlatformEnvironment): Promise<FilterOption[]>;
+  abstract eventOptions(): FilterOption[];
+}
+
 @Controller(inEachEnvironment('request-logs'))
 export class RequestLogsPagesController {
   constructor(
     private readonly requestLogs: RequestLogsService,
     private readonly clients: AccessibleClients,
     private readonly eventBodies: EventBodies,
+    private readonly options: WebhookFilterOptions,
     private readonly address: PublicAddress,
     private readonly pools: ReadPools,
     private readonly clock: Clock,
@@ -75,13 +84,17 @@ export class RequestLogsPagesController {
 
   @Get()
   @DashboardPage('listRequestLogs')
-  list(
+  async list(
     @Visit() visit: PageVisit,
     @ChosenColumns() columns: readonly OptionalColumn[],
   ): Promise<PageResponse> {
+    const choices = {
+      endpoints: await this.options.endpointOptions(visit.actor, visit.environment),
+      events: this.options.eventOptions(),
+    };
     return submitted(
-      async () => listPage(columns, await this.find(visit)),
-      () => listPage(columns),
+      async () => listPage(columns, choices, await this.find(visit)),
+      () => listPage(columns, choices),
     );
   }
 
@@ -142,16 +155,29 @@ export class RequestLogsPagesController {
   }
 
   private async find({ actor, environment, query: pageQuery }: PageVisit): Promise<FoundEntries> {
-    const query = queryFrom(ListRequestLogsQuery, this.withPeriod(pageQuery), {
+    const { before, ...filters } = this.withPeriod(pageQuery);
+    const query = queryFrom(ListRequestLogsQuery, filters, {
       environment,
       limit: ENTRIES_PER_PAGE,
     });
     const { clientId } = await this.clients.forEnvironment(actor, environment);
     const secondsOld = this.pools.secondsBehindFor(clientId);
-    const { data, next_cursor } = await this.requestLogs.page(actor, query);
-    const isEmpty = data.length === 0 && query.cursor === undefined;
+    const { data, next_cursor, previous_cursor } =
+      typeof before === 'string'
+        ? await this.requestLogs.pageBefore(actor, query, before)
+        : await this.requestLogs.pageWithPrevious(actor, query);
+    const isFirst = query.cursor === undefined && before === undefined;
+    const isEmpty = data.length === 0 && isFirst;
     const newestTime = isEmpty ? await this.requestLogs.newestTime(actor, environment) : undefined;
-    return { query, entries: data, nextCursor: next_cursor, newestTime, secondsOld };
+    return {
+      query,
+      isFirst,
+      entries: data,
+      nextCursor: next_cursor,
+      previousCursor: previous_cursor,
+      newestTime,
+      secondsOld,
+    };
   }
 
   /** Replaces a relative period by times. */

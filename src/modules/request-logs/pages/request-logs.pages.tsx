@@ -8,11 +8,13 @@ import {
   dashboardPath,
   EmptyState,
   Filter,
+  FilterChips,
   FilterChoice,
   FilterForm,
   Form,
   FormProblem,
   Moment,
+  Name,
   Pagination,
   pathWith,
   RelativeTime,
@@ -48,31 +50,47 @@ export const MAX_EXPORTED_ENTRIES = 10_000;
 /** The entries of a page of the list. */
 export interface FoundEntries {
   readonly query: ListRequestLogsQuery;
+  /** Whether this is the page with the newest entries, which may be live. */
+  readonly isFirst: boolean;
   readonly entries: readonly RequestLogEntryResponse[];
   readonly nextCursor: string | null;
+  /** Leads back to the previous page; null on the first one. */
+  readonly previousCursor: string | null;
   /** The time of the environment's newest entry, if the list is empty and there is one. */
   readonly newestTime: Date | undefined;
   /** How old the entries may be, because they come from a read replica. */
   readonly secondsOld: number;
 }
 
+export interface FilterOption {
+  readonly value: string;
+  readonly label: string;
+}
+
+export interface FilterChoices {
+  readonly endpoints: readonly FilterOption[];
+  readonly events: readonly FilterOption[];
+}
+
 /** @param found undefined if the filters were not accepted */
-export function listPage(columns: readonly OptionalColumn[], found?: FoundEntries): Page {
-  const isFirst = found !== undefined && found.query.cursor === undefined;
+export function listPage(
+  columns: readonly OptionalColumn[],
+  choices: FilterChoices,
+  found?: FoundEntries,
+): Page {
   return {
     title: 'Request logs',
     content: (
       <>
-        <p>API requests of your programs, and attempts to deliver webhooks to your endpoints.</p>
         <FormProblem />
-        <Filters />
-        <Results canBeLive={isFirst}>
+        <Filters {...choices} />
+        <Results canBeLive={found?.isFirst ?? false}>
           {found && found.secondsOld > 1 ? (
             <p class="hint">
               {`These entries may be ${Math.ceil(found.secondsOld)} seconds old. Newer ones appear soon.`}
             </p>
           ) : null}
-          {found ? <List columns={columns} found={found} /> : null}
+          {found ? <List columns={columns} choices={choices} found={found} /> : null}
         </Results>
       </>
     ),
@@ -102,7 +120,7 @@ const FURTHER_FIELDS = Object.entries(REQUEST_LOG_FILTERS).flatMap(([name, defin
 );
 const FURTHER_FILTERS = ['start', 'end', ...FURTHER_FIELDS.map(({ name }) => name)];
 
-function Filters(): VNode {
+function Filters({ endpoints, events }: FilterChoices): VNode {
   const { query } = usePage();
   const hasBounds = Boolean(query['start'] ?? query['end']);
   const periods = hasBounds ? [OTHER_PERIOD, ...PERIODS] : PERIODS;
@@ -112,6 +130,8 @@ function Filters(): VNode {
       <SelectField name="period" label="Period" options={periods} value={period} />
       <FilterChoice name="type" label="Type" options={TYPES} />
       <FilterChoice name="outcome" label="Outcome" options={OUTCOMES} />
+      <FilterChoice name="endpoint_id" label="Endpoint" options={endpoints} />
+      <FilterChoice name="event" label="Event" options={events} />
       <details open={FURTHER_FILTERS.some((name) => query[name])}>
         <summary>More filters</summary>
         <div class="more">
@@ -127,18 +147,20 @@ function Filters(): VNode {
 }
 
 interface ListProps {
+  readonly choices: FilterChoices;
   readonly columns: readonly OptionalColumn[];
   readonly found: FoundEntries;
 }
 
-function List({ columns, found }: ListProps): VNode {
-  const { entries, nextCursor, query } = found;
+function List({ columns, choices, found }: ListProps): VNode {
+  const { entries, nextCursor, previousCursor, query } = found;
   const { query: parameters, environment, path } = usePage();
   // A relative period ends at another time on each request, so the pages that follow need its bounds.
   const bounds =
     parameters['period'] === undefined ? {} : { period: undefined, start: query.start, end: query.end };
   return (
     <>
+      <FilterChips filters={[...FURTHER_FIELDS, ...choiceFilters(choices)]} />
       {query.external_user_id === undefined ? null : (
         <p>
           <AccountsLink user={query.external_user_id} />
@@ -162,6 +184,7 @@ function List({ columns, found }: ListProps): VNode {
             Newest first, <Period query={query} />.
           </Toolbar>
           <Table
+            isDense
             caption="Request log entries, newest first"
             rows={entries}
             keyOf={({ id }) => id}
@@ -169,9 +192,19 @@ function List({ columns, found }: ListProps): VNode {
           />
         </>
       )}
-      <Pagination nextCursor={nextCursor} changes={bounds} />
+      <Pagination nextCursor={nextCursor} previousCursor={previousCursor} changes={bounds} />
     </>
   );
+}
+
+/** The filters that are choices, with the words of their values. */
+function choiceFilters({ endpoints, events }: FilterChoices) {
+  return [
+    { name: 'type', label: 'Type', options: TYPES },
+    { name: 'outcome', label: 'Outcome', options: OUTCOMES },
+    { name: 'endpoint_id', label: 'Endpoint', options: endpoints },
+    { name: 'event', label: 'Event', options: events },
+  ];
 }
 
 export function AccountsLink({ user }: { readonly user: string }): VNode {
@@ -205,7 +238,9 @@ function columnsOf(
     {
       title: 'Request',
       cell: (entry) => (
-        <a href={dashboardPath(environment, 'request-logs', String(entry.id))}>{nameOf(entry)}</a>
+        <a href={dashboardPath(environment, 'request-logs', String(entry.id))}>
+          {entry.type === 'webhook' ? <Name text={nameOf(entry)} /> : nameOf(entry)}
+        </a>
       ),
     },
     { title: 'Status', cell: (entry) => <Status entry={entry} /> },
@@ -236,11 +271,12 @@ export function Status({ entry }: { readonly entry: RequestLogEntryResponse }): 
 }
 
 /** Parameters that select the period, and those that do not filter. */
-const NO_FILTERS = new Set(['period', 'start', 'end', 'cursor', 'live', 'done']);
+const NO_FILTERS = new Set(['period', 'start', 'end', 'cursor', 'before', 'live', 'done']);
 
 function NoEntries({ newestTime }: Pick<FoundEntries, 'newestTime'>): VNode {
   const { path, query, now } = usePage();
-  if (newestTime === undefined && query['cursor'] === undefined) return <NoEntriesYet />;
+  if (newestTime === undefined && query['cursor'] === undefined && query['before'] === undefined)
+    return <NoEntriesYet />;
   const isFiltered = Object.keys(query).some((name) => !NO_FILTERS.has(name) && query[name] !== '');
   const isLongest = query['period'] === LONGEST_PERIOD;
   const isRecent = newestTime !== undefined && now.getTime() - newestTime.getTime() < MAX_PERIOD;

@@ -20,14 +20,13 @@ export const REQUEST_LOG_FILTERS = {
   error_code: { field: { label: 'Error code', hint: 'Such as INVALID_FIELD' } },
   request_id: { field: { label: 'Request ID', hint: 'X-Request-Id of a failed request' } },
   external_user_id: { field: { label: 'User', hint: 'Your external_user_id' } },
-  event: { isOfWebhooks: true, field: { label: 'Event', hint: 'Such as CARD_UPDATED' } },
+  event: { isOfWebhooks: true },
   session_id: { isUuid: true, field: { label: 'Session ID' } },
   task_id: { field: { label: 'Task ID', type: 'number' } },
   endpoint_id: {
     column: 'webhook_endpoint_id',
     isOfWebhooks: true,
     isUuid: true,
-    field: { label: 'Endpoint ID' },
   },
   event_id: {
     column: 'webhook_event_id',

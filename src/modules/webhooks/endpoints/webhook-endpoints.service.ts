@@ -16,6 +16,7 @@ import { maskedUrl } from '../../../infrastructure/logging/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.js';
 import { AuditLog, changesBetween, type AuditAction, type AuditRecord } from '../../audit-logs/index.js';
+import type { FilterOption, WebhookFilterOptions } from '../../request-logs/index.js';
 import { EVENT_NAMES, type EventName } from '../events/event-catalog.js';
 import {
   WEBHOOK_ENDPOINT_ALREADY_EXISTS,
@@ -40,7 +41,7 @@ export interface OwnedWebhookEndpoint extends WebhookEndpoint {
 
 /** Manages the webhook endpoints of organizations (specification, operation 7). */
 @Injectable()
-export class WebhookEndpointsService {
+export class WebhookEndpointsService implements WebhookFilterOptions {
   constructor(
     private readonly repository: WebhookEndpointsRepository,
     private readonly clients: ApiClientDirectory,
@@ -130,6 +131,15 @@ export class WebhookEndpointsService {
     return {
       data: await this.toResponses(endpoints.map((endpoint) => shownTo(actor, { ...endpoint, client }))),
     };
+  }
+
+  async endpointOptions(actor: DashboardActor, environment: PlatformEnvironment): Promise<FilterOption[]> {
+    const { data } = await this.list(actor, environment);
+    return data.map(({ id, url }) => ({ value: id, label: url }));
+  }
+
+  eventOptions(): FilterOption[] {
+    return EVENT_NAMES.map((name) => ({ value: name, label: name }));
   }
 
   async get(actor: DashboardActor, id: string): Promise<WebhookEndpointResponse> {
