@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { CDPSession, Page } from 'playwright-core';
 import { MINUTE } from '../../src/infrastructure/time/index.js';
 import {
@@ -38,8 +39,14 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     const secret = (await page.locator('code.secret').textContent()) ?? '';
     await page.getByLabel('Code', { exact: true }).fill(totpCode(secret));
     await page.getByRole('button', { name: 'Turn on two-factor authentication' }).click();
-    const codes = await page.locator('.codes code').allTextContents();
+    const codes = ((await page.locator('.code-block code').textContent()) ?? '').split('\n');
     rememberSecret(secret, secret.replaceAll(' ', ''), ...codes);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download the codes' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('recovery-codes.txt');
+    expect(readFileSync(await download.path(), 'utf8')).toBe(codes.join('\n'));
     return { secret, codes };
   }
 
@@ -204,7 +211,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     await tabTo(page, 'Turn on two-factor authentication');
     await page.keyboard.press('Space');
     await page.getByText('Your recovery codes').waitFor();
-    const [code = ''] = await page.locator('.codes code').allTextContents();
+    const [code = ''] = ((await page.locator('.code-block code').textContent()) ?? '').split('\n');
     rememberSecret(...(await page.locator('.codes code').allTextContents()));
 
     await page.goto('/account');

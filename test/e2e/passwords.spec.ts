@@ -325,10 +325,15 @@ describe('An invitation', () => {
     {
       using _clock = moveClock(service, 7 * DAY - HOUR);
       expect(await canLogIn(invited, NEW_PASSWORD)).toBe(false);
-      expect((await set(invited.token)).location).toBe('/password-reset/done');
+      // The new user is logged in.
+      expect((await set(invited.token)).location).toBe('/dashboard');
       expect(await canLogIn(invited, NEW_PASSWORD)).toBe(true);
     }
-    expect(await auditOf(service, invited)).toEqual(['auth.password_reset success', 'auth.login success']);
+    expect(await auditOf(service, invited)).toEqual([
+      'auth.password_reset success',
+      'auth.login success',
+      'auth.login success',
+    ]);
   });
 
   it('expires after 7 days', async () => {

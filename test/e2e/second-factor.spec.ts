@@ -40,9 +40,8 @@ const secretOn = (page: PageResponse): string => {
 };
 
 const recoveryCodesOn = (page: PageResponse): string[] => {
-  const codes = [...page.text.matchAll(/<code>([2-9A-Z]{5}-[2-9A-Z]{5})<\/code>/g)].map(
-    ([, code]) => code ?? '',
-  );
+  const [, block = ''] = /<code>((?:[2-9A-Z]{5}-[2-9A-Z]{5}\s*)+)<\/code>/.exec(page.text) ?? [];
+  const codes = block.split('\n').filter(Boolean);
   rememberSecret(...codes, ...codes.map((code) => code.replace('-', '')));
   return codes;
 };

@@ -63,6 +63,11 @@ export class FormFields {
     return Object.fromEntries([...this.fields].filter(([, value]) => value !== ''));
   }
 
+  /** All fields, in their order. */
+  entries(): [name: string, value: string][] {
+    return [...this.fields];
+  }
+
   get hasNullCharacter(): boolean {
     return [...this.fields].flat().some((part) => part.includes('\0'));
   }

@@ -46,6 +46,7 @@ export {
   confirmationPage,
   FileField,
   Form,
+  Seen,
   SelectField,
   TextArea,
   TextField,
@@ -62,4 +63,4 @@ export {
   Toolbar,
 } from './parts/list.js';
 export { Details, Table, Tiles, type Column } from './parts/table.js';
-export { queryFrom, requestFrom, submitted, timestampFrom } from './submitted.js';
+export { queryFrom, requestFrom, requireUnchanged, submitted, timestampFrom } from './submitted.js';

@@ -2,10 +2,12 @@ import { Catch } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { RECENT_LOGIN_REQUIRED, SECOND_FACTOR_REQUIRED } from '../auth/index.js';
 import { INSUFFICIENT_ROLE, INVALID_ACCESS_TOKEN, type ApiError } from '../errors/index.js';
-import { ExceptionFilter } from '../http/index.js';
+import { ExceptionFilter, isCrossSiteRequest, readForm, type FormFields } from '../http/index.js';
 import { parsedUrl } from '../config/index.js';
 import type { PageResponse } from './page.js';
-import { Notice } from './parts/elements.js';
+import { INVALID_FORM_TOKEN } from './page.guards.js';
+import { Link, Notice } from './parts/elements.js';
+import { Form, FORM_TOKEN_FIELD } from './parts/form.js';
 import { PageRenderer } from './page.renderer.js';
 
 /** Shows errors as pages. Redirects to the login if the page requires one. */
@@ -15,8 +17,10 @@ export class PageExceptionFilter extends ExceptionFilter {
     super();
   }
 
-  protected override bodyOf(error: ApiError, request: Request, response: Response): string {
-    return this.renderer.render(request, response, pageOf(error, request));
+  protected override async bodyOf(error: ApiError, request: Request, response: Response): Promise<string> {
+    const form = await lostForm(error, request, response);
+    const page = form ? sendAgainPage(error, request, form) : pageOf(error, request);
+    return this.renderer.render(request, response, page);
   }
 }
 
@@ -26,10 +30,104 @@ function pageOf(error: ApiError, request: Request): PageResponse {
   }
   if (error.message === SECOND_FACTOR_REQUIRED) return { redirectTo: '/account/second-factor' };
   return {
-    title: error.code === INSUFFICIENT_ROLE.code ? 'Not allowed' : 'Something went wrong',
+    title: titleOf(error),
     status: error.status,
     headers: error.headers,
-    content: <Notice kind="bad">{error.message}</Notice>,
+    content: (
+      <>
+        <Notice kind="bad">{error.message}</Notice>
+        <p>{adviceFor(error)}</p>
+        <Link to="/dashboard">Go to the overview</Link>
+      </>
+    ),
+  };
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  403: 'Not allowed',
+  404: 'Not found',
+  413: 'Too large',
+  429: 'Too many requests',
+  503: 'Not available at the moment',
+};
+
+function titleOf({ status, code }: ApiError): string {
+  if (code === INSUFFICIENT_ROLE.code) return 'Not allowed';
+  return TITLES[status] ?? 'Something went wrong';
+}
+
+/** Says what to do. */
+function adviceFor({ status, code }: ApiError): string {
+  if (code === INSUFFICIENT_ROLE.code)
+    return 'Ask an admin or owner of your organization to do it, or to change your role.';
+  if (status === 404)
+    return 'It may have been removed, or the address has a typing error. Nothing was changed.';
+  if (status === 429) return 'Then go back and try again. Nothing was changed.';
+  if (status === 503) return 'Try again in a few seconds. Nothing was changed.';
+  return 'Go back and try again. If it happens again, tell an admin of your organization.';
+}
+
+const URLENCODED = /^application\/x-www-form-urlencoded/i;
+
+/** Returns a form of ours that was not accepted because it is out of date, or because the user was logged out in the meantime. */
+async function lostForm(
+  error: ApiError,
+  request: Request,
+  response: Response,
+): Promise<FormFields | undefined> {
+  const isLost = isLoggedOut(error) || error.message === INVALID_FORM_TOKEN.message;
+  if (!isLost || request.method !== 'POST' || isCrossSiteRequest(request)) return undefined;
+  if (!URLENCODED.test(request.headers['content-type'] ?? '')) return undefined;
+  const form =
+    (request.body as FormFields | undefined) ?? (await readForm(request, response).catch(() => undefined));
+  return form && keptFields(form).length > 0 ? form : undefined;
+}
+
+function isLoggedOut({ code, message }: ApiError): boolean {
+  return code === INVALID_ACCESS_TOKEN.code && message !== RECENT_LOGIN_REQUIRED;
+}
+
+/** Fields that must not be in a page again, and the token, which is replaced. */
+const SECRET_FIELD = /password|secret|code|token|credential/;
+
+function keptFields(form: FormFields): [name: string, value: string][] {
+  return form.entries().filter(([name]) => !SECRET_FIELD.test(name));
+}
+
+/** Keeps what the user typed, so that they can send it again. */
+function sendAgainPage(error: ApiError, { originalUrl }: Request, form: FormFields): PageResponse {
+  const kept = keptFields(form);
+  const hasSecrets = form.entries().some(([name]) => name !== FORM_TOKEN_FIELD && SECRET_FIELD.test(name));
+  return {
+    title: 'Send the form again',
+    status: error.status,
+    content: (
+      <>
+        <Notice kind="bad">
+          {isLoggedOut(error)
+            ? 'You were logged out in the meantime. Nothing was changed.'
+            : 'The form was open for too long, or you logged in again in the meantime. Nothing was changed.'}
+        </Notice>
+        {isLoggedOut(error) ? (
+          <p>
+            <a href="/login" target="_blank">
+              Log in in a new tab
+            </a>
+            . Then come back to this page.
+          </p>
+        ) : null}
+        <p>
+          This page keeps what you entered{hasSecrets ? ', except for passwords and codes' : ''}. Send it
+          again, and check the result.
+        </p>
+        <Form action={originalUrl}>
+          {kept.map(([name, value], index) => (
+            <input key={index} type="hidden" name={name} value={value} />
+          ))}
+          <button>Send again</button>
+        </Form>
+      </>
+    ),
   };
 }
 

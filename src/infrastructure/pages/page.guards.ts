@@ -12,9 +12,9 @@ import { isCrossSiteRequest, readForm, type FormOptions } from '../http/index.js
 import { FormTokens } from './form-tokens.js';
 import { FORM_TOKEN_FIELD } from './parts/form.js';
 
-const INVALID_FORM_TOKEN = new ErrorKind(403, 'INVALID_REQUEST', 'NO_ACCESS', {
+export const INVALID_FORM_TOKEN = new ErrorKind(403, 'INVALID_REQUEST', 'NO_ACCESS', {
   when: 'The submitted form has expired or came from another site.',
-  message: 'This form is out of date. Go back, reload the page and try again.',
+  message: 'This form is out of date.',
 });
 
 @Injectable()
@@ -66,10 +66,10 @@ export class FormGuard implements CanActivate {
     const request = http.getRequest<Request>();
     const options = this.reflector.get<FormOptions | undefined>(FORM_OPTIONS, context.getHandler());
     const form = await readForm(request, http.getResponse<Response>(), options);
+    request.body = form;
     const isValid =
       !isCrossSiteRequest(request) && this.tokens.isValid(request, form.get(FORM_TOKEN_FIELD) ?? '');
     if (!isValid) throw INVALID_FORM_TOKEN.error();
-    request.body = form;
     return true;
   }
 }

@@ -3,8 +3,8 @@ import type { Request, Response } from 'express';
 import { renderToString } from 'preact-render-to-string';
 import type { DashboardIdentity } from '../auth/index.js';
 import { ServiceConfiguration, type PlatformEnvironment } from '../config/index.js';
-import { cookieOf, environmentOf, setCookie, type FormFields } from '../http/index.js';
-import { Clock, DAY } from '../time/index.js';
+import { clearCookie, cookieOf, environmentOf, setCookie, type FormFields } from '../http/index.js';
+import { Clock, DAY, MINUTE } from '../time/index.js';
 import { FormTokens } from './form-tokens.js';
 import { Layout } from './layout.js';
 import type { PageContext, PageResponse } from './page.js';
@@ -29,6 +29,10 @@ const HEADERS = {
 /** Remembers the environment, so that pages of the whole organization lead back to it. */
 const ENVIRONMENT_COOKIE = 'environment';
 const ENVIRONMENT_COOKIE_LIFETIME = 365 * DAY;
+
+/** Names what a form has done, until the next page has shown it. An address alone cannot make a page say so. */
+const DONE_COOKIE = 'done';
+const DONE_COOKIE_LIFETIME = MINUTE;
 
 /** The environments that pages of the dashboard show. */
 @Injectable()
@@ -64,9 +68,11 @@ export class PageRenderer {
       .set(page.headers ?? {})
       .type('html');
     if ('redirectTo' in page) {
+      this.rememberDone(response, page.redirectTo);
       response.status(303).location(page.redirectTo);
       return '';
     }
+    const done = takeDone(request, response);
     const context: PageContext = {
       formToken: this.tokens.issue(request, response),
       ...(user && { user }),
@@ -75,6 +81,7 @@ export class PageRenderer {
       path: request.path,
       query: singleParameters(request),
       now: this.clock.now(),
+      ...(done !== undefined && { done }),
       ...(page.problem !== undefined && {
         rejected: { problem: page.problem, form: request.body as FormFields | undefined },
       }),
@@ -82,6 +89,13 @@ export class PageRenderer {
     const html = renderToString(<Layout page={page} context={context} />);
     response.status(page.status ?? 200);
     return `<!doctype html>${html}`;
+  }
+
+  private rememberDone(response: Response, path: string): void {
+    const done = new URLSearchParams(path.split('?')[1]?.split('#')[0]).get('done');
+    if (done === null) return;
+    const expires = new Date(this.clock.milliseconds() + DONE_COOKIE_LIFETIME);
+    setCookie(response, DONE_COOKIE, done, expires);
   }
 
   private environmentOf(request: Request, response: Response): PlatformEnvironment {
@@ -92,6 +106,14 @@ export class PageRenderer {
     }
     return shown;
   }
+}
+
+/** Returns what a form has done, if this is the page that it led to. Each form is mentioned once. */
+function takeDone(request: Request, response: Response): string | undefined {
+  const done = cookieOf(request, DONE_COOKIE);
+  if (done === undefined || request.query['done'] !== done) return undefined;
+  clearCookie(response, DONE_COOKIE);
+  return done;
 }
 
 function policyOf(page: PageResponse, hasScripts: boolean): string {

@@ -44,6 +44,8 @@ export interface PageContext {
   /** The parameters of the query that appear once. */
   readonly query: Readonly<Record<string, string>>;
   readonly now: Date;
+  /** What the form that led to this page has done. */
+  readonly done?: string;
   /** Why the form or the query was not accepted, and what the form contained. */
   readonly rejected?: { readonly problem: string; readonly form: FormFields | undefined };
 }

@@ -40,6 +40,34 @@ document.addEventListener('htmx:beforeSwap', (event) => {
   location.assign(xhr.responseURL);
 });
 
+// Says when the list is no longer up to date.
+const announce = (text) => {
+  const status = document.querySelector('.live [role=status]');
+  if (status && status.textContent !== text) status.textContent = text;
+};
+for (const name of ['htmx:sendError', 'htmx:responseError', 'htmx:timeout'])
+  document.addEventListener(name, ({ detail: { requestConfig } }) => {
+    if (requestConfig?.elt.getAttribute('hx-trigger')?.startsWith('every'))
+      announce('The connection was lost. Trying again…');
+  });
+
+/** Milliseconds between updates of times such as “5 minutes ago”. */
+const TIMES_INTERVAL = 15_000;
+const FORMAT = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const UNITS = { day: 86_400, hour: 3_600, minute: 60, second: 1 };
+
+setInterval(() => {
+  for (const time of document.querySelectorAll('time.relative')) {
+    const seconds = Math.trunc((Date.parse(time.dateTime) - Date.now()) / 1_000);
+    const [unit, length] = Object.entries(UNITS).find(([, each]) => Math.abs(seconds) >= each) ?? [
+      'second',
+      1,
+    ];
+    const text = FORMAT.format(Math.trunc(seconds / length), unit);
+    if (time.textContent !== text) time.textContent = text;
+  }
+}, TIMES_INTERVAL);
+
 // On a phone, the results are below the filters, where a change would not be seen.
 document.addEventListener('htmx:afterSwap', ({ detail: { requestConfig } }) => {
   const results = document.getElementById('results');

@@ -1,5 +1,5 @@
 import type { Type } from '@nestjs/common';
-import { ApiError, INVALID_ACCESS_TOKEN } from '../errors/index.js';
+import { ApiError, INVALID_ACCESS_TOKEN, INVALID_FIELD } from '../errors/index.js';
 import type { FormFields } from '../http/index.js';
 import { validated, validatedQuery } from '../validation/index.js';
 import type { PageResponse } from './page.js';
@@ -28,6 +28,24 @@ function isCorrectable(error: unknown): error is ApiError {
     (error.status < 500 || error.status === 504) &&
     error.status !== 404 &&
     error.code !== INVALID_ACCESS_TOKEN.code
+  );
+}
+
+/** The field with the values that a form shows when it is opened. */
+export const SEEN_FIELD = 'seen';
+
+/**
+ * Refuses a form that would undo a change. Forms of other programs do not say what they have seen.
+ *
+ * @param current the values now, as given to `Seen`
+ * @throws ApiError INVALID_FIELD
+ */
+export function requireUnchanged(form: FormFields, current: Readonly<Record<string, unknown>>): void {
+  const seen = form.get(SEEN_FIELD);
+  if (seen === undefined || seen === JSON.stringify(current)) return;
+  const values = Object.entries(current).map(([name, value]) => `${name}: ${String(value ?? 'none')}`);
+  throw INVALID_FIELD.error(
+    `Somebody else changed this in the meantime, and nothing was saved. It is now ${values.join(', ')}. Check your entries, and save again to replace the change.`,
   );
 }
 

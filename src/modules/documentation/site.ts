@@ -119,7 +119,7 @@ export class Site {
     return this.render({ title, content: ErrorContent({ title, message, suggestions }) });
   }
 
-  /** Returns the guide and the operations whose paths are nearest. */
+  /** Returns the guide and the operations whose paths are nearest, and the overview for an address of the dashboard. */
   private suggestionsFor(path: string): Suggestion[] {
     const { entries } = this.guides;
     const guide = nearestPath(
@@ -131,6 +131,7 @@ export class Site {
       this.operations.all.map((each) => each.path.replaceAll(/\{(\w+)\}/g, ':$1')),
     );
     return [
+      ...(path.startsWith('/dashboard') ? [{ title: 'Overview of the dashboard', href: '/dashboard' }] : []),
       ...entries
         .filter((entry) => entry.path === `/docs${guide}`)
         .map(({ title, path: href }) => ({ title, href })),

@@ -246,17 +246,23 @@ class Keycloak {
     await this.#admin(`/${REALM}/components/${keyId}`, component, { method: 'PUT' });
   }
 
-  /** Logs in on the page of Keycloak. @returns where it sends the browser, with the form that it sends there */
+  /**
+   * Logs in on the page of Keycloak.
+   *
+   * @returns where it sends the browser, with the form that it sends there, and whether it asked for the password
+   */
   async visit(url, email, browser = new Browser()) {
     let response = await browser.request(url);
+    let wasAsked = false;
     for (let steps = 0; steps < 5; steps += 1) {
       const { action, fields } = formOf(response.text);
       if (response.location?.startsWith(this.url)) response = await browser.request(response.location);
-      else if (response.location !== undefined) return { location: response.location };
-      else if ('SAMLResponse' in fields) return { location: action, fields };
-      else if (/name="password"/.test(response.text) && steps < 3)
+      else if (response.location !== undefined) return { wasAsked, location: response.location };
+      else if ('SAMLResponse' in fields) return { wasAsked, location: action, fields };
+      else if (/name="password"/.test(response.text) && steps < 3) {
+        wasAsked = true;
         response = await browser.request(action, { username: email, password: 'password', credentialId: '' });
-      else break;
+      } else break;
     }
     const [, problem = response.text.slice(0, 200)] =
       /(?:kc-feedback-text|instruction|id="input-error"[^>]*)"?[^>]*>\s*([^<]+)/.exec(response.text) ?? [];

@@ -20,6 +20,8 @@ const service = await startService({ WEBHOOK_TARGETS: 'any', WEBHOOK_EXTRA_CA: T
 const { app, url, organization } = service;
 const database = app.get(DataSource);
 const rows = [];
+/** Whether Keycloak asked for the password in the last login. */
+let asked;
 try {
   const admin = new Browser();
   await logInWithPassword(admin, organization.owner);
@@ -64,13 +66,15 @@ async function openid(admin) {
   await configure('confidential');
   await row('confidential client', 'login', () => logIn(newEmail()));
   await row('a group becomes the role', 'login as admin', () => logIn(newEmail(), { groups: ['ops'] }));
-  await row('a login that must be fresh', 'login', () => logIn(newEmail(), {}, { again: 'page' }));
+  await row('a login that must be fresh', 'login, asked again', freshLogin);
   await row('the address changes, the person stays', 'login', async () => {
     const email = newEmail();
     const id = await keycloak.addUser({ email });
     await logIn(email, 'exists');
+    const users = await countUsers();
     await keycloak.changeUser(id, { email: newEmail() });
-    return logIn(email, 'exists');
+    const outcome = await logIn(email, 'exists');
+    return (await countUsers()) === users ? outcome : 'another user';
   });
   await row('an address that is not verified', 'did not send a verified email address', () =>
     logIn(newEmail(), { emailVerified: false }),
@@ -100,7 +104,7 @@ async function saml(admin) {
   const id = await configure({ ...SIGNED, saml_name_id_format: 'persistent' });
   await row('signed assertion', 'login');
   await row('a group becomes the role', 'login as admin', () => logIn(newEmail(), { groups: ['ops'] }));
-  await row('a login that must be fresh', 'login', () => logIn(newEmail(), {}, { again: 'page' }));
+  await row('a login that must be fresh', 'login, asked again', freshLogin);
   await row('a disabled person', 'refused by Keycloak', () => logIn(newEmail(), { isDisabled: true }));
   await row(
     'another key before its certificate is known',
@@ -137,7 +141,7 @@ async function saml(admin) {
 }
 
 /** Logs in a new person. @returns the outcome in words */
-async function logIn(email, person = {}, more = {}) {
+async function logIn(email, person = {}, more = {}, atKeycloak = new Browser()) {
   if (person !== 'exists') {
     const { isDisabled, groups, emailVerified } = person;
     const id = await keycloak.addUser({ email, groups, emailVerified });
@@ -148,7 +152,8 @@ async function logIn(email, person = {}, more = {}) {
   const begun = await browser.request(`${url}/login`, { ...fields, ...more, step: 'address', email });
   const [, target] = /^0; url=(.*)$/.exec(begun.headers.get('refresh') ?? '') ?? [];
   if (target === undefined) return 'no identity provider';
-  const answer = await keycloak.visit(target, email);
+  const answer = await keycloak.visit(target, email, atKeycloak);
+  asked = answer.wasAsked;
   if (answer.problem !== undefined) return `refused by Keycloak: ${answer.problem}`;
   let response = answer.fields
     ? // A form of another site, with which browsers send no cookies.
@@ -159,6 +164,21 @@ async function logIn(email, person = {}, more = {}) {
     return /role="alert">([^<]+)/.exec(response.text)?.[1] ?? `status ${response.status}`;
   const [user] = await database.query('SELECT role FROM dashboard_user WHERE email = $1', [email]);
   return user?.role === 'viewer' ? 'login' : `login as ${user?.role}`;
+}
+
+/** Logs in twice in a browser that is logged in at Keycloak: Keycloak asks for the password only if the login must be fresh. */
+async function freshLogin() {
+  const [email, atKeycloak] = [newEmail(), new Browser()];
+  await logIn(email, {}, {}, atKeycloak);
+  await logIn(email, 'exists', {}, atKeycloak);
+  if (asked) return 'asked for the password although the person was logged in';
+  const outcome = await logIn(email, 'exists', { again: 'page' }, atKeycloak);
+  return asked ? `${outcome}, asked again` : `${outcome}, not asked again`;
+}
+
+async function countUsers() {
+  const [{ count }] = await database.query('SELECT count(*)::int FROM dashboard_user');
+  return count;
 }
 
 async function record(protocol, name, expected, work) {

@@ -44,11 +44,11 @@ export function FormProblem(): VNode {
 }
 
 /**
- * Says what the form that led to this page has done. The redirect after a form names it in the parameter `done`; only the
- * given messages can be shown.
+ * Says what the form that led to this page has done. The redirect after a form names it in the parameter `done` and in a cookie;
+ * only the given messages can be shown.
  */
 export function Done({ messages }: { readonly messages: Readonly<Record<string, string>> }): VNode | null {
-  const { done } = usePage().query;
+  const { done } = usePage();
   const message = done !== undefined && Object.hasOwn(messages, done) ? messages[done] : undefined;
   return message === undefined ? null : <Notice kind="good">{message}</Notice>;
 }
@@ -109,7 +109,7 @@ export function Moment({ time, isExact = false }: MomentProps): VNode {
 /** A time relative to now, such as "5 minutes ago". Hovering shows the time in UTC to the second. */
 export function RelativeTime({ time }: { readonly time: Date }): VNode {
   return (
-    <time datetime={time.toISOString()} title={utc(time, 19)}>
+    <time class="relative" datetime={time.toISOString()} title={utc(time, 19)}>
       {relativeTime(time, usePage().now)}
     </time>
   );

@@ -1,6 +1,6 @@
 import type { ComponentChildren, FunctionComponent, VNode } from 'preact';
 import { usePage, type Page } from '../page.js';
-import { localTimeOf } from '../submitted.js';
+import { localTimeOf, SEEN_FIELD } from '../submitted.js';
 import { FormProblem } from './elements.js';
 
 export const FORM_TOKEN_FIELD = 'form_token';
@@ -17,6 +17,11 @@ export const Form: FunctionComponent<FormProps> = ({ action, hasFiles = false, c
     <input type="hidden" name={FORM_TOKEN_FIELD} value={usePage().formToken} />
     {children}
   </form>
+);
+
+/** What the form is about to change: with `requireUnchanged`, it cannot undo what somebody else changed in the meantime. */
+export const Seen: FunctionComponent<{ readonly values: object }> = ({ values }) => (
+  <input type="hidden" name={SEEN_FIELD} value={JSON.stringify(values)} />
 );
 
 interface FieldProps {

@@ -169,7 +169,7 @@ export function Results({ canBeLive = false, children }: ResultsProps): VNode {
     <div id={RESULTS} {...live}>
       {canBeLive ? (
         <p class="live needs-script">
-          {isLive ? <span class="badge tone-good">Live</span> : null}{' '}
+          {isLive ? <span class="badge tone-good">Live</span> : null} <span role="status" />{' '}
           <a href={pathWith(path, query, { live: isLive ? undefined : 'on' })}>
             {isLive ? 'Stop live updates' : 'Start live updates'}
           </a>

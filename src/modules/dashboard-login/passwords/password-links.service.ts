@@ -97,6 +97,17 @@ export class PasswordLinksService {
     return userId === undefined ? null : this.users.find(userId);
   }
 
+  /** Returns whom the link of a user invites; undefined if the user has accepted the invitation. */
+  async invitationOf({
+    name,
+    email,
+    organizationId,
+    passwordHash,
+  }: DashboardUser): Promise<{ name: string; email: string; organization: string } | undefined> {
+    if (passwordHash !== null) return undefined;
+    return { name, email, organization: await this.users.organizationName(organizationId) };
+  }
+
   /**
    * Sets the password and ends all sessions of the user. The browser is remembered, so that failed logins of others
    * cannot lock the user out.

@@ -1,9 +1,12 @@
 import { Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { setSessionCookie } from '../../../infrastructure/auth/index.js';
 import { requestOrigin, type FormFields } from '../../../infrastructure/http/index.js';
 import { PageRoute, FormBody, type PageResponse } from '../../../infrastructure/pages/index.js';
 import { PasswordRules } from '../../dashboard-users/index.js';
 import { emailFromForm, loginBrowserOf } from '../login/login-form.js';
+import { LoginService } from '../login/login.service.js';
+import { HOME } from '../login/safe-redirect-path.js';
 import { PasswordLinksService, type Redemption } from './password-links.service.js';
 import {
   addressTakenPage,
@@ -24,6 +27,7 @@ const RESPONSES: Readonly<Record<Redemption, () => PageResponse>> = {
 export class PasswordResetController {
   constructor(
     private readonly links: PasswordLinksService,
+    private readonly login: LoginService,
     private readonly passwordRules: PasswordRules,
   ) {}
 
@@ -51,20 +55,31 @@ export class PasswordResetController {
   @Get('confirm')
   @PageRoute({ login: false })
   async show(@Query('token') token: unknown): Promise<PageResponse> {
-    const isValid = typeof token === 'string' && (await this.links.userOf(token)) !== null;
-    return isValid ? setPasswordPage(token) : invalidLinkPage();
+    const user = typeof token === 'string' ? await this.links.userOf(token) : null;
+    return user ? setPasswordPage(String(token), await this.links.invitationOf(user)) : invalidLinkPage();
   }
 
   @Post('confirm')
   @PageRoute({ login: false, form: true })
-  async set(@FormBody() form: FormFields, @Req() request: Request): Promise<PageResponse> {
+  async set(
+    @FormBody() form: FormFields,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<PageResponse> {
     const token = form.get('token') ?? '';
     const password = form.get('new_password') ?? '';
     const user = await this.links.userOf(token);
     if (!user) return invalidLinkPage();
     const error = await this.passwordRules.problemWith(password, user);
-    if (error !== undefined) return setPasswordPage(token, error);
-    return RESPONSES[await this.links.redeem(token, password, loginBrowserOf(request))]();
+    if (error !== undefined) return setPasswordPage(token, await this.links.invitationOf(user), error);
+    const browser = loginBrowserOf(request);
+    const redemption = await this.links.redeem(token, password, browser);
+    if (redemption !== 'set' || user.passwordHash !== null) return RESPONSES[redemption]();
+    // Whoever has accepted an invitation has just proved to own the mailbox, and chosen the password.
+    const opened = await this.login.logIn({ email: user.email, password, ...browser });
+    if (!opened) return RESPONSES.set();
+    setSessionCookie(response, opened.session.token, opened.session.expiresAt);
+    return { redirectTo: HOME };
   }
 
   @Get('done')

@@ -57,13 +57,24 @@ export function resetRequestedPage(): Page {
   };
 }
 
-export function setPasswordPage(token: string, error?: string): Page {
+interface Invitation {
+  readonly name: string;
+  readonly email: string;
+  readonly organization: string;
+}
+
+/** @param invitation whom the link invites, and to which organization; undefined for a new password */
+export function setPasswordPage(token: string, invitation?: Invitation, error?: string): Page {
   return {
-    title: 'Set a password',
+    title: invitation ? `Welcome to the dashboard of ${invitation.organization}` : 'Set a password',
     status: error ? 400 : 200,
     content: (
       <>
-        <p>If you are logged in somewhere, setting a password logs you out there.</p>
+        {invitation ? (
+          <p>{`You were invited as ${invitation.name} (${invitation.email}). Set a password to get started.`}</p>
+        ) : (
+          <p>If you are logged in somewhere, setting a password logs you out there.</p>
+        )}
         <Form action="/password-reset/confirm">
           <input type="hidden" name="token" value={token} />
           <NewPasswordField error={error} />

@@ -1,6 +1,14 @@
 import type { VNode } from 'preact';
 import { encode } from 'uqr';
-import { Form, Link, Moment, Notice, TextField, type Page } from '../../../infrastructure/pages/index.js';
+import {
+  CodeBlock,
+  Form,
+  Link,
+  Moment,
+  Notice,
+  TextField,
+  type Page,
+} from '../../../infrastructure/pages/index.js';
 import type { SecondFactorSetup, SecondFactorState } from './second-factor.service.js';
 
 /** Modules of empty space around a QR code, which cameras need to find it (ISO/IEC 18004). */
@@ -143,6 +151,7 @@ export function secondFactorSetupPage({ secret, uri }: SecondFactorSetup, isWron
 
 /** Shown once: only digests of the codes are stored. */
 export function recoveryCodesPage(codes: readonly string[], isFirstSet: boolean): Page {
+  const text = codes.join('\n');
   return {
     title: 'Your recovery codes',
     content: (
@@ -154,13 +163,12 @@ export function recoveryCodesPage(codes: readonly string[], isFirstSet: boolean)
           Save these codes where you keep your passwords. <strong>They won’t be shown again.</strong> If you
           can’t use your app, you can log in with one of the codes. Each code works once.
         </p>
-        <ul class="codes">
-          {codes.map((code) => (
-            <li key={code}>
-              <code>{code}</code>
-            </li>
-          ))}
-        </ul>
+        <CodeBlock title="Recovery codes" code={text} />
+        <p>
+          <a href={`data:text/plain;charset=utf-8,${encodeURIComponent(text)}`} download="recovery-codes.txt">
+            Download the codes
+          </a>
+        </p>
         <Link to="/account">I’ve saved my codes</Link>
       </>
     ),

@@ -6,6 +6,7 @@ import {
   DashboardPage,
   FormBody,
   requestFrom,
+  requireUnchanged,
   submitted,
   type PageResponse,
 } from '../../../infrastructure/pages/index.js';
@@ -14,6 +15,7 @@ import { pageOf } from '../page-of-list.js';
 import { UserAdministrationService, UserLogins } from './user-administration.service.js';
 import { CreateUserRequest, UpdateUserRequest, type UserResponse } from './users.dto.js';
 import {
+  changeableOf,
   changeUserPage,
   confirmUserPage,
   inviteUserPage,
@@ -44,7 +46,9 @@ export class UsersPagesController {
     const found = all.filter(matches(query));
     const { shown, nextCursor } = pageOf(found, query['cursor']);
     const lastLogins = await this.logins.lastLogins(shown.map(({ id }) => id));
-    return usersPage({ users: shown, found: found.length, all: all.length, lastLogins, nextCursor });
+    const active = (await this.grants.list(actor)).filter((grant) => grant.active);
+    const granted = new Map(active.map(({ user_id, role }) => [user_id, role]));
+    return usersPage({ users: shown, found: found.length, all: all.length, granted, lastLogins, nextCursor });
   }
 
   @Get('invitations/new')
@@ -93,6 +97,7 @@ export class UsersPagesController {
     const user = await this.users.get(actor, id);
     return submitted(
       async () => {
+        requireUnchanged(form, changeableOf(user));
         await this.users.update(actor, id, requestFrom(UpdateUserRequest, form));
         return { redirectTo: `${userPath(id)}?done=changed` };
       },

@@ -18,6 +18,7 @@ import {
   Moment,
   Pagination,
   RelativeTime,
+  Seen,
   Results,
   SelectField,
   Table,
@@ -57,11 +58,13 @@ interface UsersPageProps {
   /** The number of users that match the filters, on all pages. */
   readonly found: number;
   readonly all: number;
+  /** The temporary roles of users, by their IDs. */
+  readonly granted: ReadonlyMap<string, DashboardRole>;
   readonly lastLogins: ReadonlyMap<string, Date>;
   readonly nextCursor: string | null;
 }
 
-export function usersPage({ users, found, all, lastLogins, nextCursor }: UsersPageProps): Page {
+export function usersPage({ users, found, all, granted, lastLogins, nextCursor }: UsersPageProps): Page {
   return {
     title: USERS.title,
     actions: (
@@ -88,7 +91,11 @@ export function usersPage({ users, found, all, lastLogins, nextCursor }: UsersPa
                 columns={[
                   { title: 'Name', cell: ({ id, name }) => <a href={userPath(id)}>{name}</a> },
                   { title: 'Email', cell: ({ email }) => email },
-                  { title: 'Role', isShort: true, cell: ({ role }) => ROLE_NAMES[role] },
+                  {
+                    title: 'Role',
+                    isShort: true,
+                    cell: ({ id, role }) => rolesInWords(role, granted.get(id)),
+                  },
                   { title: 'Status', cell: (user) => <Status user={user} /> },
                   { title: 'Two-factor', cell: (user) => secondFactorOf(user) },
                   {
@@ -104,6 +111,11 @@ export function usersPage({ users, found, all, lastLogins, nextCursor }: UsersPa
       </>
     ),
   };
+}
+
+/** Returns for example: Viewer (Admin for now). */
+function rolesInWords(role: DashboardRole, granted: DashboardRole | undefined): string {
+  return granted === undefined ? ROLE_NAMES[role] : `${ROLE_NAMES[role]} (${ROLE_NAMES[granted]} for now)`;
 }
 
 const secondFactorOf = (user: UserResponse): string => (user.two_factor_enabled ? 'On' : 'Off');
@@ -311,6 +323,7 @@ export function changeUserPage(user: UserResponse, actor: DashboardActor): Page 
       <>
         <FormProblem />
         <Form action={userPath(user.id, 'change')}>
+          <Seen values={changeableOf(user)} />
           <TextField name="name" label="Name" value={user.name} maxLength={256} />
           {isSelf ? (
             <p>You cannot change your own role. Ask another admin or owner.</p>
@@ -327,6 +340,9 @@ export function changeUserPage(user: UserResponse, actor: DashboardActor): Page 
     ),
   };
 }
+
+/** What the form changes. */
+export const changeableOf = ({ name, role }: UserResponse) => ({ name, role });
 
 export type UserAction = 'disable' | 'enable' | 'remove';
 

@@ -4,6 +4,7 @@ import {
   DashboardPage,
   inEachEnvironment,
   requestFrom,
+  requireUnchanged,
   submitted,
   timestampFrom,
   Visit,
@@ -92,9 +93,8 @@ export class EndpointsPagesController {
   @Get(':id/edit')
   @DashboardPage('updateWebhookEndpoint')
   startEditing(@Visit(EndpointPipe) { endpoint }: EndpointVisit): PageResponse {
-    const { url, description, events } = endpoint;
-    const fields = { url, description: description ?? undefined, events: events ?? [] };
-    return editEndpointPage(pathOf(endpoint), fields);
+    const fields = fieldsOf(endpoint);
+    return editEndpointPage(pathOf(endpoint), fields, fields);
   }
 
   @Post(':id/edit')
@@ -108,6 +108,7 @@ export class EndpointsPagesController {
     };
     return submitted(
       async () => {
+        requireUnchanged(form, fieldsOf(endpoint));
         // Empty fields remove the value. In a request, absent ones would keep it.
         const request = requestFrom(UpdateWebhookEndpointRequest, form, {
           url: fields.url ?? '',
@@ -117,7 +118,7 @@ export class EndpointsPagesController {
         await this.endpoints.update(actor, endpoint.id, request);
         return { redirectTo: `${path}?done=saved` };
       },
-      () => editEndpointPage(path, fields),
+      () => editEndpointPage(path, fields, fieldsOf(endpoint)),
     );
   }
 
@@ -194,4 +195,9 @@ export class EndpointsPagesController {
 
 function pathOf({ id, client }: OwnedWebhookEndpoint): string {
   return endpointPath(client.environment, id);
+}
+
+/** What the form for changes shows. */
+function fieldsOf({ url, description, events }: OwnedWebhookEndpoint) {
+  return { url, description: description ?? '', events: events ?? [] };
 }

@@ -12,6 +12,7 @@ import {
   Link,
   Name,
   RelativeTime,
+  Seen,
   SelectField,
   Table,
   TextField,
@@ -136,16 +137,15 @@ export function newEndpointPage(environment: PlatformEnvironment): Page {
 }
 
 /** @param path of the page of the endpoint */
-export function editEndpointPage(path: string, fields: EndpointFields): Page {
+/** @param seen the values of the endpoint now */
+export function editEndpointPage(path: string, fields: EndpointFields, seen: EndpointFields): Page {
   return {
     title: 'Edit endpoint',
     parent: { title: 'Endpoint', path },
     content: (
       <Form action={`${path}/edit`}>
-        <p>
-          Changes apply to events that happen from now on. Events that are already waiting go to the earlier
-          URL.
-        </p>
+        <p>A new URL also gets the events that are already waiting.</p>
+        <Seen values={seen} />
         <Fields {...fields} />
         <div class="actions">
           <button>Save changes</button>
@@ -159,7 +159,7 @@ export function editEndpointPage(path: string, fields: EndpointFields): Page {
 }
 
 function Fields({ url, description, events }: EndpointFields): VNode {
-  const isAboutUrl = /\burl\b/i.test(usePage().rejected?.problem ?? '');
+  const isAboutUrl = /^(?!Somebody).*\burl\b/i.test(usePage().rejected?.problem ?? '');
   return (
     <>
       {isAboutUrl ? null : <FormProblem />}

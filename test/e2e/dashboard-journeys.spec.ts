@@ -1,0 +1,211 @@
+import { randomUUID } from 'node:crypto';
+import { PasswordLinksService } from '../../src/modules/dashboard-login/index.js';
+import { describeInBrowser, inspect } from '../support/browser.js';
+import { addInvited, addUser } from '../support/dashboard-users.js';
+import { mailTo, tokenIn } from '../support/mails.js';
+import { fillRequestLog, loggedRequest } from '../support/request-log-entries.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { Visitor, visitorWithRole } from '../support/visitor.js';
+
+const INVITE = '/dashboard/users/invitations/new';
+const HTML = { accept: 'text/html' };
+
+let service: TestApp;
+beforeAll(async () => {
+  service = await startTestApp();
+});
+afterAll(() => service.close());
+
+const unescaped = (text: string): string => text.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
+
+const invitation = () => ({ email: `${randomUUID()}@example.com`, name: 'Grace Hopper', role: 'viewer' });
+
+describe('A notice of the dashboard', () => {
+  it('is shown once, after the form that it is about, and never because of an address', async () => {
+    const owner = await visitorWithRole(service);
+    const notice = 'The user was invited.';
+    const { location } = await owner.fill(INVITE, invitation());
+    const path = location ?? '';
+    const forged = await visitorWithRole(service);
+    expect((await forged.get(path)).text).not.toContain(notice);
+    expect((await owner.get(path)).text).toContain(notice);
+    expect((await owner.get(path)).text).not.toContain(notice);
+  });
+});
+
+describe('A form that was not accepted', () => {
+  it('because of a logout in another tab keeps what was typed, until the user is logged in again', async () => {
+    const user = await addUser(service);
+    const visitor = new Visitor(service);
+    await visitor.logIn(user.email, user.password);
+    await visitor.get(INVITE);
+    const tab = visitor.copy();
+    await tab.submit('/logout');
+    const typed = invitation();
+    const lost = await visitor.submit(INVITE, typed);
+    expect([lost.status, lost.location]).toEqual([401, null]);
+    expect(lost.text).toContain('You were logged out in the meantime. Nothing was changed.');
+    expect(lost.text).toContain(`name="email" value="${typed.email}"`);
+    expect(lost.text).toContain('name="name" value="Grace Hopper"');
+
+    await visitor.logIn(user.email, user.password);
+    // The token of the form belongs to the login before; the page that follows has a new one.
+    const again = await tab.copy().submit(INVITE, typed);
+    expect(again.text).toContain('Send again');
+    await visitor.get(INVITE);
+    expect((await visitor.submit(INVITE, typed)).location).toMatch(/done=invited$/);
+  });
+
+  it('because its token is out of date keeps what was typed, without passwords', async () => {
+    const visitor = new Visitor(service);
+    await visitor.get('/login?with=password');
+    const fields = { form_token: 'x'.repeat(43), email: 'ada@example.com', password: 'a secret of mine' };
+    const { status, text } = await visitor.submit('/login', fields);
+    expect([status, text]).toEqual([403, expect.stringContaining('Send the form again')]);
+    expect(text).toContain('name="email" value="ada@example.com"');
+    expect(text).toContain('except for passwords and codes');
+    expect(text).not.toContain('a secret of mine');
+  });
+
+  it('from another site is refused, and not kept', async () => {
+    const owner = await visitorWithRole(service);
+    await owner.get(INVITE);
+    const { status, text } = await owner.submit(INVITE, invitation(), { 'sec-fetch-site': 'cross-site' });
+    expect(status).toBe(403);
+    expect(text).not.toContain('Send again');
+    expect(text).not.toContain('Grace Hopper');
+  });
+});
+
+describe('A form that changes something', () => {
+  it('refuses to undo what somebody else changed in the meantime, shows it, and saves when it is sent again', async () => {
+    const [owner, other] = [await visitorWithRole(service), await visitorWithRole(service)];
+    const { location } = await owner.fill(INVITE, invitation());
+    const path = `${(location ?? '').split('?')[0]}/change`;
+    const seenOn = (text: string): string => unescaped(/name="seen" value="([^"]+)"/.exec(text)?.[1] ?? '');
+    const first = await owner.get(path);
+    await other.get(path);
+    await other.submit(path, { name: 'Grace Murray', role: 'viewer' });
+    const refused = await owner.submit(path, { seen: seenOn(first.text), name: 'Grace', role: 'member' });
+    expect(refused.status).toBe(400);
+    expect(refused.text).toContain('Somebody else changed this in the meantime, and nothing was saved.');
+    expect(refused.text).toContain('name: Grace Murray, role: viewer');
+    expect(refused.text).toContain('value="Grace"');
+    const seen = seenOn(refused.text);
+    expect((await owner.submit(path, { seen, name: 'Grace', role: 'member' })).location).toMatch(
+      /done=changed$/,
+    );
+  });
+
+  it('does the same for a webhook endpoint', async () => {
+    const owner = await visitorWithRole(service);
+    const { body } = await service.request('/webhook-endpoints/create', {
+      body: { environment: 'development', url: `https://hooks.example.com/${randomUUID()}` },
+      login: owner.login,
+    });
+    const path = `/dashboard/development/webhook-endpoints/${String(body['id'])}/edit`;
+    const { text } = await owner.get(path);
+    const seen = unescaped(/name="seen" value="([^"]+)"/.exec(text)?.[1] ?? '');
+    const url = `https://hooks.example.com/${randomUUID()}`;
+    await service.request(`/webhook-endpoints/${String(body['id'])}`, {
+      method: 'PATCH',
+      body: { url },
+      login: owner.login,
+    });
+    const refused = await owner.submit(path, { seen, url: String(body['url']), description: 'Mine' });
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining(`url: ${url}`)]);
+    expect(refused.text).toContain('value="Mine"');
+  });
+});
+
+describe('A page of the dashboard that cannot be shown', () => {
+  it('says what happened and where to go', async () => {
+    const owner = await visitorWithRole(service);
+    const { status, text } = await owner.get(`/dashboard/users/${randomUUID()}`);
+    expect(status).toBe(404);
+    for (const part of ['<h1>Not found</h1>', 'There is no user with this ID.', 'href="/dashboard"', '<nav'])
+      expect(text).toContain(part);
+  });
+
+  it('leads to the overview, also from an unknown address', async () => {
+    const { cookies } = await visitorWithRole(service);
+    const response = await fetch(`${service.baseUrl}/dashboard/no-such-page`, {
+      headers: { ...HTML, cookie: `session=${cookies.get('session') ?? ''}` },
+    });
+    expect(response.status).toBe(404);
+    const text = await response.text();
+    expect(text).toContain('Page not found');
+    expect(text).toContain('href="/dashboard"');
+  });
+});
+
+describe('The list of users', () => {
+  it('shows the role that was granted for now', async () => {
+    const owner = await visitorWithRole(service);
+    const viewer = await addUser(service);
+    await service.database.query(`UPDATE dashboard_user SET role = 'viewer' WHERE id = $1`, [viewer.id]);
+    await service.request('/access-grants/create', {
+      body: { user_id: viewer.id, role: 'admin', expires_in: 86_400, reason: 'On call' },
+      login: owner.login,
+    });
+    const { text } = await owner.get(`/dashboard/users?search=${encodeURIComponent(viewer.email)}`);
+    expect(text).toContain('Viewer (Admin for now)');
+  });
+});
+
+describe('An invitation', () => {
+  it('names the person and the organization, and logs in the new user', async () => {
+    const invited = await addInvited(service);
+    service.app.get(PasswordLinksService).invite(invited);
+    const token = tokenIn(await mailTo(service, invited.email, 'Your invitation'));
+    const visitor = new Visitor(service);
+    const { text } = await visitor.get(`/password-reset/confirm?token=${token}`);
+    expect(text).toMatch(/Welcome to the dashboard of [^<]+</);
+    expect(text).toContain(`You were invited as Ada (${invited.email}).`);
+    const new_password = randomUUID();
+    expect((await visitor.submit('/password-reset/confirm', { token, new_password })).location).toBe(
+      '/dashboard',
+    );
+    expect((await visitor.get('/account')).text).toContain(invited.email);
+  });
+});
+
+describeInBrowser('The dashboard in a browser', (windows) => {
+  const open = async (path: string) => {
+    const { cookies } = await visitorWithRole(service);
+    const page = await windows.open(service.baseUrl, { bypassPolicy: true });
+    await page
+      .context()
+      .addCookies([{ name: 'session', value: cookies.get('session') ?? '', url: service.baseUrl }]);
+    await page.goto(path);
+    return page;
+  };
+
+  it('says when live updates lost the connection, and when they have it again', async () => {
+    const page = await open('/dashboard/development/request-logs?live=on');
+    await page.route('**/request-logs**', (route) => route.abort());
+    await page.getByText('The connection was lost. Trying again…').waitFor();
+    expect(await inspect(page, 'live-lost')).toEqual([]);
+    await page.unroute('**/request-logs**');
+    await page.getByText('The connection was lost. Trying again…').waitFor({ state: 'detached' });
+  });
+
+  it('lets relative times advance', async () => {
+    await fillRequestLog(service, [
+      loggedRequest(
+        { clientId: service.development.clientId, environment: 'development' },
+        { createdAt: new Date(Date.now() - 61_000), path: '/a-minute-ago' },
+      ),
+    ]);
+    const { cookies } = await visitorWithRole(service);
+    const page = await windows.open(service.baseUrl, { bypassPolicy: true });
+    await page
+      .context()
+      .addCookies([{ name: 'session', value: cookies.get('session') ?? '', url: service.baseUrl }]);
+    await page.clock.install();
+    await page.goto('/dashboard/development/request-logs');
+    await page.getByText('1 minute ago').first().waitFor();
+    await page.clock.fastForward(5 * 60_000);
+    await page.getByText('6 minutes ago').first().waitFor();
+  });
+});
