@@ -22,7 +22,7 @@ interface ChartProps {
 }
 
 const [WIDTH, HEIGHT] = [480, 190];
-const MARGIN = { top: 26, right: 8, bottom: 22, left: 60 };
+const MARGIN = { top: 26, right: 24, bottom: 22, left: 76 };
 const NUMBER = new Intl.NumberFormat('en');
 const formatNumber = (value: number): string => NUMBER.format(value);
 
