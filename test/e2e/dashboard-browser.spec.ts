@@ -50,8 +50,19 @@ describeInBrowser('The dashboard in a browser', (windows) => {
          FROM generate_series(1, 1200) n`,
       [service.development.clientId],
     );
+    await service.database.query(
+      `INSERT INTO request_log (client_id, environment, created_at, type, method, url, status_code, latency_ms, event)
+       SELECT client_id, environment, created_at, 'webhook', 'POST', 'https://hooks.example.com/', status_code,
+              latency_ms, 'CARD_UPDATED'
+         FROM request_log WHERE client_id = $1 AND environment = 'development'`,
+      [service.development.clientId],
+    );
     const page = await open({ bypassPolicy: true });
     await page.goto('/dashboard');
+    for (const period of ['1h', '7d', '24h']) {
+      const response = await page.goto(`/dashboard/development?period=${period}`);
+      expect((await response?.body())?.length).toBeLessThan(55_000);
+    }
     await waitForHeading(page, 'Overview');
     expect(await inspect(page, 'overview')).toEqual([]);
     await page.getByRole('link', { name: 'Production' }).click();

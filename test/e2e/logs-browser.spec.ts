@@ -241,7 +241,8 @@ describeInBrowser('The log pages in a browser', (windows) => {
     await page.waitForURL(/outcome=failure/);
     await eventually('the results are in view', async () => {
       const box = await page.locator('#results').boundingBox();
-      return box !== null && box.y < PHONE.height / 2;
+      // A short list is in view without scrolling.
+      return box !== null && (box.y < PHONE.height / 2 || box.y + box.height <= PHONE.height);
     });
     await page.getByRole('link', { name: 'MERCHANT_STATUS_UPDATE to hooks.example.com' }).focus();
     await page.keyboard.press('Enter');

@@ -89,6 +89,7 @@ function Entries({ entries, nextCursor, searchedSince }: AuditLogSearchResult): 
             Newest first.
           </Toolbar>
           <Table
+            isDense
             caption="Audit log entries, newest first"
             rows={entries}
             keyOf={({ id }) => id}

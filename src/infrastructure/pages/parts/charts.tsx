@@ -23,6 +23,8 @@ interface ChartProps {
 
 const [WIDTH, HEIGHT] = [480, 190];
 const MARGIN = { top: 26, right: 24, bottom: 22, left: 76 };
+/** Of the values above a chart. */
+const BASELINE = 14;
 const NUMBER = new Intl.NumberFormat('en');
 const formatNumber = (value: number): string => NUMBER.format(value);
 
@@ -171,7 +173,7 @@ function Chart({
           )}
         </g>
         {children}
-        <Values {...{ labels, series, format, pathOf, xOf }} />
+        {pathOf ? <Values {...{ labels, series, format, pathOf, xOf }} /> : null}
       </svg>
       <details>
         <summary>
@@ -215,35 +217,25 @@ function ticksOf(labels: readonly string[]): ReadonlySet<number> {
   return new Set(positions.filter((index) => index % every === first));
 }
 
-type ValuesProps = Required<Pick<FrameProps, 'labels' | 'series' | 'format' | 'xOf'>> &
-  Partial<Record<'pathOf', FrameProps['pathOf']>>;
+type ValuesProps = Required<Pick<FrameProps, 'labels' | 'series' | 'format' | 'xOf' | 'pathOf'>>;
 
-/** The values of each label, which appear while the pointer or the focus is there. */
+/** Links to the entries of each label, whose values appear while the pointer or the focus is there. */
 function Values({ labels, series, format, pathOf, xOf }: ValuesProps): VNode {
   const width = round((WIDTH - MARGIN.left - MARGIN.right) / labels.length);
+  const height = HEIGHT - BASELINE;
+  // Short attributes: there are dozens of links in a page of limited size.
   return (
-    <g class="values">
+    <g class="values" transform={`translate(${MARGIN.left} ${BASELINE})`}>
       {labels.map((label, index) => {
-        const values = series.flatMap(({ label: name, values: all }) => {
-          const value = all[index] ?? null;
-          return value === null || value === 0 ? [] : [`${name}: ${format(value)}`];
-        });
+        const values = series
+          .filter((each) => each.values[index])
+          .map((each) => `${each.label}: ${format(each.values[index] ?? 0)}`);
         if (values.length === 0) return null;
-        const content = [
-          <rect
-            x={round(xOf(label) - width / 2)}
-            y={MARGIN.top}
-            width={width}
-            height={HEIGHT - MARGIN.top}
-          />,
-          <text x={MARGIN.left} y={14}>{`${label} ${values.join(', ')}`}</text>,
-        ];
-        return pathOf ? (
+        return (
           <a key={label} href={pathOf(index)}>
-            {content}
+            <rect x={round(xOf(label) - width / 2 - MARGIN.left)} width={width} height={height} />
+            <text>{`${label} ${values.join(', ')}`}</text>
           </a>
-        ) : (
-          <g key={label}>{content}</g>
         );
       })}
     </g>

@@ -14,6 +14,7 @@ import {
   FilterForm,
   FormProblem,
   Link,
+  Name,
   Moment,
   Pagination,
   RelativeTime,
@@ -98,6 +99,7 @@ function Events({ events }: { readonly events: readonly WithDeliveries<ListedEve
   const { environment } = usePage();
   return (
     <Table
+      isDense
       caption="Events"
       rows={events}
       keyOf={({ id }) => id}
@@ -106,13 +108,15 @@ function Events({ events }: { readonly events: readonly WithDeliveries<ListedEve
           title: 'Event',
           cell: (event) => (
             <div>
-              <a href={dashboardPath(environment, 'events', event.id)}>{event.name}</a>{' '}
+              <a href={dashboardPath(environment, 'events', event.id)}>
+                <Name text={event.name} />
+              </a>{' '}
               {event.isTest ? <Badge tone="soft">Test</Badge> : null}
             </div>
           ),
         },
         { title: 'Time', cell: ({ createdAt }) => <RelativeTime time={createdAt} /> },
-        { title: 'User', cell: ({ externalUserId }) => externalUserId ?? 'None' },
+        { title: 'User', cell: ({ externalUserId }) => externalUserId ?? 'No user' },
         { title: 'Deliveries', cell: ({ deliveries }) => <Outcomes deliveries={deliveries} /> },
       ]}
     />
