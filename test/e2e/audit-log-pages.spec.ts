@@ -56,7 +56,8 @@ async function fillQuickly(organizationId: string, count: number): Promise<void>
 
 /** Returns the path of the first link with this text. */
 function linkTo(text: string, html: string): string {
-  const [, path = ''] = new RegExp(`<a [^>]*href="([^"]+)"[^>]*>${text}</a>`).exec(html) ?? [];
+  const [, path = ''] =
+    new RegExp(`<a [^>]*href="([^"]+)"[^>]*>(?:<svg((?!</svg>).)*</svg>)?${text}</a>`).exec(html) ?? [];
   return path.replaceAll('&amp;', '&');
 }
 

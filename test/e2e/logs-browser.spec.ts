@@ -6,6 +6,7 @@ import { AuditLog } from '../../src/modules/audit-logs/index.js';
 import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/index.js';
 import {
   describeInBrowser,
+  focused,
   inspect,
   savePicture,
   tabTo,
@@ -179,6 +180,29 @@ describeInBrowser('The log pages in a browser', (windows) => {
       expect(box?.y).toBeGreaterThanOrEqual(0);
       expect(box?.y).toBeLessThan(120);
     }
+  });
+
+  it('opens an entry beside the list, and the next ones by keyboard', async () => {
+    const page = await openAs(LOGS, { size: { width: 1366, height: 700 }, bypassPolicy: true });
+    const list = page.url();
+    const entry = page.getByRole('complementary', { name: 'Selected entry' });
+    const link = page.getByRole('link', { name: 'MERCHANT_STATUS_UPDATE to hooks.example.com' }).first();
+    await link.focus();
+    await page.keyboard.press('Enter');
+    await entry.getByRole('heading', { name: 'MERCHANT_STATUS_UPDATE to hooks.example.com' }).waitFor();
+    await eventually('the entry has the focus', async () => (await focused(page)).name.includes('Close'));
+    await page.keyboard.press('Escape');
+    expect(await entry.isVisible()).toBe(false);
+    await link.click();
+    await entry.waitFor();
+    await page.keyboard.press('ArrowDown');
+    await entry.getByText('Your endpoint responded with 503.').waitFor();
+    await savePicture(page, 'request-logs-split-1366');
+    expect(page.url()).toBe(list);
+    expect(await inspect(page, 'request-logs-split')).toEqual([]);
+    await page.setViewportSize({ width: 1366, height: 700 });
+    await entry.getByRole('link', { name: 'Open as a page' }).click();
+    await page.waitForURL(/request-logs\/\d+$/);
   });
 
   it('applies choices at once, and removes a filter with its chip', async () => {

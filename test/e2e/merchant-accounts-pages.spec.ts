@@ -26,7 +26,8 @@ async function change(action: 'link' | 'disconnect', user: string, merchant_id: 
 
 /** Returns the path of the first link with this text. */
 function linkTo(text: string, html: string): string {
-  const [, path = ''] = new RegExp(`<a [^>]*href="([^"]+)"[^>]*>${text}</a>`).exec(html) ?? [];
+  const [, path = ''] =
+    new RegExp(`<a [^>]*href="([^"]+)"[^>]*>(?:<svg((?!</svg>).)*</svg>)?${text}</a>`).exec(html) ?? [];
   return path.replaceAll('&amp;', '&');
 }
 

@@ -55,7 +55,8 @@ const addRequests = (count: number, change = {}): Promise<void> =>
 
 /** Returns the path of the first link with this text. */
 function linkTo(text: string, html: string): string {
-  const [, path = ''] = new RegExp(`<a [^>]*href="([^"]+)"[^>]*>${text}</a>`).exec(html) ?? [];
+  const [, path = ''] =
+    new RegExp(`<a [^>]*href="([^"]+)"[^>]*>(?:<svg((?!</svg>).)*</svg>)?${text}</a>`).exec(html) ?? [];
   return path.replaceAll('&amp;', '&');
 }
 

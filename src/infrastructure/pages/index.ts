@@ -61,6 +61,7 @@ export {
   Pagination,
   pathWith,
   Results,
+  SplitView,
   Toolbar,
 } from './parts/list.js';
 export { Details, Table, Tiles, type Column } from './parts/table.js';

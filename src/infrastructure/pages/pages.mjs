@@ -33,7 +33,7 @@ document.addEventListener('htmx:beforeRequest', (event) => {
 // The response is another page, such as the login, or an error: show it. A live update that failed changes nothing.
 document.addEventListener('htmx:beforeSwap', (event) => {
   const { xhr, isError, requestConfig } = event.detail;
-  const isSamePage = new URL(xhr.responseURL).pathname === location.pathname;
+  const isSamePage = new URL(xhr.responseURL).pathname === new URL(requestConfig.path, location).pathname;
   const isUpdate = requestConfig.elt.getAttribute('hx-trigger')?.startsWith('every');
   if (isSamePage && (!isError || isUpdate)) return;
   Object.assign(event.detail, { shouldSwap: false, isError: false });
@@ -85,4 +85,51 @@ document.addEventListener('htmx:afterSwap', ({ detail: { requestConfig } }) => {
   const results = document.getElementById('results');
   const isBelow = results && results.getBoundingClientRect().top > innerHeight / 2;
   if (isBelow && requestConfig.elt.matches('form.filters')) results.scrollIntoView();
+});
+
+// In a wide window, an entry of a list opens beside it. Otherwise, and without this script, the link opens its page.
+const wide = matchMedia('(min-width: 82rem)');
+const ENTRY_LINKS = '.split table.dense tbody a';
+
+const showEntry = async (link) => {
+  const panel = document.getElementById('entry');
+  for (const each of document.querySelectorAll(ENTRY_LINKS)) each.removeAttribute('aria-current');
+  link.setAttribute('aria-current', 'true');
+  panel.querySelector('.open').href = link.href;
+  await htmx.ajax('GET', link.pathname, {
+    target: '#entry-content',
+    select: '#content > *',
+    swap: 'innerHTML',
+  });
+  panel.hidden = false;
+};
+
+const closeEntry = () => {
+  document.getElementById('entry').hidden = true;
+  const link = document.querySelector(`${ENTRY_LINKS}[aria-current]`);
+  link?.removeAttribute('aria-current');
+  link?.focus();
+};
+
+document.addEventListener('click', async (event) => {
+  const link = event.target.closest?.(ENTRY_LINKS);
+  if (event.target.closest?.('#entry .close')) closeEntry();
+  if (!link || !wide.matches || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  await showEntry(link);
+  // Users of the keyboard go on in the entry.
+  if (event.detail === 0) document.getElementById('entry').focus();
+});
+
+document.addEventListener('keydown', (event) => {
+  const panel = document.getElementById('entry');
+  if (event.key === 'Escape' && panel?.hidden === false) closeEntry();
+  const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+  if (!step || !event.target.matches(ENTRY_LINKS)) return;
+  const links = [...document.querySelectorAll(ENTRY_LINKS)];
+  const link = links[links.indexOf(event.target) + step];
+  if (!link) return;
+  event.preventDefault();
+  link.focus();
+  if (!panel.hidden) showEntry(link);
 });

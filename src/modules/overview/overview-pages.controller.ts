@@ -11,7 +11,7 @@ import {
   type PageResponse,
   type PageVisit,
 } from '../../infrastructure/pages/index.js';
-import { RequestLogOverviewService } from '../request-logs/index.js';
+import { OVERVIEW_PERIODS, RequestLogOverviewService } from '../request-logs/index.js';
 import { WebhookEndpointsService } from '../webhooks/index.js';
 import { overviewPage } from './overview.pages.js';
 
@@ -30,11 +30,11 @@ export class OverviewPagesController {
     return { redirectTo: dashboardPath(this.environments.of(request)) };
   }
 
-  /** Shows the last 24 hours, or the last 7 days if the period in the query is `7d`. */
+  /** Shows the last 24 hours, or the period in the query. */
   @Get(inEachEnvironment())
   @DashboardPage('listRequestLogs')
   async overview(@Visit() { actor, environment, query }: PageVisit): Promise<PageResponse> {
-    const period = query['period'] === '7d' ? '7d' : '24h';
+    const period = OVERVIEW_PERIODS.find((each) => each === query['period']) ?? '24h';
     const client = await this.clients.forEnvironment(actor, environment);
     const [overview, { data: endpoints }] = await Promise.all([
       this.overviews.overview({ client, period }),

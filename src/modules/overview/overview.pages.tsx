@@ -24,7 +24,11 @@ interface OverviewProps {
   readonly endpoints: readonly WebhookEndpointResponse[];
 }
 
-const PERIODS: Readonly<Record<OverviewPeriod, string>> = { '24h': 'Last 24 hours', '7d': 'Last 7 days' };
+const PERIODS: Readonly<Record<OverviewPeriod, string>> = {
+  '1h': 'Last hour',
+  '24h': 'Last 24 hours',
+  '7d': 'Last 7 days',
+};
 
 export function overviewPage(props: OverviewProps): Page {
   return {
@@ -37,10 +41,10 @@ export function overviewPage(props: OverviewProps): Page {
             The older entries of the request log are still being counted, so these numbers are too low.
           </Notice>
         ) : null}
+        <UnhealthyEndpoints {...props} />
         <Allowed operation="createWebhookEndpoint">
           <FirstSteps {...props} />
         </Allowed>
-        <UnhealthyEndpoints {...props} />
         <Requests {...props} />
         <Deliveries {...props} />
       </Results>
@@ -190,25 +194,30 @@ function Requests({ environment, overview }: OverviewProps): VNode {
       medianLabel="Median latency"
       failuresPath={failuresOf(environment, { type: 'request', ...period(overview) })}
     >
-      <BarChart
-        title="Requests by status"
-        labels={labels}
-        series={[
-          { label: '2xx', tone: 'good', values: valuesOf('status2xx') },
-          { label: '3xx', tone: 'soft', values: valuesOf('status3xx') },
-          { label: '4xx', tone: 'warn', values: valuesOf('status4xx') },
-          { label: '5xx', tone: 'bad', values: valuesOf('status5xx') },
-        ]}
-      />
-      <LineChart
-        title="Latency"
-        labels={labels}
-        format={(value) => `${number(value)} ms`}
-        series={[
-          { label: 'Median', tone: 'soft', values: requests.points.map(({ p50 }) => p50) },
-          { label: '95th percentile', tone: 'warn', values: requests.points.map(({ p95 }) => p95) },
-        ]}
-      />
+      <div class="charts">
+        <BarChart
+          title="Requests by status"
+          labels={labels}
+          pathOf={(index) =>
+            pointPath({ environment, type: 'request', overview, points: requests.points, index })
+          }
+          series={[
+            { label: '2xx', tone: 'good', values: valuesOf('status2xx') },
+            { label: '3xx', tone: 'soft', values: valuesOf('status3xx') },
+            { label: '4xx', tone: 'warn', values: valuesOf('status4xx') },
+            { label: '5xx', tone: 'bad', values: valuesOf('status5xx') },
+          ]}
+        />
+        <LineChart
+          title="Latency"
+          labels={labels}
+          format={(value) => `${number(value)} ms`}
+          series={[
+            { label: 'Median', tone: 'soft', values: requests.points.map(({ p50 }) => p50) },
+            { label: '95th percentile', tone: 'warn', values: requests.points.map(({ p95 }) => p95) },
+          ]}
+        />
+      </div>
       <Table
         caption="Requests by operation"
         rows={requests.operations.slice(0, MAX_ROWS)}
@@ -243,40 +252,69 @@ function Deliveries({ environment, overview, endpoints }: OverviewProps): VNode 
       medianLabel="Median response time"
       failuresPath={failuresOf(environment, { type: 'webhook', ...period(overview) })}
     >
-      <BarChart
-        title="Attempts by outcome"
-        labels={labelsOf(points, step)}
-        series={[
-          { label: 'Delivered', tone: 'good', values: points.map(({ succeeded }) => succeeded) },
-          {
-            label: 'Status other than 200',
-            tone: 'warn',
-            values: points.map(({ failed, noResponse }) => failed - noResponse),
-          },
-          { label: 'No response', tone: 'bad', values: points.map(({ noResponse }) => noResponse) },
-        ]}
-      />
-      <Table
-        caption="Attempts by endpoint"
-        rows={deliveries.endpoints.slice(0, MAX_ROWS)}
-        keyOf={({ endpointId }) => endpointId ?? ''}
-        columns={[
-          {
-            title: 'Endpoint',
-            cell: ({ endpointId }) =>
-              endpointId !== null && urls.has(endpointId) ? (
-                <a href={dashboardPath(environment, 'webhook-endpoints', endpointId)}>
-                  {urls.get(endpointId)}
-                </a>
-              ) : (
-                'a deleted endpoint'
-              ),
-          },
-          ...countColumns('Attempts'),
-        ]}
-      />
+      <div class="charts">
+        <BarChart
+          title="Attempts by outcome"
+          pathOf={(index) => pointPath({ environment, type: 'webhook', overview, points, index })}
+          labels={labelsOf(points, step)}
+          series={[
+            { label: 'Delivered', tone: 'good', values: points.map(({ succeeded }) => succeeded) },
+            {
+              label: 'Status other than 200',
+              tone: 'warn',
+              values: points.map(({ failed, noResponse }) => failed - noResponse),
+            },
+            { label: 'No response', tone: 'bad', values: points.map(({ noResponse }) => noResponse) },
+          ]}
+        />
+        <Table
+          caption="Attempts by endpoint"
+          rows={deliveries.endpoints.slice(0, MAX_ROWS)}
+          keyOf={({ endpointId }) => endpointId ?? ''}
+          columns={[
+            {
+              title: 'Endpoint',
+              cell: ({ endpointId }) =>
+                endpointId !== null && urls.has(endpointId) ? (
+                  <a href={dashboardPath(environment, 'webhook-endpoints', endpointId)}>
+                    {urls.get(endpointId)}
+                  </a>
+                ) : (
+                  'a deleted endpoint'
+                ),
+            },
+            ...countColumns('Attempts'),
+          ]}
+        />
+      </div>
     </Section>
   );
+}
+
+interface PointProps {
+  readonly environment: PlatformEnvironment;
+  readonly type: 'request' | 'webhook';
+  readonly overview: RequestLogOverview;
+  readonly points: readonly { readonly start: Date; readonly failed: number; readonly total: number }[];
+  readonly index: number;
+}
+
+/** Returns the address of the entries of a point in the request log; of the failed ones, if all have failed. */
+function pointPath({ environment, type, overview, points, index }: PointProps): string {
+  const point = points[index];
+  if (!point) throw new RangeError(`There is no point ${index}`);
+  const next = points[index + 1]?.start ?? overview.end;
+  const outcome = point.failed === point.total ? 'failure' : undefined;
+  const bounds = {
+    start: minute(point.start),
+    end: next === overview.end ? next.toISOString() : minute(next),
+  };
+  return pathWith(dashboardPath(environment, 'request-logs'), { type, ...bounds }, { outcome });
+}
+
+/** Returns a time that is a whole minute, as a page of the log also accepts it. */
+function minute(time: Date): string {
+  return time.toISOString().slice(0, 16);
 }
 
 function period({ start, end }: RequestLogOverview): Readonly<Record<'start' | 'end', string>> {

@@ -7,6 +7,7 @@ export { RequestLogHistory } from './reading/request-log-history.js';
 export { LogReads, OrganizationTurns, type LogReadOptions } from './storage/log-reads.js';
 export { RequestLogPartitions } from './storage/request-log-partitions.js';
 export {
+  OVERVIEW_PERIODS,
   RequestLogOverviewService,
   type OutcomeCounts,
   type OverviewPeriod,

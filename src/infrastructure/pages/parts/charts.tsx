@@ -15,12 +15,14 @@ interface ChartProps {
   /** The labels of the horizontal axis, all different, such as times. */
   readonly labels: readonly string[];
   readonly series: readonly Series[];
+  /** The page about the entries of a label, by its position. Bars with a value lead there. */
+  readonly pathOf?: (index: number) => string;
   /** Formats a value. Defaults to a number with separators. */
   readonly format?: (value: number) => string;
 }
 
-const [WIDTH, HEIGHT] = [640, 180];
-const MARGIN = { top: 8, right: 8, bottom: 20, left: 64 };
+const [WIDTH, HEIGHT] = [480, 190];
+const MARGIN = { top: 26, right: 24, bottom: 22, left: 76 };
 const NUMBER = new Intl.NumberFormat('en');
 const formatNumber = (value: number): string => NUMBER.format(value);
 
@@ -127,20 +129,31 @@ interface FrameProps extends ChartProps {
 }
 
 /** Axes, legend, and the same values as a table, which everyone can open and screen readers can read. */
-function Chart({ title, labels, series, format = formatNumber, y, xOf, children }: FrameProps): VNode {
-  const every = Math.ceil(labels.length / 6);
+function Chart({
+  title,
+  labels,
+  series,
+  format = formatNumber,
+  pathOf,
+  y,
+  xOf,
+  children,
+}: FrameProps): VNode {
+  const ticks = ticksOf(labels);
   return (
     <figure class="chart">
       <figcaption>
-        {title}
+        <span>
+          {title} <span class="zone">UTC</span>
+        </span>
         <Legend entries={series.map(({ label, tone }) => [`fill-${tone}`, label])} />
       </figcaption>
       <svg
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-        role="img"
+        role="group"
         aria-label={`${title}. The table below has the values.`}
       >
-        <g class="axis">
+        <g class="axis" aria-hidden="true">
           {y.ticks(4).map((tick) => (
             <g key={tick}>
               <line x1={MARGIN.left} x2={WIDTH - MARGIN.right} y1={round(y(tick))} y2={round(y(tick))} />
@@ -150,14 +163,15 @@ function Chart({ title, labels, series, format = formatNumber, y, xOf, children 
             </g>
           ))}
           {labels.map((label, index) =>
-            index % every === 0 ? (
+            ticks.has(index) ? (
               <text key={label} class="label" x={round(xOf(label))} y={HEIGHT - 4}>
-                {label}
+                {label.replace(' 00:00', '')}
               </text>
             ) : null,
           )}
         </g>
         {children}
+        <Values {...{ labels, series, format, pathOf, xOf }} />
       </svg>
       <details>
         <summary>
@@ -166,7 +180,7 @@ function Chart({ title, labels, series, format = formatNumber, y, xOf, children 
         <table class="figures">
           <thead>
             <tr>
-              <th scope="col">Time</th>
+              <th scope="col">Time (UTC)</th>
               {series.map(({ label }) => (
                 <th key={label} scope="col">
                   {label}
@@ -188,6 +202,51 @@ function Chart({ title, labels, series, format = formatNumber, y, xOf, children 
         </table>
       </details>
     </figure>
+  );
+}
+
+/** Returns the positions of the labels that the axis shows: midnights, or about six that include midnight. */
+function ticksOf(labels: readonly string[]): ReadonlySet<number> {
+  const positions = labels.map((_, index) => index);
+  const midnights = positions.filter((index) => labels[index]?.endsWith(' 00:00'));
+  if (midnights.length > 1) return new Set(midnights);
+  const every = Math.ceil(labels.length / 6);
+  const first = Math.max(labels.indexOf('00:00'), 0) % every;
+  return new Set(positions.filter((index) => index % every === first));
+}
+
+type ValuesProps = Required<Pick<FrameProps, 'labels' | 'series' | 'format' | 'xOf'>> &
+  Partial<Record<'pathOf', FrameProps['pathOf']>>;
+
+/** The values of each label, which appear while the pointer or the focus is there. */
+function Values({ labels, series, format, pathOf, xOf }: ValuesProps): VNode {
+  const width = round((WIDTH - MARGIN.left - MARGIN.right) / labels.length);
+  return (
+    <g class="values">
+      {labels.map((label, index) => {
+        const values = series.flatMap(({ label: name, values: all }) => {
+          const value = all[index] ?? null;
+          return value === null || value === 0 ? [] : [`${name}: ${format(value)}`];
+        });
+        if (values.length === 0) return null;
+        const content = [
+          <rect
+            x={round(xOf(label) - width / 2)}
+            y={MARGIN.top}
+            width={width}
+            height={HEIGHT - MARGIN.top}
+          />,
+          <text x={MARGIN.left} y={14}>{`${label} ${values.join(', ')}`}</text>,
+        ];
+        return pathOf ? (
+          <a key={label} href={pathOf(index)}>
+            {content}
+          </a>
+        ) : (
+          <g key={label}>{content}</g>
+        );
+      })}
+    </g>
   );
 }
 

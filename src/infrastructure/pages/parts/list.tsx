@@ -3,6 +3,7 @@ import { usePage } from '../page.js';
 import { EXPORT_FORMATS } from '../export-file.js';
 import { localTimeOf } from '../submitted.js';
 import { SelectField, TextField } from './form.js';
+import { Name } from './elements.js';
 import { Icon } from './icon.js';
 
 /** The list that filters and live updates replace. */
@@ -102,7 +103,8 @@ export function FilterChips({ filters }: FilterChipsProps): VNode | null {
           <li key={name}>
             <a class="chip" href={pathWith(path, query, others)}>
               <span class="unseen">Remove the filter </span>
-              {`${label}: ${value}`}
+              {`${label}: `}
+              <Name text={value ?? ''} />
               <Icon name="x" />
             </a>
           </li>
@@ -176,6 +178,26 @@ export function Results({ canBeLive = false, children }: ResultsProps): VNode {
         </p>
       ) : null}
       {children}
+    </div>
+  );
+}
+
+/** A list whose entries open beside it, if the window is wide and scripts run. */
+export function SplitView({ children }: { readonly children: ComponentChildren }): VNode {
+  return (
+    <div class="split">
+      {children}
+      <aside id="entry" aria-label="Selected entry" tabindex={-1} hidden>
+        <div class="actions">
+          <a class="open" href={usePage().path}>
+            Open as a page
+          </a>
+          <button type="button" class="quiet close">
+            Close
+          </button>
+        </div>
+        <div id="entry-content" />
+      </aside>
     </div>
   );
 }

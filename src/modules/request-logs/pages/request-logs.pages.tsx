@@ -20,6 +20,7 @@ import {
   RelativeTime,
   Results,
   SelectField,
+  SplitView,
   Table,
   Toolbar,
   usePage,
@@ -84,14 +85,16 @@ export function listPage(
       <>
         <FormProblem />
         <Filters {...choices} />
-        <Results canBeLive={found?.isFirst ?? false}>
-          {found && found.secondsOld > 1 ? (
-            <p class="hint">
-              {`These entries may be ${Math.ceil(found.secondsOld)} seconds old. Newer ones appear soon.`}
-            </p>
-          ) : null}
-          {found ? <List columns={columns} choices={choices} found={found} /> : null}
-        </Results>
+        <SplitView>
+          <Results canBeLive={found?.isFirst ?? false}>
+            {found && found.secondsOld > 1 ? (
+              <p class="hint">
+                {`These entries may be ${Math.ceil(found.secondsOld)} seconds old. Newer ones appear soon.`}
+              </p>
+            ) : null}
+            {found ? <List columns={columns} choices={choices} found={found} /> : null}
+          </Results>
+        </SplitView>
       </>
     ),
   };

@@ -62,11 +62,13 @@ export interface RequestLogOverview {
 
 /** Lengths of overviews, and of their points, which are multiples of a slice and start at multiples of their length. */
 const PERIODS = {
+  '1h': { length: HOUR, step: 5 * MINUTE },
   '24h': { length: DAY, step: 30 * MINUTE },
   '7d': { length: 7 * DAY, step: 3 * HOUR },
 } as const;
 
 export type OverviewPeriod = keyof typeof PERIODS;
+export const OVERVIEW_PERIODS = Object.keys(PERIODS) as readonly OverviewPeriod[];
 
 /** Summarizes the request log of a client for the dashboard. */
 @Injectable()
@@ -77,7 +79,7 @@ export class RequestLogOverviewService {
   ) {}
 
   /**
-   * Counts the entries of a client in the last 24 hours or 7 days. The period starts with a whole point, so it is up to one
+   * Counts the entries of a client in the last hour, 24 hours or 7 days. The period starts with a whole point, so it is up to one
    * point shorter.
    *
    * @param client must belong to the organization of the user, as the clients of `AccessibleClients` do
