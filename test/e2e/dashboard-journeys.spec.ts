@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/index.js';
 import { PasswordLinksService } from '../../src/modules/dashboard-login/index.js';
 import { describeInBrowser, inspect } from '../support/browser.js';
 import { addInvited, addUser } from '../support/dashboard-users.js';
@@ -170,6 +171,48 @@ describe('An invitation', () => {
   });
 });
 
+describe('The search', () => {
+  const search = (visitor: Visitor, q: string) =>
+    visitor.get(`/dashboard/development/search?${new URLSearchParams({ q })}`);
+
+  it('finds pages, endpoints, users, events and the entries of a user, of the own organization only', async () => {
+    const owner = await visitorWithRole(service);
+    const name = randomUUID().slice(0, 8);
+    const { body } = await service.request('/webhook-endpoints/create', {
+      body: { environment: 'development', url: `https://${name}.example.com/hooks` },
+      login: owner.login,
+    });
+    const found = await search(owner, name);
+    expect(found.text).toContain(`href="/dashboard/development/webhook-endpoints/${String(body['id'])}"`);
+    expect((await search(owner, 'audit')).text).toContain('href="/dashboard/audit-log"');
+    expect((await search(owner, owner.login.email)).text).toContain('Dashboard user');
+    const user = await search(owner, 'user-8');
+    expect(user.text).toContain('/dashboard/development/request-logs?external_user_id=user-8&amp;period=7d');
+    expect(user.text).toContain('/dashboard/development/merchant-accounts?external_user_id=user-8');
+
+    const stranger = await visitorWithRole(service, 'owner', (await service.anotherOrganization()).id);
+    expect((await search(stranger, name)).text).not.toContain(String(body['id']));
+    expect((await search(stranger, owner.login.email)).text).not.toContain('Dashboard user');
+    const viewer = await visitorWithRole(service, 'viewer');
+    expect((await search(viewer, owner.login.email)).text).not.toContain('Dashboard user');
+  });
+
+  it('finds an event by its ID, in its environment', async () => {
+    const owner = await visitorWithRole(service);
+    const client = { clientId: service.development.clientId, environment: 'development' } as const;
+    const id = await service.app.get(WebhookPublisher).publish(client, {
+      event: 'MERCHANT_STATUS_UPDATE',
+      merchant: { id: 16, name: 'Netflix' },
+      data: { status: 'UNDER_MAINTENANCE' },
+    } as unknown as AnyEvent);
+    expect((await search(owner, id)).text).toContain(`href="/dashboard/development/events/${id}"`);
+    const elsewhere = await owner.get(`/dashboard/production/search?q=${id}`);
+    expect(elsewhere.text).not.toContain(`/events/${id}`);
+    expect((await search(owner, randomUUID())).status).toBe(200);
+    expect((await search(owner, 'x'.repeat(5_000))).status).toBe(200);
+  });
+});
+
 describeInBrowser('The dashboard in a browser', (windows) => {
   const open = async (path: string) => {
     const { cookies } = await visitorWithRole(service);
@@ -188,6 +231,18 @@ describeInBrowser('The dashboard in a browser', (windows) => {
     expect(await inspect(page, 'live-lost')).toEqual([]);
     await page.unroute('**/request-logs**');
     await page.getByText('The connection was lost. Trying again…').waitFor({ state: 'detached' });
+  });
+
+  it('opens the search with a key, and finds a page by keyboard', async () => {
+    const page = await open('/dashboard/development/events');
+    await page.keyboard.press('/');
+    await page.keyboard.type('credentials');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'API credentials' }).last().waitFor();
+    expect(await inspect(page, 'search')).toEqual([]);
+    await page.locator('body').click();
+    await page.keyboard.press('Control+k');
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('q');
   });
 
   it('lets relative times advance', async () => {

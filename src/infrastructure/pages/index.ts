@@ -8,6 +8,7 @@ export {
   type ExportFormat,
 } from './export-file.js';
 export { browserOf, FormTokens } from './form-tokens.js';
+export { pagesNamed } from './navigation.js';
 export { usePage, type Page, type PageResponse } from './page.js';
 export { PageEnvironments } from './page.renderer.js';
 export {

@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { environmentOf } from '../http/index.js';
-import { ENVIRONMENT_NAMES, EnvironmentSwitch, Navigation } from './navigation.js';
+import { ENVIRONMENT_NAMES, EnvironmentSwitch, Navigation, SearchBox } from './navigation.js';
 import { CurrentPage, type Page, type PageContext } from './page.js';
 import { Moment, Notice } from './parts/elements.js';
 import { IconShapes } from './parts/icon.js';
@@ -35,6 +35,7 @@ export function Layout({ page, context }: { readonly page: Page; readonly contex
               <img src="/favicon.svg" alt="" width="24" height="24" />
               Merchant Connectivity
             </p>
+            {context.user ? <SearchBox /> : null}
             {context.user ? <EnvironmentSwitch /> : null}
           </header>
           {context.user ? <Navigation /> : null}

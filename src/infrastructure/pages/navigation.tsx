@@ -162,6 +162,32 @@ function allowedGroups(page: PageContext): (typeof GROUPS)[number][] {
   })).filter(({ items }) => items.length > 0);
 }
 
+/** Returns the pages whose names contain a text, and that the user may see. */
+export function pagesNamed(page: PageContext, text: string): { title: string; path: string }[] {
+  return allowedGroups(page)
+    .flatMap(({ items }) => items)
+    .filter(({ label }) => label.toLowerCase().includes(text.toLowerCase()))
+    .map((item) => ({ title: item.label, path: pathOf(item, page.environment) }));
+}
+
+/** A search over everything. The keys `/` and `Ctrl+K` lead to it. */
+export function SearchBox(): VNode {
+  const { environment, query } = usePage();
+  return (
+    <form class="search" role="search" action={dashboardPath(environment, 'search')}>
+      <input
+        type="search"
+        name="q"
+        aria-label="Search"
+        aria-keyshortcuts="/ Control+K"
+        placeholder="Search"
+        maxlength={256}
+        value={query['q']}
+      />
+    </form>
+  );
+}
+
 function isAllowed({ user }: PageContext): (item: NavigationItem) => boolean {
   return ({ operation }) => operation === undefined || (user !== undefined && mayPerform(user, operation));
 }

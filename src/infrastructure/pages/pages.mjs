@@ -40,6 +40,18 @@ document.addEventListener('htmx:beforeSwap', (event) => {
   location.assign(xhr.responseURL);
 });
 
+// The keys `/` and Ctrl+K lead to the search, unless the user is typing.
+document.addEventListener('keydown', (event) => {
+  const isTyping = event.target.closest?.('input, textarea, select, [contenteditable]');
+  const isShortcut =
+    (event.key === '/' && !isTyping) || (event.key === 'k' && (event.ctrlKey || event.metaKey));
+  if (!isShortcut) return;
+  event.preventDefault();
+  const search = document.querySelector('form.search input');
+  search?.focus();
+  search?.select();
+});
+
 // Says when the list is no longer up to date.
 const announce = (text) => {
   const status = document.querySelector('.live [role=status]');

@@ -79,6 +79,7 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     PublishedEventsRepository,
   ],
   exports: [
+    PublishedEventsService,
     WebhookPublisher,
     DeliveryQueueService,
     DeliveryQueueRepository,

@@ -1,0 +1,24 @@
+import { Controller, Get } from '@nestjs/common';
+import {
+  DashboardPage,
+  inEachEnvironment,
+  Visit,
+  type PageResponse,
+  type PageVisit,
+} from '../../infrastructure/pages/index.js';
+import { searchPage } from './search.pages.js';
+import { MAX_SEARCH_LENGTH, SearchService } from './search.service.js';
+
+@Controller(inEachEnvironment('search'))
+export class SearchPagesController {
+  constructor(private readonly search: SearchService) {}
+
+  /** @param query.q the text; what is too long is cut off */
+  @Get()
+  @DashboardPage('listRequestLogs')
+  async find(@Visit() { actor, environment, query }: PageVisit): Promise<PageResponse> {
+    const text = typeof query['q'] === 'string' ? query['q'].trim().slice(0, MAX_SEARCH_LENGTH) : '';
+    if (text === '') return searchPage('', []);
+    return searchPage(text, await this.search.find(actor, environment, text));
+  }
+}
