@@ -64,6 +64,7 @@ describe('A form that was not accepted', () => {
     const { status, text } = await visitor.submit('/login', fields);
     expect([status, text]).toEqual([403, expect.stringContaining('Send the form again')]);
     expect(text).toContain('name="email" value="ada@example.com"');
+    expect(text).toContain('<li>email: ada@example.com</li>');
     expect(text).toContain('except for passwords and codes');
     expect(text).not.toContain('a secret of mine');
   });

@@ -285,12 +285,12 @@ describe('The device approval pages', () => {
     const another = await atDevice(await service.login());
     for (const form_token of ['', 'nonsense', 'A'.repeat(43)]) {
       const browser = await atDevice();
-      for (const [path, fields] of [
-        ['/device', { user_code }],
-        ['/device/confirm', { request, decision: 'approve' }],
+      for (const [path, fields, title] of [
+        ['/device', { user_code }, 'Not allowed'],
+        ['/device/confirm', { request, decision: 'approve' }, 'Send the form again'],
       ] as const) {
         const { status, html } = await browser.send(path, { ...fields, form_token });
-        expect([status, titleOf(html)]).toEqual([403, 'Error: Something went wrong · Merchant Connectivity']);
+        expect([status, titleOf(html)]).toEqual([403, `Error: ${title} · Merchant Connectivity`]);
       }
     }
     // The form token of another browser, and a token without its cookie.

@@ -8,6 +8,7 @@ import type { PageResponse } from './page.js';
 import { INVALID_FORM_TOKEN } from './page.guards.js';
 import { Link, Notice } from './parts/elements.js';
 import { Form, FORM_TOKEN_FIELD } from './parts/form.js';
+import { SEEN_FIELD } from './submitted.js';
 import { PageRenderer } from './page.renderer.js';
 
 /** Shows errors as pages. Redirects to the login if the page requires one. */
@@ -88,7 +89,8 @@ function isLoggedOut({ code, message }: ApiError): boolean {
 }
 
 /** Fields that must not be in a page again, and the token, which is replaced. */
-const SECRET_FIELD = /password|secret|code|token|credential/;
+const SECRET_FIELD =
+  /password|secret|credential|(?:^|_)token$|^code$|^(?:recovery|two_factor|connection|user)_code$/;
 
 function keptFields(form: FormFields): [name: string, value: string][] {
   return form.entries().filter(([name]) => !SECRET_FIELD.test(name));
@@ -120,6 +122,15 @@ function sendAgainPage(error: ApiError, { originalUrl }: Request, form: FormFiel
           This page keeps what you entered{hasSecrets ? ', except for passwords and codes' : ''}. Send it
           again, and check the result.
         </p>
+        <ul>
+          {kept
+            .filter(([name]) => name !== SEEN_FIELD)
+            .map(([name, value], index) => (
+              <li key={index}>
+                {name}: {value}
+              </li>
+            ))}
+        </ul>
         <Form action={originalUrl}>
           {kept.map(([name, value], index) => (
             <input key={index} type="hidden" name={name} value={value} />
