@@ -175,6 +175,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     const link = 'Set up two-factor authentication';
     expect(await tabTo(page, link)).toEqual([
       'Skip to the content',
+      '',
       'Development',
       'Production',
       'Overview',
