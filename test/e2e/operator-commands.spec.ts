@@ -135,6 +135,7 @@ describe('npm run cli -- user', () => {
       for (let attempt = 0; attempt < 5; attempt += 1)
         expect((await visitor.submit('/login/second-factor', { code: '000000' })).status).toBe(403);
       const proof = { recovery_code: user.recoveryCode };
+      await visitor.get('/login/second-factor');
       expect((await visitor.submit('/login/second-factor', proof)).status).toBe(429);
       expect(await commands.result(`user unlock --user ${user.id}`)).toMatchObject({ changed: true });
       expect((await visitor.submit('/login/second-factor', proof)).status).toBe(303);

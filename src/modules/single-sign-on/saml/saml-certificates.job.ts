@@ -19,7 +19,7 @@ export class SamlCertificatesJob {
     private readonly lock: JobLock,
   ) {}
 
-  @Cron(hourlyAt(53))
+  @Cron(hourlyAt(55))
   async run(): Promise<void> {
     await this.lock.runExclusively('saml-certificates', async () => {
       const due = await this.certificates.due(CONFIGURATIONS_PER_RUN);
