@@ -191,7 +191,7 @@ async function runCommands(block: Block, { shell, isShown }: Context): Promise<s
   if (isApproved) userCode = undefined;
   const [output] = await Promise.all([shell.run(commands), approval]);
   if (block.instruction?.text === 'a user signs in') await signIn(output);
-  if (!isShown && /"error_code":\s*"/.test(output)) throw new Error(`The request was rejected:\n${output}`);
+  if (!isShown && /\{\s*"error_code"/.test(output)) throw new Error(`The request was rejected:\n${output}`);
   return output;
 }
 
