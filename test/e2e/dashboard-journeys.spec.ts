@@ -80,23 +80,39 @@ describe('A form that was not accepted', () => {
 });
 
 describe('A form that changes something', () => {
+  const seenOn = (text: string): string => unescaped(/name="seen" value="([^"]+)"/.exec(text)?.[1] ?? '');
+
   it('refuses to undo what somebody else changed in the meantime, shows it, and saves when it is sent again', async () => {
     const [owner, other] = [await visitorWithRole(service), await visitorWithRole(service)];
     const { location } = await owner.fill(INVITE, invitation());
     const path = `${(location ?? '').split('?')[0]}/change`;
-    const seenOn = (text: string): string => unescaped(/name="seen" value="([^"]+)"/.exec(text)?.[1] ?? '');
     const first = await owner.get(path);
     await other.get(path);
     await other.submit(path, { name: 'Grace Murray', role: 'viewer' });
     const refused = await owner.submit(path, { seen: seenOn(first.text), name: 'Grace', role: 'member' });
     expect(refused.status).toBe(400);
     expect(refused.text).toContain('Somebody else changed this in the meantime, and nothing was saved.');
-    expect(refused.text).toContain('name: Grace Murray, role: viewer');
+    expect(refused.text).toContain('Name: Grace Murray, Role: Viewer');
     expect(refused.text).toContain('value="Grace"');
     const seen = seenOn(refused.text);
     expect((await owner.submit(path, { seen, name: 'Grace', role: 'member' })).location).toMatch(
       /done=changed$/,
     );
+  });
+
+  it('is accepted only once when two people send it at the same time', async () => {
+    const owners = [await visitorWithRole(service), await visitorWithRole(service)];
+    const { location } = await owners[0]!.fill(INVITE, invitation());
+    const path = `${(location ?? '').split('?')[0]}/change`;
+    for (let round = 0; round < 5; round += 1) {
+      const answers = await Promise.all(
+        owners.map(async (owner, index) => {
+          const seen = seenOn((await owner.get(path)).text);
+          return { owner, fields: { seen, name: `Grace ${round}-${index}`, role: 'member' } };
+        }),
+      ).then((forms) => Promise.all(forms.map(({ owner, fields }) => owner.submit(path, fields))));
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 400]);
+    }
   });
 
   it('does the same for a webhook endpoint', async () => {
@@ -107,7 +123,7 @@ describe('A form that changes something', () => {
     });
     const path = `/dashboard/development/webhook-endpoints/${String(body['id'])}/edit`;
     const { text } = await owner.get(path);
-    const seen = unescaped(/name="seen" value="([^"]+)"/.exec(text)?.[1] ?? '');
+    const seen = seenOn(text);
     const url = `https://hooks.example.com/${randomUUID()}`;
     await service.request(`/webhook-endpoints/${String(body['id'])}`, {
       method: 'PATCH',
@@ -115,7 +131,7 @@ describe('A form that changes something', () => {
       login: owner.login,
     });
     const refused = await owner.submit(path, { seen, url: String(body['url']), description: 'Mine' });
-    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining(`url: ${url}`)]);
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining(`URL: ${url}`)]);
     expect(refused.text).toContain('value="Mine"');
   });
 });

@@ -65,4 +65,11 @@ export {
   Toolbar,
 } from './parts/list.js';
 export { Details, Table, Tiles, type Column } from './parts/table.js';
-export { queryFrom, requestFrom, requireUnchanged, submitted, timestampFrom } from './submitted.js';
+export {
+  queryFrom,
+  requestFrom,
+  requireUnchanged,
+  submitted,
+  timestampFrom,
+  type ShownValues,
+} from './submitted.js';

@@ -34,16 +34,20 @@ function isCorrectable(error: unknown): error is ApiError {
 /** The field with the values that a form shows when it is opened. */
 export const SEEN_FIELD = 'seen';
 
+/** What a form can change, as the page shows it: values by the labels of their fields. */
+export type ShownValues = Readonly<Record<string, string>>;
+
 /**
- * Refuses a form that would undo a change. Forms of other programs do not say what they have seen.
+ * Refuses a form that would undo a change. A form without the field is accepted: other programs do not send it. Call it while
+ * the row is locked, so that of two forms that are sent at the same time only one is accepted.
  *
  * @param current the values now, as given to `Seen`
  * @throws ApiError INVALID_FIELD
  */
-export function requireUnchanged(form: FormFields, current: Readonly<Record<string, unknown>>): void {
+export function requireUnchanged(form: FormFields, current: ShownValues): void {
   const seen = form.get(SEEN_FIELD);
   if (seen === undefined || seen === JSON.stringify(current)) return;
-  const values = Object.entries(current).map(([name, value]) => `${name}: ${String(value ?? 'none')}`);
+  const values = Object.entries(current).map(([label, value]) => `${label}: ${value}`);
   throw INVALID_FIELD.error(
     `Somebody else changed this in the meantime, and nothing was saved. It is now ${values.join(', ')}. Check your entries, and save again to replace the change.`,
   );

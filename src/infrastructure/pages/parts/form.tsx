@@ -1,6 +1,6 @@
 import type { ComponentChildren, FunctionComponent, VNode } from 'preact';
 import { usePage, type Page } from '../page.js';
-import { localTimeOf, SEEN_FIELD } from '../submitted.js';
+import { localTimeOf, SEEN_FIELD, type ShownValues } from '../submitted.js';
 import { FormProblem } from './elements.js';
 
 export const FORM_TOKEN_FIELD = 'form_token';
@@ -20,7 +20,7 @@ export const Form: FunctionComponent<FormProps> = ({ action, hasFiles = false, c
 );
 
 /** What the form is about to change: with `requireUnchanged`, it cannot undo what somebody else changed in the meantime. */
-export const Seen: FunctionComponent<{ readonly values: object }> = ({ values }) => (
+export const Seen: FunctionComponent<{ readonly values: ShownValues }> = ({ values }) => (
   <input type="hidden" name={SEEN_FIELD} value={JSON.stringify(values)} />
 );
 

@@ -105,9 +105,15 @@ export class UserAdministrationService {
     }
   }
 
-  async update(actor: DashboardActor, id: string, request: UpdateUserRequest): Promise<UserResponse> {
+  /** @param check throws if the user, who is locked, is not as expected */
+  async update(
+    actor: DashboardActor,
+    id: string,
+    request: UpdateUserRequest,
+    check?: (current: UserResponse) => void,
+  ): Promise<UserResponse> {
     const user = await this.denials.runRecordingDenial('user.update', actor, () =>
-      this.change(actor, id, request),
+      this.change(actor, id, request, check),
     );
     return toResponse(user);
   }
@@ -219,8 +225,10 @@ export class UserAdministrationService {
     actor: DashboardActor,
     id: string,
     request: UpdateUserRequest,
+    check?: (current: UserResponse) => void,
   ): Promise<DashboardUser> {
     const user = await this.locked(actor, id);
+    check?.(toResponse(user));
     const changes = this.changesTo(user, request);
     requireRoleFor(actor, user.email, user.role, changes.role);
     if (user.id === actor.userId) requireAllowedForSelf(changes);

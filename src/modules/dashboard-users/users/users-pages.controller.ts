@@ -94,14 +94,14 @@ export class UsersPagesController {
     @Param('id') id: string,
     @FormBody() form: FormFields,
   ): Promise<PageResponse> {
-    const user = await this.users.get(actor, id);
     return submitted(
       async () => {
-        requireUnchanged(form, changeableOf(user));
-        await this.users.update(actor, id, requestFrom(UpdateUserRequest, form));
+        await this.users.update(actor, id, requestFrom(UpdateUserRequest, form), (current) =>
+          requireUnchanged(form, changeableOf(current)),
+        );
         return { redirectTo: `${userPath(id)}?done=changed` };
       },
-      () => changeUserPage(user, actor),
+      async () => changeUserPage(await this.users.get(actor, id), actor),
     );
   }
 

@@ -25,6 +25,7 @@ import {
   TextField,
   usePage,
   type Page,
+  type ShownValues,
   type Tone,
 } from '../../../infrastructure/pages/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
@@ -342,7 +343,10 @@ export function changeUserPage(user: UserResponse, actor: DashboardActor): Page 
 }
 
 /** What the form changes. */
-export const changeableOf = ({ name, role }: UserResponse) => ({ name, role });
+export const changeableOf = ({ name, role }: UserResponse): ShownValues => ({
+  Name: name,
+  Role: ROLE_NAMES[role],
+});
 
 export type UserAction = 'disable' | 'enable' | 'remove';
 

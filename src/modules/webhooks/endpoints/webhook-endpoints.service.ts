@@ -171,14 +171,17 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
     return this.toResponse({ ...endpoint, client });
   }
 
+  /** @param check throws if the endpoint, which is locked, is not as expected */
   @Transactional()
   async update(
     actor: DashboardActor,
     id: string,
     request: UpdateWebhookEndpointRequest,
+    check?: (current: WebhookEndpoint) => void,
   ): Promise<WebhookEndpointResponse> {
     const { client } = await this.require(actor, id);
     const endpoint = existing(await this.repository.locked(id));
+    check?.(endpoint);
     const before = await this.toResponse({ ...endpoint, client });
     const changes = changesOf(endpoint, {
       url: request.url === undefined ? undefined : normalUrl(request.url),

@@ -10,6 +10,7 @@ import {
   Visit,
   type PageResponse,
   type PageVisit,
+  type ShownValues,
 } from '../../../infrastructure/pages/index.js';
 import { OutsideOrganizationQueue } from '../../../infrastructure/surfaces/index.js';
 import {
@@ -93,8 +94,7 @@ export class EndpointsPagesController {
   @Get(':id/edit')
   @DashboardPage('updateWebhookEndpoint')
   startEditing(@Visit(EndpointPipe) { endpoint }: EndpointVisit): PageResponse {
-    const fields = fieldsOf(endpoint);
-    return editEndpointPage(pathOf(endpoint), fields, fields);
+    return editEndpointPage(pathOf(endpoint), fieldsOf(endpoint), changeableOf(endpoint));
   }
 
   @Post(':id/edit')
@@ -108,17 +108,19 @@ export class EndpointsPagesController {
     };
     return submitted(
       async () => {
-        requireUnchanged(form, fieldsOf(endpoint));
         // Empty fields remove the value. In a request, absent ones would keep it.
         const request = requestFrom(UpdateWebhookEndpointRequest, form, {
           url: fields.url ?? '',
           description: fields.description ?? null,
           events: fields.events.length === 0 ? null : fields.events,
         });
-        await this.endpoints.update(actor, endpoint.id, request);
+        await this.endpoints.update(actor, endpoint.id, request, (current) =>
+          requireUnchanged(form, changeableOf(current)),
+        );
         return { redirectTo: `${path}?done=saved` };
       },
-      () => editEndpointPage(path, fields, fieldsOf(endpoint)),
+      async () =>
+        editEndpointPage(path, fields, changeableOf(await this.endpoints.require(actor, endpoint.id))),
     );
   }
 
@@ -197,7 +199,15 @@ function pathOf({ id, client }: OwnedWebhookEndpoint): string {
   return endpointPath(client.environment, id);
 }
 
-/** What the form for changes shows. */
 function fieldsOf({ url, description, events }: OwnedWebhookEndpoint) {
   return { url, description: description ?? '', events: events ?? [] };
+}
+
+/** What the form changes. */
+function changeableOf({
+  url,
+  description,
+  events,
+}: Pick<OwnedWebhookEndpoint, 'url' | 'description' | 'events'>): ShownValues {
+  return { URL: url, Description: description ?? 'none', 'Events to send': events?.join(', ') ?? 'all' };
 }

@@ -18,6 +18,7 @@ import {
   TextField,
   usePage,
   type Page,
+  type ShownValues,
 } from '../../../infrastructure/pages/index.js';
 import { MAX_DESCRIPTION_LENGTH, MAX_ENDPOINTS } from '../endpoints/webhook-endpoint.entity.js';
 import type { OwnedWebhookEndpoint } from '../endpoints/webhook-endpoints.service.js';
@@ -136,9 +137,11 @@ export function newEndpointPage(environment: PlatformEnvironment): Page {
   };
 }
 
-/** @param path of the page of the endpoint */
-/** @param seen the values of the endpoint now */
-export function editEndpointPage(path: string, fields: EndpointFields, seen: EndpointFields): Page {
+/**
+ * @param path of the page of the endpoint
+ * @param seen the values of the endpoint now
+ */
+export function editEndpointPage(path: string, fields: EndpointFields, seen: ShownValues): Page {
   return {
     title: 'Edit endpoint',
     parent: { title: 'Endpoint', path },
