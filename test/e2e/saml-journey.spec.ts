@@ -101,9 +101,9 @@ describeInBrowser('Single sign-on with SAML', (windows) => {
     await page.getByRole('button', { name: 'Test login' }).click();
     await atProvider(page);
     await waitForHeading(page, 'The test succeeded');
-    await page.getByText(`A login would log in Ada (${boss.email}).`).waitFor();
+    await page.getByText(`With a login, Ada (${boss.email}) would be logged in.`).waitFor();
     await inspected('saml-tested');
-    await page.getByRole('link', { name: 'Back to the identity provider' }).click();
+    await page.getByRole('link', { name: 'Back to Example login' }).click();
     await page.getByRole('link', { name: 'Enable' }).click();
     await page.getByRole('button', { name: 'Enable single sign-on' }).click();
     await page.getByText('Single sign-on is enabled.').waitFor();

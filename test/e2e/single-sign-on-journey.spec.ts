@@ -54,7 +54,7 @@ describe.each([
     };
     await owner.visitor.get(`${SSO_PATH}/${id}`);
     const tested = await follow(owner.visitor, await owner.visitor.submit(`${SSO_PATH}/${id}/test`));
-    expect(tested.text).toContain(`A login would log in Ada (${user.email}).`);
+    expect(tested.text).toContain(`With a login, Ada (${user.email}) would be logged in.`);
     await owner.visitor.fill(`${SSO_PATH}/${id}/enable`, {});
 
     const [visitor, jar] = [new Visitor(service), new CookieJar()];
@@ -137,7 +137,7 @@ describeInBrowser('Single sign-on in a browser', (windows) => {
     await logInAtProvider(page, admin.email);
     await waitForHeading(page, 'The test succeeded');
     await inspected('sso-tested');
-    await page.getByRole('link', { name: 'Back to the identity provider' }).click();
+    await page.getByRole('link', { name: 'Back to Example login' }).click();
     await page.getByRole('link', { name: 'Enable' }).click();
     await page.getByRole('button', { name: 'Enable single sign-on' }).click();
     await page.getByText('Single sign-on is enabled.').waitFor();

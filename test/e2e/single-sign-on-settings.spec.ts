@@ -192,6 +192,21 @@ describe('A person without a user', () => {
     expect(text).toContain(`A login would create the user Ada Lovelace (${email}) with the role viewer.`);
     expect(await userAt(email)).toBeUndefined();
   });
+
+  it('is shown by a test login of an invited person', async () => {
+    const organization = await setUp();
+    const { visitor, id } = organization;
+    const email = someAddress(organization);
+    await visitor.fill('/dashboard/users/invitations/new', { email, name: 'Ada Lovelace', role: 'member' });
+    await visitor.get(`${SSO_PATH}/${id}`);
+    const url = providerUrl(await visitor.submit(`${SSO_PATH}/${id}/test`));
+    const { text } = await visitor.get(
+      `/sso/oidc/${id}?${provider.respondTo(url, claims(email)).toString()}`,
+    );
+    expect(text).toContain(
+      `With a login, Ada Lovelace (${email}) would accept the invitation, with the role member.`,
+    );
+  });
 });
 
 describe('The role', () => {

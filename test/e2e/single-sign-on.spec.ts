@@ -618,7 +618,7 @@ describe('The set-up of single sign-on', () => {
     const user = await addUserAt(owner, domain);
     const { session } = owner.visitor;
     const tested = await test(owner, id, { ...claimsOf(user), department: ['Sales <b>'] });
-    expect(tested.text).toContain(`A login would log in Ada (${user.email}).`);
+    expect(tested.text).toContain(`With a login, Ada (${user.email}) would be logged in.`);
     expect(tested.text).toContain('[&quot;Sales &lt;b>&quot;]');
     expect([owner.visitor.session, await sessionsOf(service, user)]).toEqual([session, 0]);
     expect(await service.database.query('SELECT 1 FROM sso_identity WHERE user_id = $1', [user.id])).toEqual(

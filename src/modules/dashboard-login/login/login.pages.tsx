@@ -29,7 +29,7 @@ const PASSKEY_PROBLEMS = {
 
 const AGAIN = {
   page: 'For your security, log in again to continue: the page requires a login within the last 5 minutes.',
-  form: 'Nothing was changed: your login was more than 5 minutes ago, and this change requires a recent one. After you log in, fill in the form again.',
+  form: 'Nothing was changed: your login was more than 5 minutes ago, and this requires a recent one. After you log in, do it again.',
 } as const;
 
 /** The value of the field `step` in the form that asks for the address only. */

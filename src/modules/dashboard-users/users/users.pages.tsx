@@ -184,7 +184,7 @@ export function userPage(props: UserPageProps): Page {
       <>
         <Done
           messages={{
-            invited: 'The user was invited. They get an email with a link to set a password.',
+            invited: 'The user was invited. They get an email with a link.',
             changed: 'The user was changed.',
             disable: 'The user was disabled. All of their logins and devices were logged out.',
             enable: 'The user was enabled and can log in again.',
@@ -284,7 +284,9 @@ export function inviteUserPage(actor: DashboardActor): Page {
       <>
         <FormProblem />
         <p>
-          The user gets an email with a link to set a password. The link is valid for {INVITATION_DAYS} days.
+          The user gets an email with a link to set a password, which is valid for {INVITATION_DAYS} days. If
+          your organization has single sign-on for the domain of the address, the user can also log in through
+          it, at any time.
         </p>
         <Form action={INVITE_PATH}>
           <TextField name="email" label="Email address" type="email" />

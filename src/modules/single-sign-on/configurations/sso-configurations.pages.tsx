@@ -174,7 +174,7 @@ export function configurationPage(
         )}
         <h2>2. Test the login</h2>
         <p>
-          Log in at your identity provider to see what it sends, and whom a login would log in. A test logs
+          Log in at your identity provider to see what it sends, and who would be logged in. A test logs
           nobody in.
         </p>
         <Allowed operation="enableSamlConfiguration">
@@ -238,7 +238,7 @@ function OurMetadata({ id, ours }: OurMetadataProps): VNode {
       <p>Give your identity provider the URL of our metadata, or enter the addresses there.</p>
       <CodeBlock title="Metadata URL, which is also the entity ID (audience)" code={metadataUrl} />
       <CodeBlock title="Address for responses (ACS URL)" code={address} />
-      <Link to={metadataUrl}>Open the metadata</Link>
+      <Link to={metadataUrl}>Download the metadata</Link>
       <Certificates
         title="Our certificates"
         rows={certificates.flatMap((encoded) => certificateOf(encoded))}

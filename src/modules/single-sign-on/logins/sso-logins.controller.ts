@@ -1,4 +1,4 @@
-import { Controller, Get, Header, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { Controller, Get, Param, Post, Query, Req, Res, StreamableFile } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import {
@@ -28,9 +28,11 @@ export class SsoLoginsController {
   /** Our metadata for a SAML provider. */
   @Get('saml/:id/metadata')
   @OnSurface('dashboard')
-  @Header('Content-Type', 'application/samlmetadata+xml')
-  metadata(@Param('id') configurationId: string): Promise<string> {
-    return this.logins.metadata(configurationId);
+  async metadata(@Param('id') configurationId: string): Promise<StreamableFile> {
+    return new StreamableFile(Buffer.from(await this.logins.metadata(configurationId)), {
+      type: 'application/samlmetadata+xml',
+      disposition: 'inline; filename="merchant-connectivity-metadata.xml"',
+    });
   }
 
   /** Receives the response of a SAML provider. The form comes from another site, so it has no token of ours. */

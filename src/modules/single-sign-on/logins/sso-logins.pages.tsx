@@ -43,16 +43,18 @@ export function testedPage({ id, name }: SsoConfiguration, { claims, person, pro
             { title: 'Value', cell: ([, value]) => textOf(value) },
           ]}
         />
-        <Link to={configurationPath(id)}>Back to the identity provider</Link>
+        <Link to={configurationPath(id)}>Back to {name}</Link>
       </>
     ),
   };
 }
 
 /** Returns what a login would do. */
-function effectOf({ user, name, email, role }: Person): string {
+function effectOf({ user, isInvited = false, name, email, role }: Person): string {
+  if (!user && isInvited)
+    return `With a login, ${name} (${email}) would accept the invitation, with the role ${role}.`;
   if (!user) return `A login would create the user ${name} (${email}) with the role ${role}.`;
-  const login = `A login would log in ${name} (${email}).`;
+  const login = `With a login, ${name} (${email}) would be logged in.`;
   if (user.disabledAt) return `${login} The user is disabled, so the login would be refused.`;
   return role === user.role ? login : `${login} The role would change from ${user.role} to ${role}.`;
 }

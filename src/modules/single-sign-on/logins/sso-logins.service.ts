@@ -57,7 +57,7 @@ interface ReceivedResponse {
 /** What a test login shows. */
 export interface TestResult {
   readonly claims: ProviderIdentity['claims'];
-  /** Whom a login would log in. */
+  /** Who would be logged in. */
   readonly person?: Person;
   readonly problem?: string;
 }

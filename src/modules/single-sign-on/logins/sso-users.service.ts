@@ -21,6 +21,7 @@ import { SsoAttemptsRepository } from './sso-attempts.repository.js';
 export interface Person {
   /** Undefined for somebody who becomes a user, or accepts an invitation, with this login. */
   readonly user?: DashboardUser;
+  readonly isInvited?: boolean;
   readonly name: string;
   readonly email: string;
   /** The role after the login. */
@@ -41,8 +42,9 @@ export class SsoUsersService {
   ) {}
 
   /**
-   * Returns the user that the account is linked to, or whom this login links, invites or creates: the address only counts before
-   * the account is linked, if it is verified and its domain proved by this organization. Changes nothing.
+   * Returns the user that the account is linked to, or whom this login links or creates, or whose invitation it accepts. The email
+   * address counts only before the account is linked, if it is verified and its domain proved by this organization. Changes
+   * nothing.
    *
    * @throws RefusedLogin with the reason
    */
@@ -61,7 +63,7 @@ export class SsoUsersService {
     if (await this.users.findWithPassword(email)) throw new RefusedLogin(REASONS.notCreated);
     if (invited?.disabledAt) throw new RefusedLogin(REASONS.userDisabled);
     const name = invited?.name ?? identity.name ?? email;
-    return { name, email, role: mapped ?? invited?.role ?? 'viewer' };
+    return { isInvited: invited !== null, name, email, role: mapped ?? invited?.role ?? 'viewer' };
   }
 
   /** Links, creates and changes the user, as `find` said. @throws RefusedLogin if that is no longer possible */
