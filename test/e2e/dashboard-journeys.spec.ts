@@ -91,8 +91,8 @@ describe('A form that changes something', () => {
     await other.submit(path, { name: 'Grace Murray', role: 'viewer' });
     const refused = await owner.submit(path, { seen: seenOn(first.text), name: 'Grace', role: 'member' });
     expect(refused.status).toBe(400);
-    expect(refused.text).toContain('Somebody else changed this in the meantime, and nothing was saved.');
-    expect(refused.text).toContain('Name: Grace Murray, Role: Viewer');
+    expect(refused.text).toContain('This was changed after you opened the form. Nothing was saved.');
+    expect(refused.text).toContain('Name: Grace Murray; Role: Viewer');
     expect(refused.text).toContain('value="Grace"');
     const seen = seenOn(refused.text);
     expect((await owner.submit(path, { seen, name: 'Grace', role: 'member' })).location).toMatch(
@@ -167,7 +167,7 @@ describe('The list of users', () => {
       login: owner.login,
     });
     const { text } = await owner.get(`/dashboard/users?search=${encodeURIComponent(viewer.email)}`);
-    expect(text).toContain('Viewer (Admin for now)');
+    expect(text).toContain('Viewer (temporarily Admin)');
   });
 });
 
@@ -244,10 +244,10 @@ describeInBrowser('The dashboard in a browser', (windows) => {
   it('says when live updates lost the connection, and when they have it again', async () => {
     const page = await open('/dashboard/development/request-logs?live=on');
     await page.route('**/request-logs**', (route) => route.abort());
-    await page.getByText('The connection was lost. Trying again…').waitFor();
+    await page.getByText('The connection was lost. Retrying…').waitFor();
     expect(await inspect(page, 'live-lost')).toEqual([]);
     await page.unroute('**/request-logs**');
-    await page.getByText('The connection was lost. Trying again…').waitFor({ state: 'detached' });
+    await page.getByText('The connection was lost. Retrying…').waitFor({ state: 'detached' });
   });
 
   it('opens the search with a key, and finds a page by keyboard', async () => {

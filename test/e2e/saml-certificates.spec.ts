@@ -104,7 +104,7 @@ describe('A certificate', () => {
     await run();
     expect(mailsTo(service, admin.email)).toEqual([]);
     await owner.visitor.fill(`${SSO_PATH}/${id}/enable`, {});
-    expect((await owner.visitor.get(SSO_PATH)).text).toContain('Soon');
+    expect((await owner.visitor.get(SSO_PATH)).text).toContain('Expires soon');
     for (const runs of [1, 2]) {
       await run();
       expect([runs, mailsTo(service, admin.email).length]).toEqual([runs, 1]);

@@ -110,7 +110,7 @@ describeInBrowser('Single sign-on with SAML', (windows) => {
 
     await page.goto('/dashboard/single-sign-on');
     await inspected('saml-configurations');
-    await page.getByRole('link', { name: 'New users, roles, passwords' }).click();
+    await page.getByRole('link', { name: 'Single sign-on settings' }).click();
     await page.getByLabel('Do new people become users at their first login?').selectOption('yes');
     await inspected('sso-settings');
     await page.getByRole('button', { name: 'Save settings' }).click();
@@ -158,6 +158,6 @@ describeInBrowser('Single sign-on with SAML', (windows) => {
     await logInWithPassword(third, boss);
     await third.waitForURL('**/dashboard/**');
     await third.goto('/dashboard/single-sign-on-settings');
-    await waitForHeading(third, 'Settings of single sign-on');
+    await waitForHeading(third, 'Single sign-on settings');
   });
 });

@@ -129,6 +129,16 @@ describe('A login with SAML', () => {
     ).toEqual([{ issuer: provider.entityId, subject: `name-${user.id}` }]);
   });
 
+  it('stores nothing that the provider sent after the login, except the address and the link', async () => {
+    const user = await addUser();
+    await logIn(user);
+    await logIn(user, {}, () => '<forged/>');
+    const attempts = await service.database.query(
+      'SELECT DISTINCT octet_length(secrets_sealed) AS size FROM sso_attempt WHERE finished_at IS NOT NULL',
+    );
+    expect(attempts).toEqual([{ size: 0 }]);
+  });
+
   it.each([
     ['an encrypted assertion', { encrypts: true }],
     ['a signed response', { signsMessage: true }],

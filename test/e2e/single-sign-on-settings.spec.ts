@@ -189,7 +189,7 @@ describe('A person without a user', () => {
     const url = providerUrl(await visitor.submit(`${SSO_PATH}/${id}/test`));
     const query = provider.respondTo(url, claims(email, { given_name: 'Ada', family_name: 'Lovelace' }));
     const { text } = await visitor.get(`/sso/oidc/${id}?${query.toString()}`);
-    expect(text).toContain(`A login would create the user Ada Lovelace (${email}) with the role viewer.`);
+    expect(text).toContain(`A login would create the user Ada Lovelace (${email}) with the role Viewer.`);
     expect(await userAt(email)).toBeUndefined();
   });
 
@@ -204,7 +204,7 @@ describe('A person without a user', () => {
       `/sso/oidc/${id}?${provider.respondTo(url, claims(email)).toString()}`,
     );
     expect(text).toContain(
-      `With a login, Ada Lovelace (${email}) would accept the invitation, with the role member.`,
+      `With a login, Ada Lovelace (${email}) would accept the invitation, with the role Member.`,
     );
   });
 });

@@ -303,7 +303,7 @@ export interface components {
       /** @description Where the user performed the action. */
       context: components['schemas']['AuditContextResponse'];
       /**
-       * @description What the action changed, with `***` in place of anything that looks like a secret; null if it changed no field, and for entries from before the service recorded changes.
+       * @description What the action changed, with `***` in place of anything that looks like a secret; null if it changed no field, or if the entry is older than this field.
        * @example null
        */
       changes: components['schemas']['AuditChangeResponse'][] | null;
@@ -2144,17 +2144,17 @@ export interface components {
        */
       agent: string | null;
       /**
-       * @description The `error_code` of the response; null if the request succeeded, and for a delivery attempt.
+       * @description The `error_code` of the response; null if the request succeeded, for a delivery attempt, and for entries from before the service recorded errors.
        * @example null
        */
       error_code: components['schemas']['ErrorCode'] | null;
       /**
-       * @description The `error_message` of the response, at most 500 characters; null if the request succeeded, and for a delivery attempt.
+       * @description The `error_message` of the response, at most 500 characters; null if the request succeeded, for a delivery attempt, for entries from before the service recorded errors, and after the data of the user was erased.
        * @example null
        */
       error_message: string | null;
       /**
-       * @description The `X-Request-Id` of the response; null if the request succeeded, and for a delivery attempt.
+       * @description The `X-Request-Id` of the response; null if the request succeeded, for a delivery attempt, and for entries from before the service recorded it.
        * @example null
        */
       request_id: string | null;
@@ -2429,17 +2429,17 @@ export interface components {
        */
       agent: string | null;
       /**
-       * @description The `error_code` of the response; null if the request succeeded, and for a delivery attempt.
+       * @description The `error_code` of the response; null if the request succeeded, for a delivery attempt, and for entries from before the service recorded errors.
        * @example null
        */
       error_code: components['schemas']['ErrorCode'] | null;
       /**
-       * @description The `error_message` of the response, at most 500 characters; null if the request succeeded, and for a delivery attempt.
+       * @description The `error_message` of the response, at most 500 characters; null if the request succeeded, for a delivery attempt, for entries from before the service recorded errors, and after the data of the user was erased.
        * @example null
        */
       error_message: string | null;
       /**
-       * @description The `X-Request-Id` of the response; null if the request succeeded, and for a delivery attempt.
+       * @description The `X-Request-Id` of the response; null if the request succeeded, for a delivery attempt, and for entries from before the service recorded it.
        * @example null
        */
       request_id: string | null;

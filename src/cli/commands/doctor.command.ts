@@ -190,8 +190,8 @@ async function certificatesVerdict(app: INestApplicationContext): Promise<Verdic
   if (!first) return ok('No certificate of single sign-on expires within 30 days.');
   const { configuration, whose, expiresAt } = first;
   return warning(
-    `${others.length + 1} certificates of single sign-on expire within 30 days. The first is that of ${whose} for configuration ${configuration.id}, on ${expiresAt.toISOString()}.`,
-    'Tell the organization. Its owners and admins get an email 30 and 7 days before.',
+    `Single sign-on certificates that expire within 30 days or have expired: ${others.length + 1}. The earliest is that of ${whose} for configuration ${configuration.id}: ${expiresAt.toISOString()}.`,
+    'Tell the organization. Its owners and admins get an email 30 days and 7 days before a certificate expires.',
   );
 }
 

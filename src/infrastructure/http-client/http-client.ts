@@ -154,7 +154,10 @@ export class HttpClient implements OnApplicationShutdown {
     });
   }
 
-  /** Sends a GET request for a document, by default JSON, under the same rules. Does not follow redirects. Sends one request to an origin at a time. */
+  /**
+   * Sends a GET request for a document, by default JSON, under the same rules. Does not follow redirects. Sends one request to
+   * an origin at a time.
+   */
   getDocument(request: DocumentRequest): Promise<OutgoingResult> {
     return this.traced({
       method: 'GET',

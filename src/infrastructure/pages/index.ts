@@ -66,6 +66,7 @@ export {
 } from './parts/list.js';
 export { Details, Table, Tiles, type Column } from './parts/table.js';
 export {
+  inWords,
   queryFrom,
   requestFrom,
   requireUnchanged,

@@ -8,7 +8,7 @@ import type { PageResponse } from './page.js';
 import { INVALID_FORM_TOKEN } from './page.guards.js';
 import { Link, Notice } from './parts/elements.js';
 import { Form, FORM_TOKEN_FIELD } from './parts/form.js';
-import { SEEN_FIELD } from './submitted.js';
+import { inWords, SEEN_FIELD } from './submitted.js';
 import { PageRenderer } from './page.renderer.js';
 
 /** Shows errors as pages. Redirects to the login if the page requires one. */
@@ -49,7 +49,7 @@ const TITLES: Readonly<Record<number, string>> = {
   404: 'Not found',
   413: 'Too large',
   429: 'Too many requests',
-  503: 'Not available at the moment',
+  503: 'Temporarily unavailable',
 };
 
 function titleOf({ status, code }: ApiError): string {
@@ -62,8 +62,8 @@ function adviceFor({ status, code }: ApiError): string {
   if (code === INSUFFICIENT_ROLE.code)
     return 'Ask an admin or owner of your organization to do it, or to change your role.';
   if (status === 404)
-    return 'It may have been removed, or the address has a typing error. Nothing was changed.';
-  if (status === 429) return 'Then go back and try again. Nothing was changed.';
+    return 'The page may have been removed, or the address has a typo. Nothing was changed.';
+  if (status === 429) return 'Wait, then go back and try again. Nothing was changed.';
   if (status === 503) return 'Try again in a few seconds. Nothing was changed.';
   return 'Go back and try again. If it happens again, tell an admin of your organization.';
 }
@@ -127,7 +127,7 @@ function sendAgainPage(error: ApiError, { originalUrl }: Request, form: FormFiel
             .filter(([name]) => name !== SEEN_FIELD)
             .map(([name, value], index) => (
               <li key={index}>
-                {name}: {value}
+                {inWords(name)}: {value}
               </li>
             ))}
         </ul>

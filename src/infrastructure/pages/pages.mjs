@@ -60,7 +60,7 @@ const announce = (text) => {
 for (const name of ['htmx:sendError', 'htmx:responseError', 'htmx:timeout'])
   document.addEventListener(name, ({ detail: { requestConfig } }) => {
     if (requestConfig?.elt.getAttribute('hx-trigger')?.startsWith('every'))
-      announce('The connection was lost. Trying again…');
+      announce('The connection was lost. Retrying…');
   });
 
 /** Milliseconds between updates of times such as “5 minutes ago”. */

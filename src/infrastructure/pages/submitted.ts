@@ -34,6 +34,11 @@ function isCorrectable(error: unknown): error is ApiError {
 /** The field with the values that a form shows when it is opened. */
 export const SEEN_FIELD = 'seen';
 
+/** Returns the name of a field as words, such as `external user id`. */
+export function inWords(name: string): string {
+  return name.replace(/\[\]$/, '').replaceAll('_', ' ');
+}
+
 /** What a form can change, as the page shows it: values by the labels of their fields. */
 export type ShownValues = Readonly<Record<string, string>>;
 
@@ -49,7 +54,7 @@ export function requireUnchanged(form: FormFields, current: ShownValues): void {
   if (seen === undefined || seen === JSON.stringify(current)) return;
   const values = Object.entries(current).map(([label, value]) => `${label}: ${value}`);
   throw INVALID_FIELD.error(
-    `Somebody else changed this in the meantime, and nothing was saved. It is now ${values.join(', ')}. Check your entries, and save again to replace the change.`,
+    `This was changed after you opened the form. Nothing was saved. Current values: ${values.join('; ')}. Check your entries, and save again to replace them.`,
   );
 }
 

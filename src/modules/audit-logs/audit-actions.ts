@@ -67,8 +67,7 @@ export const AUDIT_ACTIONS = {
   'sso.disable': { target: 'sso_configuration', meaning: 'Single sign-on was disabled.' },
   'sso.settings_update': {
     target: 'account',
-    meaning:
-      'It was changed who must use single sign-on, how users are created, or what decides their roles.',
+    meaning: 'The single sign-on settings were changed: who must use it, new users, roles, or two factors.',
   },
   'domain.add': { target: 'domain', meaning: 'A domain was added to the allowlist.' },
   'domain.remove': { target: 'domain', meaning: 'A domain was removed from the allowlist.' },
@@ -94,7 +93,7 @@ export const AUDIT_ACTIONS = {
   'agent.disconnect': { target: 'agent', meaning: 'The connection of an agent was ended.' },
   'agent.settings_update': {
     target: 'agent',
-    meaning: 'It was changed which agents may log in, or where users log in.',
+    meaning: 'The settings for agents were changed: which agents may log in, or where users log in.',
   },
   'agent.register': { target: 'agent', meaning: 'An agent was registered in advance.' },
   'agent.remove': { target: 'agent', meaning: 'A registered agent was removed.' },

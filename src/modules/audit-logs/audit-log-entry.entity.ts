@@ -148,8 +148,8 @@ export class AuditLogEntryResponse {
   @Column({ type: 'jsonb', nullable: true })
   @ObjectProperty(
     [AuditChangeResponse],
-    'What the action changed, with `***` in place of anything that looks like a secret; null if it changed no field, and for ' +
-      'entries from before the service recorded changes.',
+    'What the action changed, with `***` in place of anything that looks like a secret; null if it changed no field, ' +
+      'or if the entry is older than this field.',
     { nullable: true, example: null },
   )
   changes!: AuditChangeResponse[] | null;

@@ -9,6 +9,7 @@ import {
   FilterChoice,
   FilterForm,
   FormProblem,
+  inWords,
   Moment,
   Notice,
   Pagination,
@@ -215,9 +216,14 @@ function Changes({ changes }: { readonly changes: readonly AuditChangeResponse[]
 
 /** Returns for example: role from viewer to member. */
 function changeInWords({ field, from, to }: AuditChangeResponse): string {
-  const name = field.replaceAll('_', ' ');
-  if (from === null) return `${name} set to ${to}`;
-  return to === null ? `${name} removed, was ${from}` : `${name} from ${from} to ${to}`;
+  const name = inWords(field);
+  const [before, after] = [valueInWords(from), valueInWords(to)];
+  if (before === null) return `${name} set to ${after}`;
+  return after === null ? `${name} removed, was ${before}` : `${name} from ${before} to ${after}`;
+}
+
+function valueInWords(value: string | null): string | null {
+  return value === 'true' ? 'yes' : value === 'false' ? 'no' : value;
 }
 
 const NUMBER = new Intl.NumberFormat('en');

@@ -64,7 +64,7 @@ const PHRASES: Readonly<Record<AuditAction, Phrase>> = {
   'sso.update': ['changed', 'change', the('single sign-on configuration')],
   'sso.enable': ['enabled', 'enable', the('single sign-on configuration')],
   'sso.disable': ['disabled', 'disable', the('single sign-on configuration')],
-  'sso.settings_update': ['changed the settings of single sign-on', 'change the settings of single sign-on'],
+  'sso.settings_update': ['changed the single sign-on settings', 'change the single sign-on settings'],
   'domain.add': ['added', 'add', the('allowed domain')],
   'domain.remove': ['removed', 'remove', the('allowed domain')],
   'domain.prove': ['proved', 'prove', the('domain')],

@@ -74,7 +74,7 @@ export class AccountEmails {
   sendInvitationToProvider(to: string, organization: string, link: string): void {
     this.send(to, 'Your invitation', [
       `You have been invited to the dashboard of ${organization}.`,
-      'Log in with the account of your organization to get started:',
+      'Log in with your organization’s account to get started:',
       { link, label: 'Log in' },
       "If you didn't expect this invitation, ignore this email.",
     ]);

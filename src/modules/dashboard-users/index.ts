@@ -10,5 +10,5 @@ export {
   MIN_PASSWORD_LENGTH,
   PasswordRules,
 } from './users/password-rules.js';
-export { roleInWords } from './roles.js';
+export { ROLE_NAMES, roleInWords } from './roles.js';
 export { UserAdministrationService, UserLogins } from './users/user-administration.service.js';

@@ -9,7 +9,7 @@ export function searchPage(text: string, results: readonly SearchResult[]): Page
       text === '' ? (
         <p>
           Search for a page, the URL of an endpoint, a name or email address, the ID of an event, a session,
-          an entry or a request, or your identifier of a user.
+          an entry or a request, or the identifier of one of your users.
         </p>
       ) : (
         <Results text={text} results={results} />

@@ -85,7 +85,7 @@ function contains(text: string, ...values: readonly (string | null)[]): boolean 
   return values.some((value) => value?.toLowerCase().includes(text.toLowerCase()));
 }
 
-/** Where entries of the logs can be found that the text may name. Whether there are any, these pages show. */
+/** Returns links to log entries that the text may name. The linked pages show whether there are any. */
 function inLogs(environment: PlatformEnvironment, text: string): SearchResult[] {
   const logs = (filter: string): string =>
     `${dashboardPath(environment, 'request-logs')}?${new URLSearchParams({ [filter]: text, period: '7d' })}`;

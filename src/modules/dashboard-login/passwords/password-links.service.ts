@@ -53,8 +53,8 @@ export class PasswordLinksService {
 
   /**
    * Sends an email with a link by which an invited user sets the first password, or to the login page if the user must log in at
-   * an identity provider. Call it after the commit, because
-   * an email cannot be rolled back. It is sent in the background, and the user stays invited if sending fails.
+   * an identity provider. Call it after the commit, because an email cannot be rolled back. It is sent in the background, and
+   * the user stays invited if sending fails.
    */
   invite(user: Pick<DashboardUser, 'id' | 'organizationId' | 'email' | 'role' | 'isBreakGlass'>): void {
     this.emails.inBackground(async () => {

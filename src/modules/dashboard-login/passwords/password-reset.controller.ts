@@ -75,7 +75,7 @@ export class PasswordResetController {
     const browser = loginBrowserOf(request);
     const redemption = await this.links.redeem(token, password, browser);
     if (redemption !== 'set' || user.passwordHash !== null) return RESPONSES[redemption]();
-    // Whoever has accepted an invitation has just proved to own the mailbox, and chosen the password.
+    // Accepting the invitation has just proved that the user owns the mailbox.
     const opened = await this.login.logIn({ email: user.email, password, ...browser });
     if (!opened) return RESPONSES.set();
     setSessionCookie(response, opened.session.token, opened.session.expiresAt);

@@ -74,7 +74,7 @@ export class DashboardUsersRepository {
   /**
    * Returns whether another user with the role owner can log in. Access grants do not count.
    *
-   * @param marked of those, `isBreakGlass`
+   * @param marked also requires this value of `isBreakGlass`
    */
   async hasActiveOwnerBesides(
     organizationId: string,

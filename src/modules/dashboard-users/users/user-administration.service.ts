@@ -27,7 +27,7 @@ export const CANNOT_REMOVE_YOURSELF = 'You cannot remove yourself.';
 export const LAST_OWNER =
   'This is the last active owner of the organization: make another user an owner first.';
 export const LAST_BREAK_GLASS_OWNER =
-  'This is the last break-glass owner of the organization: mark another owner first, or remove the mark.';
+  'This is the last break-glass owner of the organization: mark another owner first.';
 export const MAX_USERS = 1_000;
 export const TOO_MANY_USERS = `The organization already has the maximum of ${MAX_USERS} users.`;
 export const INVITATIONS_PER_MAILBOX = 10;
@@ -142,7 +142,7 @@ export class UserAdministrationService {
   }
 
   /**
-   * Adds a user whom the identity provider of the organization has authenticated, or accepts the invitation of one. Joins the
+   * Adds a user whom the organization's identity provider authenticated, or accepts that user's invitation. Joins the
    * open transaction.
    *
    * @returns undefined if the organization has too many users, or the email belongs to a user of another one

@@ -114,9 +114,11 @@ export function usersPage({ users, found, all, granted, lastLogins, nextCursor }
   };
 }
 
-/** Returns for example: Viewer (Admin for now). */
+/** Returns for example: Viewer (temporarily Admin). */
 function rolesInWords(role: DashboardRole, granted: DashboardRole | undefined): string {
-  return granted === undefined ? ROLE_NAMES[role] : `${ROLE_NAMES[role]} (${ROLE_NAMES[granted]} for now)`;
+  return granted === undefined
+    ? ROLE_NAMES[role]
+    : `${ROLE_NAMES[role]} (temporarily ${ROLE_NAMES[granted]})`;
 }
 
 const secondFactorOf = (user: UserResponse): string => (user.two_factor_enabled ? 'On' : 'Off');

@@ -126,7 +126,7 @@ function Fields({ entry }: EntryProps): VNode {
             <ErrorCode code={entry.error_code} others={list({ error_code: entry.error_code })} />
           ),
         ],
-        ['Request ID', linked('request_id', entry.request_id, 'All entries of this request')],
+        ['Request ID', linked('request_id', entry.request_id, 'All entries with this request ID')],
         ['Latency', `${entry.latency_ms} ms`],
         ['Attempt', delivery?.attempt],
         ['Reason', entry.reason === null ? null : <code>{entry.reason}</code>],

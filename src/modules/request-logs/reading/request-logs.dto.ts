@@ -263,21 +263,24 @@ export class RequestLogEntryResponse {
 
   @EnumProperty(
     ERROR_CODE,
-    'The `error_code` of the response; null if the request succeeded, and for a delivery attempt.',
+    'The `error_code` of the response; null if the request succeeded, for a delivery attempt, and for entries from before the ' +
+      'service recorded errors.',
     null,
     { nullable: true },
   )
   error_code!: string | null;
 
   @TextProperty(
-    'The `error_message` of the response, at most 500 characters; null if the request succeeded, and for a delivery attempt.',
+    'The `error_message` of the response, at most 500 characters; null if the request succeeded, for a delivery attempt, for ' +
+      'entries from before the service recorded errors, and after the data of the user was erased.',
     null,
     { nullable: true },
   )
   error_message!: string | null;
 
   @TextProperty(
-    'The `X-Request-Id` of the response; null if the request succeeded, and for a delivery attempt.',
+    'The `X-Request-Id` of the response; null if the request succeeded, for a delivery attempt, and for entries from before the ' +
+      'service recorded it.',
     null,
     { nullable: true },
   )

@@ -91,7 +91,7 @@ function AddButtons(): VNode {
   return (
     <Allowed operation="createSamlConfiguration">
       <ButtonLink to={SETTINGS_PATH} kind="second">
-        New users, roles, passwords
+        Single sign-on settings
       </ButtonLink>{' '}
       <ButtonLink to={NEW_OPENID_PATH}>Add OpenID Connect</ButtonLink>{' '}
       <ButtonLink to={NEW_SAML_PATH} kind="second">
@@ -114,7 +114,11 @@ function ValidUntil({ certificate }: { readonly certificate: SamlCertificateResp
   return (
     <span>
       <Moment time={end} />{' '}
-      {left <= 0 ? <Badge tone="bad">Expired</Badge> : left < SOON ? <Badge tone="warn">Soon</Badge> : null}
+      {left <= 0 ? (
+        <Badge tone="bad">Expired</Badge>
+      ) : left < SOON ? (
+        <Badge tone="warn">Expires soon</Badge>
+      ) : null}
     </span>
   );
 }
@@ -184,7 +188,7 @@ export function configurationPage(
         <p>
           Users whose email addresses are in one of your{' '}
           <a href="/dashboard/allowed-domains">proved domains</a> are then sent to your identity provider.
-          Their passwords keep working.
+          Passwords keep working unless you require single sign-on.
         </p>
         {configuration.protocol === 'saml' ? (
           <Certificates title="Certificates of the identity provider" rows={certificatesOf(configuration)} />
@@ -314,8 +318,8 @@ export function newSamlPage(): Page {
       <>
         <FormProblem />
         <p>
-          Enter the URL of the metadata of your identity provider, or paste the metadata. It stays disabled
-          until you enable it.
+          Enter the URL of the metadata of your identity provider, or paste the metadata. The identity
+          provider stays disabled until you enable it.
         </p>
         <Form action={NEW_SAML_PATH}>
           <TextField name="name" label="Name" hint="Your name for it, such as “Okta”" maxLength={256} />
@@ -358,8 +362,8 @@ export function newOpenidPage(): Page {
       <>
         <FormProblem />
         <p>
-          Create an application of the type “web” at your identity provider first. You get its redirect
-          address here after this step.
+          Create an application of the type “web” at your identity provider first. The next page shows its
+          redirect address.
         </p>
         <Form action={NEW_OPENID_PATH}>
           <TextField name="name" label="Name" hint="Your name for it, such as “Okta”" maxLength={256} />
@@ -435,7 +439,8 @@ const CONFIRMATIONS: Readonly<
     path: ['disable'],
     title: 'Disable',
     button: 'Disable single sign-on',
-    effect: 'Users log in with their passwords. Logins that exist stay. You can enable it again.',
+    effect:
+      'Users log in with their passwords. Existing sessions continue. You can enable single sign-on again.',
   },
   'remove-certificate': {
     path: ['certificates', 'remove'],

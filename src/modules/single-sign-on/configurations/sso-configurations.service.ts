@@ -6,6 +6,7 @@ import { parsedUrl } from '../../../infrastructure/config/index.js';
 import { Sealer } from '../../../infrastructure/crypto/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import { ErrorKind, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import { maskedUrl } from '../../../infrastructure/logging/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { AuditLog, changesBetween, type AuditAction, type AuditRecord } from '../../audit-logs/index.js';
 import { RefusedLogin } from '../logins/refused-login.js';
@@ -251,8 +252,8 @@ function auditedOf({ name, entityId, ssoUrl, metadataUrl, certificates }: SsoCon
   return {
     name,
     entity_id: entityId,
-    sso_url: ssoUrl,
-    metadata_url: metadataUrl,
+    sso_url: ssoUrl && maskedUrl(ssoUrl),
+    metadata_url: metadataUrl && maskedUrl(metadataUrl),
     certificates: certificates.flatMap((encoded) => readCertificate(encoded)?.fingerprint.slice(0, 23) ?? []),
   };
 }

@@ -19,7 +19,7 @@ export interface ProviderIdentity {
   readonly name: string | undefined;
   /** When the person logged in at the provider; undefined if it does not say. */
   readonly authenticatedAt: Date | undefined;
-  /** Everything that the provider sent, for the page of a test login. Never stored. */
+  /** Everything that the provider sent, for the page of a test login. Stored, encrypted, only while a SAML login is in progress. */
   readonly claims: Readonly<Record<string, unknown>>;
 }
 

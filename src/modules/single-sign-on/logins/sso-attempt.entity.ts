@@ -22,7 +22,7 @@ export class SsoAttempt {
   @Column({ type: 'bytea' })
   browser!: Buffer;
 
-  /** `LoginSecrets` in JSON, or what the response said if it arrived with a form. */
+  /** `LoginSecrets` in JSON, or what the response said if it arrived with a form. Empty after the login. */
   @Column({ name: 'secrets_sealed', type: 'bytea' })
   secretsSealed!: Buffer;
 
@@ -49,7 +49,7 @@ export class SsoAttempt {
   @Column({ name: 'received_at', type: 'timestamptz', precision: 3, nullable: true })
   receivedAt!: Date | null;
 
-  /** When the login ended, after which no response is accepted. */
+  /** When a response was taken for checking, or the login failed before. No other response is accepted after this. */
   @Column({ name: 'finished_at', type: 'timestamptz', precision: 3, nullable: true })
   finishedAt!: Date | null;
 

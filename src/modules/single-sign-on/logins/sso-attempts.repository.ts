@@ -8,6 +8,7 @@ import { SsoIdentity } from './sso-identity.entity.js';
 type Expected = Pick<SsoAttempt, 'configurationId' | 'stateHash' | 'browser'>;
 
 const TRIMMED_AT_ONCE = 1_000;
+const NOTHING = Buffer.alloc(0);
 
 @Injectable()
 export class SsoAttemptsRepository {
@@ -33,7 +34,7 @@ export class SsoAttemptsRepository {
 
   /**
    * Deletes what is no longer needed of a configuration: attempts that were not finished in time, and finished ones that no page
-   * shows. So strangers who begin logins cannot fill the table.
+   * shows. This keeps strangers from filling the table by beginning logins.
    *
    * @param shown number of finished attempts to keep
    */
@@ -74,11 +75,12 @@ export class SsoAttemptsRepository {
     await this.transaction.manager.update(SsoAttempt, { id }, { secretsSealed });
   }
 
+  /** Stores the outcome, and forgets the secrets and what the response said. */
   async settle(
     id: string,
     outcome: Pick<SsoAttempt, 'email' | 'problem'> & Partial<Pick<SsoAttempt, 'finishedAt'>>,
   ): Promise<void> {
-    await this.transaction.manager.update(SsoAttempt, { id }, outcome);
+    await this.transaction.manager.update(SsoAttempt, { id }, { ...outcome, secretsSealed: NOTHING });
   }
 
   /** Returns the newest finished attempts first. */

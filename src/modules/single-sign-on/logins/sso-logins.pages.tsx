@@ -1,4 +1,5 @@
 import { Link, Notice, Table, type Page } from '../../../infrastructure/pages/index.js';
+import { ROLE_NAMES } from '../../dashboard-users/index.js';
 import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
 import { configurationPath } from '../configurations/sso-configurations.pages.js';
 import type { TestResult } from './sso-logins.service.js';
@@ -52,11 +53,13 @@ export function testedPage({ id, name }: SsoConfiguration, { claims, person, pro
 /** Returns what a login would do. */
 function effectOf({ user, isInvited = false, name, email, role }: Person): string {
   if (!user && isInvited)
-    return `With a login, ${name} (${email}) would accept the invitation, with the role ${role}.`;
-  if (!user) return `A login would create the user ${name} (${email}) with the role ${role}.`;
+    return `With a login, ${name} (${email}) would accept the invitation, with the role ${ROLE_NAMES[role]}.`;
+  if (!user) return `A login would create the user ${name} (${email}) with the role ${ROLE_NAMES[role]}.`;
   const login = `With a login, ${name} (${email}) would be logged in.`;
   if (user.disabledAt) return `${login} The user is disabled, so the login would be refused.`;
-  return role === user.role ? login : `${login} The role would change from ${user.role} to ${role}.`;
+  return role === user.role
+    ? login
+    : `${login} The role would change from ${ROLE_NAMES[user.role]} to ${ROLE_NAMES[role]}.`;
 }
 
 function textOf(value: unknown): string {

@@ -172,9 +172,9 @@ const GOOGLE = 'https://accounts.google.com';
 const MICROSOFT_CONSUMERS = 'https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0';
 
 /**
- * Returns whether the address belongs to the person. Not every provider sends `email_verified`; the organization has proved the
- * domain and chosen the provider, so only a provider that says no, or that anybody can have an account at, is not believed: at
- * Google, an account with the address does not belong to the organization unless `hd` says so.
+ * Returns whether the address belongs to the person. Trusts the address unless the provider says that it is not verified, or
+ * anybody can have an account there: not every provider sends `email_verified`, and the organization has proved the domain and
+ * chosen the provider. At Google, an account with the address does not belong to the organization unless `hd` says so.
  */
 export function isVerified(issuer: string, email = '', claims: ProviderIdentity['claims']): boolean {
   const { email_verified: isConfirmed = true, hd } = claims;

@@ -17,10 +17,10 @@ const METADATA_LIFETIME = DAY;
 
 const EXPIRING = new GaugeMetric({
   name: 'mcs_saml_certificates_expiring',
-  help: 'Enabled SAML configurations whose certificate expires within 30 days, or has expired. Covers all processes: take the maximum, not the sum.',
+  help: 'Certificates of enabled SAML configurations, theirs and ours, that expire within 30 days or have expired. Covers all processes: take the maximum, not the sum.',
 });
 
-/** A configuration that cannot be used after a certificate has expired. */
+/** A configuration with a certificate that expires soon or has expired. */
 export interface ExpiringConfiguration {
   readonly configuration: SsoConfiguration;
   readonly expiresAt: Date;
@@ -47,7 +47,7 @@ export class SamlCertificatesService {
     });
   }
 
-  /** Returns the enabled configurations that a certificate ends within 30 days. */
+  /** Returns a certificate of each enabled configuration that expires within 30 days or has expired, the earliest first. */
   async expiring(): Promise<ExpiringConfiguration[]> {
     const limit = this.clock.milliseconds() + 30 * DAY;
     const found: ExpiringConfiguration[] = [];
@@ -60,10 +60,10 @@ export class SamlCertificatesService {
       for (const { whose, expiresAt } of ends)
         if (expiresAt && expiresAt.getTime() < limit) found.push({ configuration, expiresAt, whose });
     }
-    return found;
+    return found.toSorted((a, b) => a.expiresAt.getTime() - b.expiresAt.getTime());
   }
 
-  /** Sends an email 30 days and 7 days before a certificate expires. One that cannot be sent is sent by the next run. */
+  /** Sends an email 30 days and 7 days before a certificate expires. If an email cannot be sent, the next run retries. */
   async notify({ configuration, expiresAt, whose }: ExpiringConfiguration): Promise<void> {
     const { id, organizationId, name, expiryNotifiedAt } = configuration;
     const due = NOTICES.map((days) => expiresAt.getTime() - days * DAY).find(
@@ -72,13 +72,13 @@ export class SamlCertificatesService {
     if (due === undefined || (expiryNotifiedAt && expiryNotifiedAt.getTime() >= due)) return;
     const address = this.publicAddress.find('dashboard');
     const sent = await this.emails.send(organizationId, {
-      subject: 'A certificate of single sign-on expires',
+      subject: 'A single sign-on certificate expires soon',
       body: [
-        `A certificate of ${whose} for your single sign-on expires. From then on, nobody can log in with it.`,
+        `A certificate of ${whose} for single sign-on expires soon. Replace it before then, or logins may fail.`,
         { facts: { 'Identity provider': name, 'Expires at': expiresAt.toISOString() } },
         whose === 'this service'
           ? 'Add a new certificate on the page of the identity provider, register it there, and then remove the older one.'
-          : 'Add a new certificate at your identity provider, and enter its metadata on the page of the identity provider.',
+          : 'Add a new certificate at your identity provider. If you pasted the metadata, enter the new metadata on the page of the identity provider; if you entered a URL, the service fetches it.',
         ...(address === undefined
           ? []
           : [{ link: `${address}/dashboard/single-sign-on/${id}`, label: 'Open the identity provider' }]),
@@ -87,18 +87,18 @@ export class SamlCertificatesService {
     if (sent) await this.configurations.change(id, { expiryNotifiedAt: this.clock.now() });
   }
 
-  /** Returns the configurations whose metadata were not fetched for a day, oldest first. */
+  /** Returns the configurations whose metadata was not fetched for a day, oldest first. */
   async due(limit: number): Promise<SsoConfiguration[]> {
     return this.configurations.listDue(new Date(this.clock.milliseconds() - METADATA_LIFETIME), limit);
   }
 
-  /** Fetches the metadata again. Metadata that cannot be used, or of another provider, change nothing. */
+  /** Fetches the metadata again. Metadata that cannot be used, or of another provider, changes nothing. */
   async refresh(configuration: SsoConfiguration): Promise<void> {
     const { id, metadataUrl, entityId } = configuration;
     // Before the request, so that a provider that does not respond is asked once a day, too.
     await this.configurations.change(id, { metadataCheckedAt: this.clock.now() });
     const read = await this.reader.read({ metadata_url: metadataUrl ?? undefined });
-    if (!read || read.entityId !== entityId) throw new Error('The metadata are those of another provider');
+    if (!read || read.entityId !== entityId) throw new Error('The metadata belongs to another provider');
     await this.store(configuration, read);
   }
 

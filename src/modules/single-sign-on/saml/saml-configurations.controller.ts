@@ -23,7 +23,7 @@ const ADMIN = { token: 'none', role: 'admin' } as const;
 
 @Topic(
   'Single sign-on',
-  'Your SAML identity providers, through which users log in to the dashboard. Requires a login. Testing a configuration, and OpenID Connect, are available in the dashboard only.',
+  'Your SAML identity providers, through which users log in to the dashboard. Requires a login. Configuration tests and OpenID Connect are available only in the dashboard.',
 )
 @Controller()
 export class SamlConfigurationsController {

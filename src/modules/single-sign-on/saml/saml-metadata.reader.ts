@@ -50,7 +50,8 @@ export class SamlMetadataReader {
     });
     if (text?.isComplete) return text.text;
     const reason =
-      explanation ?? (statusCode === 200 ? 'It is larger than 256 KiB.' : `The status is ${statusCode}.`);
+      explanation ??
+      (statusCode === 200 ? 'It is larger than 256 KiB.' : `The server responded with status ${statusCode}.`);
     throw INVALID_FIELD.error(`The metadata cannot be fetched. ${reason}`);
   }
 }

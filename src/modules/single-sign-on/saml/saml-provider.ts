@@ -47,7 +47,7 @@ const nodeSaml = () => import('@node-saml/node-saml');
 
 /**
  * Identity providers that speak SAML 2.0. The library `@node-saml/node-saml` checks signatures, audience and periods;
- * `saml-response.ts` checks what a library may not be trusted with, before and after it.
+ * `saml-response.ts` checks before and after it what the library does not check safely.
  */
 @Injectable()
 export class SamlProvider extends IdentityProvider {

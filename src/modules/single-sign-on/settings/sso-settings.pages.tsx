@@ -25,7 +25,7 @@ export function settingsPage(
   const { createsUsers, roleAttribute, ownerValues, adminValues, memberValues, isTwoFactor, requiredAt } =
     setting;
   return {
-    title: 'Settings of single sign-on',
+    title: 'Single sign-on settings',
     parent: PARENT,
     content: (
       <>
@@ -47,7 +47,7 @@ export function settingsPage(
           />
           <Choice
             name="is_two_factor"
-            label="Does a login there count as two factors?"
+            label="Does a login at the identity provider count as two factors?"
             hint="Choose “Yes” only if your identity provider asks everybody for a second factor."
             value={isTwoFactor}
           />

@@ -41,8 +41,8 @@ export class SsoSettingsService {
   }
 
   /**
-   * Requiring single sign-on needs a provider that works, and a break-glass owner: an owner who requires it becomes one, if there
-   * is none.
+   * Changes the settings. Single sign-on can be required only with an enabled provider whose test succeeded, and with a break-glass
+   * owner: an owner who requires it becomes one if there is none.
    *
    * @throws ApiError INVALID_FIELD
    */
@@ -101,7 +101,7 @@ export class SsoSettingsService {
 function auditedOf(setting: SsoSetting) {
   return {
     required: setting.requiredAt !== null,
-    is_two_factor: setting.isTwoFactor,
+    counts_as_two_factors: setting.isTwoFactor,
     creates_users: setting.createsUsers,
     role_attribute: setting.roleAttribute,
     owner_values: setting.ownerValues,

@@ -162,7 +162,7 @@ export function editEndpointPage(path: string, fields: EndpointFields, seen: Sho
 }
 
 function Fields({ url, description, events }: EndpointFields): VNode {
-  const isAboutUrl = /^(?!Somebody).*\burl\b/i.test(usePage().rejected?.problem ?? '');
+  const isAboutUrl = /^(?!This was changed).*\burl\b/i.test(usePage().rejected?.problem ?? '');
   return (
     <>
       {isAboutUrl ? null : <FormProblem />}
