@@ -590,6 +590,7 @@ CREATE TABLE saml_configuration (
   metadata_url text,
   metadata_checked_at timestamp(3) with time zone,
   expiry_notified_at timestamp(3) with time zone,
+  is_owner_approved boolean NOT NULL DEFAULT false,
   CONSTRAINT saml_configuration_pkey PRIMARY KEY (id),
   CONSTRAINT saml_configuration_organization_fkey FOREIGN KEY (organization_id) REFERENCES organization(id),
   CONSTRAINT saml_configuration_protocol_check CHECK (((protocol)::text = ANY ((ARRAY['saml'::character varying, 'openid'::character varying])::text[])))

@@ -99,6 +99,9 @@ describe('An entry of the audit log says what changed', () => {
     await request(`/users/${id}`, { name: 'é'.repeat(256) });
     const [change] = (await changes()) ?? [];
     expect(change?.to).toHaveLength(256);
+    // A change after the first 256 characters is a change, too.
+    await request(`/users/${id}`, { name: `${'é'.repeat(255)}e` });
+    expect((await changes())?.map(({ field }) => field)).toEqual(['name']);
     const csv = await owner.visitor.get('/dashboard/audit-log/export/csv');
     expect(csv.text.split('\n')[0]).toMatch(/context\.user_agent,changes\r?$/);
     expect(csv.text).toContain('""field"":""creates_users""');

@@ -6,7 +6,7 @@ import { addInvited, addUser } from '../support/dashboard-users.js';
 import { mailTo, tokenIn } from '../support/mails.js';
 import { fillRequestLog, loggedRequest } from '../support/request-log-entries.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
-import { Visitor, visitorWithRole } from '../support/visitor.js';
+import { seenOn, Visitor, visitorWithRole } from '../support/visitor.js';
 
 const INVITE = '/dashboard/users/invitations/new';
 const HTML = { accept: 'text/html' };
@@ -16,8 +16,6 @@ beforeAll(async () => {
   service = await startTestApp();
 });
 afterAll(() => service.close());
-
-const unescaped = (text: string): string => text.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
 
 const invitation = () => ({ email: `${randomUUID()}@example.com`, name: 'Grace Hopper', role: 'viewer' });
 
@@ -80,8 +78,6 @@ describe('A form that was not accepted', () => {
 });
 
 describe('A form that changes something', () => {
-  const seenOn = (text: string): string => unescaped(/name="seen" value="([^"]+)"/.exec(text)?.[1] ?? '');
-
   it('refuses to undo what somebody else changed in the meantime, shows it, and saves when it is sent again', async () => {
     const [owner, other] = [await visitorWithRole(service), await visitorWithRole(service)];
     const { location } = await owner.fill(INVITE, invitation());

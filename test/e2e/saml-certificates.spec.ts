@@ -46,6 +46,7 @@ describe('The metadata of a SAML provider', () => {
     const [owner, provider] = [await newOwner(service), await SamlTestProvider.create()];
     served = provider.metadata();
     const id = await addSamlProvider(owner, { metadata_url: url });
+    await owner.visitor.fill(`${SSO_PATH}/${id}/enable`, {});
     const before = await fingerprints(owner, id);
     provider.signers = [...provider.signers, await newSigner()];
     served = provider.metadata();

@@ -103,6 +103,11 @@ async function logIn(
   return { visitor, response: await deliver(visitor, changed) };
 }
 
+async function countOfAttempts(): Promise<number> {
+  const [row] = await service.database.query<{ count: number }>('SELECT count(*)::int FROM sso_attempt');
+  return row?.count ?? 0;
+}
+
 async function expectRefused(
   { visitor, response }: { visitor: Visitor; response: PageResponse },
   reason: string,
@@ -267,9 +272,32 @@ describe('A response of a SAML provider', () => {
     const form = await provider.respondTo(asked, organization.metadata, accountOf(user));
     const { location } = await post({ ...form, RelayState: '' });
     expect(location).toBe(`/sso/saml/${organization.id}/login`);
-    const url = providerUrl(await visitor.get(location ?? ''));
+    expect((await visitor.get(location ?? '')).text).toContain('Continue to log in at the identity provider');
+    const url = providerUrl(await visitor.submit(location ?? ''));
     const own = await provider.respondTo(url, organization.metadata, accountOf(user));
     expect((await deliver(visitor, own)).location).toBe('/dashboard');
+  });
+
+  it('replaces no login of another page: the user has to continue, and sees who is logged in', async () => {
+    const user = await addUser();
+    const { visitor } = await logIn(user);
+    const path = `/sso/saml/${organization.id}/login`;
+    const before = await countOfAttempts();
+    expect((await visitor.get(path)).text).toContain(`You are logged in as ${user.email}.`);
+    const { status } = await visitor.submit(path, { form_token: 'x'.repeat(43) });
+    expect([status, await countOfAttempts()]).toEqual([403, before]);
+  });
+
+  it('is refused after 60 refused responses from one IP address in an hour', async () => {
+    const [user, attacker] = [await addUser(), new Visitor(service)];
+    const refused: PageResponse[] = [];
+    for (let attempt = 0; attempt < 61; attempt += 1) {
+      const RelayState = new URL(await begin(attacker, user.email)).searchParams.get('RelayState') ?? '';
+      refused.push(await post({ RelayState, SAMLResponse: 'AAAA' }, organization.id, attacker));
+    }
+    expect([countOf(refused, 403), countOf(refused, 429)]).toEqual([60, 1]);
+    // Others are not affected.
+    expect((await logIn(user)).response.location).toBe('/dashboard');
   });
 
   it('belongs to one configuration', async () => {
@@ -457,7 +485,12 @@ describe('A forged SAML response', () => {
     ['a document type', (xml) => `<!DOCTYPE Response [<!ENTITY x "y">]>${xml}`, XML],
     ['text that is not XML', () => 'SAMLResponse', XML],
     ['another root', () => '<Response/>', 'is not a SAML 2.0 response'],
-    ['a million levels', () => '<a>'.repeat(80_000), XML],
+    ['80,000 levels', () => '<a>'.repeat(80_000), 'more than 1000 elements or 32 levels'],
+    [
+      'more than 1,000 elements',
+      (xml) => xml.replace('</saml:Assertion>', `${'<a/>'.repeat(1_000)}</saml:Assertion>`),
+      'more than 1000 elements or 32 levels',
+    ],
     [
       'more than 256 KiB',
       (xml) => xml.replace('</samlp:Response>', `${' '.repeat(262_144)}</samlp:Response>`),

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { TransactionHost } from '@nestjs-cls/transactional';
 import { PasswordLinksService } from '../../src/modules/dashboard-login/index.js';
 import { DashboardUsersRepository } from '../../src/modules/dashboard-users/index.js';
 import { SsoSettingsService } from '../../src/modules/single-sign-on/index.js';
 import { auditOf, disable, sessionsOf } from '../support/dashboard-users.js';
 import { startDnsServer, type DnsServer } from '../support/dns-server.js';
+import { eventually } from '../support/eventually.js';
 import { ForgedProvider } from '../support/forged-provider.js';
 import { mailsTo, mailTo } from '../support/mails.js';
 import {
@@ -16,7 +18,7 @@ import {
   type Owner,
 } from '../support/single-sign-on.js';
 import { countOf, startTestApp, type TestApp } from '../support/test-app.js';
-import { BEHIND_PROXY, Visitor, visitorWithRole, type PageResponse } from '../support/visitor.js';
+import { BEHIND_PROXY, seenOn, Visitor, visitorWithRole, type PageResponse } from '../support/visitor.js';
 
 const SETTINGS = '/dashboard/single-sign-on-settings';
 const REFUSED = 'The email address or password is wrong.';
@@ -246,6 +248,25 @@ describe('The role', () => {
     expect((await userAt(email))?.['role']).toBe('member');
   });
 
+  it('that was changed during the login is not changed back', async () => {
+    const organization = await setUp();
+    const { id, email } = await addUserAt(organization, organization.domain);
+    const users = service.app.get(DashboardUsersRepository);
+    const { login } = await service.app.get(TransactionHost).withTransaction(async () => {
+      await users.lockUsersOf(organization.organizationId);
+      const started = logIn(organization, email);
+      await eventually('the login to wait', async () => {
+        const waiting = `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+          AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+        return (await service.database.query(waiting)).length > 0;
+      });
+      await users.change(id, { role: 'viewer' });
+      return { login: started };
+    });
+    expect((await login).response.location).toBe('/dashboard');
+    expect((await userAt(email))?.['role']).toBe('viewer');
+  });
+
   it('of the last owner and of break-glass owners stays', async () => {
     const organization = await setUp(MAPPED);
     const [first, second] = [someAddress(organization), someAddress(organization)];
@@ -368,6 +389,52 @@ describe('Single sign-on that is required', () => {
     for (const { status, text } of attempts)
       expect([status, text]).toEqual([400, expect.stringContaining('last break-glass owner')]);
     expect(await userAt(email)).toMatchObject({ is_break_glass: true });
+  });
+
+  it('lets owners log in only through a provider that an owner enabled, and has not changed since', async () => {
+    const organization = await setUp();
+    const admin = await visitorWithRole(service, 'admin', organization.organizationId);
+    const boss = await addUserAt(organization, organization.domain);
+    await service.app.get(DashboardUsersRepository).change(boss.id, { role: 'owner' });
+    const page = `${SSO_PATH}/${organization.id}`;
+    const enableBy = async (visitor: Visitor): Promise<void> => {
+      await visitor.fill(`${page}/disable`, {});
+      expect((await visitor.fill(`${page}/enable`, {})).location).toContain('done=enabled');
+    };
+    await enableBy(admin);
+    const { response } = await logIn(organization, boss.email);
+    expect([response.status, response.text]).toEqual([
+      403,
+      expect.stringContaining('an owner has enabled it'),
+    ]);
+    const colleague = await addUserAt(organization, organization.domain);
+    expect((await logIn(organization, colleague.email)).response.location).toBe('/dashboard');
+    await enableBy(organization.visitor);
+    expect((await logIn(organization, boss.email)).response.location).toBe('/dashboard');
+    await admin.fill(`${page}/change`, { name: 'Example login', client_secret: provider.clientSecret });
+    expect((await logIn(organization, boss.email)).response.status).toBe(403);
+  });
+
+  it('lets only owners decide who becomes an owner, and whether a login counts as two factors', async () => {
+    const organization = await setUp({ role_attribute: 'groups', owner_values: 'bosses' });
+    const admin = await visitorWithRole(service, 'admin', organization.organizationId);
+    const settings: Record<string, string> = { role_attribute: 'groups', owner_values: 'bosses' };
+    for (const changed of [{ owner_values: 'ops' }, { role_attribute: 'email' }, { is_two_factor: 'yes' }]) {
+      const { status, text } = await admin.fill(SETTINGS, Object.assign({}, settings, changed));
+      expect([status, text]).toEqual([403, expect.stringContaining('Only an owner may decide')]);
+    }
+    const { location } = await admin.fill(SETTINGS, { ...settings, member_values: 'devs' });
+    expect(location).toBe(`${SETTINGS}?done=changed`);
+  });
+
+  it('refuses to undo what somebody else changed after the form was opened', async () => {
+    const organization = await setUp();
+    const { text } = await organization.visitor.get(SETTINGS);
+    const seen = seenOn(text);
+    await change(organization, { creates_users: 'yes' });
+    const refused = await organization.visitor.submit(SETTINGS, { seen, member_values: 'devs' });
+    expect(refused.status).toBe(400);
+    expect(refused.text).toContain('New people become users: Yes');
   });
 
   it('lets only owners mark owners, and marks only owners', async () => {

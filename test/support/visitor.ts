@@ -103,3 +103,9 @@ export async function visitorWithRole(
   visitor.cookies.set('session', login.cookie.slice('session='.length));
   return Object.assign(visitor, { login });
 }
+
+/** Returns the values that a form showed when it was opened. */
+export function seenOn(text: string): string {
+  const [, seen = ''] = /name="seen" value="([^"]+)"/.exec(text) ?? [];
+  return seen.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
+}

@@ -12,15 +12,22 @@ export function changesBetween<Values extends object>(
   after: Partial<Values>,
 ): AuditChangeResponse[] {
   return Object.entries(after).flatMap(([field, value]) => {
-    const [from, to] = [shown(before[field as keyof Values]), shown(value)];
-    return from === to ? [] : [{ field, from, to }];
+    const [from, to] = [textOf(before[field as keyof Values]), textOf(value)];
+    return from === to ? [] : [{ field, from: shortened(from), to: shortened(to) }];
   });
 }
 
-function shown(value: unknown): string | null {
+function textOf(value: unknown): string | null {
   if (value === null || value === undefined) return null;
-  const text =
-    value instanceof Date ? value.toISOString() : Array.isArray(value) ? value.join(', ') : String(value);
+  return value instanceof Date
+    ? value.toISOString()
+    : Array.isArray(value)
+      ? value.join(', ')
+      : String(value);
+}
+
+function shortened(text: string | null): string | null {
+  if (text === null) return null;
   const characters = [...text];
   return characters.length > MAX_VALUE_LENGTH
     ? `${characters.slice(0, MAX_VALUE_LENGTH - 1).join('')}…`

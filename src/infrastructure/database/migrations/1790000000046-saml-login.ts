@@ -22,7 +22,8 @@ export class SamlLogin1790000000046 implements MigrationInterface {
 
       ALTER TABLE saml_configuration ADD COLUMN metadata_url text,
         ADD COLUMN metadata_checked_at timestamptz(3),
-        ADD COLUMN expiry_notified_at timestamptz(3);
+        ADD COLUMN expiry_notified_at timestamptz(3),
+        ADD COLUMN is_owner_approved boolean NOT NULL DEFAULT false;
       CREATE INDEX saml_configuration_metadata_index ON saml_configuration (metadata_checked_at)
         WHERE metadata_url IS NOT NULL;
     `);
@@ -32,7 +33,7 @@ export class SamlLogin1790000000046 implements MigrationInterface {
     await connection.query(`
       DROP INDEX saml_configuration_metadata_index;
       ALTER TABLE saml_configuration DROP COLUMN metadata_url, DROP COLUMN metadata_checked_at,
-        DROP COLUMN expiry_notified_at;
+        DROP COLUMN expiry_notified_at, DROP COLUMN is_owner_approved;
       ALTER TABLE sso_attempt DROP COLUMN received_at;
       DROP TABLE saml_key;
     `);

@@ -1,6 +1,9 @@
 import { HOME, safeRedirectPath } from './safe-redirect-path.js';
 
 describe('safeRedirectPath', () => {
+  it('removes the name of a message', () =>
+    expect(safeRedirectPath('/dashboard/users?done=invited&page=2')).toBe('/dashboard/users?page=2'));
+
   it.each([
     ['/device', '/device'],
     ['/device?code=WDJB-MJHT', '/device?code=WDJB-MJHT'],

@@ -17,6 +17,8 @@ export function safeRedirectPath(next: unknown): string {
   if (typeof next !== 'string' || next.length > MAX_LENGTH || !/^\/(?![/\\])/.test(next)) return HOME;
   const url = parsedUrl(next, OWN);
   if (url === undefined) return HOME;
+  // Nobody but a form of ours may decide which message a page shows.
+  if (url.searchParams.has('done')) url.searchParams.delete('done');
   const { origin, pathname, search } = url;
   const isOwn = origin === OWN && !/^\/[/\\]/.test(pathname);
   // After a login, the login page would look as if the login had failed.

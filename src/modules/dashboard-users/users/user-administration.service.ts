@@ -10,7 +10,6 @@ import { AuditLog, changesBetween, type AuditActor } from '../../audit-logs/inde
 import { mayManage, RoleChangeDenied, RoleDenials } from '../roles.js';
 import { newUser, type DashboardUser } from './dashboard-user.entity.js';
 import { DashboardUsersRepository } from './dashboard-users.repository.js';
-import { generatePassword, hashPassword } from './password-rules.js';
 import type { CreateUserRequest, UpdateUserRequest, UserResponse } from './users.dto.js';
 
 export const USER_NOT_FOUND = new ErrorKind(404, 'USER_ERROR', 'USER_NOT_FOUND', {
@@ -148,16 +147,12 @@ export class UserAdministrationService {
    * @returns undefined if the organization has too many users, or the email belongs to a user of another one
    */
   async admit(
-    user: Pick<DashboardUser, 'organizationId' | 'email' | 'name' | 'role'>,
+    user: Pick<DashboardUser, 'organizationId' | 'email' | 'name' | 'role' | 'passwordHash'>,
     actor: AuditActor,
   ): Promise<DashboardUser | undefined> {
-    const { organizationId, email, role } = user;
-    // Nobody knows the password. The user can request another one, if the organization allows passwords.
-    const passwordHash = await hashPassword(generatePassword());
+    const { organizationId, email, role, passwordHash } = user;
     const invited = await this.repository.findInvited(organizationId, email);
-    const admitted = invited
-      ? { ...invited, role, passwordHash }
-      : newUser({ ...user, passwordHash }, this.clock.now());
+    const admitted = invited ? { ...invited, role, passwordHash } : newUser(user, this.clock.now());
     if (invited) {
       if (await this.repository.findWithPassword(email)) return undefined;
       await this.repository.change(invited.id, { role, passwordHash });
@@ -189,6 +184,7 @@ export class UserAdministrationService {
    * Marks an owner as break-glass, or removes the mark. Joins the open transaction.
    *
    * @param mustStay whether one break-glass owner has to stay
+   * @returns the user before the change
    * @throws ApiError USER_NOT_FOUND for a user who is not an active owner, INVALID_FIELD
    */
   async markBreakGlass(
@@ -203,7 +199,7 @@ export class UserAdministrationService {
     const isLast = !(await this.repository.hasActiveOwnerBesides(organizationId, id, { isBreakGlass: true }));
     if (!isBreakGlass && mustStay && isLast) throw INVALID_FIELD.error(LAST_BREAK_GLASS_OWNER);
     await this.repository.change(id, { isBreakGlass });
-    return { ...user, isBreakGlass };
+    return user;
   }
 
   @Transactional()

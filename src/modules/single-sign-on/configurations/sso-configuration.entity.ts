@@ -68,6 +68,10 @@ export class SsoConfiguration {
   @Column({ name: 'tested_at', type: 'timestamptz', precision: 3, nullable: true })
   testedAt!: Date | null;
 
+  /** Whether an owner enabled it, and nobody else changed whom it trusts afterwards. Owners log in only through such a provider. */
+  @Column({ name: 'is_owner_approved', type: 'boolean', default: false })
+  isOwnerApproved!: boolean;
+
   @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
   createdAt!: Date;
 

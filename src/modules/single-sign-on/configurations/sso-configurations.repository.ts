@@ -50,10 +50,14 @@ export class SsoConfigurationsRepository {
     return this.transaction.manager.findBy(SsoConfiguration, { protocol, enabledAt: Not(IsNull()) });
   }
 
-  /** Returns the configurations whose metadata were fetched before a time, oldest first. */
+  /** Returns the enabled configurations whose metadata was fetched before a time, oldest first. */
   async listDue(checkedBefore: Date, limit: number): Promise<SsoConfiguration[]> {
     return this.transaction.manager.find(SsoConfiguration, {
-      where: { metadataUrl: Not(IsNull()), metadataCheckedAt: LessThan(checkedBefore) },
+      where: {
+        enabledAt: Not(IsNull()),
+        metadataUrl: Not(IsNull()),
+        metadataCheckedAt: LessThan(checkedBefore),
+      },
       order: { metadataCheckedAt: 'ASC' },
       take: limit,
     });

@@ -130,11 +130,11 @@ export class SsoConfigurationsService {
   async enable(actor: DashboardActor, id: string, protocol?: SsoProtocol): Promise<SsoConfiguration> {
     const configuration = await this.locked(actor, id, protocol);
     if (configuration.enabledAt) return configuration;
-    const enabledAt = this.clock.now();
-    this.requireUsable(configuration, enabledAt);
-    if (!(await this.repository.change(id, { enabledAt })))
+    const enabled = { enabledAt: this.clock.now(), isOwnerApproved: actor.role === 'owner' };
+    this.requireUsable(configuration, enabled.enabledAt);
+    if (!(await this.repository.change(id, enabled)))
       throw INVALID_FIELD.error(ANOTHER_CONFIGURATION_ENABLED);
-    return this.record('sso.enable', actor, { ...configuration, enabledAt });
+    return this.record('sso.enable', actor, { ...configuration, ...enabled });
   }
 
   /** Changes nothing if the configuration is already disabled. @throws ApiError NOT_FOUND */
@@ -175,7 +175,13 @@ export class SsoConfigurationsService {
     id: string,
     fields: Omit<
       SsoConfiguration,
-      'id' | 'organizationId' | 'testedAt' | 'createdAt' | 'enabledAt' | 'expiryNotifiedAt'
+      | 'id'
+      | 'organizationId'
+      | 'testedAt'
+      | 'createdAt'
+      | 'enabledAt'
+      | 'expiryNotifiedAt'
+      | 'isOwnerApproved'
     >,
   ): Promise<SsoConfiguration> {
     const { organizationId } = actor;
@@ -185,6 +191,7 @@ export class SsoConfigurationsService {
       ...fields,
       testedAt: null,
       expiryNotifiedAt: null,
+      isOwnerApproved: false,
       createdAt: this.clock.now(),
       enabledAt: null,
     };
@@ -208,8 +215,9 @@ export class SsoConfigurationsService {
         JSON.stringify(configuration[name as keyof SsoConfiguration]) === JSON.stringify(value),
     );
     if (isSame) return configuration;
-    await this.repository.change(id, changes);
-    const changed = { ...configuration, ...changes };
+    const isOwnerApproved = configuration.isOwnerApproved && actor.role === 'owner';
+    const changed = { ...configuration, ...changes, isOwnerApproved };
+    await this.repository.change(id, { ...changes, isOwnerApproved });
     return this.record(
       'sso.update',
       actor,

@@ -18,4 +18,6 @@ export const REASONS = {
   linkedElsewhere:
     'The user with this email address is linked to another account at the identity provider. Remove the user and invite them again to link the new account.',
   userDisabled: 'The user is disabled.',
+  notApproved:
+    'Owners can log in through an identity provider only after an owner has enabled it. Ask an owner to log in with a password, and to disable and enable the identity provider.',
 } as const;

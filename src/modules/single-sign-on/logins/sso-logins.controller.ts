@@ -10,7 +10,7 @@ import { NOT_FOUND } from '../../../infrastructure/errors/index.js';
 import { OnSurface, readForm } from '../../../infrastructure/http/index.js';
 import { FormTokens, PageRoute, type PageResponse } from '../../../infrastructure/pages/index.js';
 import { continuePage, loginBrowserOf, withNext } from '../../dashboard-login/index.js';
-import { failedLoginPage, testedPage } from './sso-logins.pages.js';
+import { failedLoginPage, suggestedLoginPage, testedPage } from './sso-logins.pages.js';
 import { SsoLoginsService } from './sso-logins.service.js';
 
 /** Bytes of a form whose response has 256 KiB, in base64 and with escaped characters. */
@@ -52,14 +52,23 @@ export class SsoLoginsController {
       configurationId,
       state,
       response: form.get('SAMLResponse') ?? '',
+      origin: loginBrowserOf(request).origin,
     });
     if ('problem' in received) return failedLoginPage(received.problem);
     return { redirectTo: `${path}?state=${received.state}` };
   }
 
-  /** Begins a login that the provider suggested, for example with an icon on its own page. */
+  /** Asks before a login that the provider suggested, for example with an icon on its own page: any page can lead here. */
   @Get('saml/:id/login')
   @PageRoute({ login: false })
+  async suggest(@Param('id') configurationId: string, @Req() request: Request): Promise<PageResponse> {
+    const configuration = await this.logins.suggested(configurationId);
+    if (!configuration) throw NOT_FOUND.error();
+    return suggestedLoginPage(configuration, (request.user as DashboardIdentity | undefined)?.email);
+  }
+
+  @Post('saml/:id/login')
+  @PageRoute({ login: false, form: true })
   async begin(
     @Param('id') configurationId: string,
     @Req() request: Request,

@@ -1,4 +1,5 @@
-import { Link, Notice, Table, type Page } from '../../../infrastructure/pages/index.js';
+import { Form, Link, Notice, Table, type Page } from '../../../infrastructure/pages/index.js';
+import { parsedUrl } from '../../../infrastructure/config/index.js';
 import { ROLE_NAMES } from '../../dashboard-users/index.js';
 import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
 import { configurationPath } from '../configurations/sso-configurations.pages.js';
@@ -19,6 +20,26 @@ export function failedLoginPage(problem: string): Page {
         <p>If it fails again, ask an owner or admin of your organization: they see the failed login, too.</p>
         <Link to="/login">Start again</Link>
         <Link to="/login?with=password">Log in with a password</Link>
+      </>
+    ),
+  };
+}
+
+/** @param current the address of the user who is logged in */
+export function suggestedLoginPage({ id, name, ssoUrl }: SsoConfiguration, current?: string): Page {
+  return {
+    title: 'Log in with single sign-on',
+    content: (
+      <>
+        <p>
+          Continue to log in at the identity provider {name} ({parsedUrl(ssoUrl)?.host}).
+        </p>
+        {current === undefined ? null : (
+          <p>You are logged in as {current}. The new login replaces this one.</p>
+        )}
+        <Form action={`/sso/saml/${id}/login`}>
+          <button>Continue</button>
+        </Form>
       </>
     ),
   };

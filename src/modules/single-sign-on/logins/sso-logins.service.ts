@@ -4,7 +4,7 @@ import { isUUID } from 'class-validator';
 import type { DashboardActor, DashboardIdentity } from '../../../infrastructure/auth/index.js';
 import { Sealer, sha256 } from '../../../infrastructure/crypto/index.js';
 import { NOT_FOUND } from '../../../infrastructure/errors/index.js';
-import { rateLimitKeyOfAddress } from '../../../infrastructure/http/index.js';
+import { rateLimitKeyOfAddress, type RequestOrigin } from '../../../infrastructure/http/index.js';
 import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
 import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
 import { AllowlistedDomainsService } from '../../allowlisted-domains/index.js';
@@ -52,6 +52,7 @@ interface ReceivedResponse {
   readonly state: string;
   /** The form field with the response. */
   readonly response: string;
+  readonly origin: RequestOrigin;
 }
 
 /** What a test login shows. */
@@ -80,6 +81,8 @@ interface Beginning extends LoginBrowser {
 @Injectable()
 export class SsoLoginsService extends IdentityProviders {
   private readonly begun = this.limits.limit('sso-begin', { attempts: 600, within: HOUR });
+  /** Responses that were refused: checking a signature takes time. */
+  private readonly refused = this.limits.limit('sso-refused', { attempts: 60, within: HOUR });
 
   constructor(
     private readonly configurations: SsoConfigurationsRepository,
@@ -129,10 +132,16 @@ export class SsoLoginsService extends IdentityProviders {
     return STATE.test(text);
   }
 
+  /** Returns the enabled provider that a login can begin at, for the page that asks the user to continue. */
+  async suggested(configurationId: string): Promise<SsoConfiguration | undefined> {
+    const configuration = await this.find(configurationId);
+    return configuration?.protocol === 'saml' && configuration.enabledAt ? configuration : undefined;
+  }
+
   /** Begins a login at a provider that sent a response without a request. @returns undefined if it is not enabled */
   async beginAt(configurationId: string, from: LoginBrowser): Promise<BegunLogin | undefined> {
-    const configuration = await this.find(configurationId);
-    if (!configuration?.enabledAt) return undefined;
+    const configuration = await this.suggested(configurationId);
+    if (!configuration) return undefined;
     return this.start(configuration, { ...from, next: HOME, isFresh: false, testerId: null });
   }
 
@@ -146,13 +155,18 @@ export class SsoLoginsService extends IdentityProviders {
     configurationId,
     state,
     response,
+    origin,
   }: ReceivedResponse): Promise<{ readonly state: string } | { readonly problem: string }> {
     const secrets = newSecrets();
     const attempt = await this.takeReceived(configurationId, state, sha256(secrets.state));
     const configuration = attempt && (await this.find(configurationId));
     if (!configuration) return { problem: REASONS.unknown };
+    const address = rateLimitKeyOfAddress(origin.ip);
     try {
+      const wait = await this.refused.count(address);
+      if (wait !== undefined) throw tooManyAttempts(wait);
       const identity = await this.verify(configuration, attempt, response);
+      await this.refused.subtract(address);
       await this.attempts.seal(
         attempt.id,
         this.sealer.seal(JSON.stringify(identity), ownerOfSecrets(attempt.id)),

@@ -7,10 +7,13 @@ import { AllowlistedDomainsService } from '../../allowlisted-domains/index.js';
 import { AuditLog, type AuditActor } from '../../audit-logs/index.js';
 import {
   DashboardUsersRepository,
+  generatePassword,
+  hashPassword,
   UserAdministrationService,
   type DashboardUser,
 } from '../../dashboard-users/index.js';
 import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
+import type { SsoSetting } from '../settings/sso-setting.entity.js';
 import { SsoSettingsRepository } from '../settings/sso-settings.repository.js';
 import { roleIn } from '../settings/sso-settings.service.js';
 import type { ProviderIdentity } from './identity-provider.js';
@@ -26,6 +29,8 @@ export interface Person {
   readonly email: string;
   /** The role after the login. */
   readonly role: DashboardRole;
+  /** The role that the provider decided, if it decides roles. */
+  readonly mappedRole?: DashboardRole | undefined;
 }
 
 /** The users behind accounts at identity providers. */
@@ -49,57 +54,88 @@ export class SsoUsersService {
    * @throws RefusedLogin with the reason
    */
   async find({ organizationId }: SsoConfiguration, identity: ProviderIdentity): Promise<Person> {
-    const { issuer, subject } = identity;
     const setting = await this.settings.get(organizationId);
-    const mapped = roleIn(setting, identity);
-    const linked = await this.attempts.findIdentity({ organizationId, issuer, subject });
-    const user = linked
-      ? await this.users.find(linked.userId)
-      : await this.unlinked(organizationId, identity);
-    if (user) return { user, name: user.name, email: user.email, role: mapped ?? user.role };
-    const { email = '' } = identity;
-    const invited = await this.users.findInvited(organizationId, email);
-    if (linked || (!invited && !setting.createsUsers)) throw new RefusedLogin(REASONS.noUser);
-    if (await this.users.findWithPassword(email)) throw new RefusedLogin(REASONS.notCreated);
-    if (invited?.disabledAt) throw new RefusedLogin(REASONS.userDisabled);
-    const name = invited?.name ?? identity.name ?? email;
-    return { isInvited: invited !== null, name, email, role: mapped ?? invited?.role ?? 'viewer' };
+    const linked = await this.linked(organizationId, identity);
+    if (linked) return personOf(linked, roleIn(setting, identity));
+    try {
+      return await this.unlinked(setting, identity);
+    } catch (error) {
+      // A concurrent first login may have linked the account in the meantime.
+      const linkedNow = await this.linked(organizationId, identity);
+      if (!linkedNow) throw error;
+      return personOf(linkedNow, roleIn(setting, identity));
+    }
   }
 
   /** Links, creates and changes the user, as `find` said. @throws RefusedLogin if that is no longer possible */
-  @Transactional()
   async admit(
-    { organizationId }: SsoConfiguration,
+    configuration: SsoConfiguration,
     identity: ProviderIdentity,
     person: Person,
     origin: RequestOrigin,
   ): Promise<DashboardUser> {
-    const { user, name, email, role } = person;
+    // Before the transaction, because hashing takes long. Nobody knows the password.
+    const passwordHash = person.user ? '' : await hashPassword(generatePassword());
+    return this.admitLocked(configuration, identity, { ...person, passwordHash }, origin);
+  }
+
+  @Transactional()
+  private async admitLocked(
+    { organizationId, isOwnerApproved }: SsoConfiguration,
+    identity: ProviderIdentity,
+    person: Person & { readonly passwordHash: string },
+    origin: RequestOrigin,
+  ): Promise<DashboardUser> {
+    const { user, name, email, role, mappedRole, passwordHash } = person;
     const actor: AuditActor = { organizationId, name, email, origin };
     // One at a time, so that two first logins of one person lead to one user.
     await this.users.lockUsersOf(organizationId);
     const { issuer, subject } = identity;
     const linked = await this.attempts.findIdentity({ organizationId, issuer, subject });
-    const found = linked
-      ? await this.users.find(linked.userId)
-      : (user ?? (await this.administration.admit({ organizationId, email, name, role }, actor)));
+    // Read again under the lock: a concurrent change of the role must not be undone.
+    const known = linked?.userId ?? user?.id;
+    const found = known
+      ? await this.users.find(known)
+      : await this.administration.admit({ organizationId, email, name, role, passwordHash }, actor);
     if (!found) throw new RefusedLogin(REASONS.notCreated);
     if (found.disabledAt) return found;
+    if (!isOwnerApproved && [found.role, mappedRole].includes('owner'))
+      throw new RefusedLogin(REASONS.notApproved);
     if (!linked) await this.link(found, { ...identity, organizationId }, actor);
-    return this.administration.applyRole(found, role, actor);
+    return mappedRole === undefined ? found : this.administration.applyRole(found, mappedRole, actor);
   }
 
-  private async unlinked(
+  /** Returns the user that the account is linked to. @throws RefusedLogin if the link outlives the user */
+  private async linked(
     organizationId: string,
-    { email, isEmailVerified, issuer }: ProviderIdentity,
+    { issuer, subject }: ProviderIdentity,
   ): Promise<DashboardUser | undefined> {
+    const link = await this.attempts.findIdentity({ organizationId, issuer, subject });
+    if (!link) return undefined;
+    const user = await this.users.find(link.userId);
+    if (!user) throw new RefusedLogin(REASONS.noUser);
+    return user;
+  }
+
+  private async unlinked(setting: SsoSetting, identity: ProviderIdentity): Promise<Person> {
+    const { organizationId, createsUsers } = setting;
+    const { email, isEmailVerified, issuer } = identity;
     if (email === undefined) throw new RefusedLogin(REASONS.noEmail);
     if (!isEmailVerified) throw new RefusedLogin(REASONS.unverified);
     if ((await this.domains.organizationOf(email)) !== organizationId) throw new RefusedLogin(REASONS.domain);
+    const mapped = roleIn(setting, identity);
     const user = await this.users.findWithPassword(email);
-    if (user?.organizationId !== organizationId) return undefined;
-    if (await this.attempts.hasIdentity(user.id, issuer)) throw new RefusedLogin(REASONS.linkedElsewhere);
-    return user;
+    if (user?.organizationId === organizationId) {
+      if (await this.attempts.hasIdentity(user.id, issuer)) throw new RefusedLogin(REASONS.linkedElsewhere);
+      return personOf(user, mapped);
+    }
+    const invited = await this.users.findInvited(organizationId, email);
+    if (!invited && !createsUsers) throw new RefusedLogin(REASONS.noUser);
+    if (user) throw new RefusedLogin(REASONS.notCreated);
+    if (invited?.disabledAt) throw new RefusedLogin(REASONS.userDisabled);
+    const name = invited?.name ?? identity.name ?? email;
+    const role = mapped ?? invited?.role ?? 'viewer';
+    return { isInvited: invited !== null, name, email, role, mappedRole: mapped };
   }
 
   private async link(
@@ -111,4 +147,8 @@ export class SsoUsersService {
     if (!(await this.attempts.link(identity))) throw new RefusedLogin(REASONS.linkedElsewhere);
     await this.auditLog.record({ action: 'auth.provider_link', actor, target: { name: actor.email } });
   }
+}
+
+function personOf(user: DashboardUser, mappedRole: DashboardRole | undefined): Person {
+  return { user, name: user.name, email: user.email, role: mappedRole ?? user.role, mappedRole };
 }

@@ -36,6 +36,8 @@ const BINDINGS = [
   'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect',
   'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST',
 ];
+/** Each certificate makes checking a response slower. */
+export const MAX_CERTIFICATES = 10;
 /** SAML 2.0 metadata, section 2.2.1. */
 const MAX_ENTITY_ID_LENGTH = 1_024;
 
@@ -50,6 +52,7 @@ export const METADATA_ERRORS = {
   service:
     'The identity provider must have a SingleSignOnService with the binding HTTP-Redirect or HTTP-POST.',
   location: 'The Location of the SingleSignOnService must be an https URL.',
+  certificates: `The identity provider must not have more than ${MAX_CERTIFICATES} signing certificates.`,
   noCertificate: 'The identity provider must have a signing certificate.',
   certificate: 'The signing certificate cannot be read.',
   expired: 'The signing certificate has expired.',
@@ -93,13 +96,14 @@ function isHttps(text: string): boolean {
  * used are ignored if at least one can be used.
  */
 function certificatesOf(provider: XmlElement, now: Date): string[] {
-  const found = childrenOf(provider, METADATA, 'KeyDescriptor')
+  const encoded = childrenOf(provider, METADATA, 'KeyDescriptor')
     // A key without a use serves all uses (SAML 2.0 metadata, section 2.4.1.1).
     .filter(({ attributes }) => (attributes['use'] ?? 'signing') === 'signing')
     .flatMap((key) => childrenOf(key, SIGNATURE, 'KeyInfo'))
     .flatMap((information) => childrenOf(information, SIGNATURE, 'X509Data'))
-    .flatMap((data) => childrenOf(data, SIGNATURE, 'X509Certificate'))
-    .map(({ text }) => readCertificate(text));
+    .flatMap((data) => childrenOf(data, SIGNATURE, 'X509Certificate'));
+  if (encoded.length > MAX_CERTIFICATES) throw INVALID_FIELD.error(METADATA_ERRORS.certificates);
+  const found = encoded.map(({ text }) => readCertificate(text));
   const usable = found.flatMap((certificate) =>
     certificate && validateCertificate(certificate, now) === undefined ? [certificate.encoded] : [],
   );

@@ -13,6 +13,7 @@ import {
 } from '../logins/identity-provider.js';
 import { RefusedLogin } from '../logins/refused-login.js';
 import { SamlKeysService, type OwnKey } from './saml-keys.service.js';
+import { MAX_CERTIFICATES } from './saml-metadata.js';
 import {
   ASSERTION,
   checkDecrypted,
@@ -142,7 +143,8 @@ export class SamlProvider extends IdentityProvider {
       callbackUrl: this.address(configuration.id),
       entryPoint: configuration.ssoUrl,
       idpIssuer: configuration.entityId,
-      idpCert: [...configuration.certificates],
+      // Metadata that was stored before the limit may have more.
+      idpCert: configuration.certificates.slice(0, MAX_CERTIFICATES),
       identifierFormat: null,
       disableRequestedAuthnContext: true,
       wantAssertionsSigned: true,

@@ -1,7 +1,7 @@
 import { SECOND, MINUTE } from '../../../infrastructure/time/index.js';
 import { RefusedLogin } from '../logins/refused-login.js';
 import { readCertificate } from './saml-metadata.js';
-import { allNamed, childrenOf, parseXml, type XmlElement } from './xml.js';
+import { allNamed, childrenOf, parseXml, XML_LIMITS, type XmlElement } from './xml.js';
 
 const PROTOCOL = 'urn:oasis:names:tc:SAML:2.0:protocol';
 export const ASSERTION = 'urn:oasis:names:tc:SAML:2.0:assertion';
@@ -43,7 +43,11 @@ const ENCRYPTION = new Set([
   'http://www.w3.org/2009/xmlenc11#aes256-gcm',
 ]);
 
+/** Checking a signature takes time for each element and each certificate. A person in 800 groups needs fewer elements. */
+const RESPONSE_LIMITS = { ...XML_LIMITS, elements: 1_000, attributes: 2_000, declarations: 1_000 };
+
 const REASONS = {
+  complex: `The response has more than ${RESPONSE_LIMITS.elements} elements or ${RESPONSE_LIMITS.depth} levels. Send fewer attributes or groups.`,
   xml: 'The response is not well-formed XML, or has a document type.',
   notSaml: 'The response is not a SAML 2.0 response.',
   destination: 'The response is meant for another address (the Destination differs).',
@@ -93,8 +97,9 @@ export interface SignedAssertion {
 }
 
 function parsed(xml: string): XmlElement {
-  const root = parseXml(xml);
-  if (typeof root === 'string') throw new RefusedLogin(REASONS.xml);
+  const root = parseXml(xml, RESPONSE_LIMITS);
+  if (root === 'too complex') throw new RefusedLogin(REASONS.complex);
+  if (root === 'malformed') throw new RefusedLogin(REASONS.xml);
   return root;
 }
 

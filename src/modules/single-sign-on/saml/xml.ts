@@ -13,7 +13,9 @@ export interface XmlElement {
 /** Limits for a document, well above what metadata and responses of identity providers need. */
 export const XML_LIMITS = { elements: 5_000, attributes: 5_000, declarations: 2_000, depth: 32 } as const;
 
-/** A document that exceeds one of `XML_LIMITS`. */
+type XmlLimits = Readonly<Record<keyof typeof XML_LIMITS, number>>;
+
+/** A document that exceeds a limit. */
 class TooComplex extends Error {}
 
 /**
@@ -21,24 +23,27 @@ class TooComplex extends Error {}
  * them all entities except XML's own five, because they can make parsers fetch URLs and exhaust memory.
  *
  * @returns the root; `malformed` when the text is not well-formed XML with namespaces or has a document type; `too
- * complex` when it exceeds `XML_LIMITS`
+ * complex` when it exceeds a limit
  */
-export function parseXml(text: string): XmlElement | 'malformed' | 'too complex' {
+export function parseXml(
+  text: string,
+  limits: XmlLimits = XML_LIMITS,
+): XmlElement | 'malformed' | 'too complex' {
   try {
-    return rootOf(text);
+    return rootOf(text, limits);
   } catch (error) {
     return error instanceof TooComplex ? 'too complex' : 'malformed';
   }
 }
 
-function rootOf(text: string): XmlElement {
+function rootOf(text: string, limits: XmlLimits): XmlElement {
   const parser = new SaxesParser({ xmlns: true, position: false });
   /** The stack of open elements. The first one stands for the document, whose only child is the root. */
   const open: XmlElement[] = [{ namespace: '', name: '', attributes: {}, children: [], text: '' }];
   const counts = { elements: 0, attributes: 0, declarations: 0 };
   const count = (what: keyof typeof counts): void => {
     counts[what] += 1;
-    if (counts[what] > XML_LIMITS[what]) throw new TooComplex();
+    if (counts[what] > limits[what]) throw new TooComplex();
   };
   const addText = (part: string): void => {
     (open.at(-1) as XmlElement).text += part;
@@ -54,7 +59,7 @@ function rootOf(text: string): XmlElement {
   });
   parser.on('opentag', ({ uri: namespace, local: name, attributes: found }) => {
     count('elements');
-    if (open.length > XML_LIMITS.depth) throw new TooComplex();
+    if (open.length > limits.depth) throw new TooComplex();
     const attributes = Object.fromEntries(Object.values(found).map((each) => [each.name, each.value]));
     const element = { namespace, name, attributes, children: [], text: '' };
     open.at(-1)?.children.push(element);

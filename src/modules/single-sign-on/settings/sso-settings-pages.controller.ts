@@ -6,11 +6,12 @@ import {
   DashboardPage,
   FormBody,
   requestFrom,
+  requireUnchanged,
   submitted,
   type PageResponse,
 } from '../../../infrastructure/pages/index.js';
 import { SsoSettingsRequest } from './sso-settings.dto.js';
-import { SETTINGS_PATH, settingsPage } from './sso-settings.pages.js';
+import { changeableOf, SETTINGS_PATH, settingsPage } from './sso-settings.pages.js';
 import { SsoSettingsService } from './sso-settings.service.js';
 
 @Controller(SETTINGS_PATH.slice(1))
@@ -35,7 +36,9 @@ export class SsoSettingsPagesController {
           is_two_factor: isYes('is_two_factor'),
           required: isYes('required'),
         };
-        await this.settings.change(actor, requestFrom(SsoSettingsRequest, form, choices));
+        await this.settings.change(actor, requestFrom(SsoSettingsRequest, form, choices), (current) =>
+          requireUnchanged(form, changeableOf(current)),
+        );
         return { redirectTo: `${SETTINGS_PATH}?done=changed` };
       },
       () => this.show(actor),

@@ -6,10 +6,12 @@ import {
   Done,
   Form,
   FormProblem,
+  Seen,
   SelectField,
   Table,
   TextField,
   type Page,
+  type ShownValues,
 } from '../../../infrastructure/pages/index.js';
 import type { DashboardUser } from '../../dashboard-users/index.js';
 import type { SsoSetting } from './sso-setting.entity.js';
@@ -38,6 +40,7 @@ export function settingsPage(
         />
         <FormProblem />
         <Form action={SETTINGS_PATH}>
+          <Seen values={changeableOf(setting)} />
           <h2>Passwords</h2>
           <Choice
             name="required"
@@ -97,6 +100,17 @@ export function settingsPage(
     ),
   };
 }
+
+/** What the form changes. */
+export const changeableOf = (setting: SsoSetting): ShownValues => ({
+  'Users must log in at the identity provider': setting.requiredAt === null ? 'No' : 'Yes',
+  'A login counts as two factors': setting.isTwoFactor ? 'Yes' : 'No',
+  'New people become users': setting.createsUsers ? 'Yes' : 'No',
+  'Claim or attribute with the role': setting.roleAttribute ?? 'none',
+  'Values for owners': setting.ownerValues.join(', ') || 'none',
+  'Values for admins': setting.adminValues.join(', ') || 'none',
+  'Values for members': setting.memberValues.join(', ') || 'none',
+});
 
 function MarkButton({ id, email, isBreakGlass }: DashboardUser): VNode {
   return (

@@ -19,6 +19,9 @@ const NOT_ENABLED = 'Enable an identity provider, and test the login, before you
 const NO_BREAK_GLASS_OWNER =
   'No owner is marked as break-glass. Ask an owner to mark one, or to require single sign-on.';
 const OWNERS_ONLY = 'Only an owner may mark owners as break-glass.';
+const OWNERS_DECIDE =
+  'Only an owner may decide which values make an owner, or whether a login counts as two factors.';
+
 /** The settings of single sign-on of organizations. */
 @Injectable()
 export class SsoSettingsService {
@@ -44,12 +47,18 @@ export class SsoSettingsService {
    * Changes the settings. Single sign-on can be required only with an enabled provider whose test succeeded, and with a break-glass
    * owner: an owner who requires it becomes one if there is none.
    *
-   * @throws ApiError INVALID_FIELD
+   * @param check throws if the settings, which are locked, are not as expected
+   * @throws ApiError INVALID_FIELD, INSUFFICIENT_ROLE for what concerns owners
    */
   @Transactional()
-  async change(actor: DashboardActor, request: SsoSettingsRequest): Promise<void> {
+  async change(
+    actor: DashboardActor,
+    request: SsoSettingsRequest,
+    check?: (current: SsoSetting) => void,
+  ): Promise<void> {
     const { organizationId } = actor;
     const before = await this.repository.lock(organizationId);
+    check?.(before);
     const requiredAt = request.required ? (before.requiredAt ?? this.clock.now()) : null;
     const setting: SsoSetting = {
       organizationId,
@@ -62,6 +71,8 @@ export class SsoSettingsService {
       requiredAt,
     };
     if (JSON.stringify(setting) === JSON.stringify(before)) return;
+    if (actor.role !== 'owner' && concernsOwners(before, setting))
+      throw INSUFFICIENT_ROLE.error(OWNERS_DECIDE);
     if (requiredAt && !before.requiredAt) await this.prepareRequiring(actor);
     await this.repository.save(setting);
     const changes = changesBetween(auditedOf(before), auditedOf(setting));
@@ -74,8 +85,7 @@ export class SsoSettingsService {
     if (actor.role !== 'owner') throw INSUFFICIENT_ROLE.error(OWNERS_ONLY);
     const { requiredAt } = await this.repository.lock(actor.organizationId);
     const user = await this.administration.markBreakGlass(actor, userId, isBreakGlass, requiredAt !== null);
-    const changes = changesBetween({ break_glass: !isBreakGlass }, { break_glass: isBreakGlass });
-    await this.auditLog.record({ action: 'user.update', actor, target: { name: user.email }, changes });
+    await this.recordMark(actor, user, isBreakGlass);
   }
 
   /** Lets users log in with passwords again. @returns whether this changed anything */
@@ -93,8 +103,23 @@ export class SsoSettingsService {
     const owners = await this.owners(actor);
     if (owners.some(({ isBreakGlass }) => isBreakGlass)) return;
     if (!owners.some(({ id }) => id === actor.userId)) throw INVALID_FIELD.error(NO_BREAK_GLASS_OWNER);
-    await this.administration.markBreakGlass(actor, actor.userId, true, false);
+    const user = await this.administration.markBreakGlass(actor, actor.userId, true, false);
+    await this.recordMark(actor, user, true);
   }
+
+  /** @param user as before the change */
+  private async recordMark(actor: DashboardActor, user: DashboardUser, isBreakGlass: boolean): Promise<void> {
+    const changes = changesBetween({ break_glass: user.isBreakGlass }, { break_glass: isBreakGlass });
+    if (changes.length === 0) return;
+    await this.auditLog.record({ action: 'user.update', actor, target: { name: user.email }, changes });
+  }
+}
+
+/** Returns whether a change decides who becomes an owner, or weakens the second factor of owners. */
+function concernsOwners(before: SsoSetting, after: SsoSetting): boolean {
+  const ownersOf = ({ ownerValues, roleAttribute }: SsoSetting): string =>
+    JSON.stringify(ownerValues.length === 0 ? [] : [roleAttribute, ...ownerValues]);
+  return before.isTwoFactor !== after.isTwoFactor || ownersOf(before) !== ownersOf(after);
 }
 
 /** The settings with the names of the form's fields. */
