@@ -82,7 +82,7 @@ interface Beginning extends LoginBrowser {
 export class SsoLoginsService extends IdentityProviders {
   private readonly begun = this.limits.limit('sso-begin', { attempts: 600, within: HOUR });
   /** Responses that were refused: checking a signature takes time. */
-  private readonly refused = this.limits.limit('sso-refused', { attempts: 60, within: HOUR });
+  private readonly refused = this.limits.limit('sso-refused', { attempts: 30, within: HOUR });
 
   constructor(
     private readonly configurations: SsoConfigurationsRepository,

@@ -43,8 +43,8 @@ const ENCRYPTION = new Set([
   'http://www.w3.org/2009/xmlenc11#aes256-gcm',
 ]);
 
-/** Checking a signature takes time for each element and each certificate. A person in 800 groups needs fewer elements. */
-const RESPONSE_LIMITS = { ...XML_LIMITS, elements: 1_000, attributes: 2_000, declarations: 1_000 };
+/** Checking a signature takes time for each element and each certificate. A person in 400 groups needs fewer elements. */
+const RESPONSE_LIMITS = { ...XML_LIMITS, elements: 500, attributes: 1_000, declarations: 500 };
 
 const REASONS = {
   complex: `The response has more than ${RESPONSE_LIMITS.elements} elements or ${RESPONSE_LIMITS.depth} levels. Send fewer attributes or groups.`,
