@@ -57,11 +57,17 @@ describe('The metadata of a SAML provider', () => {
       await run();
     }
     expect((await fingerprints(owner, id)).length).toBe(before.length + 1);
-    const [entry] = await service.database.query<{ count: number }>(
-      `SELECT count(*)::int FROM audit_log WHERE organization_id = $1 AND action = 'sso.update'`,
+    // Metadata that only has another ID is no change.
+    served = served.replace('<EntityDescriptor', '<EntityDescriptor ID="another"');
+    {
+      using _clock = moveClock(service, 2 * DAY + 2_000);
+      await run();
+    }
+    const entries = await service.database.query(
+      `SELECT changes FROM audit_log WHERE organization_id = $1 AND action = 'sso.update'`,
       [owner.organizationId],
     );
-    expect(entry?.count).toBe(1);
+    expect(entries).toEqual([{ changes: [expect.objectContaining({ field: 'certificates' })] }]);
   });
 
   it.each([

@@ -14,6 +14,12 @@ interface Reference extends Owner {
   readonly id: string;
 }
 
+/** What the service needs to know about a configuration whose certificate expires. */
+export type CertificateOwner = Pick<
+  SsoConfiguration,
+  'id' | 'organizationId' | 'name' | 'certificates' | 'expiryNotifiedAt'
+>;
+
 @Injectable()
 export class SsoConfigurationsRepository {
   constructor(private readonly transaction: Transaction) {}
@@ -45,9 +51,12 @@ export class SsoConfigurationsRepository {
     return this.transaction.manager.findOneBy(SsoConfiguration, enabled);
   }
 
-  /** Returns the enabled configurations of all organizations. */
-  async listEnabled(protocol: SsoProtocol): Promise<SsoConfiguration[]> {
-    return this.transaction.manager.findBy(SsoConfiguration, { protocol, enabledAt: Not(IsNull()) });
+  /** Returns the enabled configurations of all organizations, without their metadata, which may have 256 KiB each. */
+  async listEnabled(protocol: SsoProtocol): Promise<CertificateOwner[]> {
+    return this.transaction.manager.find(SsoConfiguration, {
+      select: { id: true, organizationId: true, name: true, certificates: true, expiryNotifiedAt: true },
+      where: { protocol, enabledAt: Not(IsNull()) },
+    });
   }
 
   /** Returns the enabled configurations whose metadata was fetched before a time, oldest first. */

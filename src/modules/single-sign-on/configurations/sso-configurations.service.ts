@@ -222,7 +222,7 @@ export class SsoConfigurationsService {
       'sso.update',
       actor,
       changed,
-      changesBetween(auditedOf(configuration), auditedOf(changed)),
+      changesBetween(auditedConfiguration(configuration), auditedConfiguration(changed)),
     );
   }
 
@@ -255,8 +255,14 @@ export class SsoConfigurationsService {
   }
 }
 
-/** What the audit log shows of a configuration: of certificates the fingerprints, and no secret. */
-function auditedOf({ name, entityId, ssoUrl, metadataUrl, certificates }: SsoConfiguration) {
+/** Returns what the audit log shows of a configuration: of certificates the fingerprints, and no secret. */
+export function auditedConfiguration({
+  name,
+  entityId,
+  ssoUrl,
+  metadataUrl,
+  certificates,
+}: SsoConfiguration) {
   return {
     name,
     entity_id: entityId,

@@ -3,10 +3,14 @@ import { Transactional } from '../../../infrastructure/database/index.js';
 import { PublicAddress } from '../../../infrastructure/http/index.js';
 import { GaugeMetric, Metrics } from '../../../infrastructure/metrics/index.js';
 import { Clock, DAY } from '../../../infrastructure/time/index.js';
-import { AuditLog, SYSTEM } from '../../audit-logs/index.js';
+import { AuditLog, changesBetween, SYSTEM } from '../../audit-logs/index.js';
 import { AdministratorEmails } from '../../dashboard-users/index.js';
 import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
-import { SsoConfigurationsRepository } from '../configurations/sso-configurations.repository.js';
+import {
+  SsoConfigurationsRepository,
+  type CertificateOwner,
+} from '../configurations/sso-configurations.repository.js';
+import { auditedConfiguration } from '../configurations/sso-configurations.service.js';
 import { SamlKeysService } from './saml-keys.service.js';
 import { readCertificate } from './saml-metadata.js';
 import { SamlMetadataReader } from './saml-metadata.reader.js';
@@ -22,7 +26,7 @@ const EXPIRING = new GaugeMetric({
 
 /** A configuration with a certificate that expires soon or has expired. */
 export interface ExpiringConfiguration {
-  readonly configuration: SsoConfiguration;
+  readonly configuration: CertificateOwner;
   readonly expiresAt: Date;
   readonly whose: 'the identity provider' | 'this service';
 }
@@ -107,10 +111,17 @@ export class SamlCertificatesService {
     const current = await this.configurations.lock({ id });
     if (!current || current.metadataUrl !== metadataUrl || current.metadataXml === read.metadataXml) return;
     await this.configurations.change(id, read);
+    const changes = changesBetween(
+      auditedConfiguration(current),
+      auditedConfiguration({ ...current, ...read }),
+    );
+    // Some providers send another ID or date each time.
+    if (changes.length === 0) return;
     await this.auditLog.record({
       action: 'sso.update',
       actor: { organizationId: current.organizationId, ...SYSTEM },
       target: { name: current.name },
+      changes,
     });
   }
 }
