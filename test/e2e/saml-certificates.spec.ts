@@ -58,7 +58,7 @@ describe('The metadata of a SAML provider', () => {
     }
     expect((await fingerprints(owner, id)).length).toBe(before.length + 1);
     // Metadata that only has another ID is no change.
-    served = served.replace('<EntityDescriptor', '<EntityDescriptor ID="another"');
+    served = served.replace(/<(?:\w+:)?EntityDescriptor/, '$& ID="another"');
     {
       using _clock = moveClock(service, 2 * DAY + 2_000);
       await run();
