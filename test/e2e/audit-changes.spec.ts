@@ -32,7 +32,7 @@ async function changes(): Promise<Change[] | null> {
 }
 
 describe('An entry of the audit log says what changed', () => {
-  it('of a user', async () => {
+  it('names the fields of a user', async () => {
     const { id, email } = await addUserAt(owner, someDomain());
     await request(`/users/${id}`, { role: 'viewer', name: 'Grace' });
     expect(await changes()).toEqual([
@@ -47,7 +47,7 @@ describe('An entry of the audit log says what changed', () => {
     expect(entry.text).toContain(email);
   });
 
-  it('of a webhook endpoint, without the secrets in its URL', async () => {
+  it('names the fields of a webhook endpoint, without the secrets in its URL', async () => {
     const created = await request(
       '/webhook-endpoints/create',
       { environment: 'development', url: 'https://hooks.example.com/a?token=s3cr3t-of-before' },
@@ -68,7 +68,7 @@ describe('An entry of the audit log says what changed', () => {
     expect(JSON.stringify(await changes())).not.toContain('s3cr3t');
   });
 
-  it('of the organization, an API client and a SAML configuration', async () => {
+  it('names the fields of the organization, an API client and a SAML configuration', async () => {
     await request('/organization', { require_second_factor: true, grace_period_days: 5 });
     expect(await changes()).toEqual([
       { field: 'second_factor_required_from', from: null, to: expect.stringMatching(/Z$/) },
@@ -81,7 +81,7 @@ describe('An entry of the audit log says what changed', () => {
     expect(await changes()).toEqual([{ field: 'name', from: 'Okta', to: 'Entra' }]);
   });
 
-  it('of the settings of single sign-on', async () => {
+  it('names the single sign-on settings', async () => {
     await owner.visitor.fill('/dashboard/single-sign-on-settings', {
       creates_users: 'yes',
       role_attribute: 'groups',
@@ -94,7 +94,7 @@ describe('An entry of the audit log says what changed', () => {
     ]);
   });
 
-  it('in at most 256 characters a value, and in operation 4 and the export', async () => {
+  it('limits each value to 256 characters, also in operation 4 and the export', async () => {
     const { id } = await addUserAt(owner, someDomain());
     await request(`/users/${id}`, { name: 'é'.repeat(256) });
     const [change] = (await changes()) ?? [];

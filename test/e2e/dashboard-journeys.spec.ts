@@ -33,7 +33,7 @@ describe('A notice of the dashboard', () => {
 });
 
 describe('A form that was not accepted', () => {
-  it('because of a logout in another tab keeps what was typed, until the user is logged in again', async () => {
+  it('keeps the input after a logout in another tab, until the user is logged in again', async () => {
     const user = await addUser(service);
     const visitor = new Visitor(service);
     await visitor.logIn(user.email, user.password);
@@ -55,7 +55,7 @@ describe('A form that was not accepted', () => {
     expect((await visitor.submit(INVITE, typed)).location).toMatch(/done=invited$/);
   });
 
-  it('because its token is out of date keeps what was typed, without passwords', async () => {
+  it('keeps the input, without passwords, if its token expired', async () => {
     const visitor = new Visitor(service);
     await visitor.get('/login?with=password');
     const fields = { form_token: 'x'.repeat(43), email: 'ada@example.com', password: 'a secret of mine' };
@@ -67,7 +67,7 @@ describe('A form that was not accepted', () => {
     expect(text).not.toContain('a secret of mine');
   });
 
-  it('from another site is refused, and not kept', async () => {
+  it('is refused, and its input not kept, if it comes from another site', async () => {
     const owner = await visitorWithRole(service);
     await owner.get(INVITE);
     const { status, text } = await owner.submit(INVITE, invitation(), { 'sec-fetch-site': 'cross-site' });
@@ -96,7 +96,7 @@ describe('A form that changes something', () => {
     );
   });
 
-  it('is accepted only once when two people send it at the same time', async () => {
+  it('is accepted only once if two users send it at the same time', async () => {
     const owners = [await visitorWithRole(service), await visitorWithRole(service)];
     const { location } = await owners[0]!.fill(INVITE, invitation());
     const path = `${(location ?? '').split('?')[0]}/change`;
@@ -111,7 +111,7 @@ describe('A form that changes something', () => {
     }
   });
 
-  it('does the same for a webhook endpoint', async () => {
+  it('is refused for a webhook endpoint that was changed in the meantime', async () => {
     const owner = await visitorWithRole(service);
     const { body } = await service.request('/webhook-endpoints/create', {
       body: { environment: 'development', url: `https://hooks.example.com/${randomUUID()}` },
@@ -154,7 +154,7 @@ describe('A page of the dashboard that cannot be shown', () => {
 });
 
 describe('The list of users', () => {
-  it('shows the role that was granted for now', async () => {
+  it('shows temporary roles', async () => {
     const owner = await visitorWithRole(service);
     const viewer = await addUser(service);
     await service.database.query(`UPDATE dashboard_user SET role = 'viewer' WHERE id = $1`, [viewer.id]);

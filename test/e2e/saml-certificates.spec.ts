@@ -42,7 +42,7 @@ const fingerprints = async ({ visitor }: Owner, id: string): Promise<string[]> =
 const run = () => service.app.get(SamlCertificatesJob).run();
 
 describe('The metadata of a SAML provider', () => {
-  it('are fetched when the provider is added, and again every day', async () => {
+  it('is fetched when the provider is added, and again every day', async () => {
     const [owner, provider] = [await newOwner(service), await SamlTestProvider.create()];
     served = provider.metadata();
     const id = await addSamlProvider(owner, { metadata_url: url });
@@ -73,8 +73,8 @@ describe('The metadata of a SAML provider', () => {
   it.each([
     ['of another provider', () => samlMetadata({ entityId: 'https://other.example' })],
     ['that cannot be read', () => '<x/>'],
-    ['that are too long', () => `${samlMetadata()}${' '.repeat(262_144)}`],
-  ])('change nothing if they are those %s', async (_what, next) => {
+    ['that is too long', () => `${samlMetadata()}${' '.repeat(262_144)}`],
+  ])('is not replaced by metadata %s', async (_what, next) => {
     const [owner, provider] = [await newOwner(service), await SamlTestProvider.create()];
     served = provider.metadata();
     const id = await addSamlProvider(owner, { metadata_url: url });
@@ -89,8 +89,8 @@ describe('The metadata of a SAML provider', () => {
 
   it.each([
     ['that cannot be read', () => '<x/>', 'a SAML 2.0 EntityDescriptor'],
-    ['that are too long', () => `${samlMetadata()}${' '.repeat(262_144)}`, 'The metadata cannot be fetched.'],
-  ])('are refused when they are added, if they are those %s', async (_what, next, reason) => {
+    ['that is too long', () => `${samlMetadata()}${' '.repeat(262_144)}`, 'The metadata cannot be fetched.'],
+  ])('is refused if it is metadata %s', async (_what, next, reason) => {
     const { visitor } = await newOwner(service);
     served = next();
     const fields = { name: 'Okta', metadata_url: url };
@@ -102,7 +102,7 @@ describe('The metadata of a SAML provider', () => {
 });
 
 describe('A certificate', () => {
-  it('that expires leads to one email to the administrators 30 days before, and one 7 days before', async () => {
+  it('leads to one email to the administrators 30 days before it expires, and one 7 days before', async () => {
     const [owner, signer] = [await newOwner(service), await newSigner(20 * DAY)];
     const admin = await addUserAt(owner, someDomain());
     const id = await addSamlProvider(owner, {

@@ -190,7 +190,7 @@ describe('A login with SAML', () => {
     expect((await visitor.get('/account')).text).toContain(user.email);
   });
 
-  it('accepts certificates of both providers during a rollover', async () => {
+  it('accepts both certificates of a provider during a rollover', async () => {
     const [old, next] = [provider.signers[0], await newSigner()];
     if (!old) throw new Error('The provider has no certificate.');
     provider.signers = [old, next];
@@ -518,7 +518,7 @@ describe('A forged SAML response', () => {
     );
   });
 
-  it('counts as a whole with a comment in the NameID, which some parsers cut off', async () => {
+  it('reads the whole NameID if it contains a comment', async () => {
     const user = await addUser();
     const victim = `name-${(await addUser()).id}`;
     const visitor = new Visitor(service);
@@ -550,7 +550,7 @@ describe('A forged SAML response', () => {
       (xml: string) => xml.replace(/(<e:CipherValue>|<xenc:CipherValue>|CipherValue>)..../, '$1AAAA'),
       'cannot be decrypted',
     ],
-  ])('is refused if it is encrypted, %s', async (_what, change, reason) => {
+  ])('is refused if its assertion is encrypted %s', async (_what, change, reason) => {
     await expectRefused(await logIn(await addUser(), {}, change, { encrypts: true }), reason);
   });
 });

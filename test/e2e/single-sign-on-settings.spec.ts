@@ -132,7 +132,7 @@ describe('A person without a user', () => {
       'not a domain that your organization',
     ],
     ['without a verified address', (o: Organization): string => someAddress(o), 'verified email address'],
-  ])('%s does not become one', async (_what, addressOf, reason) => {
+  ])('%s does not become a user', async (_what, addressOf, reason) => {
     const organization = await setUp({ creates_users: 'yes' });
     const email = addressOf(organization);
     const { response } = await logIn(organization, someAddress(organization), {
@@ -143,7 +143,7 @@ describe('A person without a user', () => {
     expect(await userAt(email)).toBeUndefined();
   });
 
-  it('with a user in another organization does not become one, and neither does one too many', async () => {
+  it('does not become a user with a user in another organization, or above the limit', async () => {
     const [organization, elsewhere] = [await setUp({ creates_users: 'yes' }), await newOwner(service)];
     const taken = await addUserAt(elsewhere, organization.domain);
     const refused = await logIn(organization, taken.email);
@@ -211,7 +211,7 @@ describe('A person without a user', () => {
   });
 });
 
-describe('The role', () => {
+describe('Roles from the identity provider', () => {
   const MAPPED = {
     creates_users: 'yes',
     role_attribute: 'groups',
@@ -229,7 +229,7 @@ describe('The role', () => {
     [['OPS'], 'viewer'],
     [undefined, 'viewer'],
     [7, 'viewer'],
-  ])('of somebody in the groups %j is %s', async (groups, role) => {
+  ])('map the groups %j to the role %s', async (groups, role) => {
     const organization = await setUp(MAPPED);
     const email = someAddress(organization);
     await logIn(organization, email, { groups });
@@ -248,7 +248,7 @@ describe('The role', () => {
     expect((await userAt(email))?.['role']).toBe('member');
   });
 
-  it('that was changed during the login is not changed back', async () => {
+  it('are not changed back if they were changed during the login', async () => {
     const organization = await setUp();
     const { id, email } = await addUserAt(organization, organization.domain);
     const users = service.app.get(DashboardUsersRepository);
@@ -267,7 +267,7 @@ describe('The role', () => {
     expect((await userAt(email))?.['role']).toBe('viewer');
   });
 
-  it('of the last owner and of break-glass owners stays', async () => {
+  it('stay the same for the last owner and for break-glass owners', async () => {
     const organization = await setUp(MAPPED);
     const [first, second] = [someAddress(organization), someAddress(organization)];
     for (const email of [first, second]) await logIn(organization, email, { groups: 'bosses' });
@@ -295,7 +295,7 @@ describe('Single sign-on that is required', () => {
     email,
   });
 
-  it('makes an owner who is alone a break-glass owner, and refuses the passwords of everybody else', async () => {
+  it('makes the only owner a break-glass owner, and refuses the passwords of everybody else', async () => {
     const organization = await setUp();
     const user = await addUserAt(organization, organization.domain);
     await change(organization, { required: 'yes' });
@@ -437,7 +437,7 @@ describe('Single sign-on that is required', () => {
     expect(refused.text).toContain('New people become users: Yes');
   });
 
-  it('lets only owners mark owners, and marks only owners', async () => {
+  it('lets only owners mark users, and only owners be marked', async () => {
     const organization = await setUp();
     const admin = await visitorWithRole(service, 'admin', organization.organizationId);
     const { id } = await ownerOf(organization);
@@ -453,7 +453,7 @@ describe('Single sign-on that is required', () => {
     expect((await mark(organization.visitor, id)).location).toBe(`${SETTINGS}?done=marked`);
   });
 
-  it('is ended by an operator, which the audit log shows', async () => {
+  it('lets an operator end the requirement, and records it', async () => {
     const organization = await setUp({ required: 'yes' });
     const user = await addUserAt(organization, organization.domain);
     expect(await service.app.get(SsoSettingsService).allowPasswords(organization.organizationId)).toBe(true);

@@ -58,7 +58,8 @@ function driverErrorOf(error: unknown): DriverError {
 }
 
 /**
- * Returns whether the database is unreachable, shutting down or out of resources, as opposed to refusing the statement.
+ * Returns whether the database is unreachable, shutting down, out of resources or too slow (a statement timeout), as opposed to
+ * refusing the statement.
  * When a connection breaks between two statements of a transaction, TypeORM releases it, and the second statement fails
  * with an error about the release.
  */

@@ -24,7 +24,7 @@ export const EXCHANGE_FOR_AGENT_TOKENS: OperationDocument = {
   description:
     'Exchanges the code of an authorization, or a refresh token, for an access token of one hour and the next refresh token ' +
     '(RFC 6749). A code can be exchanged once, within 60 seconds. A refresh token can be exchanged once; for 30 seconds, a ' +
-    'repeated request gets the same response. Using a code or a refresh token again ends the connection of the agent. So do ' +
+    'repeated request gets the same response. Using a code again, or a refresh token later, ends the connection of the agent. So do ' +
     '60 days without a request.',
   pathParameters: CLIENT_ID_PARAMETER,
   body: ExchangeForAgentTokensRequest,

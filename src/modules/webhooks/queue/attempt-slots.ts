@@ -54,7 +54,8 @@ export class AttemptSlots {
   }
 
   /**
-   * Keeps half of the free slots of each organization, but at most half of all free slots, for one use.
+   * Keeps half of the free slots of each organization for one statement that publishes, or half of all slots that are still free
+   * if those are fewer.
    *
    * @returns how many they are, and a function that frees them
    */

@@ -177,7 +177,7 @@ export class DeliveryQueueRepository {
        SELECT ${CLAIMED} FROM claimed JOIN webhook_event event ON event.id = $1 AND event.created_at = $2`,
       [event.id, event.createdAt, endpoint.id, endpoint.url],
     );
-    if (!row) throw new Error(`The event ${event.id} is not stored`);
+    if (!row) throw new Error(`The endpoint ${endpoint.id} no longer exists, or the event ${event.id} is not stored`);
     return toClaimed(row);
   }
 
