@@ -30,20 +30,26 @@ afterAll(async () => {
 const accountOf = ({ id, email }: TestUser) => ({ sub: `account-${id}`, email, email_verified: true });
 
 describe.each([
-  ['an ID token with the address', true],
-  ['an ID token without the address, which the UserInfo endpoint returns', false],
-])('Single sign-on with oidc-provider, and %s', (_what, idTokenHasClaims) => {
+  ['an ID token with the address', {}],
+  ['an ID token without the address, which the UserInfo endpoint returns', { idTokenHasClaims: false }],
+  ['a client without a secret, which must use PKCE', { isPublic: true }],
+])('Single sign-on with oidc-provider, and %s', (_what, options) => {
   let provider: OpenidProviderServer;
+  const client = () => ({
+    issuer: provider.issuer,
+    clientId: provider.clientId,
+    ...(!('isPublic' in options) && { clientSecret: provider.clientSecret }),
+  });
 
   beforeAll(async () => {
-    provider = await OpenidProviderServer.start({ idTokenHasClaims });
+    provider = await OpenidProviderServer.start(options);
   });
   afterAll(() => provider.close());
 
   it('leads from the set-up to a login, and to another one where a recent login is required', async () => {
     const owner = await newOwner(service);
     const domain = await proveDomain(owner, dns);
-    const id = await addProvider(owner, provider);
+    const id = await addProvider(owner, client());
     provider.register(`${service.baseUrl}/sso/oidc/${id}`);
     const user = await addUserAt(owner, domain);
     provider.add(accountOf(user));
@@ -72,7 +78,7 @@ describe.each([
 
   it('says why the provider refused a login', async () => {
     const owner = await newOwner(service);
-    const id = await addProvider(owner, provider);
+    const id = await addProvider(owner, client());
     provider.register(`${service.baseUrl}/sso/oidc/${id}`);
     await owner.visitor.get(`${SSO_PATH}/${id}`);
     const url = providerUrl(await owner.visitor.submit(`${SSO_PATH}/${id}/test`));

@@ -27,10 +27,13 @@ export class OpenidProviderServer {
   private readonly server = createServer((request, response) => void this.handle(request, response));
   private provider: Provider | undefined;
 
-  /** @param idTokenHasClaims whether the ID token has the address; otherwise only the UserInfo endpoint returns it */
-  static async start({ idTokenHasClaims = true } = {}): Promise<OpenidProviderServer> {
+  /**
+   * @param idTokenHasClaims whether the ID token has the address; otherwise only the UserInfo endpoint returns it
+   * @param isPublic whether the client has no secret, and must use PKCE
+   */
+  static async start({ idTokenHasClaims = true, isPublic = false } = {}): Promise<OpenidProviderServer> {
     const { Provider: implementation } = await withoutWarnings(() => import('oidc-provider'));
-    const started = new OpenidProviderServer(implementation, idTokenHasClaims);
+    const started = new OpenidProviderServer(implementation, idTokenHasClaims, isPublic);
     rememberSecret(started.clientSecret);
     started.server.listen(0, '127.0.0.1');
     await once(started.server, 'listening');
@@ -40,6 +43,7 @@ export class OpenidProviderServer {
   private constructor(
     private readonly implementation: typeof Provider,
     private readonly idTokenHasClaims: boolean,
+    private readonly isPublic: boolean,
   ) {}
 
   get issuer(): string {
@@ -100,7 +104,7 @@ export class OpenidProviderServer {
       clients: [
         {
           client_id: CLIENT_ID,
-          client_secret: this.clientSecret,
+          ...(this.isPublic ? { token_endpoint_auth_method: 'none' } : { client_secret: this.clientSecret }),
           redirect_uris: this.redirectUris,
           response_types: ['code'],
           grant_types: ['authorization_code'],
@@ -125,6 +129,7 @@ export class OpenidProviderServer {
         await grant.save();
         return grant;
       },
+      pkce: { required: () => this.isPublic },
       features: { devInteractions: { enabled: false } },
     });
   }

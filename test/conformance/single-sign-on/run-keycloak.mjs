@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { TEST_AUTHORITY } from '../../support/receiver-certificates.ts';
 import { startService } from '../service.mjs';
@@ -20,6 +21,8 @@ const service = await startService({ WEBHOOK_TARGETS: 'any', WEBHOOK_EXTRA_CA: T
 const { app, url, organization } = service;
 const database = app.get(DataSource);
 const rows = [];
+/** How many logins each rollover had. */
+const rollovers = [];
 /** Whether Keycloak asked for the password in the last login. */
 let asked;
 try {
@@ -39,7 +42,8 @@ try {
   console.log('| protocol | configuration | expected | outcome |\n| --- | --- | --- | --- |');
   for (const { protocol, name, expected, outcome, isAsExpected } of rows)
     console.log(`| ${protocol} | ${name} | ${expected} | ${isAsExpected ? '✓' : '✗'} ${outcome} |`);
-  console.log(`\n${rows.length - fails.length} of ${rows.length} are as expected.`);
+  console.log(`\nLogins during the rollovers: ${rollovers.join(', ')}.`);
+  console.log(`${rows.length - fails.length} of ${rows.length} are as expected.`);
   process.exitCode = fails.length === 0 ? 0 : 1;
 } finally {
   await service.close();
@@ -49,15 +53,20 @@ try {
 /** OpenID Connect: one configuration after the other is enabled. */
 async function openid(admin) {
   const secret = randomBytes(24).toString('hex');
-  const configure = async (name, { attributes, wrong = false } = {}) => {
+  const configure = async (name, { attributes, wrong = false, isPublic = false } = {}) => {
     const clientId = `openid-${randomUUID()}`;
     const id = await add(admin, 'new-openid', {
       name,
       issuer: keycloak.issuer,
       client_id: clientId,
-      client_secret: wrong ? 'another secret' : secret,
+      ...(!isPublic && { client_secret: wrong ? 'another secret' : secret }),
     });
-    await keycloak.addOpenidClient({ clientId, secret, redirectUri: `${url}/sso/oidc/${id}`, attributes });
+    await keycloak.addOpenidClient({
+      clientId,
+      ...(!isPublic && { secret }),
+      redirectUri: `${url}/sso/oidc/${id}`,
+      attributes,
+    });
     await enable(id);
     return id;
   };
@@ -80,8 +89,17 @@ async function openid(admin) {
     logIn(newEmail(), { emailVerified: false }),
   );
   await row('a disabled person', 'refused by Keycloak', () => logIn(newEmail(), { isDisabled: true }));
-  await configure('PKCE', { attributes: { 'pkce.code.challenge.method': 'S256' } });
-  await row('client that requires PKCE', 'login', () => logIn(newEmail()));
+  const PKCE = { 'pkce.code.challenge.method': 'S256' };
+  await configure('PKCE', { attributes: PKCE });
+  await row('confidential client that must use PKCE', 'login', () => logIn(newEmail()));
+  await configure('public', { attributes: PKCE, isPublic: true });
+  await row('public client that must use PKCE', 'login', () => logIn(newEmail()));
+  const next = await keycloak.addSigningKey(-2);
+  await configure('rollover');
+  await row('rollover: the key changes during logins', 'login', () =>
+    logInDuring(() => keycloak.setPriority(next, 500)),
+  );
+  await keycloak.setPriority(next, -2);
   await configure('wrong secret', { wrong: true });
   await row('wrong client secret', 'refused the code', () => logIn(newEmail()));
 }
@@ -119,7 +137,9 @@ async function saml(admin) {
   const next = await keycloak.addSigningKey(-2);
   await save(admin, `${PATH}/${id}/change`, { name: 'SAML', metadata_url: keycloak.samlMetadataUrl });
   await row('rollover: two certificates, the old key', 'login');
-  await keycloak.setPriority(next, 2_000);
+  await row('rollover: the key changes during logins', 'login', () =>
+    logInDuring(() => keycloak.setPriority(next, 2_000)),
+  );
   await row('rollover: two certificates, the new key', 'login');
 
   await configure({ ...SIGNED, 'saml.server.signature': 'true' });
@@ -164,6 +184,22 @@ async function logIn(email, person = {}, more = {}, atKeycloak = new Browser()) 
     return /role="alert">([^<]+)/.exec(response.text)?.[1] ?? `status ${response.status}`;
   const [user] = await database.query('SELECT role FROM dashboard_user WHERE email = $1', [email]);
   return user?.role === 'viewer' ? 'login' : `login as ${user?.role}`;
+}
+
+/** Logs in one person after the other, three at a time, before, during and after the change. @returns the worst outcome in words */
+async function logInDuring(change) {
+  const outcomes = [];
+  let isOver = false;
+  const logins = async () => {
+    for (let after = 0; after < 2; after += isOver ? 1 : 0) outcomes.push(await logIn(newEmail()));
+  };
+  const all = Promise.all([logins(), logins(), logins()]);
+  while (outcomes.length < 6) await pause(10);
+  await change();
+  isOver = true;
+  await all;
+  rollovers.push(outcomes.length);
+  return outcomes.find((outcome) => outcome !== 'login') ?? 'login';
 }
 
 /** Logs in twice in a browser that is logged in at Keycloak: Keycloak asks for the password only if the login must be fresh. */

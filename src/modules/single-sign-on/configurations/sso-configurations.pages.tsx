@@ -375,7 +375,14 @@ export function newOpenidPage(): Page {
             maxLength={1_024}
           />
           <TextField name="client_id" label="Client ID" maxLength={256} />
-          <TextField name="client_secret" label="Client secret" type="password" maxLength={1_024} />
+          <TextField
+            name="client_secret"
+            label="Client secret"
+            type="password"
+            hint="Leave it empty for a public client."
+            required={false}
+            maxLength={1_024}
+          />
           <button>Add identity provider</button>
         </Form>
       </>

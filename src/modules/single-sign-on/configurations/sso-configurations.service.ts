@@ -93,7 +93,7 @@ export class SsoConfigurationsService {
       throw error instanceof RefusedLogin ? INVALID_FIELD.error(error.message) : error;
     });
     const id = randomUUID();
-    const clientSecretSealed = this.seal(secret, id);
+    const clientSecretSealed = secret === undefined ? null : this.seal(secret, id);
     return this.store(actor, id, {
       protocol: 'openid',
       name,

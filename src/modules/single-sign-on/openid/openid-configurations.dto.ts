@@ -14,8 +14,9 @@ export class AddOpenidConfigurationRequest {
   @TextField({ max: 256, description: 'The client ID.', example: 'merchant-connectivity' })
   client_id!: string;
 
-  @TextField(SECRET)
-  client_secret!: string;
+  /** Clients without a secret are public; PKCE protects their codes (RFC 9700, section 2.1.1). */
+  @TextField({ ...SECRET, required: false })
+  client_secret?: string;
 }
 
 /** The form that changes an identity provider. Another issuer or client is another configuration. */

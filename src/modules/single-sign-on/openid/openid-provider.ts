@@ -116,7 +116,7 @@ export class OpenidProvider extends IdentityProvider {
     const key = JSON.stringify([entityId, clientId, clientSecretSealed?.toString('base64')]);
     const cached = this.cache.get(key);
     if (cached) return cached;
-    const secret = this.sealer.open(clientSecretSealed ?? Buffer.alloc(0), ownerOfSecret(id));
+    const secret = clientSecretSealed ? this.sealer.open(clientSecretSealed, ownerOfSecret(id)) : undefined;
     const configured = await this.discover(entityId, clientId ?? '', secret);
     // The library accepts any tenant for some addresses of Microsoft.
     if (configured.serverMetadata().issuer !== entityId)
@@ -130,6 +130,7 @@ export class OpenidProvider extends IdentityProvider {
     const execute = [client.enableNonRepudiationChecks];
     if (this.httpConfiguration.allowsAnyTarget) execute.push(client.allowInsecureRequests);
     const authentication: Parameters<typeof client.discovery>[3] = (server, ...rest) => {
+      if (secret === undefined) return client.None()(server, ...rest);
       // OpenID Connect Discovery, section 3: the default is Basic.
       const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
       const isBasic = methods.includes('client_secret_basic');
