@@ -12,13 +12,12 @@ import { AuditVerification } from '../dist/src/modules/audit-logs/index.js';
 import { OrganizationsService } from '../dist/src/modules/organizations/index.js';
 import { startBalancer } from './support/balancer.mjs';
 import { accessToken } from './support/dashboard-login.mjs';
+import { eventually, openDrill } from './support/drill.mjs';
 import { metricsOf, openFleet } from './support/fleet.mjs';
 import { openSmallDisk } from './support/full-disk.mjs';
 import { openMixedLoad } from './support/mixed-load.mjs';
 import { restartPostgres } from './support/postgres.mjs';
 import { startRedis } from './support/redis.mjs';
-import { reportTable } from './support/report.mjs';
-import { tracesOf } from './support/traces.mjs';
 import { openWebhooks } from './support/webhooks.mjs';
 import { basic, openWorkbench } from './support/workbench.mjs';
 
@@ -37,8 +36,6 @@ const LIMIT = 600;
  * second.
  */
 const SHUTDOWN_DELAY = 1_500;
-/** Milliseconds: two leases of interrupted attempts, and the deliveries that wait after them. */
-const SETTLE_TIMEOUT = 90_000;
 const NO_ROOM = /Request log entries are waiting in memory: .*No space left/;
 const PAGES = 'request_logs:read';
 
@@ -66,22 +63,8 @@ const webhooks = await openWebhooks(bench, {
 const fleet = openFleet(webhooks.settings, balancer);
 const disk = await openSmallDisk(webhooks.query, join(bench.directory, 'postgres'));
 
-const failures = [];
-const rows = [];
-function expect(what, isSo) {
-  if (!isSo) failures.push(what);
-}
-
-async function eventually(what, isSo, timeout = 20_000) {
-  const until = Date.now() + timeout;
-  while (!(await isSo())) {
-    if (Date.now() > until) throw new Error(`${what}: not within ${timeout} ms`);
-    await pause(100);
-  }
-}
-
-const began = performance.now();
-const elapsed = () => `${((performance.now() - began) / 1000).toFixed(1)} s`;
+const drill = openDrill({ balancer, webhooks, only: options.only });
+const { expect } = drill;
 
 try {
   const endpoints = webhooks.ports.map(
@@ -103,6 +86,10 @@ try {
     developer,
     token: () => token,
   });
+  const phase = async (name, title, rules, work) => {
+    await drill.phase(load, RATES, { name, title, ...rules }, work);
+    if (!options.short) await drill.settle();
+  };
 
   async function customer(index) {
     const { production } = await webhooks.get(OrganizationsService).create({
@@ -139,83 +126,6 @@ try {
     const found = `${LIMIT + 50} requests of one client: ${of(200)} × 200, ${of(429)} × 429`;
     expect(`the limit is not exact: ${found}`, of(200) === LIMIT && of(429) === 50);
     return found;
-  }
-
-  const open = [];
-  /** Runs the work under load and records the result. */
-  async function phase(name, title, { mayFail = false, mayRepeat = false, mayRetry = true }, work) {
-    if (options.only && !options.only.includes(name)) return;
-    const before = { ...balancer.counts };
-    let result = '';
-    try {
-      result = await load.during(name, RATES, work);
-    } catch (error) {
-      result = error.message;
-      expect(`${title}: ${error.message}`, false);
-    }
-    const requests = load.requests.filter((request) => request.phase === name);
-    const failed = requests.filter(({ status }) => status !== 200);
-    for (const { kind, status, retryAfter, problem } of failed) {
-      const isExpected = mayFail && status === 503 && retryAfter >= 1;
-      expect(`${title}: a request (${kind}) got status ${status} ${problem ?? ''}`, isExpected);
-    }
-    const retried = balancer.counts.retried - before.retried;
-    const reasons = balancer.retries.splice(0).slice(0, 5).join('; ');
-    expect(
-      `${title}: the load balancer had to retry ${retried} requests: ${reasons}`,
-      mayRetry || retried === 0,
-    );
-    const slowest = Math.max(...requests.map(({ milliseconds }) => milliseconds));
-    const row = {
-      name,
-      title,
-      mayRepeat,
-      requests: requests.length,
-      failed: failed.length,
-      retried,
-      result,
-      slowest,
-    };
-    console.error(
-      `${elapsed()}: ${title}: ${row.requests} requests, ${row.failed} failed, ${retried} retried. ${result}`,
-    );
-    open.push(row);
-    if (!options.short) await settle();
-  }
-
-  async function settle() {
-    // Wait first: until the lanes are empty, an event may arrive a second time.
-    await eventually(
-      'all lanes are empty',
-      async () => {
-        const [{ flying, waiting }] = (
-          await webhooks.query(
-            `SELECT (SELECT sum(in_flight) FROM webhook_lane)::integer AS flying,
-                  (SELECT count(*) FROM webhook_delivery)::integer AS waiting`,
-          )
-        ).rows;
-        return flying === 0 && waiting === 0;
-      },
-      SETTLE_TIMEOUT,
-    );
-    for (const row of open.splice(0)) {
-      const requests = load.requests.filter(({ phase: of, status }) => of === row.name && status === 200);
-      const { events, lost, twice } = await tracesOf(requests, webhooks);
-      for (const problem of lost.slice(0, 5)) expect(`${row.title}: ${problem}`, false);
-      expect(`${row.title}: ${twice} deliveries arrived twice`, row.mayRepeat || twice === 0);
-      console.error(`${elapsed()}: ${row.title}: ${events} events, ${lost.length} lost, ${twice} twice`);
-      rows.push([
-        row.title,
-        row.requests,
-        row.failed,
-        row.retried,
-        `${row.slowest} ms`,
-        events,
-        lost.length,
-        twice,
-        row.result,
-      ]);
-    }
   }
 
   const seconds = (count) => pause(count * 1000);
@@ -404,7 +314,7 @@ try {
     return `an API process 30 s ahead and a worker 30 s behind: 2 device flows across both API processes, both accept the tokens, the audit chain is intact, ${exact}`;
   });
 
-  await settle();
+  await drill.settle();
   load.close();
 
   /** Simulates that the background work was down for days: moves the rows of today's partition to the default partition. */
@@ -428,22 +338,11 @@ try {
     );
   }
 
-  reportTable('fault-drill', {
+  drill.report('fault-drill', {
     keep: !options.short && !options.only,
     title: 'Fault drill: two API processes and two workers under load',
     goal: 'nothing lost, and no failed request except while PostgreSQL is down',
-    columns: [
-      'fault',
-      'requests',
-      'failed',
-      'retried by the load balancer',
-      'slowest',
-      'events',
-      'lost',
-      'delivered twice',
-      'details',
-    ],
-    rows,
+    columns: ['fault'],
   });
 } finally {
   await fleet.close();
@@ -453,13 +352,7 @@ try {
   await bench.close();
   disk.close();
 }
-for (const [message, count] of fleet.messages()) console.error(`${count} × ${message}`);
-for (const line of fleet.lines().filter(({ message }) => message === 'Unexpected error'))
-  console.error(JSON.stringify(line));
-failures.unshift(...fleet.crashes);
-for (const failure of failures.slice(0, 20)) console.error(`✗ ${failure}`);
-console.error(`${elapsed()}, ${failures.length} failures`);
-if (failures.length > 0) process.exitCode = 1;
+drill.conclude(fleet);
 
 /** Counts the log lines of a process that match a pattern. */
 function countLines(member, pattern) {

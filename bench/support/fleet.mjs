@@ -1,11 +1,15 @@
+import { join } from 'node:path';
 import { freePort, start } from './processes.mjs';
 
-const MAIN = new URL('../../dist/src/main.js', import.meta.url).pathname;
-const WORKER = new URL('../../dist/src/worker.js', import.meta.url).pathname;
+const BUILD = new URL('../../dist', import.meta.url).pathname;
 const CLOCK = new URL('shifted-clock.mjs', import.meta.url).href;
 
-/** Starts the processes of a deployment: workers, and API processes that join the load balancer if there is one. */
-export function openFleet(settings, balancer) {
+/**
+ * Starts the processes of a deployment: workers, and API processes that join the load balancer if there is one.
+ *
+ * @param build the build of the service, if it is another one
+ */
+export function openFleet(settings, balancer, build = BUILD) {
   const running = new Set();
   const all = [];
   const crashes = [];
@@ -57,13 +61,13 @@ export function openFleet(settings, balancer) {
     async api(options = {}) {
       const port = await freePort();
       const environment = { PORT: String(port), BACKGROUND_WORK: 'off', ...options.environment };
-      const member = await launch(MAIN, 'API', { ready: 'Listening on', ...options, environment });
+      const member = await launch(join(build, 'src/main.js'), 'API', { ready: 'Listening on', ...options, environment });
       member.baseUrl = `http://127.0.0.1:${port}`;
       await balancer?.add(member.baseUrl);
       return member;
     },
     worker: (options = {}) =>
-      launch(WORKER, 'worker', { ready: 'The background work is running', ...options }),
+      launch(join(build, 'src/worker.js'), 'worker', { ready: 'The background work is running', ...options }),
     lines,
     /** Processes that exited unexpectedly, with their last output. */
     crashes,

@@ -14,8 +14,12 @@ const WORKER = new URL('../../dist/src/worker.js', import.meta.url).pathname;
 const CLI = new URL('../../dist/src/cli/main.js', import.meta.url).pathname;
 const RECEIVER = new URL('../baselines/webhook-receiver.mjs', import.meta.url).pathname;
 
-/** Prepares a database with the schema, receivers in separate processes, and a publisher in this process. */
-export async function openWebhooks(bench, { receivers = 1, environment = {} } = {}) {
+/**
+ * Prepares a database with the schema, receivers in separate processes, and a publisher in this process.
+ *
+ * @param options.publishes false if the database must keep the schema of another build, with which the publisher cannot work
+ */
+export async function openWebhooks(bench, { receivers = 1, environment = {}, publishes = true } = {}) {
   const service = await bench.service({ BACKGROUND_WORK: 'off' });
   const { databaseUrl, credentials, dataDirectory } = service;
   await service.stop();
@@ -42,11 +46,13 @@ export async function openWebhooks(bench, { receivers = 1, environment = {} } = 
     );
     ports.push(port);
   }
-  const app = await NestFactory.createApplicationContext(
-    AppModule.register(loadConfiguration(settings), { backgroundWork: false }),
-    { logger: ['error'] },
-  );
-  const publisher = app.get(WebhookPublisher);
+  const app =
+    publishes &&
+    (await NestFactory.createApplicationContext(
+      AppModule.register(loadConfiguration(settings), { backgroundWork: false }),
+      { logger: ['error'] },
+    ));
+  const publisher = app && app.get(WebhookPublisher);
   return {
     database,
     ports,
@@ -88,7 +94,7 @@ export async function openWebhooks(bench, { receivers = 1, environment = {} } = 
         });
     },
     async close() {
-      await app.close();
+      if (app) await app.close();
       for (const child of children) await child.stop();
       await database.end();
     },

@@ -5,14 +5,15 @@ import pg from 'pg';
 import { startEmbeddedPostgres } from '../../dist/src/infrastructure/embedded-postgres/index.js';
 import { freePort, start } from './processes.mjs';
 
-const MAIN = new URL('../../dist/src/main.js', import.meta.url).pathname;
+const BUILD = new URL('../../dist', import.meta.url).pathname;
 
 /**
  * Starts a separate, durable PostgreSQL on which services can run. Close it when done.
  *
  * @param options.databaseUrl an existing database to use instead
+ * @param options.build the build of the services, if it is another one
  */
-export async function openWorkbench({ databaseUrl } = {}) {
+export async function openWorkbench({ databaseUrl, build = BUILD } = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'bench-'));
   // PostgreSQL may run as another user, which must be able to enter the folder.
   chmodSync(directory, 0o755);
@@ -33,7 +34,7 @@ export async function openWorkbench({ databaseUrl } = {}) {
     },
     async service(environment = {}) {
       const port = await freePort();
-      const child = await start(MAIN, {
+      const child = await start(join(build, 'src/main.js'), {
         environment: {
           DATABASE_URL: server.url,
           DATA_DIR: directory,

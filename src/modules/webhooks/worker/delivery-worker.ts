@@ -103,7 +103,9 @@ export class DeliveryWorker
     this.subscription = this.notifications.listen(
       LANES_CHANNEL,
       (endpointIds) => {
-        for (const id of endpointIds?.split(',') ?? []) this.notified.set(id, performance.now());
+        // Version 0.2.0, which runs beside this one during an upgrade, names no endpoints.
+        for (const id of endpointIds?.split(',').filter(Boolean) ?? [])
+          this.notified.set(id, performance.now());
         this.wakeUp.abort();
       },
       [WORKER_LOCK, this.id],
@@ -181,14 +183,14 @@ export class DeliveryWorker
   }
 
   private async claimFreeSlots(): Promise<readonly QueuedDelivery[]> {
+    const oldest = performance.now() - NOTIFICATION_LIFETIME;
+    for (const [id, at] of this.notified) if (at < oldest) this.notified.delete(id);
     const notified = new Map(this.notified);
     const { deliveries, endpointIds } = await this.queue.claim(this.id, this.slots, [...notified.keys()]);
     for (const id of endpointIds) {
       // A notification that arrived during the claim is about a delivery that the claim may not have seen.
       if (this.notified.get(id) === notified.get(id)) this.notified.delete(id);
     }
-    const oldest = performance.now() - NOTIFICATION_LIFETIME;
-    for (const [id, at] of this.notified) if (at < oldest) this.notified.delete(id);
     return deliveries;
   }
 

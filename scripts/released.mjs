@@ -1,0 +1,34 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync, symlinkSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const git = (...words) => execFileSync('git', words, { cwd: ROOT, maxBuffer: 2 ** 30 });
+
+/** Returns the released versions that CHANGELOG.md names, with their commits; the newest first. */
+export function releases() {
+  const text = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8');
+  const found = [...text.matchAll(/^## (\d+\.\d+\.\d+) .*\n+Commit `([0-9a-f]{40})`\./gm)];
+  if (found.length === 0) throw new Error('CHANGELOG.md names no released version with its commit.');
+  return found.map(([, version, commit]) => ({ version, commit }));
+}
+
+/** Returns whether this checkout contains the commit; a shallow or exported one may not. */
+export function contains(commit) {
+  return spawnSync('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: ROOT }).status === 0;
+}
+
+/** Writes the files of the commit to the folder, and installs their packages unless they are those of this checkout. */
+export function checkOut(commit, folder) {
+  execFileSync('tar', ['-x', '-C', folder], { input: git('archive', commit) });
+  const lock = git('show', `${commit}:package-lock.json`).toString();
+  if (packagesOf(lock) === packagesOf(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')))
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  else execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder, stdio: ['ignore', 2, 2] });
+}
+
+/** Returns the packages of a lock file, without the version of the service itself. */
+function packagesOf(lock) {
+  const { '': _service, ...packages } = JSON.parse(lock).packages;
+  return JSON.stringify(packages);
+}
