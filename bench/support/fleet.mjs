@@ -61,7 +61,11 @@ export function openFleet(settings, balancer, build = BUILD) {
     async api(options = {}) {
       const port = await freePort();
       const environment = { PORT: String(port), BACKGROUND_WORK: 'off', ...options.environment };
-      const member = await launch(join(build, 'src/main.js'), 'API', { ready: 'Listening on', ...options, environment });
+      const member = await launch(join(build, 'src/main.js'), 'API', {
+        ready: 'Listening on',
+        ...options,
+        environment,
+      });
       member.baseUrl = `http://127.0.0.1:${port}`;
       await balancer?.add(member.baseUrl);
       return member;
