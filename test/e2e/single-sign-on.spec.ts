@@ -593,6 +593,20 @@ describe('The first step of a login', () => {
     expect(page).not.toContain('somebody@');
   });
 
+  it('asks the provider once for the logins that begin together', async () => {
+    const busy = await anotherProvider();
+    const owner = await newOwner(service);
+    const domain = await proveDomain(owner, dns);
+    const id = await addProvider(owner, busy);
+    await service.database.query('UPDATE saml_configuration SET enabled_at = now() WHERE id = $1', [id]);
+    const before = busy.discoveries;
+    const begun = await Promise.all(
+      Array.from({ length: 20 }, () => begin(new Visitor(service), `somebody@${domain}`)),
+    );
+    for (const page of begun) expect(providerUrl(page)).toContain(busy.issuer);
+    expect(busy.discoveries - before).toBe(1);
+  });
+
   it('begins at most 600 logins per hour from one IP address', async () => {
     const [user, visitor] = [await addUser(), new Visitor(service)];
     await begin(visitor, user.email);

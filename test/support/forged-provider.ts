@@ -30,6 +30,8 @@ export class ForgedProvider {
   readonly clientSecret = randomBytes(24).toString('base64url');
   /** Returned in addition to the required metadata. */
   readonly metadata: Record<string, unknown> = { authorization_response_iss_parameter_supported: true };
+  /** Responses with the discovery document so far. */
+  discoveries = 0;
   /** Responses of the token endpoint so far. */
   redemptions = 0;
   private readonly key = generateKeyPairSync('rsa', { modulusLength: 2_048 });
@@ -83,7 +85,8 @@ export class ForgedProvider {
   }
 
   private respond(path: string, form: URLSearchParams): { status: number; value: unknown } {
-    if (path === '/.well-known/openid-configuration')
+    if (path === '/.well-known/openid-configuration') {
+      this.discoveries += 1;
       return {
         status: 200,
         value: {
@@ -94,6 +97,7 @@ export class ForgedProvider {
           ...this.metadata,
         },
       };
+    }
     if (path === '/jwks')
       return {
         status: 200,

@@ -39,7 +39,10 @@ type Credentials = Pick<SsoConfiguration, 'id' | 'entityId' | 'clientId' | 'clie
  */
 @Injectable()
 export class OpenidProvider extends IdentityProvider {
-  private readonly cache = new LRUCache<string, Configuration>({ max: MAX_CACHED, ttl: CACHE_LIFETIME });
+  private readonly cache = new LRUCache<string, Promise<Configuration>>({
+    max: MAX_CACHED,
+    ttl: CACHE_LIFETIME,
+  });
 
   constructor(
     private readonly http: HttpClient,
@@ -111,17 +114,25 @@ export class OpenidProvider extends IdentityProvider {
     }
   }
 
-  private async configured(configuration: Credentials): Promise<Configuration> {
-    const { id, entityId, clientId, clientSecretSealed } = configuration;
+  /** Logins that begin together share one request for the documents of their provider. A failure is not kept. */
+  private configured(configuration: Credentials): Promise<Configuration> {
+    const { entityId, clientId, clientSecretSealed } = configuration;
     const key = JSON.stringify([entityId, clientId, clientSecretSealed?.toString('base64')]);
     const cached = this.cache.get(key);
     if (cached) return cached;
+    const begun = this.discoverConfigured(configuration);
+    this.cache.set(key, begun);
+    begun.catch(() => this.cache.delete(key));
+    return begun;
+  }
+
+  private async discoverConfigured(configuration: Credentials): Promise<Configuration> {
+    const { id, entityId, clientId, clientSecretSealed } = configuration;
     const secret = clientSecretSealed ? this.sealer.open(clientSecretSealed, ownerOfSecret(id)) : undefined;
     const configured = await this.discover(entityId, clientId ?? '', secret);
     // The library accepts any tenant for some addresses of Microsoft.
     if (configured.serverMetadata().issuer !== entityId)
       throw new RefusedLogin(`${UNREADABLE} it is that of another issuer.`);
-    this.cache.set(key, configured);
     return configured;
   }
 
