@@ -90,8 +90,9 @@ describe('Client ID metadata documents', () => {
     });
   });
 
-  it('say on the page whose agent it is', async () => {
-    const agent = LoginAgent.named(service, documentAt(sendDocument()), 'http://127.0.0.1:5000/callback');
+  it('say on the page whose agent it is, without invisible characters', async () => {
+    const id = documentAt(sendDocument({ client_name: 'Document\u202E Agent' }));
+    const agent = LoginAgent.named(service, id, 'http://127.0.0.1:5000/callback');
     const visitor = new Visitor(service);
     const page = await visitor.get(await agent.logIn(visitor, 'reader'));
     expect(page.text).toContain('Document Agent');

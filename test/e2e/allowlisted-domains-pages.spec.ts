@@ -23,15 +23,17 @@ describe('The pages about allowed domains', () => {
     expect(refused.text).toContain('must be a domain name');
     expect(refused.text).toContain('value="not a domain"');
 
+    await visitor.fill(`${PATH}/new`, { domain: 'another.example' });
     const added = await visitor.fill(`${PATH}/new`, { domain: 'example.com' });
     expect([added.status, added.location]).toEqual([303, `${PATH}?done=added`]);
     const list = await visitor.get(`${PATH}?done=added`);
     expect(list.text).toContain('The domain was added.');
-    const [, removal = ''] = /href="([^"]+\/remove)"/.exec(list.text) ?? [];
+    const [, [, removal = ''] = []] = [...list.text.matchAll(/href="([^"]+\/remove)"/g)];
     expect((await visitor.get(removal)).text).toContain('Remove example.com?');
     expect((await visitor.submit(removal)).location).toBe(`${PATH}?done=removed`);
     expect(await auditOf(service, user)).toEqual([
       'auth.login success',
+      'domain.add success',
       'domain.add success',
       'domain.remove success',
     ]);

@@ -129,6 +129,12 @@ describe('With WEBHOOK_TARGETS=any', () => {
     expect(listener.connections.total).toBe(before + 4);
   });
 
+  it('a host name that the system does not know is reported as unresolved', async () => {
+    const client = clientWith({ WEBHOOK_TARGETS: 'any' });
+    // The system rejects labels of more than 63 characters without a DNS query.
+    expect(await post(client, urlOf(`${'a'.repeat(64)}.example.com`))).toMatchObject(UNRESOLVED);
+  });
+
   it.each<[string, Record<string, string>]>([
     ['without WEBHOOK_EGRESS_ADDRESS', {}],
     ['with WEBHOOK_EGRESS_ADDRESS', { WEBHOOK_EGRESS_ADDRESS: '127.0.0.1' }],

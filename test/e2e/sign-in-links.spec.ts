@@ -175,6 +175,13 @@ describe('Creating a sign-in link', () => {
     expect(textMessagesTo(service, agent.phoneNumber)).toHaveLength(5);
     await newLink(service, { ...newAgent(service), client: agent.client });
   });
+
+  it('counts the requests of a user together, whatever the phone number', async () => {
+    const agent = newAgent(service);
+    const create = () => newLink(service, { ...newAgent(service), externalUserId: agent.externalUserId });
+    for (let count = 1; count <= 5; count += 1) await create();
+    await expect(create()).rejects.toMatchObject({ status: 429, code: 'TOO_MANY_REQUESTS' });
+  });
 });
 
 describe('A sign-in link', () => {

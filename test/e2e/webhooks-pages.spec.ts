@@ -189,6 +189,7 @@ describe('The pages about webhook endpoints', () => {
     expect(textOf(await visitor.get(path))).not.toContain('Last recovery');
     const refused = await visitor.submit(path, { since: 'yesterday' });
     expect([refused.status, textOf(refused)]).toEqual([400, expect.stringContaining('The since field')]);
+    expect(refused.text).toContain('name="since"');
     const started = await visitor.submit(path, { since: '2026-01-31T08:00' });
     expect(started.location).toBe(`${path}?done=started&live=on`);
     const finished = await eventuallyShows(path, 'Finished');

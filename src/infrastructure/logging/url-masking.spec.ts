@@ -29,6 +29,8 @@ describe('maskedUrl', () => {
       'xKqzJfhWpRtYvBnMsLdC',
       'qzxvkjhwprtyvbnmsldc',
       'QZXVKJHWPRTYVBNM',
+      '0f1e2d3c4b5a6978',
+      '0F1E2D3C4B5A6978',
       'kQz-XvkJhwp_RtYvbnMsLdcG',
       'ada@example.com',
       'ada%40example.com',

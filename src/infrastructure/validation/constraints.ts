@@ -83,10 +83,9 @@ const SUPPORTED_COUNTRIES: ReadonlySet<string | undefined> = new Set(['US', 'CA'
  * full metadata (`/max`) tells apart the countries that share +1, such as Jamaica and Bermuda.
  */
 export function IsNorthAmericanPhoneNumber(): PropertyDecorator {
-  const isSupported = (value: unknown): boolean => {
-    const number = parsePhoneNumberFromString(value as string);
-    return number?.isValid() === true && SUPPORTED_COUNTRIES.has(number.country);
-  };
+  // The parser names one of these countries only if the number is valid there.
+  const isSupported = (value: unknown): boolean =>
+    SUPPORTED_COUNTRIES.has(parsePhoneNumberFromString(value as string)?.country);
   return Constraint(
     'isNorthAmericanPhoneNumber',
     isSupported,
