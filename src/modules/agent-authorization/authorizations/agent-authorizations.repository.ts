@@ -6,8 +6,11 @@ import {
   type ErasedUser,
   type UserDataHolder,
 } from '../../../infrastructure/erasure/index.js';
-import { AgentAuthorization, type AgentAuthorizationStatus } from './agent-authorization.entity.js';
-import { AgentConnectionCode } from './agent-connection-code.entity.js';
+import {
+  AgentAuthorization,
+  AgentConnectionCode,
+  type AgentAuthorizationStatus,
+} from './agent-authorization.entity.js';
 
 const UNDECIDED: AgentAuthorizationStatus[] = ['pending', 'completed', 'confirmed'];
 

@@ -20,7 +20,7 @@ import { hostOf, labelOf, type Agent } from '../agents/agent.js';
 import { AGENT_USER } from '../connections/agent-connections.service.js';
 import type { AgentProvider } from '../settings/agent-settings.service.js';
 import type { AgentAuthorization } from './agent-authorization.entity.js';
-import { AUTHORIZATION_CLOSED, AUTHORIZATION_NOT_FOUND } from './authorization-errors.js';
+import { AUTHORIZATION_CLOSED, AUTHORIZATION_NOT_FOUND } from './agent-users.docs.js';
 import { AgentAuthorizationsRepository, type AuthorizedUser } from './agent-authorizations.repository.js';
 import type { AuthorizationRequest, RequestProblem } from './authorization-request.js';
 import type {

@@ -7,10 +7,9 @@ import { INVALID_GRANT, type Grant } from '../../oauth/index.js';
 import { hostOf } from '../agents/agent.js';
 import { AgentsService } from '../agents/agents.service.js';
 import { AgentAuthorizationsRepository } from '../authorizations/agent-authorizations.repository.js';
-import type { TokenClient } from './agent-token.client.js';
+import { AgentTokensService, CONNECTION_LIFETIME, type TokenClient } from './agent-tokens.service.js';
 import { AGENT_USER, AgentConnectionsService } from './agent-connections.service.js';
 import { AgentTokensBatch, type CodeAuthorization } from './agent-tokens.batch.js';
-import { AgentTokensService, CONNECTION_LIFETIME } from './agent-tokens.service.js';
 import { RedeemCodeRequest, type AgentTokensResponse } from './tokens.dto.js';
 
 const INVALID_CODE = 'The code is not valid. Start the authorization again.';

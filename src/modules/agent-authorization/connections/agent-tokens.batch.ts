@@ -13,8 +13,7 @@ import type { ClientRecord } from '../../api-clients/index.js';
 import { McpTokensService, type NewConnectionToken } from '../../mcp-tokens/index.js';
 import { WebhookPublisher, type PublishRequest } from '../../webhooks/index.js';
 import type { AgentAuthorization } from '../authorizations/agent-authorization.entity.js';
-import type { AgentConnection } from './agent-connection.entity.js';
-import type { AgentRefreshToken } from './agent-refresh-token.entity.js';
+import type { AgentConnection, AgentRefreshToken } from './agent-connection.entity.js';
 
 /** The connection that a refresh token belongs to, and when the token was exchanged for the next one. */
 export type RefreshedConnection = Omit<AgentConnection, 'createdAt' | 'usedAt' | 'endedAt'> &
