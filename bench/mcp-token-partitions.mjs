@@ -103,7 +103,7 @@ try {
   }
 
   const old = new UnpartitionedTokens(before);
-  const current = new McpTokensBatch(after);
+  const current = new McpTokensBatch(after, { isOpen: false });
   const product = {
     create: () => current.add(newToken()),
     find: () => findOne((hash, day) => current.find(hash, day), 0),

@@ -132,6 +132,16 @@ export class Sealer {
     return decrypt(key, sealed.subarray(HEADER_BYTES), additionalData(owner)).toString('utf8');
   }
 
+  /** Like `seal()`, for a value that may be missing: in the database, null. */
+  sealOptional(plaintext: string | undefined, owner: readonly string[]): Buffer | null {
+    return plaintext === undefined ? null : this.seal(plaintext, owner);
+  }
+
+  /** Like `open()`, for a value that may be missing. */
+  openOptional(sealed: Buffer | null, owner: readonly string[]): string | undefined {
+    return sealed === null ? undefined : this.open(sealed, owner);
+  }
+
   private dataKey(id: number): Buffer {
     const key = this.dataKeys.get(id);
     if (!key) throw new Error(`There is no data key ${id}`);

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
+import { DataSource } from 'typeorm';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
   BatchedStatement,
   isMissingPartition,
   prepared,
+  Statement,
   Transaction,
 } from '../../infrastructure/database/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
@@ -19,6 +20,14 @@ export interface NewMcpToken {
   readonly phoneNumberSealed: Buffer | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
+}
+
+/** The access token of a connected agent. */
+export interface NewConnectionToken extends NewMcpToken {
+  readonly connectionId: string;
+  /** Separated by spaces. */
+  readonly scope: string;
+  readonly agent: string;
 }
 
 /** The columns that are needed to authenticate an agent's request. */
@@ -41,6 +50,14 @@ const CONCURRENT_INSERTS = 2;
 const LOOKUPS_PER_STATEMENT = 100;
 const CONCURRENT_LOOKUP_STATEMENTS = 4;
 
+/** The columns that only tokens of connections have stay null for the others. */
+const INSERT = new Statement<object, never, NewMcpToken>(`
+  INSERT INTO mcp_token (token_hash, client_id, environment, external_user_id, phone_number_sealed,
+                         created_at, expires_at, connection_id, scope, agent)
+  SELECT * FROM unnest($tokenHash::bytea[], $clientId::uuid[], $environment::text[], $externalUserId::text[],
+                       $phoneNumberSealed::bytea[], $createdAt::timestamptz[], $expiresAt::timestamptz[],
+                       $connectionId::uuid[], $scope::text[], $agent::text[])`);
+
 /**
  * `find_agent_tokens` sets planner options so that PostgreSQL plans the query once and reads only the partitions within the
  * given bounds. `place` is the position of the hash in `$1`, starting at 1.
@@ -57,12 +74,12 @@ const ANY_DAY = ['-infinity', 'infinity'] as const;
  * Inserts the tokens of concurrent requests in one statement, and finds tokens in the same way.
  *
  * These statements run outside any open transaction: they serve several requests, and a rollback for one request must not
- * affect the others. A token that is created in a transaction gets a statement of its own.
+ * affect the others. Tokens that are created in a transaction get a statement of their own.
  */
 @Injectable()
 export class McpTokensBatch {
   private readonly insertion = new BatchedStatement<NewMcpToken>({
-    execute: (tokens) => this.insert(tokens, this.dataSource.manager),
+    execute: (tokens) => INSERT.run(this.dataSource.manager, {}, tokens),
     maxRows: TOKENS_PER_INSERT,
     maxStatements: CONCURRENT_INSERTS,
     // The partition of the day was attached during the statement. The same statement now inserts into it.
@@ -102,27 +119,12 @@ export class McpTokensBatch {
 
   /** Joins the open transaction. Without one, resolves when the token is committed. */
   add(token: NewMcpToken): Promise<void> {
-    return this.transaction.isOpen
-      ? this.insert([token], this.transaction.manager)
-      : this.insertion.add(token);
+    return this.transaction.isOpen ? this.addAll([token]) : this.insertion.add(token);
   }
 
-  private async insert(tokens: readonly NewMcpToken[], manager: EntityManager): Promise<void> {
-    await manager.query(
-      `INSERT INTO mcp_token (token_hash, client_id, environment, external_user_id, phone_number_sealed,
-                              created_at, expires_at)
-       SELECT * FROM unnest($1::bytea[], $2::uuid[], $3::text[], $4::text[], $5::bytea[],
-                            $6::timestamptz[], $7::timestamptz[])`,
-      [
-        tokens.map((token) => token.tokenHash),
-        tokens.map((token) => token.clientId),
-        tokens.map((token) => token.environment),
-        tokens.map((token) => token.externalUserId),
-        tokens.map((token) => token.phoneNumberSealed),
-        tokens.map((token) => token.createdAt),
-        tokens.map((token) => token.expiresAt),
-      ],
-    );
+  /** Joins the open transaction. */
+  async addAll(tokens: readonly NewMcpToken[]): Promise<void> {
+    await INSERT.run(this.transaction.manager, {}, tokens);
   }
 
   /**

@@ -20,12 +20,8 @@ import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { Clock, DAY, SECOND } from '../../infrastructure/time/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
 import { MAX_LIFETIME, type CreateMcpTokenRequest, type McpTokenResponse } from './mcp-tokens.dto.js';
-import { McpTokensBatch, type StoredMcpToken } from './mcp-tokens.batch.js';
-import {
-  DAYS_KEPT_AFTER_EXPIRY,
-  McpTokensRepository,
-  type NewConnectionToken,
-} from './mcp-tokens.repository.js';
+import { McpTokensBatch, type NewConnectionToken, type StoredMcpToken } from './mcp-tokens.batch.js';
+import { DAYS_KEPT_AFTER_EXPIRY, McpTokensRepository } from './mcp-tokens.repository.js';
 
 /** The data of a token that is still valid. */
 export interface ActiveMcpToken {
@@ -97,13 +93,12 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
     const token = generateDatedSecret(TOKEN_PREFIXES[client.environment], createdAt);
     const tokenHash = sha256(token);
     const expiresAt = new Date(createdAt.getTime() + request.expires_in * SECOND);
-    const { phone_number: phoneNumber } = request;
     await this.batch.add({
       tokenHash,
       clientId: client.clientId,
       environment: client.environment,
       externalUserId: request.external_user_id,
-      phoneNumberSealed: this.sealPhoneNumber(phoneNumber, tokenHash),
+      phoneNumberSealed: this.sealer.sealOptional(request.phone_number, ownerOf(tokenHash)),
       createdAt,
       expiresAt,
     });
@@ -127,19 +122,9 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
       tokenHash,
       clientId: client.clientId,
       environment: client.environment,
-      phoneNumberSealed: this.sealPhoneNumber(phoneNumber, tokenHash),
+      phoneNumberSealed: this.sealer.sealOptional(phoneNumber, ownerOf(tokenHash)),
       scope: scopes.join(' '),
     };
-  }
-
-  /** Stores the access tokens of connected agents. Joins the open transaction. */
-  addAllOfConnections(rows: readonly NewConnectionToken[]): Promise<void> {
-    return this.repository.addAllOfConnections(rows);
-  }
-
-  /** Revokes a token that is known by its hash, as `revoke` does. */
-  async revokeByHash(token: RevokedMcpToken, createdAt: Date): Promise<void> {
-    await this.revokeStored(token, createdAt);
   }
 
   /**
@@ -154,7 +139,7 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
     const createdAt = await this.repository.createdAt(tokenHash);
     if (!createdAt) return undefined;
     const { environment, externalUserId, expiresAt, phoneNumberSealed, agent } = found;
-    const phoneNumber = this.openPhoneNumber(phoneNumberSealed, tokenHash);
+    const phoneNumber = this.sealer.openOptional(phoneNumberSealed, ownerOf(tokenHash));
     const scopes = scopesOf(found);
     return { clientId, environment, externalUserId, createdAt, expiresAt, phoneNumber, scopes, agent };
   }
@@ -171,7 +156,7 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
     const { id: tokenId, clientId, environment, externalUserId, expiresAt, phoneNumberSealed } = found;
     const client = await this.clients.find(clientId);
     if (!client) return undefined;
-    const openPhoneNumber = () => this.openPhoneNumber(phoneNumberSealed, tokenHash);
+    const openPhoneNumber = () => this.sealer.openOptional(phoneNumberSealed, ownerOf(tokenHash));
     return {
       tokenId,
       tokenHash,
@@ -197,11 +182,12 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
     const found = await this.findStored(token, tokenHash);
     if (found?.clientId !== clientId) return;
     const createdAt = await this.repository.createdAt(tokenHash);
-    if (createdAt) await this.revokeStored({ tokenHash, ...found }, createdAt);
+    if (createdAt) await this.revokeByHash({ tokenHash, ...found }, createdAt);
   }
 
+  /** Revokes a token that is known by its hash, and notifies the revocation listener. */
   @Transactional()
-  protected async revokeStored(token: RevokedMcpToken, createdAt: Date): Promise<void> {
+  async revokeByHash(token: RevokedMcpToken, createdAt: Date): Promise<void> {
     await this.repository.revoke(token.tokenHash, createdAt, this.clock.now());
     await this.revocationListener.onRevoked(token);
   }
@@ -221,14 +207,6 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
     const onDay = isPlausible ? await this.batch.find(tokenHash, day) : undefined;
     return onDay ?? this.batch.findUndated(tokenHash);
   }
-
-  private sealPhoneNumber(phoneNumber: string | undefined, tokenHash: Buffer): Buffer | null {
-    return phoneNumber === undefined ? null : this.sealer.seal(phoneNumber, phoneNumberBinding(tokenHash));
-  }
-
-  private openPhoneNumber(sealed: Buffer | null, tokenHash: Buffer): string | undefined {
-    return sealed ? this.sealer.open(sealed, phoneNumberBinding(tokenHash)) : undefined;
-  }
 }
 
 function scopesOf({ scope }: StoredMcpToken): readonly AgentScope[] {
@@ -236,6 +214,6 @@ function scopesOf({ scope }: StoredMcpToken): readonly AgentScope[] {
 }
 
 /** Returns the `owner` argument for `Sealer`: the row that the encrypted phone number is bound to. */
-function phoneNumberBinding(tokenHash: Buffer): string[] {
+function ownerOf(tokenHash: Buffer): string[] {
   return ['mcp_token', tokenHash.toString('hex')];
 }

@@ -63,9 +63,7 @@ export class AgentCodeGrant implements Grant<TokenClient, RedeemCodeRequest, Age
   ): Promise<AgentTokensResponse | undefined> {
     const id = randomUUID();
     const now = this.clock.now();
-    const phoneNumber = phoneNumberSealed
-      ? this.sealer.open(phoneNumberSealed, ['agent_authorization', authorizationId])
-      : undefined;
+    const phoneNumber = this.sealer.openOptional(phoneNumberSealed, ['agent_authorization', authorizationId]);
     const connection = {
       id,
       externalUserId: authorization.externalUserId as string,
@@ -80,8 +78,7 @@ export class AgentCodeGrant implements Grant<TokenClient, RedeemCodeRequest, Age
       authorizationId,
       client: provider,
       registeredAgentId: isUUID(agentId) ? agentId : null,
-      phoneNumberSealed:
-        phoneNumber === undefined ? null : this.sealer.seal(phoneNumber, ['agent_connection', id]),
+      phoneNumberSealed: this.sealer.sealOptional(phoneNumber, ['agent_connection', id]),
       expiresAt: new Date(now.getTime() + CONNECTION_LIFETIME),
     });
     return isRedeemed ? response : undefined;

@@ -49,10 +49,7 @@ export class AgentRefreshGrant implements Grant<TokenClient, RefreshTokensReques
       throw INVALID_SCOPE.error('The scope field contains a scope that the user has not granted.');
     if (found.rotatedAt) return this.repeat(client, found.id, presented, found.rotatedAt);
 
-    const { phoneNumberSealed } = found;
-    const phoneNumber = phoneNumberSealed
-      ? this.sealer.open(phoneNumberSealed, ['agent_connection', found.id])
-      : undefined;
+    const phoneNumber = this.sealer.openOptional(found.phoneNumberSealed, ['agent_connection', found.id]);
     const { response, stored } = this.tokens.issue(
       client.provider,
       { ...found, phoneNumber },

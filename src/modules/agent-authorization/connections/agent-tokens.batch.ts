@@ -10,7 +10,7 @@ import {
 import { SERVICE_UNAVAILABLE } from '../../../infrastructure/errors/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
 import type { ClientRecord } from '../../api-clients/index.js';
-import { McpTokensService, type NewConnectionToken } from '../../mcp-tokens/index.js';
+import { McpTokensBatch, type NewConnectionToken } from '../../mcp-tokens/index.js';
 import { WebhookPublisher, type PublishRequest } from '../../webhooks/index.js';
 import type { AgentAuthorization } from '../authorizations/agent-authorization.entity.js';
 import type { AgentConnection, AgentRefreshToken } from './agent-connection.entity.js';
@@ -241,7 +241,7 @@ export class AgentTokensBatch {
 
   constructor(
     private readonly transaction: Transaction,
-    private readonly mcpTokens: McpTokensService,
+    private readonly mcpTokens: McpTokensBatch,
     private readonly publisher: WebhookPublisher,
   ) {}
 
@@ -288,7 +288,7 @@ export class AgentTokensBatch {
   }
 
   private async addAccessTokens(tokens: readonly NewTokens[]): Promise<void> {
-    if (tokens.length > 0) await this.mcpTokens.addAllOfConnections(tokens.map(({ access }) => access));
+    if (tokens.length > 0) await this.mcpTokens.addAll(tokens.map(({ access }) => access));
   }
 }
 
