@@ -17,9 +17,8 @@ import {
   type UserDataHolder,
 } from '../../infrastructure/erasure/index.js';
 import { ErrorKind } from '../../infrastructure/errors/index.js';
-import type { RequestOrigin } from '../../infrastructure/http/index.js';
 import { Clock, MINUTE, SECOND } from '../../infrastructure/time/index.js';
-import { API_CLIENT, AuditLog, OPERATOR, type AuditActor } from '../audit-logs/index.js';
+import { AuditLog, type AuditActor } from '../audit-logs/index.js';
 import { toErasureResponse, type UserErasureResponse } from './user-erasures.dto.js';
 import { UserErasuresRepository, type ClaimedErasure } from './user-erasures.repository.js';
 
@@ -62,16 +61,21 @@ export class UserErasuresService extends RecurringJob {
     super('Erasures', 'A user could not be erased; the erasure is repeated');
   }
 
-  requestByClient(
+  /** Stores the erasure, which `run()` continues, and ends everything with which others act for the user. */
+  async request(
     client: ErasingClient,
     externalUserId: string,
-    origin: RequestOrigin,
+    actor: Omit<AuditActor, 'organizationId'>,
   ): Promise<UserErasureResponse> {
-    return this.request(client, externalUserId, { ...API_CLIENT, origin });
-  }
-
-  requestByOperator(client: ErasingClient, externalUserId: string): Promise<UserErasureResponse> {
-    return this.request(client, externalUserId, OPERATOR);
+    const { clientId, environment, organizationId } = client;
+    const pseudonym = this.pseudonyms.of({ clientId, externalUserId });
+    const user = { clientId, environment, externalUserId, pseudonym };
+    const id = await this.requests.run(organizationId, () => this.store(user, { ...actor, organizationId }));
+    for (const holder of userDataHolders(this.discovery, 'access')) {
+      let batches = 0;
+      while ((await this.eraseBatch(id, user, holder)) > 0 && (batches += 1) < BATCHES_BEFORE_RESPONSE);
+    }
+    return this.get(client, externalUserId);
   }
 
   /** @throws ApiError ERASURE_NOT_FOUND */
@@ -89,23 +93,6 @@ export class UserErasuresService extends RecurringJob {
     const pseudonym = this.pseudonyms.of({ clientId, externalUserId });
     const erasure = await this.repository.find({ clientId, pseudonym });
     return erasure ? toErasureResponse(erasure) : undefined;
-  }
-
-  /** Stores the erasure, which `run()` continues, and ends everything with which others act for the user. */
-  private async request(
-    client: ErasingClient,
-    externalUserId: string,
-    actor: Omit<AuditActor, 'organizationId'>,
-  ): Promise<UserErasureResponse> {
-    const { clientId, environment, organizationId } = client;
-    const pseudonym = this.pseudonyms.of({ clientId, externalUserId });
-    const user = { clientId, environment, externalUserId, pseudonym };
-    const id = await this.requests.run(organizationId, () => this.store(user, { ...actor, organizationId }));
-    for (const holder of userDataHolders(this.discovery, 'access')) {
-      let batches = 0;
-      while ((await this.eraseBatch(id, user, holder)) > 0 && (batches += 1) < BATCHES_BEFORE_RESPONSE);
-    }
-    return this.get(client, externalUserId);
   }
 
   @Transactional()
