@@ -3,10 +3,12 @@ import { DataSource } from 'typeorm';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
   BatchedStatement,
+  inPositions,
   isMissingPartition,
   prepared,
   Statement,
   Transaction,
+  type Positioned,
 } from '../../infrastructure/database/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
 
@@ -150,12 +152,8 @@ export class McpTokensBatch {
     hashes: readonly Buffer[],
     bounds: readonly [string, string],
   ): Promise<(StoredMcpToken | undefined)[]> {
-    const rows = await this.dataSource.query<(StoredMcpToken & { position: number })[]>(FIND, [
-      hashes,
-      ...bounds,
-    ]);
-    const found = new Map(rows.map((row) => [row.position, row]));
-    return hashes.map((_, index) => found.get(index + 1));
+    const rows = await this.dataSource.query<(StoredMcpToken & Positioned)[]>(FIND, [hashes, ...bounds]);
+    return inPositions(hashes, rows);
   }
 }
 

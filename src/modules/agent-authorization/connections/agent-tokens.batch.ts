@@ -2,10 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import {
   BatchedStatement,
+  inPositions,
   isMissingPartition,
   Statement,
   Transaction,
   Transactional,
+  type Positioned,
 } from '../../../infrastructure/database/index.js';
 import { SERVICE_UNAVAILABLE } from '../../../infrastructure/errors/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
@@ -68,13 +70,8 @@ interface TokensItem {
   readonly expiresAt: Date;
 }
 
-interface Position {
-  /** Of the item, starting at 1. */
-  readonly position: number;
-}
-
 /** `locked`: another transaction is changing the connection or the authorization, so nothing was done. */
-interface Outcome extends Position {
+interface Outcome extends Positioned {
   readonly outcome: 'stored' | 'refused' | 'locked';
 }
 
@@ -92,7 +89,7 @@ const RETRY_AFTER = 1;
 // named the client.
 const FIND_CONNECTIONS = new Statement<
   object,
-  RefreshedConnection & Position,
+  RefreshedConnection & Positioned,
   Pick<AgentRefreshToken, 'tokenHash'>
 >(`
   SELECT position::integer, connection.id, client_id AS "clientId", external_user_id AS "externalUserId",
@@ -105,7 +102,7 @@ const FIND_CONNECTIONS = new Statement<
 
 const FIND_AUTHORIZATIONS = new Statement<
   object,
-  CodeAuthorization & Position,
+  CodeAuthorization & Positioned,
   { readonly codeHash: Buffer }
 >(`
   SELECT position::integer, id, client_id AS "clientId", agent_id AS "agentId", agent_name AS "agentName", status,
@@ -321,14 +318,6 @@ function itemOf({ refreshTokenHash, access, expiresAt }: Rotation | Redemption):
 
 function outcomesOf(requests: readonly NewTokens[], rows: readonly Outcome[]): Outcome['outcome'][] {
   return inPositions(requests, rows).map((row) => row?.outcome ?? 'refused');
-}
-
-function inPositions<Row extends Position>(
-  requests: readonly unknown[],
-  rows: readonly Row[],
-): (Row | undefined)[] {
-  const found = new Map(rows.map((row) => [row.position, row]));
-  return requests.map((_, index) => found.get(index + 1));
 }
 
 function connectedEvent({ client, access, agentName, agentHost }: Redemption): PublishRequest {
