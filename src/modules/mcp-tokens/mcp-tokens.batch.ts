@@ -25,7 +25,7 @@ export interface NewMcpToken {
 }
 
 /** The access token of a connected agent. */
-export interface NewConnectionToken extends NewMcpToken {
+export interface NewAgentToken extends NewMcpToken {
   readonly connectionId: string;
   /** Separated by spaces. */
   readonly scope: string;
@@ -43,7 +43,7 @@ export interface StoredMcpToken extends Omit<NewMcpToken, 'tokenHash' | 'created
 
 interface Lookup {
   readonly tokenHash: Buffer;
-  /** Start of the day on which the token was created. */
+  /** Start of the day on which the token was created. The token contains it (`generateDatedSecret`). */
   readonly day: Date;
 }
 
@@ -88,7 +88,7 @@ export class McpTokensBatch {
     retryAfter: (error) => (isMissingPartition(error) ? 0 : undefined),
   });
 
-  private readonly lookups = new BatchedStatement<Lookup, StoredMcpToken | undefined>({
+  private readonly lookupsOfDay = new BatchedStatement<Lookup, StoredMcpToken | undefined>({
     execute: (lookups) => this.selectByDay(lookups),
     maxRows: LOOKUPS_PER_STATEMENT,
     maxStatements: CONCURRENT_LOOKUP_STATEMENTS,
@@ -98,7 +98,7 @@ export class McpTokensBatch {
    * Searching all partitions costs several times as much as searching one day. Only one such statement runs at a time, so
    * that unknown tokens do not slow down requests with valid ones.
    */
-  private readonly undatedLookups = new BatchedStatement<Buffer, StoredMcpToken | undefined>({
+  private readonly lookupsOfAnyDay = new BatchedStatement<Buffer, StoredMcpToken | undefined>({
     execute: (hashes) => this.select(hashes, ANY_DAY),
     maxRows: LOOKUPS_PER_STATEMENT,
     maxStatements: 1,
@@ -110,13 +110,13 @@ export class McpTokensBatch {
   ) {}
 
   /** Returns the token with this hash that was created on this day, unless it was revoked. It may have expired. */
-  find(tokenHash: Buffer, day: Date): Promise<StoredMcpToken | undefined> {
-    return this.lookups.add({ tokenHash, day });
+  findOfDay(tokenHash: Buffer, day: Date): Promise<StoredMcpToken | undefined> {
+    return this.lookupsOfDay.add({ tokenHash, day });
   }
 
   /** Returns the token with this hash, whenever it was created, unless it was revoked. It may have expired. */
-  findUndated(tokenHash: Buffer): Promise<StoredMcpToken | undefined> {
-    return this.undatedLookups.add(tokenHash);
+  findOfAnyDay(tokenHash: Buffer): Promise<StoredMcpToken | undefined> {
+    return this.lookupsOfAnyDay.add(tokenHash);
   }
 
   /** Joins the open transaction. Without one, resolves when the token is committed. */

@@ -9,8 +9,8 @@ const RETENTION = { days: DAYS_KEPT_AFTER_EXPIRY, expiryColumn: 'expires_at' };
 const TOKENS_PER_ERASURE = 1_000;
 
 /**
- * Queries for single tokens. `mcp-tokens.batch.ts` inserts tokens, and finds those of concurrent requests. There is no entity, because the rows are
- * written and found for many tokens at a time, in daily partitions.
+ * Queries for single tokens. `McpTokensBatch` inserts tokens, and finds those of concurrent requests. There is no entity,
+ * because the rows are written and found for many tokens at a time, in daily partitions.
  *
  * The stage `access` erases tokens before the erasure is confirmed. From then on, they are unknown to every request.
  */

@@ -20,7 +20,7 @@ import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { Clock, DAY, SECOND } from '../../infrastructure/time/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
 import { MAX_LIFETIME, type CreateMcpTokenRequest, type McpTokenResponse } from './mcp-tokens.dto.js';
-import { McpTokensBatch, type NewConnectionToken, type StoredMcpToken } from './mcp-tokens.batch.js';
+import { McpTokensBatch, type NewAgentToken, type StoredMcpToken } from './mcp-tokens.batch.js';
 import { DAYS_KEPT_AFTER_EXPIRY, McpTokensRepository } from './mcp-tokens.repository.js';
 
 /** The data of a token that is still valid. */
@@ -36,8 +36,8 @@ export interface ActiveMcpToken {
   readonly agent: string | null;
 }
 
-/** The access token of a connected agent. */
-export interface AgentTokenRequest {
+/** What is stored about the access token of a connected agent: one that its user has logged in with (`agent-authorization`). */
+export interface AgentTokenData {
   readonly client: AttributedClient;
   readonly externalUserId: string;
   readonly phoneNumber: string | undefined;
@@ -106,16 +106,16 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
   }
 
   /**
-   * Returns the access token that belongs to a digest: the same one each time, so that the response to a repeated request need
+   * Returns the access token of a connected agent that belongs to a digest: the same one each time, so that the response to a repeated request need
    * not be stored.
    */
-  tokenFrom(digest: Buffer, { environment }: AttributedClient, createdAt: Date): string {
+  agentTokenFrom(digest: Buffer, { environment }: AttributedClient, createdAt: Date): string {
     return secretFrom(digest, TOKEN_PREFIXES[environment], createdAt);
   }
 
   /** Returns the row of the access token of a connected agent. */
-  rowOfConnection(token: string, request: AgentTokenRequest): NewConnectionToken {
-    const { client, phoneNumber, scopes, ...row } = request;
+  agentTokenRow(token: string, data: AgentTokenData): NewAgentToken {
+    const { client, phoneNumber, scopes, ...row } = data;
     const tokenHash = sha256(token);
     return {
       ...row,
@@ -204,8 +204,8 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
     const age = this.clock.milliseconds() - day.getTime();
     // One day of tolerance in both directions: the clock of another process may be ahead, and partitions may be dropped late.
     const isPlausible = age > -DAY && age < (MAX_DAYS_KEPT + 1) * DAY;
-    const onDay = isPlausible ? await this.batch.find(tokenHash, day) : undefined;
-    return onDay ?? this.batch.findUndated(tokenHash);
+    const onDay = isPlausible ? await this.batch.findOfDay(tokenHash, day) : undefined;
+    return onDay ?? this.batch.findOfAnyDay(tokenHash);
   }
 }
 

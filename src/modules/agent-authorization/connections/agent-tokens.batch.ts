@@ -12,7 +12,7 @@ import {
 import { SERVICE_UNAVAILABLE } from '../../../infrastructure/errors/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
 import type { ClientRecord } from '../../api-clients/index.js';
-import { McpTokensBatch, type NewConnectionToken } from '../../mcp-tokens/index.js';
+import { McpTokensBatch, type NewAgentToken } from '../../mcp-tokens/index.js';
 import { WebhookPublisher, type PublishRequest } from '../../webhooks/index.js';
 import type { AgentAuthorization } from '../authorizations/agent-authorization.entity.js';
 import type { AgentConnection, AgentRefreshToken } from './agent-connection.entity.js';
@@ -39,7 +39,7 @@ export type CodeAuthorization = Pick<
 /** Tokens to be stored. */
 export interface NewTokens {
   readonly refreshTokenHash: Buffer;
-  readonly access: NewConnectionToken;
+  readonly access: NewAgentToken;
 }
 
 export interface Rotation extends NewTokens {

@@ -51,7 +51,7 @@ export class AgentTokensService {
     { presented, scopes, now }: { presented: string; scopes: readonly AgentScope[]; now: Date },
   ): { response: AgentTokensResponse; stored: NewTokens } {
     const { access, refresh } = this.tokensAfter(presented, client, now);
-    const row = this.mcpTokens.rowOfConnection(access, {
+    const row = this.mcpTokens.agentTokenRow(access, {
       client,
       connectionId: connection.id,
       externalUserId: connection.externalUserId,
@@ -87,7 +87,7 @@ export class AgentTokensService {
   ): { access: string; refresh: string } {
     const digestFor = (purpose: string): Buffer => this.digest.of(`${purpose} after ${presented}`);
     return {
-      access: this.mcpTokens.tokenFrom(digestFor('access token'), client, now),
+      access: this.mcpTokens.agentTokenFrom(digestFor('access token'), client, now),
       refresh: secretFrom(digestFor('refresh token'), REFRESH_PREFIXES[client.environment]),
     };
   }
