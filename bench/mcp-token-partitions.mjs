@@ -103,12 +103,12 @@ try {
   }
 
   const old = new UnpartitionedTokens(before);
-  const current = new McpTokensBatch(after);
+  const current = new McpTokensBatch(after, { isOpen: false });
   const product = {
     create: () => current.add(newToken()),
-    find: () => findOne((hash, day) => current.find(hash, day), 0),
-    findOld: () => findOne((hash) => current.findUndated(hash), 0),
-    findOfTwoDays: () => findOne((hash, day) => current.find(hash, day), -1),
+    find: () => findOne((hash, day) => current.findOfDay(hash, day), 0),
+    findOld: () => findOne((hash) => current.findOfAnyDay(hash), 0),
+    findOfTwoDays: () => findOne((hash, day) => current.findOfDay(hash, day), -1),
   };
   const comparison = {
     create: () => old.insertion.add(newToken()),

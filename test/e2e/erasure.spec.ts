@@ -3,13 +3,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { MINUTE, SECOND } from '../../src/infrastructure/time/index.js';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { DetectedAccountsRepository } from '../../src/modules/detected-accounts/detected-accounts.repository.js';
-import { UserErasuresJob } from '../../src/modules/external-users/user-erasures.job.js';
+import { UserErasuresService } from '../../src/modules/external-users/user-erasures.service.js';
 import { RequestLogRepository, RequestLogWriter } from '../../src/modules/request-logs/index.js';
 import { SavedEntries } from '../../src/modules/request-logs/writing/saved-entries.js';
 import { DeliveryQueueRepository } from '../../src/modules/webhooks/queue/delivery-queue.repository.js';
 import { mcpToken } from '../support/agents.js';
 import { moveClock } from '../support/clock.js';
-import { finishErasures, placesOf } from '../support/erasures.js';
+import { finishErasures, jobOfAnotherProcess, placesOf } from '../support/erasures.js';
 import { COMMAND_TIMEOUT, Commands } from '../support/commands.js';
 import { eventually } from '../support/eventually.js';
 import { TestGateway } from '../support/merchant-gateway.js';
@@ -301,11 +301,11 @@ describe('DELETE /external-users/{external_user_id}', () => {
     await meet(user);
     const responses = await Promise.all(Array.from({ length: 20 }, () => erase(user)));
     expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 202));
-    const job = service.app.get(UserErasuresJob);
+    const job = service.app.get(UserErasuresService);
     const first = job.run();
     // Another process works on the same erasure.
     await service.database.query("UPDATE user_erasure SET due_at = '-infinity' WHERE finished_at IS NULL");
-    await Promise.all([first, new UserErasuresJob(Reflect.get(job, 'erasures') as never).run()]);
+    await Promise.all([first, (await jobOfAnotherProcess(service)).run()]);
     await finishErasures(service);
     expect(await tablesOf(user)).toEqual([]);
     const finished = await progressOf(user);
@@ -331,7 +331,7 @@ describe('DELETE /external-users/{external_user_id}', () => {
     };
     const arriving = [requests(user), requests(user), requests(other), requests(other)];
     await erase(user);
-    const job = service.app.get(UserErasuresJob);
+    const job = service.app.get(UserErasuresService);
     await job.run();
     await Promise.all(arriving);
     await finishErasures(service);
@@ -497,11 +497,11 @@ describe('An erasure', () => {
     const rest = await left();
     expect(rest).toBeGreaterThan(0);
     // Nobody else continues before the lease ends.
-    await service.app.get(UserErasuresJob).run();
+    await service.app.get(UserErasuresService).run();
     expect(await left()).toBe(rest);
     {
       using _later = moveClock(service, 31 * SECOND);
-      await service.app.get(UserErasuresJob).run();
+      await service.app.get(UserErasuresService).run();
     }
     expect(await left()).toBe(0);
     await finishErasures(service);
@@ -514,7 +514,7 @@ describe('An erasure', () => {
     const user = newUser();
     await fill(user);
     await erase(user);
-    const stopping = new UserErasuresJob(Reflect.get(service.app.get(UserErasuresJob), 'erasures') as never);
+    const stopping = await jobOfAnotherProcess(service);
     const running = stopping.run();
     await eventually('the job works', async () => (await countOf('request_log', user)) < MANY);
     await stopping.onApplicationShutdown();
@@ -536,7 +536,7 @@ describe('An erasure', () => {
         throw new Error('A fault');
       },
     });
-    await service.app.get(UserErasuresJob).run();
+    await service.app.get(UserErasuresService).run();
     expect(await countOf('detected_account', user)).toBe(2);
     Reflect.deleteProperty(accounts, 'eraseBatch');
     using _later = moveClock(service, 31 * SECOND);

@@ -349,7 +349,7 @@ describe('MCP tokens', () => {
     const batch = service.app.get(McpTokensBatch);
     const unknown = generateSecret('mcp_dev_');
     const found = await Promise.all(
-      [...created, unknown].map((token) => batch.find(hashOf(token), dayOfSecret(token))),
+      [...created, unknown].map((token) => batch.findOfDay(hashOf(token), dayOfSecret(token))),
     );
     expect(found.map((token) => token?.externalUserId)).toEqual([
       ...days.map((_, index) => `day-${index}`),

@@ -284,8 +284,8 @@ describe('Migrations', () => {
       const batch = new McpTokensBatch(dataSource, { isOpen: false } as Transaction);
       const today = new Date(Math.floor(Date.now() / DAY) * DAY);
       const [hash = randomBytes(32)] = created.slice(-1);
-      expect(await batch.find(hash, today)).toMatchObject({ clientId: CLIENT });
-      expect(await batch.findUndated(hash)).toMatchObject({ clientId: CLIENT });
+      expect(await batch.findOfDay(hash, today)).toMatchObject({ clientId: CLIENT });
+      expect(await batch.findOfAnyDay(hash)).toMatchObject({ clientId: CLIENT });
       expect(
         await database.query(`SELECT FROM pg_constraint WHERE conname = 'mcp_token_until_check'`),
       ).toEqual([]);

@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { Transactional } from '../../src/infrastructure/database/index.js';
 import { ApiClientsService } from '../../src/modules/api-clients/index.js';
 import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/index.js';
-import { serviceSignature, standardSignatures } from '../../src/modules/webhooks/signing/delivery-headers.js';
+import { serviceSignature, standardSignature } from '../../src/modules/webhooks/signing/delivery-headers.js';
 import { PartitionRotation } from '../../src/infrastructure/database/index.js';
 import { DeliveryQueueService } from '../../src/modules/webhooks/queue/delivery-queue.service.js';
 import { moveClock } from '../support/clock.js';
@@ -259,7 +259,7 @@ describe('Publishing an event', () => {
         indexOf(headers['service-signature'], (secret) => serviceSignature(signed, secret)),
         String(headers['webhook-signature'])
           .split(' ')
-          .map((each) => indexOf(each, (secret) => standardSignatures(message, [secret]))),
+          .map((each) => indexOf(each, (secret) => standardSignature(message, secret))),
       ];
     };
     expect(await signersOfNext(old)).toEqual([0, [0]]);

@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { ModuleRef } from '@nestjs/core';
 import { Clock, MINUTE } from '../../src/infrastructure/time/index.js';
-import { UserErasuresJob } from '../../src/modules/external-users/user-erasures.job.js';
+import { ExternalUsersModule } from '../../src/modules/external-users/external-users.module.js';
+import { UserErasuresService } from '../../src/modules/external-users/user-erasures.service.js';
 import { moveClock } from './clock.js';
 import type { TestApp } from './test-app.js';
 
@@ -26,9 +28,14 @@ export async function placesOf(service: TestApp, text: string): Promise<string[]
   return [...new Set(found), ...files].toSorted();
 }
 
+/** Returns the job as another process has it. */
+export function jobOfAnotherProcess(service: TestApp): Promise<UserErasuresService> {
+  return service.app.select(ExternalUsersModule).get(ModuleRef, { strict: true }).create(UserErasuresService);
+}
+
 /** Runs the job, and runs it again when everything that was in progress has ended. */
 export async function finishErasures(service: TestApp): Promise<void> {
-  const job = service.app.get(UserErasuresJob);
+  const job = service.app.get(UserErasuresService);
   await job.run();
   const moved = service.app.get(Clock).milliseconds() - Date.now();
   using _later = moveClock(service, moved + MINUTE + 1);

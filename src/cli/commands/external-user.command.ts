@@ -1,6 +1,7 @@
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import { MAX_EXTERNAL_USER_ID_LENGTH, validateText } from '../../infrastructure/validation/index.js';
 import { ApiClientsService } from '../../modules/api-clients/index.js';
+import { OPERATOR } from '../../modules/audit-logs/index.js';
 import { UserErasuresService } from '../../modules/external-users/index.js';
 import { commandGroup, operatorCommand, option } from '../operator-command.js';
 import { readSecret } from './input.js';
@@ -34,7 +35,7 @@ const erase = operatorCommand<UserOptions>(
       environment,
     } = await app.get(ApiClientsService).require(options.client);
     const client = { clientId, organizationId, environment };
-    return app.get(UserErasuresService).requestByOperator(client, await userOf(options));
+    return app.get(UserErasuresService).request(client, await userOf(options), OPERATOR);
   },
 );
 

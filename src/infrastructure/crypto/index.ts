@@ -1,7 +1,6 @@
 export { CryptoConfiguration } from './crypto.configuration.js';
 export { CursorCodec, INVALID_CURSOR_FORMAT, type CursorScope } from './cursor-codec.js';
-export { CryptoModule } from './crypto.module.js';
-export { Sealer } from './sealer.js';
+export { CryptoModule, Sealer } from './sealer.js';
 export { SecretDigest, sha256 } from './secret-digest.js';
 export {
   dayOfSecret,

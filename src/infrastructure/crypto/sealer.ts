@@ -1,7 +1,8 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Global, Injectable, Module, type OnModuleInit } from '@nestjs/common';
 import { OperatorError } from '../errors/index.js';
 import { CryptoConfiguration } from './crypto.configuration.js';
+import { CursorCodec } from './cursor-codec.js';
 import { KeyRepository, type WrappedDataKey } from './key.repository.js';
 import { SecretDigest } from './secret-digest.js';
 
@@ -132,6 +133,16 @@ export class Sealer {
     return decrypt(key, sealed.subarray(HEADER_BYTES), additionalData(owner)).toString('utf8');
   }
 
+  /** Like `seal()`, for a value that may be missing: in the database, null. */
+  sealOptional(plaintext: string | undefined, owner: readonly string[]): Buffer | null {
+    return plaintext === undefined ? null : this.seal(plaintext, owner);
+  }
+
+  /** Like `open()`, for a value that may be missing. */
+  openOptional(sealed: Buffer | null, owner: readonly string[]): string | undefined {
+    return sealed === null ? undefined : this.open(sealed, owner);
+  }
+
   private dataKey(id: number): Buffer {
     const key = this.dataKeys.get(id);
     if (!key) throw new Error(`There is no data key ${id}`);
@@ -156,4 +167,18 @@ export class Sealer {
 /** JSON keeps the parts distinct: ["ab","c"] and ["a","bc"] differ. */
 function additionalData(owner: readonly string[]): Buffer {
   return Buffer.from(JSON.stringify(owner), 'utf8');
+}
+
+@Global()
+@Module({
+  providers: [CursorCodec, SecretDigest, Sealer, KeyRepository, KeyWrapper],
+  exports: [CursorCodec, SecretDigest, Sealer],
+})
+export class CryptoModule implements OnModuleInit {
+  constructor(private readonly sealer: Sealer) {}
+
+  /** Runs before anything is encrypted or decrypted: a process with the wrong keys must not start. */
+  async onModuleInit(): Promise<void> {
+    await this.sealer.unlock();
+  }
 }

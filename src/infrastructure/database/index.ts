@@ -23,5 +23,5 @@ export {
   unlessDuplicate,
   violatesUnique,
 } from './sql-state.js';
-export { Statement } from './statement.js';
+export { inPositions, Statement, type Positioned } from './statement.js';
 export { Snapshot, Transaction, Transactional } from './transaction.js';

@@ -23,3 +23,18 @@ export class Statement<Parameters extends object, Row, Item extends object = nev
     return manager.query<Row[]>(this.text, values);
   }
 }
+
+/** A row of a statement that returns at most one row for each item. */
+export interface Positioned {
+  /** Of the item, starting at 1, as in `WITH ORDINALITY`. */
+  readonly position: number;
+}
+
+/** Returns the row of each item, in the order of the items. */
+export function inPositions<Row extends Positioned>(
+  items: readonly unknown[],
+  rows: readonly Row[],
+): (Row | undefined)[] {
+  const found = new Map(rows.map((row) => [row.position, row]));
+  return items.map((_, index) => found.get(index + 1));
+}

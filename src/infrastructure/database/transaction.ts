@@ -62,14 +62,17 @@ export class Transaction {
     );
   }
 
-  /**
-   * Runs an UPDATE or a DELETE, for which the driver returns the rows together with their number.
-   *
-   * @returns how many rows changed
-   */
+  /** Runs an UPDATE or a DELETE. @returns how many rows changed */
   async change(statement: string, values: unknown[]): Promise<number> {
+    // For these statements, the driver returns the rows together with their number.
     const [, count] = await this.manager.query<[unknown, number]>(statement, values);
     return count;
+  }
+
+  /** Runs an UPDATE or a DELETE with RETURNING. @returns the rows */
+  async changedRows<Row>(statement: string, values: unknown[]): Promise<Row[]> {
+    const [rows] = await this.manager.query<[Row[], number]>(statement, values);
+    return rows;
   }
 
   /**

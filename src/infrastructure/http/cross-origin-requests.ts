@@ -70,10 +70,10 @@ export class CrossOriginRequests implements NestMiddleware {
 
   constructor(private readonly origins: AllowedOrigins) {}
 
-  use(request: Request, response: Response, next: NextFunction): void {
+  readonly use = (request: Request, response: Response, next: NextFunction): void => {
     if (this.origins.all.length > 0 && isOpen(request.path)) this.allow(request, response, next);
     else next();
-  }
+  };
 }
 
 /**

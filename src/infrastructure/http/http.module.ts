@@ -7,7 +7,7 @@ import { Failures } from './exception.filter.js';
 import { ProtectiveHeaders } from './protective-headers.js';
 import { PublicAddress } from './public-address.js';
 import { RequestLifecycle } from './request-lifecycle.js';
-import { RequestMetrics, RequestSpans } from './request-telemetry.js';
+import { RequestMetrics } from './request-telemetry.js';
 import { RouteTable, ServedRoutes } from './route-table.js';
 import { BackgroundTasks, GracefulShutdown, Startup } from './startup-and-shutdown.js';
 import { acceptConnectorPath, validateRequest } from './validate-request.middleware.js';
@@ -48,7 +48,6 @@ function inOrder(...steps: RequestHandler[]): RequestHandler {
     CrossOriginRequests,
     ProtectiveHeaders,
     RequestMetrics,
-    RequestSpans,
     RequestLifecycle,
     ServedRoutes,
     { provide: APP_PIPE, useClass: RequestValidationPipe },
@@ -66,10 +65,10 @@ export class HttpModule implements NestModule {
     const steps = inOrder(
       this.requests.begin,
       acceptConnectorPath,
-      (...request) => this.headers.use(...request),
+      this.headers.use,
       validateRequest,
-      (...request) => this.crossOrigin.use(...request),
-      (...request) => this.routes.use(...request),
+      this.crossOrigin.use,
+      this.routes.use,
     );
     consumer.apply(steps).forRoutes('/');
   }

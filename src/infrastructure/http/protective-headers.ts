@@ -29,10 +29,10 @@ export class ProtectiveHeaders implements NestMiddleware {
 
   constructor(private readonly configuration: HttpConfiguration) {}
 
-  use(request: Request, response: Response, next: NextFunction): void {
+  readonly use = (request: Request, response: Response, next: NextFunction): void => {
     for (const [name, value] of HEADERS) response.setHeader(name, value);
     if (this.hasProxy && request.secure)
       response.setHeader('Strict-Transport-Security', STRICT_TRANSPORT_SECURITY);
     next();
-  }
+  };
 }

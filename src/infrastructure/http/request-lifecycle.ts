@@ -10,8 +10,9 @@ import {
 } from '@nestjs/common';
 import { HttpAdapterHost, type AbstractHttpAdapter } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';
+import { SpanKind, Tracing } from '../tracing/index.js';
 import { openRequestContext, RequestRecorder, type RequestContext } from './request-context.js';
-import { recordedPath, RequestMetrics, RequestSpans, routeOf } from './request-telemetry.js';
+import { endSpan, methodOf, recordedPath, RequestMetrics, routeOf } from './request-telemetry.js';
 import { BackgroundTasks, GracefulShutdown } from './startup-and-shutdown.js';
 
 /** Milliseconds that a shutdown waits for open connections, then for handlers, then for background tasks. */
@@ -30,7 +31,7 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
     private readonly shutdown: GracefulShutdown,
     private readonly tasks: BackgroundTasks,
     private readonly metrics: RequestMetrics,
-    private readonly spans: RequestSpans,
+    private readonly tracing: Tracing,
     @Optional() @Inject(RequestRecorder) private readonly recorder?: RequestRecorder,
   ) {
     metrics.watch(() => this.pendingResponses);
@@ -60,7 +61,7 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
     const context = openRequestContext(request);
     response.setHeader('X-Request-Id', context.requestId);
     if (this.shutdown.isShuttingDown) response.setHeader('Connection', 'close');
-    const span = this.spans.begin(request);
+    const span = this.tracing.begin(methodOf(request), { kind: SpanKind.SERVER, headers: request.headers });
     this.pendingResponses += 1;
     let isPending = true;
     const log = (): void => {
@@ -70,7 +71,7 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
       const milliseconds = context.elapsedMilliseconds;
       this.metrics.completed(request, response, milliseconds);
       this.writeLogLine(request, response, context, milliseconds, span?.spanContext().traceId);
-      if (span) this.spans.end(span, request, response, context);
+      if (span) endSpan(span, request, response, context);
     };
     let recorded: Promise<void> | undefined;
     context.recordNow = async () => {
@@ -84,7 +85,7 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
       // Node.js closes idle connections once, when it closes the port. Before that, a load balancer may be sending on one.
       if (this.server?.listening === false) this.server.closeIdleConnections();
     });
-    this.spans.within(span, next);
+    this.tracing.within(span, next);
   };
 
   /** The worker and the CLI have no server. */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { CounterMetric, GaugeMetric, HistogramMetric, Metrics } from '../metrics/index.js';
 import { SECOND } from '../time/index.js';
-import { SpanKind, SpanStatusCode, Tracing, type Span } from '../tracing/index.js';
+import { SpanStatusCode, type Span } from '../tracing/index.js';
 import type { RequestContext } from './request-context.js';
 
 /** Other methods must not become label values, because clients can send any text. */
@@ -22,7 +22,7 @@ export function recordedPath(request: Request): string {
 }
 
 /** Returns the method or `_OTHER` (OpenTelemetry semantic conventions for HTTP). */
-function methodOf(request: Request): string {
+export function methodOf(request: Request): string {
   return METHODS.has(request.method) ? request.method : OTHER_METHOD;
 }
 
@@ -65,36 +65,21 @@ export class RequestMetrics {
   }
 }
 
-/** A span for each request (OpenTelemetry semantic conventions for HTTP), with the route instead of the path. */
-@Injectable()
-export class RequestSpans {
-  constructor(private readonly tracing: Tracing) {}
-
-  /** Returns undefined if tracing is disabled. */
-  begin(request: Request): Span | undefined {
-    return this.tracing.begin(methodOf(request), { kind: SpanKind.SERVER, headers: request.headers });
+/** Ends the span of a request (OpenTelemetry semantic conventions for HTTP), with the route instead of the path. */
+export function endSpan(span: Span, request: Request, response: Response, context: RequestContext): void {
+  const [method, route] = [methodOf(request), routeOf(request)];
+  const { statusCode } = response;
+  span.setAttributes({
+    'http.request.method': method,
+    'http.response.status_code': statusCode,
+    'mcs.request_id': context.requestId,
+    ...(route !== undefined && { 'http.route': route }),
+    ...(context.tool !== undefined && { 'gen_ai.tool.name': context.tool }),
+    ...(context.client && { 'mcs.client_id': context.client.clientId }),
+  });
+  if (route !== undefined) span.updateName(`${method} ${route}`);
+  if (statusCode >= 500) {
+    span.setAttribute('error.type', String(statusCode)).setStatus({ code: SpanStatusCode.ERROR });
   }
-
-  /** Runs the work with the span as the parent of further spans. */
-  within(span: Span | undefined, work: () => void): void {
-    this.tracing.within(span, work);
-  }
-
-  end(span: Span, request: Request, response: Response, context: RequestContext): void {
-    const [method, route] = [methodOf(request), routeOf(request)];
-    const { statusCode } = response;
-    span.setAttributes({
-      'http.request.method': method,
-      'http.response.status_code': statusCode,
-      'mcs.request_id': context.requestId,
-      ...(route !== undefined && { 'http.route': route }),
-      ...(context.tool !== undefined && { 'gen_ai.tool.name': context.tool }),
-      ...(context.client && { 'mcs.client_id': context.client.clientId }),
-    });
-    if (route !== undefined) span.updateName(`${method} ${route}`);
-    if (statusCode >= 500) {
-      span.setAttribute('error.type', String(statusCode)).setStatus({ code: SpanStatusCode.ERROR });
-    }
-    span.end();
-  }
+  span.end();
 }

@@ -107,13 +107,13 @@ export class ServedRoutes implements NestMiddleware {
 
   constructor(private readonly routes: RouteTable) {}
 
-  use({ path, method }: Request, _response: Response, next: NextFunction): void {
+  readonly use = ({ path, method }: Request, _response: Response, next: NextFunction): void => {
     this.fixedPaths ??= this.readFixedPaths();
     const methods = this.fixedPaths.get(path);
     if (methods ? !methods.has(method) && this.isAmbiguous(path, method) : this.isElsewhere(path))
       next(this.routes.noRoute(path));
     else next();
-  }
+  };
 
   /** Returns the methods of the paths without parameters. */
   private readFixedPaths(): Map<string, Set<string>> {

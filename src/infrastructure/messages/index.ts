@@ -1,6 +1,5 @@
-export { MailConfiguration } from './mail.configuration.js';
+export { MailConfiguration, TextMessagesConfiguration } from './messages.configuration.js';
 export { checkMail, Mailer, type Mail, type RenderedMail } from './mailer.js';
 export { MessagesModule } from './messages.module.js';
 export { checkTwilio, UndeliverableTextMessage, type UndeliverableReason } from './text-message-sender.js';
 export { isPremiumRate, TextMessages, type TextMessage } from './text-messages.js';
-export { TextMessagesConfiguration } from './text-messages.configuration.js';

@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import { createTransport, type Transporter } from 'nodemailer';
 import type { Clock } from '../time/index.js';
 import { htmlOf, textOf, type MailPart } from './mail-body.js';
-import type { MailConfiguration } from './mail.configuration.js';
+import type { MailConfiguration } from './messages.configuration.js';
 import type { MessageFiles } from './message-files.js';
 
 export interface Mail {

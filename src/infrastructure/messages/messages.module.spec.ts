@@ -4,7 +4,7 @@ import { MessageFiles } from './message-files.js';
 import { Clock } from '../time/index.js';
 import { Tracing } from '../tracing/index.js';
 import { FileTextMessageSender, TwilioTextMessageSender } from './text-message-sender.js';
-import { TextMessagesConfiguration } from './text-messages.configuration.js';
+import { TextMessagesConfiguration } from './messages.configuration.js';
 import { textMessageSenders } from './messages.module.js';
 
 const SETTINGS = { TWILIO_ACCOUNT_SID: 'AC0123', TWILIO_AUTH_TOKEN: 'secret', TWILIO_FROM: '+12125550199' };

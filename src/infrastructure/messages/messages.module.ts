@@ -5,10 +5,9 @@ import { HttpClient } from '../http-client/index.js';
 import { Clock } from '../time/index.js';
 import { FileMailer, Mailer, SmtpMailer } from './mailer.js';
 import { FileTextMessageSender, TwilioTextMessageSender } from './text-message-sender.js';
-import { MailConfiguration } from './mail.configuration.js';
+import { MailConfiguration, TextMessagesConfiguration } from './messages.configuration.js';
 import { MessageFiles } from './message-files.js';
 import { TextMessages, TextMessageSenders } from './text-messages.js';
-import { TextMessagesConfiguration } from './text-messages.configuration.js';
 
 function mailer(
   mail: MailConfiguration,

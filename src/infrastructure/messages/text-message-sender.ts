@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { HttpClient, OutgoingResult } from '../http-client/index.js';
 import type { MessageFiles } from './message-files.js';
-import type { TwilioAccount } from './text-messages.configuration.js';
+import type { TwilioAccount } from './messages.configuration.js';
 
 export interface AddressedText {
   /** E.164. */

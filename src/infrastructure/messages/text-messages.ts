@@ -6,7 +6,7 @@ import type { AttributedClient } from '../http/index.js';
 import { CounterMetric, Metrics } from '../metrics/index.js';
 import { AttemptLimitsRepository, type LimitedAttempt } from '../rate-limiting/index.js';
 import { DAY, HOUR } from '../time/index.js';
-import { TextMessagesConfiguration } from './text-messages.configuration.js';
+import { TextMessagesConfiguration } from './messages.configuration.js';
 import { TextMessageSender, UndeliverableTextMessage, type AddressedText } from './text-message-sender.js';
 
 const TEXT_MESSAGES = new CounterMetric({

@@ -4,8 +4,7 @@ import { DataSource } from 'typeorm';
 import { SecretDigest } from '../crypto/index.js';
 import { RATE_LIMIT_EXCEEDED, type ApiError } from '../errors/index.js';
 import { Clock, HOUR, MINUTE, SECOND } from '../time/index.js';
-import { CountedLimit } from './counted-limit.js';
-import { RateLimitRejections } from './rate-limiters.js';
+import { CountedLimit, RateLimitRejections } from './rate-limiters.js';
 
 interface AttemptLimitOptions {
   readonly attempts: number;

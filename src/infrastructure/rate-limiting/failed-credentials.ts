@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { rateLimitKeyOfAddress } from '../http/index.js';
 import { PlatformRateLimitConfiguration } from './rate-limit.configuration.js';
-import { RateLimiters } from './rate-limiters.js';
-import type { RequestLimit } from './counted-limit.js';
+import { RateLimiters, type RequestLimit } from './rate-limiters.js';
 
 const WINDOW = { seconds: 60 };
 /** Characters of a client ID, which is a UUID. Longer values are truncated to limit the memory for each key. */

@@ -13,23 +13,20 @@ import { AgentsService } from './agents/agents.service.js';
 import { ClientDocuments } from './agents/client-documents.js';
 import { RegisteredAgent } from './agents/registered-agent.entity.js';
 import { RegisteredAgentsRepository } from './agents/registered-agents.repository.js';
-import { AgentAuthorization } from './authorizations/agent-authorization.entity.js';
+import { AgentAuthorization, AgentConnectionCode } from './authorizations/agent-authorization.entity.js';
 import { AgentAuthorizationsRepository } from './authorizations/agent-authorizations.repository.js';
 import { AgentAuthorizationsService } from './authorizations/agent-authorizations.service.js';
 import { AgentUsersController } from './authorizations/agent-users.controller.js';
-import { AgentConnectionCode } from './authorizations/agent-connection-code.entity.js';
 import { AuthorizationPagesController } from './authorizations/authorization-pages.controller.js';
 import { AgentCodeGrant } from './connections/agent-code.grant.js';
-import { AgentConnection } from './connections/agent-connection.entity.js';
+import { AgentConnection, AgentRefreshToken } from './connections/agent-connection.entity.js';
 import { AgentConnectionsController } from './connections/agent-connections.controller.js';
 import { AgentConnectionsRepository } from './connections/agent-connections.repository.js';
 import { AgentConnectionsService } from './connections/agent-connections.service.js';
 import { AgentOAuthController } from './connections/agent-oauth.controller.js';
 import { AgentOAuthService } from './connections/agent-oauth.service.js';
 import { AgentRefreshGrant } from './connections/agent-refresh.grant.js';
-import { AgentRefreshToken } from './connections/agent-refresh-token.entity.js';
 import { AgentTokensBatch } from './connections/agent-tokens.batch.js';
-import { AgentTokensRepository } from './connections/agent-tokens.repository.js';
 import { AgentTokensService } from './connections/agent-tokens.service.js';
 import { AgentMetadataService } from './metadata/agent-metadata.service.js';
 import { AgentPagesController } from './pages/agent-pages.controller.js';
@@ -80,7 +77,6 @@ import { AgentSettingsService } from './settings/agent-settings.service.js';
     AgentRefreshGrant,
     AgentTokensService,
     AgentTokensBatch,
-    AgentTokensRepository,
     AgentConnectionsService,
     AgentConnectionsRepository,
   ],

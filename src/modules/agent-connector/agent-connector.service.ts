@@ -40,8 +40,8 @@ const PROTOCOL_HEADER = /^(?:accept|content-type|mcp-.*)$/;
 /** The media types that clients of earlier revisions must accept. */
 const MEDIA_TYPES = ['application/json', 'text/event-stream'];
 
-/** What the SDK passes on from a request to the server that handles it. */
-interface Serving {
+/** What the server that processes a message has to know about the request. */
+interface MessageContext {
   readonly agent: AuthenticatedAgent;
   readonly requestId: string;
   /** Why a tool call is refused, if it is. */
@@ -52,9 +52,9 @@ interface Serving {
  * Serves the Model Context Protocol, in its current revision and in those before it, with a server for each message: any
  * replica can handle any message of a conversation.
  *
- * `serve` gives the message to the handler of the SDK, and `Serving` with it as `authInfo.extra`. The handler calls back: it
- * gets a server from `serverFor`, which closes over `Serving`, lets it process the message, and returns the response, which
- * `serve` then sends.
+ * 1. `serve` gives the message to the handler of the SDK, with a `MessageContext` as `authInfo.extra`.
+ * 2. The handler gets a server for this context from `serverFor`, and lets it process the message.
+ * 3. `serve` sends the response that the handler returns.
  */
 @Injectable()
 export class AgentConnectorService {
@@ -69,7 +69,7 @@ export class AgentConnectorService {
     private readonly logins: AgentLogins,
   ) {
     this.handler = createMcpHandler(
-      ({ authInfo }) => this.serverFor(authInfo?.extra as unknown as Serving),
+      ({ authInfo }) => this.serverFor(authInfo?.extra as unknown as MessageContext),
       // Such errors are mistakes of clients, which get them as responses.
       { onerror: ({ message }) => this.logger.debug(message) },
     );
@@ -89,7 +89,7 @@ export class AgentConnectorService {
     const agent = currentAgentOf(request);
     await this.requireScope(agent, calledTool(message)?.name);
     const refusal = calledTool(message) && (await this.limit.count(agent, response));
-    const serving: Serving = { agent, requestId: requestContext(request).requestId, refusal };
+    const context: MessageContext = { agent, requestId: requestContext(request).requestId, refusal };
     const result = await this.handler.fetch(toWebRequest(request), {
       parsedBody: message,
       authInfo: {
@@ -97,7 +97,7 @@ export class AgentConnectorService {
         clientId: agent.client.clientId,
         scopes: [...agent.scopes],
         expiresAt: agent.expiresAt.getTime() / SECOND,
-        extra: { ...serving },
+        extra: { ...context },
       },
     });
     const contentType = result.headers.get('content-type');
@@ -125,7 +125,7 @@ export class AgentConnectorService {
     });
   }
 
-  private serverFor({ agent, requestId, refusal }: Serving): Server {
+  private serverFor({ agent, requestId, refusal }: MessageContext): Server {
     const server = new Server(
       {
         name: 'merchant-connectivity',

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { isUUID } from 'class-validator';
 import { LRUCache } from 'lru-cache';
 import {
   CredentialVerifier,
@@ -14,7 +15,6 @@ import { ApiClientsRepository } from './api-clients.repository.js';
 const CREDENTIALS_CACHED_FOR = 5 * SECOND;
 const MAX_CACHED_CLIENTS = 10_000;
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** Looked up in place of an ID that is not a UUID, so that the response takes the same time. */
 const UNUSED_CLIENT_ID = '00000000-0000-0000-0000-000000000000';
 const DUMMY_DIGEST = Buffer.alloc(32);
@@ -49,7 +49,7 @@ export class ApiClientCredentialVerifier extends CredentialVerifier {
 
     const digest = this.digest.of(secret);
     const stored = await this.repository.credentialsOf(
-      UUID.test(clientId) ? clientId : UNUSED_CLIENT_ID,
+      isUUID(clientId, 'loose') ? clientId : UNUSED_CLIENT_ID,
       this.clock.now(),
     );
     const digests = stored?.digests ?? [DUMMY_DIGEST];

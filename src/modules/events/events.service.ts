@@ -46,7 +46,7 @@ export const NO_KEY_FOR_BATCH =
 /** Publishes the events of the platform's own services. */
 @Injectable()
 export class EventsService {
-  private readonly single = new BatchedStatement<PublishEventRequest, EventResponse | Error>({
+  private readonly singleEvents = new BatchedStatement<PublishEventRequest, EventResponse | Error>({
     execute: (requests) => this.publishAll(requests),
     maxRows: EVENTS_PER_STATEMENT,
     maxStatements: CONCURRENT_STATEMENTS,
@@ -64,7 +64,7 @@ export class EventsService {
   /** Returns after the commit. */
   async publish(request: PublishEventRequest): Promise<EventResponse> {
     validateEventFields(request);
-    const result = await this.single.add(request);
+    const result = await this.singleEvents.add(request);
     if (result instanceof Error) throw result;
     return result;
   }
@@ -79,7 +79,7 @@ export class EventsService {
     header: string | undefined,
   ): Promise<EventResultsResponse> {
     if (header !== undefined) throw INVALID_FIELD.error(NO_KEY_FOR_BATCH);
-    const requests = events.map((event) => attempt(() => readEvent(event)));
+    const requests = events.map((event) => resultOrError(() => readEvent(event)));
     const results = await this.publishAll(requests);
     return {
       results: results.map((result) => {
@@ -100,7 +100,7 @@ export class EventsService {
   ): Promise<(EventResponse | Error)[]> {
     const references = await this.referencesOf(withoutErrors(requests));
     const resolved = requests.map((request) =>
-      request instanceof ApiError ? request : attempt(() => resolve(request, references)),
+      request instanceof ApiError ? request : resultOrError(() => toPublishRequest(request, references)),
     );
     const events = withoutErrors(resolved);
     const published = events.length === 0 ? [] : await this.publisher.publishAll(events);
@@ -137,7 +137,10 @@ function readEvent(event: unknown): PublishEventRequest {
 }
 
 /** @throws ApiError if the client, session or merchant does not exist, or the session does not belong to this client and user */
-function resolve(request: PublishEventRequest, { clients, merchants, sessions }: References): PublishRequest {
+function toPublishRequest(
+  request: PublishEventRequest,
+  { clients, merchants, sessions }: References,
+): PublishRequest {
   const client = clients.get(request.client_id);
   if (!client) throw API_CLIENT_NOT_FOUND.error();
   const session = sessions.get(request.session_id?.toLowerCase() ?? '');
@@ -156,7 +159,7 @@ function resolve(request: PublishEventRequest, { clients, merchants, sessions }:
 }
 
 /** Returns the result, or the `ApiError` that prevents it. */
-function attempt<Result>(work: () => Result): Result | ApiError {
+function resultOrError<Result>(work: () => Result): Result | ApiError {
   try {
     return work();
   } catch (error) {

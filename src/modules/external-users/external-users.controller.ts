@@ -3,6 +3,7 @@ import { CurrentClient, type AuthenticatedClient } from '../../infrastructure/au
 import { Origin, type RequestOrigin } from '../../infrastructure/http/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
+import { API_CLIENT } from '../audit-logs/index.js';
 import { ERASE_EXTERNAL_USER, GET_ERASURE } from './external-users.docs.js';
 import { ExternalUserPath, type UserErasureResponse } from './user-erasures.dto.js';
 import { UserErasuresService } from './user-erasures.service.js';
@@ -19,7 +20,7 @@ export class ExternalUsersController {
     @Param() { external_user_id }: ExternalUserPath,
     @Origin() origin: RequestOrigin,
   ): Promise<UserErasureResponse> {
-    return this.erasures.requestByClient(client, external_user_id, origin);
+    return this.erasures.request(client, external_user_id, { ...API_CLIENT, origin });
   }
 
   @Get('erasure')

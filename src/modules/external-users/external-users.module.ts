@@ -6,14 +6,13 @@ import { AuditLogsModule } from '../audit-logs/index.js';
 import { ErasedUsersRegister } from './erased-users-register.js';
 import { ExternalUsersController } from './external-users.controller.js';
 import { UserErasure } from './user-erasure.entity.js';
-import { UserErasuresJob } from './user-erasures.job.js';
 import { UserErasuresRepository } from './user-erasures.repository.js';
 import { UserErasuresService } from './user-erasures.service.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([UserErasure]), ApiClientsModule, AuditLogsModule, DiscoveryModule],
   controllers: [ExternalUsersController],
-  providers: [ErasedUsersRegister, UserErasuresService, UserErasuresRepository, UserErasuresJob],
+  providers: [ErasedUsersRegister, UserErasuresService, UserErasuresRepository],
   exports: [ErasedUsersRegister, UserErasuresService],
 })
 export class ExternalUsersModule {}

@@ -59,7 +59,7 @@ export class UserErasuresRepository {
 
   /** Returns the erasure that has been due for the longest time, and keeps it from other processes until `dueAt`. */
   async claim(now: Date, dueAt: Date): Promise<ClaimedErasure | undefined> {
-    const [[claimed]] = await this.transaction.manager.query<[ClaimedErasure[], number]>(
+    const [claimed] = await this.transaction.changedRows<ClaimedErasure>(
       `UPDATE user_erasure SET due_at = $2
         WHERE id = (SELECT id FROM user_erasure WHERE finished_at IS NULL AND due_at <= $1
                      ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)

@@ -1,9 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
+import { Interval } from '@nestjs/schedule';
 import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { Sealer } from '../../infrastructure/crypto/index.js';
-import { DailyPartitions, KeyedQueue, Transactional } from '../../infrastructure/database/index.js';
+import {
+  DailyPartitions,
+  KeyedQueue,
+  RecurringJob,
+  Transactional,
+} from '../../infrastructure/database/index.js';
 import {
   userDataHolders,
   UserPseudonyms,
@@ -11,9 +17,8 @@ import {
   type UserDataHolder,
 } from '../../infrastructure/erasure/index.js';
 import { ErrorKind } from '../../infrastructure/errors/index.js';
-import type { RequestOrigin } from '../../infrastructure/http/index.js';
 import { Clock, MINUTE, SECOND } from '../../infrastructure/time/index.js';
-import { API_CLIENT, AuditLog, OPERATOR, type AuditActor } from '../audit-logs/index.js';
+import { AuditLog, type AuditActor } from '../audit-logs/index.js';
 import { toErasureResponse, type UserErasureResponse } from './user-erasures.dto.js';
 import { UserErasuresRepository, type ClaimedErasure } from './user-erasures.repository.js';
 
@@ -35,9 +40,12 @@ const BATCHES_BEFORE_RESPONSE = 20;
 
 type ErasingClient = Pick<AuthenticatedClient, 'clientId' | 'organizationId' | 'environment'>;
 
-/** Erases users: everything that any module stores about them, batch by batch. Repeating any part of the work is harmless. */
+/**
+ * Erases users: everything that any module stores about them, batch by batch, one user at a time in each process. Repeating any part
+ * of the work is harmless.
+ */
 @Injectable()
-export class UserErasuresService {
+export class UserErasuresService extends RecurringJob {
   /** By organization, because the audit log appends the entries of an organization one after another. */
   private readonly requests = new KeyedQueue(1);
 
@@ -49,18 +57,25 @@ export class UserErasuresService {
     private readonly auditLog: AuditLog,
     private readonly sealer: Sealer,
     private readonly clock: Clock,
-  ) {}
-
-  requestByClient(
-    client: ErasingClient,
-    externalUserId: string,
-    origin: RequestOrigin,
-  ): Promise<UserErasureResponse> {
-    return this.request(client, externalUserId, { ...API_CLIENT, origin });
+  ) {
+    super('Erasures', 'A user could not be erased; the erasure is repeated');
   }
 
-  requestByOperator(client: ErasingClient, externalUserId: string): Promise<UserErasureResponse> {
-    return this.request(client, externalUserId, OPERATOR);
+  /** Stores the erasure, which `run()` continues, and ends everything with which others act for the user. */
+  async request(
+    client: ErasingClient,
+    externalUserId: string,
+    actor: Omit<AuditActor, 'organizationId'>,
+  ): Promise<UserErasureResponse> {
+    const { clientId, environment, organizationId } = client;
+    const pseudonym = this.pseudonyms.of({ clientId, externalUserId });
+    const user = { clientId, environment, externalUserId, pseudonym };
+    const id = await this.requests.run(organizationId, () => this.store(user, { ...actor, organizationId }));
+    for (const holder of userDataHolders(this.discovery, 'access')) {
+      let batches = 0;
+      while ((await this.eraseBatch(id, user, holder)) > 0 && (batches += 1) < BATCHES_BEFORE_RESPONSE);
+    }
+    return this.get(client, externalUserId);
   }
 
   /** @throws ApiError ERASURE_NOT_FOUND */
@@ -80,23 +95,6 @@ export class UserErasuresService {
     return erasure ? toErasureResponse(erasure) : undefined;
   }
 
-  /** Stores the erasure, which `UserErasuresJob` runs, and ends everything with which others act for the user. */
-  private async request(
-    client: ErasingClient,
-    externalUserId: string,
-    actor: Omit<AuditActor, 'organizationId'>,
-  ): Promise<UserErasureResponse> {
-    const { clientId, environment, organizationId } = client;
-    const pseudonym = this.pseudonyms.of({ clientId, externalUserId });
-    const user = { clientId, environment, externalUserId, pseudonym };
-    const id = await this.requests.run(organizationId, () => this.store(user, { ...actor, organizationId }));
-    for (const holder of userDataHolders(this.discovery, 'access')) {
-      let batches = 0;
-      while ((await this.eraseBatch(id, user, holder)) > 0 && (batches += 1) < BATCHES_BEFORE_RESPONSE);
-    }
-    return this.get(client, externalUserId);
-  }
-
   @Transactional()
   protected async store(
     { clientId, environment, externalUserId, pseudonym }: ErasedUser,
@@ -114,22 +112,29 @@ export class UserErasuresService {
     return id;
   }
 
+  @Interval(SECOND)
+  run(): Promise<void> {
+    return this.start(async () => {
+      while (!this.stopped.aborted && (await this.runNext()));
+    });
+  }
+
   /**
    * Works on the next erasure that is due, until it is finished, has to wait for what is in progress, or the process stops. Another
    * process continues if this one is killed.
    *
    * @returns whether there was one
    */
-  async runNext(stopped: AbortSignal): Promise<boolean> {
+  private async runNext(): Promise<boolean> {
     const now = this.clock.now();
     const erasure = await this.repository.claim(now, this.endOfLease());
     if (!erasure) return false;
     const user = this.userOf(erasure);
     for (const holder of userDataHolders(this.discovery)) {
-      if (!stopped.aborted) await holder.prepare?.(user);
-      while (!stopped.aborted && (await this.eraseBatch(erasure.id, user, holder, true)) > 0);
+      if (!this.stopped.aborted) await holder.prepare?.(user);
+      while (!this.stopped.aborted && (await this.eraseBatch(erasure.id, user, holder, true)) > 0);
     }
-    if (stopped.aborted) await this.repository.postpone(erasure.id, now);
+    if (this.stopped.aborted) await this.repository.postpone(erasure.id, now);
     else await this.finish(erasure, now);
     return true;
   }

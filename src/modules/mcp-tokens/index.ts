@@ -5,8 +5,5 @@ export {
   type ActiveMcpToken,
   type RevokedMcpToken,
 } from './mcp-tokens.service.js';
-export {
-  DAYS_KEPT_AFTER_EXPIRY,
-  McpTokensRepository,
-  type NewConnectionToken,
-} from './mcp-tokens.repository.js';
+export { McpTokensBatch, type NewAgentToken } from './mcp-tokens.batch.js';
+export { DAYS_KEPT_AFTER_EXPIRY, McpTokensRepository } from './mcp-tokens.repository.js';

@@ -1,11 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
+import { DataSource } from 'typeorm';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
   BatchedStatement,
+  inPositions,
   isMissingPartition,
   prepared,
+  Statement,
   Transaction,
+  type Positioned,
 } from '../../infrastructure/database/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
 
@@ -21,6 +24,14 @@ export interface NewMcpToken {
   readonly expiresAt: Date;
 }
 
+/** The access token of a connected agent. */
+export interface NewAgentToken extends NewMcpToken {
+  readonly connectionId: string;
+  /** Separated by spaces. */
+  readonly scope: string;
+  readonly agent: string;
+}
+
 /** The columns that are needed to authenticate an agent's request. */
 export interface StoredMcpToken extends Omit<NewMcpToken, 'tokenHash' | 'createdAt'> {
   readonly id: string;
@@ -32,7 +43,7 @@ export interface StoredMcpToken extends Omit<NewMcpToken, 'tokenHash' | 'created
 
 interface Lookup {
   readonly tokenHash: Buffer;
-  /** Start of the day on which the token was created. */
+  /** Start of the day on which the token was created. The token contains it (`generateDatedSecret`). */
   readonly day: Date;
 }
 
@@ -40,6 +51,14 @@ const TOKENS_PER_INSERT = 500;
 const CONCURRENT_INSERTS = 2;
 const LOOKUPS_PER_STATEMENT = 100;
 const CONCURRENT_LOOKUP_STATEMENTS = 4;
+
+/** The columns that only tokens of connections have stay null for the others. */
+const INSERT = new Statement<object, never, NewMcpToken>(`
+  INSERT INTO mcp_token (token_hash, client_id, environment, external_user_id, phone_number_sealed,
+                         created_at, expires_at, connection_id, scope, agent)
+  SELECT * FROM unnest($tokenHash::bytea[], $clientId::uuid[], $environment::text[], $externalUserId::text[],
+                       $phoneNumberSealed::bytea[], $createdAt::timestamptz[], $expiresAt::timestamptz[],
+                       $connectionId::uuid[], $scope::text[], $agent::text[])`);
 
 /**
  * `find_agent_tokens` sets planner options so that PostgreSQL plans the query once and reads only the partitions within the
@@ -57,19 +76,19 @@ const ANY_DAY = ['-infinity', 'infinity'] as const;
  * Inserts the tokens of concurrent requests in one statement, and finds tokens in the same way.
  *
  * These statements run outside any open transaction: they serve several requests, and a rollback for one request must not
- * affect the others. A token that is created in a transaction gets a statement of its own.
+ * affect the others. Tokens that are created in a transaction get a statement of their own.
  */
 @Injectable()
 export class McpTokensBatch {
   private readonly insertion = new BatchedStatement<NewMcpToken>({
-    execute: (tokens) => this.insert(tokens, this.dataSource.manager),
+    execute: (tokens) => INSERT.run(this.dataSource.manager, {}, tokens),
     maxRows: TOKENS_PER_INSERT,
     maxStatements: CONCURRENT_INSERTS,
     // The partition of the day was attached during the statement. The same statement now inserts into it.
     retryAfter: (error) => (isMissingPartition(error) ? 0 : undefined),
   });
 
-  private readonly lookups = new BatchedStatement<Lookup, StoredMcpToken | undefined>({
+  private readonly lookupsOfDay = new BatchedStatement<Lookup, StoredMcpToken | undefined>({
     execute: (lookups) => this.selectByDay(lookups),
     maxRows: LOOKUPS_PER_STATEMENT,
     maxStatements: CONCURRENT_LOOKUP_STATEMENTS,
@@ -79,7 +98,7 @@ export class McpTokensBatch {
    * Searching all partitions costs several times as much as searching one day. Only one such statement runs at a time, so
    * that unknown tokens do not slow down requests with valid ones.
    */
-  private readonly undatedLookups = new BatchedStatement<Buffer, StoredMcpToken | undefined>({
+  private readonly lookupsOfAnyDay = new BatchedStatement<Buffer, StoredMcpToken | undefined>({
     execute: (hashes) => this.select(hashes, ANY_DAY),
     maxRows: LOOKUPS_PER_STATEMENT,
     maxStatements: 1,
@@ -91,38 +110,23 @@ export class McpTokensBatch {
   ) {}
 
   /** Returns the token with this hash that was created on this day, unless it was revoked. It may have expired. */
-  find(tokenHash: Buffer, day: Date): Promise<StoredMcpToken | undefined> {
-    return this.lookups.add({ tokenHash, day });
+  findOfDay(tokenHash: Buffer, day: Date): Promise<StoredMcpToken | undefined> {
+    return this.lookupsOfDay.add({ tokenHash, day });
   }
 
   /** Returns the token with this hash, whenever it was created, unless it was revoked. It may have expired. */
-  findUndated(tokenHash: Buffer): Promise<StoredMcpToken | undefined> {
-    return this.undatedLookups.add(tokenHash);
+  findOfAnyDay(tokenHash: Buffer): Promise<StoredMcpToken | undefined> {
+    return this.lookupsOfAnyDay.add(tokenHash);
   }
 
   /** Joins the open transaction. Without one, resolves when the token is committed. */
   add(token: NewMcpToken): Promise<void> {
-    return this.transaction.isOpen
-      ? this.insert([token], this.transaction.manager)
-      : this.insertion.add(token);
+    return this.transaction.isOpen ? this.addAll([token]) : this.insertion.add(token);
   }
 
-  private async insert(tokens: readonly NewMcpToken[], manager: EntityManager): Promise<void> {
-    await manager.query(
-      `INSERT INTO mcp_token (token_hash, client_id, environment, external_user_id, phone_number_sealed,
-                              created_at, expires_at)
-       SELECT * FROM unnest($1::bytea[], $2::uuid[], $3::text[], $4::text[], $5::bytea[],
-                            $6::timestamptz[], $7::timestamptz[])`,
-      [
-        tokens.map((token) => token.tokenHash),
-        tokens.map((token) => token.clientId),
-        tokens.map((token) => token.environment),
-        tokens.map((token) => token.externalUserId),
-        tokens.map((token) => token.phoneNumberSealed),
-        tokens.map((token) => token.createdAt),
-        tokens.map((token) => token.expiresAt),
-      ],
-    );
+  /** Joins the open transaction. */
+  async addAll(tokens: readonly NewMcpToken[]): Promise<void> {
+    await INSERT.run(this.transaction.manager, {}, tokens);
   }
 
   /**
@@ -148,12 +152,8 @@ export class McpTokensBatch {
     hashes: readonly Buffer[],
     bounds: readonly [string, string],
   ): Promise<(StoredMcpToken | undefined)[]> {
-    const rows = await this.dataSource.query<(StoredMcpToken & { position: number })[]>(FIND, [
-      hashes,
-      ...bounds,
-    ]);
-    const found = new Map(rows.map((row) => [row.position, row]));
-    return hashes.map((_, index) => found.get(index + 1));
+    const rows = await this.dataSource.query<(StoredMcpToken & Positioned)[]>(FIND, [hashes, ...bounds]);
+    return inPositions(hashes, rows);
   }
 }
 

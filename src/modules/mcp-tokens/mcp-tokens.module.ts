@@ -9,6 +9,6 @@ import { McpTokensService } from './mcp-tokens.service.js';
   imports: [ApiClientsModule],
   controllers: [McpTokensController],
   providers: [McpTokensService, McpTokensRepository, McpTokensBatch],
-  exports: [McpTokensService, McpTokensRepository],
+  exports: [McpTokensService, McpTokensRepository, McpTokensBatch],
 })
 export class McpTokensModule {}

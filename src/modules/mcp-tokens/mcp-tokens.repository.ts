@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { PartitionRotation, Statement, Transaction } from '../../infrastructure/database/index.js';
+import { PartitionRotation, Transaction } from '../../infrastructure/database/index.js';
 import { HoldsUserData, type ErasedUser, type UserDataHolder } from '../../infrastructure/erasure/index.js';
-import type { NewMcpToken } from './mcp-tokens.batch.js';
 
 /** An expired token is kept for another week, so that operators can answer questions about it. */
 export const DAYS_KEPT_AFTER_EXPIRY = 7;
@@ -9,24 +8,9 @@ const RETENTION = { days: DAYS_KEPT_AFTER_EXPIRY, expiryColumn: 'expires_at' };
 
 const TOKENS_PER_ERASURE = 1_000;
 
-/** The access token of a connected agent. */
-export interface NewConnectionToken extends NewMcpToken {
-  readonly connectionId: string;
-  /** Separated by spaces. */
-  readonly scope: string;
-  readonly agent: string;
-}
-
-const INSERT_OF_CONNECTIONS = new Statement<object, never, NewConnectionToken>(`
-  INSERT INTO mcp_token (token_hash, client_id, environment, external_user_id, phone_number_sealed,
-                         created_at, expires_at, connection_id, scope, agent)
-  SELECT * FROM unnest($tokenHash::bytea[], $clientId::uuid[], $environment::text[], $externalUserId::text[],
-                       $phoneNumberSealed::bytea[], $createdAt::timestamptz[], $expiresAt::timestamptz[],
-                       $connectionId::uuid[], $scope::text[], $agent::text[])`);
-
 /**
- * Queries for single tokens; those of concurrent requests are in `mcp-tokens.batch.ts`. There is no entity, because the rows are
- * written and found for many tokens at a time, in daily partitions.
+ * Queries for single tokens. `McpTokensBatch` inserts tokens, and finds those of concurrent requests. There is no entity,
+ * because the rows are written and found for many tokens at a time, in daily partitions.
  *
  * The stage `access` erases tokens before the erasure is confirmed. From then on, they are unknown to every request.
  */
@@ -46,11 +30,6 @@ export class McpTokensRepository implements UserDataHolder {
          SELECT token_hash FROM mcp_token WHERE client_id = $1 AND external_user_id = $2 LIMIT $3))`,
       [clientId, externalUserId, TOKENS_PER_ERASURE],
     );
-  }
-
-  /** Inserts the access tokens of connected agents. Joins the open transaction. */
-  async addAllOfConnections(tokens: readonly NewConnectionToken[]): Promise<void> {
-    await INSERT_OF_CONNECTIONS.run(this.transaction.manager, {}, tokens);
   }
 
   /**

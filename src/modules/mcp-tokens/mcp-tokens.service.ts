@@ -20,12 +20,8 @@ import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { Clock, DAY, SECOND } from '../../infrastructure/time/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
 import { MAX_LIFETIME, type CreateMcpTokenRequest, type McpTokenResponse } from './mcp-tokens.dto.js';
-import { McpTokensBatch, type StoredMcpToken } from './mcp-tokens.batch.js';
-import {
-  DAYS_KEPT_AFTER_EXPIRY,
-  McpTokensRepository,
-  type NewConnectionToken,
-} from './mcp-tokens.repository.js';
+import { McpTokensBatch, type NewAgentToken, type StoredMcpToken } from './mcp-tokens.batch.js';
+import { DAYS_KEPT_AFTER_EXPIRY, McpTokensRepository } from './mcp-tokens.repository.js';
 
 /** The data of a token that is still valid. */
 export interface ActiveMcpToken {
@@ -40,8 +36,8 @@ export interface ActiveMcpToken {
   readonly agent: string | null;
 }
 
-/** The access token of a connected agent. */
-export interface AgentTokenRequest {
+/** What is stored about the access token of a connected agent: one that its user has logged in with (`agent-authorization`). */
+export interface AgentTokenData {
   readonly client: AttributedClient;
   readonly externalUserId: string;
   readonly phoneNumber: string | undefined;
@@ -97,13 +93,12 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
     const token = generateDatedSecret(TOKEN_PREFIXES[client.environment], createdAt);
     const tokenHash = sha256(token);
     const expiresAt = new Date(createdAt.getTime() + request.expires_in * SECOND);
-    const { phone_number: phoneNumber } = request;
     await this.batch.add({
       tokenHash,
       clientId: client.clientId,
       environment: client.environment,
       externalUserId: request.external_user_id,
-      phoneNumberSealed: this.sealPhoneNumber(phoneNumber, tokenHash),
+      phoneNumberSealed: this.sealer.sealOptional(request.phone_number, ownerOf(tokenHash)),
       createdAt,
       expiresAt,
     });
@@ -111,35 +106,25 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
   }
 
   /**
-   * Returns the access token that belongs to a digest: the same one each time, so that the response to a repeated request need
+   * Returns the access token of a connected agent that belongs to a digest: the same one each time, so that the response to a repeated request need
    * not be stored.
    */
-  tokenFrom(digest: Buffer, { environment }: AttributedClient, createdAt: Date): string {
+  agentTokenFrom(digest: Buffer, { environment }: AttributedClient, createdAt: Date): string {
     return secretFrom(digest, TOKEN_PREFIXES[environment], createdAt);
   }
 
   /** Returns the row of the access token of a connected agent. */
-  rowOfConnection(token: string, request: AgentTokenRequest): NewConnectionToken {
-    const { client, phoneNumber, scopes, ...row } = request;
+  agentTokenRow(token: string, data: AgentTokenData): NewAgentToken {
+    const { client, phoneNumber, scopes, ...row } = data;
     const tokenHash = sha256(token);
     return {
       ...row,
       tokenHash,
       clientId: client.clientId,
       environment: client.environment,
-      phoneNumberSealed: this.sealPhoneNumber(phoneNumber, tokenHash),
+      phoneNumberSealed: this.sealer.sealOptional(phoneNumber, ownerOf(tokenHash)),
       scope: scopes.join(' '),
     };
-  }
-
-  /** Stores the access tokens of connected agents. Joins the open transaction. */
-  addAllOfConnections(rows: readonly NewConnectionToken[]): Promise<void> {
-    return this.repository.addAllOfConnections(rows);
-  }
-
-  /** Revokes a token that is known by its hash, as `revoke` does. */
-  async revokeByHash(token: RevokedMcpToken, createdAt: Date): Promise<void> {
-    await this.revokeStored(token, createdAt);
   }
 
   /**
@@ -154,7 +139,7 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
     const createdAt = await this.repository.createdAt(tokenHash);
     if (!createdAt) return undefined;
     const { environment, externalUserId, expiresAt, phoneNumberSealed, agent } = found;
-    const phoneNumber = this.openPhoneNumber(phoneNumberSealed, tokenHash);
+    const phoneNumber = this.sealer.openOptional(phoneNumberSealed, ownerOf(tokenHash));
     const scopes = scopesOf(found);
     return { clientId, environment, externalUserId, createdAt, expiresAt, phoneNumber, scopes, agent };
   }
@@ -171,7 +156,7 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
     const { id: tokenId, clientId, environment, externalUserId, expiresAt, phoneNumberSealed } = found;
     const client = await this.clients.find(clientId);
     if (!client) return undefined;
-    const openPhoneNumber = () => this.openPhoneNumber(phoneNumberSealed, tokenHash);
+    const openPhoneNumber = () => this.sealer.openOptional(phoneNumberSealed, ownerOf(tokenHash));
     return {
       tokenId,
       tokenHash,
@@ -197,11 +182,12 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
     const found = await this.findStored(token, tokenHash);
     if (found?.clientId !== clientId) return;
     const createdAt = await this.repository.createdAt(tokenHash);
-    if (createdAt) await this.revokeStored({ tokenHash, ...found }, createdAt);
+    if (createdAt) await this.revokeByHash({ tokenHash, ...found }, createdAt);
   }
 
+  /** Revokes a token that is known by its hash, and notifies the revocation listener. */
   @Transactional()
-  protected async revokeStored(token: RevokedMcpToken, createdAt: Date): Promise<void> {
+  async revokeByHash(token: RevokedMcpToken, createdAt: Date): Promise<void> {
     await this.repository.revoke(token.tokenHash, createdAt, this.clock.now());
     await this.revocationListener.onRevoked(token);
   }
@@ -218,16 +204,8 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
     const age = this.clock.milliseconds() - day.getTime();
     // One day of tolerance in both directions: the clock of another process may be ahead, and partitions may be dropped late.
     const isPlausible = age > -DAY && age < (MAX_DAYS_KEPT + 1) * DAY;
-    const onDay = isPlausible ? await this.batch.find(tokenHash, day) : undefined;
-    return onDay ?? this.batch.findUndated(tokenHash);
-  }
-
-  private sealPhoneNumber(phoneNumber: string | undefined, tokenHash: Buffer): Buffer | null {
-    return phoneNumber === undefined ? null : this.sealer.seal(phoneNumber, phoneNumberBinding(tokenHash));
-  }
-
-  private openPhoneNumber(sealed: Buffer | null, tokenHash: Buffer): string | undefined {
-    return sealed ? this.sealer.open(sealed, phoneNumberBinding(tokenHash)) : undefined;
+    const onDay = isPlausible ? await this.batch.findOfDay(tokenHash, day) : undefined;
+    return onDay ?? this.batch.findOfAnyDay(tokenHash);
   }
 }
 
@@ -236,6 +214,6 @@ function scopesOf({ scope }: StoredMcpToken): readonly AgentScope[] {
 }
 
 /** Returns the `owner` argument for `Sealer`: the row that the encrypted phone number is bound to. */
-function phoneNumberBinding(tokenHash: Buffer): string[] {
+function ownerOf(tokenHash: Buffer): string[] {
   return ['mcp_token', tokenHash.toString('hex')];
 }

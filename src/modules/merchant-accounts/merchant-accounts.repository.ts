@@ -24,14 +24,13 @@ export class MerchantAccountsRepository {
     externalUserId: string,
     limit: number,
   ): Promise<Pick<MerchantAccount, 'sessionId'>[]> {
-    const [deleted] = await this.transaction.manager.query<[Pick<MerchantAccount, 'sessionId'>[], number]>(
+    return this.transaction.changedRows<Pick<MerchantAccount, 'sessionId'>>(
       `DELETE FROM merchant_account WHERE client_id = $1 AND external_user_id = $2 AND merchant_id IN (
          SELECT merchant_id FROM merchant_account WHERE client_id = $1 AND external_user_id = $2
           ORDER BY merchant_id LIMIT $3)
         RETURNING session_id AS "sessionId"`,
       [clientId, externalUserId, limit],
     );
-    return deleted;
   }
 
   async disconnect(key: AccountKey, stateSetAt: Date): Promise<void> {

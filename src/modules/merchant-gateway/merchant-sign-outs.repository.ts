@@ -26,7 +26,7 @@ export class MerchantSignOutsRepository {
    * sent now.
    */
   async claim(askedBefore: Date, now: Date, limit: number): Promise<string[]> {
-    const [rows] = await this.transaction.manager.query<[{ sign_in_id: string }[], number]>(
+    const rows = await this.transaction.changedRows<{ sign_in_id: string }>(
       `UPDATE merchant_sign_out SET asked_at = $2
         WHERE sign_in_id IN (SELECT sign_in_id FROM merchant_sign_out
                               WHERE asked_at IS NULL OR asked_at < $1

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Transactional } from '../../infrastructure/database/index.js';
-import { Clock } from '../../infrastructure/time/index.js';
+import { Interval } from '@nestjs/schedule';
+import { RecurringJob, Transactional } from '../../infrastructure/database/index.js';
+import { Clock, SECOND } from '../../infrastructure/time/index.js';
 import { MerchantCatalogService } from '../merchants/index.js';
 import { MERCHANT_SESSION_TYPES, WebhookPublisher } from '../webhooks/index.js';
 import type { MerchantStatus } from './merchant-status.entity.js';
@@ -13,15 +14,17 @@ const CLIENTS_PER_PAGE = 500;
 /** Whether each type of session works at a merchant. */
 export type StatusByType = Readonly<Record<MerchantStatusResponse['type'], MerchantStatusResponse['status']>>;
 
-/** Accepts statuses of merchants, and notifies clients of them. `MerchantStatusesJob` runs the notification. */
+/** Accepts statuses of merchants, and notifies clients of them. */
 @Injectable()
-export class MerchantStatusesService {
+export class MerchantStatusesService extends RecurringJob {
   constructor(
     private readonly repository: MerchantStatusesRepository,
     private readonly merchants: MerchantCatalogService,
     private readonly publisher: WebhookPublisher,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    super('MerchantStatuses', 'Clients could not be notified of the status of a merchant');
+  }
 
   @Transactional()
   async set(id: string, request: SetMerchantStatusRequest): Promise<MerchantStatusResponse> {
@@ -47,6 +50,14 @@ export class MerchantStatusesService {
         MERCHANT_SESSION_TYPES.map((type) => [type, types.includes(type) ? 'DOWN' : 'UP']),
       ) as StatusByType;
     };
+  }
+
+  /** Notifies clients of new statuses, page by page. */
+  @Interval(SECOND)
+  run(): Promise<void> {
+    return this.start(async () => {
+      while (!this.stopped.aborted && (await this.publishPage()));
+    });
   }
 
   /**

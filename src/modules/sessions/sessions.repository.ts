@@ -47,7 +47,7 @@ export class SessionsRepository implements UserDataHolder {
 
   /** Extends a session that is still valid. Concurrent calls each add their time. @returns the new end */
   async extend(session: Session, milliseconds: number, now: Date): Promise<Date | undefined> {
-    const [[extended]] = await this.transaction.manager.query<[{ expiresAt: Date }[], number]>(
+    const [extended] = await this.transaction.changedRows<{ expiresAt: Date }>(
       `UPDATE session SET expires_at = expires_at + make_interval(secs => $3)
         WHERE id = $1 AND expires_at > $2
         RETURNING expires_at AS "expiresAt"`,

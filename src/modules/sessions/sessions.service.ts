@@ -9,7 +9,6 @@ import type { AttributedClient, RequestAttribution } from '../../infrastructure/
 import { Clock, MINUTE } from '../../infrastructure/time/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
 import { mergeMetadata, validateMetadataSize, type SessionMetadata } from '../webhooks/index.js';
-import type { Session } from './session.entity.js';
 import type {
   CreateSessionRequest,
   OpenedSessionResponse,
@@ -80,8 +79,8 @@ export class SessionsService {
       type: request.type,
       externalUserId: request.external_user_id,
       cardId: request.card_id ?? null,
-      emailSealed: this.seal(request.email, id, 'email'),
-      phoneNumberSealed: this.seal(request.phone_number, id, 'phone_number'),
+      emailSealed: this.sealer.sealOptional(request.email, ['session', id, 'email']),
+      phoneNumberSealed: this.sealer.sealOptional(request.phone_number, ['session', id, 'phone_number']),
       metadata: request.metadata ?? {},
       createdAt,
       expiresAt: new Date(createdAt.getTime() + SESSION_LIFETIME),
@@ -151,11 +150,6 @@ export class SessionsService {
     return new Map(
       sessions.map((session) => [session.id, { clientId: session.clientId, ...toDetails(session) }]),
     );
-  }
-
-  /** Encrypts the value, bound to its row and column. Returns null if there is none. */
-  private seal(value: string | undefined, id: Session['id'], column: string): Buffer | null {
-    return value === undefined ? null : this.sealer.seal(value, ['session', id, column]);
   }
 }
 

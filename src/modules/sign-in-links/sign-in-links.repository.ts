@@ -39,15 +39,12 @@ export class SignInLinksRepository {
     { clientId, externalUserId }: ExternalUser,
     limit: number,
   ): Promise<Pick<SignInLink, 'signInId' | 'signInAskedAt'>[]> {
-    const [deleted] = await this.transaction.manager.query<
-      [Pick<SignInLink, 'signInId' | 'signInAskedAt'>[], number]
-    >(
+    return this.transaction.changedRows<Pick<SignInLink, 'signInId' | 'signInAskedAt'>>(
       `DELETE FROM sign_in_link WHERE id = ANY (ARRAY(
          SELECT id FROM sign_in_link WHERE client_id = $1 AND external_user_id = $2 ORDER BY id LIMIT $3 FOR UPDATE))
         RETURNING sign_in_id AS "signInId", sign_in_asked_at AS "signInAskedAt"`,
       [clientId, externalUserId, limit],
     );
-    return deleted;
   }
 
   async findById({ clientId, externalUserId }: ExternalUser, id: string): Promise<SignInLink | null> {
@@ -132,7 +129,7 @@ export class SignInLinksRepository {
    * request is sent now.
    */
   async claimSignInsToUndo(askedBefore: Date, now: Date, limit: number): Promise<SignInToUndo[]> {
-    const [rows] = await this.transaction.manager.query<[SignInToUndo[], number]>(
+    return this.transaction.changedRows<SignInToUndo>(
       `UPDATE sign_in_link SET sign_in_asked_at = $2
         WHERE id IN (SELECT id FROM sign_in_link
                       WHERE sign_in_id IS NOT NULL AND sign_in_asked_at < $1
@@ -141,7 +138,6 @@ export class SignInLinksRepository {
         RETURNING id, environment, sign_in_id AS "signInId"`,
       [askedBefore, now, limit],
     );
-    return rows;
   }
 
   async storeChallenge(id: string, signInId: string, challengeSealed: Buffer): Promise<void> {
@@ -164,7 +160,7 @@ export class SignInLinksRepository {
 
   /** Records that the events of expired links are published. @returns the links */
   async finishExpired(now: Date, limit: number): Promise<EndedLink[]> {
-    const [links] = await this.transaction.manager.query<[EndedLink[], number]>(
+    return this.transaction.changedRows<EndedLink>(
       `UPDATE sign_in_link SET finished_at = $1
         WHERE id IN (SELECT id FROM sign_in_link
                       WHERE status = 'pending' AND finished_at IS NULL AND expires_at <= $1
@@ -173,7 +169,6 @@ export class SignInLinksRepository {
                   merchant_id AS "merchantId"`,
       [now, limit],
     );
-    return links;
   }
 
   /**
@@ -184,7 +179,7 @@ export class SignInLinksRepository {
    * @returns false if the link had already ended, or another sign-in has replaced this one
    */
   async complete(link: SignInLink, signInId: string, now: Date): Promise<boolean> {
-    const [completed] = await this.transaction.manager.query<[unknown[], number]>(
+    const completed = await this.transaction.changedRows<unknown>(
       `WITH pending AS MATERIALIZED (
          SELECT id, sign_in_id FROM sign_in_link
           WHERE client_id = $2 AND external_user_id = $3 AND merchant_id = $4

@@ -155,8 +155,8 @@ function shortenTokens() {
     const { response, stored } = issue(...parameters);
     return { response: { ...response, expires_in: TOKEN_LIFETIME / 1000 }, stored };
   };
-  const rowOf = mcpTokens.rowOfConnection.bind(mcpTokens);
-  mcpTokens.rowOfConnection = (token, request) =>
+  const rowOf = mcpTokens.agentTokenRow.bind(mcpTokens);
+  mcpTokens.agentTokenRow = (token, request) =>
     rowOf(token, { ...request, expiresAt: new Date(request.createdAt.getTime() + TOKEN_LIFETIME) });
 }
 

@@ -1,3 +1,4 @@
+import { AGENT_SCOPES, type AgentScope } from '../../../infrastructure/auth/index.js';
 import { parsedUrl } from '../../../infrastructure/config/index.js';
 import { isLoopback } from '../../../infrastructure/http/index.js';
 
@@ -77,4 +78,11 @@ const INVISIBLE = /\p{C}/gu;
 export function displayNameOf(name: unknown, address: string): string {
   const text = typeof name === 'string' ? name.replaceAll(/\s+/g, ' ').replaceAll(INVISIBLE, '').trim() : '';
   return text === '' ? hostOf(address) : [...text].slice(0, MAX_NAME_LENGTH).join('');
+}
+
+/** Returns the scopes of a `scope` parameter (RFC 6749, section 3.3), or undefined if it contains another one. */
+export function scopesIn(text: string): AgentScope[] | undefined {
+  const names = new Set(text.split(' ').filter(Boolean));
+  const known = AGENT_SCOPES.filter((scope) => names.has(scope));
+  return known.length > 0 && known.length === names.size ? known : undefined;
 }

@@ -6,8 +6,11 @@ import {
   type ErasedUser,
   type UserDataHolder,
 } from '../../../infrastructure/erasure/index.js';
-import { AgentAuthorization, type AgentAuthorizationStatus } from './agent-authorization.entity.js';
-import { AgentConnectionCode } from './agent-connection-code.entity.js';
+import {
+  AgentAuthorization,
+  AgentConnectionCode,
+  type AgentAuthorizationStatus,
+} from './agent-authorization.entity.js';
 
 const UNDECIDED: AgentAuthorizationStatus[] = ['pending', 'completed', 'confirmed'];
 
@@ -93,8 +96,8 @@ export class AgentAuthorizationsRepository implements UserDataHolder {
     codeDigest: Buffer,
     now: Date,
   ): Promise<Pick<AgentConnectionCode, 'externalUserId' | 'phoneNumberSealed'> | undefined> {
-    const [[taken]] = await this.transaction.manager.query<
-      [Pick<AgentConnectionCode, 'externalUserId' | 'phoneNumberSealed'>[], number]
+    const [taken] = await this.transaction.changedRows<
+      Pick<AgentConnectionCode, 'externalUserId' | 'phoneNumberSealed'>
     >(
       `DELETE FROM agent_connection_code WHERE client_id = $1 AND code_digest = $2 AND expires_at > $3
         RETURNING external_user_id AS "externalUserId", phone_number_sealed AS "phoneNumberSealed"`,

@@ -20,7 +20,7 @@ import { hostOf, labelOf, type Agent } from '../agents/agent.js';
 import { AGENT_USER } from '../connections/agent-connections.service.js';
 import type { AgentProvider } from '../settings/agent-settings.service.js';
 import type { AgentAuthorization } from './agent-authorization.entity.js';
-import { AUTHORIZATION_CLOSED, AUTHORIZATION_NOT_FOUND } from './authorization-errors.js';
+import { AUTHORIZATION_CLOSED, AUTHORIZATION_NOT_FOUND } from './agent-users.docs.js';
 import { AgentAuthorizationsRepository, type AuthorizedUser } from './agent-authorizations.repository.js';
 import type { AuthorizationRequest, RequestProblem } from './authorization-request.js';
 import type {
@@ -211,13 +211,9 @@ export class AgentAuthorizationsService {
     const code = await this.repository.takeCode(clientId, codeDigest, now);
     if (!code) return false;
     const { externalUserId, phoneNumberSealed } = code;
-    const phoneNumber = phoneNumberSealed && this.sealer.open(phoneNumberSealed, ownerOfCode(codeDigest));
-    const user = {
-      externalUserId,
-      phoneNumberSealed:
-        phoneNumber === null ? null : this.sealer.seal(phoneNumber, ['agent_authorization', id]),
-    };
-    return this.repository.identify(id, user, now);
+    const phoneNumber = this.sealer.openOptional(phoneNumberSealed, ownerOfCode(codeDigest));
+    const user = { external_user_id: externalUserId, phone_number: phoneNumber };
+    return this.repository.identify(id, this.userFrom(user, ['agent_authorization', id]), now);
   }
 
   /** Approves the request. @returns where the browser goes with the code, or undefined if the user cannot decide any more */
@@ -284,10 +280,7 @@ export class AgentAuthorizationsService {
     { external_user_id: externalUserId, phone_number: phoneNumber }: AgentUserRequest,
     owner: string[],
   ): AuthorizedUser {
-    return {
-      externalUserId,
-      phoneNumberSealed: phoneNumber === undefined ? null : this.sealer.seal(phoneNumber, owner),
-    };
+    return { externalUserId, phoneNumberSealed: this.sealer.sealOptional(phoneNumber, owner) };
   }
 
   private digestOf(code: string): Buffer {

@@ -1,15 +1,25 @@
+import { ErrorKind } from '../../../infrastructure/errors/index.js';
 import {
   uuidParameter,
   withMessages,
   type OperationDocument,
 } from '../../../infrastructure/openapi/index.js';
-import { AUTHORIZATION_CLOSED, AUTHORIZATION_NOT_FOUND } from './authorization-errors.js';
 import {
   AgentUserRequest,
   CompletedAuthorizationResponse,
   ConnectionCodeResponse,
   EXAMPLE_AUTHORIZATION_ID,
 } from './authorizations.dto.js';
+
+export const AUTHORIZATION_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
+  when: 'The client has no authorization with this ID.',
+  message: 'There is no authorization with this ID.',
+});
+
+export const AUTHORIZATION_CLOSED = new ErrorKind(409, 'USER_ERROR', 'NO_ACCESS', {
+  when: 'The authorization has been completed before, was declined or has ended, or is older than 10 minutes.',
+  message: 'The authorization cannot be completed any more. The user has to start again in the agent.',
+});
 
 export const COMPLETE_AUTHORIZATION: OperationDocument = {
   operationId: 'completeAgentAuthorization',

@@ -160,9 +160,7 @@ export class AuthorizationPagesController {
   @Get('logo')
   @PageRoute(PAGE)
   async logo(@Param('client_id') clientId: string): Promise<StreamableFile> {
-    const provider = await this.settings.providerOf(clientId);
-    if (!provider) throw AGENTS_NOT_ALLOWED.error();
-    return this.organizations.logo(provider, false);
+    return this.organizations.logo(await this.settings.requireProvider(clientId), false);
   }
 
   private async open(clientId: string, id: string): Promise<OpenedAuthorization | undefined> {

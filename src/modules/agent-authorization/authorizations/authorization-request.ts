@@ -1,6 +1,6 @@
 import type { AgentScope } from '../../../infrastructure/auth/index.js';
 import { AGENT_SCOPES } from '../../../infrastructure/auth/index.js';
-import { scopesIn } from '../agent-scopes.js';
+import { scopesIn } from '../agents/agent.js';
 
 /** Characters. Agents keep their own state there; the longest known ones are signed tokens. */
 const MAX_STATE_LENGTH = 4_096;

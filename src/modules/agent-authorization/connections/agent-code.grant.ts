@@ -7,10 +7,9 @@ import { INVALID_GRANT, type Grant } from '../../oauth/index.js';
 import { hostOf } from '../agents/agent.js';
 import { AgentsService } from '../agents/agents.service.js';
 import { AgentAuthorizationsRepository } from '../authorizations/agent-authorizations.repository.js';
-import type { TokenClient } from './agent-token.client.js';
+import { AgentTokensService, CONNECTION_LIFETIME, type TokenClient } from './agent-tokens.service.js';
 import { AGENT_USER, AgentConnectionsService } from './agent-connections.service.js';
 import { AgentTokensBatch, type CodeAuthorization } from './agent-tokens.batch.js';
-import { AgentTokensService, CONNECTION_LIFETIME } from './agent-tokens.service.js';
 import { RedeemCodeRequest, type AgentTokensResponse } from './tokens.dto.js';
 
 const INVALID_CODE = 'The code is not valid. Start the authorization again.';
@@ -64,9 +63,7 @@ export class AgentCodeGrant implements Grant<TokenClient, RedeemCodeRequest, Age
   ): Promise<AgentTokensResponse | undefined> {
     const id = randomUUID();
     const now = this.clock.now();
-    const phoneNumber = phoneNumberSealed
-      ? this.sealer.open(phoneNumberSealed, ['agent_authorization', authorizationId])
-      : undefined;
+    const phoneNumber = this.sealer.openOptional(phoneNumberSealed, ['agent_authorization', authorizationId]);
     const connection = {
       id,
       externalUserId: authorization.externalUserId as string,
@@ -81,8 +78,7 @@ export class AgentCodeGrant implements Grant<TokenClient, RedeemCodeRequest, Age
       authorizationId,
       client: provider,
       registeredAgentId: isUUID(agentId) ? agentId : null,
-      phoneNumberSealed:
-        phoneNumber === undefined ? null : this.sealer.seal(phoneNumber, ['agent_connection', id]),
+      phoneNumberSealed: this.sealer.sealOptional(phoneNumber, ['agent_connection', id]),
       expiresAt: new Date(now.getTime() + CONNECTION_LIFETIME),
     });
     return isRedeemed ? response : undefined;

@@ -8,19 +8,21 @@ import {
   TimestampProperty,
   UuidProperty,
 } from '../../../infrastructure/openapi/index.js';
+import {
+  CursorField,
+  DEFAULT_PAGE_SIZE,
+  NextCursorProperty,
+  PageSizeField,
+} from '../../../infrastructure/paging/index.js';
 import { enumeration } from '../../../infrastructure/schemas/index.js';
 import {
   EnvironmentField,
-  Field,
-  IntegerField,
   MAX_EXTERNAL_USER_ID_LENGTH,
   TextField,
 } from '../../../infrastructure/validation/index.js';
 
 const AGENT_SCOPE = enumeration('AgentScope', AGENT_SCOPES, 'What an agent may do for a user.');
 export const EXAMPLE_CONNECTION_ID = 'c2f0a9d4-5b1e-4d3c-8f7a-6e5d4c3b2a19';
-const EXAMPLE_CURSOR = 'AVmXo2uFyR7Q1dJ0c3hKp1tbMTZd';
-const DEFAULT_PAGE_SIZE = 25;
 const MAX_HOST_LENGTH = 253;
 
 export class ListAgentConnectionsQuery {
@@ -49,25 +51,10 @@ export class ListAgentConnectionsQuery {
   })
   host?: string;
 
-  @IntegerField({
-    in: 'query',
-    required: false,
-    min: 1,
-    max: 50,
-    default: DEFAULT_PAGE_SIZE,
-    description: 'Maximum number of connections in the page.',
-    example: 25,
-  })
+  @PageSizeField('Maximum number of connections in the page.')
   limit: number = DEFAULT_PAGE_SIZE;
 
-  /** Accepts any text, because the service rejects invalid cursors with a separate error code. */
-  @Field({
-    in: 'query',
-    required: false,
-    schema: { type: String },
-    description: 'The `next_cursor` of the previous page, for the same user and host.',
-    example: EXAMPLE_CURSOR,
-  })
+  @CursorField('The `next_cursor` of the previous page, for the same user and host.')
   cursor?: string;
 }
 
@@ -108,8 +95,6 @@ export class AgentConnectionListResponse {
   @ObjectProperty([AgentConnectionResponse], 'The connections, the newest first.')
   data!: AgentConnectionResponse[];
 
-  @TextProperty('Send this value as `cursor` to get the next page; null on the last page.', EXAMPLE_CURSOR, {
-    nullable: true,
-  })
+  @NextCursorProperty()
   next_cursor!: string | null;
 }

@@ -6,7 +6,7 @@ import {
   type ErasedUser,
   type UserDataHolder,
 } from '../../../infrastructure/erasure/index.js';
-import { AgentConnection } from './agent-connection.entity.js';
+import { AgentConnection, AgentRefreshToken } from './agent-connection.entity.js';
 
 const CONNECTIONS_PER_ERASURE = 100;
 
@@ -18,9 +18,13 @@ interface ConnectionFilter {
   readonly now: Date;
 }
 
+/** An access token that may still be valid. */
+export type IssuedAccessToken = Pick<AgentRefreshToken, 'accessTokenHash' | 'createdAt'>;
+
 /** The position of a connection in lists. */
 type ConnectionPosition = Pick<AgentConnection, 'createdAt' | 'id'>;
 
+/** Finds and ends connections, and finds their tokens. The statements that issue tokens are in `agent-tokens.batch.ts`. */
 @HoldsUserData('access')
 @Injectable()
 export class AgentConnectionsRepository implements UserDataHolder {
@@ -73,5 +77,23 @@ export class AgentConnectionsRepository implements UserDataHolder {
 
   findById(id: string): Promise<AgentConnection | null> {
     return this.transaction.manager.findOneBy(AgentConnection, { id });
+  }
+
+  findToken(tokenHash: Buffer): Promise<AgentRefreshToken | null> {
+    return this.transaction.manager.findOneBy(AgentRefreshToken, { tokenHash });
+  }
+
+  findByAccessToken(accessTokenHash: Buffer): Promise<AgentRefreshToken | null> {
+    return this.transaction.manager.findOneBy(AgentRefreshToken, { accessTokenHash });
+  }
+
+  /** Returns the access tokens of a connection that have not expired. */
+  findAccessTokens(connectionId: string, now: Date): Promise<IssuedAccessToken[]> {
+    return this.transaction.manager
+      .createQueryBuilder(AgentRefreshToken, 'token')
+      .select(['token.tokenHash', 'token.accessTokenHash', 'token.createdAt'])
+      .where({ connectionId })
+      .andWhere('token.accessExpiresAt > :now', { now })
+      .getMany();
   }
 }

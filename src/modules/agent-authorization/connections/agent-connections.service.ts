@@ -4,6 +4,7 @@ import { AccessibleClients, type RequestingOrganization } from '../../../infrast
 import { CursorCodec, type CursorScope } from '../../../infrastructure/crypto/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import type { RequestAttribution, RequestOrigin } from '../../../infrastructure/http/index.js';
+import { cutToPage } from '../../../infrastructure/paging/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import type { ClientRecord } from '../../api-clients/index.js';
 import { API_CLIENT, AuditLog, type AuditAction } from '../../audit-logs/index.js';
@@ -19,7 +20,6 @@ import type {
   ListAgentConnectionsQuery,
 } from './agent-connections.dto.js';
 import { AgentConnectionsRepository } from './agent-connections.repository.js';
-import { AgentTokensRepository } from './agent-tokens.repository.js';
 
 /** Actor of entries about what users of a client do. The audit log does not name them. */
 export const AGENT_USER = { name: 'user of an agent', email: 'user of an agent' };
@@ -35,7 +35,6 @@ export interface ConnectionEnd {
 export class AgentConnectionsService {
   constructor(
     private readonly repository: AgentConnectionsRepository,
-    private readonly tokens: AgentTokensRepository,
     private readonly clients: AccessibleClients,
     private readonly mcpTokens: McpTokensService,
     private readonly publisher: WebhookPublisher,
@@ -55,13 +54,11 @@ export class AgentConnectionsService {
     const scope: CursorScope = ['agent_connections', clientId, externalUserId ?? '', host ?? ''];
     const [createdAt, id] = cursor === undefined ? [] : this.cursors.decode(cursor, scope);
     const after = createdAt === undefined ? undefined : { createdAt: new Date(createdAt), id: String(id) };
-    // One more connection shows whether there is a next page.
     const filter = { clientId, externalUserId, host, now: this.clock.now() };
     const found = await this.repository.findPage(filter, { after, limit: limit + 1 });
-    const connections = found.slice(0, limit);
-    const last = found.length > limit ? connections.at(-1) : undefined;
+    const { entries, last } = cutToPage(found, limit);
     return {
-      data: connections.map(toResponse),
+      data: entries.map(toResponse),
       next_cursor: last ? this.cursors.encode([last.createdAt.toISOString(), last.id], scope) : null,
     };
   }
@@ -99,7 +96,7 @@ export class AgentConnectionsService {
     if (!(await this.repository.end(id, now))) return false;
     const connection = (await this.repository.findById(id)) as AgentConnection;
     const { clientId, externalUserId, agentName: name, agentHost: host } = connection;
-    for (const { accessTokenHash: tokenHash, createdAt } of await this.tokens.findAccessTokens(id, now))
+    for (const { accessTokenHash: tokenHash, createdAt } of await this.repository.findAccessTokens(id, now))
       await this.mcpTokens.revokeByHash({ tokenHash, clientId, externalUserId }, createdAt);
     await this.publisher.publish(client, {
       event: 'AGENT_DISCONNECTED',

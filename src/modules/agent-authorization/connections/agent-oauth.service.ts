@@ -5,15 +5,14 @@ import { validated } from '../../../infrastructure/validation/index.js';
 import { McpTokensService } from '../../mcp-tokens/index.js';
 import { grantOf, type FormParameters } from '../../oauth/index.js';
 import { AgentAddresses } from '../agent-addresses.js';
-import { AGENTS_NOT_ALLOWED, INVALID_TARGET } from '../agents/agent-errors.js';
+import { INVALID_TARGET } from '../agents/agent-errors.js';
 import type { RegisterAgentRequest, RegisteredAgentResponse } from '../agents/agents.dto.js';
 import { AgentsService } from '../agents/agents.service.js';
-import { AgentSettingsService, type AgentProvider } from '../settings/agent-settings.service.js';
+import { AgentSettingsService } from '../settings/agent-settings.service.js';
 import { AgentCodeGrant } from './agent-code.grant.js';
 import { AgentConnectionsRepository } from './agent-connections.repository.js';
 import { AgentConnectionsService } from './agent-connections.service.js';
 import { AgentRefreshGrant } from './agent-refresh.grant.js';
-import { AgentTokensRepository } from './agent-tokens.repository.js';
 import {
   AgentTokenRequest,
   type AgentTokenRevocationResponse,
@@ -32,7 +31,6 @@ export class AgentOAuthService {
     private readonly agents: AgentsService,
     private readonly codes: AgentCodeGrant,
     private readonly refreshTokens: AgentRefreshGrant,
-    private readonly tokens: AgentTokensRepository,
     private readonly connections: AgentConnectionsRepository,
     private readonly connectionEnds: AgentConnectionsService,
     private readonly mcpTokens: McpTokensService,
@@ -49,7 +47,7 @@ export class AgentOAuthService {
     form: FormParameters,
     origin: RequestOrigin,
   ): Promise<AgentTokensResponse> {
-    const provider = await this.require(clientId);
+    const provider = await this.settings.requireProvider(clientId);
     const { grant_type: grantType, client_id: agentId, resource } = validated(AgentTokenRequest, form);
     const grant = grantOf([this.codes, this.refreshTokens], grantType);
     if (resource !== undefined && resource !== this.addresses.resourceOf(provider.clientId))
@@ -63,10 +61,10 @@ export class AgentOAuthService {
     { token, client_id: agentId }: RevokeAgentTokenRequest,
     origin: RequestOrigin,
   ): Promise<AgentTokenRevocationResponse> {
-    const provider = await this.require(clientId);
+    const provider = await this.settings.requireProvider(clientId);
     const tokenHash = sha256(token);
-    const refresh = await this.tokens.find(tokenHash);
-    const found = refresh ?? (await this.tokens.findByAccessToken(tokenHash));
+    const refresh = await this.connections.findToken(tokenHash);
+    const found = refresh ?? (await this.connections.findByAccessToken(tokenHash));
     const connection = found && (await this.connections.findById(found.connectionId));
     if (connection?.clientId !== provider.clientId || connection.agentId !== agentId) return {};
     if (refresh)
@@ -79,12 +77,6 @@ export class AgentOAuthService {
   }
 
   async register(clientId: string, request: RegisterAgentRequest): Promise<RegisteredAgentResponse> {
-    return this.agents.register(await this.require(clientId), request);
-  }
-
-  private async require(clientId: string): Promise<AgentProvider> {
-    const provider = await this.settings.providerOf(clientId);
-    if (!provider) throw AGENTS_NOT_ALLOWED.error();
-    return provider;
+    return this.agents.register(await this.settings.requireProvider(clientId), request);
   }
 }

@@ -2,12 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { Sealer, sha256 } from '../../../infrastructure/crypto/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { INVALID_GRANT, INVALID_SCOPE, type Grant } from '../../oauth/index.js';
-import { scopesIn } from '../agent-scopes.js';
+import { scopesIn } from '../agents/agent.js';
 import { AgentsService } from '../agents/agents.service.js';
 import { AGENT_USER, AgentConnectionsService } from './agent-connections.service.js';
-import type { TokenClient } from './agent-token.client.js';
+import { AgentTokensService, CONNECTION_LIFETIME, type TokenClient } from './agent-tokens.service.js';
 import { AgentTokensBatch } from './agent-tokens.batch.js';
-import { AgentTokensService, CONNECTION_LIFETIME } from './agent-tokens.service.js';
 import { RefreshTokensRequest, type AgentTokensResponse } from './tokens.dto.js';
 
 /** Milliseconds for which a repeated request gets the same response: the agent may not have received it. */
@@ -50,10 +49,7 @@ export class AgentRefreshGrant implements Grant<TokenClient, RefreshTokensReques
       throw INVALID_SCOPE.error('The scope field contains a scope that the user has not granted.');
     if (found.rotatedAt) return this.repeat(client, found.id, presented, found.rotatedAt);
 
-    const { phoneNumberSealed } = found;
-    const phoneNumber = phoneNumberSealed
-      ? this.sealer.open(phoneNumberSealed, ['agent_connection', found.id])
-      : undefined;
+    const phoneNumber = this.sealer.openOptional(found.phoneNumberSealed, ['agent_connection', found.id]);
     const { response, stored } = this.tokens.issue(
       client.provider,
       { ...found, phoneNumber },

@@ -2,19 +2,20 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import {
   BatchedStatement,
+  inPositions,
   isMissingPartition,
   Statement,
   Transaction,
   Transactional,
+  type Positioned,
 } from '../../../infrastructure/database/index.js';
 import { SERVICE_UNAVAILABLE } from '../../../infrastructure/errors/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
 import type { ClientRecord } from '../../api-clients/index.js';
-import { McpTokensService, type NewConnectionToken } from '../../mcp-tokens/index.js';
+import { McpTokensBatch, type NewAgentToken } from '../../mcp-tokens/index.js';
 import { WebhookPublisher, type PublishRequest } from '../../webhooks/index.js';
 import type { AgentAuthorization } from '../authorizations/agent-authorization.entity.js';
-import type { AgentConnection } from './agent-connection.entity.js';
-import type { AgentRefreshToken } from './agent-refresh-token.entity.js';
+import type { AgentConnection, AgentRefreshToken } from './agent-connection.entity.js';
 
 /** The connection that a refresh token belongs to, and when the token was exchanged for the next one. */
 export type RefreshedConnection = Omit<AgentConnection, 'createdAt' | 'usedAt' | 'endedAt'> &
@@ -38,7 +39,7 @@ export type CodeAuthorization = Pick<
 /** Tokens to be stored. */
 export interface NewTokens {
   readonly refreshTokenHash: Buffer;
-  readonly access: NewConnectionToken;
+  readonly access: NewAgentToken;
 }
 
 export interface Rotation extends NewTokens {
@@ -69,13 +70,8 @@ interface TokensItem {
   readonly expiresAt: Date;
 }
 
-interface Position {
-  /** Of the item, starting at 1. */
-  readonly position: number;
-}
-
 /** `locked`: another transaction is changing the connection or the authorization, so nothing was done. */
-interface Outcome extends Position {
+interface Outcome extends Positioned {
   readonly outcome: 'stored' | 'refused' | 'locked';
 }
 
@@ -93,7 +89,7 @@ const RETRY_AFTER = 1;
 // named the client.
 const FIND_CONNECTIONS = new Statement<
   object,
-  RefreshedConnection & Position,
+  RefreshedConnection & Positioned,
   Pick<AgentRefreshToken, 'tokenHash'>
 >(`
   SELECT position::integer, connection.id, client_id AS "clientId", external_user_id AS "externalUserId",
@@ -106,7 +102,7 @@ const FIND_CONNECTIONS = new Statement<
 
 const FIND_AUTHORIZATIONS = new Statement<
   object,
-  CodeAuthorization & Position,
+  CodeAuthorization & Positioned,
   { readonly codeHash: Buffer }
 >(`
   SELECT position::integer, id, client_id AS "clientId", agent_id AS "agentId", agent_name AS "agentName", status,
@@ -242,7 +238,7 @@ export class AgentTokensBatch {
 
   constructor(
     private readonly transaction: Transaction,
-    private readonly mcpTokens: McpTokensService,
+    private readonly mcpTokens: McpTokensBatch,
     private readonly publisher: WebhookPublisher,
   ) {}
 
@@ -289,7 +285,7 @@ export class AgentTokensBatch {
   }
 
   private async addAccessTokens(tokens: readonly NewTokens[]): Promise<void> {
-    if (tokens.length > 0) await this.mcpTokens.addAllOfConnections(tokens.map(({ access }) => access));
+    if (tokens.length > 0) await this.mcpTokens.addAll(tokens.map(({ access }) => access));
   }
 }
 
@@ -322,14 +318,6 @@ function itemOf({ refreshTokenHash, access, expiresAt }: Rotation | Redemption):
 
 function outcomesOf(requests: readonly NewTokens[], rows: readonly Outcome[]): Outcome['outcome'][] {
   return inPositions(requests, rows).map((row) => row?.outcome ?? 'refused');
-}
-
-function inPositions<Row extends Position>(
-  requests: readonly unknown[],
-  rows: readonly Row[],
-): (Row | undefined)[] {
-  const found = new Map(rows.map((row) => [row.position, row]));
-  return requests.map((_, index) => found.get(index + 1));
 }
 
 function connectedEvent({ client, access, agentName, agentHost }: Redemption): PublishRequest {

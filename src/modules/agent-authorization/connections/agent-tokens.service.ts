@@ -1,14 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import type { AgentScope } from '../../../infrastructure/auth/index.js';
-import { secretFrom, SecretDigest, sha256 } from '../../../infrastructure/crypto/index.js';
+import { SecretDigest, secretFrom, sha256 } from '../../../infrastructure/crypto/index.js';
+import type { RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Clock, DAY, HOUR, SECOND } from '../../../infrastructure/time/index.js';
 import type { ClientRecord } from '../../api-clients/index.js';
 import { McpTokensService } from '../../mcp-tokens/index.js';
 import { labelOf } from '../agents/agent.js';
+import type { AgentProvider } from '../settings/agent-settings.service.js';
 import type { AgentConnection } from './agent-connection.entity.js';
+import { AgentConnectionsRepository } from './agent-connections.repository.js';
 import type { NewTokens } from './agent-tokens.batch.js';
-import { AgentTokensRepository } from './agent-tokens.repository.js';
+
 import type { AgentTokensResponse } from './tokens.dto.js';
+
+/** The agent that sends a request to the token endpoint, of the API client that the path names. */
+export interface TokenClient {
+  readonly provider: AgentProvider;
+  readonly agentId: string;
+  readonly origin: RequestOrigin;
+}
 
 const ACCESS_LIFETIME = HOUR;
 /** How long a connection may stay unused. */
@@ -28,7 +38,7 @@ type ConnectedAgent = Pick<AgentConnection, 'id' | 'externalUserId' | 'agentName
 @Injectable()
 export class AgentTokensService {
   constructor(
-    private readonly repository: AgentTokensRepository,
+    private readonly repository: AgentConnectionsRepository,
     private readonly mcpTokens: McpTokensService,
     private readonly digest: SecretDigest,
     private readonly clock: Clock,
@@ -41,7 +51,7 @@ export class AgentTokensService {
     { presented, scopes, now }: { presented: string; scopes: readonly AgentScope[]; now: Date },
   ): { response: AgentTokensResponse; stored: NewTokens } {
     const { access, refresh } = this.tokensAfter(presented, client, now);
-    const row = this.mcpTokens.rowOfConnection(access, {
+    const row = this.mcpTokens.agentTokenRow(access, {
       client,
       connectionId: connection.id,
       externalUserId: connection.externalUserId,
@@ -64,7 +74,7 @@ export class AgentTokensService {
     rotatedAt: Date,
   ): Promise<AgentTokensResponse | undefined> {
     const { access, refresh } = this.tokensAfter(presented, client, rotatedAt);
-    const issued = await this.repository.find(sha256(refresh));
+    const issued = await this.repository.findToken(sha256(refresh));
     if (!issued) return undefined;
     const left = issued.accessExpiresAt.getTime() - this.clock.milliseconds();
     return toResponse(access, refresh, issued.scopes, Math.max(0, left));
@@ -77,7 +87,7 @@ export class AgentTokensService {
   ): { access: string; refresh: string } {
     const digestFor = (purpose: string): Buffer => this.digest.of(`${purpose} after ${presented}`);
     return {
-      access: this.mcpTokens.tokenFrom(digestFor('access token'), client, now),
+      access: this.mcpTokens.agentTokenFrom(digestFor('access token'), client, now),
       refresh: secretFrom(digestFor('refresh token'), REFRESH_PREFIXES[client.environment]),
     };
   }

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AGENT_SCOPES } from '../../../infrastructure/auth/index.js';
 import { AgentAddresses } from '../agent-addresses.js';
-import { AGENTS_NOT_ALLOWED } from '../agents/agent-errors.js';
 import { AgentSettingsService } from '../settings/agent-settings.service.js';
 import type { AgentAuthorizationServerMetadata, ProtectedResourceMetadata } from './agent-metadata.dto.js';
 
@@ -15,7 +14,7 @@ export class AgentMetadataService {
 
   /** RFC 9728, section 3. @throws OAuthError if agents cannot log in there */
   async protectedResource(id: string): Promise<ProtectedResourceMetadata> {
-    const clientId = await this.providerId(id);
+    const { clientId } = await this.settings.requireProvider(id);
     return {
       resource: this.addresses.resourceOf(clientId),
       authorization_servers: [this.addresses.issuerOf(clientId)],
@@ -27,7 +26,8 @@ export class AgentMetadataService {
 
   /** RFC 8414, section 3. @throws OAuthError if agents cannot log in there */
   async authorizationServer(id: string): Promise<AgentAuthorizationServerMetadata> {
-    const issuer = this.addresses.issuerOf(await this.providerId(id));
+    const { clientId } = await this.settings.requireProvider(id);
+    const issuer = this.addresses.issuerOf(clientId);
     return {
       issuer,
       authorization_endpoint: `${issuer}/authorize`,
@@ -44,11 +44,5 @@ export class AgentMetadataService {
       authorization_response_iss_parameter_supported: true,
       client_id_metadata_document_supported: true,
     };
-  }
-
-  private async providerId(id: string): Promise<string> {
-    const provider = await this.settings.providerOf(id);
-    if (!provider) throw AGENTS_NOT_ALLOWED.error();
-    return provider.clientId;
   }
 }

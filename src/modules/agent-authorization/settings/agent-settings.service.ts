@@ -18,7 +18,7 @@ import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.j
 import { AuditLog, changesBetween, type AuditAction, type AuditRecord } from '../../audit-logs/index.js';
 import { AgentAddresses } from '../agent-addresses.js';
 import { displayNameOf, isRedirectUri } from '../agents/agent.js';
-import { INVALID_REDIRECT_URI } from '../agents/agent-errors.js';
+import { AGENTS_NOT_ALLOWED, INVALID_REDIRECT_URI } from '../agents/agent-errors.js';
 import type { RegisteredAgent } from '../agents/registered-agent.entity.js';
 import { RegisteredAgentsRepository } from '../agents/registered-agents.repository.js';
 import { AgentConnectionsService } from '../connections/agent-connections.service.js';
@@ -68,6 +68,13 @@ export class AgentSettingsService implements AgentLogins {
     if (!client) return undefined;
     const settings = await this.of(client);
     return settings.agents === 'off' ? undefined : { ...client, settings };
+  }
+
+  /** @throws OAuthError if agents cannot log in there */
+  async requireProvider(clientId: string): Promise<AgentProvider> {
+    const provider = await this.providerOf(clientId);
+    if (!provider) throw AGENTS_NOT_ALLOWED.error();
+    return provider;
   }
 
   async metadataUrlOf(clientId: string): Promise<string | undefined> {

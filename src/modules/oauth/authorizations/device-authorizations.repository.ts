@@ -67,7 +67,7 @@ export class DeviceAuthorizationsRepository {
     visibility: Visibility,
     now: Date,
   ): Promise<string | undefined> {
-    const [[row]] = await this.transaction.manager.query<[{ id: string }[], number]>(
+    const [row] = await this.transaction.changedRows<{ id: string }>(
       `UPDATE device_authorization SET entered_in_session = $5
         WHERE user_code_digest = $1 AND status = 'pending' AND expires_at > $2
           AND organization_id = $3 AND ($4::text IS NULL OR environment = $4)

@@ -21,8 +21,8 @@ import {
 } from './tokens.dto.js';
 
 /**
- * Issues access tokens, and revokes (RFC 7009) and introspects (RFC 7662) access tokens and MCP tokens. `token_type_hint` is ignored, because
- * the two kinds have different formats.
+ * Issues access tokens, and revokes (RFC 7009) and introspects (RFC 7662) access tokens and MCP tokens.
+ * `token_type_hint` is ignored, because the two kinds have different formats.
  */
 @Injectable()
 export class TokensService {

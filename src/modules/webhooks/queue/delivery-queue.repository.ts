@@ -75,8 +75,7 @@ export class DeliveryQueueRepository {
   /**
    * Adds a delivery for each of the events within the open transaction, except for events that are no longer stored,
    * events whose user was erased, events that the queue already has for this endpoint, events that the endpoint is not
-   * subscribed to, and tests. A
-   * disabled endpoint gets none.
+   * subscribed to, and tests. A disabled endpoint gets none.
    *
    * @param options.includeTests also adds events that were sent to test an endpoint
    * @returns how many were added
@@ -177,7 +176,8 @@ export class DeliveryQueueRepository {
        SELECT ${CLAIMED} FROM claimed JOIN webhook_event event ON event.id = $1 AND event.created_at = $2`,
       [event.id, event.createdAt, endpoint.id, endpoint.url],
     );
-    if (!row) throw new Error(`The endpoint ${endpoint.id} no longer exists, or the event ${event.id} is not stored`);
+    if (!row)
+      throw new Error(`The endpoint ${endpoint.id} no longer exists, or the event ${event.id} is not stored`);
     return toClaimed(row);
   }
 
@@ -250,8 +250,8 @@ export class DeliveryQueueRepository {
   }
 
   /**
-   * Counts the queue for metrics, without the deliveries of paused endpoints. It scans the queue, which holds only unsettled deliveries: about 40 ms for 100,000
-   * and 200 ms for a million. It neither takes nor waits for row locks.
+   * Counts the queue for metrics, without the deliveries of paused endpoints. Scans the queue, which holds only unsettled
+   * deliveries: about 40 ms for 100,000 and 200 ms for a million. Neither takes nor waits for row locks.
    */
   async overview(): Promise<QueueOverview> {
     const [overview] = await this.transaction.manager.query<[QueueOverview]>(

@@ -45,7 +45,7 @@ class LeasesExpired extends Error {
 export class DeliveryQueueService {
   private readonly logger = new Logger('Webhooks');
   private readonly settlements = new BatchedStatement<FinishedAttempt>({
-    execute: (attempts) => this.settleBatch(attempts),
+    execute: (attempts) => this.settleUnexpired(attempts),
     maxRows: ATTEMPTS_PER_SETTLEMENT,
     maxStatements: CONCURRENT_SETTLEMENTS,
     minInterval: SETTLEMENT_INTERVAL,
@@ -116,16 +116,16 @@ export class DeliveryQueueService {
   }
 
   /** Settles the attempts, without those whose lease expired. Another process has settled and logged these. */
-  private async settleBatch(attempts: readonly FinishedAttempt[]): Promise<void> {
+  private async settleUnexpired(attempts: readonly FinishedAttempt[]): Promise<void> {
     try {
-      await this.settleAll(attempts);
+      await this.settleOrThrow(attempts);
     } catch (error) {
       if (!(error instanceof LeasesExpired)) throw error;
       for (const { delivery } of error.attempts) {
         const { id, attempt } = delivery;
         this.logger.warn('The lease of an attempt expired before it was settled', { delivery: id, attempt });
       }
-      await this.settleBatch(attempts.filter((attempt) => !error.attempts.includes(attempt)));
+      await this.settleUnexpired(attempts.filter((attempt) => !error.attempts.includes(attempt)));
     }
   }
 
@@ -136,7 +136,7 @@ export class DeliveryQueueService {
    * @throws LeasesExpired
    */
   @Transactional()
-  private async settleAll(attempts: readonly FinishedAttempt[]): Promise<void> {
+  private async settleOrThrow(attempts: readonly FinishedAttempt[]): Promise<void> {
     await this.recorder.log(attempts);
     const { ids: settled, hasDueLane } = await this.repository.settle(
       attempts.map((attempt) => this.settlementOf(attempt)),

@@ -131,20 +131,20 @@ export class PublicationsBatch {
         contentHash: idempotency?.contentHash,
       })),
     );
-    const stored = new Set(rows[0]?.keyed);
+    const withNewKey = new Set(rows[0]?.keyed);
     return {
-      results: await this.resultsOf(publications, stored),
+      results: await this.resultsOf(publications, withNewKey),
       claimed: rows.filter((row): row is typeof row & ClaimedPublication => row.id !== null),
     };
   }
 
-  /** @param stored the events with a new key */
+  /** @param withNewKey the events that the statement stored with their idempotency keys; it stored none whose key existed */
   private async resultsOf(
     publications: readonly Publication[],
-    stored: ReadonlySet<string>,
+    withNewKey: ReadonlySet<string>,
   ): Promise<PublishResult[]> {
     const isRepeated = ({ event, idempotency }: Publication): boolean =>
-      idempotency !== undefined && !stored.has(event.id);
+      idempotency !== undefined && !withNewKey.has(event.id);
     const repeated = publications.filter(isRepeated);
     // A separate statement, because the snapshot of the first one may be older than the keys that it met. Its failure must
     // not fail the whole batch, because the other events may be committed by now.

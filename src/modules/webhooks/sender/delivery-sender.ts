@@ -1,6 +1,10 @@
 import { TextDecoder } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { HttpClient, type ResponseText } from '../../../infrastructure/http-client/index.js';
+import {
+  HttpClient,
+  type OutgoingResult,
+  type ResponseText,
+} from '../../../infrastructure/http-client/index.js';
 import { maskedText } from '../../../infrastructure/logging/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
 import {
@@ -31,38 +35,42 @@ export class DeliverySender {
   ) {}
 
   send(delivery: ClaimedDelivery): Promise<Outcome> {
+    const { url, event } = delivery;
     const options = (): SpanOptions => spanOf(delivery);
-    return this.tracing.inSpan(`deliver ${delivery.event.name}`, options, async (span) => {
-      const outcome = await this.post(delivery);
+    return this.tracing.inSpan(`deliver ${event.name}`, options, async (span) => {
+      const result = await this.http.post({
+        url,
+        headers: await this.signer.headersOf(delivery),
+        body: event.body,
+        // Endpoints that share a host must not wait for each other: their lanes limit the concurrency.
+        connections: this.configuration.concurrency,
+        wantsText: (status) => status !== OK,
+      });
+      const outcome = toOutcome(result);
       if (outcome.reason !== null) {
         span?.setAttribute('error.type', outcome.reason).setStatus({ code: SpanStatusCode.ERROR });
       }
       return outcome;
     });
   }
+}
 
-  private async post(delivery: ClaimedDelivery): Promise<Outcome> {
-    const headers = await this.signer.headersOf(delivery);
-    const { url, event } = delivery;
-    // Endpoints that share a host must not wait for each other: their lanes limit the concurrency.
-    const connections = this.configuration.concurrency;
-    const result = await this.http.post({
-      url,
-      headers,
-      body: event.body,
-      connections,
-      wantsText: (status) => status !== OK,
-    });
-    const { statusCode, failure, explanation, retryAfterSeconds, text, phases } = result;
-    return {
-      statusCode,
-      reason: failure ?? (statusCode === OK ? null : 'NON_200'),
-      ...(explanation !== null && { explanation }),
-      ...(retryAfterSeconds !== null && { retryAfterMilliseconds: retryAfterSeconds * SECOND }),
-      responseBody: (text && excerptOf(text)) || null,
-      phases,
-    };
-  }
+function toOutcome({
+  statusCode,
+  failure,
+  explanation,
+  retryAfterSeconds,
+  text,
+  phases,
+}: OutgoingResult): Outcome {
+  return {
+    statusCode,
+    reason: failure ?? (statusCode === OK ? null : 'NON_200'),
+    ...(explanation !== null && { explanation }),
+    ...(retryAfterSeconds !== null && { retryAfterMilliseconds: retryAfterSeconds * SECOND }),
+    responseBody: (text && excerptOf(text)) || null,
+    phases,
+  };
 }
 
 /**

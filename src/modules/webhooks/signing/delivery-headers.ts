@@ -31,7 +31,7 @@ export function deliveryHeaders(delivery: Delivery): Record<string, string> {
     'User-Agent': USER_AGENT,
     'webhook-id': eventId,
     'webhook-timestamp': String(timestampSeconds),
-    'webhook-signature': standardSignatures(message, [secret, ...otherSecrets]),
+    'webhook-signature': [secret, ...otherSecrets].map((each) => standardSignature(message, each)).join(' '),
   };
 }
 
@@ -61,20 +61,15 @@ function signedString({ event, sessionId, contentLength }: SignedParts): string 
 }
 
 /** The signed parts of a message in the Standard Webhooks specification. */
-export interface SignedMessage {
+interface SignedMessage {
   readonly id: string;
   readonly timestampSeconds: number;
   readonly body: Buffer;
 }
 
-/** Returns the header `webhook-signature` with a signature by each secret. */
-export function standardSignatures(message: SignedMessage, secrets: readonly string[]): string {
-  return secrets.map((secret) => standardSignature(message, secret)).join(' ');
-}
-
 /**
- * Returns one signature of the header `webhook-signature` (Standard Webhooks 1.0.0, "Signature scheme", symmetric). The key is the UTF-8
- * text of the client secret; the secret is not decoded from base64.
+ * Returns one signature of the header `webhook-signature` (Standard Webhooks 1.0.0, "Signature scheme", symmetric). The key
+ * is the UTF-8 text of the client secret; the secret is not decoded from base64.
  */
 export function standardSignature(
   { id, timestampSeconds, body }: SignedMessage,

@@ -6,6 +6,7 @@ import {
   type BeforeApplicationShutdown,
   type OnApplicationShutdown,
 } from '@nestjs/common';
+import { isUUID } from 'class-validator';
 import type { Request, Response } from 'express';
 import { CredentialsCheck, type AuthenticatedClient } from '../../../infrastructure/auth/index.js';
 import {
@@ -37,7 +38,6 @@ const HEADERS = {
   // Otherwise nginx collects the response before it passes it on.
   'X-Accel-Buffering': 'no',
 };
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** The `id` of the first message of a stream, which names a position that no event may have. */
 const START = /^start-(\d{1,15})$/;
 
@@ -135,7 +135,7 @@ export class WebhookStreamService implements BeforeApplicationShutdown, OnApplic
   private async positionOf(clientId: string, lastEventId: string): Promise<number> {
     const start = START.exec(lastEventId)?.[1];
     const position =
-      start ?? (UUID.test(lastEventId) && (await this.events.positionOf(clientId, lastEventId)));
+      start ?? (isUUID(lastEventId, 'loose') && (await this.events.positionOf(clientId, lastEventId)));
     if (!position) throw INVALID_FIELD.error(UNKNOWN_EVENT);
     return Number(position);
   }

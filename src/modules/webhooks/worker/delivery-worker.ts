@@ -14,7 +14,7 @@ import {
 } from '../../../infrastructure/database/index.js';
 import { GaugeMetric, Metrics } from '../../../infrastructure/metrics/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
-import type { ClaimedDelivery, QueuedDelivery } from '../queue/delivery.js';
+import type { QueuedDelivery } from '../queue/delivery.js';
 import { DeliveryQueueService } from '../queue/delivery-queue.service.js';
 import { PublicationsBatch, type LocalWorker } from '../queue/publications.batch.js';
 import { LANES_CHANNEL, WORKER_LOCK } from '../queue/sql/lane.js';
@@ -203,7 +203,9 @@ export class DeliveryWorker
   /** Makes the attempt of a delivery that this process has claimed. */
   start(delivery: QueuedDelivery): void {
     const release = this.slots.take(delivery.lane);
-    const attempt = this.deliver(delivery)
+    const attempt = this.sender
+      .send(delivery)
+      .then((outcome) => this.queue.settle({ delivery, outcome }))
       .catch((error: unknown) =>
         this.logger.error('An attempt could not be settled; its lease will expire', error),
       )
@@ -214,10 +216,6 @@ export class DeliveryWorker
         if (wasFull) this.wakeUp.abort();
       });
     this.inFlight.add(attempt);
-  }
-
-  private async deliver(delivery: ClaimedDelivery): Promise<void> {
-    await this.queue.settle({ delivery, outcome: await this.sender.send(delivery) });
   }
 
   private async pause(): Promise<void> {

@@ -17,8 +17,9 @@ export interface ClaimedRow extends Omit<ClaimedDelivery, 'client' | 'event' | '
 
 /**
  * Claims the first delivery of every lane before the second of any. The earliest delivery that remains unclaimed determines
- * when the lane is due next. The attempt goes to the URL that the endpoint has now. The caller has locked the lanes in an earlier statement, because the snapshot of this one must
- * not be older than the locks. To be run with `INDEXES_ONLY`.
+ * when the lane is due next. The attempt goes to the URL that the endpoint has now.
+ *
+ * To be run with `INDEXES_ONLY`, after the statement that locks the lanes: the snapshot must not be older than the locks.
  */
 export const CLAIM_DELIVERIES = new Statement<
   ClaimLimits,

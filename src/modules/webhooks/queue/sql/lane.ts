@@ -10,7 +10,11 @@ const LEASE = 30;
 /** IDs in one notification. PostgreSQL limits its payload to 8,000 bytes. */
 const ENDPOINTS_PER_NOTIFICATION = 200;
 
-/** SQL for the state of a lane. */
+/**
+ * SQL for the state of a lane: the row of an endpoint that says how many attempts are in flight and when its next delivery is
+ * due. The width of a lane is the number of attempts that may be in flight, and its room is how many more can start.
+ * docs/decisions/0011-delivery-engine.md gives the reasons.
+ */
 export const LANE = {
   /** Concurrent attempts that the endpoint can take, as far as is known. */
   width: `floor(COALESCE(adaptive_width, ${WIDTH_RULE.startWidth}))::integer`,

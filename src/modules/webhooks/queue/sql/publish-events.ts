@@ -47,10 +47,14 @@ const NOTIFY_LISTENERS = `
     FROM webhook_listener WHERE client_id IN (SELECT client_id FROM event)`;
 
 /**
- * Stores events with a delivery for each subscribed endpoint of their clients. Lanes that are ready, proven, not due and have room give
- * their new deliveries to the publishing process at once, which saves the claim. `SKIP LOCKED`: publishing never waits for
- * the lock of a lane. Events about a sign-in change the merchant account, before the statement locks anything else that
- * another one could wait for, and before the events get their positions. The notification reaches the workers when the transaction commits.
+ * Stores events with a delivery for each subscribed endpoint of their clients, in these steps:
+ *
+ * - `key`: an event whose idempotency key exists is not stored.
+ * - `account`: events about a sign-in change the merchant account, before the statement locks anything else that another one
+ *   could wait for, and before the events get their positions.
+ * - `claimed`: lanes that are ready, proven, not due and have room give their new deliveries to the publishing process at
+ *   once, which saves the claim. `SKIP LOCKED`: publishing never waits for the lock of a lane.
+ * - Workers and listeners are notified when the transaction commits.
  */
 export const PUBLISH_EVENTS = new Statement<PublishLimits, Row, PublishedItem>(
   `

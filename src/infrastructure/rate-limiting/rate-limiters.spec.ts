@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { CountedLimit } from './counted-limit.js';
+import { CountedLimit } from './rate-limiters.js';
 
 describe('CountedLimit', () => {
   it('rounds the seconds until the limit starts anew up', async () => {
