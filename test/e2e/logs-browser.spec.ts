@@ -161,6 +161,41 @@ describeInBrowser('The log pages in a browser', (windows) => {
     expect(await page.getByText('live updates').count()).toBe(0);
   });
 
+  it('keeps focus, selection and place during live updates, and says how many entries are new', async () => {
+    const page = await openAs(`${LOGS}?live=on`, { size: { width: 1366, height: 700 } });
+    const rows = page.locator('#results tbody tr');
+    // The last row of the page leaves it when newer entries arrive.
+    await rows.last().getByRole('link').focus();
+    const id = await rows.last().getAttribute('id');
+    const where = async (): Promise<unknown> =>
+      page.evaluate(() => ({
+        row: document.activeElement?.closest('tr')?.id,
+        top: Math.round(document.activeElement?.getBoundingClientRect().top ?? 0),
+        selected: getSelection()?.toString(),
+      }));
+    await rows.nth(30).evaluate((row) => {
+      const link = row.querySelector('a')!;
+      getSelection()?.selectAllChildren(link);
+    });
+    const before = await where();
+    expect(before).toMatchObject({ row: id, selected: 'POST /mcp/tokens/create' });
+    const addEntries = (count: number) =>
+      fillRequestLog(
+        service,
+        Array.from({ length: count }, () =>
+          loggedRequest(production, { createdAt: new Date(), path: '/just/added' }),
+        ),
+      );
+    await addEntries(3);
+    await page.getByRole('status').getByText('3 new entries', { exact: true }).waitFor();
+    expect(await page.getByText('POST /just/added').count()).toBe(3);
+    expect(await where()).toEqual(before);
+    await addEntries(1);
+    await page.getByRole('status').getByText('1 new entry', { exact: true }).waitFor();
+    expect(await where()).toEqual(before);
+    expect(await rows.count()).toBe(51);
+  });
+
   it('shows 15 entries at 1366 × 700, and keeps the titles and the navigation in view', async () => {
     const page = await openAs(LOGS, { size: { width: 1366, height: 700 } });
     await savePicture(page, 'request-logs-1366');

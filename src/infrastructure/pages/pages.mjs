@@ -52,6 +52,28 @@ document.addEventListener('keydown', (event) => {
   search?.select();
 });
 
+// Live updates change only what differs. They keep the mark of the opened entry, which the server does not know, and a row
+// with the focus or the selection, even if newer rows take its place on the page.
+Object.assign(globalThis.Idiomorph?.defaults.callbacks ?? {}, {
+  beforeAttributeUpdated: (name) => name !== 'aria-current',
+  beforeNodeRemoved: (node) =>
+    !(node.localName === 'tr' && (node.contains(document.activeElement) || isSelected(node))),
+});
+const isSelected = (node) => {
+  const selection = getSelection();
+  return !selection.isCollapsed && selection.containsNode(node, true);
+};
+
+// Says how many entries an update added.
+const entryRows = () => [...document.querySelectorAll('#results tr[id^=entry-]')];
+let shownRows = new Set();
+document.addEventListener('htmx:beforeSwap', () => (shownRows = new Set(entryRows().map(({ id }) => id))));
+document.addEventListener('htmx:afterSwap', ({ detail: { requestConfig } }) => {
+  if (!requestConfig.elt.getAttribute('hx-trigger')?.startsWith('every')) return;
+  const added = entryRows().filter(({ id }) => !shownRows.has(id)).length;
+  if (added > 0) announce(`${added} new ${added === 1 ? 'entry' : 'entries'}`);
+});
+
 // Says when the list is no longer up to date.
 const announce = (text) => {
   const status = document.querySelector('.live [role=status]');
