@@ -155,3 +155,62 @@ document.addEventListener('keydown', (event) => {
   link.focus();
   if (!panel.hidden) showEntry(link);
 });
+
+// A form that requires a login takes its input along, in the storage of this tab: not in an address, and without secrets, which
+// the page does not have. The page that the form was on fills it in again.
+const KEPT_FORM = 'kept form';
+/** Milliseconds that the input is kept. */
+const KEEPING_TIME = 15 * 60_000;
+
+const keepForm = (login) => {
+  const form = document.querySelector('#content form');
+  const address = new URL(login.href);
+  const fields = [...new FormData(form)].filter(([name]) => name !== 'form_token');
+  const kept = {
+    page: address.searchParams.get('next'),
+    action: form.getAttribute('action'),
+    fields,
+    until: Date.now() + KEEPING_TIME,
+  };
+  try {
+    sessionStorage.setItem(KEPT_FORM, JSON.stringify(kept));
+  } catch {
+    return; // Without storage, the page itself keeps the input.
+  }
+  address.searchParams.set('again', 'kept');
+  location.replace(address);
+};
+
+const takeKeptForm = () => {
+  const kept = JSON.parse(globalThis.sessionStorage?.getItem(KEPT_FORM) ?? 'null');
+  const isHere = kept?.page === location.pathname + location.search;
+  if (kept && (isHere || kept.until < Date.now())) sessionStorage.removeItem(KEPT_FORM);
+  return isHere && kept.until >= Date.now() ? kept : undefined;
+};
+
+const fillIn = ({ action, fields }) => {
+  const form = [...document.querySelectorAll('#content form')].find(
+    (each) => each.getAttribute('action') === action,
+  );
+  if (!form) return;
+  const names = new Set(fields.map(([name]) => name));
+  for (const control of form.elements) {
+    const values = fields.filter(([name]) => name === control.name).map(([, value]) => value);
+    if (control.type === 'checkbox') control.checked = values.includes(control.value);
+    else if (names.has(control.name) && control.type !== 'file') control.value = values[0];
+  }
+  const notice = document.createElement('div');
+  notice.className = 'notice good';
+  form.before(notice);
+  notice.setAttribute('role', 'status');
+  notice.textContent = 'The form has what you entered before you logged in. Nothing was changed yet.';
+};
+
+const login = document.querySelector('#content a.log-in');
+const keptForm = login ? keepForm(login) : takeKeptForm();
+if (keptForm) fillIn(keptForm);
+
+// Nobody who uses this tab after a logout finds the input.
+document.addEventListener('submit', ({ target }) => {
+  if (target.getAttribute('action') === '/logout') sessionStorage.removeItem(KEPT_FORM);
+});
