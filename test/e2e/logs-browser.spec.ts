@@ -149,7 +149,7 @@ describeInBrowser('The log pages in a browser', (windows) => {
     await page.getByLabel('Status code').fill('99');
     await page.getByRole('button', { name: 'Apply filters' }).click();
     await page.getByRole('alert').waitFor();
-    expect(await page.getByRole('alert').textContent()).toContain('status code');
+    expect(await page.getByRole('alert').textContent()).toContain('“Status code”');
     expect(await page.getByLabel('Status code').inputValue()).toBe('99');
 
     await page.goto(`${LOGS}?live=on`);

@@ -8,7 +8,8 @@ import type { PageResponse } from './page.js';
 import { INVALID_FORM_TOKEN } from './page.guards.js';
 import { Link, Notice } from './parts/elements.js';
 import { Form, FORM_TOKEN_FIELD } from './parts/form.js';
-import { inWords, SEEN_FIELD } from './submitted.js';
+import { inWords } from './page-words.js';
+import { SEEN_FIELD } from './submitted.js';
 import { PageRenderer } from './page.renderer.js';
 
 /** Shows errors as pages. Redirects to the login if the page requires one. */
