@@ -233,11 +233,61 @@ describeInBrowser('The log pages in a browser', (windows) => {
     await page.keyboard.press('ArrowDown');
     await entry.getByText('Your endpoint responded with 503.').waitFor();
     await savePicture(page, 'request-logs-split-1366');
-    expect(page.url()).toBe(list);
+    expect(page.url().split('#')).toEqual([list, expect.stringMatching(/^entry-\d+$/)]);
     expect(await inspect(page, 'request-logs-split')).toEqual([]);
     await page.setViewportSize({ width: 1366, height: 700 });
     await entry.getByRole('link', { name: 'Open as a page' }).click();
     await page.waitForURL(/request-logs\/\d+$/);
+  });
+
+  it('names the opened entry in the address, for a reload and for going back', async () => {
+    const page = await openAs(LOGS, { size: { width: 1366, height: 700 } });
+    const entry = page.getByRole('complementary', { name: 'Selected entry' });
+    const shown = (text: string) => entry.getByText(text).first().waitFor();
+    const closed = () => entry.waitFor({ state: 'hidden' });
+    await page.evaluate('window.isSame = true');
+    await page.getByLabel('Type').selectOption('webhook');
+    await page.waitForURL(/type=webhook/);
+    const list = page.url();
+    const links = page.locator('#results tbody a');
+    await page.getByText('POST /mcp/tokens/create').first().waitFor({ state: 'detached' });
+    await links.first().click();
+    await entry.getByRole('heading', { level: 1 }).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await shown('Your endpoint responded with 503.');
+    const address = page.url();
+    expect(address).toMatch(/type=webhook#entry-\d+$/);
+
+    await page.goBack();
+    await closed();
+    expect(page.url()).toBe(list);
+    await page.goForward();
+    await shown('Your endpoint responded with 503.');
+    await page.keyboard.press('Escape');
+    await closed();
+    expect(page.url()).toBe(list);
+    expect(await focused(page)).toMatchObject({ name: await links.nth(1).textContent() });
+    expect(await page.evaluate('window.isSame')).toBe(true);
+    // The list before the filter.
+    await page.goBack();
+    await page.getByText('POST /mcp/tokens/create').first().waitFor();
+    await page.goForward();
+    await page.waitForURL(list);
+    await page.getByText('POST /mcp/tokens/create').first().waitFor({ state: 'detached' });
+
+    await page.goto(LOGS);
+    await page.goto(address);
+    await shown('Your endpoint responded with 503.');
+    await page.reload();
+    await shown('Your endpoint responded with 503.');
+    await entry.getByRole('button', { name: 'Close' }).click();
+    await closed();
+    expect(page.url()).toBe(list);
+    await links.first().click();
+    await entry.waitFor();
+    await page.getByLabel('Outcome').selectOption('failure');
+    await page.waitForURL(/outcome=failure$/);
+    await closed();
   });
 
   it('applies choices at once, and removes a filter with its chip', async () => {

@@ -112,40 +112,88 @@ document.addEventListener('htmx:afterSwap', ({ detail: { requestConfig } }) => {
 // In a wide window, an entry of a list opens beside it. Otherwise, and without this script, the link opens its page.
 const wide = matchMedia('(min-width: 82rem)');
 const ENTRY_LINKS = '.split table.dense tbody a';
+/** The address names the opened entry, so that it can be reloaded and shared: `#entry-` and its ID, which its row has, too. */
+const ENTRY_HASH = /^#entry-([\w-]+)$/;
 
-const showEntry = async (link) => {
+const linkTo = (hash) => document.querySelector(`${hash} a`);
+
+const showEntry = async (hash) => {
   const panel = document.getElementById('entry');
+  const link = linkTo(hash);
+  // The entry may have left the list.
+  const path = link?.pathname ?? `${location.pathname}/${hash.match(ENTRY_HASH)[1]}`;
   for (const each of document.querySelectorAll(ENTRY_LINKS)) each.removeAttribute('aria-current');
-  link.setAttribute('aria-current', 'true');
-  panel.querySelector('.open').href = link.href;
-  await htmx.ajax('GET', link.pathname, {
+  link?.setAttribute('aria-current', 'true');
+  panel.querySelector('.open').href = path;
+  await htmx.ajax('GET', path, {
     target: '#entry-content',
     select: '#content > *',
     swap: 'innerHTML',
   });
-  panel.hidden = false;
+  panel.hidden = location.hash !== hash;
 };
 
-const closeEntry = () => {
+const hideEntry = () => {
   document.getElementById('entry').hidden = true;
   const link = document.querySelector(`${ENTRY_LINKS}[aria-current]`);
   link?.removeAttribute('aria-current');
   link?.focus();
 };
 
+const opensEntries = () => document.getElementById('entry') && wide.matches;
+const isOpen = () => document.getElementById('entry')?.hidden === false;
+
+/** The first entry that is opened adds an address to the history, which the next ones replace: "back" closes the entry. */
+const openEntry = async (link) => {
+  const hash = `#${link.closest('tr').id}`;
+  if (isOpen()) history.replaceState(history.state, '', hash);
+  else {
+    // htmx would load the list again when the user goes back to an address that it has added.
+    history.replaceState(null, '');
+    history.pushState({ isEntry: true }, '', hash);
+  }
+  await showEntry(hash);
+};
+
+const closeEntry = () => {
+  if (history.state?.isEntry) return history.back();
+  history.replaceState(null, '', location.pathname + location.search);
+  hideEntry();
+};
+
+const showAddress = () => {
+  if (!opensEntries()) return;
+  if (ENTRY_HASH.test(location.hash)) showEntry(location.hash);
+  else if (isOpen()) hideEntry();
+};
+showAddress();
+
+// Going back and forward: htmx loads the lists whose addresses it has added, and this script the others.
+let shownList = location.pathname + location.search;
+document.addEventListener('htmx:historyRestore', () => (shownList = location.pathname + location.search));
+document.addEventListener('htmx:pushedIntoHistory', () => {
+  shownList = location.pathname + location.search;
+  // The address of another list names no entry.
+  if (isOpen()) document.getElementById('entry').hidden = true;
+});
+addEventListener('popstate', ({ state }) => {
+  if (state?.htmx || !document.querySelector('.split')) return;
+  if (shownList === location.pathname + location.search) showAddress();
+  else location.reload();
+});
+
 document.addEventListener('click', async (event) => {
   const link = event.target.closest?.(ENTRY_LINKS);
   if (event.target.closest?.('#entry .close')) closeEntry();
   if (!link || !wide.matches || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  await showEntry(link);
+  await openEntry(link);
   // Users of the keyboard go on in the entry.
   if (event.detail === 0) document.getElementById('entry').focus();
 });
 
 document.addEventListener('keydown', (event) => {
-  const panel = document.getElementById('entry');
-  if (event.key === 'Escape' && panel?.hidden === false) closeEntry();
+  if (event.key === 'Escape' && isOpen()) closeEntry();
   const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
   if (!step || !event.target.matches(ENTRY_LINKS)) return;
   const links = [...document.querySelectorAll(ENTRY_LINKS)];
@@ -153,7 +201,7 @@ document.addEventListener('keydown', (event) => {
   if (!link) return;
   event.preventDefault();
   link.focus();
-  if (!panel.hidden) showEntry(link);
+  if (isOpen()) openEntry(link);
 });
 
 // A form that requires a login takes its input along, in the storage of this tab: not in an address, and without secrets, which
