@@ -139,16 +139,18 @@ describeInBrowser('The log pages in a browser', (windows) => {
     const page = await openAs(LOGS);
     await page.evaluate('window.isSame = true');
     await page.getByLabel('Type').selectOption('webhook');
-    await page.getByRole('button', { name: 'Apply filters' }).click();
     await page.waitForURL(/type=webhook/);
+    await page.getByText('POST /mcp/tokens/create').first().waitFor({ state: 'detached' });
     expect(await page.locator('tbody tr').count()).toBe(2);
     expect(page.url()).not.toContain('outcome=');
     expect(await page.evaluate('window.isSame')).toBe(true);
 
     await page.getByText('More filters').click();
     await page.getByLabel('Status code').fill('99');
-    await page.getByRole('button', { name: 'Apply filters' }).click();
+    await page.keyboard.press('Tab');
     await page.getByRole('alert').waitFor();
+    expect(await focused(page)).toMatchObject({ name: 'Error code' });
+    expect(await page.evaluate('window.isSame')).toBe(true);
     expect(await page.getByRole('alert').textContent()).toContain('“Status code”');
     expect(await page.getByLabel('Status code').inputValue()).toBe('99');
 
@@ -299,6 +301,40 @@ describeInBrowser('The log pages in a browser', (windows) => {
     expect(await page.locator('.chip').count()).toBe(0);
   });
 
+  it('applies text when the field is left, on Enter, and a search after a pause', async () => {
+    const page = await openAs(LOGS);
+    const requests: string[] = [];
+    page.on('request', (request) => {
+      const { pathname, search } = new URL(request.url());
+      if (pathname === LOGS) requests.push(search);
+    });
+    expect(await page.getByRole('button', { name: 'Apply filters' }).count()).toBe(0);
+    await page.getByText('More filters').click();
+    const user = page.getByLabel('User', { exact: true });
+    await user.fill('user-7');
+    await user.press('Enter');
+    await page.waitForURL(/external_user_id=user-7$/);
+    await page.getByText('user-8').waitFor({ state: 'detached' });
+    await user.press('Tab');
+    await page.keyboard.press('Shift+Tab');
+    await user.fill('user-9');
+    await user.press('Tab');
+    await page.waitForURL(/external_user_id=user-9$/);
+    // One request for each change, and none while the user types or for a field that did not change.
+    expect(requests).toEqual([7, 9].map((number) => `?period=24h&external_user_id=user-${number}`));
+    // A click on a link counts, although it leaves a field that was changed.
+    await user.fill('user-1');
+    await page.getByRole('link', { name: 'Clear filters' }).click();
+    await page.waitForURL((url) => url.search === '');
+    expect(await user.inputValue()).toBe('');
+
+    await page.goto(AUDIT);
+    await page.getByLabel('Done by').pressSequentially('nobody');
+    await page.waitForURL(/actor=nobody$/);
+    await page.getByText('No entries match these filters').waitFor();
+    expect(await focused(page)).toMatchObject({ name: 'Done by' });
+  });
+
   it('says why a request failed, and finds the others with the same error', async () => {
     const requestId = randomUUID();
     const { body, status } = await service.request('/mcp/tokens/create', {
@@ -321,8 +357,6 @@ describeInBrowser('The log pages in a browser', (windows) => {
     const page = await openAs(LOGS, { size: PHONE });
     await tabTo(page, 'Outcome');
     await page.keyboard.press('f');
-    await tabTo(page, 'Apply filters');
-    await page.keyboard.press('Enter');
     await page.waitForURL(/outcome=failure/);
     await eventually('the results are in view', async () => {
       const box = await page.locator('#results').boundingBox();

@@ -13,13 +13,41 @@ document.addEventListener('click', async ({ target }) => {
   setTimeout(() => (button.textContent = 'Copy'), CONFIRMATION_TIME);
 });
 
-// Choices of filters apply at once. Other fields may be incomplete until the form is sent.
+// Filters apply without a button: choices at once, text when the user leaves the field or presses Enter, and a search also after
+// a pause. Other text would be incomplete until then.
+/** Milliseconds. */
+const TYPING_PAUSE = 500;
+/** The values that the results were last filtered by, for each form. */
+const applied = new WeakMap();
+let typing;
+/** The link or button that the pointer presses. Replacing the results would take it away. */
+let pressed;
+
+const valuesOf = (form) => String(new URLSearchParams(new FormData(form)));
+const apply = (form) => {
+  if (form.isConnected && form.checkValidity() && valuesOf(form) !== applied.get(form)) form.requestSubmit();
+};
+
+document.addEventListener('focusin', ({ target: { form } }) => {
+  if (form?.matches('.filters') && !applied.has(form)) applied.set(form, valuesOf(form));
+});
+document.addEventListener('pointerdown', ({ target }) => (pressed = target.closest?.('a, button')), true);
+document.addEventListener('keydown', () => (pressed = undefined), true);
+document.addEventListener('focusout', ({ target }) => {
+  if (!pressed && target.matches('form.filters input')) apply(target.form);
+});
 document.addEventListener('change', ({ target }) => {
   if (target.matches('form.filters select')) target.form.requestSubmit();
+});
+document.addEventListener('input', ({ target }) => {
+  clearTimeout(typing);
+  if (target.matches('form.filters input[type=search]'))
+    typing = setTimeout(() => apply(target.form), TYPING_PAUSE);
 });
 
 // Fields without a value are no filters, so the address need not name them.
 document.addEventListener('htmx:configRequest', ({ detail }) => {
+  if (detail.elt.matches('form.filters')) applied.set(detail.elt, valuesOf(detail.elt));
   const empty = [...detail.formData].filter(([, value]) => value === '');
   for (const [name] of empty) detail.formData.delete(name);
 });
@@ -30,11 +58,16 @@ document.addEventListener('htmx:beforeRequest', (event) => {
   if (isUpdate && document.hidden) event.preventDefault();
 });
 
-// The response is another page, such as the login, or an error: show it. A live update that failed changes nothing.
+// The response is another page, such as the login, or an error: show it. A live update that failed changes nothing. The results
+// say what is wrong with filters.
 document.addEventListener('htmx:beforeSwap', (event) => {
   const { xhr, isError, requestConfig } = event.detail;
   const isSamePage = new URL(xhr.responseURL).pathname === new URL(requestConfig.path, location).pathname;
   const isUpdate = requestConfig.elt.getAttribute('hx-trigger')?.startsWith('every');
+  if (isSamePage && xhr.status === 400 && requestConfig.elt.matches('form.filters')) {
+    Object.assign(event.detail, { shouldSwap: true, isError: false });
+    return;
+  }
   if (isSamePage && (!isError || isUpdate)) return;
   Object.assign(event.detail, { shouldSwap: false, isError: false });
   location.assign(xhr.responseURL);
@@ -106,7 +139,10 @@ setInterval(() => {
 document.addEventListener('htmx:afterSwap', ({ detail: { requestConfig } }) => {
   const results = document.getElementById('results');
   const isBelow = results && results.getBoundingClientRect().top > innerHeight / 2;
-  if (isBelow && requestConfig.elt.matches('form.filters')) results.scrollIntoView();
+  // Leaving a field and a pause do not say that the user has finished.
+  const isFinished =
+    requestConfig.triggeringEvent?.submitter || document.activeElement?.matches('form.filters select');
+  if (isBelow && isFinished && requestConfig.elt.matches('form.filters')) results.scrollIntoView();
 });
 
 // In a wide window, an entry of a list opens beside it. Otherwise, and without this script, the link opens its page.

@@ -82,7 +82,7 @@ function control(props: FieldProps) {
 }
 
 interface TextFieldProps extends FieldProps {
-  readonly type?: 'text' | 'email' | 'password' | 'url' | 'datetime-local' | 'number';
+  readonly type?: 'text' | 'search' | 'email' | 'password' | 'url' | 'datetime-local' | 'number';
   readonly value?: string | undefined;
   /** The value that browsers and password managers may fill in (HTML, "autofill"). Defaults to `off`. */
   readonly autocomplete?: string;

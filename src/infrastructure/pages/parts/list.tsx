@@ -16,8 +16,8 @@ interface FilterFormProps {
 }
 
 /**
- * The filters of a list, which become parameters of the page's address. With a script, only the results are replaced, and the
- * address changes too.
+ * The filters of a list, which become parameters of the page's address. With a script, they apply without the button, only the
+ * results are replaced, and the address changes too. Problems with the filters are shown in the results.
  *
  * @param children fields; those without a value are not applied
  */
@@ -52,8 +52,8 @@ interface FilterProps {
   readonly name: string;
   readonly label: string;
   readonly hint?: string;
-  /** Times are in UTC. */
-  readonly type?: 'text' | 'datetime-local' | 'number';
+  /** Times are in UTC. A search finds parts of values, and is applied while the user types. */
+  readonly type?: 'text' | 'search' | 'datetime-local' | 'number';
 }
 
 /** An optional field of a `FilterForm`. */
