@@ -298,3 +298,41 @@ if (keptForm) fillIn(keptForm);
 document.addEventListener('submit', ({ target }) => {
   if (target.getAttribute('action') === '/logout') sessionStorage.removeItem(KEPT_FORM);
 });
+
+// A chart without links shows the values of the time at the pointer, and of the times that the arrow keys reach. Its table has
+// them.
+const READABLE_CHARTS = 'svg[data-from]';
+/** The position of the time that each chart shows. */
+const readings = new WeakMap();
+
+const rowsOf = (chart) => [...chart.closest('figure').querySelectorAll('tr')];
+
+const read = (chart, position) => {
+  const [head, ...rows] = rowsOf(chart);
+  const index = Math.min(Math.max(position, 0), rows.length - 1);
+  readings.set(chart, index);
+  const { from, to } = chart.dataset;
+  const x = Number(from) + ((index + 0.5) * (to - from)) / rows.length;
+  const [time, ...values] = [...rows[index].cells].map((cell) => cell.textContent);
+  const [line, text] = chart.querySelector('.reading').children;
+  for (const name of ['x1', 'x2']) line.setAttribute(name, x);
+  text.textContent = `${time} ${values.map((value, each) => `${head.cells[each + 1].textContent}: ${value}`).join(', ')}`;
+};
+
+document.addEventListener('pointermove', ({ target, clientX }) => {
+  const chart = target.closest?.(READABLE_CHARTS);
+  if (!chart) return;
+  const { left, width } = chart.getBoundingClientRect();
+  const x = ((clientX - left) / width) * chart.viewBox.baseVal.width;
+  const { from, to } = chart.dataset;
+  read(chart, Math.floor(((x - from) / (to - from)) * (rowsOf(chart).length - 1)));
+});
+document.addEventListener('focusin', ({ target }) => {
+  if (target.matches(READABLE_CHARTS)) read(target, readings.get(target) ?? Infinity);
+});
+document.addEventListener('keydown', (event) => {
+  const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  if (!step || !event.target.matches(READABLE_CHARTS)) return;
+  event.preventDefault();
+  read(event.target, readings.get(event.target) + step);
+});
