@@ -123,7 +123,7 @@ describe('The list of the audit log', () => {
     const { visitor } = await organizationWith(SEVERAL);
     const { status, text } = await visitor.get(`${PATH}?outcome=good&actor=ada`);
     expect(status).toBe(400);
-    expect(text).toContain('The selected outcome is invalid.');
+    expect(text).toContain('The selected “Outcome” is invalid. Choose one from the list.');
     expect(text).toContain('value="ada"');
     expect((await visitor.get(`${PATH}?actor=nobody`)).text).toContain('No entries match these filters');
   });

@@ -69,6 +69,45 @@ describeInBrowser('The dashboard in a browser', (windows) => {
     expect(await inspect(page, 'overview-empty')).toEqual([]);
   });
 
+  it('the charts show values on hover and focus', async () => {
+    const page = await open();
+    await page.goto('/dashboard/development');
+    const bars = page.getByRole('group', { name: 'Requests by status' });
+    const point = bars.getByRole('link', { name: /^\d\d:\d\d 2xx: \d+/ }).nth(3);
+    const isShown = (values: Locator) =>
+      values.evaluate((element) => getComputedStyle(element).opacity === '1');
+    await point.locator('rect').hover();
+    expect(await isShown(point.locator('text'))).toBe(true);
+
+    const lines = page.getByRole('group', { name: 'Latency' });
+    const reading = lines.locator('.reading');
+    const values = async () => (await isShown(reading)) && (await reading.textContent());
+    const rows = await page
+      .getByRole('figure')
+      .filter({ has: lines })
+      .locator('tbody tr')
+      .evaluateAll((all) =>
+        all.map((row) => {
+          const [time, median, p95] = [...(row as HTMLTableRowElement).cells].map((cell) => cell.textContent);
+          return `${time} Median: ${median}, 95th percentile: ${p95}`;
+        }),
+      );
+    expect(rows.at(-2)).toMatch(/^\d\d:\d\d Median: \d+ ms, 95th percentile: \d+ ms$/);
+    expect(await values()).toBe(false);
+    const box = (await lines.boundingBox())!;
+    // The right end of the axis is 24 of 480 units from that of the chart.
+    await page.mouse.move(box.x + (box.width * 455) / 480, box.y + box.height / 2);
+    expect(await values()).toBe(rows.at(-1));
+    await page.mouse.move(0, 0);
+    expect(await values()).toBe(false);
+    await lines.focus();
+    await page.keyboard.press('ArrowLeft');
+    expect(await values()).toBe(rows.at(-2));
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowRight');
+    expect(await values()).toBe(rows.at(-1));
+  });
+
   it('all parts of pages are accessible', async () => {
     const page = await open({ bypassPolicy: true });
     await page.goto('/dashboard/parts');

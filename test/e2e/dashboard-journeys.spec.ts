@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { Page } from 'playwright-core';
 import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/index.js';
 import { PasswordLinksService } from '../../src/modules/dashboard-login/index.js';
-import { describeInBrowser, inspect } from '../support/browser.js';
+import { describeInBrowser, inspect, logIn, type WindowOptions } from '../support/browser.js';
 import { addInvited, addUser } from '../support/dashboard-users.js';
 import { mailTo, tokenIn } from '../support/mails.js';
 import { fillRequestLog, loggedRequest } from '../support/request-log-entries.js';
@@ -132,6 +133,43 @@ describe('A form that changes something', () => {
   });
 });
 
+describe('The form that requires two-factor authentication', () => {
+  const PATH = '/dashboard/organization/second-factor';
+  const ownersOfOne = async () => {
+    const { id } = await service.anotherOrganization();
+    return [
+      await visitorWithRole(service, 'owner', id),
+      await visitorWithRole(service, 'owner', id),
+    ] as const;
+  };
+
+  it('is refused if the setting was changed in the meantime, and shows it', async () => {
+    const [owner, other] = await ownersOfOne();
+    const seen = seenOn((await owner.get(PATH)).text);
+    await other.fill(PATH, { required: 'yes', grace_period_days: '7' });
+    const refused = await owner.submit(PATH, { seen, required: 'yes', grace_period_days: '0' });
+    expect(refused.status).toBe(400);
+    expect(refused.text).toContain('This was changed after you opened the form. Nothing was saved.');
+    expect(refused.text).toMatch(/Two-factor authentication: required from [\d-]+ [\d:]+ UTC/);
+    expect(refused.text).toContain('Make two-factor authentication optional?');
+    const again = { seen: seenOn(refused.text), required: 'no' };
+    expect((await owner.submit(PATH, again)).location).toMatch(/done=optional$/);
+    await other.get(PATH);
+    expect((await other.submit(PATH, again)).status).toBe(400);
+  });
+
+  it('is accepted only once if two owners send it at the same time', async () => {
+    const owners = await ownersOfOne();
+    const forms = await Promise.all(
+      owners.map(async (owner) => ({ owner, seen: seenOn((await owner.get(PATH)).text) })),
+    );
+    const answers = await Promise.all(
+      forms.map(({ owner, seen }) => owner.submit(PATH, { seen, required: 'yes', grace_period_days: '7' })),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 400]);
+  });
+});
+
 describe('A page of the dashboard that cannot be shown', () => {
   it('says what happened and where to go', async () => {
     const owner = await visitorWithRole(service);
@@ -244,6 +282,99 @@ describeInBrowser('The dashboard in a browser', (windows) => {
     expect(await inspect(page, 'live-lost')).toEqual([]);
     await page.unroute('**/request-logs**');
     await page.getByText('The connection was lost. Retrying…').waitFor({ state: 'detached' });
+  });
+
+  describe('a form that requires a login', () => {
+    const openForm = async (options?: WindowOptions) => {
+      const user = await addUser(service);
+      const page = await windows.open(service.baseUrl, { bypassPolicy: true, ...options });
+      const addresses: string[] = [];
+      page.on('request', (request) => addresses.push(request.url()));
+      await logIn(page, user);
+      await page.waitForURL(/dashboard/);
+      await page.goto(INVITE);
+      const typed = invitation();
+      await page.getByLabel('Email address').fill(typed.email);
+      await page.getByLabel('Name', { exact: true }).fill(typed.name);
+      await page.getByLabel('Role').selectOption('member');
+      return { page, user, typed, addresses };
+    };
+    const send = (page: Page) => page.getByRole('button', { name: 'Send invitation' }).click();
+    const fieldsOf = async (page: Page) => ({
+      email: await page.getByLabel('Email address').inputValue(),
+      name: await page.getByLabel('Name', { exact: true }).inputValue(),
+      role: await page.getByLabel('Role').inputValue(),
+    });
+    const endRecentLogin = ({ id }: { id: string }) =>
+      service.database.query(
+        `UPDATE dashboard_session SET authenticated_at = now() - interval '10 minutes' WHERE user_id = $1`,
+        [id],
+      );
+
+    it('has its input again after the login, if the recent login expired', async () => {
+      const { page, user, typed, addresses } = await openForm();
+      await endRecentLogin(user);
+      await send(page);
+      await page.getByText('After you log in, the form has what you entered.').waitFor();
+      await page.getByLabel('Password').fill(user.password);
+      await page.getByRole('button', { name: 'Log in' }).click();
+      await page.getByText('The form has what you entered before you logged in.').waitFor();
+      expect(await fieldsOf(page)).toEqual({ ...typed, role: 'member' });
+      expect(await inspect(page, 'kept-form')).toEqual([]);
+      await send(page);
+      await page.waitForURL(/done=invited/);
+      expect(addresses.filter((address) => address.includes(typed.email.split('@')[0] ?? ''))).toEqual([]);
+      await page.goto(INVITE);
+      expect(await fieldsOf(page)).toMatchObject({ email: '', name: '' });
+    });
+
+    it('has its input again after a logout in another tab', async () => {
+      const { page, user, typed } = await openForm();
+      const tab = await page.context().newPage();
+      await tab.goto('/account');
+      await tab.getByRole('button', { name: 'Log out' }).click();
+      await tab.waitForURL(/login/);
+      await send(page);
+      await page.getByText('After you log in, the form has what you entered.').waitFor();
+      await page.getByLabel('Email address').fill(user.email);
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await page.getByLabel('Password').fill(user.password);
+      await page.getByRole('button', { name: 'Log in' }).click();
+      await page.getByText('The form has what you entered before you logged in.').waitFor();
+      expect(await fieldsOf(page)).toEqual({ ...typed, role: 'member' });
+    });
+
+    it('forgets its input after a logout', async () => {
+      const { page, user } = await openForm();
+      await endRecentLogin(user);
+      await send(page);
+      await page.getByText('After you log in, the form has what you entered.').waitFor();
+      await page.goto('/account');
+      await page.getByRole('button', { name: 'Log out' }).click();
+      await logIn(page, user);
+      await page.waitForURL(/dashboard/);
+      await page.goto(INVITE);
+      expect(await fieldsOf(page)).toMatchObject({ email: '', name: '' });
+    });
+
+    it('stays in its page without JavaScript, also after a reload', async () => {
+      const { page, user, typed } = await openForm({ javaScript: false });
+      await endRecentLogin(user);
+      await send(page);
+      await page.getByText('Your login was more than 5 minutes ago').waitFor();
+      await page.reload();
+      await page.getByText(`email: ${typed.email}`).waitFor();
+      const [tab] = await Promise.all([
+        page.context().waitForEvent('page'),
+        page.getByRole('link', { name: 'Log in in a new tab' }).click(),
+      ]);
+      await tab.getByLabel('Password').fill(user.password);
+      await tab.getByRole('button', { name: 'Log in' }).click();
+      await tab.waitForURL(new RegExp(INVITE));
+      await page.getByRole('button', { name: 'Send again' }).click();
+      await page.getByRole('button', { name: 'Send again' }).click();
+      await page.waitForURL(/done=invited/);
+    });
   });
 
   it('opens the search with a key, and finds a page by keyboard', async () => {

@@ -74,7 +74,8 @@ describe('The device approval pages', () => {
       expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
       expect(headers.get('cache-control')).toBe('no-store');
       const scripts = [...html.matchAll(/<script[^>]*>[^<]*/g)].map(([script]) => script);
-      expect(scripts).toEqual(['<script src="/htmx.js" defer>', '<script src="/pages.js" defer>']);
+      const names = ['htmx', 'morph', 'pages'];
+      expect(scripts).toEqual(names.map((name) => `<script src="/${name}.js" defer>`));
       expect(headers.get('content-security-policy')).toContain("script-src 'self'");
       expect(html).not.toMatch(/javascript:|\son\w+=/i);
       expect(html).toMatch(/<html lang="en">/);

@@ -139,17 +139,19 @@ describeInBrowser('The log pages in a browser', (windows) => {
     const page = await openAs(LOGS);
     await page.evaluate('window.isSame = true');
     await page.getByLabel('Type').selectOption('webhook');
-    await page.getByRole('button', { name: 'Apply filters' }).click();
     await page.waitForURL(/type=webhook/);
+    await page.getByText('POST /mcp/tokens/create').first().waitFor({ state: 'detached' });
     expect(await page.locator('tbody tr').count()).toBe(2);
     expect(page.url()).not.toContain('outcome=');
     expect(await page.evaluate('window.isSame')).toBe(true);
 
     await page.getByText('More filters').click();
     await page.getByLabel('Status code').fill('99');
-    await page.getByRole('button', { name: 'Apply filters' }).click();
+    await page.keyboard.press('Tab');
     await page.getByRole('alert').waitFor();
-    expect(await page.getByRole('alert').textContent()).toContain('status code');
+    expect(await focused(page)).toMatchObject({ name: 'Error code' });
+    expect(await page.evaluate('window.isSame')).toBe(true);
+    expect(await page.getByRole('alert').textContent()).toContain('“Status code”');
     expect(await page.getByLabel('Status code').inputValue()).toBe('99');
 
     await page.goto(`${LOGS}?live=on`);
@@ -159,6 +161,41 @@ describeInBrowser('The log pages in a browser', (windows) => {
     await page.getByRole('link', { name: 'Start live updates' }).waitFor();
     await page.getByRole('link', { name: 'Next page' }).click();
     expect(await page.getByText('live updates').count()).toBe(0);
+  });
+
+  it('keeps focus, selection and place during live updates, and says how many entries are new', async () => {
+    const page = await openAs(`${LOGS}?live=on`, { size: { width: 1366, height: 700 } });
+    const rows = page.locator('#results tbody tr');
+    // The last row of the page leaves it when newer entries arrive.
+    await rows.last().getByRole('link').focus();
+    const id = await rows.last().getAttribute('id');
+    const where = async (): Promise<unknown> =>
+      page.evaluate(() => ({
+        row: document.activeElement?.closest('tr')?.id,
+        top: Math.round(document.activeElement?.getBoundingClientRect().top ?? 0),
+        selected: getSelection()?.toString(),
+      }));
+    await rows.nth(30).evaluate((row) => {
+      const link = row.querySelector('a')!;
+      getSelection()?.selectAllChildren(link);
+    });
+    const before = await where();
+    expect(before).toMatchObject({ row: id, selected: 'POST /mcp/tokens/create' });
+    const addEntries = (count: number) =>
+      fillRequestLog(
+        service,
+        Array.from({ length: count }, () =>
+          loggedRequest(production, { createdAt: new Date(), path: '/just/added' }),
+        ),
+      );
+    await addEntries(3);
+    await page.getByRole('status').getByText('3 new entries', { exact: true }).waitFor();
+    expect(await page.getByText('POST /just/added').count()).toBe(3);
+    expect(await where()).toEqual(before);
+    await addEntries(1);
+    await page.getByRole('status').getByText('1 new entry', { exact: true }).waitFor();
+    expect(await where()).toEqual(before);
+    expect(await rows.count()).toBe(51);
   });
 
   it('shows 15 entries at 1366 × 700, and keeps the titles and the navigation in view', async () => {
@@ -198,11 +235,61 @@ describeInBrowser('The log pages in a browser', (windows) => {
     await page.keyboard.press('ArrowDown');
     await entry.getByText('Your endpoint responded with 503.').waitFor();
     await savePicture(page, 'request-logs-split-1366');
-    expect(page.url()).toBe(list);
+    expect(page.url().split('#')).toEqual([list, expect.stringMatching(/^entry-\d+$/)]);
     expect(await inspect(page, 'request-logs-split')).toEqual([]);
     await page.setViewportSize({ width: 1366, height: 700 });
     await entry.getByRole('link', { name: 'Open as a page' }).click();
     await page.waitForURL(/request-logs\/\d+$/);
+  });
+
+  it('names the opened entry in the address, for a reload and for going back', async () => {
+    const page = await openAs(LOGS, { size: { width: 1366, height: 700 } });
+    const entry = page.getByRole('complementary', { name: 'Selected entry' });
+    const shown = (text: string) => entry.getByText(text).first().waitFor();
+    const closed = () => entry.waitFor({ state: 'hidden' });
+    await page.evaluate('window.isSame = true');
+    await page.getByLabel('Type').selectOption('webhook');
+    await page.waitForURL(/type=webhook/);
+    const list = page.url();
+    const links = page.locator('#results tbody a');
+    await page.getByText('POST /mcp/tokens/create').first().waitFor({ state: 'detached' });
+    await links.first().click();
+    await entry.getByRole('heading', { level: 1 }).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await shown('Your endpoint responded with 503.');
+    const address = page.url();
+    expect(address).toMatch(/type=webhook#entry-\d+$/);
+
+    await page.goBack();
+    await closed();
+    expect(page.url()).toBe(list);
+    await page.goForward();
+    await shown('Your endpoint responded with 503.');
+    await page.keyboard.press('Escape');
+    await closed();
+    expect(page.url()).toBe(list);
+    expect(await focused(page)).toMatchObject({ name: await links.nth(1).textContent() });
+    expect(await page.evaluate('window.isSame')).toBe(true);
+    // The list before the filter.
+    await page.goBack();
+    await page.getByText('POST /mcp/tokens/create').first().waitFor();
+    await page.goForward();
+    await page.waitForURL(list);
+    await page.getByText('POST /mcp/tokens/create').first().waitFor({ state: 'detached' });
+
+    await page.goto(LOGS);
+    await page.goto(address);
+    await shown('Your endpoint responded with 503.');
+    await page.reload();
+    await shown('Your endpoint responded with 503.');
+    await entry.getByRole('button', { name: 'Close' }).click();
+    await closed();
+    expect(page.url()).toBe(list);
+    await links.first().click();
+    await entry.waitFor();
+    await page.getByLabel('Outcome').selectOption('failure');
+    await page.waitForURL(/outcome=failure$/);
+    await closed();
   });
 
   it('applies choices at once, and removes a filter with its chip', async () => {
@@ -212,6 +299,40 @@ describeInBrowser('The log pages in a browser', (windows) => {
     await page.getByRole('link', { name: 'Remove the filter Event: MERCHANT_STATUS_UPDATE' }).click();
     await page.waitForURL((url) => !url.search.includes('event='));
     expect(await page.locator('.chip').count()).toBe(0);
+  });
+
+  it('applies text when the field is left, on Enter, and a search after a pause', async () => {
+    const page = await openAs(LOGS);
+    const requests: string[] = [];
+    page.on('request', (request) => {
+      const { pathname, search } = new URL(request.url());
+      if (pathname === LOGS) requests.push(search);
+    });
+    expect(await page.getByRole('button', { name: 'Apply filters' }).count()).toBe(0);
+    await page.getByText('More filters').click();
+    const user = page.getByLabel('User', { exact: true });
+    await user.fill('user-7');
+    await user.press('Enter');
+    await page.waitForURL(/external_user_id=user-7$/);
+    await page.getByText('user-8').waitFor({ state: 'detached' });
+    await user.press('Tab');
+    await page.keyboard.press('Shift+Tab');
+    await user.fill('user-9');
+    await user.press('Tab');
+    await page.waitForURL(/external_user_id=user-9$/);
+    // One request for each change, and none while the user types or for a field that did not change.
+    expect(requests).toEqual([7, 9].map((number) => `?period=24h&external_user_id=user-${number}`));
+    // A click on a link counts, although it leaves a field that was changed.
+    await user.fill('user-1');
+    await page.getByRole('link', { name: 'Clear filters' }).click();
+    await page.waitForURL((url) => url.search === '');
+    expect(await user.inputValue()).toBe('');
+
+    await page.goto(AUDIT);
+    await page.getByLabel('Done by').pressSequentially('nobody');
+    await page.waitForURL(/actor=nobody$/);
+    await page.getByText('No entries match these filters').waitFor();
+    expect(await focused(page)).toMatchObject({ name: 'Done by' });
   });
 
   it('says why a request failed, and finds the others with the same error', async () => {
@@ -236,8 +357,6 @@ describeInBrowser('The log pages in a browser', (windows) => {
     const page = await openAs(LOGS, { size: PHONE });
     await tabTo(page, 'Outcome');
     await page.keyboard.press('f');
-    await tabTo(page, 'Apply filters');
-    await page.keyboard.press('Enter');
     await page.waitForURL(/outcome=failure/);
     await eventually('the results are in view', async () => {
       const box = await page.locator('#results').boundingBox();

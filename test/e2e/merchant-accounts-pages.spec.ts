@@ -110,6 +110,6 @@ describe('The page about merchant accounts', () => {
   it('shows an error message for an invalid user', async () => {
     const { status, text } = await viewer.get(pathOf('x'.repeat(257)));
     expect(status).toBe(400);
-    expect(text).toContain('The external user id field must not be greater than 256 characters.');
+    expect(text).toContain('The “User” field must not be greater than 256 characters.');
   });
 });

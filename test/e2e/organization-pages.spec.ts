@@ -222,7 +222,7 @@ describe('The pages of API credentials', () => {
 
   it('rename the client', async () => {
     const admin = await visitorAs('admin');
-    expect((await admin.fill(action('rename'), { name: '' })).text).toContain('The name field is required.');
+    expect((await admin.fill(action('rename'), { name: '' })).text).toContain('The “Name” field is required.');
     expect((await admin.submit(action('rename'), { name: 'Shop' })).location).toBe(`${PATH}?done=renamed`);
     expect((await admin.get(PATH)).text).toContain('Shop · ');
   });
@@ -467,12 +467,12 @@ describe('The pages of settings', () => {
     const tooLarge = await upload(admin, Buffer.concat([PNG, Buffer.alloc(262_144)]));
     expect([tooLarge.status, await tooLarge.text()]).toEqual([
       400,
-      expect.stringContaining('must not be greater than 262144 bytes'),
+      expect.stringContaining('must not be greater than 256 KiB'),
     ]);
     expect(await (await upload(admin, Buffer.from('<svg/>'))).text()).toContain(
       'must be a PNG, JPEG or WebP',
     );
-    expect(await (await upload(admin, Buffer.alloc(0))).text()).toContain('The image field is required.');
+    expect(await (await upload(admin, Buffer.alloc(0))).text()).toContain('The “Image” field is required.');
     expect((await upload(admin, PNG)).headers.get('location')).toBe(`${PATH}?done=logo`);
     expect((await admin.get(PATH)).text).toContain(`src="${PATH}/logo"`);
     const { headers } = await admin.get(`${PATH}/logo`);

@@ -148,10 +148,10 @@ describe('The list of request logs', () => {
   it('explains filters that are not valid and keeps them', async () => {
     const { status, text } = await visitor.get(`${PATH}?status_code=99&event=CARD_UPDATED`);
     expect(status).toBe(400);
-    expect(text).toContain('The status code field must be at least 100.');
+    expect(text).toContain('The “Status code” field must be at least 100.');
     expect(text).toMatch(/value="CARD_UPDATED" selected/);
     const tooLong = await visitor.get(`${PATH}?start=2026-01-01T00:00`);
-    expect(tooLong.text).toContain('The start field must be at most 7 days before the end field.');
+    expect(tooLong.text).toContain('The “From” field must be at most 7 days before the “To” field.');
   });
 
   it('explains a query that takes too long', async () => {

@@ -99,7 +99,7 @@ describe('The pages about webhook endpoints', () => {
       'events[]': 'CARD_UPDATED',
     });
     expect(refused.status).toBe(400);
-    expect(textOf(refused)).toContain('The url field must be a public https URL.');
+    expect(textOf(refused)).toContain('The “URL” field must be a public https URL.');
     expect(refused.text).toContain('value="hooks.example.com"');
     expect(refused.text).toMatch(/value="CARD_UPDATED" checked/);
 
@@ -171,7 +171,7 @@ describe('The pages about webhook endpoints', () => {
     const [event = ''] = /\/dashboard\/development\/events\/[\w-]+/.exec(received.text) ?? [];
     expect(textOf(await visitor.get(event))).toMatch(/CARD_UPDATED .* Yes: an example .* Succeeded/);
     const refused = await visitor.submit(`${ENDPOINTS}/${id}/test`, { event: 'UNKNOWN' });
-    expect([refused.status, textOf(refused)]).toEqual([400, expect.stringContaining('event is invalid')]);
+    expect([refused.status, textOf(refused)]).toEqual([400, expect.stringContaining('“Event” is invalid')]);
     expect(textOf(await visitor.get(`${ENDPOINTS}/${id}`))).toMatch(
       /Recent deliveries .* Received \(200\) CARD_UPDATED .* HTTP 204 CARD_FAILED/,
     );
@@ -188,7 +188,10 @@ describe('The pages about webhook endpoints', () => {
     const path = `${ENDPOINTS}/${id}/recover`;
     expect(textOf(await visitor.get(path))).not.toContain('Last recovery');
     const refused = await visitor.submit(path, { since: 'yesterday' });
-    expect([refused.status, textOf(refused)]).toEqual([400, expect.stringContaining('The since field')]);
+    expect([refused.status, textOf(refused)]).toEqual([
+      400,
+      expect.stringContaining('The “Send missed events since” field'),
+    ]);
     expect(refused.text).toContain('name="since"');
     const started = await visitor.submit(path, { since: '2026-01-31T08:00' });
     expect(started.location).toBe(`${path}?done=started&live=on`);

@@ -15,12 +15,15 @@ export const BASE_STYLES = read('base.css');
 const STYLES = { 'Content-Type': 'text/css; charset=utf-8' };
 const SCRIPT = { 'Content-Type': 'text/javascript; charset=utf-8' };
 const FAVICON = { 'Content-Type': 'image/svg+xml' };
-const HTMX = createRequire(import.meta.url).resolve('htmx.org/dist/htmx.min.js');
+const { resolve } = createRequire(import.meta.url);
+const HTMX = resolve('htmx.org/dist/htmx.min.js');
+const MORPH = resolve('idiomorph/dist/idiomorph-ext.min.js');
 
 const ASSETS: ReadonlyMap<string, StaticContent> = new Map([
   ['/pages.css', new StaticContent(`${BASE_STYLES}${read('pages.css')}`, STYLES)],
   ['/favicon.svg', new StaticContent(read('favicon.svg'), FAVICON)],
   ['/htmx.js', new StaticContent(readFileSync(HTMX), SCRIPT)],
+  ['/morph.js', new StaticContent(readFileSync(MORPH), SCRIPT)],
   ['/passkeys.js', new StaticContent(read('passkeys.mjs'), SCRIPT)],
   ['/pages.js', new StaticContent(read('pages.mjs'), SCRIPT)],
 ]);

@@ -10,6 +10,7 @@ export {
 export { browserOf, FormTokens } from './form-tokens.js';
 export { pagesNamed } from './navigation.js';
 export { usePage, type Page, type PageResponse } from './page.js';
+export { inWords } from './page-words.js';
 export { PageEnvironments } from './page.renderer.js';
 export {
   DashboardAction,
@@ -66,7 +67,6 @@ export {
 } from './parts/list.js';
 export { Details, Table, Tiles, type Column } from './parts/table.js';
 export {
-  inWords,
   queryFrom,
   requestFrom,
   requireUnchanged,

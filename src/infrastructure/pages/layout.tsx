@@ -92,6 +92,7 @@ function Scripts(): VNode {
     <>
       <meta name="htmx-config" content={HTMX_SETTINGS} />
       <script src="/htmx.js" defer />
+      <script src="/morph.js" defer />
       <script src="/pages.js" defer />
     </>
   );

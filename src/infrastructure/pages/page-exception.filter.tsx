@@ -8,7 +8,8 @@ import type { PageResponse } from './page.js';
 import { INVALID_FORM_TOKEN } from './page.guards.js';
 import { Link, Notice } from './parts/elements.js';
 import { Form, FORM_TOKEN_FIELD } from './parts/form.js';
-import { inWords, SEEN_FIELD } from './submitted.js';
+import { inWords } from './page-words.js';
+import { SEEN_FIELD } from './submitted.js';
 import { PageRenderer } from './page.renderer.js';
 
 /** Shows errors as pages. Redirects to the login if the page requires one. */
@@ -26,9 +27,7 @@ export class PageExceptionFilter extends ExceptionFilter {
 }
 
 function pageOf(error: ApiError, request: Request): PageResponse {
-  if (error.code === INVALID_ACCESS_TOKEN.code) {
-    return { redirectTo: `/login?${new URLSearchParams(loginParameters(error, request))}` };
-  }
+  if (requiresLogin(error)) return { redirectTo: loginPath(error, request) };
   if (error.message === SECOND_FACTOR_REQUIRED) return { redirectTo: '/account/second-factor' };
   return {
     title: titleOf(error),
@@ -70,13 +69,16 @@ function adviceFor({ status, code }: ApiError): string {
 
 const URLENCODED = /^application\/x-www-form-urlencoded/i;
 
-/** Returns a form of ours that was not accepted because it is out of date, or because the user was logged out in the meantime. */
+/**
+ * Returns a form of ours that was not accepted because it is out of date, because the user was logged out in the meantime, or
+ * because it requires a recent login.
+ */
 async function lostForm(
   error: ApiError,
   request: Request,
   response: Response,
 ): Promise<FormFields | undefined> {
-  const isLost = isLoggedOut(error) || error.message === INVALID_FORM_TOKEN.message;
+  const isLost = requiresLogin(error) || error.message === INVALID_FORM_TOKEN.message;
   if (!isLost || request.method !== 'POST' || isCrossSiteRequest(request)) return undefined;
   if (!URLENCODED.test(request.headers['content-type'] ?? '')) return undefined;
   const form =
@@ -84,8 +86,8 @@ async function lostForm(
   return form && keptFields(form).length > 0 ? form : undefined;
 }
 
-function isLoggedOut({ code, message }: ApiError): boolean {
-  return code === INVALID_ACCESS_TOKEN.code && message !== RECENT_LOGIN_REQUIRED;
+function requiresLogin({ code }: ApiError): boolean {
+  return code === INVALID_ACCESS_TOKEN.code;
 }
 
 /** Fields that must not be in a page again, and the token, which is replaced. */
@@ -96,23 +98,23 @@ function keptFields(form: FormFields): [name: string, value: string][] {
   return form.entries().filter(([name]) => !SECRET_FIELD.test(name));
 }
 
-/** Keeps what the user typed, so that they can send it again. */
-function sendAgainPage(error: ApiError, { originalUrl }: Request, form: FormFields): PageResponse {
+/**
+ * Keeps what the user typed, so that they can send it again. If they have to log in first, the script of the page takes the
+ * values to the form, so that they never appear in an address.
+ */
+function sendAgainPage(error: ApiError, request: Request, form: FormFields): PageResponse {
   const kept = keptFields(form);
   const hasSecrets = form.entries().some(([name]) => name !== FORM_TOKEN_FIELD && SECRET_FIELD.test(name));
   return {
     title: 'Send the form again',
     status: error.status,
+    ...(request.user ? {} : { script: '/pages.js' }),
     content: (
       <>
-        <Notice kind="bad">
-          {isLoggedOut(error)
-            ? 'You were logged out in the meantime. Nothing was changed.'
-            : 'The form was open for too long, or you logged in again in the meantime. Nothing was changed.'}
-        </Notice>
-        {isLoggedOut(error) ? (
+        <Notice kind="bad">{reasonOf(error)} Nothing was changed.</Notice>
+        {requiresLogin(error) ? (
           <p>
-            <a href="/login" target="_blank">
+            <a class="log-in" href={loginPath(error, request)} target="_blank">
               Log in in a new tab
             </a>
             . Then come back to this page.
@@ -131,7 +133,7 @@ function sendAgainPage(error: ApiError, { originalUrl }: Request, form: FormFiel
               </li>
             ))}
         </ul>
-        <Form action={originalUrl}>
+        <Form action={request.originalUrl}>
           {kept.map(([name, value], index) => (
             <input key={index} type="hidden" name={name} value={value} />
           ))}
@@ -142,12 +144,22 @@ function sendAgainPage(error: ApiError, { originalUrl }: Request, form: FormFiel
   };
 }
 
-/** Says where to go after the login, and `again` says why users who are logged in have to log in: for a page or a form. */
-function loginParameters({ message }: ApiError, request: Request): Record<string, string> {
+/** Says why the form was not accepted. */
+function reasonOf(error: ApiError): string {
+  if (error.message === RECENT_LOGIN_REQUIRED)
+    return 'Your login was more than 5 minutes ago, and this requires a recent one.';
+  return requiresLogin(error)
+    ? 'You were logged out in the meantime.'
+    : 'The form was open for too long, or you logged in again in the meantime.';
+}
+
+/** Returns the address of the login. `again` says why users who are logged in have to log in: for a page or a form. */
+function loginPath({ message }: ApiError, request: Request): string {
   const isForm = request.method !== 'GET';
-  // A submitted form is lost: after the login, the user starts again on the page that the form was on.
+  // After the login, the user starts again on the page that the form was on.
   const next = isForm ? formPageOf(request) : request.originalUrl;
-  return { next, ...(message === RECENT_LOGIN_REQUIRED && { again: isForm ? 'form' : 'page' }) };
+  const again = message === RECENT_LOGIN_REQUIRED && { again: isForm ? 'form' : 'page' };
+  return `/login?${new URLSearchParams({ next, ...again })}`;
 }
 
 /** Returns the page that a form was sent from, as far as the browser says so. */

@@ -7,7 +7,8 @@ import { clearCookie, cookieOf, environmentOf, setCookie, type FormFields } from
 import { Clock, DAY, MINUTE } from '../time/index.js';
 import { FormTokens } from './form-tokens.js';
 import { Layout } from './layout.js';
-import type { PageContext, PageResponse } from './page.js';
+import type { Page, PageContext, PageResponse } from './page.js';
+import { FieldLabels } from './page-words.js';
 
 const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
@@ -83,10 +84,14 @@ export class PageRenderer {
       now: this.clock.now(),
       ...(done !== undefined && { done }),
       ...(page.problem !== undefined && {
-        rejected: { problem: page.problem, form: request.body as FormFields | undefined },
+        rejected: {
+          problem: page.problem,
+          form: request.body as FormFields | undefined,
+          labels: new FieldLabels(),
+        },
       }),
     };
-    const html = renderToString(<Layout page={page} context={context} />);
+    const html = renderToString(<Layout page={page} context={inWordsOfPage(page, context)} />);
     response.status(page.status ?? 200);
     return `<!doctype html>${html}`;
   }
@@ -106,6 +111,17 @@ export class PageRenderer {
     }
     return shown;
   }
+}
+
+/**
+ * Returns a context whose problem names fields by their labels. The problem is above the fields, so the page is rendered once to
+ * find out the labels.
+ */
+function inWordsOfPage(page: Page, context: PageContext): PageContext {
+  const { rejected } = context;
+  if (!rejected) return context;
+  renderToString(<Layout page={page} context={context} />);
+  return { ...context, rejected: { ...rejected, problem: rejected.labels.applyTo(rejected.problem) } };
 }
 
 /** Returns what a form has done, if this is the page that it led to. Each form is mentioned once. */

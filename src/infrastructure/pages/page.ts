@@ -3,6 +3,7 @@ import { useContext } from 'preact/hooks';
 import type { DashboardIdentity } from '../auth/index.js';
 import type { PlatformEnvironment } from '../config/index.js';
 import type { FormFields } from '../http/index.js';
+import type { FieldLabels } from './page-words.js';
 
 export interface Page {
   /** Shown in the browser's tab and as the heading. */
@@ -47,7 +48,12 @@ export interface PageContext {
   /** What the form that led to this page has done. */
   readonly done?: string;
   /** Why the form or the query was not accepted, and what the form contained. */
-  readonly rejected?: { readonly problem: string; readonly form: FormFields | undefined };
+  readonly rejected?: {
+    readonly problem: string;
+    readonly form: FormFields | undefined;
+    /** Fields enter their labels here. */
+    readonly labels: FieldLabels;
+  };
 }
 
 export const CurrentPage = createContext<PageContext>({

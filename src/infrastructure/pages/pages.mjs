@@ -13,13 +13,41 @@ document.addEventListener('click', async ({ target }) => {
   setTimeout(() => (button.textContent = 'Copy'), CONFIRMATION_TIME);
 });
 
-// Choices of filters apply at once. Other fields may be incomplete until the form is sent.
+// Filters apply without a button: choices at once, text when the user leaves the field or presses Enter, and a search also after
+// a pause. Other text would be incomplete until then.
+/** Milliseconds. */
+const TYPING_PAUSE = 500;
+/** The values that the results were last filtered by, for each form. */
+const applied = new WeakMap();
+let typing;
+/** The link or button that the pointer presses. Replacing the results would take it away. */
+let pressed;
+
+const valuesOf = (form) => String(new URLSearchParams(new FormData(form)));
+const apply = (form) => {
+  if (form.isConnected && form.checkValidity() && valuesOf(form) !== applied.get(form)) form.requestSubmit();
+};
+
+document.addEventListener('focusin', ({ target: { form } }) => {
+  if (form?.matches('.filters') && !applied.has(form)) applied.set(form, valuesOf(form));
+});
+document.addEventListener('pointerdown', ({ target }) => (pressed = target.closest?.('a, button')), true);
+document.addEventListener('keydown', () => (pressed = undefined), true);
+document.addEventListener('focusout', ({ target }) => {
+  if (!pressed && target.matches('form.filters input')) apply(target.form);
+});
 document.addEventListener('change', ({ target }) => {
   if (target.matches('form.filters select')) target.form.requestSubmit();
+});
+document.addEventListener('input', ({ target }) => {
+  clearTimeout(typing);
+  if (target.matches('form.filters input[type=search]'))
+    typing = setTimeout(() => apply(target.form), TYPING_PAUSE);
 });
 
 // Fields without a value are no filters, so the address need not name them.
 document.addEventListener('htmx:configRequest', ({ detail }) => {
+  if (detail.elt.matches('form.filters')) applied.set(detail.elt, valuesOf(detail.elt));
   const empty = [...detail.formData].filter(([, value]) => value === '');
   for (const [name] of empty) detail.formData.delete(name);
 });
@@ -30,11 +58,16 @@ document.addEventListener('htmx:beforeRequest', (event) => {
   if (isUpdate && document.hidden) event.preventDefault();
 });
 
-// The response is another page, such as the login, or an error: show it. A live update that failed changes nothing.
+// The response is another page, such as the login, or an error: show it. A live update that failed changes nothing. The results
+// say what is wrong with filters.
 document.addEventListener('htmx:beforeSwap', (event) => {
   const { xhr, isError, requestConfig } = event.detail;
   const isSamePage = new URL(xhr.responseURL).pathname === new URL(requestConfig.path, location).pathname;
   const isUpdate = requestConfig.elt.getAttribute('hx-trigger')?.startsWith('every');
+  if (isSamePage && xhr.status === 400 && requestConfig.elt.matches('form.filters')) {
+    Object.assign(event.detail, { shouldSwap: true, isError: false });
+    return;
+  }
   if (isSamePage && (!isError || isUpdate)) return;
   Object.assign(event.detail, { shouldSwap: false, isError: false });
   location.assign(xhr.responseURL);
@@ -50,6 +83,28 @@ document.addEventListener('keydown', (event) => {
   const search = document.querySelector('form.search input');
   search?.focus();
   search?.select();
+});
+
+// Live updates change only what differs. They keep the mark of the opened entry, which the server does not know, and a row
+// with the focus or the selection, even if newer rows take its place on the page.
+Object.assign(globalThis.Idiomorph?.defaults.callbacks ?? {}, {
+  beforeAttributeUpdated: (name) => name !== 'aria-current',
+  beforeNodeRemoved: (node) =>
+    !(node.localName === 'tr' && (node.contains(document.activeElement) || isSelected(node))),
+});
+const isSelected = (node) => {
+  const selection = getSelection();
+  return !selection.isCollapsed && selection.containsNode(node, true);
+};
+
+// Says how many entries an update added.
+const entryRows = () => [...document.querySelectorAll('#results tr[id^=entry-]')];
+let shownRows = new Set();
+document.addEventListener('htmx:beforeSwap', () => (shownRows = new Set(entryRows().map(({ id }) => id))));
+document.addEventListener('htmx:afterSwap', ({ detail: { requestConfig } }) => {
+  if (!requestConfig.elt.getAttribute('hx-trigger')?.startsWith('every')) return;
+  const added = entryRows().filter(({ id }) => !shownRows.has(id)).length;
+  if (added > 0) announce(`${added} new ${added === 1 ? 'entry' : 'entries'}`);
 });
 
 // Says when the list is no longer up to date.
@@ -84,46 +139,97 @@ setInterval(() => {
 document.addEventListener('htmx:afterSwap', ({ detail: { requestConfig } }) => {
   const results = document.getElementById('results');
   const isBelow = results && results.getBoundingClientRect().top > innerHeight / 2;
-  if (isBelow && requestConfig.elt.matches('form.filters')) results.scrollIntoView();
+  // Leaving a field and a pause do not say that the user has finished.
+  const isFinished =
+    requestConfig.triggeringEvent?.submitter || document.activeElement?.matches('form.filters select');
+  if (isBelow && isFinished && requestConfig.elt.matches('form.filters')) results.scrollIntoView();
 });
 
 // In a wide window, an entry of a list opens beside it. Otherwise, and without this script, the link opens its page.
 const wide = matchMedia('(min-width: 82rem)');
 const ENTRY_LINKS = '.split table.dense tbody a';
+/** The address names the opened entry, so that it can be reloaded and shared: `#entry-` and its ID, which its row has, too. */
+const ENTRY_HASH = /^#entry-([\w-]+)$/;
 
-const showEntry = async (link) => {
+const linkTo = (hash) => document.querySelector(`${hash} a`);
+
+const showEntry = async (hash) => {
   const panel = document.getElementById('entry');
+  const link = linkTo(hash);
+  // The entry may have left the list.
+  const path = link?.pathname ?? `${location.pathname}/${hash.match(ENTRY_HASH)[1]}`;
   for (const each of document.querySelectorAll(ENTRY_LINKS)) each.removeAttribute('aria-current');
-  link.setAttribute('aria-current', 'true');
-  panel.querySelector('.open').href = link.href;
-  await htmx.ajax('GET', link.pathname, {
+  link?.setAttribute('aria-current', 'true');
+  panel.querySelector('.open').href = path;
+  await htmx.ajax('GET', path, {
     target: '#entry-content',
     select: '#content > *',
     swap: 'innerHTML',
   });
-  panel.hidden = false;
+  panel.hidden = location.hash !== hash;
 };
 
-const closeEntry = () => {
+const hideEntry = () => {
   document.getElementById('entry').hidden = true;
   const link = document.querySelector(`${ENTRY_LINKS}[aria-current]`);
   link?.removeAttribute('aria-current');
   link?.focus();
 };
 
+const opensEntries = () => document.getElementById('entry') && wide.matches;
+const isOpen = () => document.getElementById('entry')?.hidden === false;
+
+/** The first entry that is opened adds an address to the history, which the next ones replace: "back" closes the entry. */
+const openEntry = async (link) => {
+  const hash = `#${link.closest('tr').id}`;
+  if (isOpen()) history.replaceState(history.state, '', hash);
+  else {
+    // htmx would load the list again when the user goes back to an address that it has added.
+    history.replaceState(null, '');
+    history.pushState({ isEntry: true }, '', hash);
+  }
+  await showEntry(hash);
+};
+
+const closeEntry = () => {
+  if (history.state?.isEntry) return history.back();
+  history.replaceState(null, '', location.pathname + location.search);
+  hideEntry();
+};
+
+const showAddress = () => {
+  if (!opensEntries()) return;
+  if (ENTRY_HASH.test(location.hash)) showEntry(location.hash);
+  else if (isOpen()) hideEntry();
+};
+showAddress();
+
+// Going back and forward: htmx loads the lists whose addresses it has added, and this script the others.
+let shownList = location.pathname + location.search;
+document.addEventListener('htmx:historyRestore', () => (shownList = location.pathname + location.search));
+document.addEventListener('htmx:pushedIntoHistory', () => {
+  shownList = location.pathname + location.search;
+  // The address of another list names no entry.
+  if (isOpen()) document.getElementById('entry').hidden = true;
+});
+addEventListener('popstate', ({ state }) => {
+  if (state?.htmx || !document.querySelector('.split')) return;
+  if (shownList === location.pathname + location.search) showAddress();
+  else location.reload();
+});
+
 document.addEventListener('click', async (event) => {
   const link = event.target.closest?.(ENTRY_LINKS);
   if (event.target.closest?.('#entry .close')) closeEntry();
   if (!link || !wide.matches || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  await showEntry(link);
+  await openEntry(link);
   // Users of the keyboard go on in the entry.
   if (event.detail === 0) document.getElementById('entry').focus();
 });
 
 document.addEventListener('keydown', (event) => {
-  const panel = document.getElementById('entry');
-  if (event.key === 'Escape' && panel?.hidden === false) closeEntry();
+  if (event.key === 'Escape' && isOpen()) closeEntry();
   const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
   if (!step || !event.target.matches(ENTRY_LINKS)) return;
   const links = [...document.querySelectorAll(ENTRY_LINKS)];
@@ -131,5 +237,102 @@ document.addEventListener('keydown', (event) => {
   if (!link) return;
   event.preventDefault();
   link.focus();
-  if (!panel.hidden) showEntry(link);
+  if (isOpen()) openEntry(link);
+});
+
+// A form that requires a login takes its input along, in the storage of this tab: not in an address, and without secrets, which
+// the page does not have. The page that the form was on fills it in again.
+const KEPT_FORM = 'kept form';
+/** Milliseconds that the input is kept. */
+const KEEPING_TIME = 15 * 60_000;
+
+const keepForm = (login) => {
+  const form = document.querySelector('#content form');
+  const address = new URL(login.href);
+  const fields = [...new FormData(form)].filter(([name]) => name !== 'form_token');
+  const kept = {
+    page: address.searchParams.get('next'),
+    action: form.getAttribute('action'),
+    fields,
+    until: Date.now() + KEEPING_TIME,
+  };
+  try {
+    sessionStorage.setItem(KEPT_FORM, JSON.stringify(kept));
+  } catch {
+    return; // Without storage, the page itself keeps the input.
+  }
+  address.searchParams.set('again', 'kept');
+  location.replace(address);
+};
+
+const takeKeptForm = () => {
+  const kept = JSON.parse(globalThis.sessionStorage?.getItem(KEPT_FORM) ?? 'null');
+  const isHere = kept?.page === location.pathname + location.search;
+  if (kept && (isHere || kept.until < Date.now())) sessionStorage.removeItem(KEPT_FORM);
+  return isHere && kept.until >= Date.now() ? kept : undefined;
+};
+
+const fillIn = ({ action, fields }) => {
+  const form = [...document.querySelectorAll('#content form')].find(
+    (each) => each.getAttribute('action') === action,
+  );
+  if (!form) return;
+  const names = new Set(fields.map(([name]) => name));
+  for (const control of form.elements) {
+    const values = fields.filter(([name]) => name === control.name).map(([, value]) => value);
+    if (control.type === 'checkbox') control.checked = values.includes(control.value);
+    else if (names.has(control.name) && control.type !== 'file') control.value = values[0];
+  }
+  const notice = document.createElement('div');
+  notice.className = 'notice good';
+  form.before(notice);
+  notice.setAttribute('role', 'status');
+  notice.textContent = 'The form has what you entered before you logged in. Nothing was changed yet.';
+};
+
+const login = document.querySelector('#content a.log-in');
+const keptForm = login ? keepForm(login) : takeKeptForm();
+if (keptForm) fillIn(keptForm);
+
+// Nobody who uses this tab after a logout finds the input.
+document.addEventListener('submit', ({ target }) => {
+  if (target.getAttribute('action') === '/logout') sessionStorage.removeItem(KEPT_FORM);
+});
+
+// A chart without links shows the values of the time at the pointer, and of the times that the arrow keys reach. Its table has
+// them.
+const READABLE_CHARTS = 'svg[data-from]';
+/** The position of the time that each chart shows. */
+const readings = new WeakMap();
+
+const rowsOf = (chart) => [...chart.closest('figure').querySelectorAll('tr')];
+
+const read = (chart, position) => {
+  const [head, ...rows] = rowsOf(chart);
+  const index = Math.min(Math.max(position, 0), rows.length - 1);
+  readings.set(chart, index);
+  const { from, to } = chart.dataset;
+  const x = Number(from) + ((index + 0.5) * (to - from)) / rows.length;
+  const [time, ...values] = [...rows[index].cells].map((cell) => cell.textContent);
+  const [line, text] = chart.querySelector('.reading').children;
+  for (const name of ['x1', 'x2']) line.setAttribute(name, x);
+  text.textContent = `${time} ${values.map((value, each) => `${head.cells[each + 1].textContent}: ${value}`).join(', ')}`;
+};
+
+document.addEventListener('pointermove', ({ target, clientX }) => {
+  const chart = target.closest?.(READABLE_CHARTS);
+  if (!chart) return;
+  const { left, width } = chart.getBoundingClientRect();
+  const x = ((clientX - left) / width) * chart.viewBox.baseVal.width;
+  const { from, to } = chart.dataset;
+  read(chart, Math.floor(((x - from) / (to - from)) * (rowsOf(chart).length - 1)));
+});
+document.addEventListener('focusin', ({ target }) => {
+  if (target.matches(READABLE_CHARTS)) read(target, readings.get(target) ?? Infinity);
+});
+document.addEventListener('keydown', (event) => {
+  const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  if (!step || !event.target.matches(READABLE_CHARTS)) return;
+  event.preventDefault();
+  read(event.target, readings.get(event.target) + step);
 });

@@ -34,11 +34,6 @@ function isCorrectable(error: unknown): error is ApiError {
 /** The field with the values that a form shows when it is opened. */
 export const SEEN_FIELD = 'seen';
 
-/** Returns the name of a field as words, such as `external user id`. */
-export function inWords(name: string): string {
-  return name.replace(/\[\]$/, '').replaceAll('_', ' ');
-}
-
 /** What a form can change, as the page shows it: values by the labels of their fields. */
 export type ShownValues = Readonly<Record<string, string>>;
 

@@ -48,9 +48,11 @@ export function listPage(result?: AuditLogSearchResult): Page {
     content: (
       <>
         <p>What users did, and tried to do, in both environments. Entries are never changed or deleted.</p>
-        <FormProblem />
         <Filters />
-        <Results>{result ? <Entries {...result} /> : null}</Results>
+        <Results>
+          <FormProblem />
+          {result ? <Entries {...result} /> : null}
+        </Results>
       </>
     ),
   };
@@ -59,7 +61,7 @@ export function listPage(result?: AuditLogSearchResult): Page {
 function Filters(): VNode {
   return (
     <FilterForm>
-      <Filter name="actor" label="Done by" hint="Part of a name or email" />
+      <Filter name="actor" label="Done by" type="search" hint="Part of a name or email" />
       <FilterChoice
         name="action"
         label="Action"

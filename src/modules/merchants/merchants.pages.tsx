@@ -71,7 +71,7 @@ export function merchantsPage(
           merchants; these are those of the {environment} environment.
         </p>
         <FilterForm>
-          <Filter name="name" label="Name" />
+          <Filter name="name" type="search" label="Name" />
           <FilterChoice name="status" label="Status" all="Any" options={STATUSES} />
         </FilterForm>
         <Results>

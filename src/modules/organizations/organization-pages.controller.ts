@@ -7,12 +7,14 @@ import {
   DashboardPage,
   FormBody,
   requestFrom,
+  requireUnchanged,
   submitted,
   type PageResponse,
 } from '../../infrastructure/pages/index.js';
 import { UpdateLogoRequest, UpdateOrganizationRequest } from './organization.dto.js';
 import {
   activatePage,
+  changeableOf,
   logoPage,
   secondFactorPage,
   settingsPage,
@@ -69,7 +71,11 @@ export class OrganizationPagesController {
           require_second_factor: isRequired,
           ...(days === undefined ? {} : { grace_period_days: Number(days) }),
         };
-        await this.organizations.update(actor, requestFrom(UpdateOrganizationRequest, form, more));
+        await this.organizations.update(
+          actor,
+          requestFrom(UpdateOrganizationRequest, form, more),
+          (current) => requireUnchanged(form, changeableOf(current)),
+        );
         return { redirectTo: `${SETTINGS_PATH}?done=${isRequired ? 'required' : 'optional'}` };
       },
       async () => secondFactorPage(await this.organizations.get(actor)),

@@ -9,9 +9,11 @@ import {
   FileField,
   Form,
   Moment,
+  Seen,
   SelectField,
   usePage,
   type Page,
+  type ShownValues,
 } from '../../infrastructure/pages/index.js';
 import { LOGO_MEDIA_TYPES, MAX_LOGO_BYTES } from './logo.js';
 import { DEFAULT_GRACE_DAYS, type OrganizationResponse } from './organization.dto.js';
@@ -143,8 +145,16 @@ const GRACE_PERIODS = [0, 1, 3, DEFAULT_GRACE_DAYS, 14, 30].map((days) => ({
   label: days === 0 ? 'None: from now on' : days === 1 ? '1 day' : `${days} days`,
 }));
 
-export function secondFactorPage({ second_factor_required_from: from }: OrganizationResponse): Page {
-  return from
+/** What the form can change, as the page shows it. */
+export const changeableOf = ({ second_factor_required_from: from }: OrganizationResponse): ShownValues => ({
+  'Two-factor authentication': from
+    ? `required from ${from.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+    : 'optional',
+});
+
+export function secondFactorPage(organization: OrganizationResponse): Page {
+  const seen = <Seen values={changeableOf(organization)} />;
+  return organization.second_factor_required_from
     ? confirmationPage({
         title: 'Make two-factor authentication optional?',
         parent: SETTINGS,
@@ -152,6 +162,7 @@ export function secondFactorPage({ second_factor_required_from: from }: Organiza
         button: 'Make it optional',
         children: (
           <>
+            {seen}
             <input type="hidden" name="required" value="no" />
             <p>
               Users can then log in without a second factor, and turn theirs off. Those who have set one up
@@ -172,6 +183,7 @@ export function secondFactorPage({ second_factor_required_from: from }: Organiza
               Until the grace period ends, nothing changes. Then users without a second factor can log in, but
               can only set it up. Access tokens of devices stay valid.
             </p>
+            {seen}
             <input type="hidden" name="required" value="yes" />
             <SelectField
               name="grace_period_days"

@@ -24,6 +24,11 @@ export class OrganizationsRepository {
     return (await manager.count(Organization)) === 0;
   }
 
+  /** Serializes changes of the settings until the transaction ends. */
+  async lock(organizationId: string): Promise<void> {
+    await this.transaction.lock(`organization:${organizationId}`);
+  }
+
   async exists(id: string): Promise<boolean> {
     return this.transaction.manager.existsBy(Organization, { id });
   }

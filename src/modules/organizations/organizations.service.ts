@@ -110,13 +110,20 @@ export class OrganizationsService {
     };
   }
 
-  /** Changes nothing if the setting has this value already. */
+  /**
+   * Changes nothing if the setting has this value already.
+   *
+   * @param check throws if the organization, which is locked, is not as expected
+   */
   @Transactional()
   async update(
     actor: DashboardActor,
     { require_second_factor: isRequired, grace_period_days: days }: UpdateOrganizationRequest,
+    check?: (current: OrganizationResponse) => void,
   ): Promise<OrganizationResponse> {
+    await this.repository.lock(actor.organizationId);
     const before = await this.get(actor);
+    check?.(before);
     const from = isRequired ? new Date(this.clock.milliseconds() + days * DAY) : null;
     const isChanged = await this.repository.requireSecondFactor(actor.organizationId, from);
     return this.recorded('account.update', actor, isChanged, before);

@@ -154,6 +154,7 @@ function Chart({
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
         role="group"
         aria-label={`${title}. The table below has the values.`}
+        {...(pathOf ? {} : READABLE)}
       >
         <g class="axis" aria-hidden="true">
           {y.ticks(4).map((tick) => (
@@ -173,7 +174,7 @@ function Chart({
           )}
         </g>
         {children}
-        {pathOf ? <Values {...{ labels, series, format, pathOf, xOf }} /> : null}
+        {pathOf ? <Values {...{ labels, series, format, pathOf, xOf }} /> : <Reading />}
       </svg>
       <details>
         <summary>
@@ -238,6 +239,19 @@ function Values({ labels, series, format, pathOf, xOf }: ValuesProps): VNode {
           </a>
         );
       })}
+    </g>
+  );
+}
+
+/** What a script needs to show values: dozens of elements with them would not fit in a page of limited size. */
+const READABLE = { tabindex: 0, 'data-from': MARGIN.left, 'data-to': WIDTH - MARGIN.right };
+
+/** Where the script shows the values of the time at the pointer, or of the times that the arrow keys reach. */
+function Reading(): VNode {
+  return (
+    <g class="reading">
+      <line y1={MARGIN.top} y2={HEIGHT - MARGIN.bottom} />
+      <text x={MARGIN.left} y={BASELINE} aria-live="polite" />
     </g>
   );
 }

@@ -31,6 +31,8 @@ interface FieldProps {
   readonly error?: string | undefined;
   /** Whether the reason why the form was not accepted is shown here, instead of by `FormProblem`. */
   readonly showsProblem?: boolean;
+  /** Whether the page lists the allowed values. */
+  readonly isChoice?: boolean;
 }
 
 function errorOf({ error, showsProblem }: FieldProps): string | undefined {
@@ -45,7 +47,8 @@ function entered(name: string, value: string | undefined): string | undefined {
 
 /** A label, a hint and an error around a control that they describe to screen readers (WCAG 2.2, 3.3.1). */
 const Labeled: FunctionComponent<FieldProps> = (props) => {
-  const { name, label, hint, children } = props;
+  const { name, label, hint, isChoice = false, children } = props;
+  usePage().rejected?.labels.add(name, label, isChoice);
   const error = errorOf(props);
   return (
     <div class="field">
@@ -79,7 +82,7 @@ function control(props: FieldProps) {
 }
 
 interface TextFieldProps extends FieldProps {
-  readonly type?: 'text' | 'email' | 'password' | 'url' | 'datetime-local' | 'number';
+  readonly type?: 'text' | 'search' | 'email' | 'password' | 'url' | 'datetime-local' | 'number';
   readonly value?: string | undefined;
   /** The value that browsers and password managers may fill in (HTML, "autofill"). Defaults to `off`. */
   readonly autocomplete?: string;
@@ -189,7 +192,7 @@ export function SelectField(props: SelectFieldProps): VNode {
   const chosen = entered(name, initial);
   const selected = options.some(({ value }) => value === chosen) ? chosen : initial;
   return (
-    <Labeled {...props}>
+    <Labeled {...props} isChoice>
       <select {...control(props)}>
         {options.map(({ value, label }) => (
           <option key={value} value={value} selected={value === selected}>
@@ -211,7 +214,9 @@ interface CheckboxesProps {
 
 /** A group of checkboxes. The form has one field per checked box, all with the same name. */
 export function Checkboxes({ name, legend, hint, options, values }: CheckboxesProps): VNode {
-  const checked = usePage().rejected?.form?.all(name) ?? values;
+  const { rejected } = usePage();
+  rejected?.labels.add(name, legend, true);
+  const checked = rejected?.form?.all(name) ?? values;
   return (
     <fieldset aria-describedby={hint ? `${name}-hint` : undefined}>
       <legend>{legend}</legend>

@@ -16,8 +16,8 @@ interface FilterFormProps {
 }
 
 /**
- * The filters of a list, which become parameters of the page's address. With a script, only the results are replaced, and the
- * address changes too.
+ * The filters of a list, which become parameters of the page's address. With a script, they apply without the button, only the
+ * results are replaced, and the address changes too. Problems with the filters are shown in the results.
  *
  * @param children fields; those without a value are not applied
  */
@@ -52,8 +52,8 @@ interface FilterProps {
   readonly name: string;
   readonly label: string;
   readonly hint?: string;
-  /** Times are in UTC. */
-  readonly type?: 'text' | 'datetime-local' | 'number';
+  /** Times are in UTC. A search finds parts of values, and is applied while the user types. */
+  readonly type?: 'text' | 'search' | 'datetime-local' | 'number';
 }
 
 /** An optional field of a `FilterForm`. */
@@ -157,15 +157,22 @@ interface ResultsProps {
 }
 
 /**
- * The results of a list. With live updates, a script loads the list again every 5 seconds while the page is visible. Users
- * start and stop them (WCAG 2.2, 2.2.2), and each update counts toward the user's request limit.
+ * The results of a list. With live updates, a script loads the list again every 5 seconds while the page is visible, and changes
+ * only what differs, so that users keep their focus, selection and place. Users start and stop them (WCAG 2.2, 2.2.2), and each
+ * update counts toward the user's request limit.
  */
 export function Results({ canBeLive = false, children }: ResultsProps): VNode {
   const { path, query } = usePage();
   const isLive = canBeLive && query['live'] === 'on';
   const address = pathWith(path, query, {});
   const live = isLive
-    ? { 'hx-get': address, 'hx-trigger': 'every 5s', 'hx-select': `#${RESULTS}`, 'hx-swap': 'outerHTML' }
+    ? {
+        'hx-get': address,
+        'hx-trigger': 'every 5s',
+        'hx-select': `#${RESULTS}`,
+        'hx-ext': 'morph',
+        'hx-swap': 'morph',
+      }
     : {};
   return (
     <div id={RESULTS} {...live}>

@@ -15,13 +15,19 @@ function classOf<Row>({ isNumber, isShort }: Column<Row>): string | undefined {
 
 type Entries = readonly (readonly [name: string, value: ComponentChildren])[];
 
+/** `pages.mjs` relies on it. */
+const ROW_ID_PREFIX = 'entry-';
+
 interface TableProps<Row> {
   /** Read to screen readers; not shown. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string | number;
-  /** Many short rows, which take two lines each on a phone. The titles of the columns stay in view. */
+  /**
+   * Many short rows, which take two lines each on a phone. The titles of the columns stay in view. Live updates know the rows
+   * by their IDs, so a page has at most one such table.
+   */
   readonly isDense?: boolean;
 }
 
@@ -44,7 +50,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, isDense = false }: T
       </thead>
       <tbody role="rowgroup">
         {rows.map((row) => (
-          <tr key={keyOf(row)} role="row">
+          <tr key={keyOf(row)} id={isDense ? `${ROW_ID_PREFIX}${keyOf(row)}` : undefined} role="row">
             {columns.map((column) => (
               <td
                 key={column.title}

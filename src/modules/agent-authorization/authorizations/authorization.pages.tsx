@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { AgentScope } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import { Form, Notice, Problem, TextField, type Page } from '../../../infrastructure/pages/index.js';
+import { Form, Notice, FormProblem, TextField, type Page } from '../../../infrastructure/pages/index.js';
 import { MAX_EXTERNAL_USER_ID_LENGTH } from '../../../infrastructure/validation/index.js';
 import { hostOf, isLocalUri } from '../agents/agent.js';
 import { pagePathOf } from '../agent-addresses.js';
@@ -50,12 +50,12 @@ export function loginPage(data: AuthorizationPageData, problem?: string): Page {
   const { authorization, organization, environment } = data;
   return {
     title: `Connect ${authorization.agentName}`,
-    status: problem === undefined ? 200 : 400,
+    ...(problem !== undefined && { status: 400, problem }),
     formsRedirectTo: authorization.redirectUri,
     content: (
       <>
         <Organization {...data} />
-        <Problem message={problem} />
+        <FormProblem />
         {environment === 'development' ? (
           <>
             <p>

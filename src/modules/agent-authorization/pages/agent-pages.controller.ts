@@ -43,7 +43,7 @@ export class AgentPagesController {
             queryFrom(ListAgentConnectionsQuery, query, { environment }),
           ),
         }),
-      (problem) => agentsPage({ problem }),
+      () => agentsPage({}),
     );
   }
 

@@ -13,7 +13,6 @@ import {
   FormProblem,
   Moment,
   Pagination,
-  Problem,
   RelativeTime,
   Results,
   SelectField,
@@ -29,13 +28,7 @@ import type { AgentSettingsResponse } from '../settings/agent-settings.dto.js';
 const pathOf = (environment: PlatformEnvironment, page = ''): string =>
   `${dashboardPath(environment, 'agents')}${page}`;
 
-export function agentsPage({
-  found,
-  problem,
-}: {
-  readonly found?: AgentConnectionListResponse;
-  readonly problem?: string;
-}): Page {
+export function agentsPage({ found }: { readonly found?: AgentConnectionListResponse }): Page {
   return {
     title: 'Agents',
     actions: <SettingsButton />,
@@ -48,7 +41,7 @@ export function agentsPage({
         </p>
         <Filters />
         <Results>
-          <Problem message={problem} />
+          <FormProblem />
           {found ? <Connections {...found} /> : null}
         </Results>
       </>

@@ -14,12 +14,15 @@ export interface LoginBrowser {
 export interface LoginTarget {
   /** Where to go after the login. */
   readonly next: string;
-  /** Why a user who is logged in has to log in again: to open a page, or to submit a form. */
-  readonly again: 'page' | 'form' | undefined;
+  /** Why the user has to log in again: to open a page, or to submit a form, whose input may be kept for it. */
+  readonly again: Again | undefined;
 }
 
+const REASONS = ['page', 'form', 'kept'] as const;
+type Again = (typeof REASONS)[number];
+
 export function loginTarget(next: unknown, again: unknown): LoginTarget {
-  return { next: safeRedirectPath(next), again: again === 'page' || again === 'form' ? again : undefined };
+  return { next: safeRedirectPath(next), again: REASONS.find((each) => each === again) };
 }
 
 export function loginTargetOf(form: FormFields): LoginTarget {

@@ -30,6 +30,7 @@ const PASSKEY_PROBLEMS = {
 const AGAIN = {
   page: 'For your security, log in again to continue: the page requires a login within the last 5 minutes.',
   form: 'Nothing was changed: your login was more than 5 minutes ago, and this requires a recent one. After you log in, do it again.',
+  kept: 'Nothing was changed: you were logged out, or your login was more than 5 minutes ago. After you log in, the form has what you entered.',
 } as const;
 
 /** The value of the field `step` in the form that asks for the address only. */

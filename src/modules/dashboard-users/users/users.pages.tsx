@@ -130,7 +130,7 @@ function UserFilters(): VNode {
   const any = { value: '', label: 'Any' };
   return (
     <FilterForm>
-      <TextField name="search" label="Name or email" required={false} value={query['search']} />
+      <TextField name="search" type="search" label="Name or email" required={false} value={query['search']} />
       <SelectField
         name="role"
         label="Role"

@@ -83,10 +83,10 @@ export function listPage(
     title: 'Request logs',
     content: (
       <>
-        <FormProblem />
         <Filters {...choices} />
         <SplitView>
           <Results canBeLive={found?.isFirst ?? false}>
+            <FormProblem />
             {found && found.secondsOld > 1 ? (
               <p class="hint">
                 {`These entries may be ${Math.ceil(found.secondsOld)} seconds old. Newer ones appear soon.`}
