@@ -233,7 +233,9 @@ function Requests({ environment, overview, period: shown, trends }: OverviewProp
               const trend = trends?.get(operation ?? '');
               return trend ? (
                 <Sparkline {...trend} things={['succeeded', `the ${PERIODS[shown].toLowerCase()}`]} />
-              ) : null;
+              ) : (
+                'Not available'
+              );
             },
           },
           ...countColumns('Requests'),

@@ -102,7 +102,11 @@ function Endpoints({ endpoints, trends }: EndpointsProps): VNode {
           title: 'Last 24 hours',
           cell: ({ id }) => {
             const trend = trends?.get(id);
-            return trend ? <Sparkline {...trend} things={['delivered', 'the last 24 hours']} /> : null;
+            return trend ? (
+              <Sparkline {...trend} things={['delivered', 'the last 24 hours']} />
+            ) : (
+              'Not available'
+            );
           },
         },
         {
