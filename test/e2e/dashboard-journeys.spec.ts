@@ -240,12 +240,25 @@ describe('The search', () => {
     const user = await search(owner, 'user-8');
     expect(user.text).toContain('/dashboard/development/request-logs?external_user_id=user-8&amp;period=7d');
     expect(user.text).toContain('/dashboard/development/merchant-accounts?external_user_id=user-8');
+    const events = await owner.get('/dashboard/development/events?external_user_id=user-8');
+    expect(user.text).toContain('href="/dashboard/development/events?external_user_id=user-8"');
+    expect(events.text).toContain('value="user-8"');
 
     const stranger = await visitorWithRole(service, 'owner', (await service.anotherOrganization()).id);
     expect((await search(stranger, name)).text).not.toContain(String(body['id']));
     expect((await search(stranger, owner.login.email)).text).not.toContain('Dashboard user');
     const viewer = await visitorWithRole(service, 'viewer');
     expect((await search(viewer, owner.login.email)).text).not.toContain('Dashboard user');
+  });
+
+  it('finds at most ten users, in any case, and takes no character as a wildcard', async () => {
+    const owner = await visitorWithRole(service);
+    for (let added = 0; added < 11; added++) await addInvited(service);
+    const countOf = async (q: string): Promise<number> =>
+      (await search(owner, q)).text.split('>Dashboard user<').length - 1;
+    expect(await countOf('ADA')).toBe(10);
+    expect(await countOf(owner.login.email.toUpperCase())).toBe(1);
+    expect([await countOf('%'), await countOf('a_a')]).toEqual([0, 0]);
   });
 
   it('finds an event by its ID, in its environment', async () => {

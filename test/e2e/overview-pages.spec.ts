@@ -65,6 +65,7 @@ describe('The overview', () => {
       'href="/dashboard/development/request-logs?outcome=failure&amp;type=request&amp;start=',
     );
     expect(text).toContain('<code>POST /mcp/tokens/create</code>');
+    expect(text).toContain('aria-label="2 succeeded, 1 failed in the last 24 hours"');
     expect(text).not.toContain('First steps');
     expect(text.length).toBeLessThan(60_000);
     // A bar leads to the requests that it counts.
@@ -73,7 +74,9 @@ describe('The overview', () => {
     expect(log.text.match(/<tr id="entry-/g)).toHaveLength(3);
     // The same from the rollups as from the log.
     await service.app.get(RequestLogRollupsService).update();
-    expect(tilesOf((await visitor.get(PATH)).text)).toEqual(tilesOf(text));
+    const fromRollups = (await visitor.get(PATH)).text;
+    expect(tilesOf(fromRollups)).toEqual(tilesOf(text));
+    expect(fromRollups).toContain('aria-label="2 succeeded, 1 failed in the last 24 hours"');
     expect(tilesOf((await visitor.get(`${PATH}?period=7d`)).text)[0]).toBe('Requests: 3');
     // Nothing of it in the other environment.
     expect(tilesOf((await visitor.get('/dashboard/production')).text)[0]).toBe('Requests: 0');

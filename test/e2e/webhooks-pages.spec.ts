@@ -177,6 +177,24 @@ describe('The pages about webhook endpoints', () => {
     );
   });
 
+  it('list each endpoint with its deliveries of the last 24 hours', async () => {
+    const [first, second] = [await createEndpoint(), await createEndpoint({ url: `${receiver.url}/other` })];
+    for (const response of [204, 200, 200]) {
+      receiver.response = response;
+      await visitor.fill(`${ENDPOINTS}/${first}/test`, { event: 'CARD_FAILED' });
+    }
+    const { text } = await eventuallyShows(ENDPOINTS, '2 delivered, 1 failed in the last 24 hours');
+    const labels = [
+      ...text.matchAll(/webhook-endpoints\/([\w-]{36})".*?class="sparkline".*?aria-label="([^"]+)"/g),
+    ];
+    expect(new Map(labels.map(([, id, label]) => [id, label]))).toEqual(
+      new Map([
+        [first, '2 delivered, 1 failed in the last 24 hours'],
+        [second, '0 delivered, 0 failed in the last 24 hours'],
+      ]),
+    );
+  });
+
   it('recover events since a time', async () => {
     const id = await createEndpoint();
     receiver.response = 503;

@@ -25,7 +25,7 @@ export {
   type PageVisit,
 } from './page-route.decorator.js';
 export { PagesModule } from './pages.module.js';
-export { BarChart, LineChart, SegmentedBar } from './parts/charts.js';
+export { BarChart, LineChart, SegmentedBar, Sparkline } from './parts/charts.js';
 export {
   Allowed,
   Badge,

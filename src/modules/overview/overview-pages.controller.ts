@@ -13,7 +13,7 @@ import {
 } from '../../infrastructure/pages/index.js';
 import { OVERVIEW_PERIODS, RequestLogOverviewService } from '../request-logs/index.js';
 import { WebhookEndpointsService } from '../webhooks/index.js';
-import { overviewPage } from './overview.pages.js';
+import { operationsIn, overviewPage } from './overview.pages.js';
 
 @Controller()
 export class OverviewPagesController {
@@ -40,6 +40,8 @@ export class OverviewPagesController {
       this.overviews.overview({ client, period }),
       this.endpoints.list(actor, environment),
     ]);
-    return overviewPage({ environment, period, overview, endpoints });
+    const operations = operationsIn(overview);
+    const trends = await this.overviews.trends({ client, period, type: 'request', targets: operations });
+    return overviewPage({ environment, period, overview, endpoints, trends });
   }
 }

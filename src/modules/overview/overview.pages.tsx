@@ -9,12 +9,13 @@ import {
   Notice,
   pathWith,
   Results,
+  Sparkline,
   Table,
   Tiles,
   type Column,
   type Page,
 } from '../../infrastructure/pages/index.js';
-import type { OverviewPeriod, RequestLogOverview } from '../request-logs/index.js';
+import type { OverviewPeriod, RequestLogOverview, Trend } from '../request-logs/index.js';
 import type { WebhookEndpointResponse } from '../webhooks/index.js';
 
 interface OverviewProps {
@@ -22,6 +23,8 @@ interface OverviewProps {
   readonly period: OverviewPeriod;
   readonly overview: RequestLogOverview;
   readonly endpoints: readonly WebhookEndpointResponse[];
+  /** By operation; undefined if the request log is too busy. */
+  readonly trends: ReadonlyMap<string, Trend> | undefined;
 }
 
 const PERIODS: Readonly<Record<OverviewPeriod, string>> = {
@@ -181,7 +184,7 @@ function Section({ title, things, counts, medianLabel, failuresPath, children }:
   );
 }
 
-function Requests({ environment, overview }: OverviewProps): VNode {
+function Requests({ environment, overview, period: shown, trends }: OverviewProps): VNode {
   const { requests, step } = overview;
   const labels = labelsOf(requests.points, step);
   const valuesOf = (key: 'status2xx' | 'status3xx' | 'status4xx' | 'status5xx'): number[] =>
@@ -224,6 +227,17 @@ function Requests({ environment, overview }: OverviewProps): VNode {
         keyOf={({ operation }) => operation ?? ''}
         columns={[
           { title: 'Operation', cell: ({ operation }) => <code>{operation ?? 'other'}</code> },
+          {
+            title: 'Trend',
+            cell: ({ operation }) => {
+              const trend = trends?.get(operation ?? '');
+              return trend ? (
+                <Sparkline {...trend} things={['succeeded', `the ${PERIODS[shown].toLowerCase()}`]} />
+              ) : (
+                'Not available'
+              );
+            },
+          },
           ...countColumns('Requests'),
         ]}
       />
@@ -232,6 +246,11 @@ function Requests({ environment, overview }: OverviewProps): VNode {
 }
 
 const MAX_ROWS = 10;
+
+/** The operations that the page lists. */
+export function operationsIn({ requests }: RequestLogOverview): string[] {
+  return requests.operations.slice(0, MAX_ROWS).flatMap(({ operation }) => operation ?? []);
+}
 
 function countColumns(title: string): Column<{ readonly total: number; readonly failed: number }>[] {
   return [

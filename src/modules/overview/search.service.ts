@@ -34,7 +34,7 @@ export class SearchService {
       this.endpointsWith(actor, environment, text),
       this.usersWith(actor, text),
     ]);
-    return [...found.flat(), ...inLogs(environment, text)];
+    return [...found.flat(), ...inLogs(actor, environment, text)];
   }
 
   private async event(
@@ -70,14 +70,12 @@ export class SearchService {
 
   private async usersWith(actor: DashboardActor, text: string): Promise<SearchResult[]> {
     if (!mayPerform(actor, 'listUsers')) return [];
-    return (await this.users.list(actor))
-      .filter(({ name, email }) => contains(text, name, email))
-      .slice(0, MAX_RESULTS_OF_A_KIND)
-      .map(({ id, name, email }) => ({
-        kind: 'Dashboard user',
-        title: `${name}, ${email}`,
-        path: `/dashboard/users/${id}`,
-      }));
+    const users = await this.users.search(actor, text, MAX_RESULTS_OF_A_KIND);
+    return users.map(({ id, name, email }) => ({
+      kind: 'Dashboard user',
+      title: `${name}, ${email}`,
+      path: `/dashboard/users/${id}`,
+    }));
   }
 }
 
@@ -85,8 +83,8 @@ function contains(text: string, ...values: readonly (string | null)[]): boolean 
   return values.some((value) => value?.toLowerCase().includes(text.toLowerCase()));
 }
 
-/** Returns links to log entries that the text may name. The linked pages show whether there are any. */
-function inLogs(environment: PlatformEnvironment, text: string): SearchResult[] {
+/** Returns links to log entries and to a user's data that the text may name. The linked pages show whether there are any. */
+function inLogs(actor: DashboardActor, environment: PlatformEnvironment, text: string): SearchResult[] {
   const logs = (filter: string): string =>
     `${dashboardPath(environment, 'request-logs')}?${new URLSearchParams({ [filter]: text, period: '7d' })}`;
   const user = new URLSearchParams({ external_user_id: text });
@@ -103,9 +101,18 @@ function inLogs(environment: PlatformEnvironment, text: string): SearchResult[] 
     { kind: 'Your user', title: `Requests and deliveries of ${text}`, path: logs('external_user_id') },
     {
       kind: 'Your user',
-      title: `Merchant accounts of ${text}`,
-      path: `${dashboardPath(environment, 'merchant-accounts')}?${user}`,
+      title: `Events of ${text}`,
+      path: `${dashboardPath(environment, 'events')}?${user}`,
     },
+    ...(mayPerform(actor, 'listMerchantAccounts')
+      ? [
+          {
+            kind: 'Your user',
+            title: `Merchant accounts of ${text}`,
+            path: `${dashboardPath(environment, 'merchant-accounts')}?${user}`,
+          },
+        ]
+      : []),
     ...(isUUID(text)
       ? [{ kind: 'Request log', title: 'Entries of this session', path: logs('session_id') }]
       : []),

@@ -12,6 +12,7 @@ export {
   type OutcomeCounts,
   type OverviewPeriod,
   type RequestLogOverview,
+  type Trend,
 } from './rollups/request-log-overview.service.js';
 export { REQUEST_LOG_ROLLUPS_JOB, RequestLogRollupsService } from './rollups/request-log-rollups.service.js';
 export { RequestLogsConfiguration } from './request-logs.configuration.js';

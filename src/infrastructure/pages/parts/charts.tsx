@@ -118,6 +118,37 @@ export function SegmentedBar({ title, segments, format }: SegmentedBarProps): VN
   );
 }
 
+interface SparklineProps {
+  /** What is counted, such as `sent`, and in which period. */
+  readonly things: readonly [succeeded: string, period: string];
+  readonly succeeded: readonly number[];
+  readonly failed: readonly number[];
+}
+
+/** Bars as small as a word, for a row of a table. The failed ones are at the bottom, where they are seen first. */
+export function Sparkline({ things: [verb, period], succeeded, failed }: SparklineProps): VNode {
+  const width = succeeded.length * 2;
+  const highest = Math.max(...succeeded.map((value, index) => value + (failed[index] ?? 0)), 1);
+  const y = (value: number): number => (value === 0 ? 20 : Math.min(round(20 - (value / highest) * 20), 18));
+  const bars = (values: readonly number[], topOf: (index: number) => number): string =>
+    values.map((value, index) => (value === 0 ? '' : `M${index * 2 + 1} ${topOf(index)}V20`)).join('');
+  return (
+    <svg
+      class="sparkline"
+      viewBox={`0 0 ${width} 20`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={`${formatNumber(sum(succeeded))} ${verb}, ${formatNumber(sum(failed))} failed in ${period}`}
+    >
+      <path
+        class="stroke-good"
+        d={bars(succeeded, (index) => y((succeeded[index] ?? 0) + (failed[index] ?? 0)))}
+      />
+      <path class="stroke-bad" d={bars(failed, (index) => y(failed[index] ?? 0))} />
+    </svg>
+  );
+}
+
 type Scale = ReturnType<typeof verticalScale>;
 
 function verticalScale(maximum: number) {

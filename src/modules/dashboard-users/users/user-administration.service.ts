@@ -75,6 +75,11 @@ export class UserAdministrationService {
     return (await this.repository.list(organizationId, MAX_USERS)).map(toResponse);
   }
 
+  /** Returns the first users whose name or email contains the text. */
+  async search({ organizationId }: DashboardActor, text: string, limit: number): Promise<UserResponse[]> {
+    return (await this.repository.list(organizationId, limit, text)).map(toResponse);
+  }
+
   async get({ organizationId }: DashboardActor, id: string): Promise<UserResponse> {
     return toResponse(await this.userOf(organizationId, id));
   }

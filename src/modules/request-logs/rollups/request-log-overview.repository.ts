@@ -32,10 +32,8 @@ export interface CountedPeriod {
 /**
  * Parameters: client, environment, start, start of the part that is read from the log, end, step, start and end of the part
  * that is read from the hourly rollups.
- *
- * One JSON document takes the process a quarter of the time of several thousand rows.
  */
-const COUNTS = `
+const SLICES = `
   WITH slice AS (
     SELECT ${SUMMARY_COLUMNS} FROM request_log_hourly_rollup WHERE client_id = $1 AND start >= $7 AND start < $8
     UNION ALL
@@ -47,7 +45,10 @@ const COUNTS = `
       `SELECT ${ENTRY_COLUMNS} FROM request_log
         WHERE client_id = $1 AND environment = $2 AND created_at >= $4 AND created_at <= $5`,
     )}) live
-  )
+  )`;
+
+/** One JSON document takes the process a quarter of the time of several thousand rows. */
+const COUNTS = `${SLICES}
   SELECT coalesce(json_agg(json_build_array(
            type, round(extract(epoch FROM point) * 1000), target, event, status, bucket, entries)), '[]') AS counts FROM (
   SELECT type, date_bin($6, start, $3) AS point, target, event, status, NULL::int AS bucket, sum(count)::float8 AS entries
@@ -57,6 +58,15 @@ const COUNTS = `
   SELECT type, date_bin($6, start, $3), NULL, NULL, NULL, bucket, sum(count)::float8
     FROM slice CROSS JOIN LATERAL unnest(latency_buckets, latency_counts) AS entry (bucket, count)
    GROUP BY type, date_bin($6, start, $3), bucket) count`;
+
+/** Parameters: those of `SLICES`, the type, and the targets. */
+const TREND_COUNTS = `${SLICES}
+  SELECT coalesce(json_agg(json_build_array(
+           type, round(extract(epoch FROM point) * 1000), target, NULL, status, NULL, entries)), '[]') AS counts FROM (
+  SELECT type, date_bin($6, start, $3) AS point, target, status, sum(count)::float8 AS entries
+    FROM slice CROSS JOIN LATERAL unnest(targets, statuses, counts) AS entry (target, status, count)
+   WHERE type = $9 AND target = ANY ($10)
+   GROUP BY 1, 2, 3, 4) count`;
 
 type CountTuple = [
   type: RequestLogType,
@@ -92,6 +102,27 @@ export class RequestLogOverviewRepository {
    * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if a query exceeds the configured timeout
    */
   async counts(period: CountedPeriod): Promise<{ since: Date; counts: readonly EntryCount[] }> {
+    return this.read(COUNTS, period);
+  }
+
+  /**
+   * Returns the counts by target, point and status.
+   *
+   * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if a query exceeds the configured timeout
+   */
+  async trendCounts(
+    period: CountedPeriod,
+    type: RequestLogType,
+    targets: readonly string[],
+  ): Promise<readonly EntryCount[]> {
+    return (await this.read(TREND_COUNTS, period, [type, targets])).counts;
+  }
+
+  private async read(
+    statement: string,
+    period: CountedPeriod,
+    more: readonly unknown[] = [],
+  ): Promise<{ since: Date; counts: readonly EntryCount[] }> {
     const { client, start, end, step } = period;
     const { clientId, environment } = client;
     // In a statement of its own, so that PostgreSQL knows which part of the log it has to read when it plans the next one.
@@ -105,8 +136,8 @@ export class RequestLogOverviewRepository {
     const hours = step % HOUR === 0 ? earlier(nextFullHour(later(since, start)), unrolled) : unrolled;
     const endOfHours = later(hours, startOf(HOUR, unrolled));
     const seconds = `${step / SECOND} seconds`;
-    const parameters = [clientId, environment, start, unrolled, end, seconds, hours, endOfHours];
-    const [row] = await this.query<{ counts: CountTuple[] }>(COUNTS, parameters);
+    const parameters = [clientId, environment, start, unrolled, end, seconds, hours, endOfHours, ...more];
+    const [row] = await this.query<{ counts: CountTuple[] }>(statement, parameters);
     return { since, counts: (row?.counts ?? []).map(toCount) };
   }
 

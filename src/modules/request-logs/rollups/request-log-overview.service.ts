@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { ApiError } from '../../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { Clock, DAY, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
 import type { RequestLogType } from '../storage/request-log-entry.js';
@@ -60,6 +61,21 @@ export interface RequestLogOverview {
   };
 }
 
+/** The entries of one operation or webhook endpoint, by point. */
+export interface Trend {
+  readonly succeeded: readonly number[];
+  readonly failed: readonly number[];
+}
+
+export interface TrendsQuery {
+  /** Must belong to the organization of the user, as the clients of `AccessibleClients` do. */
+  readonly client: AttributedClient;
+  readonly period: OverviewPeriod;
+  readonly type: RequestLogType;
+  /** Operations as in an overview, or IDs of webhook endpoints. */
+  readonly targets: readonly string[];
+}
+
 /** Lengths of overviews, and of their points, which are multiples of a slice and start at multiples of their length. */
 const PERIODS = {
   '1h': { length: HOUR, step: 5 * MINUTE },
@@ -94,11 +110,8 @@ export class RequestLogOverviewService {
     readonly period: OverviewPeriod;
     readonly now?: Date;
   }): Promise<RequestLogOverview> {
-    const { length, step } = PERIODS[period];
-    const start = new Date(Math.ceil((now.getTime() - length) / step) * step);
+    const { start, step, starts } = pointsOf(period, now);
     const { since, counts } = await this.repository.counts({ client, start, end: now, step });
-    const starts: Date[] = [];
-    for (let time = start.getTime(); time <= now.getTime(); time += step) starts.push(new Date(time));
     return {
       start,
       end: now,
@@ -115,6 +128,45 @@ export class RequestLogOverviewService {
       },
     };
   }
+
+  /**
+   * Counts the entries of several operations or endpoints with one query, for lists of them.
+   *
+   * @returns undefined if the request log is too busy, because the list must still be shown
+   */
+  async trends({
+    client,
+    period,
+    type,
+    targets,
+  }: TrendsQuery): Promise<ReadonlyMap<string, Trend> | undefined> {
+    if (targets.length === 0) return new Map();
+    const now = this.clock.now();
+    const { start, step, starts } = pointsOf(period, now);
+    try {
+      const counts = await this.repository.trendCounts({ client, start, end: now, step }, type, targets);
+      const byTarget = groupedBy(counts, ({ target }) => target);
+      return new Map(targets.map((target) => [target, trendOf(starts, byTarget.get(target) ?? [])]));
+    } catch (error) {
+      if (error instanceof ApiError) return undefined;
+      throw error;
+    }
+  }
+}
+
+function trendOf(starts: readonly Date[], counts: readonly EntryCount[]): Trend {
+  const byPoint = groupedBy(counts, ({ point }) => point);
+  const points = starts.map((start) => outcomesOf(byPoint.get(start.getTime()) ?? []));
+  return { succeeded: points.map(({ succeeded }) => succeeded), failed: points.map(({ failed }) => failed) };
+}
+
+/** Returns the starts of the points of a period that ends now. The first is a whole point. */
+function pointsOf(period: OverviewPeriod, now: Date): { start: Date; step: number; starts: Date[] } {
+  const { length, step } = PERIODS[period];
+  const start = new Date(Math.ceil((now.getTime() - length) / step) * step);
+  const starts: Date[] = [];
+  for (let time = start.getTime(); time <= now.getTime(); time += step) starts.push(new Date(time));
+  return { start, step, starts };
 }
 
 /** Returns the overview of one kind of entries: its points, and its totals. */

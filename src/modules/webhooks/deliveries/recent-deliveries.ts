@@ -1,8 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import type { DashboardActor } from '../../../infrastructure/auth/index.js';
+import { AccessibleClients, type DashboardActor } from '../../../infrastructure/auth/index.js';
+import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { ApiError } from '../../../infrastructure/errors/index.js';
 import { Clock, DAY } from '../../../infrastructure/time/index.js';
-import { OrganizationTurns, RequestLogRepository, type RequestLogEntry } from '../../request-logs/index.js';
+import {
+  OrganizationTurns,
+  RequestLogOverviewService,
+  RequestLogRepository,
+  type RequestLogEntry,
+  type Trend,
+} from '../../request-logs/index.js';
 import type { OwnedWebhookEndpoint } from '../endpoints/webhook-endpoints.service.js';
 import { PublishedEventsRepository } from '../events/published-events.repository.js';
 
@@ -26,6 +33,8 @@ const PERIOD = 7 * DAY;
 export class RecentDeliveries {
   constructor(
     private readonly requestLog: RequestLogRepository,
+    private readonly overviews: RequestLogOverviewService,
+    private readonly clients: AccessibleClients,
     private readonly events: PublishedEventsRepository,
     private readonly turns: OrganizationTurns,
     private readonly clock: Clock,
@@ -37,6 +46,16 @@ export class RecentDeliveries {
       this.events.waitingFor(endpoint.id, MAX_COUNTED),
     ]);
     return { attempts, waiting };
+  }
+
+  /** Returns the attempts to each endpoint in the last 24 hours; undefined if the request log is too busy. */
+  async trends(
+    actor: DashboardActor,
+    environment: PlatformEnvironment,
+    targets: readonly string[],
+  ): Promise<ReadonlyMap<string, Trend> | undefined> {
+    const client = await this.clients.forEnvironment(actor, environment);
+    return this.overviews.trends({ client, period: '24h', type: 'webhook', targets });
   }
 
   /** If the request log is too busy, the rest of the page must still be shown. */

@@ -59,7 +59,9 @@ export class EndpointsPagesController {
   @Get()
   @DashboardPage('listWebhookEndpoints')
   async list(@Visit() { actor, environment }: PageVisit): Promise<PageResponse> {
-    return endpointsPage(environment, (await this.endpoints.list(actor, environment)).data);
+    const { data } = await this.endpoints.list(actor, environment);
+    const targets = data.map(({ id }) => id);
+    return endpointsPage(environment, data, await this.recentDeliveries.trends(actor, environment, targets));
   }
 
   @Get(':id')

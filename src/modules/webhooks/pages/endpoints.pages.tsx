@@ -14,12 +14,14 @@ import {
   RelativeTime,
   Seen,
   SelectField,
+  Sparkline,
   Table,
   TextField,
   usePage,
   type Page,
   type ShownValues,
 } from '../../../infrastructure/pages/index.js';
+import type { Trend } from '../../request-logs/index.js';
 import { MAX_DESCRIPTION_LENGTH, MAX_ENDPOINTS } from '../endpoints/webhook-endpoint.entity.js';
 import type { OwnedWebhookEndpoint } from '../endpoints/webhook-endpoints.service.js';
 import type { WebhookEndpointResponse } from '../endpoints/webhook-endpoints.dto.js';
@@ -36,6 +38,7 @@ interface EndpointFields {
 export function endpointsPage(
   environment: PlatformEnvironment,
   endpoints: readonly WebhookEndpointResponse[],
+  trends?: ReadonlyMap<string, Trend>,
 ): Page {
   const { title, path } = endpointList(environment);
   return {
@@ -54,7 +57,7 @@ export function endpointsPage(
             <CreateButton path={path} count={0} />
           </EmptyState>
         ) : (
-          <Endpoints endpoints={endpoints} />
+          <Endpoints endpoints={endpoints} trends={trends} />
         )}
       </>
     ),
@@ -73,7 +76,12 @@ function CreateButton({ path, count }: { readonly path: string; readonly count: 
   );
 }
 
-function Endpoints({ endpoints }: { readonly endpoints: readonly WebhookEndpointResponse[] }): VNode {
+interface EndpointsProps {
+  readonly endpoints: readonly WebhookEndpointResponse[];
+  readonly trends: ReadonlyMap<string, Trend> | undefined;
+}
+
+function Endpoints({ endpoints, trends }: EndpointsProps): VNode {
   return (
     <Table
       caption="Webhook endpoints"
@@ -90,6 +98,17 @@ function Endpoints({ endpoints }: { readonly endpoints: readonly WebhookEndpoint
           ),
         },
         { title: 'Status', cell: (endpoint) => <EndpointStatus endpoint={endpoint} /> },
+        {
+          title: 'Last 24 hours',
+          cell: ({ id }) => {
+            const trend = trends?.get(id);
+            return trend ? (
+              <Sparkline {...trend} things={['delivered', 'the last 24 hours']} />
+            ) : (
+              'Not available'
+            );
+          },
+        },
         {
           title: 'Last success',
           cell: ({ health: { last_success_at: time } }) => (time ? <RelativeTime time={time} /> : 'Never'),
