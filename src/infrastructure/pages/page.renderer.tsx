@@ -8,6 +8,7 @@ import { Clock, DAY, MINUTE } from '../time/index.js';
 import { FormTokens } from './form-tokens.js';
 import { Layout } from './layout.js';
 import type { PageContext, PageResponse } from './page.js';
+import { timeZoneOf } from './time-zones.js';
 
 const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
@@ -80,7 +81,9 @@ export class PageRenderer {
       environments: this.environments.served,
       path: request.path,
       query: singleParameters(request),
+      hasAddress: request.method === 'GET',
       now: this.clock.now(),
+      timeZone: timeZoneOf(request),
       ...(done !== undefined && { done }),
       ...(page.problem !== undefined && {
         rejected: { problem: page.problem, form: request.body as FormFields | undefined },

@@ -1,8 +1,10 @@
 import type { ComponentChildren, VNode } from 'preact';
+import { DAY, HOUR } from '../../time/index.js';
 import { usePage } from '../page.js';
 import { EXPORT_FORMATS } from '../export-file.js';
 import { localTimeOf } from '../submitted.js';
-import { SelectField, TextField } from './form.js';
+import { ZONE_PARAMETER } from '../time-zones.js';
+import { SelectField, TextField, ZoneField } from './form.js';
 import { Name } from './elements.js';
 import { Icon } from './icon.js';
 
@@ -52,15 +54,52 @@ interface FilterProps {
   readonly name: string;
   readonly label: string;
   readonly hint?: string;
-  /** Times are in UTC. */
-  readonly type?: 'text' | 'datetime-local' | 'number';
+  readonly type?: 'text' | 'number';
 }
 
 /** An optional field of a `FilterForm`. */
 export function Filter(props: FilterProps): VNode {
-  const value = usePage().query[props.name];
-  const shown = props.type === 'datetime-local' ? localTimeOf(value) : value;
-  return <TextField {...props} value={shown} required={false} />;
+  return <TextField {...props} value={usePage().query[props.name]} required={false} />;
+}
+
+/** The fields `From` and `To` of a `FilterForm`, in the chosen time zone. They become the parameters `start` and `end`. */
+export function PeriodFields(): VNode {
+  const { query, timeZone } = usePage();
+  const valueOf = (name: string): string | undefined =>
+    localTimeOf(query[name], query[ZONE_PARAMETER], timeZone);
+  const field = { type: 'datetime-local', hint: timeZone, required: false } as const;
+  return (
+    <>
+      <TextField {...field} name="start" label="From" value={valueOf('start')} />
+      <TextField {...field} name="end" label="To" value={valueOf('end')} />
+      <ZoneField />
+    </>
+  );
+}
+
+const DEFAULT_PERIOD = '24h';
+/** Periods that end now, with their lengths in milliseconds. */
+export const PERIODS: ReadonlyMap<unknown, { readonly label: string; readonly length: number }> = new Map([
+  ['1h', { label: 'Last hour', length: HOUR }],
+  [DEFAULT_PERIOD, { label: 'Last 24 hours', length: DAY }],
+  ['7d', { label: 'Last 7 days', length: 7 * DAY }],
+]);
+const PERIOD_OPTIONS = [...PERIODS].map(([value, { label }]) => ({ value: String(value), label }));
+/** Shown while the fields `From` and `To` select the period. */
+const FREE_PERIOD = { value: '', label: 'From and to' };
+
+/** A choice of a period that ends now, or that of `PeriodFields`. */
+export function PeriodChoice(): VNode {
+  const { query } = usePage();
+  const isFree = Boolean(query['start'] ?? query['end']);
+  return (
+    <SelectField
+      name="period"
+      label="Period"
+      options={isFree ? [FREE_PERIOD, ...PERIOD_OPTIONS] : PERIOD_OPTIONS}
+      value={isFree ? FREE_PERIOD.value : (query['period'] ?? DEFAULT_PERIOD)}
+    />
+  );
 }
 
 interface ChoiceProps {
