@@ -139,6 +139,7 @@ describe('The pages of users', () => {
       expect(text.length).toBeLessThan(60_000);
       for (const [, name = ''] of text.matchAll(/long name and the number (\d+)</g)) names.add(name);
       next = /href="([^"]+)">Next page/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+      if (page > 1) expect(text).toContain('>Previous page</a>');
       expect(page).toBeLessThan(30);
     }
     expect(names.size).toBe(990);

@@ -83,8 +83,11 @@ export function queryFrom<Dto extends object>(type: Type<Dto>, query: object, mo
   return validatedQuery(type, { ...Object.fromEntries(filters), ...more });
 }
 
-/** Control only the page: `done` names the message after a form, and `live` turns on live updates. */
-const PAGE_PARAMETERS = ['done', 'live', ZONE_PARAMETER];
+/**
+ * Control only the page: `done` names the message after a form, `live` turns on live updates, and `trail` leads to the pages
+ * before.
+ */
+const PAGE_PARAMETERS = ['done', 'live', 'trail', ZONE_PARAMETER];
 const TIME_PARAMETERS = ['start', 'end'];
 
 const LOCAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?$/;

@@ -137,7 +137,7 @@ export function FilterChips({ filters }: FilterChipsProps): VNode | null {
     <ul class="chips" aria-label="Applied filters">
       {applied.map(({ name, label, options = [] }) => {
         const value = options.find((option) => option.value === query[name])?.label ?? query[name];
-        const others = { [name]: undefined, cursor: undefined, before: undefined };
+        const others = { [name]: undefined, ...FIRST_PAGE };
         return (
           <li key={name}>
             <a class="chip" href={pathWith(path, query, others)}>
@@ -174,8 +174,7 @@ export function Toolbar({ children, links, exportPath, exportHint }: ToolbarProp
           <li key={format}>
             <a
               href={pathWith(`${exportPath}/${format}`, query, {
-                cursor: undefined,
-                before: undefined,
+                ...FIRST_PAGE,
                 live: undefined,
               })}
             >
@@ -255,33 +254,56 @@ export function pathWith(
 
 interface PaginationProps {
   readonly nextCursor: string | null;
-  /** Leads to the previous page, if the list can be read backward. */
+  /** Leads to the previous page, if the list can be read backward. By default, the address remembers the pages before. */
   readonly previousCursor?: string | null;
   /** What else changes in the address of the other pages: undefined removes a parameter. */
   readonly changes?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Links to the next page of a list, to the previous one if the list can be read backward, and to its start. */
-export function Pagination({
-  nextCursor,
-  previousCursor = null,
-  changes = {},
-}: PaginationProps): VNode | null {
+/** Without these parameters, an address is that of the first page. */
+const FIRST_PAGE = { cursor: undefined, before: undefined, trail: undefined };
+
+/** Separates the cursors of a trail. No cursor contains it. */
+const TRAIL_SEPARATOR = '.';
+/** Stands for the first page, which has no cursor. */
+const TRAIL_START = 'first';
+/** How many pages back the links lead, so that addresses stay short. */
+const MAX_TRAIL_LENGTH = 20;
+
+/** Returns the parameters of the previous page, and of the trail of the next one. */
+function trailOf(query: Readonly<Record<string, string>>): {
+  readonly previous: Readonly<Record<string, string>> | null;
+  readonly trail: string;
+} {
+  const { cursor = TRAIL_START } = query;
+  const before = query['trail']?.split(TRAIL_SEPARATOR) ?? [];
+  const last = before.at(-1);
+  const previous = last && { cursor: last, trail: before.slice(0, -1).join(TRAIL_SEPARATOR) };
+  return {
+    previous: last === TRAIL_START ? {} : previous || null,
+    trail: [...before, cursor].slice(-MAX_TRAIL_LENGTH).join(TRAIL_SEPARATOR),
+  };
+}
+
+/** Links to the next page of a list, to the previous one, and to the first one. */
+export function Pagination({ nextCursor, previousCursor, changes = {} }: PaginationProps): VNode | null {
   const { path, query } = usePage();
   const isFirst = query['cursor'] === undefined && query['before'] === undefined;
   if (isFirst && nextCursor === null) return null;
   const pageAt = (position: Readonly<Record<string, string>>): string =>
-    pathWith(path, query, { ...changes, cursor: undefined, before: undefined, live: undefined, ...position });
+    pathWith(path, query, { ...changes, ...FIRST_PAGE, live: undefined, ...position });
+  const { previous, trail } =
+    previousCursor === undefined
+      ? trailOf(query)
+      : { previous: previousCursor && { before: previousCursor }, trail: '' };
   return (
     <nav class="pagination" aria-label="Pages">
-      {isFirst ? null : (
-        <a href={pathWith(path, query, { cursor: undefined, before: undefined })}>Back to the first page</a>
-      )}
-      {previousCursor === null ? null : <a href={pageAt({ before: previousCursor })}>Previous page</a>}
+      {isFirst ? null : <a href={pathWith(path, query, FIRST_PAGE)}>Back to the first page</a>}
+      {previous ? <a href={pageAt(previous)}>Previous page</a> : null}
       {nextCursor === null ? (
         <span>This is the last page.</span>
       ) : (
-        <a href={pageAt({ cursor: nextCursor })}>Next page</a>
+        <a href={pageAt({ cursor: nextCursor, trail })}>Next page</a>
       )}
     </nav>
   );

@@ -264,7 +264,7 @@ export function Status({ entry }: { readonly entry: RequestLogEntryResponse }): 
 }
 
 /** Parameters that select the period, and those that do not filter. */
-const NO_FILTERS = new Set(['period', 'start', 'end', 'cursor', 'before', 'live', 'done', 'zone']);
+const NO_FILTERS = new Set(['period', 'start', 'end', 'cursor', 'before', 'trail', 'live', 'done', 'zone']);
 
 function NoEntries({ newestTime }: Pick<FoundEntries, 'newestTime'>): VNode {
   const { path, query, now } = usePage();
