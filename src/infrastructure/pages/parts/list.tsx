@@ -249,7 +249,9 @@ export function pathWith(
   const parameters = Object.entries({ ...query, ...changes }).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '' && entry[0] !== 'done',
   );
-  return parameters.length === 0 ? path : `${path}?${new URLSearchParams(parameters)}`;
+  // Colons of times need no escape, and a page has dozens of them.
+  const text = String(new URLSearchParams(parameters)).replaceAll('%3A', ':');
+  return parameters.length === 0 ? path : `${path}?${text}`;
 }
 
 interface PaginationProps {
