@@ -143,6 +143,32 @@ describe('The list of the audit log', () => {
     expect(found).toEqual(Array.from({ length: 120 }, (_, index) => String(120 - index)));
   });
 
+  it('leads back to each page before, with the filters', async () => {
+    const { id, visitor } = await organizationWith([]);
+    await fillQuickly(id, 120);
+    const newestOn = ({ text }: { readonly text: string }) => /user-(\d+)@/.exec(text)?.[1];
+    const first = await visitor.get(`${PATH}?actor=ada`);
+    expect(first.text).not.toContain('Previous page');
+    const second = await visitor.get(linkTo('Next page', first.text));
+    const third = await visitor.get(linkTo('Next page', second.text));
+    expect([first, second, third].map(newestOn)).toEqual(['120', '70', '20']);
+    const path = linkTo('Previous page', third.text);
+    expect(path).toContain('actor=ada');
+    const secondAgain = await visitor.get(path);
+    expect(newestOn(secondAgain)).toBe('70');
+    expect(linkTo('Previous page', secondAgain.text)).toBe(`${PATH}?actor=ada`);
+    expect(linkTo('Next page', secondAgain.text)).toBe(linkTo('Next page', second.text));
+    // The address remembers the last 20 pages.
+    const trail = Array.from({ length: 30 }, (_, index) => `c${index}`).join('.');
+    const { searchParams } = new URL(linkTo('Next page', second.text), 'http://localhost');
+    const cursor =
+      new URL(linkTo('Next page', first.text), 'http://localhost').searchParams.get('cursor') ?? '';
+    const deep = await visitor.get(`${PATH}?actor=ada&cursor=${cursor}&trail=${trail}`);
+    const next = new URL(linkTo('Next page', deep.text), 'http://localhost').searchParams;
+    expect(next.get('cursor')).toBe(searchParams.get('cursor'));
+    expect(next.get('trail')?.split('.')).toHaveLength(20);
+  });
+
   it('searches 10,000 entries at a time and leads on to older ones', async () => {
     const { id, visitor } = await organizationWith([]);
     await fillQuickly(id, 20_500);

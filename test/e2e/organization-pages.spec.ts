@@ -139,6 +139,7 @@ describe('The pages of users', () => {
       expect(text.length).toBeLessThan(60_000);
       for (const [, name = ''] of text.matchAll(/long name and the number (\d+)</g)) names.add(name);
       next = /href="([^"]+)">Next page/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+      if (page > 1) expect(text).toContain('>Previous page</a>');
       expect(page).toBeLessThan(30);
     }
     expect(names.size).toBe(990);
@@ -222,7 +223,9 @@ describe('The pages of API credentials', () => {
 
   it('rename the client', async () => {
     const admin = await visitorAs('admin');
-    expect((await admin.fill(action('rename'), { name: '' })).text).toContain('The “Name” field is required.');
+    expect((await admin.fill(action('rename'), { name: '' })).text).toContain(
+      'The “Name” field is required.',
+    );
     expect((await admin.submit(action('rename'), { name: 'Shop' })).location).toBe(`${PATH}?done=renamed`);
     expect((await admin.get(PATH)).text).toContain('Shop · ');
   });

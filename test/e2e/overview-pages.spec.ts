@@ -1,11 +1,13 @@
 import { RequestLogRollupsService } from '../../src/modules/request-logs/index.js';
 import { CREATE_MCP_TOKEN } from '../support/operations.js';
+import { MINUTE } from '../../src/infrastructure/time/index.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { visitorWithRole } from '../support/visitor.js';
 import { eventually } from '../support/eventually.js';
 import { rememberSecret } from '../support/run-directory.js';
 
 const PATH = '/dashboard/development';
+const DAY_IN_MINUTES = 24 * 60;
 const ENDPOINT = 'https://hooks.example.com/merchants';
 
 let service: TestApp;
@@ -65,7 +67,7 @@ describe('The overview', () => {
       'href="/dashboard/development/request-logs?outcome=failure&amp;type=request&amp;start=',
     );
     expect(text).toContain('<code>POST /mcp/tokens/create</code>');
-    expect(text).toContain('aria-label="2 succeeded, 1 failed in the last 24 hours"');
+    expect(text).toContain('aria-label="2 succeeded, 1 failed in this period"');
     expect(text).not.toContain('First steps');
     expect(text.length).toBeLessThan(60_000);
     // A bar leads to the requests that it counts.
@@ -76,8 +78,19 @@ describe('The overview', () => {
     await service.app.get(RequestLogRollupsService).update();
     const fromRollups = (await visitor.get(PATH)).text;
     expect(tilesOf(fromRollups)).toEqual(tilesOf(text));
-    expect(fromRollups).toContain('aria-label="2 succeeded, 1 failed in the last 24 hours"');
+    expect(fromRollups).toContain('aria-label="2 succeeded, 1 failed in this period"');
     expect(tilesOf((await visitor.get(`${PATH}?period=7d`)).text)[0]).toBe('Requests: 3');
+    // Between two times, of which the end is in the past, also from the rollups.
+    const at = (minutes: number): string =>
+      new Date(Date.now() + minutes * MINUTE).toISOString().slice(0, 16);
+    const between = async (start: string, end: string): Promise<string | undefined> =>
+      tilesOf((await visitor.get(`${PATH}?start=${start}&end=${end}`)).text)[0];
+    expect(await between(at(-60), at(1))).toBe('Requests: 3');
+    expect(await between(at(-60), at(-30))).toBe('Requests: 0');
+    expect(await between(at(-6 * DAY_IN_MINUTES), at(1))).toBe('Requests: 3');
+    const rejected = await visitor.get(`${PATH}?start=${at(-8 * DAY_IN_MINUTES)}&end=${at(0)}`);
+    expect(rejected.status).toBe(400);
+    expect(rejected.text).toContain('at most 7 days');
     // Nothing of it in the other environment.
     expect(tilesOf((await visitor.get('/dashboard/production')).text)[0]).toBe('Requests: 0');
   });

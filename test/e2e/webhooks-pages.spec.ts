@@ -260,7 +260,7 @@ describe('The pages about webhook endpoints', () => {
     expect(list).toContain(`${receiver.url}/hook`);
     expect(list).not.toContain('Create endpoint');
     const page = textOf(await viewer.get(`${ENDPOINTS}/${id}`));
-    expect(page).toMatch(/hook Last recovery Status/);
+    expect(page).toMatch(/hook Times in UTC Use local time Last recovery Status/);
     expect((await viewer.get(`${ENDPOINTS}/${id}`)).text).not.toContain('/api-credentials"');
     expect(textOf(await viewer.get(`${ENDPOINTS}/${id}/recover`))).not.toContain('Start a recovery');
     await eventuallyShows(`${EVENTS}/${eventId}`, 'Succeeded');

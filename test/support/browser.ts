@@ -50,6 +50,8 @@ export interface WindowOptions {
   readonly size?: { readonly width: number; readonly height: number };
   /** Disables the content security policy of pages, which would block the script of axe. */
   readonly bypassPolicy?: boolean;
+  /** The IANA name of the local time zone. Defaults to that of the machine. */
+  readonly timeZone?: string;
 }
 
 /** Browser windows with separate cookies. Requests to other hosts are recorded as findings. */
@@ -80,6 +82,7 @@ export class Windows {
       javaScriptEnabled: options.javaScript ?? true,
       bypassCSP: options.bypassPolicy ?? false,
       locale: 'en-US',
+      ...(options.timeZone !== undefined && { timezoneId: options.timeZone }),
     };
     const context = await this.browser.newContext(settings);
     context.setDefaultTimeout(TIMEOUT / 4);

@@ -7,7 +7,7 @@ import type { Login, TestApp } from './test-app.js';
 export const BEHIND_PROXY = { TRUSTED_PROXY_HOPS: '1' };
 
 /** Cookies that are no secrets. */
-const PREFERENCES: ReadonlySet<string> = new Set(['environment', 'request_log_columns', 'done']);
+const PREFERENCES: ReadonlySet<string> = new Set(['environment', 'request_log_columns', 'done', 'time_zone']);
 
 export interface PageResponse {
   readonly status: number;

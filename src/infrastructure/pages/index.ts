@@ -53,6 +53,7 @@ export {
   TextArea,
   TextField,
   TimeField,
+  ZoneField,
 } from './parts/form.js';
 export {
   Filter,
@@ -61,6 +62,9 @@ export {
   FilterForm,
   Pagination,
   pathWith,
+  PeriodChoice,
+  PeriodFields,
+  PERIODS,
   Results,
   SplitView,
   Toolbar,
@@ -74,3 +78,4 @@ export {
   timestampFrom,
   type ShownValues,
 } from './submitted.js';
+export { localTimeAt, offsetAt } from './time-zones.js';

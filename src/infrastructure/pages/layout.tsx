@@ -1,9 +1,12 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { environmentOf } from '../http/index.js';
 import { ENVIRONMENT_NAMES, EnvironmentSwitch, Navigation, SearchBox } from './navigation.js';
-import { CurrentPage, type Page, type PageContext } from './page.js';
+import { CurrentPage, usePage, type Page, type PageContext } from './page.js';
 import { Moment, Notice } from './parts/elements.js';
+import { Form } from './parts/form.js';
 import { IconShapes } from './parts/icon.js';
+import { pathWith } from './parts/list.js';
+import { UTC, ZONE_PARAMETER } from './time-zones.js';
 
 /** The frame around every page. Logged-in users get the navigation, and the scripts that improve pages. */
 export function Layout({ page, context }: { readonly page: Page; readonly context: PageContext }): VNode {
@@ -73,9 +76,34 @@ function PageHeading({ page: { title, parent, actions } }: { readonly page: Page
       ) : null}
       <div class="heading">
         <h1>{title}</h1>
+        <TimeZone />
         {actions ? <div class="actions">{actions}</div> : null}
       </div>
     </>
+  );
+}
+
+/** Names the time zone of the times on the page, and changes it. The script offers that of the browser. */
+function TimeZone(): VNode | null {
+  const { user, timeZone, hasAddress, path, query } = usePage();
+  if (!user) return null;
+  // After a form, and of an error, the page cannot be opened again.
+  if (!hasAddress) return <p class="zone">{`Times in ${timeZone}`}</p>;
+  return (
+    <div class="zone">
+      <Form action="/time-zone">
+        {`Times in ${timeZone}`}
+        <input type="hidden" name="page" value={pathWith(path, query, {})} />
+        {timeZone === UTC ? null : (
+          <button class="quiet" name={ZONE_PARAMETER} value={UTC}>
+            Use UTC
+          </button>
+        )}
+        <button class="quiet local" name={ZONE_PARAMETER} hidden>
+          Use local time
+        </button>
+      </Form>
+    </div>
   );
 }
 

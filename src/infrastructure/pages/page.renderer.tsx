@@ -9,6 +9,7 @@ import { FormTokens } from './form-tokens.js';
 import { Layout } from './layout.js';
 import type { Page, PageContext, PageResponse } from './page.js';
 import { FieldLabels } from './page-words.js';
+import { timeZoneOf } from './time-zones.js';
 
 const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
@@ -81,7 +82,9 @@ export class PageRenderer {
       environments: this.environments.served,
       path: request.path,
       query: singleParameters(request),
+      hasAddress: request.method === 'GET',
       now: this.clock.now(),
+      timeZone: timeZoneOf(request),
       ...(done !== undefined && { done }),
       ...(page.problem !== undefined && {
         rejected: {

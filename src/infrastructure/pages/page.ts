@@ -4,6 +4,7 @@ import type { DashboardIdentity } from '../auth/index.js';
 import type { PlatformEnvironment } from '../config/index.js';
 import type { FormFields } from '../http/index.js';
 import type { FieldLabels } from './page-words.js';
+import { UTC } from './time-zones.js';
 
 export interface Page {
   /** Shown in the browser's tab and as the heading. */
@@ -44,7 +45,11 @@ export interface PageContext {
   readonly path: string;
   /** The parameters of the query that appear once. */
   readonly query: Readonly<Record<string, string>>;
+  /** Whether the address shows the page again: not if a form led to it. */
+  readonly hasAddress: boolean;
   readonly now: Date;
+  /** The IANA name of the time zone in which the page shows times. */
+  readonly timeZone: string;
   /** What the form that led to this page has done. */
   readonly done?: string;
   /** Why the form or the query was not accepted, and what the form contained. */
@@ -62,7 +67,9 @@ export const CurrentPage = createContext<PageContext>({
   environments: [],
   path: '',
   query: {},
+  hasAddress: false,
   now: new Date(0),
+  timeZone: UTC,
 });
 
 /** Returns the values of the request whose page is rendered. For components only. */

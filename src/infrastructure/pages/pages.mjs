@@ -45,9 +45,22 @@ document.addEventListener('input', ({ target }) => {
     typing = setTimeout(() => apply(target.form), TYPING_PAUSE);
 });
 
-// Fields without a value are no filters, so the address need not name them.
+// Only the browser knows the local time zone.
+const localZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+for (const button of document.querySelectorAll('.zone button.local')) {
+  button.value = localZone;
+  button.hidden = !localZone || button.parentElement.textContent.includes(`Times in ${localZone}`);
+}
+
+// Filters that applied without a reload have changed the address.
+document.addEventListener('submit', ({ target }) => {
+  if (target.matches('.zone form')) target.elements.page.value = location.pathname + location.search;
+});
+
+// Fields without a value are no filters, so the address need not name them. Without times, their time zone means nothing.
 document.addEventListener('htmx:configRequest', ({ detail }) => {
   if (detail.elt.matches('form.filters')) applied.set(detail.elt, valuesOf(detail.elt));
+  if (!detail.formData.get('start') && !detail.formData.get('end')) detail.formData.delete('zone');
   const empty = [...detail.formData].filter(([, value]) => value === '');
   for (const [name] of empty) detail.formData.delete(name);
 });

@@ -2,10 +2,11 @@ import { Global, Module } from '@nestjs/common';
 import { AssetsController } from './assets.controller.js';
 import { FormTokens } from './form-tokens.js';
 import { PageEnvironments, PageRenderer } from './page.renderer.js';
+import { TimeZoneController } from './time-zone.controller.js';
 
 @Global()
 @Module({
-  controllers: [AssetsController],
+  controllers: [AssetsController, TimeZoneController],
   providers: [FormTokens, PageEnvironments, PageRenderer],
   exports: [FormTokens, PageEnvironments, PageRenderer],
 })

@@ -3,6 +3,7 @@ import { ApiError, INVALID_ACCESS_TOKEN, INVALID_FIELD } from '../errors/index.j
 import type { FormFields } from '../http/index.js';
 import { validated, validatedQuery } from '../validation/index.js';
 import type { PageResponse } from './page.js';
+import { localTimeAt, timeAt, UTC, ZONE_PARAMETER } from './time-zones.js';
 
 /**
  * Performs what a form asks for. If the request is rejected for a reason that the user can correct, shows the form again: its
@@ -64,34 +65,51 @@ export function requestFrom<Dto extends object>(type: Type<Dto>, form: FormField
 
 /**
  * Turns the query of a list's page into the query of the operation. Blank parameters are filters that the user left empty, and
- * `start` and `end` may be values of the type `datetime-local`.
+ * `start` and `end` may be values of the type `datetime-local`, in the time zone that the parameter `zone` names.
  *
  * @param query the query of the page; parameters that control only the page are ignored
  * @throws ApiError INVALID_FIELD
  */
 export function queryFrom<Dto extends object>(type: Type<Dto>, query: object, more: object = {}): Dto {
+  const { [ZONE_PARAMETER]: zone } = query as Record<string, unknown>;
   const filters = Object.entries(query)
     .filter(([name, value]) => value !== '' && value !== undefined && !PAGE_PARAMETERS.includes(name))
-    .map(([name, value]) => [name, TIME_PARAMETERS.includes(name) ? timestampFrom(value) : value]);
+    .map(([name, value]) => [name, TIME_PARAMETERS.includes(name) ? timestampFrom(value, zone) : value]);
   return validatedQuery(type, { ...Object.fromEntries(filters), ...more });
 }
 
-/** `done` names the message after a form, and `live` turns on live updates. */
-const PAGE_PARAMETERS = ['done', 'live'];
+/**
+ * Control only the page: `done` names the message after a form, `live` turns on live updates, and `trail` leads to the pages
+ * before.
+ */
+const PAGE_PARAMETERS = ['done', 'live', 'trail', ZONE_PARAMETER];
 const TIME_PARAMETERS = ['start', 'end'];
 
-const LOCAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(?:\.\d{1,3})?)?$/;
+const LOCAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?$/;
 
-/** Returns the value of a field of the type `datetime-local`, which is in UTC, as a timestamp. Returns other values unchanged. */
-export function timestampFrom(value: unknown): unknown {
-  if (typeof value !== 'string') return value;
-  const match = LOCAL_TIME.exec(value);
-  if (!match) return value;
-  return match[1] === undefined ? `${value}:00Z` : `${value}Z`;
+/**
+ * Returns the value of a field of the type `datetime-local` as a timestamp. Returns other values unchanged.
+ *
+ * @param zone the time zone of the value
+ */
+export function timestampFrom(value: unknown, zone: unknown = UTC): unknown {
+  if (typeof value !== 'string' || !LOCAL_TIME.test(value)) return value;
+  return timeAt(value, zone === '' ? UTC : String(zone))?.toISOString() ?? value;
 }
 
-/** Returns a time of the query as the value of a field of the type `datetime-local`, in UTC. */
-export function localTimeOf(value: string | undefined): string | undefined {
-  const time = Date.parse(String(timestampFrom(value)));
-  return Number.isNaN(time) ? value : new Date(time).toISOString().replace(/(?::00)?(?:\.000)?Z$/, '');
+/**
+ * Returns a time of the query as the value of a field of the type `datetime-local`.
+ *
+ * @param zone the time zone of the query
+ * @param shownZone the time zone of the field
+ */
+export function localTimeOf(
+  value: string | undefined,
+  zone: string | undefined,
+  shownZone: string,
+): string | undefined {
+  const time = Date.parse(String(timestampFrom(value, zone)));
+  return Number.isNaN(time)
+    ? value
+    : localTimeAt(new Date(time), shownZone).replace(/(?::00)?(?:\.000)?$/, '');
 }

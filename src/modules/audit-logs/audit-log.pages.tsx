@@ -14,6 +14,7 @@ import {
   Notice,
   Pagination,
   pathWith,
+  PeriodFields,
   RelativeTime,
   Results,
   Table,
@@ -72,8 +73,7 @@ function Filters(): VNode {
         label="Outcome"
         options={Object.entries(OUTCOMES).map(([value, { label }]) => ({ value, label }))}
       />
-      <Filter name="start" label="From" type="datetime-local" hint="UTC" />
-      <Filter name="end" label="To" type="datetime-local" hint="UTC" />
+      <PeriodFields />
     </FilterForm>
   );
 }

@@ -7,11 +7,18 @@ import {
   inEachEnvironment,
   PageEnvironments,
   PageRoute,
+  queryFrom,
+  submitted,
   Visit,
   type PageResponse,
   type PageVisit,
 } from '../../infrastructure/pages/index.js';
-import { OVERVIEW_PERIODS, RequestLogOverviewService } from '../request-logs/index.js';
+import {
+  OVERVIEW_PERIODS,
+  OverviewQuery,
+  RequestLogOverviewService,
+  type OverviewPeriod,
+} from '../request-logs/index.js';
 import { WebhookEndpointsService } from '../webhooks/index.js';
 import { operationsIn, overviewPage } from './overview.pages.js';
 
@@ -30,18 +37,26 @@ export class OverviewPagesController {
     return { redirectTo: dashboardPath(this.environments.of(request)) };
   }
 
-  /** Shows the last 24 hours, or the period in the query. */
+  /** Shows the last 24 hours, the period that the query names, or that between two times. */
   @Get(inEachEnvironment())
   @DashboardPage('listRequestLogs')
   async overview(@Visit() { actor, environment, query }: PageVisit): Promise<PageResponse> {
-    const period = OVERVIEW_PERIODS.find((each) => each === query['period']) ?? '24h';
     const client = await this.clients.forEnvironment(actor, environment);
-    const [overview, { data: endpoints }] = await Promise.all([
-      this.overviews.overview({ client, period }),
-      this.endpoints.list(actor, environment),
-    ]);
-    const operations = operationsIn(overview);
-    const trends = await this.overviews.trends({ client, period, type: 'request', targets: operations });
-    return overviewPage({ environment, period, overview, endpoints, trends });
+    const { data: endpoints } = await this.endpoints.list(actor, environment);
+    return submitted(
+      async () => {
+        const period = periodOf(query);
+        const overview = await this.overviews.overview({ client, period });
+        const targets = operationsIn(overview);
+        const trends = await this.overviews.trends({ client, period, type: 'request', targets });
+        return overviewPage({ environment, endpoints, overview, trends });
+      },
+      () => overviewPage({ environment, endpoints }),
+    );
   }
+}
+
+function periodOf({ period, start, end, zone }: PageVisit['query']): OverviewPeriod | OverviewQuery {
+  if (start || end) return queryFrom(OverviewQuery, { start, end, zone });
+  return OVERVIEW_PERIODS.find((each) => each === period) ?? '24h';
 }

@@ -5,71 +5,84 @@ import {
   Badge,
   BarChart,
   dashboardPath,
+  FilterForm,
+  FormProblem,
   LineChart,
+  localTimeAt,
   Notice,
+  offsetAt,
   pathWith,
+  PeriodChoice,
+  PeriodFields,
   Results,
   Sparkline,
   Table,
   Tiles,
+  usePage,
   type Column,
   type Page,
 } from '../../infrastructure/pages/index.js';
-import type { OverviewPeriod, RequestLogOverview, Trend } from '../request-logs/index.js';
+import { DAY } from '../../infrastructure/time/index.js';
+import type { RequestLogOverview, Trend } from '../request-logs/index.js';
 import type { WebhookEndpointResponse } from '../webhooks/index.js';
 
 interface OverviewProps {
   readonly environment: PlatformEnvironment;
-  readonly period: OverviewPeriod;
   readonly overview: RequestLogOverview;
   readonly endpoints: readonly WebhookEndpointResponse[];
   /** By operation; undefined if the request log is too busy. */
-  readonly trends: ReadonlyMap<string, Trend> | undefined;
+  readonly trends?: ReadonlyMap<string, Trend> | undefined;
 }
 
-const PERIODS: Readonly<Record<OverviewPeriod, string>> = {
-  '1h': 'Last hour',
-  '24h': 'Last 24 hours',
-  '7d': 'Last 7 days',
-};
-
-export function overviewPage(props: OverviewProps): Page {
+/** @param props without an overview if the period was not accepted */
+export function overviewPage({
+  overview,
+  ...props
+}: Omit<OverviewProps, 'overview'> & Partial<OverviewProps>): Page {
   return {
     title: 'Overview',
-    actions: <PeriodSwitch {...props} />,
     content: (
-      <Results canBeLive>
-        {props.overview.incompleteBefore ? (
-          <Notice kind="bad">
-            The older entries of the request log are still being counted, so these numbers are too low.
-          </Notice>
-        ) : null}
-        <UnhealthyEndpoints {...props} />
-        <Allowed operation="createWebhookEndpoint">
-          <FirstSteps {...props} />
-        </Allowed>
-        <Requests {...props} />
-        <Deliveries {...props} />
-      </Results>
+      <>
+        <FormProblem />
+        <Period />
+        <Results canBeLive>
+          {overview?.incompleteBefore ? (
+            <Notice kind="bad">
+              The older entries of the request log are still being counted, so these numbers are too low.
+            </Notice>
+          ) : null}
+          <UnhealthyEndpoints {...props} />
+          {overview ? <Counts {...props} overview={overview} /> : null}
+        </Results>
+      </>
     ),
   };
 }
 
-function PeriodSwitch({ environment, period }: OverviewProps): VNode {
+function Period(): VNode {
+  const { query } = usePage();
   return (
-    <ul class="environments" aria-label="Period">
-      {Object.entries(PERIODS).map(([each, label]) => (
-        <li key={each}>
-          <a
-            class="environment"
-            href={pathWith(dashboardPath(environment), { period: each }, {})}
-            aria-current={each === period ? 'true' : undefined}
-          >
-            {label}
-          </a>
-        </li>
-      ))}
-    </ul>
+    <FilterForm apply="Apply period" clear="Last 24 hours">
+      <PeriodChoice />
+      <details open={Boolean(query['start'] ?? query['end'])}>
+        <summary>From and to</summary>
+        <div class="more">
+          <PeriodFields />
+        </div>
+      </details>
+    </FilterForm>
+  );
+}
+
+function Counts(props: OverviewProps): VNode {
+  return (
+    <>
+      <Allowed operation="createWebhookEndpoint">
+        <FirstSteps {...props} />
+      </Allowed>
+      <Requests {...props} />
+      <Deliveries {...props} />
+    </>
   );
 }
 
@@ -113,7 +126,7 @@ function FirstSteps({ environment, overview, endpoints }: OverviewProps): VNode 
   );
 }
 
-function UnhealthyEndpoints({ environment, endpoints }: OverviewProps): VNode | null {
+function UnhealthyEndpoints({ environment, endpoints }: Omit<OverviewProps, 'overview'>): VNode | null {
   const unhealthy = endpoints.filter(
     ({ status, health }) => status === 'disabled' || health.throttled || health.consecutive_failures > 0,
   );
@@ -184,9 +197,9 @@ function Section({ title, things, counts, medianLabel, failuresPath, children }:
   );
 }
 
-function Requests({ environment, overview, period: shown, trends }: OverviewProps): VNode {
-  const { requests, step } = overview;
-  const labels = labelsOf(requests.points, step);
+function Requests({ environment, overview, trends }: OverviewProps): VNode {
+  const { requests } = overview;
+  const labels = labelsOf(requests.points, usePage().timeZone);
   const valuesOf = (key: 'status2xx' | 'status3xx' | 'status4xx' | 'status5xx'): number[] =>
     requests.points.map((point) => point[key]);
   return (
@@ -231,11 +244,7 @@ function Requests({ environment, overview, period: shown, trends }: OverviewProp
             title: 'Trend',
             cell: ({ operation }) => {
               const trend = trends?.get(operation ?? '');
-              return trend ? (
-                <Sparkline {...trend} things={['succeeded', `the ${PERIODS[shown].toLowerCase()}`]} />
-              ) : (
-                'Not available'
-              );
+              return trend ? <Sparkline {...trend} things={['succeeded', 'this period']} /> : 'Not available';
             },
           },
           ...countColumns('Requests'),
@@ -260,7 +269,7 @@ function countColumns(title: string): Column<{ readonly total: number; readonly 
 }
 
 function Deliveries({ environment, overview, endpoints }: OverviewProps): VNode {
-  const { deliveries, step } = overview;
+  const { deliveries } = overview;
   const { points } = deliveries;
   const urls = new Map(endpoints.map(({ id, url }) => [id, url]));
   return (
@@ -275,7 +284,7 @@ function Deliveries({ environment, overview, endpoints }: OverviewProps): VNode 
         <BarChart
           title="Attempts by outcome"
           pathOf={(index) => pointPath({ environment, type: 'webhook', overview, points, index })}
-          labels={labelsOf(points, step)}
+          labels={labelsOf(points, usePage().timeZone)}
           series={[
             { label: 'Delivered', tone: 'good', values: points.map(({ succeeded }) => succeeded) },
             {
@@ -340,12 +349,20 @@ function period({ start, end }: RequestLogOverview): Readonly<Record<'start' | '
   return { start: start.toISOString(), end: end.toISOString() };
 }
 
-/** Hours within a day, or days and hours within a week, in UTC. */
-function labelsOf(points: readonly { readonly start: Date }[], step: number): string[] {
-  const isWeek = points.length * step > 25 * 3_600_000;
-  return points.map(({ start }) => {
-    const text = start.toISOString();
-    return isWeek ? `${text.slice(5, 10)} ${text.slice(11, 16)}` : text.slice(11, 16);
+/**
+ * Hours within a day, or days and hours within a longer period. An hour that is repeated when clocks go back is told apart by
+ * its distance from UTC.
+ */
+function labelsOf(points: readonly { readonly start: Date }[], zone: string): string[] {
+  const [first, last] = [points[0]?.start, points.at(-1)?.start];
+  const isLong = first !== undefined && last !== undefined && last.getTime() - first.getTime() >= DAY;
+  const labels = points.map(({ start }) => {
+    const text = localTimeAt(start, zone);
+    return isLong ? `${text.slice(5, 10)} ${text.slice(11, 16)}` : text.slice(11, 16);
+  });
+  return labels.map((label, index) => {
+    const time = points[index]?.start;
+    return time && labels.indexOf(label) < index ? `${label} ${offsetAt(time, zone)}` : label;
   });
 }
 

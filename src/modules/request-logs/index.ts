@@ -8,6 +8,7 @@ export { LogReads, OrganizationTurns, type LogReadOptions } from './storage/log-
 export { RequestLogPartitions } from './storage/request-log-partitions.js';
 export {
   OVERVIEW_PERIODS,
+  OverviewQuery,
   RequestLogOverviewService,
   type OutcomeCounts,
   type OverviewPeriod,

@@ -1,6 +1,7 @@
 import { scaleBand, scaleLinear, scalePoint } from 'd3-scale';
 import { line } from 'd3-shape';
 import type { ComponentChildren, VNode } from 'preact';
+import { usePage } from '../page.js';
 import type { Tone } from './elements.js';
 
 interface Series {
@@ -173,11 +174,12 @@ function Chart({
   children,
 }: FrameProps): VNode {
   const ticks = ticksOf(labels);
+  const { timeZone } = usePage();
   return (
     <figure class="chart">
       <figcaption>
         <span>
-          {title} <span class="zone">UTC</span>
+          {title} <span class="zone">{timeZone}</span>
         </span>
         <Legend entries={series.map(({ label, tone }) => [`fill-${tone}`, label])} />
       </figcaption>
@@ -199,7 +201,7 @@ function Chart({
           {labels.map((label, index) =>
             ticks.has(index) ? (
               <text key={label} class="label" x={round(xOf(label))} y={HEIGHT - 4}>
-                {label.replace(' 00:00', '')}
+                {ticks.get(index)}
               </text>
             ) : null,
           )}
@@ -214,7 +216,7 @@ function Chart({
         <table class="figures">
           <thead>
             <tr>
-              <th scope="col">Time (UTC)</th>
+              <th scope="col">{`Time (${timeZone})`}</th>
               {series.map(({ label }) => (
                 <th key={label} scope="col">
                   {label}
@@ -239,14 +241,19 @@ function Chart({
   );
 }
 
-/** Returns the positions of the labels that the axis shows: midnights, or about six that include midnight. */
-function ticksOf(labels: readonly string[]): ReadonlySet<number> {
-  const positions = labels.map((_, index) => index);
-  const midnights = positions.filter((index) => labels[index]?.endsWith(' 00:00'));
-  if (midnights.length > 1) return new Set(midnights);
+/**
+ * Returns what the axis shows, by the positions of the labels: the dates, where days begin, or about six times that include
+ * midnight.
+ */
+function ticksOf(labels: readonly string[]): ReadonlyMap<number, string> {
+  const days = labels.map((label) => / /.test(label) && label.slice(0, label.indexOf(' ')));
+  const newDays = days.flatMap((day, index) =>
+    day && index > 0 && day !== days[index - 1] ? [[index, day] as const] : [],
+  );
+  if (newDays.length > 1) return new Map(newDays);
   const every = Math.ceil(labels.length / 6);
   const first = Math.max(labels.indexOf('00:00'), 0) % every;
-  return new Set(positions.filter((index) => index % every === first));
+  return new Map([...labels.entries()].filter(([index]) => index % every === first));
 }
 
 type ValuesProps = Required<Pick<FrameProps, 'labels' | 'series' | 'format' | 'xOf' | 'pathOf'>>;

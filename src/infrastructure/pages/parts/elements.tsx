@@ -1,6 +1,7 @@
 import type { ComponentChildren, FunctionComponent, VNode } from 'preact';
 import { mayPerform } from '../../auth/index.js';
 import { usePage } from '../page.js';
+import { localTimeAt, offsetAt } from '../time-zones.js';
 import { Icon, type IconName } from './icon.js';
 
 /** How a value is colored. The words must say the same, because not everyone sees the color. */
@@ -101,22 +102,24 @@ interface MomentProps {
   readonly isExact?: boolean;
 }
 
-/** A time in UTC, to the minute. */
+/** A time in the chosen time zone, to the minute. */
 export function Moment({ time, isExact = false }: MomentProps): VNode {
-  return <time datetime={time.toISOString()}>{utc(time, isExact ? 23 : 16)}</time>;
+  const { timeZone } = usePage();
+  return <time datetime={time.toISOString()}>{exactTime(time, timeZone, isExact ? 23 : 16)}</time>;
 }
 
-/** A time relative to now, such as "5 minutes ago". Hovering shows the time in UTC to the second. */
+/** A time relative to now, such as "5 minutes ago". Hovering shows the time in the chosen time zone to the second. */
 export function RelativeTime({ time }: { readonly time: Date }): VNode {
+  const { now, timeZone } = usePage();
   return (
-    <time class="relative" datetime={time.toISOString()} title={utc(time, 19)}>
-      {relativeTime(time, usePage().now)}
+    <time class="relative" datetime={time.toISOString()} title={exactTime(time, timeZone, 19)}>
+      {relativeTime(time, now)}
     </time>
   );
 }
 
-function utc(time: Date, length: 16 | 19 | 23): string {
-  return `${time.toISOString().slice(0, length).replace('T', ' ')} UTC`;
+function exactTime(time: Date, zone: string, length: 16 | 19 | 23): string {
+  return `${localTimeAt(time, zone).slice(0, length).replace('T', ' ')} ${offsetAt(time, zone)}`;
 }
 
 const FORMAT = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });

@@ -1,6 +1,7 @@
 import type { ComponentChildren, FunctionComponent, VNode } from 'preact';
 import { usePage, type Page } from '../page.js';
 import { localTimeOf, SEEN_FIELD, type ShownValues } from '../submitted.js';
+import { UTC, ZONE_PARAMETER } from '../time-zones.js';
 import { FormProblem } from './elements.js';
 
 export const FORM_TOKEN_FIELD = 'form_token';
@@ -144,17 +145,28 @@ interface TimeFieldProps extends FieldProps {
   readonly required?: boolean;
 }
 
-/** A labeled field for a time in UTC, to the minute. `timestampFrom()` reads it. */
+/**
+ * A labeled field for a time in the chosen time zone, to the minute. `timestampFrom()` reads it with the time zone of
+ * `ZoneField`.
+ */
 export function TimeField({ value, label, ...field }: TimeFieldProps): VNode {
+  const { timeZone, rejected } = usePage();
   const text = value instanceof Date ? value.toISOString() : value;
+  const zone = rejected?.form?.get(ZONE_PARAMETER);
   return (
     <TextField
       {...field}
       type="datetime-local"
-      label={`${label} (UTC)`}
-      value={localTimeOf(text)?.slice(0, 16)}
+      label={`${label} (${timeZone})`}
+      value={localTimeOf(text, zone, timeZone)?.slice(0, 16)}
     />
   );
+}
+
+/** The time zone of the times in a form. It is sent with them, so that they mean the same after the user chose another one. */
+export function ZoneField(): VNode | null {
+  const { timeZone } = usePage();
+  return timeZone === UTC ? null : <input type="hidden" name={ZONE_PARAMETER} value={timeZone} />;
 }
 
 interface TextAreaProps extends FieldProps {

@@ -1,8 +1,10 @@
 import type { ComponentChildren, VNode } from 'preact';
+import { DAY, HOUR } from '../../time/index.js';
 import { usePage } from '../page.js';
 import { EXPORT_FORMATS } from '../export-file.js';
 import { localTimeOf } from '../submitted.js';
-import { SelectField, TextField } from './form.js';
+import { ZONE_PARAMETER } from '../time-zones.js';
+import { SelectField, TextField, ZoneField } from './form.js';
 import { Name } from './elements.js';
 import { Icon } from './icon.js';
 
@@ -52,15 +54,53 @@ interface FilterProps {
   readonly name: string;
   readonly label: string;
   readonly hint?: string;
-  /** Times are in UTC. A search finds parts of values, and is applied while the user types. */
-  readonly type?: 'text' | 'search' | 'datetime-local' | 'number';
+  /** A search finds parts of values, and is applied while the user types. */
+  readonly type?: 'text' | 'search' | 'number';
 }
 
 /** An optional field of a `FilterForm`. */
 export function Filter(props: FilterProps): VNode {
-  const value = usePage().query[props.name];
-  const shown = props.type === 'datetime-local' ? localTimeOf(value) : value;
-  return <TextField {...props} value={shown} required={false} />;
+  return <TextField {...props} value={usePage().query[props.name]} required={false} />;
+}
+
+/** The fields `From` and `To` of a `FilterForm`, in the chosen time zone. They become the parameters `start` and `end`. */
+export function PeriodFields(): VNode {
+  const { query, timeZone } = usePage();
+  const valueOf = (name: string): string | undefined =>
+    localTimeOf(query[name], query[ZONE_PARAMETER], timeZone);
+  const field = { type: 'datetime-local', hint: timeZone, required: false } as const;
+  return (
+    <>
+      <TextField {...field} name="start" label="From" value={valueOf('start')} />
+      <TextField {...field} name="end" label="To" value={valueOf('end')} />
+      <ZoneField />
+    </>
+  );
+}
+
+const DEFAULT_PERIOD = '24h';
+/** Periods that end now, with their lengths in milliseconds. */
+export const PERIODS: ReadonlyMap<unknown, { readonly label: string; readonly length: number }> = new Map([
+  ['1h', { label: 'Last hour', length: HOUR }],
+  [DEFAULT_PERIOD, { label: 'Last 24 hours', length: DAY }],
+  ['7d', { label: 'Last 7 days', length: 7 * DAY }],
+]);
+const PERIOD_OPTIONS = [...PERIODS].map(([value, { label }]) => ({ value: String(value), label }));
+/** Shown while the fields `From` and `To` select the period. */
+const FREE_PERIOD = { value: '', label: 'From and to' };
+
+/** A choice of a period that ends now, or that of `PeriodFields`. */
+export function PeriodChoice(): VNode {
+  const { query } = usePage();
+  const isFree = Boolean(query['start'] ?? query['end']);
+  return (
+    <SelectField
+      name="period"
+      label="Period"
+      options={isFree ? [FREE_PERIOD, ...PERIOD_OPTIONS] : PERIOD_OPTIONS}
+      value={isFree ? FREE_PERIOD.value : (query['period'] ?? DEFAULT_PERIOD)}
+    />
+  );
 }
 
 interface ChoiceProps {
@@ -98,7 +138,7 @@ export function FilterChips({ filters }: FilterChipsProps): VNode | null {
     <ul class="chips" aria-label="Applied filters">
       {applied.map(({ name, label, options = [] }) => {
         const value = options.find((option) => option.value === query[name])?.label ?? query[name];
-        const others = { [name]: undefined, cursor: undefined, before: undefined };
+        const others = { [name]: undefined, ...FIRST_PAGE };
         return (
           <li key={name}>
             <a class="chip" href={pathWith(path, query, others)}>
@@ -135,8 +175,7 @@ export function Toolbar({ children, links, exportPath, exportHint }: ToolbarProp
           <li key={format}>
             <a
               href={pathWith(`${exportPath}/${format}`, query, {
-                cursor: undefined,
-                before: undefined,
+                ...FIRST_PAGE,
                 live: undefined,
               })}
             >
@@ -218,38 +257,63 @@ export function pathWith(
   const parameters = Object.entries({ ...query, ...changes }).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '' && entry[0] !== 'done',
   );
-  return parameters.length === 0 ? path : `${path}?${new URLSearchParams(parameters)}`;
+  // Colons of times need no escape, and a page has dozens of them.
+  const text = String(new URLSearchParams(parameters)).replaceAll('%3A', ':');
+  return parameters.length === 0 ? path : `${path}?${text}`;
 }
 
 interface PaginationProps {
   readonly nextCursor: string | null;
-  /** Leads to the previous page, if the list can be read backward. */
+  /** Leads to the previous page, if the list can be read backward. By default, the address remembers the pages before. */
   readonly previousCursor?: string | null;
   /** What else changes in the address of the other pages: undefined removes a parameter. */
   readonly changes?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Links to the next page of a list, to the previous one if the list can be read backward, and to its start. */
-export function Pagination({
-  nextCursor,
-  previousCursor = null,
-  changes = {},
-}: PaginationProps): VNode | null {
+/** Without these parameters, an address is that of the first page. */
+const FIRST_PAGE = { cursor: undefined, before: undefined, trail: undefined };
+
+/** Separates the cursors of a trail. No cursor contains it. */
+const TRAIL_SEPARATOR = '.';
+/** Stands for the first page, which has no cursor. */
+const TRAIL_START = 'first';
+/** How many pages back the links lead, so that addresses stay short. */
+const MAX_TRAIL_LENGTH = 20;
+
+/** Returns the parameters of the previous page, and of the trail of the next one. */
+function trailOf(query: Readonly<Record<string, string>>): {
+  readonly previous: Readonly<Record<string, string>> | null;
+  readonly trail: string;
+} {
+  const { cursor = TRAIL_START } = query;
+  const before = query['trail']?.split(TRAIL_SEPARATOR) ?? [];
+  const last = before.at(-1);
+  const previous = last && { cursor: last, trail: before.slice(0, -1).join(TRAIL_SEPARATOR) };
+  return {
+    previous: last === TRAIL_START ? {} : previous || null,
+    trail: [...before, cursor].slice(-MAX_TRAIL_LENGTH).join(TRAIL_SEPARATOR),
+  };
+}
+
+/** Links to the next page of a list, to the previous one, and to the first one. */
+export function Pagination({ nextCursor, previousCursor, changes = {} }: PaginationProps): VNode | null {
   const { path, query } = usePage();
   const isFirst = query['cursor'] === undefined && query['before'] === undefined;
   if (isFirst && nextCursor === null) return null;
   const pageAt = (position: Readonly<Record<string, string>>): string =>
-    pathWith(path, query, { ...changes, cursor: undefined, before: undefined, live: undefined, ...position });
+    pathWith(path, query, { ...changes, ...FIRST_PAGE, live: undefined, ...position });
+  const { previous, trail } =
+    previousCursor === undefined
+      ? trailOf(query)
+      : { previous: previousCursor && { before: previousCursor }, trail: '' };
   return (
     <nav class="pagination" aria-label="Pages">
-      {isFirst ? null : (
-        <a href={pathWith(path, query, { cursor: undefined, before: undefined })}>Back to the first page</a>
-      )}
-      {previousCursor === null ? null : <a href={pageAt({ before: previousCursor })}>Previous page</a>}
+      {isFirst ? null : <a href={pathWith(path, query, FIRST_PAGE)}>Back to the first page</a>}
+      {previous ? <a href={pageAt(previous)}>Previous page</a> : null}
       {nextCursor === null ? (
         <span>This is the last page.</span>
       ) : (
-        <a href={pageAt({ cursor: nextCursor })}>Next page</a>
+        <a href={pageAt({ cursor: nextCursor, trail })}>Next page</a>
       )}
     </nav>
   );

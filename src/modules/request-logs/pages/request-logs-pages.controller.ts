@@ -11,6 +11,7 @@ import {
   exportFile,
   ExportFormatField,
   inEachEnvironment,
+  PERIODS,
   queryFrom,
   submitted,
   Visit,
@@ -19,8 +20,7 @@ import {
   type PageVisit,
 } from '../../../infrastructure/pages/index.js';
 import { cookieOf, PublicAddress, requestParameter, setCookie } from '../../../infrastructure/http/index.js';
-import { Clock, DAY, HOUR } from '../../../infrastructure/time/index.js';
-import { MAX_PERIOD } from '../reading/request-log-period.js';
+import { Clock, DAY } from '../../../infrastructure/time/index.js';
 import { REQUEST_LOG_COLUMNS } from '../reading/request-log-response.js';
 import { ListRequestLogsQuery, type SingleRequestLogEntryResponse } from '../reading/request-logs.dto.js';
 import { RequestLogsService } from '../reading/request-logs.service.js';
@@ -42,8 +42,6 @@ class ExportRequestLogsQuery extends ListRequestLogsQuery {
 }
 
 const ENTRIES_PER_PAGE = 50;
-/** Periods that end now, in milliseconds. Otherwise, the operation's default of 24 hours applies. */
-const PERIODS: Readonly<Record<string, number>> = { '1h': HOUR, '7d': MAX_PERIOD };
 
 const DEFAULT_COLUMNS: readonly OptionalColumn[] = ['latency', 'user'];
 const COLUMNS_COOKIE = 'request_log_columns';
@@ -182,7 +180,7 @@ export class RequestLogsPagesController {
 
   /** Replaces a relative period by times. */
   private withPeriod({ period, ...filters }: PageVisit['query']): PageVisit['query'] {
-    const length = PERIODS[String(period)];
+    const length = PERIODS.get(period)?.length;
     if (length === undefined || filters['start'] || filters['end']) return filters;
     const now = this.clock.now();
     return { ...filters, start: new Date(now.getTime() - length).toISOString(), end: now.toISOString() };

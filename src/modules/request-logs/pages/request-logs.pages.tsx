@@ -17,9 +17,11 @@ import {
   Name,
   Pagination,
   pathWith,
+  PeriodChoice,
+  PeriodFields,
+  PERIODS,
   RelativeTime,
   Results,
-  SelectField,
   SplitView,
   Table,
   Toolbar,
@@ -108,15 +110,7 @@ const OUTCOMES = [
   { value: 'success', label: 'Succeeded' },
   { value: 'failure', label: 'Failed' },
 ];
-const DEFAULT_PERIOD = '24h';
 const LONGEST_PERIOD = '7d';
-const PERIODS = [
-  { value: '1h', label: 'Last hour' },
-  { value: DEFAULT_PERIOD, label: 'Last 24 hours' },
-  { value: LONGEST_PERIOD, label: 'Last 7 days' },
-];
-/** Shown while the fields `From` and `To` select the period. */
-const OTHER_PERIOD = { value: '', label: 'From and to' };
 /** The fields of the filters that most users need rarely. */
 const FURTHER_FIELDS = Object.entries(REQUEST_LOG_FILTERS).flatMap(([name, definition]) =>
   'field' in definition ? [{ name, ...definition.field }] : [],
@@ -125,12 +119,9 @@ const FURTHER_FILTERS = ['start', 'end', ...FURTHER_FIELDS.map(({ name }) => nam
 
 function Filters({ endpoints, events }: FilterChoices): VNode {
   const { query } = usePage();
-  const hasBounds = Boolean(query['start'] ?? query['end']);
-  const periods = hasBounds ? [OTHER_PERIOD, ...PERIODS] : PERIODS;
-  const period = hasBounds ? OTHER_PERIOD.value : (query['period'] ?? DEFAULT_PERIOD);
   return (
     <FilterForm>
-      <SelectField name="period" label="Period" options={periods} value={period} />
+      <PeriodChoice />
       <FilterChoice name="type" label="Type" options={TYPES} />
       <FilterChoice name="outcome" label="Outcome" options={OUTCOMES} />
       <FilterChoice name="endpoint_id" label="Endpoint" options={endpoints} />
@@ -138,8 +129,7 @@ function Filters({ endpoints, events }: FilterChoices): VNode {
       <details open={FURTHER_FILTERS.some((name) => query[name])}>
         <summary>More filters</summary>
         <div class="more">
-          <Filter name="start" label="From" type="datetime-local" hint="UTC, replaces the period" />
-          <Filter name="end" label="To" type="datetime-local" hint="UTC" />
+          <PeriodFields />
           {FURTHER_FIELDS.map((field) => (
             <Filter key={field.name} {...field} />
           ))}
@@ -217,7 +207,7 @@ export function AccountsLink({ user }: { readonly user: string }): VNode {
 
 function Period({ query }: Pick<FoundEntries, 'query'>): VNode {
   const { period, start: from, end: to } = usePage().query;
-  const relative = PERIODS.find(({ value }) => value === period);
+  const relative = PERIODS.get(period);
   if (relative && !from && !to) return <>{relative.label.toLowerCase()}</>;
   const { start, end } = query;
   if (start === undefined && end === undefined) return <>last 24 hours</>;
@@ -274,7 +264,7 @@ export function Status({ entry }: { readonly entry: RequestLogEntryResponse }): 
 }
 
 /** Parameters that select the period, and those that do not filter. */
-const NO_FILTERS = new Set(['period', 'start', 'end', 'cursor', 'before', 'live', 'done']);
+const NO_FILTERS = new Set(['period', 'start', 'end', 'cursor', 'before', 'trail', 'live', 'done', 'zone']);
 
 function NoEntries({ newestTime }: Pick<FoundEntries, 'newestTime'>): VNode {
   const { path, query, now } = usePage();

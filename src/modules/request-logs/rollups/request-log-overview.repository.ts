@@ -5,7 +5,7 @@ import { HOUR, SECOND } from '../../../infrastructure/time/index.js';
 import { REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import type { RequestLogType } from '../storage/request-log-entry.js';
-import { earlier, later, nextFullHour, startOf } from './request-log-rollup.js';
+import { earlier, later, nextFullHour, SLICE, startOf } from './request-log-rollup.js';
 import { ENTRY_COLUMNS, summaryOf, SUMMARY_COLUMNS } from './request-log-summary.repository.js';
 
 /** Entries with the same values of the fields that are not null. */
@@ -21,7 +21,7 @@ export interface EntryCount {
   readonly entries: number;
 }
 
-/** The entries of a client since `start`, in points of `step` milliseconds. */
+/** The entries of a client from `start`, at which a slice begins, to `end`, in points of `step` milliseconds. */
 export interface CountedPeriod {
   readonly client: AttributedClient;
   readonly start: Date;
@@ -132,8 +132,10 @@ export class RequestLogOverviewRepository {
       [],
     );
     const since = progress?.since ?? start;
-    const unrolled = later(progress?.until ?? start, start);
-    const hours = step % HOUR === 0 ? earlier(nextFullHour(later(since, start)), unrolled) : unrolled;
+    // The rollups of the last slice also count the entries after the end.
+    const unrolled = earlier(later(progress?.until ?? start, start), startOf(SLICE, end));
+    const areHours = step % HOUR === 0 && start.getTime() % HOUR === 0;
+    const hours = areHours ? earlier(nextFullHour(later(since, start)), unrolled) : unrolled;
     const endOfHours = later(hours, startOf(HOUR, unrolled));
     const seconds = `${step / SECOND} seconds`;
     const parameters = [clientId, environment, start, unrolled, end, seconds, hours, endOfHours, ...more];

@@ -1,10 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
+import { TimestampField } from '../../../infrastructure/validation/index.js';
 import { Clock, DAY, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
+import { validPeriod } from '../reading/request-log-period.js';
 import type { RequestLogType } from '../storage/request-log-entry.js';
-import { RequestLogOverviewRepository, type EntryCount } from './request-log-overview.repository.js';
-import { latencyOfBucket } from './request-log-rollup.js';
+import {
+  RequestLogOverviewRepository,
+  type CountedPeriod,
+  type EntryCount,
+} from './request-log-overview.repository.js';
+import { latencyOfBucket, SLICE, startOf } from './request-log-rollup.js';
 
 /** Numbers of entries. */
 export interface OutcomeCounts {
@@ -70,21 +76,30 @@ export interface Trend {
 export interface TrendsQuery {
   /** Must belong to the organization of the user, as the clients of `AccessibleClients` do. */
   readonly client: AttributedClient;
-  readonly period: OverviewPeriod;
+  readonly period: OverviewPeriod | OverviewQuery;
   readonly type: RequestLogType;
   /** Operations as in an overview, or IDs of webhook endpoints. */
   readonly targets: readonly string[];
 }
 
-/** Lengths of overviews, and of their points, which are multiples of a slice and start at multiples of their length. */
+/** Lengths of overviews that end now, and of their points, which are multiples of a slice. */
 const PERIODS = {
-  '1h': { length: HOUR, step: 5 * MINUTE },
+  '1h': { length: HOUR, step: SLICE },
   '24h': { length: DAY, step: 30 * MINUTE },
   '7d': { length: 7 * DAY, step: 3 * HOUR },
 } as const;
 
 export type OverviewPeriod = keyof typeof PERIODS;
 export const OVERVIEW_PERIODS = Object.keys(PERIODS) as readonly OverviewPeriod[];
+
+/** The bounds of an overview that does not end now. */
+export class OverviewQuery {
+  @TimestampField({ in: 'query', required: false, description: 'The start of the overview.' })
+  start?: string;
+
+  @TimestampField({ in: 'query', required: false, description: 'The end of the overview.' })
+  end?: string;
+}
 
 /** Summarizes the request log of a client for the dashboard. */
 @Injectable()
@@ -95,10 +110,11 @@ export class RequestLogOverviewService {
   ) {}
 
   /**
-   * Counts the entries of a client in the last hour, 24 hours or 7 days. The period starts with a whole point, so it is up to one
-   * point shorter.
+   * Counts the entries of a client in the last hour, 24 hours or 7 days, which start with a whole point and so are up to one
+   * point shorter, or between two times, which start with a whole slice and so are up to one slice longer.
    *
    * @param client must belong to the organization of the user, as the clients of `AccessibleClients` do
+   * @throws ApiError INVALID_FIELD if the period is not valid
    * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if a query exceeds the configured timeout
    */
   async overview({
@@ -107,14 +123,16 @@ export class RequestLogOverviewService {
     now = this.clock.now(),
   }: {
     readonly client: AttributedClient;
-    readonly period: OverviewPeriod;
+    readonly period: OverviewPeriod | OverviewQuery;
     readonly now?: Date;
   }): Promise<RequestLogOverview> {
-    const { start, step, starts } = pointsOf(period, now);
-    const { since, counts } = await this.repository.counts({ client, start, end: now, step });
+    const counted = countedPeriod(period, now);
+    const { start, end, step } = counted;
+    const { since, counts } = await this.repository.counts({ client, ...counted });
+    const starts = startsOf(counted);
     return {
       start,
-      end: now,
+      end,
       step,
       incompleteBefore: since > start ? since : null,
       requests: {
@@ -141,10 +159,10 @@ export class RequestLogOverviewService {
     targets,
   }: TrendsQuery): Promise<ReadonlyMap<string, Trend> | undefined> {
     if (targets.length === 0) return new Map();
-    const now = this.clock.now();
-    const { start, step, starts } = pointsOf(period, now);
+    const counted = countedPeriod(period, this.clock.now());
+    const starts = startsOf(counted);
     try {
-      const counts = await this.repository.trendCounts({ client, start, end: now, step }, type, targets);
+      const counts = await this.repository.trendCounts({ client, ...counted }, type, targets);
       const byTarget = groupedBy(counts, ({ target }) => target);
       return new Map(targets.map((target) => [target, trendOf(starts, byTarget.get(target) ?? [])]));
     } catch (error) {
@@ -160,13 +178,27 @@ function trendOf(starts: readonly Date[], counts: readonly EntryCount[]): Trend 
   return { succeeded: points.map(({ succeeded }) => succeeded), failed: points.map(({ failed }) => failed) };
 }
 
-/** Returns the starts of the points of a period that ends now. The first is a whole point. */
-function pointsOf(period: OverviewPeriod, now: Date): { start: Date; step: number; starts: Date[] } {
+/** Returns the starts of the points of a period. */
+function startsOf({ start, end, step }: Omit<CountedPeriod, 'client'>): Date[] {
+  const starts = [start];
+  for (let time = start.getTime() + step; time < end.getTime(); time += step) starts.push(new Date(time));
+  return starts;
+}
+
+function countedPeriod(period: OverviewPeriod | OverviewQuery, now: Date): Omit<CountedPeriod, 'client'> {
+  return typeof period === 'string' ? lately(period, now) : between(period, now);
+}
+
+function lately(period: OverviewPeriod, end: Date): Omit<CountedPeriod, 'client'> {
   const { length, step } = PERIODS[period];
-  const start = new Date(Math.ceil((now.getTime() - length) / step) * step);
-  const starts: Date[] = [];
-  for (let time = start.getTime(); time <= now.getTime(); time += step) starts.push(new Date(time));
-  return { start, step, starts };
+  return { start: new Date(Math.ceil((end.getTime() - length) / step) * step), end, step };
+}
+
+function between(bounds: OverviewQuery, now: Date): Omit<CountedPeriod, 'client'> {
+  const { start, end } = validPeriod(bounds, now);
+  const length = end.getTime() - start.getTime();
+  const { step } = Object.values(PERIODS).find((each) => length <= each.length) ?? PERIODS['7d'];
+  return { start: startOf(SLICE, start), end, step };
 }
 
 /** Returns the overview of one kind of entries: its points, and its totals. */

@@ -13,6 +13,7 @@ import {
   Results,
   SelectField,
   TimeField,
+  ZoneField,
   usePage,
   type Page,
 } from '../../../infrastructure/pages/index.js';
@@ -174,6 +175,7 @@ function NextRecovery({ endpoint, recovery, since }: RecoveryProps): VNode {
         value={since ?? (lastSuccess && lastSuccess < dayAgo ? lastSuccess : dayAgo)}
         showsProblem
       />
+      <ZoneField />
       {status === 'paused' ? <p>The endpoint is paused: recovered events wait until you resume it.</p> : null}
       <div class="actions">
         <button>Recover events</button>

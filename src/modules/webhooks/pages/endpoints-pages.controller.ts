@@ -180,7 +180,7 @@ export class EndpointsPagesController {
     const since = form.get('since');
     return submitted(
       async () => {
-        const request = requestFrom(RecoverRequest, form, { since: timestampFrom(since) });
+        const request = requestFrom(RecoverRequest, form, { since: timestampFrom(since, form.get('zone')) });
         await this.recoveries.request(actor, endpoint.id, new Date(request.since));
         return { redirectTo: `${pathOf(endpoint)}/recover?done=started&live=on` };
       },

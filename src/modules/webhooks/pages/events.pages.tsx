@@ -17,10 +17,10 @@ import {
   Name,
   Moment,
   Pagination,
+  PeriodFields,
   RelativeTime,
   Results,
   Table,
-  TimeField,
   usePage,
   type Page,
   type Tone,
@@ -55,8 +55,7 @@ export function eventsPage(environment: PlatformEnvironment, page?: EventPage): 
         <FilterForm>
           <FilterChoice name="event" label="Event" all="All events" options={EVENT_OPTIONS} />
           <Filter name="external_user_id" label="User (external_user_id)" />
-          <FilterTime name="start" label="From" />
-          <FilterTime name="end" label="To" />
+          <PeriodFields />
         </FilterForm>
         <Results canBeLive={page !== undefined}>
           <FormProblem />
@@ -67,11 +66,6 @@ export function eventsPage(environment: PlatformEnvironment, page?: EventPage): 
       </>
     ),
   };
-}
-
-/** A filter by a time, to the minute. */
-function FilterTime({ name, label }: { readonly name: string; readonly label: string }): VNode {
-  return <TimeField name={name} label={label} value={usePage().query[name]} required={false} />;
 }
 
 function NoEvents(): VNode {

@@ -1,0 +1,28 @@
+import { Controller, Post, Res } from '@nestjs/common';
+import type { Response } from 'express';
+import { INVALID_FIELD } from '../errors/index.js';
+import { setCookie, type FormFields } from '../http/index.js';
+import { Clock, DAY } from '../time/index.js';
+import type { PageResponse } from './page.js';
+import { FormBody, PageRoute } from './page-route.decorator.js';
+import { isTimeZone, TIME_ZONE_COOKIE, ZONE_PARAMETER } from './time-zones.js';
+
+const COOKIE_LIFETIME = 365 * DAY;
+/** A page of this service: the path never begins with two slashes, which would name another host. */
+const PATH = /^\/(?![/\\])[\x21-\x7e]{0,4096}$/;
+
+@Controller('time-zone')
+export class TimeZoneController {
+  constructor(private readonly clock: Clock) {}
+
+  /** Remembers the time zone in which pages show times, and returns to the page. */
+  @Post()
+  @PageRoute({ login: true, withoutSecondFactor: true, form: true })
+  choose(@FormBody() form: FormFields, @Res({ passthrough: true }) response: Response): PageResponse {
+    const zone = form.get(ZONE_PARAMETER) ?? '';
+    if (!isTimeZone(zone)) throw INVALID_FIELD.error('The time zone is unknown.');
+    setCookie(response, TIME_ZONE_COOKIE, zone, new Date(this.clock.milliseconds() + COOKIE_LIFETIME));
+    const page = form.get('page') ?? '';
+    return { redirectTo: PATH.test(page) ? page : '/dashboard' };
+  }
+}

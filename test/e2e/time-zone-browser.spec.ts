@@ -1,0 +1,136 @@
+import type { Page } from 'playwright-core';
+import type { AttributedClient } from '../../src/infrastructure/http/index.js';
+import { DAY, HOUR } from '../../src/infrastructure/time/index.js';
+import { describeInBrowser, inspect, type WindowOptions } from '../support/browser.js';
+import { fillRequestLog, loggedRequest } from '../support/request-log-entries.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { Visitor } from '../support/visitor.js';
+
+const LOGS = '/dashboard/production/request-logs';
+const OVERVIEW = '/dashboard/production';
+/** It has no daylight saving time: always nine and a half hours ahead of UTC. */
+const ZONE = 'Australia/Darwin';
+const OFFSET = 9.5 * HOUR;
+
+describeInBrowser('Times on pages', (windows) => {
+  let service: TestApp;
+  let cookie: string;
+  const time = new Date(Math.floor((Date.now() - 2 * DAY) / HOUR) * HOUR);
+
+  beforeAll(async () => {
+    service = await startTestApp();
+    ({ cookie } = await service.login('owner'));
+    const production: AttributedClient = {
+      clientId: service.production.clientId,
+      environment: 'production',
+    };
+    await fillRequestLog(service, [
+      loggedRequest(production, { createdAt: time, path: '/at/the/hour' }),
+      loggedRequest(production, { createdAt: new Date(time.getTime() + OFFSET), path: '/later' }),
+    ]);
+  });
+  afterAll(() => service.close());
+  // Problems of all pages that the tests visited.
+  afterAll(() => expect(windows.findings).toEqual([]));
+
+  async function openAs(path: string, options: WindowOptions): Promise<Page> {
+    const page = await windows.open(service.baseUrl, options);
+    const [name = '', value = ''] = cookie.split('=');
+    await page.context().addCookies([{ name, value, url: service.baseUrl }]);
+    await page.goto(path);
+    return page;
+  }
+
+  /** Returns what a clock shows at a time that is so many milliseconds from UTC. */
+  const clockAt = (offset: number): string => new Date(time.getTime() + offset).toISOString().slice(0, 16);
+
+  it('are in UTC or in local time, as the user chose, also in the fields of a period', async () => {
+    const page = await openAs(`${LOGS}?period=7d`, { timeZone: ZONE, bypassPolicy: true });
+    await page.getByText('Times in UTC').waitFor();
+    const titleOf = (): Promise<string | null> =>
+      page.locator('tbody tr', { hasText: '/at/the/hour' }).locator('time').getAttribute('title');
+    expect(await titleOf()).toBe(`${clockAt(0).replace('T', ' ')}:00 UTC`);
+
+    await page.getByRole('button', { name: 'Use local time' }).click();
+    await page.getByText(`Times in ${ZONE}`).waitFor();
+    expect(page.url()).toContain('period=7d');
+    expect(await titleOf()).toBe(`${clockAt(OFFSET).replace('T', ' ')}:00 UTC+09:30`);
+    expect(await page.getByRole('button', { name: 'Use local time' }).isVisible()).toBe(false);
+    expect(await inspect(page, 'request-logs-local-time')).toEqual([]);
+
+    await page.getByText('More filters').click();
+    await page.getByLabel('From', { exact: true }).fill(clockAt(OFFSET));
+    await page.getByLabel('To', { exact: true }).fill(clockAt(OFFSET));
+    await page.getByRole('button', { name: 'Apply filters' }).click();
+    await page.waitForURL(/start=/);
+    await page.getByText('/at/the/hour').waitFor();
+    expect(await page.locator('tbody tr').count()).toBe(1);
+
+    // The same period after another choice, and for another user.
+    const address = page.url();
+    await page.getByRole('button', { name: 'Use UTC' }).click();
+    await page.getByText('Times in UTC').waitFor();
+    expect(page.url()).toBe(address);
+    expect(await page.getByText('/at/the/hour').count()).toBe(1);
+    expect(await page.getByLabel('From', { exact: true }).inputValue()).toBe(clockAt(0));
+  });
+
+  it('are the same in charts, whose bars lead to their entries', async () => {
+    const page = await openAs(`${OVERVIEW}?period=7d`, { timeZone: ZONE, bypassPolicy: true });
+    expect(await page.locator('figure .zone').first().textContent()).toBe('UTC');
+    await page.getByRole('button', { name: 'Use local time' }).click();
+    await page.getByText(`Times in ${ZONE}`).waitFor();
+    expect(await page.locator('figure .zone').first().textContent()).toBe(ZONE);
+    expect(await page.getByText(`Time (${ZONE})`).count()).toBeGreaterThan(0);
+    expect(await inspect(page, 'overview-local-time')).toEqual([]);
+
+    await page.getByText('From and to', { exact: true }).click();
+    await page.getByLabel('From', { exact: true }).fill(clockAt(OFFSET));
+    await page.getByLabel('To', { exact: true }).fill(clockAt(OFFSET + HOUR));
+    await page.getByRole('button', { name: 'Apply period' }).click();
+    await page.waitForURL(/start=/);
+    const bar = page.locator('.values a').first();
+    await bar.waitFor();
+    expect(await bar.textContent()).toContain(clockAt(OFFSET).slice(11));
+    expect(await page.locator('.values a').count()).toBe(1);
+    await page.goto((await bar.getAttribute('href')) ?? '');
+    await page.getByText('/at/the/hour').waitFor();
+    expect(await page.locator('tbody tr').count()).toBe(1);
+    expect(await page.getByLabel('From', { exact: true }).inputValue()).toBe(clockAt(OFFSET));
+  });
+
+  it('are in UTC without JavaScript, or in the time zone that the browser chose before', async () => {
+    const page = await openAs(LOGS, { timeZone: ZONE, javaScript: false });
+    await page.getByText('Times in UTC').waitFor();
+    expect(await page.locator('.zone button:visible').count()).toBe(0);
+    await page
+      .context()
+      .addCookies([{ name: 'time_zone', value: encodeURIComponent(ZONE), url: service.baseUrl }]);
+    await page.reload();
+    await page.getByText(`Times in ${ZONE}`).waitFor();
+    await page.getByText('More filters').click();
+    await page.getByLabel('From', { exact: true }).fill(clockAt(OFFSET));
+    await page.getByRole('button', { name: 'Apply filters' }).click();
+    expect(await page.locator('tbody tr').count()).toBe(2);
+    await page.getByRole('button', { name: 'Use UTC' }).click();
+    await page.getByText('Times in UTC').waitFor();
+    expect(await page.locator('tbody tr').count()).toBe(2);
+  });
+
+  it('refuse unknown time zones, and lead to pages of the service only', async () => {
+    const visitor = new Visitor(service);
+    visitor.cookies.set('session', cookie.replace('session=', ''));
+    await visitor.get(LOGS);
+    const choose = (zone: string, page: string) => visitor.submit('/time-zone', { zone, page });
+    expect(await choose('Mars/Olympus', LOGS)).toMatchObject({ status: 400 });
+    expect(visitor.cookies.has('time_zone')).toBe(false);
+    expect((await choose(ZONE, `${LOGS}?period=7d`)).location).toBe(`${LOGS}?period=7d`);
+    for (const page of ['//evil.example', '/\\evil.example', 'https://evil.example', '', '/a\tb'])
+      expect((await choose(ZONE, page)).location).toBe('/dashboard');
+    expect((await visitor.submit('/time-zone', { zone: 'UTC', form_token: 'forged' })).status).toBe(403);
+    const query = 'start=2026-01-31T08:15&zone=Mars/Olympus';
+    expect((await visitor.get(`${LOGS}?${query}`)).status).toBe(400);
+    visitor.cookies.set('time_zone', 'Mars%2FOlympus');
+    expect((await visitor.get(LOGS)).text).toContain('Times in UTC');
+  });
+});
