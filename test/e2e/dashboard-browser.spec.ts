@@ -61,7 +61,7 @@ describeInBrowser('The dashboard in a browser', (windows) => {
     await page.goto('/dashboard');
     for (const period of ['1h', '7d', '24h']) {
       const response = await page.goto(`/dashboard/development?period=${period}`);
-      expect((await response?.body())?.length).toBeLessThan(55_000);
+      expect((await response?.body())?.length).toBeLessThan(60_000);
     }
     await waitForHeading(page, 'Overview');
     expect(await inspect(page, 'overview')).toEqual([]);

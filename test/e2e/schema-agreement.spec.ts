@@ -37,7 +37,7 @@ const BEYOND_SCHEMAS = [
   /must be a domain name such as/,
   /^The metadata_?.* (?:XML|metadata|identity provider|certificate|signing)/i,
   /^The selected event id is invalid\.$/,
-  /(?:is|are|been) (?:already|taken)|already been|has been (?:added|invited)|at most \d+ |allowlisted domains/i,
+  /(?:is|are|been) (?:already|taken)|already (?:been|has)|has been (?:added|invited)|at most \d+ |allowlisted domains/i,
   /must not contain null characters or unpaired surrogates/,
   /when the event is /,
   /^The data\./,
