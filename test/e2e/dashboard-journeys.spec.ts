@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/index.js';
 import { PasswordLinksService } from '../../src/modules/dashboard-login/index.js';
-import { describeInBrowser, inspect, logIn, type WindowOptions } from '../support/browser.js';
+import { describeInBrowser, inspect, logIn, waitForHeading, type WindowOptions } from '../support/browser.js';
 import { addInvited, addUser } from '../support/dashboard-users.js';
 import { mailTo, tokenIn } from '../support/mails.js';
 import { fillRequestLog, loggedRequest } from '../support/request-log-entries.js';
@@ -355,6 +355,42 @@ describeInBrowser('The dashboard in a browser', (windows) => {
       await page.getByRole('button', { name: 'Log in' }).click();
       await page.getByText('The form has what you entered before you logged in.').waitFor();
       expect(await fieldsOf(page)).toEqual({ ...typed, role: 'member' });
+    });
+
+    it('does not show its input to another user', async () => {
+      const { page, user } = await openForm();
+      const other = await addUser(service);
+      await service.database.query('DELETE FROM dashboard_session WHERE user_id = $1', [user.id]);
+      await send(page);
+      await page.getByText('After you log in, the form has what you entered.').waitFor();
+      await page.getByLabel('Email address').fill(other.email);
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await page.getByLabel('Password').fill(other.password);
+      await page.getByRole('button', { name: 'Log in' }).click();
+      await waitForHeading(page, 'Invite a user');
+      expect(await fieldsOf(page)).toMatchObject({ email: '', name: '' });
+    });
+
+    it('leaves forms without input as they are, which concern something else', async () => {
+      const { page, user } = await openForm();
+      for (let logins = 0; logins < 2; logins += 1) await logIn(await windows.open(service.baseUrl), user);
+      await page.goto('/account');
+      const end = page.locator('form[action="/account/sessions/end"]');
+      await service.database.query(
+        `DELETE FROM dashboard_session WHERE id = (
+           SELECT id FROM dashboard_session WHERE user_id = $1 ORDER BY expires_at LIMIT 1)`,
+        [user.id],
+      );
+      await end.last().getByRole('button').click();
+      await page.getByText('After you log in, the form has what you entered.').waitFor();
+      await page.getByLabel('Email address').fill(user.email);
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await page.getByLabel('Password').fill(user.password);
+      await page.getByRole('button', { name: 'Log in' }).click();
+      await end.last().waitFor({ state: 'attached' });
+      const sessions = await end.locator('input:not([name=form_token])').all();
+      const ids = await Promise.all(sessions.map((field) => field.inputValue()));
+      expect(new Set(ids).size).toBe(2);
     });
 
     it('forgets its input after a logout', async () => {

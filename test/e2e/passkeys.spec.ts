@@ -233,7 +233,7 @@ describe('Adding a passkey', () => {
 
   it('requires a name of at most 64 characters', async () => {
     const visitor = await logInWithPassword(await addUser(service));
-    expect((await add(visitor, {}, '')).response.text).toContain('The name field is required.');
+    expect((await add(visitor, {}, '')).response.text).toContain('The “Name” field is required.');
     expect((await add(visitor, {}, 'x'.repeat(65))).response.status).toBe(400);
     expect((await add(visitor, {}, '😀'.repeat(64))).response.status).toBe(303);
   });

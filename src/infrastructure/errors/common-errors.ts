@@ -50,9 +50,14 @@ export const METHOD_NOT_ALLOWED = new ErrorKind(405, 'INVALID_REQUEST', 'METHOD_
   message: 'The method is not allowed for this path. Allowed methods: GET, HEAD.',
 });
 
+/** @param limit bytes */
+export function bodyTooLarge(limit: number): string {
+  return `The request body must not be larger than ${limit} bytes.`;
+}
+
 export const PAYLOAD_TOO_LARGE = new ErrorKind(413, 'INVALID_REQUEST', 'PAYLOAD_TOO_LARGE', {
   when: 'The request body is larger than 512 KiB, 4 MiB for a batch of events, or 16 KiB for a form.',
-  message: 'The request body must not be larger than 524288 bytes.',
+  message: bodyTooLarge(524_288),
 });
 
 export const UNSUPPORTED_MEDIA_TYPE = new ErrorKind(415, 'INVALID_REQUEST', 'UNSUPPORTED_MEDIA_TYPE', {

@@ -3,7 +3,7 @@ import { INVALID_FIELD } from '../errors/index.js';
 import { BodyReader } from './request-body.js';
 
 /** Bytes. The longest usual form holds a password and two tokens. */
-const FORM_LIMIT = 16_384;
+export const FORM_LIMIT = 16_384;
 /** The longest form has 30 fields. */
 const MAX_FIELDS = 100;
 const FORM_MEDIA_TYPE = /^application\/x-www-form-urlencoded\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/i;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Request, Response } from 'express';
-import { PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE } from '../errors/index.js';
+import { bodyTooLarge, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE } from '../errors/index.js';
 
 const DECOMPRESSORS: ReadonlyMap<string, () => Transform> = new Map([
   ['gzip', createGunzip],
@@ -89,6 +89,6 @@ export class BodyReader {
   }
 
   private tooLarge(): Error {
-    return PAYLOAD_TOO_LARGE.error(`The request body must not be larger than ${this.limit} bytes.`);
+    return PAYLOAD_TOO_LARGE.error(bodyTooLarge(this.limit));
   }
 }

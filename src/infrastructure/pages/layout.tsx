@@ -26,7 +26,10 @@ export function Layout({ page, context }: { readonly page: Page; readonly contex
         {context.user ? <Scripts /> : null}
         {page.script === undefined ? null : <script src={page.script} type="module" />}
       </head>
-      <body class={context.user ? `dashboard ${context.environment}` : undefined}>
+      <body
+        class={context.user ? `dashboard ${context.environment}` : undefined}
+        data-user={context.user?.userId}
+      >
         <CurrentPage.Provider value={context}>
           {context.user ? (
             <a class="skip" href="#content">

@@ -108,7 +108,7 @@ function sendAgainPage(error: ApiError, request: Request, form: FormFields): Pag
   return {
     title: 'Send the form again',
     status: error.status,
-    ...(request.user ? {} : { script: '/pages.js' }),
+    ...(requiresLogin(error) && !request.user ? { script: '/pages.js' } : {}),
     content: (
       <>
         <Notice kind="bad">{reasonOf(error)} Nothing was changed.</Notice>

@@ -37,7 +37,14 @@ document.addEventListener('focusout', ({ target }) => {
   if (!pressed && target.matches('form.filters input')) apply(target.form);
 });
 document.addEventListener('change', ({ target }) => {
-  if (target.matches('form.filters select')) target.form.requestSubmit();
+  if (!target.matches('form.filters select')) return;
+  // A chosen period replaces the times.
+  if (target.name === 'period')
+    for (const name of ['start', 'end']) {
+      const field = target.form.elements.namedItem(name);
+      if (field) field.value = '';
+    }
+  target.form.requestSubmit();
 });
 document.addEventListener('input', ({ target }) => {
   clearTimeout(typing);
@@ -256,8 +263,19 @@ document.addEventListener('keydown', (event) => {
 // A form that requires a login takes its input along, in the storage of this tab: not in an address, and without secrets, which
 // the page does not have. The page that the form was on fills it in again.
 const KEPT_FORM = 'kept form';
+/** The ID of the user whose pages this tab showed last. */
+const USER = 'user';
 /** Milliseconds that the input is kept. */
 const KEEPING_TIME = 15 * 60_000;
+
+/** Returns a value of this tab's storage, which the browser may refuse. */
+const sessionValue = (name) => {
+  try {
+    return sessionStorage.getItem(name);
+  } catch {
+    return null;
+  }
+};
 
 const keepForm = (login) => {
   const form = document.querySelector('#content form');
@@ -267,6 +285,7 @@ const keepForm = (login) => {
     page: address.searchParams.get('next'),
     action: form.getAttribute('action'),
     fields,
+    user: sessionValue(USER),
     until: Date.now() + KEEPING_TIME,
   };
   try {
@@ -279,22 +298,37 @@ const keepForm = (login) => {
 };
 
 const takeKeptForm = () => {
-  const kept = JSON.parse(globalThis.sessionStorage?.getItem(KEPT_FORM) ?? 'null');
-  const isHere = kept?.page === location.pathname + location.search;
-  if (kept && (isHere || kept.until < Date.now())) sessionStorage.removeItem(KEPT_FORM);
-  return isHere && kept.until >= Date.now() ? kept : undefined;
+  const kept = JSON.parse(sessionValue(KEPT_FORM) ?? 'null');
+  if (!kept) return undefined;
+  const isHere = kept.page === location.pathname + location.search;
+  const isAllowed = kept.until >= Date.now() && kept.user === user;
+  if (isHere || !isAllowed) sessionStorage.removeItem(KEPT_FORM);
+  return isHere && isAllowed ? kept : undefined;
 };
 
+/** Whether the user can see and change the control, or it says what the form was opened with. */
+const isInput = ({ type, name }) =>
+  name === 'seen' || !['button', 'file', 'hidden', 'image', 'reset', 'submit'].includes(type);
+
+/** Several forms of a page can have one address: they differ in their hidden fields. */
+const isSameForm = (form, action, fields) =>
+  form.getAttribute('action') === action &&
+  fields.every(([name]) => form.elements.namedItem(name)) &&
+  [...form.elements].some((each) => each.name && isInput(each) && each.type !== 'hidden') &&
+  [...form.elements]
+    .filter(({ type, name }) => type === 'hidden' && name !== 'form_token' && name !== 'seen')
+    .every((each) => fields.some(([name, value]) => name === each.name && value === each.value));
+
 const fillIn = ({ action, fields }) => {
-  const form = [...document.querySelectorAll('#content form')].find(
-    (each) => each.getAttribute('action') === action,
+  const form = [...document.querySelectorAll('#content form')].find((each) =>
+    isSameForm(each, action, fields),
   );
   if (!form) return;
   const names = new Set(fields.map(([name]) => name));
-  for (const control of form.elements) {
+  for (const control of [...form.elements].filter(isInput)) {
     const values = fields.filter(([name]) => name === control.name).map(([, value]) => value);
     if (control.type === 'checkbox') control.checked = values.includes(control.value);
-    else if (names.has(control.name) && control.type !== 'file') control.value = values[0];
+    else if (names.has(control.name)) control.value = values[0];
   }
   const notice = document.createElement('div');
   notice.className = 'notice good';
@@ -303,6 +337,15 @@ const fillIn = ({ action, fields }) => {
   notice.textContent = 'The form has what you entered before you logged in. Nothing was changed yet.';
 };
 
+// Input is only for the user who entered it.
+const { user } = document.body.dataset;
+if (user) {
+  try {
+    sessionStorage.setItem(USER, user);
+  } catch {
+    // Nothing is kept without storage.
+  }
+}
 const login = document.querySelector('#content a.log-in');
 const keptForm = login ? keepForm(login) : takeKeptForm();
 if (keptForm) fillIn(keptForm);

@@ -5,7 +5,7 @@ import { setCookie, type FormFields } from '../http/index.js';
 import { Clock, DAY } from '../time/index.js';
 import type { PageResponse } from './page.js';
 import { FormBody, PageRoute } from './page-route.decorator.js';
-import { isTimeZone, TIME_ZONE_COOKIE, ZONE_PARAMETER } from './time-zones.js';
+import { timeZoneNamed, TIME_ZONE_COOKIE, ZONE_PARAMETER } from './time-zones.js';
 
 const COOKIE_LIFETIME = 365 * DAY;
 /** A page of this service: the path never begins with two slashes, which would name another host. */
@@ -19,10 +19,18 @@ export class TimeZoneController {
   @Post()
   @PageRoute({ login: true, withoutSecondFactor: true, form: true })
   choose(@FormBody() form: FormFields, @Res({ passthrough: true }) response: Response): PageResponse {
-    const zone = form.get(ZONE_PARAMETER) ?? '';
-    if (!isTimeZone(zone)) throw INVALID_FIELD.error('The time zone is unknown.');
+    const zone = timeZoneNamed(form.get(ZONE_PARAMETER) ?? '');
+    if (zone === undefined) throw INVALID_FIELD.error('The time zone is unknown.');
     setCookie(response, TIME_ZONE_COOKIE, zone, new Date(this.clock.milliseconds() + COOKIE_LIFETIME));
     const page = form.get('page') ?? '';
-    return { redirectTo: PATH.test(page) ? page : '/dashboard' };
+    return { redirectTo: PATH.test(page) ? withoutNotice(page) : '/dashboard' };
   }
+}
+
+/** What was done before must not be announced again, and a link must not announce what was not done. */
+function withoutNotice(page: string): string {
+  const [path = '', query] = page.split('?', 2);
+  const parameters = new URLSearchParams(query);
+  parameters.delete('done');
+  return parameters.size === 0 ? path : `${path}?${parameters}`;
 }

@@ -1,4 +1,4 @@
-import { isTimeZone, localTimeAt, offsetAt, timeAt } from './time-zones.js';
+import { localTimeAt, offsetAt, timeAt, timeZoneNamed } from './time-zones.js';
 
 describe('Time zones of pages', () => {
   it.each([
@@ -26,8 +26,13 @@ describe('Time zones of pages', () => {
   it.each(['', 'Mars/Olympus', 'Europe/Berlin/'.repeat(9), '__proto__', '+01:00', '<script>/'])(
     'are not %s',
     (name) => {
-      expect(isTimeZone(name)).toBe(false);
+      expect(timeZoneNamed(name)).toBeUndefined();
       expect(timeAt('2026-01-31T08:15', name)).toBeUndefined();
     },
   );
+
+  it('have one spelling', () => {
+    expect(timeZoneNamed('aMERICA/nEW_yORK')).toBe('America/New_York');
+    expect(timeZoneNamed('UTC')).toBe('UTC');
+  });
 });

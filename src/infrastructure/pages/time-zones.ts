@@ -1,5 +1,6 @@
 import type { Request } from 'express';
-import { DateTime, IANAZone } from 'luxon';
+import { LRUCache } from 'lru-cache';
+import { DateTime } from 'luxon';
 import { cookieOf } from '../http/index.js';
 
 export const UTC = 'UTC';
@@ -11,15 +12,32 @@ export const ZONE_PARAMETER = 'zone';
 
 const MAX_NAME_LENGTH = 64;
 
-/** Returns whether the text is UTC or the name of another IANA time zone, such as `Europe/Berlin`. */
-export function isTimeZone(name: string): boolean {
-  return name === UTC || (name.length <= MAX_NAME_LENGTH && name.includes('/') && IANAZone.isValidZone(name));
+const canonicalNames = new LRUCache<string, string>({ max: 1_000 });
+
+/**
+ * Returns the canonical name of UTC or of another IANA time zone, such as `Europe/Berlin`. Luxon keeps each spelling of a name
+ * that it gets forever, and the case of names does not matter, so it must get no other.
+ *
+ * @returns undefined if there is no such time zone
+ */
+export function timeZoneNamed(name: string): string | undefined {
+  if (name === UTC) return UTC;
+  if (name.length > MAX_NAME_LENGTH || !name.includes('/')) return undefined;
+  const known = canonicalNames.get(name);
+  if (known !== undefined) return known;
+  try {
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
+    canonicalNames.set(name, timeZone);
+    return timeZone;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns the time zone in which pages show times to the user. */
 export function timeZoneOf(request: Request): string {
   const chosen = cookieOf(request, TIME_ZONE_COOKIE);
-  return chosen !== undefined && isTimeZone(chosen) ? chosen : UTC;
+  return timeZoneNamed(chosen ?? UTC) ?? UTC;
 }
 
 /**
@@ -29,8 +47,9 @@ export function timeZoneOf(request: Request): string {
  * @returns undefined if the text is not a time, or the time zone is unknown
  */
 export function timeAt(local: string, zone: string): Date | undefined {
-  if (!isTimeZone(zone)) return undefined;
-  const time = DateTime.fromISO(local, { zone });
+  const name = timeZoneNamed(zone);
+  if (name === undefined) return undefined;
+  const time = DateTime.fromISO(local, { zone: name });
   return time.isValid ? time.toJSDate() : undefined;
 }
 

@@ -1,4 +1,5 @@
 import {
+  bodyTooLarge,
   INVALID_FIELD,
   PAYLOAD_TOO_LARGE,
   UNSUPPORTED_MEDIA_TYPE,
@@ -59,7 +60,7 @@ export const PUBLISH_EVENTS: OperationDocument = {
   responseDescription: 'The valid events are published.',
   errors: [
     withMessages(INVALID_FIELD, NO_KEY_FOR_BATCH),
-    withMessages(PAYLOAD_TOO_LARGE, `The request body must not be larger than ${MAX_BATCH_BYTES} bytes.`),
+    withMessages(PAYLOAD_TOO_LARGE, bodyTooLarge(MAX_BATCH_BYTES)),
     withMessages(UNSUPPORTED_MEDIA_TYPE, NEITHER_JSON_NOR_LINES),
   ],
 };

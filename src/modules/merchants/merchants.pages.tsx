@@ -26,7 +26,7 @@ const STATUSES = [
   { value: 'hidden', label: 'Hidden' },
 ];
 /** The parameters of the list, which forms repeat, so that they lead back to the same place. */
-const PARAMETERS = ['name', 'status', 'cursor'];
+const PARAMETERS = ['name', 'status', 'cursor', 'trail'];
 
 function merchantsPath(environment: PlatformEnvironment, ...segments: readonly string[]): string {
   return dashboardPath(environment, 'merchants', ...segments);

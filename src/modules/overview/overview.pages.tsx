@@ -43,9 +43,9 @@ export function overviewPage({
     title: 'Overview',
     content: (
       <>
-        <FormProblem />
         <Period />
         <Results canBeLive>
+          <FormProblem />
           {overview?.incompleteBefore ? (
             <Notice kind="bad">
               The older entries of the request log are still being counted, so these numbers are too low.

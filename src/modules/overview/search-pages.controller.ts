@@ -17,7 +17,10 @@ export class SearchPagesController {
   @Get()
   @DashboardPage('listRequestLogs')
   async find(@Visit() { actor, environment, query }: PageVisit): Promise<PageResponse> {
-    const text = typeof query['q'] === 'string' ? query['q'].trim().slice(0, MAX_SEARCH_LENGTH) : '';
+    const text =
+      typeof query['q'] === 'string'
+        ? query['q'].replaceAll('\0', '').trim().slice(0, MAX_SEARCH_LENGTH)
+        : '';
     if (text === '') return searchPage('', []);
     return searchPage(text, await this.search.find(actor, environment, text));
   }

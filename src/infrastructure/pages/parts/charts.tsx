@@ -246,7 +246,7 @@ function Chart({
  * midnight.
  */
 function ticksOf(labels: readonly string[]): ReadonlyMap<number, string> {
-  const days = labels.map((label) => / /.test(label) && label.slice(0, label.indexOf(' ')));
+  const days = labels.map((label) => /^\d\d-\d\d /.test(label) && label.slice(0, label.indexOf(' ')));
   const newDays = days.flatMap((day, index) =>
     day && index > 0 && day !== days[index - 1] ? [[index, day] as const] : [],
   );

@@ -10,6 +10,7 @@ import {
 import { ApiConsumes, ApiExcludeEndpoint, ApiSecurity } from '@nestjs/swagger';
 import { INVALID_API_KEYS, OAuthClientAuthGuard } from '../../../infrastructure/auth/index.js';
 import {
+  bodyTooLarge,
   INTERNAL_ERROR,
   PAYLOAD_TOO_LARGE,
   RATE_LIMIT_EXCEEDED,
@@ -18,7 +19,7 @@ import {
   type ApiError,
 } from '../../../infrastructure/errors/index.js';
 import type { Surface } from '../../../infrastructure/config/index.js';
-import { ExceptionFilter, JsonBodyGuard } from '../../../infrastructure/http/index.js';
+import { ExceptionFilter, FORM_LIMIT, JsonBodyGuard } from '../../../infrastructure/http/index.js';
 import {
   DocumentedOperation,
   EnumProperty,
@@ -112,11 +113,7 @@ const OAUTH_LIMIT: RateLimit = {
   seconds: 60,
 };
 
-const FORM_TOO_LARGE = withSharedMessages(
-  'FormTooLarge',
-  PAYLOAD_TOO_LARGE,
-  'The request body must not be larger than 16384 bytes.',
-);
+const FORM_TOO_LARGE = withSharedMessages('FormTooLarge', PAYLOAD_TOO_LARGE, bodyTooLarge(FORM_LIMIT));
 
 const ERROR_BODY: ErrorBodyDocument = { model: OAuthErrorResponse, bodyOf: oauthBodyOf };
 
