@@ -324,7 +324,7 @@ describeInBrowser('The dashboard in a browser', (windows) => {
         [id],
       );
 
-    it('has its input again after the login, if the recent login expired', async () => {
+    it('keeps its input through a login, if the recent login expired', async () => {
       const { page, user, typed, addresses } = await openForm();
       await endRecentLogin(user);
       await send(page);
@@ -341,7 +341,7 @@ describeInBrowser('The dashboard in a browser', (windows) => {
       expect(await fieldsOf(page)).toMatchObject({ email: '', name: '' });
     });
 
-    it('has its input again after a logout in another tab', async () => {
+    it('keeps its input after a logout in another tab', async () => {
       const { page, user, typed } = await openForm();
       const tab = await page.context().newPage();
       await tab.goto('/account');
@@ -371,7 +371,7 @@ describeInBrowser('The dashboard in a browser', (windows) => {
       expect(await fieldsOf(page)).toMatchObject({ email: '', name: '' });
     });
 
-    it('leaves forms without input as they are, which concern something else', async () => {
+    it('does not fill in other forms with the same address', async () => {
       const { page, user } = await openForm();
       for (let logins = 0; logins < 2; logins += 1) await logIn(await windows.open(service.baseUrl), user);
       await page.goto('/account');

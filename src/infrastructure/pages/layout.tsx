@@ -90,7 +90,7 @@ function PageHeading({ page: { title, parent, actions } }: { readonly page: Page
 function TimeZone(): VNode | null {
   const { user, timeZone, hasAddress, path, query } = usePage();
   if (!user) return null;
-  // After a form, and of an error, the page cannot be opened again.
+  // A page that responds to a form has no address of its own.
   if (!hasAddress) return <p class="zone">{`Times in ${timeZone}`}</p>;
   return (
     <div class="zone">

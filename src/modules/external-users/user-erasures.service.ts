@@ -41,8 +41,8 @@ const BATCHES_BEFORE_RESPONSE = 20;
 type ErasingClient = Pick<AuthenticatedClient, 'clientId' | 'organizationId' | 'environment'>;
 
 /**
- * Erases users: everything that any module stores about them, batch by batch, one user at a time in each process. Repeating any part
- * of the work is harmless.
+ * Erases users: everything that any module stores about them, batch by batch, one user at a time in each process. Repeating any
+ * part of the work is harmless.
  */
 @Injectable()
 export class UserErasuresService extends RecurringJob {

@@ -106,8 +106,8 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
   }
 
   /**
-   * Returns the access token of a connected agent that belongs to a digest: the same one each time, so that the response to a repeated request need
-   * not be stored.
+   * Returns the access token of a connected agent that belongs to a digest: the same one each time, so that the response to a
+   * repeated request need not be stored.
    */
   agentTokenFrom(digest: Buffer, { environment }: AttributedClient, createdAt: Date): string {
     return secretFrom(digest, TOKEN_PREFIXES[environment], createdAt);

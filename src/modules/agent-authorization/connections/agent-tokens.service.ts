@@ -10,7 +10,6 @@ import type { AgentProvider } from '../settings/agent-settings.service.js';
 import type { AgentConnection } from './agent-connection.entity.js';
 import { AgentConnectionsRepository } from './agent-connections.repository.js';
 import type { NewTokens } from './agent-tokens.batch.js';
-
 import type { AgentTokensResponse } from './tokens.dto.js';
 
 /** The agent that sends a request to the token endpoint, of the API client that the path names. */

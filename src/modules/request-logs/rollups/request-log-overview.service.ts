@@ -111,7 +111,8 @@ export class RequestLogOverviewService {
 
   /**
    * Counts the entries of a client in the last hour, 24 hours or 7 days, which start with a whole point and so are up to one
-   * point shorter, or between two times, which start with a whole slice and so are up to one slice longer.
+   * point shorter, or between two times. These start with a whole slice, or with a whole hour if the points have hours, and so
+   * are up to that much longer.
    *
    * @param client must belong to the organization of the user, as the clients of `AccessibleClients` do
    * @throws ApiError INVALID_FIELD if the period is not valid
