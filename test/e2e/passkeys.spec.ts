@@ -495,15 +495,16 @@ describe('POST /login/passkey', () => {
 
   it('limits unknown passkeys per IP address', async () => {
     const visitor = new Visitor(service);
-    const statuses: number[] = [];
-    for (let attempt = 0; attempt < 51; attempt += 1) {
+    await visitor.get('/login');
+    const attempt = async (): Promise<number> => {
       const authenticator = new Authenticator(ORIGIN);
       const credential = authenticator.get({ challenge: 'AAAA', rpId: 'dashboard.example.com' });
-      if (attempt === 0) await visitor.get('/login');
-      statuses.push((await send(visitor, credential)).status);
-    }
-    expect(statuses).toEqual([...Array<number>(50).fill(403), 429]);
-  }, 60_000);
+      return (await send(visitor, credential)).status;
+    };
+    // A refusal takes 400 ms.
+    expect(await Promise.all(Array.from({ length: 50 }, attempt))).toEqual(Array<number>(50).fill(403));
+    expect(await attempt()).toBe(429);
+  });
 
   it('limits challenges to 300 per IP address and hour', async () => {
     const visitor = new Visitor(service);

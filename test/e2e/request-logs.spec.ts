@@ -622,18 +622,17 @@ describe('Cursors of GET /request-logs', () => {
     if (body.next_cursor) await expectRefused({ cursor: body.next_cursor });
   });
 
-  it('are rejected if truncated, altered in any bit, or forged', async () => {
+  it('are rejected if truncated, altered in any byte, or forged', async () => {
     const beginnings = Array.from({ length: cursor.length - 1 }, (_, index) => cursor.slice(0, index + 1));
     await Promise.all(beginnings.map((text) => expectRefused({ cursor: text })));
     const bytes = Buffer.from(cursor, 'base64url');
-    for (const index of bytes.keys()) {
-      const flipped = Array.from({ length: 8 }, (_, bit) => {
-        const copy = Buffer.from(bytes);
-        copy.writeUInt8(copy.readUInt8(index) ^ (1 << bit), index);
-        return copy.toString('base64url');
-      });
-      await Promise.all(flipped.map((text) => expectRefused({ cursor: text })));
-    }
+    const flipped = Array.from(bytes, (byte, index) => {
+      const copy = Buffer.from(bytes);
+      // Each byte at another bit.
+      copy.writeUInt8(byte ^ (1 << (index % 8)), index);
+      return copy.toString('base64url');
+    });
+    await Promise.all(flipped.map((text) => expectRefused({ cursor: text })));
     const anything = fc.oneof(
       fc.string({ unit: 'binary', minLength: 1, maxLength: 300 }),
       fc.base64String({ minLength: 4, maxLength: 600 }),
