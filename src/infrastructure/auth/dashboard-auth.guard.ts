@@ -1,10 +1,11 @@
 import { Injectable, type ExecutionContext } from '@nestjs/common';
 import { AuthGuard } from '@nestjs/passport';
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import { INVALID_ACCESS_TOKEN, NO_ACCESS } from '../errors/index.js';
-import { clearCookie, cookieOf, isCrossSiteRequest, setCookie } from '../http/index.js';
+import { isCrossSiteRequest } from '../http/index.js';
 import { ACCESS_TOKEN, tokenIn } from './bearer-token.js';
 import { DashboardSessionVerifier } from './ports.js';
+import { sessionTokenOf } from './session-cookie.js';
 
 /** Login of a user whose organization requires a second factor that the user has not set up. */
 export const SECOND_FACTOR_REQUIRED =
@@ -12,23 +13,6 @@ export const SECOND_FACTOR_REQUIRED =
 export const CROSS_SITE_REQUEST = 'The request comes from a page of another site.';
 
 const LOGIN_ENDED = 'The login has ended or is not complete. Log in again.';
-
-const SESSION_COOKIE = 'session';
-
-/** Returns the token in the session cookie, if there is one. */
-export function sessionTokenOf(request: Request): string | undefined {
-  return cookieOf(request, SESSION_COOKIE);
-}
-
-/** Sets the session cookie, which expires with the session. */
-export function setSessionCookie(response: Response, token: string, expires: Date): void {
-  setCookie(response, SESSION_COOKIE, token, expires);
-}
-
-/** Deletes the session cookie. */
-export function clearSessionCookie(response: Response): void {
-  clearCookie(response, SESSION_COOKIE);
-}
 
 /**
  * Admits requests with a valid access token, or from a browser with a login. A cross-site request with a login gets 403, and so

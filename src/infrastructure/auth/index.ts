@@ -34,14 +34,7 @@ export {
   type DashboardRole,
   type Scope,
 } from './dashboard-actor.js';
-export {
-  clearSessionCookie,
-  CROSS_SITE_REQUEST,
-  DashboardAuthGuard,
-  SECOND_FACTOR_REQUIRED,
-  sessionTokenOf,
-  setSessionCookie,
-} from './dashboard-auth.guard.js';
+export { CROSS_SITE_REQUEST, DashboardAuthGuard, SECOND_FACTOR_REQUIRED } from './dashboard-auth.guard.js';
 export {
   DashboardPermissionGuard,
   declarePermission,
@@ -78,3 +71,4 @@ export {
   type RequestingOrganization,
   type ServiceScope,
 } from './principals.js';
+export { clearSessionCookie, sessionTokenOf, setSessionCookie } from './session-cookie.js';

@@ -4,11 +4,7 @@ import {
   IntegerField,
   PhoneNumberField,
 } from '../../infrastructure/validation/index.js';
-
-/** Seconds. */
-const MIN_LIFETIME = 60;
-export const MAX_LIFETIME = 2_592_000;
-const DEFAULT_LIFETIME = 86_400;
+import { DEFAULT_LIFETIME, MAX_LIFETIME, MIN_LIFETIME } from './token-lifetime.js';
 
 /** Looks like a token but has a wrong checksum, so that leak scanners do not report it. */
 const EXAMPLE_TOKEN = 'mcp_dev_4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6Wn00000000';

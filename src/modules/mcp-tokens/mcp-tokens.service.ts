@@ -19,9 +19,10 @@ import { Transactional } from '../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { Clock, DAY, SECOND } from '../../infrastructure/time/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
-import { MAX_LIFETIME, type CreateMcpTokenRequest, type McpTokenResponse } from './mcp-tokens.dto.js';
+import type { CreateMcpTokenRequest, McpTokenResponse } from './mcp-tokens.dto.js';
 import { McpTokensBatch, type NewAgentToken, type StoredMcpToken } from './mcp-tokens.batch.js';
 import { DAYS_KEPT_AFTER_EXPIRY, McpTokensRepository } from './mcp-tokens.repository.js';
+import { MAX_LIFETIME } from './token-lifetime.js';
 
 /** The data of a token that is still valid. */
 export interface ActiveMcpToken {

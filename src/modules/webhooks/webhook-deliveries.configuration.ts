@@ -1,6 +1,7 @@
 import { Matches } from 'class-validator';
 import { Configuration, EnvironmentVariable, IsIntegerBetween } from '../../infrastructure/config/index.js';
 import { SECOND } from '../../infrastructure/time/index.js';
+import { DEFAULT_RETRY_SECONDS } from './queue/retry-delay.js';
 
 @Configuration('Webhook deliveries')
 export class WebhookDeliveriesConfiguration {
@@ -23,7 +24,7 @@ export class WebhookDeliveriesConfiguration {
     'Seconds before each retry of a failed delivery, separated by commas. The API promises two retries, a few minutes apart.',
   )
   @Matches(/^\d{1,5}(?:,\d{1,5})*$/, { message: 'retrySeconds must be whole numbers separated by commas' })
-  retrySeconds: string = '180,300';
+  retrySeconds: string = DEFAULT_RETRY_SECONDS;
 
   @EnvironmentVariable(
     'WEBHOOK_DISABLE_AFTER_DAYS',

@@ -1,5 +1,7 @@
 import { MINUTE } from '../../../infrastructure/time/index.js';
 
+/** Seconds before the second and the third attempt, unless `WEBHOOK_RETRY_SECONDS` is set. */
+export const DEFAULT_RETRY_SECONDS = '180,300';
 /** Spreads out the retries of deliveries that failed at the same time. */
 const JITTER = 0.2;
 /** Limit for `Retry-After`, which can only postpone an attempt. */
@@ -14,7 +16,7 @@ export function longestDelayOfFirstRetry(delays: readonly number[]): number {
  * Returns the milliseconds until the next attempt, or undefined if the failed attempt was the last one.
  *
  * @param attempts number of attempts made so far
- * @param delays milliseconds before each retry (`WEBHOOK_RETRY_SECONDS` in webhook-deliveries.configuration.ts)
+ * @param delays milliseconds before each retry (`WEBHOOK_RETRY_SECONDS`)
  * @param retryAfter milliseconds that the receiver asked for
  * @param random a number from 0 to 1 that chooses the jitter
  */
