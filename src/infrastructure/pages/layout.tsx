@@ -39,7 +39,7 @@ export function Layout({ page, context }: { readonly page: Page; readonly contex
           <header>
             <p class="product">
               <img src="/favicon.svg" alt="" width="24" height="24" />
-              Merchant Connectivity
+              <span>Merchant Connectivity</span>
             </p>
             {context.user ? <SearchBox /> : null}
             {context.user ? <EnvironmentSwitch /> : null}

@@ -116,7 +116,9 @@ function Links({ label }: { readonly label: string }): VNode {
           </ul>
         </Fragment>
       ))}
-      <p class="user">{user?.email}</p>
+      <p class="user" title={user?.email}>
+        {user?.email}
+      </p>
       <Form action="/logout">
         <button class="quiet">
           <Icon name="log-out" />

@@ -62,7 +62,7 @@ export function listPage(result?: AuditLogSearchResult): Page {
 function Filters(): VNode {
   return (
     <FilterForm>
-      <Filter name="actor" label="Done by" type="search" hint="Part of a name or email" />
+      <Filter name="actor" label="Done by (name or email)" type="search" />
       <FilterChoice
         name="action"
         label="Action"

@@ -63,12 +63,12 @@ export function Filter(props: FilterProps): VNode {
   return <TextField {...props} value={usePage().query[props.name]} required={false} />;
 }
 
-/** The fields `From` and `To` of a `FilterForm`, in the chosen time zone. They become the parameters `start` and `end`. */
+/** The fields `From` and `To` of a `FilterForm`, in the time zone that the heading names. They become the parameters `start` and `end`. */
 export function PeriodFields(): VNode {
   const { query, timeZone } = usePage();
   const valueOf = (name: string): string | undefined =>
     localTimeOf(query[name], query[ZONE_PARAMETER], timeZone);
-  const field = { type: 'datetime-local', hint: timeZone, required: false } as const;
+  const field = { type: 'datetime-local', required: false } as const;
   return (
     <>
       <TextField {...field} name="start" label="From" value={valueOf('start')} />

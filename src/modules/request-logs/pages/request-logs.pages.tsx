@@ -227,7 +227,11 @@ function columnsOf(
 ): readonly Column<RequestLogEntryResponse>[] {
   return [
     { title: 'Time', cell: ({ datetime }) => <RelativeTime time={datetime} /> },
-    { title: 'Type', cell: ({ type }) => (type === 'webhook' ? 'Delivery' : 'API request') },
+    {
+      title: 'Type',
+      isShort: true,
+      cell: ({ type }) => (type === 'webhook' ? 'Delivery' : 'API request'),
+    },
     {
       title: 'Request',
       cell: (entry) => (
