@@ -57,6 +57,7 @@ export const MODULE_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = 
   sessions: ['api-clients', 'webhooks'],
   'sign-in-links': [
     'api-clients',
+    'audit-logs',
     'mcp-tokens',
     'merchant-accounts',
     'merchant-gateway',

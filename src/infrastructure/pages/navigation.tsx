@@ -32,6 +32,7 @@ const GROUPS: readonly { readonly label: string; readonly items: readonly Naviga
       environmentItem('Webhook endpoints', 'webhook', 'webhook-endpoints', 'listWebhookEndpoints'),
       environmentItem('API credentials', 'key-round', 'api-credentials', 'listApiClients'),
       environmentItem('Merchant accounts', 'credit-card', 'merchant-accounts', 'listMerchantAccounts'),
+      environmentItem('Sign-in links', 'log-in', 'sign-in-links', 'listSignInLinks'),
       environmentItem('Agents', 'bot', 'agents', 'listAgentConnections'),
       environmentItem('Merchants', 'store', 'merchants', 'listMerchants'),
     ],

@@ -18,6 +18,7 @@ const NAMES = [
   'key-round',
   'layout-dashboard',
   'link',
+  'log-in',
   'log-out',
   'scroll-text',
   'settings',
