@@ -59,13 +59,13 @@ const COUNTS = `${SLICES}
     FROM slice CROSS JOIN LATERAL unnest(latency_buckets, latency_counts) AS entry (bucket, count)
    GROUP BY type, date_bin($6, start, $3), bucket) count`;
 
-/** Parameters: those of `SLICES`, the type, and the targets. */
+/** Parameters: those of `SLICES`, and the targets. An operation never has the name of an endpoint, which is a UUID. */
 const TREND_COUNTS = `${SLICES}
   SELECT coalesce(json_agg(json_build_array(
            type, round(extract(epoch FROM point) * 1000), target, NULL, status, NULL, entries)), '[]') AS counts FROM (
   SELECT type, date_bin($6, start, $3) AS point, target, status, sum(count)::float8 AS entries
     FROM slice CROSS JOIN LATERAL unnest(targets, statuses, counts) AS entry (target, status, count)
-   WHERE type = $9 AND target = ANY ($10)
+   WHERE target = ANY ($9)
    GROUP BY 1, 2, 3, 4) count`;
 
 type CountTuple = [
@@ -110,12 +110,8 @@ export class RequestLogOverviewRepository {
    *
    * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if a query exceeds the configured timeout
    */
-  async trendCounts(
-    period: CountedPeriod,
-    type: RequestLogType,
-    targets: readonly string[],
-  ): Promise<readonly EntryCount[]> {
-    return (await this.read(TREND_COUNTS, period, [type, targets])).counts;
+  async trendCounts(period: CountedPeriod, targets: readonly string[]): Promise<readonly EntryCount[]> {
+    return (await this.read(TREND_COUNTS, period, [targets])).counts;
   }
 
   private async read(
