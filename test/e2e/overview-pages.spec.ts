@@ -4,6 +4,7 @@ import { MINUTE } from '../../src/infrastructure/time/index.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { visitorWithRole } from '../support/visitor.js';
 import { eventually } from '../support/eventually.js';
+import { whileLogIsLocked } from '../support/locked-log.js';
 import { rememberSecret } from '../support/run-directory.js';
 
 const PATH = '/dashboard/development';
@@ -138,5 +139,39 @@ describe('The overview', () => {
     expect(rejected.text).toContain('at most 7 days');
     // Nothing of it in the other environment.
     expect(tilesOf((await visitor.get('/dashboard/production')).text)[0]).toBe('Requests: 0');
+  });
+});
+
+describe('The trends of a list', () => {
+  it('are left out while the overview of another organization waits', async () => {
+    const slow = await visitorWithRole(service, 'viewer', (await service.anotherOrganization()).id);
+    const owner = await visitorWithRole(service, 'owner');
+    const url = 'https://other.example.com/hooks';
+    await service.request('/webhook-endpoints/create', {
+      body: { environment: 'production', url },
+      login: owner.login,
+    });
+    const path = '/dashboard/production/webhook-endpoints';
+    await whileLogIsLocked(
+      service.database,
+      async () => {
+        const overview = slow.get(PATH);
+        await eventually('the overview waits', async () => {
+          const waiting = await service.database.query(
+            `SELECT FROM pg_stat_activity WHERE application_name LIKE '%request-log-overview' AND wait_event_type = 'Lock'`,
+          );
+          return waiting.length > 0 || undefined;
+        });
+        const start = performance.now();
+        const { status, text } = await owner.get(path);
+        // An overview may take five seconds.
+        expect(performance.now() - start).toBeLessThan(3_000);
+        expect([status, text.includes(url), text.includes('Not available')]).toEqual([200, true, true]);
+        expect((await overview).status).toBe(504);
+      },
+      'request_log_rollup IN ACCESS EXCLUSIVE MODE',
+    );
+    const { text } = await owner.get(path);
+    expect(text).toContain('aria-label="0 delivered, 0 failed in the last 24 hours"');
   });
 });
