@@ -33,7 +33,8 @@ const rowsOf = (html: string): string[][] =>
 const statusesOf = (html: string): (string | undefined)[] => rowsOf(html).map(([, status]) => status);
 /** Returns the address of the first link with this text. */
 function linkTo(text: string, html: string): string {
-  const [, path = ''] = new RegExp(`<a [^>]*href="([^"]+)"[^>]*>(?:<svg((?!</svg>).)*</svg>)?${text}`).exec(html) ?? [];
+  const [, path = ''] =
+    new RegExp(`<a [^>]*href="([^"]+)"[^>]*>(?:<svg((?!</svg>).)*</svg>)?${text}`).exec(html) ?? [];
   return path.replaceAll('&amp;', '&');
 }
 const storedStatus = async (id: string): Promise<SignInLinkStatus | undefined> => {
