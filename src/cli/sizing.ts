@@ -22,7 +22,8 @@ const PER_DATABASE_CORE = 1_000;
 const MIN_PROCESSES = 2;
 
 const BACKGROUND_CONNECTIONS = { notifications: 1, jobLocks: 2, recoveries: 1 };
-const OVERVIEW_CONNECTIONS = 1;
+/** One for its counts, and one for trends in lists. */
+const OVERVIEW_CONNECTIONS = 2;
 /** For commands, backups and administrators. */
 const SPARE_CONNECTIONS = 10;
 

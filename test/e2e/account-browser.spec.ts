@@ -8,6 +8,7 @@ import {
   tabTo,
   type WindowOptions,
   waitForHeading,
+  expectEmptyWithFocus,
 } from '../support/browser.js';
 import { addUser, auditOf, type TestUser } from '../support/dashboard-users.js';
 import { mailTo, tokenIn } from '../support/mails.js';
@@ -112,6 +113,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       await page.getByLabel('Code', { exact: true }).fill('000000');
       await page.getByRole('button', { name: 'Log in', exact: true }).click();
       expect(await page.getByText('This code is wrong').count()).toBe(1);
+      await expectEmptyWithFocus(page.getByLabel('Code', { exact: true }));
       // The current code was used for the setup.
       {
         using _clock = moveClock(service, 30_000);
@@ -184,6 +186,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       'Webhook endpoints',
       'API credentials',
       'Merchant accounts',
+      'Sign-in links',
       'Agents',
       'Merchants',
       'Users',
@@ -434,6 +437,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       await page.getByText('I can’t use my authenticator app').click();
       await page.getByLabel('Recovery code').fill('wrong');
       await page.getByRole('button', { name: 'Log in with a recovery code' }).click();
+      await expectEmptyWithFocus(page.getByLabel('Recovery code'));
       await inspected('second-factor-recovery-wrong');
     });
 
@@ -458,6 +462,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       rememberSecret(secret);
       await page.getByLabel('Code', { exact: true }).fill('000000');
       await page.getByRole('button', { name: 'Turn on' }).click();
+      await expectEmptyWithFocus(page.getByLabel('Code', { exact: true }));
       await inspected('second-factor-setup-wrong');
       await page.getByLabel('Code', { exact: true }).fill(totpCode(secret));
       await page.getByRole('button', { name: 'Turn on' }).click();

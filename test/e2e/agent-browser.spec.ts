@@ -1,6 +1,13 @@
 import type { Page } from 'playwright-core';
 import { LoginAgent } from '../support/agent-logins.js';
-import { describeInBrowser, inspect, logIn, tabTo, waitForHeading } from '../support/browser.js';
+import {
+  describeInBrowser,
+  inspect,
+  logIn,
+  tabTo,
+  waitForHeading,
+  expectEmptyWithFocus,
+} from '../support/browser.js';
 import { addUser, type TestUser } from '../support/dashboard-users.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { BEHIND_PROXY } from '../support/visitor.js';
@@ -61,7 +68,8 @@ describeInBrowser('Agents that log in, in a browser', (windows) => {
     findings.push(...(await inspect(page, 'agent-login')));
     await page.getByLabel('Code').fill('WRNG-CODE');
     await page.getByRole('button', { name: 'Continue', exact: true }).click();
-    await page.getByRole('alert').waitFor();
+    await page.getByText('This code is not valid').waitFor();
+    await expectEmptyWithFocus(page.getByLabel('Code'));
     findings.push(...(await inspect(page, 'agent-login-problem')));
     await enterUser(page, 'inspecting');
     findings.push(...(await inspect(page, 'agent-consent')));

@@ -72,16 +72,13 @@ describeInBrowser('The dashboard in a browser', (windows) => {
   it('the charts show values on hover and focus', async () => {
     const page = await open();
     await page.goto('/dashboard/development');
-    const bars = page.getByRole('group', { name: 'Requests by status' });
-    const point = bars.getByRole('link', { name: /^\d\d:\d\d 2xx: \d+/ }).nth(3);
-    const isShown = (values: Locator) =>
-      values.evaluate((element) => getComputedStyle(element).opacity === '1');
-    await point.locator('rect').hover();
-    expect(await isShown(point.locator('text'))).toBe(true);
-
+    const readingOf = (chart: Locator) => async (): Promise<string | false | null> => {
+      const reading = chart.locator('.reading');
+      const isShown = await reading.evaluate((element) => getComputedStyle(element).opacity === '1');
+      return isShown && reading.textContent();
+    };
     const lines = page.getByRole('group', { name: 'Latency' });
-    const reading = lines.locator('.reading');
-    const values = async () => (await isShown(reading)) && (await reading.textContent());
+    const values = readingOf(lines);
     const rows = await page
       .getByRole('figure')
       .filter({ has: lines })
@@ -106,6 +103,40 @@ describeInBrowser('The dashboard in a browser', (windows) => {
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('ArrowRight');
     expect(await values()).toBe(rows.at(-1));
+
+    // A click and the enter key open the entries of the bar.
+    const bars = page.getByRole('group', { name: 'Requests by status' });
+    const barValues = readingOf(bars);
+    const area = (await bars.boundingBox())!;
+    await page.mouse.move(area.x + (area.width * 440) / 480, area.y + area.height / 2);
+    expect(await barValues()).toMatch(/^\d\d:\d\d 2xx: \d+(, [45]xx: \d+)*$/);
+    const path = await page
+      .getByRole('figure')
+      .filter({ has: bars })
+      .locator('tbody a')
+      .evaluateAll(
+        (links, time) => links.find((link) => link.textContent === time)?.getAttribute('href'),
+        [String(await barValues()).slice(0, 5)][0],
+      );
+    expect(path).toMatch(/request-logs\?type=request&start=/);
+    await page.mouse.click(area.x + (area.width * 440) / 480, area.y + area.height / 2);
+    await waitForHeading(page, 'Request logs');
+    expect(page.url()).toBe(`${service.baseUrl}${path}`);
+    await page.goBack();
+    await bars.focus();
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('Enter');
+    await waitForHeading(page, 'Request logs');
+    expect(page.url()).toMatch(/type=request&start=/);
+  });
+
+  it('the charts lead to their entries without scripts', async () => {
+    const page = await open({ javaScript: false });
+    await page.goto('/dashboard/development');
+    await page.getByText('Show as a table: Requests by status').click();
+    await page.getByRole('figure').first().getByRole('link').first().click();
+    await waitForHeading(page, 'Request logs');
+    expect(page.url()).toMatch(/type=request&start=/);
   });
 
   it('all parts of pages are accessible', async () => {
@@ -155,7 +186,7 @@ describeInBrowser('The dashboard in a browser', (windows) => {
       /** Opens a page by the navigation, which is a menu on a phone. */
       const navigate = async (name: string): Promise<void> => {
         if (isPhone) await page.getByText('Menu', { exact: true }).click();
-        const navigation = page.getByRole('navigation', { name: isPhone ? 'Menu' : 'Main' });
+        const navigation = page.getByRole('navigation', { name: 'Main' });
         await choose(navigation.getByRole('link', { name, exact: true }));
         await waitForHeading(page, name);
       };

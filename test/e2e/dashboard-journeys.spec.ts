@@ -7,6 +7,8 @@ import { addInvited, addUser } from '../support/dashboard-users.js';
 import { mailTo, tokenIn } from '../support/mails.js';
 import { fillRequestLog, loggedRequest } from '../support/request-log-entries.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
+import { CREATE_MCP_TOKEN, CREATE_SESSION } from '../support/operations.js';
+import { rememberSecret } from '../support/run-directory.js';
 import { seenOn, Visitor, visitorWithRole } from '../support/visitor.js';
 
 const INVITE = '/dashboard/users/invitations/new';
@@ -251,6 +253,54 @@ describe('The search', () => {
     expect((await search(viewer, owner.login.email)).text).not.toContain('Dashboard user');
   });
 
+  it('leads to everything about a user in two clicks', async () => {
+    const user = 'user "2" & +Ä';
+    const as = service.development;
+    const { body: session } = await service.request(CREATE_SESSION.path, {
+      body: { ...CREATE_SESSION.body, external_user_id: user },
+      as,
+    });
+    const { body: created } = await service.request(CREATE_MCP_TOKEN.path, {
+      body: { ...CREATE_MCP_TOKEN.body, external_user_id: user },
+      as,
+    });
+    const token = String(created['token']);
+    rememberSecret(token);
+    const viewer = await visitorWithRole(service, 'viewer');
+    const results = (await search(viewer, user)).text;
+    const parameter = String(new URLSearchParams({ external_user_id: user }));
+    const pathsIn = (html: string): string[] =>
+      [...html.replace(/<nav.*<\/nav>/s, '').matchAll(/href="([^"?]+)\?external_user_id=([^"&]+)/g)]
+        .filter(([, , value]) => `external_user_id=${value}` === parameter)
+        .map(([, path = '']) => path.replace('/dashboard/development/', ''));
+    const lists = ['request-logs', 'events', 'merchant-accounts', 'sign-in-links', 'agents'];
+    expect(pathsIn(results)).toEqual(['external-users', ...lists]);
+    const { status, text } = await viewer.get(`/dashboard/development/external-users?${parameter}`);
+    expect(status).toBe(200);
+    expect(pathsIn(text)).toEqual(lists);
+    expect(text).toContain(`session_id=${String(session['session'])}`);
+    expect(text).toContain('Valid');
+    expect(text).not.toContain(token);
+    for (const path of lists)
+      expect((await viewer.get(`/dashboard/development/${path}?${parameter}`)).status).toBe(200);
+
+    // Nothing of it in the other environment, or for another organization.
+    const stranger = await visitorWithRole(service, 'owner', (await service.anotherOrganization()).id);
+    for (const [visitor, environment] of [
+      [viewer, 'production'],
+      [stranger, 'development'],
+    ] as const) {
+      const other = await visitor.get(`/dashboard/${environment}/external-users?${parameter}`);
+      expect(other.status).toBe(200);
+      expect(other.text).not.toContain(String(session['session']));
+      expect(other.text).toContain('The user has no MCP tokens');
+    }
+    const tooLong = await viewer.get(
+      `/dashboard/development/external-users?external_user_id=${'x'.repeat(257)}`,
+    );
+    expect(tooLong.status).toBe(400);
+  });
+
   it('finds at most ten users, in any case, and takes no character as a wildcard', async () => {
     const owner = await visitorWithRole(service);
     for (let added = 0; added < 11; added++) await addInvited(service);
@@ -433,6 +483,13 @@ describeInBrowser('The dashboard in a browser', (windows) => {
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: 'API credentials' }).last().waitFor();
     expect(await inspect(page, 'search')).toEqual([]);
+    await page.keyboard.press('/');
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type('user-9');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Sessions and MCP tokens of user-9' }).click();
+    await waitForHeading(page, 'Your user user-9');
+    expect(await inspect(page, 'external-user')).toEqual([]);
     await page.locator('body').click();
     await page.keyboard.press('Control+k');
     expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('q');

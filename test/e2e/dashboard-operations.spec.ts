@@ -12,6 +12,7 @@ import {
 } from '../support/operations.js';
 import { LoginAgent } from '../support/agent-logins.js';
 import { samlMetadata } from '../support/saml.js';
+import { NETFLIX, newLink } from '../support/sign-in-links.js';
 import {
   error,
   startTestApp,
@@ -81,6 +82,7 @@ async function everything(): Promise<Record<string, unknown>> {
     'merchant_visibility',
     'api_client',
     'api_secret',
+    'sign_in_link',
     'webhook_endpoint',
     'audit_log',
   ];
@@ -414,6 +416,16 @@ const ACTIONS: readonly Action[] = [
     prepare: async () => {
       const { id, agent } = await newConnection();
       return { path: `/agent-connections/${id}`, target: { name: agent, environment: 'development' } };
+    },
+  },
+  {
+    operationId: 'cancelSignInLink',
+    isOwned: true,
+    isIdempotent: true,
+    prepare: async () => {
+      const { id } = await newLink(service);
+      const target = { name: NETFLIX.name, environment: 'development' as const };
+      return { path: `/sign-in-links/${id}/cancel`, target };
     },
   },
   {

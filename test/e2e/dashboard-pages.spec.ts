@@ -8,6 +8,7 @@ import { auditEntries } from '../support/audited.js';
 import { someAddress } from '../support/dashboard-users.js';
 import { DASHBOARD_OPERATIONS } from '../support/operations.js';
 import { samlMetadata } from '../support/saml.js';
+import { newLink } from '../support/sign-in-links.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { visitorWithRole, type Visitor } from '../support/visitor.js';
 
@@ -304,6 +305,16 @@ const AUDITED_FORMS: readonly AuditedForm[] = [
         redirect_uris: ['https://agent.example.com/callback'],
       };
       return { path: `/dashboard/development/agents/${await created('/agents/create', agent)}/remove` };
+    },
+  },
+  {
+    operation: 'cancelSignInLink',
+    prepare: async () => {
+      const { id, agent } = await newLink(service);
+      return {
+        path: `/dashboard/development/sign-in-links/${id}/cancel`,
+        fields: { external_user_id: agent.externalUserId },
+      };
     },
   },
   {

@@ -6,6 +6,7 @@ import { LoginAgent } from '../support/agent-logins.js';
 import { eventually } from '../support/eventually.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { issueServiceToken } from '../support/service-tokens.js';
+import { newLink } from '../support/sign-in-links.js';
 import {
   basic,
   startTestApp,
@@ -175,6 +176,7 @@ const PATH_IDS: Readonly<Record<string, () => Promise<string | number>>> = {
     );
     return rows[0]?.id ?? '';
   },
+  cancelSignInLink: async () => (await newLink(service)).id,
   deleteAgent: () =>
     created('/agents/create', {
       environment: 'development',

@@ -12,6 +12,7 @@ import { addInvited, addUser, disable, someAddress } from '../support/dashboard-
 import { accessToken, decide, startFlow } from '../support/device-flow.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { samlMetadata } from '../support/saml.js';
+import { newAgent, newLink } from '../support/sign-in-links.js';
 import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
 
 /** A blue square of 64 by 64 pixels. */
@@ -64,6 +65,10 @@ describeInBrowser('The pages of an organization in a browser', (windows) => {
       const body = { external_user_id: 'user-1', merchant_id };
       await service.request(`/development/accounts/${action}`, { body, as: service.development });
     }
+    const agent = newAgent(service);
+    const { id: link } = await newLink(service, agent);
+    await service.request(`/sign-in-links/${link}/cancel`, { method: 'POST', as: service.development });
+    const { id: pending } = await newLink(service, agent);
     await post('/organization/logo', { image: IMAGE.toString('base64') });
     await accessToken(service, owner, service.production);
     await decide(service, owner, (await startFlow(service)).user_code);
@@ -84,6 +89,9 @@ describeInBrowser('The pages of an organization in a browser', (windows) => {
       accounts: '/dashboard/development/merchant-accounts?external_user_id=user-1',
       'accounts-lookup': '/dashboard/production/merchant-accounts',
       'accounts-empty': '/dashboard/development/merchant-accounts?external_user_id=user-2',
+      links: `/dashboard/development/sign-in-links?external_user_id=${agent.externalUserId}`,
+      'links-empty': '/dashboard/development/sign-in-links?external_user_id=user-2',
+      'links-cancel': `/dashboard/development/sign-in-links/${pending}/cancel`,
       devices: '/dashboard/devices',
       settings: '/dashboard/organization',
       'settings-logo': '/dashboard/organization/logo/change',
@@ -115,6 +123,7 @@ describeInBrowser('The pages of an organization in a browser', (windows) => {
       ['users', 'user', 'user-invite', 'user-change', 'user-remove', 'login-again'],
       ['grants', 'grant-new', 'merchants', 'devices'],
       ['accounts', 'accounts-lookup', 'accounts-empty'],
+      ['links', 'links-empty', 'links-cancel'],
       ['credentials', 'credentials-rotating', 'credentials-rotate'],
       ['settings', 'settings-logo', 'settings-second-factor', 'sso', 'sso-configuration', 'sso-new'],
     ])('%s, %s, %s and more', async (...names) => {

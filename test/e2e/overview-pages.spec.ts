@@ -4,6 +4,7 @@ import { MINUTE } from '../../src/infrastructure/time/index.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { visitorWithRole } from '../support/visitor.js';
 import { eventually } from '../support/eventually.js';
+import { whileLogIsLocked } from '../support/locked-log.js';
 import { rememberSecret } from '../support/run-directory.js';
 
 const PATH = '/dashboard/development';
@@ -48,6 +49,51 @@ describe('The overview', () => {
     expect((await visitor.get('/dashboard')).location).toBe('/dashboard/production');
   });
 
+  it('stays small with ten operations and ten endpoints, which all have a trend', async () => {
+    const { id } = await service.anotherOrganization();
+    const owner = await visitorWithRole(service, 'owner', id);
+    const [client] = await service.database.query<{ id: string }>(
+      `SELECT id FROM api_client WHERE organization_id = $1 AND environment = 'production'`,
+      [id],
+    );
+    const endpoints: string[] = [];
+    for (let number = 0; number < 10; number++) {
+      const url = `https://hooks-${number}.example.com/merchant-connectivity/webhooks`;
+      const body = { environment: 'production', url };
+      const created = await service.request('/webhook-endpoints/create', { body, login: owner.login });
+      endpoints.push(String(created.body['id']));
+    }
+    await service.database.query(
+      `INSERT INTO request_log (client_id, environment, created_at, type, method, path, status_code, latency_ms)
+       SELECT $1, 'production', now() - n * interval '5 minute' - interval '1 minute', 'request', 'POST',
+              '/operation/' || chr((97 + n % 10)::int),
+              CASE WHEN n % 9 = 0 THEN 400 WHEN n % 7 = 0 THEN 503 WHEN n % 5 = 0 THEN 302 ELSE 200 END,
+              10 + (n * 7919) % 880
+         FROM generate_series(0, 2000) n`,
+      [client?.id],
+    );
+    await service.database.query(
+      `INSERT INTO request_log (client_id, environment, created_at, type, method, url, status_code, latency_ms, event,
+                                webhook_endpoint_id)
+       SELECT client_id, environment, created_at, 'webhook', 'POST', 'https://hooks.example.com/',
+              CASE WHEN status_code = 302 THEN 0 ELSE status_code END, latency_ms, 'CARD_UPDATED',
+              ($2::uuid[])[1 + id % 10]
+         FROM request_log WHERE client_id = $1 AND type = 'request'`,
+      [client?.id, endpoints],
+    );
+    const trendsIn = (html: string, verb: string): number =>
+      html.match(new RegExp(`aria-label="\\d+ ${verb}, \\d+ failed in this period"`, 'g'))?.length ?? 0;
+    for (const [period, limit] of [
+      ['1h', 40_000],
+      ['24h', 52_000],
+      ['7d', 55_000],
+    ] as const) {
+      const { text } = await owner.get(`/dashboard/production?period=${period}`);
+      expect(Buffer.byteLength(text)).toBeLessThan(limit);
+      expect([trendsIn(text, 'succeeded'), trendsIn(text, 'delivered')]).toEqual([10, 10]);
+    }
+  });
+
   it('counts requests and deliveries of the client, and links to the failed ones', async () => {
     const send = async (body: object): Promise<void> => {
       const response = await service.request(CREATE_MCP_TOKEN.path, { body, as: service.development });
@@ -70,8 +116,8 @@ describe('The overview', () => {
     expect(text).toContain('aria-label="2 succeeded, 1 failed in this period"');
     expect(text).not.toContain('First steps');
     expect(text.length).toBeLessThan(60_000);
-    // A bar leads to the requests that it counts.
-    const [, bar = ''] = /<g class="values"[^>]*><a href="([^"]+)"/.exec(text) ?? [];
+    // A row of the table of a chart leads to the requests that it counts.
+    const [, bar = ''] = /<table class="figures">.*?<a href="([^"]+)"/s.exec(text) ?? [];
     const log = await visitor.get(bar.replaceAll('&amp;', '&'));
     expect(log.text.match(/<tr id="entry-/g)).toHaveLength(3);
     // The same from the rollups as from the log.
@@ -93,5 +139,39 @@ describe('The overview', () => {
     expect(rejected.text).toContain('at most 7 days');
     // Nothing of it in the other environment.
     expect(tilesOf((await visitor.get('/dashboard/production')).text)[0]).toBe('Requests: 0');
+  });
+});
+
+describe('The trends of a list', () => {
+  it('are left out while the overview of another organization waits', async () => {
+    const slow = await visitorWithRole(service, 'viewer', (await service.anotherOrganization()).id);
+    const owner = await visitorWithRole(service, 'owner');
+    const url = 'https://other.example.com/hooks';
+    await service.request('/webhook-endpoints/create', {
+      body: { environment: 'production', url },
+      login: owner.login,
+    });
+    const path = '/dashboard/production/webhook-endpoints';
+    await whileLogIsLocked(
+      service.database,
+      async () => {
+        const overview = slow.get(PATH);
+        await eventually('the overview waits', async () => {
+          const waiting = await service.database.query(
+            `SELECT FROM pg_stat_activity WHERE application_name LIKE '%request-log-overview' AND wait_event_type = 'Lock'`,
+          );
+          return waiting.length > 0 || undefined;
+        });
+        const start = performance.now();
+        const { status, text } = await owner.get(path);
+        // An overview may take five seconds.
+        expect(performance.now() - start).toBeLessThan(3_000);
+        expect([status, text.includes(url), text.includes('Not available')]).toEqual([200, true, true]);
+        expect((await overview).status).toBe(504);
+      },
+      'request_log_rollup IN ACCESS EXCLUSIVE MODE',
+    );
+    const { text } = await owner.get(path);
+    expect(text).toContain('aria-label="0 delivered, 0 failed in the last 24 hours"');
   });
 });

@@ -130,7 +130,10 @@ async function state(): Promise<string | undefined> {
 
 describe('DATABASE_READ_URL', () => {
   it('makes the request log, events and the overview read the replica', async () => {
-    for (const path of ['', '/request-logs', '/events']) {
+    const endpoint = { environment: 'development', url: 'https://hooks.example.com/' };
+    const owner = await service.login('owner');
+    await service.request('/webhook-endpoints/create', { body: endpoint, login: owner });
+    for (const path of ['', '/request-logs', '/events', '/webhook-endpoints']) {
       const response = await service.request(`/dashboard/development${path}`, { login });
       expect([path, response.status]).toEqual([path, 200]);
     }
@@ -143,6 +146,7 @@ describe('DATABASE_READ_URL', () => {
     expect(names).toEqual([
       'replica-check',
       'request-log-overview-replica',
+      'request-log-trends-replica',
       'request-logs-replica',
       'test-replica',
     ]);

@@ -1,5 +1,12 @@
 import type { Page } from 'playwright-core';
-import { describeInBrowser, inspect, tabTo, waitForHeading, type WindowOptions } from '../support/browser.js';
+import {
+  describeInBrowser,
+  inspect,
+  tabTo,
+  waitForHeading,
+  type WindowOptions,
+  expectEmptyWithFocus,
+} from '../support/browser.js';
 import { newLink } from '../support/sign-in-links.js';
 import { SignInLinksService } from '../../src/modules/sign-in-links/index.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -108,6 +115,7 @@ describeInBrowser('Sign-in links in a browser', (windows) => {
     await page.getByLabel('One-time code').fill('1');
     await button(page, 'Continue');
     await page.getByText('did not accept this code').waitFor();
+    await expectEmptyWithFocus(page.getByLabel('One-time code'));
     await inspected('code-wrong');
     await page.getByLabel('One-time code').fill('123456');
     await button(page, 'Continue');

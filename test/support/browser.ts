@@ -212,3 +212,9 @@ export async function tabTo(page: Page, wanted: string): Promise<string[]> {
   }
   return names;
 }
+
+/** Checks that a field is ready for another code after one was refused. */
+export async function expectEmptyWithFocus(field: Locator): Promise<void> {
+  expect(await field.inputValue()).toBe('');
+  expect(await field.evaluate((element) => element === document.activeElement)).toBe(true);
+}

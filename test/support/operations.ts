@@ -339,6 +339,16 @@ export const DASHBOARD_OPERATIONS: readonly TestedDashboardOperation[] = [
     isNotFound: true,
     acceptsBasic: true,
   }),
+  operation('listSignInLinks', 'GET /sign-in-links?environment=production&external_user_id=user-1', {
+    role: 'viewer',
+    acceptsBasic: true,
+  }),
+  operation('cancelSignInLink', `POST /sign-in-links/${UNKNOWN_ID}/cancel`, {
+    role: 'member',
+    action: 'sign_in_link.cancel',
+    isNotFound: true,
+    acceptsBasic: true,
+  }),
   operation('getAgentSettings', 'GET /agent-settings?environment=production', { role: 'member' }),
   operation('updateAgentSettings', 'POST /agent-settings/update', {
     role: 'admin',

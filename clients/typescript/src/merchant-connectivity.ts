@@ -640,12 +640,30 @@ export class MerchantConnectivity extends Transport {
   /**
    * List sign-in links.
    *
-   * Returns the sign-in links of one of your users from the last week, the newest first. Use it to find out whether the user has signed in.
+   * Returns the sign-in links of one of your users from the last week, the newest first. Use it to find out whether the user has signed in. Requires the Basic credentials of a client, or the login of any user. The dashboard API serves it too.
    */
   listSignInLinks(query: ListSignInLinksQuery, options?: RequestOptions): Pages<SignInLinkResponse> {
     return this.pages(
       'listSignInLinks',
       { method: 'GET', path: '/sign-in-links', surface: 'platform', credentials: 'basic', query },
+      options,
+    );
+  }
+
+  /**
+   * Cancel sign-in link.
+   *
+   * Cancels a sign-in link that is still pending, so that nobody can sign in with it. A link that has ended stays as it is. Publishes no event. Audited as `sign_in_link.cancel`. Requires the Basic credentials of a client, or the login of a member, admin or owner. The dashboard API serves it too.
+   */
+  cancelSignInLink(id: string | number, options?: RequestOptions): Promise<SignInLinkResponse> {
+    return this.send(
+      'cancelSignInLink',
+      {
+        method: 'POST',
+        path: `/sign-in-links/${encodeURIComponent(id)}/cancel`,
+        surface: 'platform',
+        credentials: 'basic',
+      },
       options,
     );
   }

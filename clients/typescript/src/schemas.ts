@@ -215,6 +215,7 @@ export interface components {
       | 'agent.refuse'
       | 'agent.reuse'
       | 'agent.disconnect'
+      | 'sign_in_link.cancel'
       | 'agent.settings_update'
       | 'agent.register'
       | 'agent.remove'
@@ -324,7 +325,7 @@ export interface components {
     /** @description The target of the action. */
     AuditTargetResponse: {
       /**
-       * @description The kind of target: `user`, `passkey`, `device`, `merchant`, `external_user`, `request_log`, `audit_log`, `webhook_endpoint`, `access_grant`, `secret`, `sso_configuration`, `account`, `domain`, `agent`, `api_client`, `service_token`. More may be added.
+       * @description The kind of target: `user`, `passkey`, `device`, `merchant`, `external_user`, `request_log`, `audit_log`, `webhook_endpoint`, `access_grant`, `secret`, `sso_configuration`, `account`, `domain`, `agent`, `sign_in_link`, `api_client`, `service_token`. More may be added.
        * @example secret
        */
       type: string;
@@ -1427,6 +1428,8 @@ export interface components {
       cursor?: string;
     };
     ListSignInLinksQuery: {
+      /** @description Required with a login. With Basic credentials, the environment is that of the client. */
+      environment?: components['schemas']['Environment'];
       /** @description Your own identifier for the user. */
       external_user_id: string;
       /**

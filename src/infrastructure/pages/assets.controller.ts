@@ -6,6 +6,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { NOT_FOUND } from '../errors/index.js';
 import { StaticContent } from '../http/index.js';
+import { ICON_STYLES } from './parts/icon.js';
 
 const read = (file: string): string => readFileSync(join(import.meta.dirname, file), 'utf8');
 
@@ -20,7 +21,7 @@ const HTMX = resolve('htmx.org/dist/htmx.min.js');
 const MORPH = resolve('idiomorph/dist/idiomorph-ext.min.js');
 
 const ASSETS: ReadonlyMap<string, StaticContent> = new Map([
-  ['/pages.css', new StaticContent(`${BASE_STYLES}${read('pages.css')}`, STYLES)],
+  ['/pages.css', new StaticContent(`${BASE_STYLES}${read('pages.css')}${ICON_STYLES}`, STYLES)],
   ['/favicon.svg', new StaticContent(read('favicon.svg'), FAVICON)],
   ['/htmx.js', new StaticContent(readFileSync(HTMX), SCRIPT)],
   ['/morph.js', new StaticContent(readFileSync(MORPH), SCRIPT)],

@@ -4,7 +4,6 @@ import { ENVIRONMENT_NAMES, EnvironmentSwitch, Navigation, SearchBox } from './n
 import { CurrentPage, usePage, type Page, type PageContext } from './page.js';
 import { Moment, Notice } from './parts/elements.js';
 import { Form } from './parts/form.js';
-import { IconShapes } from './parts/icon.js';
 import { pathWith } from './parts/list.js';
 import { UTC, ZONE_PARAMETER } from './time-zones.js';
 
@@ -50,7 +49,6 @@ export function Layout({ page, context }: { readonly page: Page; readonly contex
             <PageHeading page={page} />
             {page.content}
           </main>
-          <IconShapes />
         </CurrentPage.Provider>
       </body>
     </html>

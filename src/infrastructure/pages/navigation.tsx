@@ -32,6 +32,7 @@ const GROUPS: readonly { readonly label: string; readonly items: readonly Naviga
       environmentItem('Webhook endpoints', 'webhook', 'webhook-endpoints', 'listWebhookEndpoints'),
       environmentItem('API credentials', 'key-round', 'api-credentials', 'listApiClients'),
       environmentItem('Merchant accounts', 'credit-card', 'merchant-accounts', 'listMerchantAccounts'),
+      environmentItem('Sign-in links', 'log-in', 'sign-in-links', 'listSignInLinks'),
       environmentItem('Agents', 'bot', 'agents', 'listAgentConnections'),
       environmentItem('Merchants', 'store', 'merchants', 'listMerchants'),
     ],
@@ -77,25 +78,27 @@ function environmentItem(label: string, icon: IconName, name: string, operation:
   return { label, icon, path: (environment) => dashboardPath(environment, name), operation };
 }
 
-/** The navigation of a logged-in user: a column, or on a phone a menu that opens without a script. */
+/**
+ * The navigation of a logged-in user: a column, or on a phone a menu that opens without a script. The style sheet shows the links
+ * while the menu is open, so that the page has them only once.
+ */
 export function Navigation(): VNode {
   return (
     <>
       <details class="menu">
         <summary>Menu</summary>
-        <Links label="Menu" />
       </details>
-      <Links label="Main" />
+      <Links />
     </>
   );
 }
 
-function Links({ label }: { readonly label: string }): VNode {
+function Links(): VNode {
   const page = usePage();
   const { user, path, environment } = page;
   const current = currentItem(page);
   return (
-    <nav aria-label={label}>
+    <nav aria-label="Main">
       {allowedGroups(page).map(({ label: name, items }) => (
         <Fragment key={name}>
           <p class="group" aria-hidden="true">

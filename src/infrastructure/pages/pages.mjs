@@ -355,8 +355,8 @@ document.addEventListener('submit', ({ target }) => {
   if (target.getAttribute('action') === '/logout') sessionStorage.removeItem(KEPT_FORM);
 });
 
-// A chart without links shows the values of the time at the pointer, and of the times that the arrow keys reach. Its table has
-// them.
+// A chart shows the values of the time at the pointer, and of the times that the arrow keys reach. A click and the enter key lead
+// to the entries of that time. The table of the chart has the values and the links.
 const READABLE_CHARTS = 'svg[data-from]';
 /** The position of the time that each chart shows. */
 const readings = new WeakMap();
@@ -370,9 +370,20 @@ const read = (chart, position) => {
   const { from, to } = chart.dataset;
   const x = Number(from) + ((index + 0.5) * (to - from)) / rows.length;
   const [time, ...values] = [...rows[index].cells].map((cell) => cell.textContent);
+  const shown = values.flatMap((value, each) =>
+    value === '0' ? [] : [`${head.cells[each + 1].textContent}: ${value}`],
+  );
   const [line, text] = chart.querySelector('.reading').children;
   for (const name of ['x1', 'x2']) line.setAttribute(name, x);
-  text.textContent = `${time} ${values.map((value, each) => `${head.cells[each + 1].textContent}: ${value}`).join(', ')}`;
+  text.textContent = `${time} ${shown.join(', ') || 'none'}`;
+};
+
+/** Opens the link of the time that the chart shows, in another tab if the event has such a key. */
+const follow = (chart, { ctrlKey, metaKey, shiftKey }) => {
+  const link = rowsOf(chart)[readings.get(chart) + 1]?.querySelector('a');
+  link?.dispatchEvent(
+    new MouseEvent('click', { ctrlKey, metaKey, shiftKey, bubbles: true, cancelable: true }),
+  );
 };
 
 document.addEventListener('pointermove', ({ target, clientX }) => {
@@ -387,8 +398,14 @@ document.addEventListener('focusin', ({ target }) => {
   if (target.matches(READABLE_CHARTS)) read(target, readings.get(target) ?? Infinity);
 });
 document.addEventListener('keydown', (event) => {
+  if (!event.target.matches(READABLE_CHARTS)) return;
+  if (event.key === 'Enter') follow(event.target, event);
   const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-  if (!step || !event.target.matches(READABLE_CHARTS)) return;
+  if (!step) return;
   event.preventDefault();
   read(event.target, readings.get(event.target) + step);
+});
+document.addEventListener('click', (event) => {
+  const chart = event.target.closest(READABLE_CHARTS);
+  if (chart) follow(chart, event);
 });

@@ -91,6 +91,10 @@ export const AUDIT_ACTIONS = {
     meaning: 'A code or refresh token was used again, so the connection of the agent ended.',
   },
   'agent.disconnect': { target: 'agent', meaning: 'The connection of an agent was ended.' },
+  'sign_in_link.cancel': {
+    target: 'sign_in_link',
+    meaning: 'A sign-in link was cancelled. The entry names the merchant, not the user.',
+  },
   'agent.settings_update': {
     target: 'agent',
     meaning: 'The settings for agents were changed: which agents may log in, or where users log in.',
@@ -139,6 +143,7 @@ const TARGETS_OF_ENVIRONMENTS: ReadonlySet<string> = new Set<(typeof AUDIT_ACTIO
   'merchant',
   'request_log',
   'secret',
+  'sign_in_link',
   'webhook_endpoint',
 ]);
 

@@ -74,6 +74,7 @@ const PHRASES: Readonly<Record<AuditAction, Phrase>> = {
   'agent.refuse': ['ended', 'end', optionally('a request', 'of the agent')],
   'agent.reuse': ['ended', 'end', optionally('a connection with copied tokens', 'of the agent')],
   'agent.disconnect': ['ended', 'end', optionally('a connection', 'of the agent')],
+  'sign_in_link.cancel': ['cancelled', 'cancel', optionally('a sign-in link', 'for')],
   'agent.settings_update': ['changed the settings for agents', 'change the settings for agents'],
   'agent.register': ['registered', 'register', AGENT],
   'agent.remove': ['removed', 'remove', optionally('a registered agent', 'named')],

@@ -6,4 +6,4 @@ export {
   type RevokedMcpToken,
 } from './mcp-tokens.service.js';
 export { McpTokensBatch, type NewAgentToken } from './mcp-tokens.batch.js';
-export { DAYS_KEPT_AFTER_EXPIRY, McpTokensRepository } from './mcp-tokens.repository.js';
+export { DAYS_KEPT_AFTER_EXPIRY, McpTokensRepository, type UserMcpToken } from './mcp-tokens.repository.js';

@@ -7,6 +7,18 @@ export const DAYS_KEPT_AFTER_EXPIRY = 7;
 const RETENTION = { days: DAYS_KEPT_AFTER_EXPIRY, expiryColumn: 'expires_at' };
 
 const TOKENS_PER_ERASURE = 1_000;
+/** The index of users has no times, so this limits the work for a user with very many tokens. */
+const MAX_SEARCHED = 1_000;
+
+/** What a list of the tokens of a user shows. Nothing in it helps to use a token. */
+export interface UserMcpToken {
+  readonly id: string;
+  /** Name and host of an agent that the user connected; null for a token that an API client created. */
+  readonly agent: string | null;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly revokedAt: Date | null;
+}
 
 /**
  * Queries for single tokens. `McpTokensBatch` inserts tokens, and finds those of concurrent requests. There is no entity,
@@ -54,6 +66,16 @@ export class McpTokensRepository implements UserDataHolder {
       [tokenHash],
     );
     return rows.length > 0;
+  }
+
+  /** Returns the newest of the first `MAX_SEARCHED` tokens of a user that are found. */
+  async newestOfUser(clientId: string, externalUserId: string, limit: number): Promise<UserMcpToken[]> {
+    return this.transaction.manager.query<UserMcpToken[]>(
+      `SELECT id, agent, created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt"
+         FROM (SELECT * FROM mcp_token WHERE client_id = $1 AND external_user_id = $2 LIMIT $4) found
+        ORDER BY created_at DESC, id DESC LIMIT $3`,
+      [clientId, externalUserId, limit, MAX_SEARCHED],
+    );
   }
 
   /** Revokes a token. `createdAt` limits the update to one partition. */

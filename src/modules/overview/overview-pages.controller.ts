@@ -20,7 +20,7 @@ import {
   type OverviewPeriod,
 } from '../request-logs/index.js';
 import { WebhookEndpointsService } from '../webhooks/index.js';
-import { operationsIn, overviewPage } from './overview.pages.js';
+import { overviewPage, targetsIn } from './overview.pages.js';
 
 @Controller()
 export class OverviewPagesController {
@@ -47,8 +47,7 @@ export class OverviewPagesController {
       async () => {
         const period = periodOf(query);
         const overview = await this.overviews.overview({ client, period });
-        const targets = operationsIn(overview);
-        const trends = await this.overviews.trends({ client, period, type: 'request', targets });
+        const trends = await this.overviews.trends({ client, period, targets: targetsIn(overview) });
         return overviewPage({ environment, endpoints, overview, trends });
       },
       () => overviewPage({ environment, endpoints }),

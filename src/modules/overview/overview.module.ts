@@ -1,14 +1,17 @@
 import { Module } from '@nestjs/common';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
+import { McpTokensModule } from '../mcp-tokens/index.js';
 import { RequestLogsModule } from '../request-logs/index.js';
+import { SessionsModule } from '../sessions/index.js';
 import { WebhooksModule } from '../webhooks/index.js';
+import { ExternalUserPagesController } from './external-user-pages.controller.js';
 import { OverviewPagesController } from './overview-pages.controller.js';
 import { SearchPagesController } from './search-pages.controller.js';
 import { SearchService } from './search.service.js';
 
 @Module({
-  imports: [DashboardUsersModule, RequestLogsModule, WebhooksModule],
-  controllers: [OverviewPagesController, SearchPagesController],
+  imports: [DashboardUsersModule, McpTokensModule, RequestLogsModule, SessionsModule, WebhooksModule],
+  controllers: [ExternalUserPagesController, OverviewPagesController, SearchPagesController],
   providers: [SearchService],
 })
 export class OverviewModule {}

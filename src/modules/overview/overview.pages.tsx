@@ -30,7 +30,7 @@ interface OverviewProps {
   readonly environment: PlatformEnvironment;
   readonly overview: RequestLogOverview;
   readonly endpoints: readonly WebhookEndpointResponse[];
-  /** By operation; undefined if the request log is too busy. */
+  /** By operation or ID of the endpoint; undefined if the request log is too busy. */
   readonly trends?: ReadonlyMap<string, Trend> | undefined;
 }
 
@@ -242,10 +242,7 @@ function Requests({ environment, overview, trends }: OverviewProps): VNode {
           { title: 'Operation', cell: ({ operation }) => <code>{operation ?? 'other'}</code> },
           {
             title: 'Trend',
-            cell: ({ operation }) => {
-              const trend = trends?.get(operation ?? '');
-              return trend ? <Sparkline {...trend} things={['succeeded', 'this period']} /> : 'Not available';
-            },
+            cell: ({ operation }) => <TrendCell trends={trends} target={operation} verb="succeeded" />,
           },
           ...countColumns('Requests'),
         ]}
@@ -256,9 +253,22 @@ function Requests({ environment, overview, trends }: OverviewProps): VNode {
 
 const MAX_ROWS = 10;
 
-/** The operations that the page lists. */
-export function operationsIn({ requests }: RequestLogOverview): string[] {
-  return requests.operations.slice(0, MAX_ROWS).flatMap(({ operation }) => operation ?? []);
+/** The operations and the endpoints that the page lists. */
+export function targetsIn({ requests, deliveries }: RequestLogOverview): string[] {
+  return [
+    ...requests.operations.slice(0, MAX_ROWS).map(({ operation }) => operation),
+    ...deliveries.endpoints.slice(0, MAX_ROWS).map(({ endpointId }) => endpointId),
+  ].filter((target) => target !== null);
+}
+
+interface TrendCellProps extends Pick<OverviewProps, 'trends'> {
+  readonly target: string | null;
+  readonly verb: string;
+}
+
+function TrendCell({ trends, target, verb }: TrendCellProps): VNode {
+  const trend = target === null ? undefined : trends?.get(target);
+  return trend ? <Sparkline {...trend} things={[verb, 'this period']} /> : <>Not available</>;
 }
 
 function countColumns(title: string): Column<{ readonly total: number; readonly failed: number }>[] {
@@ -268,7 +278,7 @@ function countColumns(title: string): Column<{ readonly total: number; readonly 
   ];
 }
 
-function Deliveries({ environment, overview, endpoints }: OverviewProps): VNode {
+function Deliveries({ environment, overview, endpoints, trends }: OverviewProps): VNode {
   const { deliveries } = overview;
   const { points } = deliveries;
   const urls = new Map(endpoints.map(({ id, url }) => [id, url]));
@@ -310,6 +320,10 @@ function Deliveries({ environment, overview, endpoints }: OverviewProps): VNode 
                 ) : (
                   'a deleted endpoint'
                 ),
+            },
+            {
+              title: 'Trend',
+              cell: ({ endpointId }) => <TrendCell trends={trends} target={endpointId} verb="delivered" />,
             },
             ...countColumns('Attempts'),
           ]}

@@ -5,6 +5,7 @@ import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { ApiError } from '../../infrastructure/errors/index.js';
 import { dashboardPath } from '../../infrastructure/http/index.js';
 import { UserAdministrationService } from '../dashboard-users/index.js';
+import { listsAbout, pathOfUser } from './external-user.pages.js';
 import { PublishedEventsService, WebhookEndpointsService } from '../webhooks/index.js';
 
 /** Something that a text names, and its page. */
@@ -87,7 +88,6 @@ function contains(text: string, ...values: readonly (string | null)[]): boolean 
 function inLogs(actor: DashboardActor, environment: PlatformEnvironment, text: string): SearchResult[] {
   const logs = (filter: string): string =>
     `${dashboardPath(environment, 'request-logs')}?${new URLSearchParams({ [filter]: text, period: '7d' })}`;
-  const user = new URLSearchParams({ external_user_id: text });
   return [
     ...(ENTRY_ID.test(text)
       ? [
@@ -98,21 +98,16 @@ function inLogs(actor: DashboardActor, environment: PlatformEnvironment, text: s
           },
         ]
       : []),
-    { kind: 'Your user', title: `Requests and deliveries of ${text}`, path: logs('external_user_id') },
     {
       kind: 'Your user',
-      title: `Events of ${text}`,
-      path: `${dashboardPath(environment, 'events')}?${user}`,
+      title: `Sessions and MCP tokens of ${text}, and everything else`,
+      path: pathOfUser(environment, text),
     },
-    ...(mayPerform(actor, 'listMerchantAccounts')
-      ? [
-          {
-            kind: 'Your user',
-            title: `Merchant accounts of ${text}`,
-            path: `${dashboardPath(environment, 'merchant-accounts')}?${user}`,
-          },
-        ]
-      : []),
+    ...listsAbout(actor, environment, text).map(({ title, path }) => ({
+      kind: 'Your user',
+      title: `${title} of ${text}`,
+      path,
+    })),
     ...(isUUID(text)
       ? [{ kind: 'Request log', title: 'Entries of this session', path: logs('session_id') }]
       : []),

@@ -1,2 +1,3 @@
 export { SessionsModule } from './sessions.module.js';
+export { SessionsRepository, type UserSession } from './sessions.repository.js';
 export { SESSION_NOT_FOUND, SessionsService, type SessionDetails } from './sessions.service.js';

@@ -10,6 +10,6 @@ import { SessionsService } from './sessions.service.js';
   imports: [TypeOrmModule.forFeature([Session]), ApiClientsModule],
   controllers: [SessionsController],
   providers: [SessionsService, SessionsRepository],
-  exports: [SessionsService],
+  exports: [SessionsService, SessionsRepository],
 })
 export class SessionsModule {}

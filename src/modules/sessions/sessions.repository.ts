@@ -8,13 +8,19 @@ import { Session } from './session.entity.js';
 /** The columns from which the service makes `SessionDetails`. */
 export type StoredDetails = Pick<Session, 'id' | 'clientId' | 'externalUserId' | 'cardId' | 'metadata'>;
 
+/** What a list of the sessions of a user shows. */
+export type UserSession = Pick<Session, 'id' | 'type' | 'createdAt' | 'expiresAt'>;
+
 const DETAILS_BY_IDS = prepared(
   `SELECT id, client_id AS "clientId", external_user_id AS "externalUserId", card_id AS "cardId", metadata
      FROM session WHERE id = ANY ($1)`,
 );
 
 const SESSIONS_PER_ERASURE = 1_000;
+/** The index of users has no times, so this limits the work for a user with very many sessions. */
+const MAX_SEARCHED = 1_000;
 
+/** Stores, finds, extends and erases sessions. */
 @HoldsUserData('data')
 @Injectable()
 export class SessionsRepository implements UserDataHolder {
@@ -38,6 +44,16 @@ export class SessionsRepository implements UserDataHolder {
 
   async detailsByIds(ids: readonly string[]): Promise<StoredDetails[]> {
     return this.transaction.manager.query<StoredDetails[]>(DETAILS_BY_IDS, [ids]);
+  }
+
+  /** Returns the newest of the first `MAX_SEARCHED` sessions of a user that are found. */
+  async newestOfUser(clientId: string, externalUserId: string, limit: number): Promise<UserSession[]> {
+    return this.transaction.manager.query<UserSession[]>(
+      `SELECT id, type, created_at AS "createdAt", expires_at AS "expiresAt"
+         FROM (SELECT * FROM session WHERE client_id = $1 AND external_user_id = $2 LIMIT $4) found
+        ORDER BY created_at DESC, id LIMIT $3`,
+      [clientId, externalUserId, limit, MAX_SEARCHED],
+    );
   }
 
   /** Finds a session and locks it until the transaction ends, so that concurrent changes run one after another. */

@@ -1,10 +1,20 @@
-import { Controller, Get, Query } from '@nestjs/common';
-import { CurrentClient, type AuthenticatedClient } from '../../infrastructure/auth/index.js';
-import { Attribution, type RequestAttribution } from '../../infrastructure/http/index.js';
+import { Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { CurrentOrganization, type RequestingOrganization } from '../../infrastructure/auth/index.js';
+import {
+  Attribution,
+  Origin,
+  type RequestAttribution,
+  type RequestOrigin,
+} from '../../infrastructure/http/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
-import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
-import { LIST_SIGN_IN_LINKS } from './sign-in-links.docs.js';
-import { ListSignInLinksQuery, SignInLinkListResponse } from './sign-in-links.dto.js';
+import { SharedOperation } from '../../infrastructure/surfaces/index.js';
+import { auditAction } from '../audit-logs/index.js';
+import { CANCEL_SIGN_IN_LINK, LIST_SIGN_IN_LINKS } from './sign-in-links.docs.js';
+import {
+  ListSignInLinksQuery,
+  type SignInLinkListResponse,
+  type SignInLinkResponse,
+} from './sign-in-links.dto.js';
 import { SignInLinksService } from './sign-in-links.service.js';
 
 @Topic('Sign-in links', 'Links that agents send to your users, so that the users sign in to merchants.')
@@ -13,12 +23,26 @@ export class SignInLinksController {
   constructor(private readonly links: SignInLinksService) {}
 
   @Get()
-  @PlatformOperation(LIST_SIGN_IN_LINKS)
+  @SharedOperation(LIST_SIGN_IN_LINKS, { token: 'none' })
   list(
-    @CurrentClient() client: AuthenticatedClient,
+    @CurrentOrganization() requester: RequestingOrganization,
     @Query() query: ListSignInLinksQuery,
     @Attribution() attribution: RequestAttribution,
   ): Promise<SignInLinkListResponse> {
-    return this.links.list(client, query, attribution);
+    return this.links.list(requester, query, attribution);
+  }
+
+  @Post(':id/cancel')
+  @SharedOperation(CANCEL_SIGN_IN_LINK, {
+    token: 'none',
+    role: 'member',
+    action: auditAction('sign_in_link.cancel'),
+  })
+  cancel(
+    @CurrentOrganization() requester: RequestingOrganization,
+    @Param('id') id: string,
+    @Origin() origin: RequestOrigin,
+  ): Promise<SignInLinkResponse> {
+    return this.links.cancelFor(requester, id, origin);
   }
 }

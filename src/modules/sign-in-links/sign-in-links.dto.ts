@@ -1,3 +1,4 @@
+import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
   EnumProperty,
   ObjectProperty,
@@ -11,10 +12,12 @@ import {
   PageSizeField,
 } from '../../infrastructure/paging/index.js';
 import { enumeration } from '../../infrastructure/schemas/index.js';
-import { ExternalUserIdField } from '../../infrastructure/validation/index.js';
+import { EnvironmentField, ExternalUserIdField } from '../../infrastructure/validation/index.js';
 import { AccountMerchantResponse } from '../merchant-accounts/index.js';
 import { SIGN_IN_FAILURE } from '../webhooks/index.js';
 import { SIGN_IN_LINK_STATUSES, type SignInLinkStatus } from './sign-in-link.entity.js';
+
+export const EXAMPLE_LINK_ID = '0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1';
 
 const SIGN_IN_LINK_STATUS = enumeration(
   'SignInLinkStatus',
@@ -23,6 +26,13 @@ const SIGN_IN_LINK_STATUS = enumeration(
 );
 
 export class ListSignInLinksQuery {
+  @EnvironmentField({
+    in: 'query',
+    required: false,
+    description: 'Required with a login. With Basic credentials, the environment is that of the client.',
+  })
+  environment?: PlatformEnvironment;
+
   @ExternalUserIdField({ in: 'query' })
   external_user_id!: string;
 
@@ -34,7 +44,7 @@ export class ListSignInLinksQuery {
 }
 
 export class SignInLinkResponse {
-  @UuidProperty('ID of the link.', '0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1')
+  @UuidProperty('ID of the link.', EXAMPLE_LINK_ID)
   id!: string;
 
   @ObjectProperty(AccountMerchantResponse, 'The merchant.')

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApiClientsModule } from '../api-clients/index.js';
+import { AuditLogsModule } from '../audit-logs/index.js';
 import { McpTokensModule } from '../mcp-tokens/index.js';
 import { MerchantGatewayModule } from '../merchant-gateway/index.js';
 import { MerchantStatusesModule } from '../merchant-statuses/index.js';
@@ -15,6 +16,7 @@ import { SignInLinksController } from './sign-in-links.controller.js';
 import { SignInLinksRepository } from './sign-in-links.repository.js';
 import { SignInLinksService } from './sign-in-links.service.js';
 import { SignInPagesController } from './sign-in-pages.controller.js';
+import { SignInLinksPagesController } from './sign-in-links-pages.controller.js';
 import { EndedLinksJob } from './ended-links.job.js';
 import { SignInService } from './sign-in.service.js';
 
@@ -22,6 +24,7 @@ import { SignInService } from './sign-in.service.js';
   imports: [
     TypeOrmModule.forFeature([SignInLink]),
     ApiClientsModule,
+    AuditLogsModule,
     McpTokensModule,
     MerchantGatewayModule,
     MerchantStatusesModule,
@@ -30,7 +33,7 @@ import { SignInService } from './sign-in.service.js';
     SessionsModule,
     WebhooksModule,
   ],
-  controllers: [SignInLinksController, SignInPagesController],
+  controllers: [SignInLinksController, SignInLinksPagesController, SignInPagesController],
   providers: [
     SignInLinksService,
     ErasedLinks,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { LessThan, MoreThan } from 'typeorm';
+import { In, LessThan, MoreThan } from 'typeorm';
 import { Transaction } from '../../infrastructure/database/index.js';
 import { SignInLink } from './sign-in-link.entity.js';
 
@@ -49,6 +49,15 @@ export class SignInLinksRepository {
 
   async findById({ clientId, externalUserId }: ExternalUser, id: string): Promise<SignInLink | null> {
     return this.transaction.manager.findOneBy(SignInLink, { id, clientId, externalUserId });
+  }
+
+  /** Returns a link of one of the clients, of any user. */
+  async findOfClients(
+    clients: readonly Pick<ExternalUser, 'clientId'>[],
+    id: string,
+  ): Promise<SignInLink | null> {
+    const clientIds = clients.map(({ clientId }) => clientId);
+    return this.transaction.manager.findOneBy(SignInLink, { id, clientId: In(clientIds) });
   }
 
   /** Returns the user's links that were created after `since`, newest first, starting after the position `after`. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import { isUUID } from 'class-validator';
+import { AccessibleClients, type RequestingOrganization } from '../../infrastructure/auth/index.js';
 import { CursorCodec, generateSecret, sha256, type CursorScope } from '../../infrastructure/crypto/index.js';
 import {
   ErrorKind,
@@ -14,6 +15,7 @@ import {
   PublicAddress,
   type AttributedClient,
   type RequestAttribution,
+  type RequestOrigin,
 } from '../../infrastructure/http/index.js';
 import { cutToPage, type RequestedPage } from '../../infrastructure/paging/index.js';
 import { AttemptLimitsRepository } from '../../infrastructure/rate-limiting/index.js';
@@ -25,16 +27,18 @@ import {
   type UndeliverableReason,
 } from '../../infrastructure/messages/index.js';
 import { Clock, DAY, HOUR, MINUTE } from '../../infrastructure/time/index.js';
+import { API_CLIENT, AuditLog } from '../audit-logs/index.js';
 import {
   McpTokensRepository,
   type McpTokenRevocationListener,
   type RevokedMcpToken,
 } from '../mcp-tokens/index.js';
-import { MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
+import { MerchantCatalogService, requestedClient, type CatalogEntry } from '../merchants/index.js';
 import { OrganizationsService } from '../organizations/index.js';
 import { SIGN_IN_FAILURE, WebhookPublisher } from '../webhooks/index.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
 import { LINK_LIFETIME, type SignInLink, type SignInLinkStatus } from './sign-in-link.entity.js';
+import { SIGN_IN_LINK_NOT_FOUND } from './sign-in-links.docs.js';
 import type {
   ListSignInLinksQuery,
   SignInLinkListResponse,
@@ -46,12 +50,6 @@ import {
   type ExternalUser,
   type LinkPosition,
 } from './sign-in-links.repository.js';
-
-const SIGN_IN_LINK_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
-  label: 'SignInLinkNotFound',
-  when: 'The user has no sign-in link with this ID. Links are deleted a week after they expire.',
-  message: 'There is no sign-in link with this ID.',
-});
 
 const PHONE_NUMBER_UNREACHABLE = new ErrorKind(403, 'INVALID_REQUEST', 'NO_ACCESS', {
   label: 'PhoneNumberUnreachable',
@@ -123,6 +121,8 @@ export class SignInLinksService implements McpTokenRevocationListener {
     private readonly mcpTokens: McpTokensRepository,
     private readonly textMessages: TextMessages,
     private readonly publisher: WebhookPublisher,
+    private readonly auditLog: AuditLog,
+    private readonly clients: AccessibleClients,
     private readonly address: PublicAddress,
     private readonly cursors: CursorCodec,
     private readonly clock: Clock,
@@ -173,12 +173,14 @@ export class SignInLinksService implements McpTokenRevocationListener {
     return { ...this.toView(link, merchant), ...(environment === 'development' && { url }) };
   }
 
+  /** @throws ApiError INVALID_CURSOR_FORMAT, or like `requestedClient()` */
   async list(
-    client: AttributedClient,
-    { external_user_id: externalUserId, ...page }: ListSignInLinksQuery,
-    attribution: RequestAttribution,
+    requester: RequestingOrganization,
+    { environment, external_user_id: externalUserId, ...page }: ListSignInLinksQuery,
+    attribution: RequestAttribution = {},
   ): Promise<SignInLinkListResponse> {
     attribution.externalUserId = externalUserId;
+    const client = await requestedClient(this.clients, requester, environment);
     const { links, nextCursor } = await this.page({ client, externalUserId }, page);
     return { data: links.map(toResponse), next_cursor: nextCursor };
   }
@@ -192,7 +194,7 @@ export class SignInLinksService implements McpTokenRevocationListener {
   }
 
   /** @throws ApiError NOT_FOUND if the user has no such link */
-  async find(agent: SignInAgent, linkId: string): Promise<SignInLinkView> {
+  async find(agent: Pick<SignInAgent, 'client' | 'externalUserId'>, linkId: string): Promise<SignInLinkView> {
     const link = isUUID(linkId) ? await this.repository.findById(userOf(agent), linkId) : null;
     if (!link) throw SIGN_IN_LINK_NOT_FOUND.error();
     return this.toView(link, merchantIn(await this.merchants.byIds([link.merchantId]), link));
@@ -229,6 +231,36 @@ export class SignInLinksService implements McpTokenRevocationListener {
     const { id } = await this.find(agent, linkId);
     await this.repository.finish(id, 'cancelled', this.clock.now());
     return this.find(agent, id);
+  }
+
+  /**
+   * Cancels a pending link for its API client, or for a user of the organization. Idempotent, like `cancel`.
+   *
+   * @throws ApiError NOT_FOUND
+   */
+  @Transactional()
+  async cancelFor(
+    requester: RequestingOrganization,
+    linkId: string,
+    origin: RequestOrigin,
+  ): Promise<SignInLinkResponse> {
+    const isUser = 'credential' in requester;
+    const clients = isUser ? await this.clients.all(requester) : [requester];
+    const link = isUUID(linkId) ? await this.repository.findOfClients(clients, linkId) : null;
+    if (!link) throw SIGN_IN_LINK_NOT_FOUND.error();
+    const { clientId, environment, externalUserId } = link;
+    const user = { client: { clientId, environment }, externalUserId };
+    if (await this.repository.finish(link.id, 'cancelled', this.clock.now())) {
+      const { name, email } = isUser ? requester : API_CLIENT;
+      const { organizationId } = requester;
+      const merchants = await this.merchants.byIds([link.merchantId]);
+      await this.auditLog.record({
+        action: 'sign_in_link.cancel',
+        actor: { name, email, organizationId, origin },
+        target: { name: merchantIn(merchants, link).name, environment },
+      });
+    }
+    return toResponse(await this.find(user, link.id));
   }
 
   /** Cancels the pending links that an agent created with a token, when the token is revoked. */

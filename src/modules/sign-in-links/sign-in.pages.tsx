@@ -103,14 +103,13 @@ export function codePage(data: SignInPageData, { attemptsLeft, isMissing = false
         <TestHint data={data}>
           The code is <code>123456</code>.
         </TestHint>
-        <Problem message={problem} />
         <Form action={path}>
           <TextField
             name="code"
             label="One-time code"
-            autocomplete="one-time-code"
+            isCode
             autocapitalize="none"
-            error={isMissing ? 'Enter the code.' : undefined}
+            error={isMissing ? 'Enter the code.' : problem}
           />
           <button name="action" value="code">
             Continue

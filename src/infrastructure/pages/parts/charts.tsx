@@ -1,4 +1,4 @@
-import { scaleBand, scaleLinear, scalePoint } from 'd3-scale';
+import { scaleLinear } from 'd3-scale';
 import { line } from 'd3-shape';
 import type { ComponentChildren, VNode } from 'preact';
 import { usePage } from '../page.js';
@@ -16,7 +16,7 @@ interface ChartProps {
   /** The labels of the horizontal axis, all different, such as times. */
   readonly labels: readonly string[];
   readonly series: readonly Series[];
-  /** The page about the entries of a label, by its position. Bars with a value lead there. */
+  /** The page about the entries of a label, by its position. Where there are entries, the chart and its table lead there. */
   readonly pathOf?: (index: number) => string;
   /** Formats a value. Defaults to a number with separators. */
   readonly format?: (value: number) => string;
@@ -24,53 +24,71 @@ interface ChartProps {
 
 const [WIDTH, HEIGHT] = [480, 190];
 const MARGIN = { top: 26, right: 24, bottom: 22, left: 76 };
+const FLOOR = HEIGHT - MARGIN.bottom;
 /** Of the values above a chart. */
 const BASELINE = 14;
 const NUMBER = new Intl.NumberFormat('en');
 const formatNumber = (value: number): string => NUMBER.format(value);
 
+/** The width of a label. The labels share the axis equally. */
+function stepOf(labels: readonly string[]): number {
+  return (WIDTH - MARGIN.left - MARGIN.right) / labels.length;
+}
+
+/** Returns the center of a label. */
+function centerOf(labels: readonly string[], index: number): number {
+  return round(MARGIN.left + (index + 0.5) * stepOf(labels));
+}
+
 /** Bars, one per label, with the series on top of each other. */
 export function BarChart(props: ChartProps): VNode {
-  const totals = props.labels.map((_, index) => sum(props.series.map(({ values }) => values[index] ?? 0)));
-  const x = scaleBand<string>([...props.labels], [MARGIN.left, WIDTH - MARGIN.right]).padding(0.2);
+  const { labels, series } = props;
+  const totals = labels.map((_, index) => sum(series.map(({ values }) => values[index] ?? 0)));
   const y = verticalScale(Math.max(...totals, 0));
-  // One path per series is a fifth of the size of one element per bar.
-  const bars = props.series.map(({ label: name, tone, values }, position) => {
-    const below = props.series.slice(0, position);
-    const path = props.labels.map((label, index) => {
+  const sums = labels.map(() => 0);
+  const heights = labels.map(() => 0);
+  // All bars begin at the floor, and lower ones cover higher ones. One path per series, and positions that count the labels,
+  // are a tenth of the size of one element per bar.
+  const bars = series.map(({ label, tone, values }) => {
+    const path = labels.map((_, index) => {
       const value = values[index] ?? 0;
-      const base = sum(below.map((each) => each.values[index] ?? 0));
-      const [top, bottom] = [round(y(base + value)), round(y(base))];
-      const left = round(x(label) ?? 0);
-      return value === 0 ? '' : `M${left} ${top}h${round(x.bandwidth())}V${bottom}H${left}z`;
+      if (value === 0) return '';
+      sums[index] = (sums[index] ?? 0) + value;
+      // A value that is too small for its height is still seen.
+      heights[index] = Math.max(Math.round(FLOOR - y(sums[index])), (heights[index] ?? 0) + 1);
+      return `M${index} 0V${heights[index]}`;
     });
-    return <path key={name} class={`fill-${tone}`} d={path.join('')} />;
+    return <path key={label} class={`stroke-${tone}`} d={path.join('')} />;
   });
   return (
-    <Chart {...props} y={y} xOf={(label) => (x(label) ?? 0) + x.bandwidth() / 2}>
-      {bars}
+    <Chart {...props} y={y}>
+      <g
+        class="bars"
+        transform={`translate(${centerOf(labels, 0)} ${FLOOR}) scale(${stepOf(labels).toFixed(3)} -1)`}
+      >
+        {bars.toReversed()}
+      </g>
     </Chart>
   );
 }
 
 /** Lines, one per series, which are interrupted where a value is missing. */
 export function LineChart(props: ChartProps): VNode {
-  const x = scalePoint<string>([...props.labels], [MARGIN.left, WIDTH - MARGIN.right]).padding(0.5);
+  const { labels } = props;
   const y = verticalScale(
     Math.max(...props.series.flatMap(({ values }) => values.map((value) => value ?? 0)), 0),
   );
-  const xOf = (label: string): number => x(label) ?? 0;
   return (
-    <Chart {...props} y={y} xOf={xOf}>
+    <Chart {...props} y={y}>
       {props.series.map(({ label, tone, values }) => {
         const path = line<number | null>()
           .defined((value) => value !== null)
-          .x((_value, index) => round(xOf(props.labels[index] ?? '')))
+          .x((_value, index) => centerOf(labels, index))
           .y((value) => round(y(value ?? 0)))([...values]);
         // A value between two missing ones has no line.
         const points = values.flatMap((value, index) => {
           const isAlone = (values[index - 1] ?? null) === null && (values[index + 1] ?? null) === null;
-          return value === null || !isAlone ? [] : [{ value, x: round(xOf(props.labels[index] ?? '')) }];
+          return value === null || !isAlone ? [] : [{ value, x: centerOf(labels, index) }];
         });
         return (
           <g key={label} class={`stroke-${tone}`}>
@@ -126,53 +144,66 @@ interface SparklineProps {
   readonly failed: readonly number[];
 }
 
+/** The height of a sparkline. More steps could hardly be seen, and would make the page larger. */
+const SPARK = 10;
+
 /** Bars as small as a word, for a row of a table. The failed ones are at the bottom, where they are seen first. */
 export function Sparkline({ things: [verb, period], succeeded, failed }: SparklineProps): VNode {
-  const width = succeeded.length * 2;
-  const highest = Math.max(...succeeded.map((value, index) => value + (failed[index] ?? 0)), 1);
-  const y = (value: number): number => (value === 0 ? 20 : Math.min(round(20 - (value / highest) * 20), 18));
-  const bars = (values: readonly number[], topOf: (index: number) => number): string =>
-    values.map((value, index) => (value === 0 ? '' : `M${index * 2 + 1} ${topOf(index)}V20`)).join('');
+  const lows = inPairs(failed);
+  const totals = inPairs(succeeded).map((value, index) => value + (lows[index] ?? 0));
+  const highest = Math.max(...totals, 1);
   return (
     <svg
       class="sparkline"
-      viewBox={`0 0 ${width} 20`}
+      viewBox={`0 0 ${totals.length} ${SPARK}`}
       preserveAspectRatio="none"
       role="img"
       aria-label={`${formatNumber(sum(succeeded))} ${verb}, ${formatNumber(sum(failed))} failed in ${period}`}
     >
-      <path
-        class="stroke-good"
-        d={bars(succeeded, (index) => y((succeeded[index] ?? 0) + (failed[index] ?? 0)))}
-      />
-      <path class="stroke-bad" d={bars(failed, (index) => y(failed[index] ?? 0))} />
+      <path class="fill-good" d={outlineOf(totals, highest)} />
+      <path class="fill-bad" d={outlineOf(lows, highest)} />
     </svg>
   );
+}
+
+/** The bars of more values would be two pixels wide. */
+const MAX_SPARKS = 30;
+
+/** Adds neighbors if there are many values. */
+function inPairs(values: readonly number[]): readonly number[] {
+  if (values.length <= MAX_SPARKS) return values;
+  return values.flatMap((value, index) => (index % 2 === 0 ? [value + (values[index + 1] ?? 0)] : []));
+}
+
+/** Returns the outline of bars without gaps. Neighbors of the same height are one bar, so that dozens of lists stay small. */
+function outlineOf(values: readonly number[], highest: number): string {
+  const tops = values.map((value) =>
+    value === 0 ? SPARK : Math.min(Math.round(SPARK - (value / highest) * SPARK), SPARK - 1),
+  );
+  const bars = tops.map((top, index) => {
+    if (top === tops[index - 1]) return '';
+    const next = tops.findIndex((each, position) => position > index && each !== top);
+    return `V${top}H${next === -1 ? tops.length : next}`;
+  });
+  return tops.every((top) => top === SPARK) ? '' : `M0 ${SPARK}${bars.join('')}V${SPARK}z`;
 }
 
 type Scale = ReturnType<typeof verticalScale>;
 
 function verticalScale(maximum: number) {
-  return scaleLinear([0, maximum || 1], [HEIGHT - MARGIN.bottom, MARGIN.top]).nice(4);
+  return scaleLinear([0, maximum || 1], [FLOOR, MARGIN.top]).nice(4);
 }
 
 interface FrameProps extends ChartProps {
   readonly y: Scale;
-  readonly xOf: (label: string) => number;
   readonly children: ComponentChildren;
 }
 
-/** Axes, legend, and the same values as a table, which everyone can open and screen readers can read. */
-function Chart({
-  title,
-  labels,
-  series,
-  format = formatNumber,
-  pathOf,
-  y,
-  xOf,
-  children,
-}: FrameProps): VNode {
+/**
+ * Axes, legend, and the same values as a table, which everyone can open and screen readers can read. A script shows the values of
+ * the table in the chart, and opens its links: the same links in both would not fit in a page of limited size.
+ */
+function Chart({ title, labels, series, format = formatNumber, pathOf, y, children }: FrameProps): VNode {
   const ticks = ticksOf(labels);
   const { timeZone } = usePage();
   return (
@@ -186,8 +217,10 @@ function Chart({
       <svg
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
         role="group"
-        aria-label={`${title}. The table below has the values.`}
-        {...(pathOf ? {} : READABLE)}
+        aria-label={`${title}. The table below has the values${pathOf ? ' and links to their entries' : ''}.`}
+        tabindex={0}
+        data-from={MARGIN.left}
+        data-to={WIDTH - MARGIN.right}
       >
         <g class="axis" aria-hidden="true">
           {y.ticks(4).map((tick) => (
@@ -200,14 +233,14 @@ function Chart({
           ))}
           {labels.map((label, index) =>
             ticks.has(index) ? (
-              <text key={label} class="label" x={round(xOf(label))} y={HEIGHT - 4}>
+              <text key={label} class="label" x={centerOf(labels, index)} y={HEIGHT - 4}>
                 {ticks.get(index)}
               </text>
             ) : null,
           )}
         </g>
         {children}
-        {pathOf ? <Values {...{ labels, series, format, pathOf, xOf }} /> : <Reading />}
+        <Reading />
       </svg>
       <details>
         <summary>
@@ -227,7 +260,13 @@ function Chart({
           <tbody>
             {labels.map((label, index) => (
               <tr key={label}>
-                <th scope="row">{label}</th>
+                <th>
+                  {pathOf && series.some(({ values }) => values[index]) ? (
+                    <a href={pathOf(index)}>{label}</a>
+                  ) : (
+                    label
+                  )}
+                </th>
                 {series.map(({ label: name, values }) => {
                   const value = values[index] ?? null;
                   return <td key={name}>{value === null ? 'none' : format(value)}</td>;
@@ -256,39 +295,11 @@ function ticksOf(labels: readonly string[]): ReadonlyMap<number, string> {
   return new Map([...labels.entries()].filter(([index]) => index % every === first));
 }
 
-type ValuesProps = Required<Pick<FrameProps, 'labels' | 'series' | 'format' | 'xOf' | 'pathOf'>>;
-
-/** Links to the entries of each label, whose values appear while the pointer or the focus is there. */
-function Values({ labels, series, format, pathOf, xOf }: ValuesProps): VNode {
-  const width = round((WIDTH - MARGIN.left - MARGIN.right) / labels.length);
-  const height = HEIGHT - BASELINE;
-  // Short attributes: there are dozens of links in a page of limited size.
-  return (
-    <g class="values" transform={`translate(${MARGIN.left} ${BASELINE})`}>
-      {labels.map((label, index) => {
-        const values = series
-          .filter((each) => each.values[index])
-          .map((each) => `${each.label}: ${format(each.values[index] ?? 0)}`);
-        if (values.length === 0) return null;
-        return (
-          <a key={label} href={pathOf(index)}>
-            <rect x={round(xOf(label) - width / 2 - MARGIN.left)} width={width} height={height} />
-            <text>{`${label} ${values.join(', ')}`}</text>
-          </a>
-        );
-      })}
-    </g>
-  );
-}
-
-/** What a script needs to show values: dozens of elements with them would not fit in a page of limited size. */
-const READABLE = { tabindex: 0, 'data-from': MARGIN.left, 'data-to': WIDTH - MARGIN.right };
-
 /** Where the script shows the values of the time at the pointer, or of the times that the arrow keys reach. */
 function Reading(): VNode {
   return (
     <g class="reading">
-      <line y1={MARGIN.top} y2={HEIGHT - MARGIN.bottom} />
+      <line y1={MARGIN.top} y2={FLOOR} />
       <text x={MARGIN.left} y={BASELINE} aria-live="polite" />
     </g>
   );

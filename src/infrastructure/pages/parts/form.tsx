@@ -93,14 +93,16 @@ interface TextFieldProps extends FieldProps {
   /** Defaults to true. */
   readonly required?: boolean;
   readonly maxLength?: number;
+  /** Whether it is for a code that works once: if the code was refused, the field is empty, and the user can type another one. */
+  readonly isCode?: boolean;
   /** Values that the browser suggests while the user types. */
   readonly suggestions?: readonly string[];
 }
 
 /** A labeled field. Its error is associated with it for screen readers. */
 export function TextField(props: TextFieldProps): VNode {
-  const { name, type = 'text', value } = props;
-  const isShownAgain = type !== 'password' && type !== 'datetime-local';
+  const { name, type = 'text', value, isCode = false } = props;
+  const isShownAgain = type !== 'password' && type !== 'datetime-local' && !isCode;
   return (
     <Labeled {...props}>
       <input
@@ -109,7 +111,8 @@ export function TextField(props: TextFieldProps): VNode {
         value={isShownAgain ? entered(name, value) : value}
         required={props.required ?? true}
         maxLength={props.maxLength}
-        autocomplete={props.autocomplete ?? 'off'}
+        autocomplete={props.autocomplete ?? (isCode ? 'one-time-code' : 'off')}
+        autofocus={isCode && errorOf(props) !== undefined}
         inputmode={props.inputmode}
         autocapitalize={props.autocapitalize}
         list={props.suggestions ? `${props.name}-suggestions` : undefined}

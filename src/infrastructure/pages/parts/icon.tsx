@@ -18,6 +18,7 @@ const NAMES = [
   'key-round',
   'layout-dashboard',
   'link',
+  'log-in',
   'log-out',
   'scroll-text',
   'settings',
@@ -34,38 +35,17 @@ const NAMES = [
 
 export type IconName = (typeof NAMES)[number];
 
-/** The shapes of each icon, without the `svg` element and the comment around them. */
-const SHAPES = new Map(
-  NAMES.map((name) => {
-    const file = readFileSync(resolve(`lucide-static/icons/${name}.svg`), 'utf8');
-    const shapes = file
-      .replace(/^.*?<svg[^>]*>|<\/svg>\s*$/gs, '')
-      .replaceAll(/\s+(?=<|$)|(?<=") (?=\/>)/g, '');
-    return [name, shapes] as const;
-  }),
-);
-
-/** The shapes of all icons, once per page: a list shows some of them in each row. */
-export function IconShapes(): VNode {
-  return (
-    <svg class="icon-shapes" aria-hidden="true">
-      {NAMES.map((name) => (
-        <symbol
-          key={name}
-          id={`icon-${name}`}
-          viewBox="0 0 24 24"
-          dangerouslySetInnerHTML={{ __html: SHAPES.get(name) ?? '' }}
-        />
-      ))}
-    </svg>
-  );
-}
+/**
+ * The style of each icon, for the style sheet of all pages: an icon colors the shapes of its file. Shapes in the page would take
+ * a tenth of its size, and a list shows some of them in each row.
+ */
+export const ICON_STYLES = NAMES.map((name) => {
+  const file = readFileSync(resolve(`lucide-static/icons/${name}.svg`), 'utf8');
+  const picture = encodeURIComponent(file.replace(/^.*?(?=<svg)/s, '').replaceAll(/\s+/g, ' '));
+  return `.icon-${name}{mask-image:url("data:image/svg+xml,${picture}")}`;
+}).join('\n');
 
 /** An icon beside words that say the same; screen readers skip it. */
 export function Icon({ name }: { readonly name: IconName }): VNode {
-  return (
-    <svg class="icon" aria-hidden="true">
-      <use href={`#icon-${name}`} />
-    </svg>
-  );
+  return <svg class={`icon icon-${name}`} aria-hidden="true" />;
 }

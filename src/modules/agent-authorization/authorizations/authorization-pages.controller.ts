@@ -190,7 +190,10 @@ export class AuthorizationPagesController {
     if (provider.environment !== 'development' || provider.settings.loginUrl !== null) return undefined;
     const problem = validateText('external user id', externalUserId, MAX_EXTERNAL_USER_ID_LENGTH);
     if (externalUserId.trim() === '' || problem !== undefined)
-      return loginPage(await this.dataOf(provider, authorization), problem ?? 'Enter the ID of a user.');
+      return loginPage(await this.dataOf(provider, authorization), {
+        field: 'external_user_id',
+        message: problem ?? 'Enter the ID of a user.',
+      });
     await this.authorizations.identifyInSandbox(authorization, externalUserId);
     return undefined;
   }
@@ -201,8 +204,10 @@ export class AuthorizationPagesController {
     origin: RequestOrigin,
   ): Promise<PageResponse | undefined> {
     if (await this.authorizations.enterCode(authorization, code, origin)) return undefined;
-    const problem = 'This code is not valid. It may have expired: create another one in the app.';
-    return loginPage(await this.dataOf(provider, authorization), problem);
+    return loginPage(await this.dataOf(provider, authorization), {
+      field: 'code',
+      message: 'This code is not valid. It may have expired: create another one in the app.',
+    });
   }
 
   private async dataOf(

@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { AgentScope } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import { Form, Notice, FormProblem, TextField, type Page } from '../../../infrastructure/pages/index.js';
+import { Form, Notice, TextField, type Page } from '../../../infrastructure/pages/index.js';
 import { MAX_EXTERNAL_USER_ID_LENGTH } from '../../../infrastructure/validation/index.js';
 import { hostOf, isLocalUri } from '../agents/agent.js';
 import { pagePathOf } from '../agent-addresses.js';
@@ -45,17 +45,22 @@ function Decline({ authorization }: AuthorizationPageData): VNode {
   );
 }
 
+/** Why the page shows a form again, and at which field. */
+interface LoginProblem {
+  readonly field: 'external_user_id' | 'code';
+  readonly message: string;
+}
+
 /** The page where the user says who they are: with a code from the partner's app or, in the sandbox, with any ID. */
-export function loginPage(data: AuthorizationPageData, problem?: string): Page {
+export function loginPage(data: AuthorizationPageData, problem?: LoginProblem): Page {
   const { authorization, organization, environment } = data;
   return {
     title: `Connect ${authorization.agentName}`,
-    ...(problem !== undefined && { status: 400, problem }),
+    ...(problem && { status: 400, problem: problem.message }),
     formsRedirectTo: authorization.redirectUri,
     content: (
       <>
         <Organization {...data} />
-        <FormProblem />
         {environment === 'development' ? (
           <>
             <p>
@@ -67,6 +72,7 @@ export function loginPage(data: AuthorizationPageData, problem?: string): Page {
                 name="external_user_id"
                 label="External user ID"
                 autocapitalize="none"
+                showsProblem={problem?.field === 'external_user_id'}
                 maxLength={MAX_EXTERNAL_USER_ID_LENGTH}
               />
               <button name="action" value="log_in">
@@ -84,9 +90,10 @@ export function loginPage(data: AuthorizationPageData, problem?: string): Page {
           <TextField
             name="code"
             label="Code"
-            autocomplete="one-time-code"
+            isCode
             autocapitalize="none"
             maxLength={20}
+            showsProblem={problem?.field === 'code'}
           />
           <button name="action" value="enter_code">
             Continue

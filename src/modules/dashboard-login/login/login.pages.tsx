@@ -173,7 +173,7 @@ export function secondFactorPage(next: string, wrong?: 'code' | 'recovery code')
             name="code"
             label="Code"
             hint="The 6-digit code from your authenticator app."
-            autocomplete="one-time-code"
+            isCode
             inputmode="numeric"
             error={
               wrong === 'code'
@@ -191,6 +191,7 @@ export function secondFactorPage(next: string, wrong?: 'code' | 'recovery code')
               name="recovery_code"
               label="Recovery code"
               hint="One of the 10 codes that you saved when you set up the app. Each code works once."
+              isCode
               autocomplete="off"
               error={wrong === 'recovery code' ? 'This recovery code is wrong or already used.' : undefined}
             />

@@ -135,7 +135,7 @@ export function secondFactorSetupPage({ secret, uri }: SecondFactorSetup, isWron
             name="code"
             label="Code"
             hint="The 6-digit code that the app shows."
-            autocomplete="one-time-code"
+            isCode
             inputmode="numeric"
             error={
               isWrong ? 'This code is wrong or expired. Enter the code that the app shows now.' : undefined

@@ -8,6 +8,9 @@ import type { RequestLogType } from '../storage/request-log-entry.js';
 import { earlier, later, nextFullHour, SLICE, startOf } from './request-log-rollup.js';
 import { ENTRY_COLUMNS, summaryOf, SUMMARY_COLUMNS } from './request-log-summary.repository.js';
 
+/** Milliseconds that the query for trends may run or wait. It usually takes a few of them. */
+const TRENDS_TIMEOUT = SECOND;
+
 /** Entries with the same values of the fields that are not null. */
 export interface EntryCount {
   readonly type: RequestLogType;
@@ -59,13 +62,13 @@ const COUNTS = `${SLICES}
     FROM slice CROSS JOIN LATERAL unnest(latency_buckets, latency_counts) AS entry (bucket, count)
    GROUP BY type, date_bin($6, start, $3), bucket) count`;
 
-/** Parameters: those of `SLICES`, the type, and the targets. */
+/** Parameters: those of `SLICES`, and the targets. An operation never has the name of an endpoint, which is a UUID. */
 const TREND_COUNTS = `${SLICES}
   SELECT coalesce(json_agg(json_build_array(
            type, round(extract(epoch FROM point) * 1000), target, NULL, status, NULL, entries)), '[]') AS counts FROM (
   SELECT type, date_bin($6, start, $3) AS point, target, status, sum(count)::float8 AS entries
     FROM slice CROSS JOIN LATERAL unnest(targets, statuses, counts) AS entry (target, status, count)
-   WHERE type = $9 AND target = ANY ($10)
+   WHERE target = ANY ($9)
    GROUP BY 1, 2, 3, 4) count`;
 
 type CountTuple = [
@@ -85,12 +88,19 @@ function toCount([type, point, target, event, status, latencyBucket, entries]: C
 /** Reads the rollups, and the end of the log that has none yet. */
 @Injectable()
 export class RequestLogOverviewRepository {
-  private readonly reads: ReadPool;
+  private readonly overviews: ReadPool;
+  private readonly trends: ReadPool;
 
-  constructor(pools: ReadPools, configuration: RequestLogsConfiguration) {
-    this.reads = pools.open('request-log-overview', {
+  constructor(pools: ReadPools, { queryTimeoutMilliseconds }: RequestLogsConfiguration) {
+    this.overviews = pools.open('request-log-overview', {
       connections: 1,
-      timeoutMilliseconds: configuration.queryTimeoutMilliseconds,
+      timeoutMilliseconds: queryTimeoutMilliseconds,
+      mayLag: true,
+    });
+    // Lists are shown without their trends rather than late: no list waits for the slow overview of another organization.
+    this.trends = pools.open('request-log-trends', {
+      connections: 1,
+      timeoutMilliseconds: Math.min(queryTimeoutMilliseconds, TRENDS_TIMEOUT),
       mayLag: true,
     });
   }
@@ -102,23 +112,20 @@ export class RequestLogOverviewRepository {
    * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if a query exceeds the configured timeout
    */
   async counts(period: CountedPeriod): Promise<{ since: Date; counts: readonly EntryCount[] }> {
-    return this.read(COUNTS, period);
+    return this.read(this.overviews, COUNTS, period);
   }
 
   /**
    * Returns the counts by target, point and status.
    *
-   * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if a query exceeds the configured timeout
+   * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if a query exceeds `TRENDS_TIMEOUT`, or the configured timeout
    */
-  async trendCounts(
-    period: CountedPeriod,
-    type: RequestLogType,
-    targets: readonly string[],
-  ): Promise<readonly EntryCount[]> {
-    return (await this.read(TREND_COUNTS, period, [type, targets])).counts;
+  async trendCounts(period: CountedPeriod, targets: readonly string[]): Promise<readonly EntryCount[]> {
+    return (await this.read(this.trends, TREND_COUNTS, period, [targets])).counts;
   }
 
   private async read(
+    pool: ReadPool,
     statement: string,
     period: CountedPeriod,
     more: readonly unknown[] = [],
@@ -127,7 +134,8 @@ export class RequestLogOverviewRepository {
     const { clientId, environment } = client;
     // In a statement of its own, so that PostgreSQL knows which part of the log it has to read when it plans the next one.
     // If `until` moves meanwhile, the rollups before the older value and the log after it are still all entries.
-    const [progress] = await this.query<{ since: Date; until: Date }>(
+    const [progress] = await query<{ since: Date; until: Date }>(
+      pool,
       'SELECT since, until FROM request_log_rollup_progress',
       [],
     );
@@ -139,13 +147,17 @@ export class RequestLogOverviewRepository {
     const endOfHours = later(hours, startOf(HOUR, unrolled));
     const seconds = `${step / SECOND} seconds`;
     const parameters = [clientId, environment, start, unrolled, end, seconds, hours, endOfHours, ...more];
-    const [row] = await this.query<{ counts: CountTuple[] }>(statement, parameters);
+    const [row] = await query<{ counts: CountTuple[] }>(pool, statement, parameters);
     return { since, counts: (row?.counts ?? []).map(toCount) };
   }
+}
 
-  private query<Row extends object>(statement: string, parameters: readonly unknown[]): Promise<Row[]> {
-    return this.reads.query<Row>(statement, parameters).catch((error: unknown) => {
-      throw error instanceof QueryTimeout ? REQUEST_LOG_QUERY_TIMEOUT.error() : error;
-    });
-  }
+function query<Row extends object>(
+  pool: ReadPool,
+  statement: string,
+  parameters: readonly unknown[],
+): Promise<Row[]> {
+  return pool.query<Row>(statement, parameters).catch((error: unknown) => {
+    throw error instanceof QueryTimeout ? REQUEST_LOG_QUERY_TIMEOUT.error() : error;
+  });
 }

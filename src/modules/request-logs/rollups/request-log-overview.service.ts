@@ -77,8 +77,7 @@ export interface TrendsQuery {
   /** Must belong to the organization of the user, as the clients of `AccessibleClients` do. */
   readonly client: AttributedClient;
   readonly period: OverviewPeriod | OverviewQuery;
-  readonly type: RequestLogType;
-  /** Operations as in an overview, or IDs of webhook endpoints. */
+  /** Operations as in an overview, and IDs of webhook endpoints. */
   readonly targets: readonly string[];
 }
 
@@ -149,21 +148,16 @@ export class RequestLogOverviewService {
   }
 
   /**
-   * Counts the entries of several operations or endpoints with one query, for lists of them.
+   * Counts the entries of several operations and endpoints with one query, for lists of them.
    *
    * @returns undefined if the request log is too busy, because the list must still be shown
    */
-  async trends({
-    client,
-    period,
-    type,
-    targets,
-  }: TrendsQuery): Promise<ReadonlyMap<string, Trend> | undefined> {
+  async trends({ client, period, targets }: TrendsQuery): Promise<ReadonlyMap<string, Trend> | undefined> {
     if (targets.length === 0) return new Map();
     const counted = countedPeriod(period, this.clock.now());
     const starts = startsOf(counted);
     try {
-      const counts = await this.repository.trendCounts({ client, ...counted }, type, targets);
+      const counts = await this.repository.trendCounts({ client, ...counted }, targets);
       const byTarget = groupedBy(counts, ({ target }) => target);
       return new Map(targets.map((target) => [target, trendOf(starts, byTarget.get(target) ?? [])]));
     } catch (error) {

@@ -55,7 +55,7 @@ export class RecentDeliveries {
     targets: readonly string[],
   ): Promise<ReadonlyMap<string, Trend> | undefined> {
     const client = await this.clients.forEnvironment(actor, environment);
-    return this.overviews.trends({ client, period: '24h', type: 'webhook', targets });
+    return this.overviews.trends({ client, period: '24h', targets });
   }
 
   /** If the request log is too busy, the rest of the page must still be shown. */

@@ -1,0 +1,113 @@
+import type { VNode } from 'preact';
+import { mayPerform, type DashboardIdentity } from '../../infrastructure/auth/index.js';
+import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import {
+  Badge,
+  dashboardPath,
+  pathWith,
+  RelativeTime,
+  Table,
+  usePage,
+  type Page,
+} from '../../infrastructure/pages/index.js';
+import type { UserMcpToken } from '../mcp-tokens/index.js';
+import type { UserSession } from '../sessions/index.js';
+
+interface ExternalUserPageProps {
+  readonly user: string;
+  /** The newest ones. */
+  readonly sessions: readonly UserSession[];
+  readonly mcpTokens: readonly UserMcpToken[];
+}
+
+/** The lists that can be filtered by a user, with the operation whose permission each requires. */
+const LISTS: readonly (readonly [title: string, page: string, operation: string])[] = [
+  ['Requests and deliveries', 'request-logs', 'listRequestLogs'],
+  ['Events', 'events', 'listRequestLogs'],
+  ['Merchant accounts', 'merchant-accounts', 'listMerchantAccounts'],
+  ['Sign-in links', 'sign-in-links', 'listSignInLinks'],
+  ['Agents', 'agents', 'listAgentConnections'],
+];
+
+/** Returns the path of the page about a user. */
+export function pathOfUser(environment: PlatformEnvironment, user: string): string {
+  return pathWith(dashboardPath(environment, 'external-users'), { external_user_id: user }, {});
+}
+
+/** Returns the lists about a user that the visitor may see. */
+export function listsAbout(
+  visitor: DashboardIdentity,
+  environment: PlatformEnvironment,
+  user: string,
+): { title: string; path: string }[] {
+  return LISTS.filter(([, , operation]) => mayPerform(visitor, operation)).map(([title, page]) => {
+    const period = page === 'request-logs' ? '7d' : undefined;
+    return {
+      title,
+      path: pathWith(dashboardPath(environment, page), { external_user_id: user }, { period }),
+    };
+  });
+}
+
+export function externalUserPage(props: ExternalUserPageProps): Page {
+  return { title: `Your user ${props.user}`, content: <ExternalUser {...props} /> };
+}
+
+function ExternalUser({ user, sessions, mcpTokens }: ExternalUserPageProps): VNode {
+  const { environment, now, user: visitor } = usePage();
+  return (
+    <>
+      <ul>
+        {visitor &&
+          listsAbout(visitor, environment, user).map(({ title, path }) => (
+            <li key={path}>
+              <a href={path}>{title}</a>
+            </li>
+          ))}
+      </ul>
+      <h2>Latest sessions</h2>
+      {sessions.length === 0 ? (
+        <p>The user has no sessions from the last 30 days.</p>
+      ) : (
+        <Table
+          caption="Latest sessions"
+          rows={sessions}
+          keyOf={({ id }) => id}
+          columns={[
+            { title: 'Session ID', cell: ({ id }) => <Session id={id} /> },
+            { title: 'Type', cell: ({ type }) => <code>{type}</code> },
+            { title: 'Created', cell: ({ createdAt }) => <RelativeTime time={createdAt} /> },
+            { title: 'Expires', cell: ({ expiresAt }) => <RelativeTime time={expiresAt} /> },
+          ]}
+        />
+      )}
+      <h2>Latest MCP tokens</h2>
+      {mcpTokens.length === 0 ? (
+        <p>The user has no MCP tokens that are valid, or that expired in the last week.</p>
+      ) : (
+        <Table
+          caption="Latest MCP tokens"
+          rows={mcpTokens}
+          keyOf={({ id }) => id}
+          columns={[
+            { title: 'Created for', cell: ({ agent }) => agent ?? 'Your API client' },
+            { title: 'Status', isShort: true, cell: (token) => <TokenStatus {...token} now={now} /> },
+            { title: 'Created', cell: ({ createdAt }) => <RelativeTime time={createdAt} /> },
+            { title: 'Expires', cell: ({ expiresAt }) => <RelativeTime time={expiresAt} /> },
+          ]}
+        />
+      )}
+    </>
+  );
+}
+
+/** Leads to the entries of a session in the request log. */
+function Session({ id }: { readonly id: string }): VNode {
+  const log = dashboardPath(usePage().environment, 'request-logs');
+  return <a href={pathWith(log, { session_id: id, period: '7d' }, {})}>{id}</a>;
+}
+
+function TokenStatus({ revokedAt, expiresAt, now }: UserMcpToken & { readonly now: Date }): VNode {
+  if (revokedAt) return <Badge tone="warn">Revoked</Badge>;
+  return expiresAt <= now ? <Badge tone="soft">Expired</Badge> : <Badge tone="good">Valid</Badge>;
+}
