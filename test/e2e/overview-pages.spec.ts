@@ -84,9 +84,9 @@ describe('The overview', () => {
     const trendsIn = (html: string, verb: string): number =>
       html.match(new RegExp(`aria-label="\\d+ ${verb}, \\d+ failed in this period"`, 'g'))?.length ?? 0;
     for (const [period, limit] of [
-      ['1h', 40_000],
-      ['24h', 52_000],
-      ['7d', 55_000],
+      ['1h', 45_000],
+      ['24h', 55_000],
+      ['7d', 58_000],
     ] as const) {
       const { text } = await owner.get(`/dashboard/production?period=${period}`);
       expect(Buffer.byteLength(text)).toBeLessThan(limit);
