@@ -18,7 +18,6 @@ export {
   DashboardFile,
   DashboardPage,
   FormBody,
-  PAGE_OPERATION,
   PageEnvironment,
   PageRoute,
   Visit,
@@ -60,16 +59,20 @@ export {
   FilterChips,
   FilterChoice,
   FilterForm,
+  MAX_FILTER_NAME_LENGTH,
   Pagination,
   pathWith,
   PeriodChoice,
   PeriodFields,
   PERIODS,
   Results,
+  SAVED_FILTERS_PATH,
+  SaveFiltersForm,
   SplitView,
   Toolbar,
 } from './parts/list.js';
 export { Details, Table, Tiles, type Column } from './parts/table.js';
+export { FilteredLists, PAGE_OPERATION, SavedFilters, type SavedFilter } from './saved-filters.js';
 export {
   queryFrom,
   requestFrom,

@@ -2,12 +2,13 @@ import { Global, Module } from '@nestjs/common';
 import { AssetsController } from './assets.controller.js';
 import { FormTokens } from './form-tokens.js';
 import { PageEnvironments, PageRenderer } from './page.renderer.js';
+import { FilteredLists } from './saved-filters.js';
 import { TimeZoneController } from './time-zone.controller.js';
 
 @Global()
 @Module({
   controllers: [AssetsController, TimeZoneController],
-  providers: [FormTokens, PageEnvironments, PageRenderer],
-  exports: [FormTokens, PageEnvironments, PageRenderer],
+  providers: [FilteredLists, FormTokens, PageEnvironments, PageRenderer],
+  exports: [FilteredLists, FormTokens, PageEnvironments, PageRenderer],
 })
 export class PagesModule {}

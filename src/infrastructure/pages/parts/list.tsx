@@ -4,8 +4,8 @@ import { usePage } from '../page.js';
 import { EXPORT_FORMATS } from '../export-file.js';
 import { localTimeOf } from '../submitted.js';
 import { ZONE_PARAMETER } from '../time-zones.js';
-import { SelectField, TextField, ZoneField } from './form.js';
-import { Name } from './elements.js';
+import { Form, SelectField, TextField, ZoneField } from './form.js';
+import { Done, Name } from './elements.js';
 import { Icon } from './icon.js';
 
 /** The list that filters and live updates replace. */
@@ -30,23 +30,89 @@ export function FilterForm({
 }: FilterFormProps): VNode {
   const { path } = usePage();
   return (
-    <form
-      class="filters"
-      method="get"
-      action={path}
-      hx-get={path}
-      hx-target={`#${RESULTS}`}
-      hx-select={`#${RESULTS}`}
-      hx-swap="outerHTML"
-      hx-push-url="true"
-    >
-      {children}
-      <div class="actions">
-        <button class="second">{apply}</button>
-        {/* Always shown, because a script that applies the filters leaves the form as it is. */}
-        <a href={path}>{clear}</a>
+    <>
+      <SavedFiltersDone />
+      <div class="filter-line">
+        <form
+          class="filters"
+          method="get"
+          action={path}
+          hx-get={path}
+          hx-target={`#${RESULTS}`}
+          hx-select={`#${RESULTS}`}
+          hx-swap="outerHTML"
+          hx-push-url="true"
+        >
+          {children}
+          <div class="actions">
+            <button class="second">{apply}</button>
+            {/* Always shown, because a script that applies the filters leaves the form as it is. */}
+            <a href={path}>{clear}</a>
+          </div>
+        </form>
+        <SavedFilterMenu />
       </div>
-    </form>
+    </>
+  );
+}
+
+/** Characters of the name of saved filters. */
+export const MAX_FILTER_NAME_LENGTH = 64;
+export const SAVED_FILTERS_PATH = '/dashboard/saved-filters';
+
+function SavedFiltersDone(): VNode {
+  return (
+    <Done
+      messages={{
+        filters_saved: 'The filters were saved. Open them again under “Saved filters”.',
+        filters_replaced: 'The saved filters of this name were replaced by the current ones.',
+        filters_deleted: 'The saved filters were deleted.',
+      }}
+    />
+  );
+}
+
+/** Links to the filters that the user saved for the list, and a form that saves the current ones. */
+function SavedFilterMenu(): VNode | null {
+  const { path, query, savedFilters } = usePage();
+  if (!savedFilters) return null;
+  const count = savedFilters.length === 0 ? '' : `\u00a0(${savedFilters.length})`;
+  return (
+    <details class="saved">
+      <summary>{`Saved filters${count}`}</summary>
+      <div>
+        {savedFilters.length === 0 ? null : (
+          <ul>
+            {savedFilters.map(({ id, name, filters }) => (
+              <li key={id}>
+                <a href={pathWith(path, filters, {})}>{name}</a>
+                <a class="delete" href={`${SAVED_FILTERS_PATH}/${id}/delete`}>
+                  <span class="unseen">{`Delete ${name}`}</span>
+                  <Icon name="x" />
+                </a>
+              </li>
+            ))}
+          </ul>
+        )}
+        <SaveFiltersForm page={pathWith(path, query, {})} />
+      </div>
+    </details>
+  );
+}
+
+/** @param page the address of the list with the filters; a script updates it when filters apply without a reload */
+export function SaveFiltersForm({ page }: { readonly page: string }): VNode {
+  return (
+    <Form action={SAVED_FILTERS_PATH}>
+      <input type="hidden" name="page" value={page} />
+      <TextField
+        name="filter_name"
+        label="Save the current filters as"
+        hint="Only you see them. An existing entry of the same name is replaced."
+        maxLength={MAX_FILTER_NAME_LENGTH}
+      />
+      <button class="second">Save</button>
+    </Form>
   );
 }
 

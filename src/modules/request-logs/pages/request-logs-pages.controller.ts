@@ -20,7 +20,9 @@ import {
   type PageVisit,
 } from '../../../infrastructure/pages/index.js';
 import { cookieOf, PublicAddress, requestParameter, setCookie } from '../../../infrastructure/http/index.js';
+import { enumeration } from '../../../infrastructure/schemas/index.js';
 import { Clock, DAY } from '../../../infrastructure/time/index.js';
+import { EnumField } from '../../../infrastructure/validation/index.js';
 import { REQUEST_LOG_COLUMNS } from '../reading/request-log-response.js';
 import { ListRequestLogsQuery, type SingleRequestLogEntryResponse } from '../reading/request-logs.dto.js';
 import { RequestLogsService } from '../reading/request-logs.service.js';
@@ -35,6 +37,14 @@ import {
   type FoundEntries,
   type OptionalColumn,
 } from './request-logs.pages.js';
+
+const PERIOD = enumeration('Period', [...PERIODS.keys()].map(String), 'A period that ends now.');
+
+/** The filters of the page, which also has relative periods. */
+class RequestLogPageQuery extends ListRequestLogsQuery {
+  @EnumField(PERIOD, { in: 'query', required: false, description: 'A period that ends now.', example: '24h' })
+  period?: string;
+}
 
 class ExportRequestLogsQuery extends ListRequestLogsQuery {
   @ExportFormatField()
@@ -81,7 +91,7 @@ export class RequestLogsPagesController {
   ) {}
 
   @Get()
-  @DashboardPage('listRequestLogs')
+  @DashboardPage('listRequestLogs', RequestLogPageQuery)
   async list(
     @Visit() visit: PageVisit,
     @ChosenColumns() columns: readonly OptionalColumn[],
