@@ -7,6 +7,7 @@ export {
   ExportFormatField,
   type ExportFormat,
 } from './export-file.js';
+export { FilteredLists, PAGE_OPERATION } from './filtered-lists.js';
 export { browserOf, FormTokens } from './form-tokens.js';
 export { pagesNamed } from './navigation.js';
 export { usePage, type Page, type PageResponse } from './page.js';
@@ -72,7 +73,7 @@ export {
   Toolbar,
 } from './parts/list.js';
 export { Details, Table, Tiles, type Column } from './parts/table.js';
-export { FilteredLists, PAGE_OPERATION, SavedFilters, type SavedFilter } from './saved-filters.js';
+export { SavedFilters } from './saved-filters.js';
 export {
   queryFrom,
   requestFrom,

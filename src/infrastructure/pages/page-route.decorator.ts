@@ -36,17 +36,12 @@ import {
 import { RATE_LIMIT_EXCEEDED } from '../errors/index.js';
 import type { RateLimit } from '../rate-limiting/index.js';
 import { DashboardLimitGuard, OrganizationQueue, RateLimitGuard } from '../surfaces/index.js';
+import { FilteredLists, LIST_QUERY, PAGE_OPERATION } from './filtered-lists.js';
 import type { PageResponse } from './page.js';
 import { FormGuard, LoginGuard, PageGuard, ReadFormWith, SecondFactorGuard } from './page.guards.js';
 import { PageExceptionFilter } from './page-exception.filter.js';
 import { PageRenderer } from './page.renderer.js';
-import {
-  FilteredLists,
-  LIST_QUERY,
-  PAGE_OPERATION,
-  SavedFilters,
-  type SavedFilter,
-} from './saved-filters.js';
+import { SavedFilters, type SavedFilter } from './saved-filters.js';
 
 /** Renders the page that the handler returns, or sends the file. */
 @Injectable()

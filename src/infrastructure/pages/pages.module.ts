@@ -1,8 +1,8 @@
 import { Global, Module } from '@nestjs/common';
 import { AssetsController } from './assets.controller.js';
+import { FilteredLists } from './filtered-lists.js';
 import { FormTokens } from './form-tokens.js';
 import { PageEnvironments, PageRenderer } from './page.renderer.js';
-import { FilteredLists } from './saved-filters.js';
 import { TimeZoneController } from './time-zone.controller.js';
 
 @Global()
