@@ -20,7 +20,7 @@ export interface FilteredList {
 }
 
 /** The position in a list, and what the path of its page says. */
-const NOT_SAVED = ['cursor', 'next_cursor', 'before', 'limit', 'environment'];
+const NOT_SAVED = ['cursor', 'next_cursor', 'limit', 'environment'];
 
 /** The lists whose filters users can save. */
 @Injectable()

@@ -330,21 +330,19 @@ export function pathWith(
 
 interface PaginationProps {
   readonly nextCursor: string | null;
-  /** Leads to the previous page, if the list can be read backward. By default, the address remembers the pages before. */
-  readonly previousCursor?: string | null;
   /** What else changes in the address of the other pages: undefined removes a parameter. */
   readonly changes?: Readonly<Record<string, string | undefined>>;
 }
 
 /** Without these parameters, an address is that of the first page. */
-const FIRST_PAGE = { cursor: undefined, before: undefined, trail: undefined };
+const FIRST_PAGE = { cursor: undefined, trail: undefined };
 
 /** Separates the cursors of a trail. No cursor contains it. */
 const TRAIL_SEPARATOR = '.';
 /** Stands for the first page, which has no cursor. */
 const TRAIL_START = 'first';
-/** How many pages back the links lead, so that addresses stay short. */
-const MAX_TRAIL_LENGTH = 20;
+/** Characters. With a cursor and usual filters, the address is not too long to return to after a login. */
+const MAX_TRAIL_LENGTH = 1_000;
 
 /** Returns the parameters of the previous page, and of the trail of the next one. */
 function trailOf(query: Readonly<Record<string, string>>): {
@@ -357,21 +355,25 @@ function trailOf(query: Readonly<Record<string, string>>): {
   const previous = last && { cursor: last, trail: before.slice(0, -1).join(TRAIL_SEPARATOR) };
   return {
     previous: last === TRAIL_START ? {} : previous || null,
-    trail: [...before, cursor].slice(-MAX_TRAIL_LENGTH).join(TRAIL_SEPARATOR),
+    trail: withoutOldest([...before, cursor].join(TRAIL_SEPARATOR)),
   };
 }
 
+/** Drops the cursors of the oldest pages from a trail that is too long. "Back to the first page" still leads beyond them. */
+function withoutOldest(trail: string): string {
+  if (trail.length <= MAX_TRAIL_LENGTH) return trail;
+  const end = trail.slice(-MAX_TRAIL_LENGTH);
+  return end.slice(end.indexOf(TRAIL_SEPARATOR) + 1);
+}
+
 /** Links to the next page of a list, to the previous one, and to the first one. */
-export function Pagination({ nextCursor, previousCursor, changes = {} }: PaginationProps): VNode | null {
+export function Pagination({ nextCursor, changes = {} }: PaginationProps): VNode | null {
   const { path, query } = usePage();
-  const isFirst = query['cursor'] === undefined && query['before'] === undefined;
+  const isFirst = query['cursor'] === undefined;
   if (isFirst && nextCursor === null) return null;
   const pageAt = (position: Readonly<Record<string, string>>): string =>
     pathWith(path, query, { ...changes, ...FIRST_PAGE, live: undefined, ...position });
-  const { previous, trail } =
-    previousCursor === undefined
-      ? trailOf(query)
-      : { previous: previousCursor && { before: previousCursor }, trail: '' };
+  const { previous, trail } = trailOf(query);
   return (
     <nav class="pagination" aria-label="Pages">
       {isFirst ? null : <a href={pathWith(path, query, FIRST_PAGE)}>Back to the first page</a>}

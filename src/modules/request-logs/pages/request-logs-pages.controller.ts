@@ -163,29 +163,16 @@ export class RequestLogsPagesController {
   }
 
   private async find({ actor, environment, query: pageQuery }: PageVisit): Promise<FoundEntries> {
-    const { before, ...filters } = this.withPeriod(pageQuery);
-    const query = queryFrom(ListRequestLogsQuery, filters, {
+    const query = queryFrom(ListRequestLogsQuery, this.withPeriod(pageQuery), {
       environment,
       limit: ENTRIES_PER_PAGE,
     });
     const { clientId } = await this.clients.forEnvironment(actor, environment);
     const secondsOld = this.pools.secondsBehindFor(clientId);
-    const { data, next_cursor, previous_cursor } =
-      typeof before === 'string'
-        ? await this.requestLogs.pageBefore(actor, query, before)
-        : await this.requestLogs.pageWithPrevious(actor, query);
-    const isFirst = query.cursor === undefined && before === undefined;
-    const isEmpty = data.length === 0 && isFirst;
+    const { data, next_cursor } = await this.requestLogs.page(actor, query);
+    const isEmpty = data.length === 0 && query.cursor === undefined;
     const newestTime = isEmpty ? await this.requestLogs.newestTime(actor, environment) : undefined;
-    return {
-      query,
-      isFirst,
-      entries: data,
-      nextCursor: next_cursor,
-      previousCursor: previous_cursor,
-      newestTime,
-      secondsOld,
-    };
+    return { query, entries: data, nextCursor: next_cursor, newestTime, secondsOld };
   }
 
   /** Replaces a relative period by times. */
