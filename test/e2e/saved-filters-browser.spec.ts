@@ -55,11 +55,12 @@ describeInBrowser('Saved filters', (windows) => {
     expect(await pathsOn(phone)).toEqual([expect.stringContaining('/failed')]);
 
     await menuOf(phone).locator('summary').click();
-    await phone.getByRole('link', { name: 'Delete Failed requests of June' }).click();
-    await phone.getByRole('heading', { name: 'Delete “Failed requests of June”' }).waitFor();
-    expect(await inspect(phone, 'saved-filters-delete')).toEqual([]);
     await phone.getByRole('button', { name: 'Delete saved filters' }).click();
+    await phone.getByLabel('Failed requests of June').check();
+    expect(await inspect(phone, 'saved-filters-delete')).toEqual([]);
+    await phone.getByRole('button', { name: 'Delete selected' }).click();
     await phone.getByText('The saved filters were deleted.').waitFor();
+    expect(phone.url()).toContain('outcome=failure');
     await menuOf(phone).locator('summary').click();
     expect(await phone.getByRole('link', { name: 'Failed requests of June' }).count()).toBe(0);
   });

@@ -1,7 +1,8 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import {
   MAX_FILTERS_LENGTH,
   MAX_SAVED_FILTERS,
+  NOTHING_TO_DELETE,
   NOTHING_TO_SAVE,
   TOO_LONG,
   TOO_MANY,
@@ -74,7 +75,7 @@ describe('Saved filters', () => {
     const page = await user.get(location ?? '');
     expect([page.status, page.text.includes('The filters were saved.')]).toEqual([200, true]);
 
-    const address = linksOn(page)['Mine'] ?? '';
+    const address = `${list}${linksOn(page)['Mine']}`;
     expect(Object.fromEntries(new URL(address, 'http://x').searchParams)).toEqual(
       Object.fromEntries(new URLSearchParams(query)),
     );
@@ -187,17 +188,27 @@ describe('Saved filters', () => {
     expect(await savedOf(user)).toHaveLength(1);
   });
 
-  it('are deleted after a confirmation', async () => {
+  it('are deleted on a page that asks which', async () => {
     const user = await userOn(LOGS);
-    await save(user, `${LOGS}?type=webhook`, 'Mine');
-    const [, path = ''] =
-      /href="(\/dashboard\/saved-filters\/[^"]+)"/.exec((await user.get(LOGS)).text) ?? [];
-    expect((await user.get(path)).text).toContain('Delete “Mine”');
-    expect(await savedOf(user)).toHaveLength(1);
-    const { location } = await user.submit(path);
-    expect((await user.get(location ?? '')).text).toContain('The saved filters were deleted.');
-    expect(await savedOf(user)).toEqual([]);
-    expect((await user.submit(path)).status).toBe(404);
+    for (const name of ['First', 'Second', 'Third']) await save(user, `${LOGS}?type=webhook`, name);
+    const idOf = async (name: string) => (await savedOf(user)).find((saved) => saved.name === name)?.id ?? '';
+    const page = `${LOGS}?outcome=failure`;
+    const { text } = await user.get(`${PATH}/delete?${new URLSearchParams({ page })}`);
+    expect(text).toContain('<span>First</span>');
+    expect((await user.submit(`${PATH}/delete`, { page })).text).toContain(NOTHING_TO_DELETE);
+    expect(await savedOf(user)).toHaveLength(3);
+
+    const deleted = await user.submit(`${PATH}/delete`, { page, 'ids[]': await idOf('Second') });
+    expect(deleted.location).toBe(`${page}&done=filters_deleted`);
+    expect((await user.get(deleted.location ?? '')).text).toContain('The saved filters were deleted.');
+    expect((await savedOf(user)).map(({ name }) => name).toSorted()).toEqual(['First', 'Third']);
+    for (const other of ['https://evil.example/', '//evil.example', '/account', ''])
+      for (const response of [
+        await user.get(`${PATH}/delete?${new URLSearchParams({ page: other })}`),
+        await user.submit(`${PATH}/delete`, { page: other, 'ids[]': await idOf('First') }),
+      ])
+        expect([other, response.status, /href="[^"]*evil/.test(response.text)]).toEqual([other, 404, false]);
+    expect(await savedOf(user)).toHaveLength(2);
   });
 
   it('are for their user only', async () => {
@@ -208,12 +219,20 @@ describe('Saved filters', () => {
     const others = [await userOn(LOGS), await visitorWithRole(service, 'owner', otherOrganization)];
     for (const other of others) {
       expect((await other.get(LOGS)).text).not.toContain('Private filters');
-      expect((await other.get(`${PATH}/${id}/delete`)).status).toBe(404);
-      expect((await other.submit(`${PATH}/${id}/delete`)).status).toBe(404);
+      await save(other, `${LOGS}?type=webhook`, 'Own filters');
+      const { text } = await other.get(`${PATH}/delete?page=${LOGS}`);
+      expect([text.includes('Own filters'), text.includes('Private filters')]).toEqual([true, false]);
+      expect((await other.submit(`${PATH}/delete`, { page: LOGS, 'ids[]': id })).status).toBe(400);
     }
     expect(await savedOf(user)).toHaveLength(1);
-    expect((await user.get(`${PATH}/${randomUUID()}/delete`)).status).toBe(404);
-    expect((await user.get(`${PATH}/x/delete`)).status).toBe(404);
+  });
+
+  it('add little to a page', async () => {
+    const user = await userOn(LOGS);
+    const { text } = await user.get(LOGS);
+    for (let count = 1; count <= MAX_SAVED_FILTERS; count += 1)
+      await save(user, `${LOGS}?period=7d&type=webhook&outcome=failure`, `Failed calls of client ${count}`);
+    expect((await user.get(LOGS)).text.length - text.length).toBeLessThan(2_500);
   });
 
   it('are for all roles that see the list', async () => {

@@ -1,11 +1,10 @@
-import { Controller, Get, Param, Post } from '@nestjs/common';
+import { Controller, Get, Post, Query } from '@nestjs/common';
 import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
 import type { FormFields } from '../../infrastructure/http/index.js';
 import {
   FilteredLists,
   FormBody,
   PageRoute,
-  pathWith,
   requestFrom,
   submitted,
   type PageResponse,
@@ -31,25 +30,45 @@ export class SavedFiltersPagesController {
         const { filter_name: name } = requestFrom(SaveFiltersRequest, form);
         const { filters, isReplaced } = await this.savedFilters.save(actor, name, address);
         const done = isReplaced ? 'filters_replaced' : 'filters_saved';
-        return { redirectTo: `${pathWith(address.list, filters, {})}&done=${done}` };
+        return { redirectTo: pathOf({ ...address, filters: new URLSearchParams(filters) }, done) };
       },
       () => saveFiltersPage(this.lists.at(address.list) && page),
     );
   }
 
-  @Get(':id/delete')
+  @Get('delete')
   @PageRoute({ login: true })
-  async startDeleting(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
-    return deleteFiltersPage(await this.savedFilters.get(actor, id));
+  startDeleting(
+    @CurrentActor() { userId }: DashboardActor,
+    @Query('page') page: unknown,
+  ): Promise<PageResponse> {
+    return this.deletePage(userId, addressOf(String(page)));
   }
 
-  @Post(':id/delete')
+  @Post('delete')
   @PageRoute({ login: true, form: true })
-  async delete(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
-    const { list } = await this.savedFilters.get(actor, id);
-    await this.savedFilters.remove(actor, id);
-    return { redirectTo: `${list}?done=filters_deleted` };
+  delete(@CurrentActor() { userId }: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
+    const address = addressOf(form.get('page') ?? '');
+    return submitted(
+      async () => {
+        await this.savedFilters.remove(userId, address.list, form.all('ids[]'));
+        return { redirectTo: pathOf(address, 'filters_deleted') };
+      },
+      () => this.deletePage(userId, address),
+    );
   }
+
+  private async deletePage(userId: string, address: ListAddress): Promise<PageResponse> {
+    return deleteFiltersPage(await this.savedFilters.in(userId, address.list), pathOf(address));
+  }
+}
+
+/** Returns the address of the list, with a message. */
+function pathOf({ list, filters }: ListAddress, done?: string): string {
+  const query = new URLSearchParams(filters);
+  query.delete('done');
+  if (done !== undefined) query.set('done', done);
+  return query.size === 0 ? list : `${list}?${query}`;
 }
 
 /** Only a path that is that of a list leads anywhere (`FilteredLists`). */

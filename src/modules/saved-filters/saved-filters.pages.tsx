@@ -1,8 +1,8 @@
 import {
+  Checkboxes,
   confirmationPage,
   FormProblem,
   Link,
-  pathWith,
   SAVED_FILTERS_PATH,
   SaveFiltersForm,
   type Page,
@@ -27,12 +27,24 @@ export function saveFiltersPage(page: string | undefined): Page {
   };
 }
 
-export function deleteFiltersPage({ id, name, list, filters }: SavedFilter): Page {
+/** @param page the address of the list */
+export function deleteFiltersPage(saved: readonly SavedFilter[], page: string): Page {
   return confirmationPage({
-    title: `Delete “${name}”`,
-    parent: { title: 'Back to the list', path: pathWith(list, filters, {}) },
-    action: `${SAVED_FILTERS_PATH}/${id}/delete`,
-    button: 'Delete saved filters',
-    children: <p>The list and its entries stay as they are. Only the saved filters are deleted.</p>,
+    title: 'Delete saved filters',
+    parent: { title: 'Back to the list', path: page },
+    action: `${SAVED_FILTERS_PATH}/delete`,
+    button: 'Delete selected',
+    children: (
+      <>
+        <input type="hidden" name="page" value={page} />
+        <Checkboxes
+          name="ids[]"
+          legend="Saved filters of the list"
+          hint="The list and its entries stay as they are."
+          options={saved.map(({ id, name }) => ({ value: id, label: name }))}
+          values={[]}
+        />
+      </>
+    ),
   });
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { In } from 'typeorm';
 import { Transaction } from '../../infrastructure/database/index.js';
 import { HoldsUserData, type ErasedUser, type UserDataHolder } from '../../infrastructure/erasure/index.js';
 import { SavedFilter } from './saved-filter.entity.js';
@@ -20,17 +21,13 @@ export class SavedFiltersRepository implements UserDataHolder {
     return this.list(userId, list);
   }
 
-  async find(userId: string, id: string): Promise<SavedFilter | null> {
-    return this.transaction.manager.findOneBy(SavedFilter, { userId, id });
-  }
-
   /** Adds filters, or replaces those with this ID. */
   async save(filter: SavedFilter): Promise<void> {
     await this.transaction.manager.upsert(SavedFilter, filter, ['id']);
   }
 
-  async remove(userId: string, id: string): Promise<void> {
-    await this.transaction.manager.delete(SavedFilter, { userId, id });
+  async remove(userId: string, ids: readonly string[]): Promise<void> {
+    await this.transaction.manager.delete(SavedFilter, { userId, id: In([...ids]) });
   }
 
   /** Deletes the filters that look for the user, and those whose names contain the identifier as a word. */

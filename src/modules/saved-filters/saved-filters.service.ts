@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { isUUID } from 'class-validator';
 import { AccessibleClients, mayPerform, type DashboardActor } from '../../infrastructure/auth/index.js';
 import { KeyedQueue, Transactional } from '../../infrastructure/database/index.js';
 import { INSUFFICIENT_ROLE, INVALID_FIELD, NOT_FOUND } from '../../infrastructure/errors/index.js';
@@ -16,6 +15,7 @@ export const MAX_FILTERS_LENGTH = 2_048;
 
 export const TOO_MANY = `You have ${MAX_SAVED_FILTERS} saved filters for this list, which is the maximum. Delete some before you save others.`;
 export const TOO_LONG = `The filters are too long to save. Their part of the address must not have more than ${MAX_FILTERS_LENGTH} characters.`;
+export const NOTHING_TO_DELETE = 'Select the saved filters that you want to delete.';
 export const NOTHING_TO_SAVE = 'The list has no filters now. Apply the filters first, then save them.';
 
 /** The page of a list with filters, as its address says. */
@@ -39,11 +39,10 @@ export class SavedFiltersService implements SavedFilters {
     return this.repository.list(userId, list);
   }
 
-  /** @throws ApiError NOT_FOUND */
-  async get({ userId }: DashboardActor, id: string): Promise<SavedFilter> {
-    const found = isUUID(id) ? await this.repository.find(userId, id) : null;
-    if (!found) throw NOT_FOUND.error();
-    return found;
+  /** Like `of()`. @throws ApiError NOT_FOUND if no list has this path */
+  in(userId: string, list: string): Promise<SavedFilter[]> {
+    if (!this.lists.at(list)) throw NOT_FOUND.error();
+    return this.of(userId, list);
   }
 
   /**
@@ -71,8 +70,11 @@ export class SavedFiltersService implements SavedFilters {
     return { filters, isReplaced: await this.additions.run(userId, () => this.store(filter)) };
   }
 
-  async remove({ userId }: DashboardActor, id: string): Promise<void> {
-    await this.repository.remove(userId, id);
+  /** Ignores IDs of other users' filters. @throws ApiError NOT_FOUND if no list has this path, or INVALID_FIELD */
+  async remove(userId: string, list: string, ids: readonly string[]): Promise<void> {
+    const own = (await this.in(userId, list)).map(({ id }) => id).filter((id) => ids.includes(id));
+    if (own.length === 0) throw INVALID_FIELD.error(NOTHING_TO_DELETE);
+    await this.repository.remove(userId, own);
   }
 
   /** @returns whether filters of this name were replaced */

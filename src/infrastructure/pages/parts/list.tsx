@@ -76,25 +76,26 @@ function SavedFiltersDone(): VNode {
 function SavedFilterMenu(): VNode | null {
   const { path, query, savedFilters } = usePage();
   if (!savedFilters) return null;
+  const page = pathWith(path, query, {});
   const count = savedFilters.length === 0 ? '' : `\u00a0(${savedFilters.length})`;
   return (
     <details class="saved">
       <summary>{`Saved filters${count}`}</summary>
       <div>
+        <ul>
+          {savedFilters.map(({ id, name, filters }) => (
+            <li key={id}>
+              <a href={pathWith('', filters, {})}>{name}</a>
+            </li>
+          ))}
+        </ul>
+        <SaveFiltersForm page={page} />
         {savedFilters.length === 0 ? null : (
-          <ul>
-            {savedFilters.map(({ id, name, filters }) => (
-              <li key={id}>
-                <a href={pathWith(path, filters, {})}>{name}</a>
-                <a class="delete" href={`${SAVED_FILTERS_PATH}/${id}/delete`}>
-                  <span class="unseen">{`Delete ${name}`}</span>
-                  <Icon name="x" />
-                </a>
-              </li>
-            ))}
-          </ul>
+          <form action={`${SAVED_FILTERS_PATH}/delete`}>
+            <input type="hidden" name="page" value={page} />
+            <button class="quiet">Delete saved filters</button>
+          </form>
         )}
-        <SaveFiltersForm page={pathWith(path, query, {})} />
       </div>
     </details>
   );
