@@ -610,6 +610,20 @@ CREATE TABLE saml_key (
 );
 CREATE INDEX saml_key_configuration_index ON public.saml_key USING btree (configuration_id);
 
+CREATE TABLE saved_filter (
+  id uuid NOT NULL,
+  user_id uuid NOT NULL,
+  client_id uuid,
+  list character varying(100) NOT NULL,
+  name character varying(64) NOT NULL,
+  filters jsonb NOT NULL,
+  CONSTRAINT saved_filter_pkey PRIMARY KEY (id),
+  CONSTRAINT saved_filter_client_fkey FOREIGN KEY (client_id) REFERENCES api_client(id) ON DELETE CASCADE,
+  CONSTRAINT saved_filter_name_key UNIQUE (user_id, list, name),
+  CONSTRAINT saved_filter_user_fkey FOREIGN KEY (user_id) REFERENCES dashboard_user(id) ON DELETE CASCADE
+);
+CREATE INDEX saved_filter_client_index ON public.saved_filter USING btree (client_id);
+
 CREATE TABLE schema_migration (
   id integer NOT NULL DEFAULT nextval('schema_migration_id_seq'::regclass),
   timestamp bigint NOT NULL,

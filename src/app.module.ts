@@ -38,6 +38,7 @@ import { OrganizationsModule } from './modules/organizations/index.js';
 import { OverviewModule } from './modules/overview/index.js';
 import { RequestLogsModule } from './modules/request-logs/index.js';
 import { SandboxModule } from './modules/sandbox/index.js';
+import { SavedFiltersModule } from './modules/saved-filters/index.js';
 import { ServiceTokensModule } from './modules/service-tokens/index.js';
 import { SessionsModule } from './modules/sessions/index.js';
 import { SignInLinksModule } from './modules/sign-in-links/index.js';
@@ -85,6 +86,7 @@ const MODULES = [
   OverviewModule,
   RequestLogsModule,
   SandboxModule,
+  SavedFiltersModule,
   ServiceTokensModule,
   SessionsModule,
   SignInLinksModule,

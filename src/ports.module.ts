@@ -12,6 +12,7 @@ import {
 } from './infrastructure/auth/index.js';
 import { ErasedUsers } from './infrastructure/erasure/index.js';
 import { RequestRecorder } from './infrastructure/http/index.js';
+import { SavedFilters } from './infrastructure/pages/index.js';
 import { FailedCredentials } from './infrastructure/rate-limiting/index.js';
 import {
   ApiClientCredentialVerifier,
@@ -37,6 +38,7 @@ import {
   RequestLogWriter,
   WebhookFilterOptions,
 } from './modules/request-logs/index.js';
+import { SavedFiltersModule, SavedFiltersService } from './modules/saved-filters/index.js';
 import { ServiceTokensModule, StoredServiceTokenVerifier } from './modules/service-tokens/index.js';
 import { SignInLinksModule, SignInLinksService } from './modules/sign-in-links/index.js';
 import {
@@ -61,6 +63,7 @@ const PORTS = [
   { provide: IdentityProviders, useExisting: SsoLoginsService },
   { provide: ProviderRequirement, useExisting: SsoSettingsRepository },
   { provide: RequestRecorder, useExisting: RequestLogWriter },
+  { provide: SavedFilters, useExisting: SavedFiltersService },
   { provide: McpTokenRevocationListener, useExisting: SignInLinksService },
   { provide: WebhookFilterOptions, useExisting: WebhookEndpointsService },
   { provide: UserLogins, useExisting: UserLoginsService },
@@ -103,6 +106,7 @@ const STRATEGIES: Provider[] = [
     McpTokensModule,
     OAuthModule,
     RequestLogsModule,
+    SavedFiltersModule,
     ServiceTokensModule,
     SignInLinksModule,
     SingleSignOnModule,

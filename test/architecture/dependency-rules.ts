@@ -53,6 +53,7 @@ export const MODULE_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = 
   overview: ['dashboard-users', 'mcp-tokens', 'request-logs', 'sessions', 'webhooks'],
   organizations: ['api-clients', 'audit-logs', 'dashboard-users'],
   'request-logs': [],
+  'saved-filters': [],
   'service-tokens': [],
   sessions: ['api-clients', 'webhooks'],
   'sign-in-links': [

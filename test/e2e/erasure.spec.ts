@@ -21,7 +21,7 @@ import { SignInLinksService } from '../../src/modules/sign-in-links/index.js';
 import { NETFLIX, newAgent } from '../support/sign-in-links.js';
 import { error, invalidField, startTestApp, type TestApp, type TestResponse } from '../support/test-app.js';
 import { expectUsualErrors } from '../support/usual-errors.js';
-import { BEHIND_PROXY } from '../support/visitor.js';
+import { BEHIND_PROXY, visitorWithRole } from '../support/visitor.js';
 import { addEndpoint } from '../support/webhook-receiver.js';
 
 interface Erasure {
@@ -150,7 +150,11 @@ describe('DELETE /external-users/{external_user_id}', () => {
     const user = newUser();
     await addEndpoint(service, service.development.clientId, `https://${randomUUID()}.example.com/`);
     await meet(user);
-    expect(await tablesOf(user)).toEqual([FILE, ...TABLES]);
+    const employee = await visitorWithRole(service);
+    const list = '/dashboard/development/events';
+    const saved = { page: `${list}?external_user_id=${user}`, filter_name: `Events of ${user}` };
+    expect((await employee.fill(list, saved, '/dashboard/saved-filters')).status).toBe(303);
+    expect(await tablesOf(user)).toEqual([FILE, ...[...TABLES, 'saved_filter'].toSorted()]);
     const logged = await countOf('request_log', user);
     const events = await countOf('webhook_event', user);
 

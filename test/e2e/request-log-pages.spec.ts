@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { HOUR } from '../../src/infrastructure/time/index.js';
 import type { AttributedClient } from '../../src/infrastructure/http/index.js';
 import { RequestLogRepository } from '../../src/modules/request-logs/index.js';
+import { safeRedirectPath } from '../../src/modules/dashboard-login/login/safe-redirect-path.js';
 import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/index.js';
 import { mcpToken } from '../support/agents.js';
 import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
@@ -187,6 +188,25 @@ describe('The list of request logs', () => {
     const next = await visitor.get(linkTo('Next page', again.text));
     expect(usersOf(next.text)).toEqual(usersOf(second.text));
     expect((await visitor.get(linkTo('Back to the first page', second.text))).text).toContain('>user-75<');
+  });
+
+  it('leads back from a deep page, whose address is short enough to return to after a login', async () => {
+    const externalUserId = `user-${'é'.repeat(100)}`;
+    await addRequests(1_250, { externalUserId });
+    const entriesOn = ({ text }: { readonly text: string }) => text.match(/id="entry-\d+"/g);
+    let path = `${PATH}?${new URLSearchParams({ period: '7d', external_user_id: externalUserId })}`;
+    const pages = [await visitor.get(path)];
+    while (pages.length < 25) {
+      path = linkTo('Next page', pages.at(-1)?.text ?? '');
+      pages.push(await visitor.get(path));
+    }
+    expect(safeRedirectPath(path)).toBe(path);
+    for (const page of pages.slice(-6, -1).toReversed()) {
+      path = linkTo('Previous page', (await visitor.get(path)).text);
+      expect(entriesOn(await visitor.get(path))).toEqual(entriesOn(page));
+    }
+    const first = await visitor.get(linkTo('Back to the first page', pages.at(-1)?.text ?? ''));
+    expect(entriesOn(first)).toEqual(pages[0] && entriesOn(pages[0]));
   });
 
   it('remembers the chosen columns', async () => {

@@ -19,6 +19,7 @@ interface Route {
   readonly path: string;
   readonly pattern: RegExp;
   readonly method: string;
+  readonly handler: () => unknown;
   /** Empty for a route that every process serves. */
   readonly surfaces: readonly Surface[];
 }
@@ -84,7 +85,7 @@ export class RouteTable {
         this.pathsAt(handler).map((own) => {
           const path = `/${[base, own].filter(Boolean).join('/')}`;
           const pattern = new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`);
-          return { path, pattern, method: RequestMethod[method], surfaces };
+          return { path, pattern, method: RequestMethod[method], handler, surfaces };
         }),
       );
     });

@@ -7,6 +7,7 @@ export {
   ExportFormatField,
   type ExportFormat,
 } from './export-file.js';
+export { FilteredLists, PAGE_OPERATION } from './filtered-lists.js';
 export { browserOf, FormTokens } from './form-tokens.js';
 export { pagesNamed } from './navigation.js';
 export { usePage, type Page, type PageResponse } from './page.js';
@@ -18,7 +19,6 @@ export {
   DashboardFile,
   DashboardPage,
   FormBody,
-  PAGE_OPERATION,
   PageEnvironment,
   PageRoute,
   Visit,
@@ -60,16 +60,20 @@ export {
   FilterChips,
   FilterChoice,
   FilterForm,
+  MAX_FILTER_NAME_LENGTH,
   Pagination,
   pathWith,
   PeriodChoice,
   PeriodFields,
   PERIODS,
   Results,
+  SAVED_FILTERS_PATH,
+  SaveFiltersForm,
   SplitView,
   Toolbar,
 } from './parts/list.js';
 export { Details, Table, Tiles, type Column } from './parts/table.js';
+export { SavedFilters } from './saved-filters.js';
 export {
   queryFrom,
   requestFrom,

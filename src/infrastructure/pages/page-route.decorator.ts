@@ -14,7 +14,7 @@ import {
 } from '@nestjs/common';
 import { ApiExcludeEndpoint } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { map, mergeMap, type Observable } from 'rxjs';
+import { mergeMap, type Observable } from 'rxjs';
 import {
   dashboardActorOf,
   DashboardPermissionGuard,
@@ -23,6 +23,7 @@ import {
   RequirePermission,
   type AuditedAction,
   type DashboardActor,
+  type DashboardIdentity,
 } from '../auth/index.js';
 import type { PlatformEnvironment, Surface } from '../config/index.js';
 import {
@@ -35,26 +36,40 @@ import {
 import { RATE_LIMIT_EXCEEDED } from '../errors/index.js';
 import type { RateLimit } from '../rate-limiting/index.js';
 import { DashboardLimitGuard, OrganizationQueue, RateLimitGuard } from '../surfaces/index.js';
+import { FilteredLists, LIST_QUERY, PAGE_OPERATION } from './filtered-lists.js';
 import type { PageResponse } from './page.js';
 import { FormGuard, LoginGuard, PageGuard, ReadFormWith, SecondFactorGuard } from './page.guards.js';
 import { PageExceptionFilter } from './page-exception.filter.js';
 import { PageRenderer } from './page.renderer.js';
+import { SavedFilters, type SavedFilter } from './saved-filters.js';
 
 /** Renders the page that the handler returns, or sends the file. */
 @Injectable()
 class PageInterceptor implements NestInterceptor<PageResponse | StreamableFile, string | StreamableFile> {
-  constructor(private readonly renderer: PageRenderer) {}
+  constructor(
+    private readonly renderer: PageRenderer,
+    private readonly lists: FilteredLists,
+    private readonly savedFilters: SavedFilters,
+  ) {}
 
   intercept(
     context: ExecutionContext,
     next: CallHandler<PageResponse | StreamableFile>,
   ): Observable<string | StreamableFile> {
     const http = context.switchToHttp();
-    const render = (page: PageResponse | StreamableFile): string | StreamableFile =>
-      page instanceof StreamableFile
-        ? page
-        : this.renderer.render(http.getRequest<Request>(), http.getResponse<Response>(), page);
-    return next.handle().pipe(map(render));
+    const request = http.getRequest<Request>();
+    const render = async (page: PageResponse | StreamableFile): Promise<string | StreamableFile> => {
+      if (page instanceof StreamableFile) return page;
+      const saved = 'redirectTo' in page ? undefined : await this.savedFor(request);
+      return this.renderer.render(request, http.getResponse<Response>(), page, saved);
+    };
+    return next.handle().pipe(mergeMap(render));
+  }
+
+  private async savedFor(request: Request): Promise<readonly SavedFilter[] | undefined> {
+    const user = request.user as DashboardIdentity | undefined;
+    const list = request.method === 'GET' ? this.lists.at(request.path) : undefined;
+    return user && list && this.savedFilters.of(user.userId, list.path);
   }
 }
 
@@ -74,10 +89,9 @@ interface PageRouteOptions {
   readonly isAction?: boolean;
   /** The action that is recorded instead of that of the operation, for an export. */
   readonly exported?: AuditedAction;
+  /** The query of the operation, if the page is a list whose filters users can save. */
+  readonly listQuery?: Type<object>;
 }
-
-/** Metadata of a route: the operation of the dashboard API that its page shows or performs. */
-export const PAGE_OPERATION = 'page operation';
 
 /**
  * Marks a route as a page, which is not part of the API document. Its handler returns a `PageResponse` or a file. Lists
@@ -112,6 +126,7 @@ export function PageRoute(options: PageRouteOptions): MethodDecorator {
     UseFilters(PageExceptionFilter),
     ...(typeof form === 'object' ? [ReadFormWith(form)] : []),
     ...(operation ? [SetMetadata(PAGE_OPERATION, operation), requirePermission(operation, options)] : []),
+    ...(options.listQuery ? [SetMetadata(LIST_QUERY, options.listQuery)] : []),
   );
 }
 
@@ -127,9 +142,11 @@ function requirePermission(operation: string, { isAction, exported }: PageRouteO
  * A page of the dashboard that shows what an operation of the dashboard API returns, or the form for an operation. It
  * requires the operation's permission, and counts toward the same request limit. Denied requests leave no audit log entry,
  * because nothing was attempted yet.
+ *
+ * @param listQuery the filters of a list, which users can save
  */
-export function DashboardPage(operation: string): MethodDecorator {
-  return PageRoute({ login: true, operation });
+export function DashboardPage(operation: string, listQuery?: Type<object>): MethodDecorator {
+  return PageRoute({ login: true, operation, ...(listQuery && { listQuery }) });
 }
 
 /**

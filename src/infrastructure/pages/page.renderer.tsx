@@ -9,6 +9,7 @@ import { FormTokens } from './form-tokens.js';
 import { Layout } from './layout.js';
 import type { Page, PageContext, PageResponse } from './page.js';
 import { FieldLabels } from './page-words.js';
+import type { SavedFilter } from './saved-filters.js';
 import { timeZoneOf } from './time-zones.js';
 
 const POLICY =
@@ -61,8 +62,16 @@ export class PageRenderer {
     private readonly clock: Clock,
   ) {}
 
-  /** @returns the body. Status and headers are set on the response. */
-  render(request: Request, response: Response, page: PageResponse): string {
+  /**
+   * @param savedFilters those of the user for this list; undefined if the page is no list with filters
+   * @returns the body. Status and headers are set on the response.
+   */
+  render(
+    request: Request,
+    response: Response,
+    page: PageResponse,
+    savedFilters?: readonly SavedFilter[],
+  ): string {
     const user = request.user as DashboardIdentity | undefined;
     response
       .set(HEADERS)
@@ -85,6 +94,7 @@ export class PageRenderer {
       hasAddress: request.method === 'GET',
       now: this.clock.now(),
       timeZone: timeZoneOf(request),
+      savedFilters,
       ...(done !== undefined && { done }),
       ...(page.problem !== undefined && {
         rejected: {

@@ -4,6 +4,7 @@ import type { DashboardIdentity } from '../auth/index.js';
 import type { PlatformEnvironment } from '../config/index.js';
 import type { FormFields } from '../http/index.js';
 import type { FieldLabels } from './page-words.js';
+import type { SavedFilter } from './saved-filters.js';
 import { UTC } from './time-zones.js';
 
 export interface Page {
@@ -50,6 +51,8 @@ export interface PageContext {
   readonly now: Date;
   /** The IANA name of the time zone in which the page shows times. */
   readonly timeZone: string;
+  /** The filters that the user saved for this list; undefined if the page is no list with filters. */
+  readonly savedFilters?: readonly SavedFilter[] | undefined;
   /** What the form that led to this page has done. */
   readonly done?: string;
   /** Why the form or the query was not accepted, and what the form contained. */

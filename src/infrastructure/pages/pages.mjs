@@ -61,7 +61,8 @@ for (const button of document.querySelectorAll('.zone button.local')) {
 
 // Filters that applied without a reload have changed the address.
 document.addEventListener('submit', ({ target }) => {
-  if (target.matches('.zone form')) target.elements.page.value = location.pathname + location.search;
+  if (target.matches('.zone form, .saved form'))
+    target.elements.page.value = location.pathname + location.search;
 });
 
 // Fields without a value are no filters, so the address need not name them. Without times, their time zone means nothing.

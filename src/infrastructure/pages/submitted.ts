@@ -71,11 +71,16 @@ export function requestFrom<Dto extends object>(type: Type<Dto>, form: FormField
  * @throws ApiError INVALID_FIELD
  */
 export function queryFrom<Dto extends object>(type: Type<Dto>, query: object, more: object = {}): Dto {
+  return validatedQuery(type, { ...filtersOf(query), ...more });
+}
+
+/** Returns the query of a list's page without what controls only the page, and with timestamps. */
+export function filtersOf(query: object): Record<string, unknown> {
   const { [ZONE_PARAMETER]: zone } = query as Record<string, unknown>;
   const filters = Object.entries(query)
     .filter(([name, value]) => value !== '' && value !== undefined && !PAGE_PARAMETERS.includes(name))
     .map(([name, value]) => [name, TIME_PARAMETERS.includes(name) ? timestampFrom(value, zone) : value]);
-  return validatedQuery(type, { ...Object.fromEntries(filters), ...more });
+  return Object.fromEntries(filters);
 }
 
 /**

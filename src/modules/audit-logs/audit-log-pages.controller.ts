@@ -42,7 +42,7 @@ export class AuditLogPagesController {
   ) {}
 
   @Get()
-  @DashboardPage(PERMISSION)
+  @DashboardPage(PERMISSION, SearchAuditLogsQuery)
   list(@CurrentActor() { organizationId }: DashboardActor, @Query() query: PageQuery): Promise<PageResponse> {
     return submitted(
       async () => {

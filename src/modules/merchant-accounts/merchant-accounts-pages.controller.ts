@@ -18,7 +18,7 @@ export class MerchantAccountsPagesController {
 
   /** Shows the accounts of the user in the query. Without a user, the page contains only the form. */
   @Get()
-  @DashboardPage('listMerchantAccounts')
+  @DashboardPage('listMerchantAccounts', ListMerchantAccountsQuery)
   async list(@Visit() { actor, environment, query }: PageVisit): Promise<PageResponse> {
     if (!query['external_user_id']) return merchantAccountsPage();
     return submitted(

@@ -8,12 +8,33 @@ import {
   type PageResponse,
   type PageVisit,
 } from '../../infrastructure/pages/index.js';
+import { enumeration } from '../../infrastructure/schemas/index.js';
+import { EnumField, TextField } from '../../infrastructure/validation/index.js';
 import { matchKeys } from './match-key.js';
 import { MERCHANT_ID } from './merchant-catalog.service.js';
 import { listPath, merchantsPage } from './merchants.pages.js';
 import { MerchantsService } from './merchants.service.js';
 
 const MERCHANTS_PER_PAGE = 50;
+const MERCHANT_VISIBILITY = enumeration(
+  'MerchantVisibility',
+  ['shown', 'hidden'],
+  'Whether users see a merchant.',
+);
+
+/** The filters of the list. */
+class MerchantsPageQuery {
+  @TextField({ in: 'query', required: false, max: 256, description: 'A part of the name.', example: 'Net' })
+  name?: string;
+
+  @EnumField(MERCHANT_VISIBILITY, {
+    in: 'query',
+    required: false,
+    description: 'Whether users see the merchant.',
+    example: 'hidden',
+  })
+  status?: string;
+}
 
 @Controller(inEachEnvironment('merchants'))
 export class MerchantsPagesController {
@@ -21,7 +42,7 @@ export class MerchantsPagesController {
 
   /** @param query the filters `name` and `status`, and the ID of the last merchant before this page as `cursor` */
   @Get()
-  @DashboardPage('listMerchants')
+  @DashboardPage('listMerchants', MerchantsPageQuery)
   async list(@Visit() { actor, environment, query }: PageVisit): Promise<PageResponse> {
     const { name, status, cursor } = query;
     const filters = {

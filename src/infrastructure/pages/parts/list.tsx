@@ -4,8 +4,8 @@ import { usePage } from '../page.js';
 import { EXPORT_FORMATS } from '../export-file.js';
 import { localTimeOf } from '../submitted.js';
 import { ZONE_PARAMETER } from '../time-zones.js';
-import { SelectField, TextField, ZoneField } from './form.js';
-import { Name } from './elements.js';
+import { Form, SelectField, TextField, ZoneField } from './form.js';
+import { Done, Name } from './elements.js';
 import { Icon } from './icon.js';
 
 /** The list that filters and live updates replace. */
@@ -30,23 +30,90 @@ export function FilterForm({
 }: FilterFormProps): VNode {
   const { path } = usePage();
   return (
-    <form
-      class="filters"
-      method="get"
-      action={path}
-      hx-get={path}
-      hx-target={`#${RESULTS}`}
-      hx-select={`#${RESULTS}`}
-      hx-swap="outerHTML"
-      hx-push-url="true"
-    >
-      {children}
-      <div class="actions">
-        <button class="second">{apply}</button>
-        {/* Always shown, because a script that applies the filters leaves the form as it is. */}
-        <a href={path}>{clear}</a>
+    <>
+      <SavedFiltersDone />
+      <div class="filter-line">
+        <form
+          class="filters"
+          method="get"
+          action={path}
+          hx-get={path}
+          hx-target={`#${RESULTS}`}
+          hx-select={`#${RESULTS}`}
+          hx-swap="outerHTML"
+          hx-push-url="true"
+        >
+          {children}
+          <div class="actions">
+            <button class="second">{apply}</button>
+            {/* Always shown, because a script that applies the filters leaves the form as it is. */}
+            <a href={path}>{clear}</a>
+          </div>
+        </form>
+        <SavedFilterMenu />
       </div>
-    </form>
+    </>
+  );
+}
+
+/** Characters of the name of saved filters. */
+export const MAX_FILTER_NAME_LENGTH = 64;
+export const SAVED_FILTERS_PATH = '/dashboard/saved-filters';
+
+function SavedFiltersDone(): VNode {
+  return (
+    <Done
+      messages={{
+        filters_saved: 'The filters were saved. Open them again under “Saved filters”.',
+        filters_replaced: 'The saved filters of this name were replaced by the current ones.',
+        filters_deleted: 'The saved filters were deleted.',
+      }}
+    />
+  );
+}
+
+/** Links to the filters that the user saved for the list, and a form that saves the current ones. */
+function SavedFilterMenu(): VNode | null {
+  const { path, query, savedFilters } = usePage();
+  if (!savedFilters) return null;
+  const page = pathWith(path, query, {});
+  const count = savedFilters.length === 0 ? '' : `\u00a0(${savedFilters.length})`;
+  return (
+    <details class="saved">
+      <summary>{`Saved filters${count}`}</summary>
+      <div>
+        <ul>
+          {savedFilters.map(({ id, name, filters }) => (
+            <li key={id}>
+              <a href={pathWith('', filters, {})}>{name}</a>
+            </li>
+          ))}
+        </ul>
+        <SaveFiltersForm page={page} />
+        {savedFilters.length === 0 ? null : (
+          <form action={`${SAVED_FILTERS_PATH}/delete`}>
+            <input type="hidden" name="page" value={page} />
+            <button class="quiet">Delete saved filters</button>
+          </form>
+        )}
+      </div>
+    </details>
+  );
+}
+
+/** @param page the address of the list with the filters; a script updates it when filters apply without a reload */
+export function SaveFiltersForm({ page }: { readonly page: string }): VNode {
+  return (
+    <Form action={SAVED_FILTERS_PATH}>
+      <input type="hidden" name="page" value={page} />
+      <TextField
+        name="filter_name"
+        label="Save the current filters as"
+        hint="Only you see them. An existing entry of the same name is replaced."
+        maxLength={MAX_FILTER_NAME_LENGTH}
+      />
+      <button class="second">Save</button>
+    </Form>
   );
 }
 
@@ -264,21 +331,19 @@ export function pathWith(
 
 interface PaginationProps {
   readonly nextCursor: string | null;
-  /** Leads to the previous page, if the list can be read backward. By default, the address remembers the pages before. */
-  readonly previousCursor?: string | null;
   /** What else changes in the address of the other pages: undefined removes a parameter. */
   readonly changes?: Readonly<Record<string, string | undefined>>;
 }
 
 /** Without these parameters, an address is that of the first page. */
-const FIRST_PAGE = { cursor: undefined, before: undefined, trail: undefined };
+const FIRST_PAGE = { cursor: undefined, trail: undefined };
 
 /** Separates the cursors of a trail. No cursor contains it. */
 const TRAIL_SEPARATOR = '.';
 /** Stands for the first page, which has no cursor. */
 const TRAIL_START = 'first';
-/** How many pages back the links lead, so that addresses stay short. */
-const MAX_TRAIL_LENGTH = 20;
+/** Characters. With a cursor and usual filters, the address is not too long to return to after a login. */
+const MAX_TRAIL_LENGTH = 1_000;
 
 /** Returns the parameters of the previous page, and of the trail of the next one. */
 function trailOf(query: Readonly<Record<string, string>>): {
@@ -291,21 +356,25 @@ function trailOf(query: Readonly<Record<string, string>>): {
   const previous = last && { cursor: last, trail: before.slice(0, -1).join(TRAIL_SEPARATOR) };
   return {
     previous: last === TRAIL_START ? {} : previous || null,
-    trail: [...before, cursor].slice(-MAX_TRAIL_LENGTH).join(TRAIL_SEPARATOR),
+    trail: withoutOldest([...before, cursor].join(TRAIL_SEPARATOR)),
   };
 }
 
+/** Drops the cursors of the oldest pages from a trail that is too long. "Back to the first page" still leads beyond them. */
+function withoutOldest(trail: string): string {
+  if (trail.length <= MAX_TRAIL_LENGTH) return trail;
+  const end = trail.slice(-MAX_TRAIL_LENGTH);
+  return end.slice(end.indexOf(TRAIL_SEPARATOR) + 1);
+}
+
 /** Links to the next page of a list, to the previous one, and to the first one. */
-export function Pagination({ nextCursor, previousCursor, changes = {} }: PaginationProps): VNode | null {
+export function Pagination({ nextCursor, changes = {} }: PaginationProps): VNode | null {
   const { path, query } = usePage();
-  const isFirst = query['cursor'] === undefined && query['before'] === undefined;
+  const isFirst = query['cursor'] === undefined;
   if (isFirst && nextCursor === null) return null;
   const pageAt = (position: Readonly<Record<string, string>>): string =>
     pathWith(path, query, { ...changes, ...FIRST_PAGE, live: undefined, ...position });
-  const { previous, trail } =
-    previousCursor === undefined
-      ? trailOf(query)
-      : { previous: previousCursor && { before: previousCursor }, trail: '' };
+  const { previous, trail } = trailOf(query);
   return (
     <nav class="pagination" aria-label="Pages">
       {isFirst ? null : <a href={pathWith(path, query, FIRST_PAGE)}>Back to the first page</a>}

@@ -29,7 +29,7 @@ export class AgentPagesController {
   ) {}
 
   @Get()
-  @DashboardPage('listAgentConnections')
+  @DashboardPage('listAgentConnections', ListAgentConnectionsQuery)
   list(
     @CurrentActor() actor: DashboardActor,
     @PageEnvironment() environment: PlatformEnvironment,

@@ -1,5 +1,5 @@
 import { Controller, Get, Param, Post, Query } from '@nestjs/common';
-import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
+import { CurrentActor, ROLE, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import type { FormFields } from '../../../infrastructure/http/index.js';
 import {
   DashboardAction,
@@ -10,6 +10,8 @@ import {
   submitted,
   type PageResponse,
 } from '../../../infrastructure/pages/index.js';
+import { enumeration } from '../../../infrastructure/schemas/index.js';
+import { EnumField, TextField } from '../../../infrastructure/validation/index.js';
 import { AccessGrantsService } from '../access-grants/access-grants.service.js';
 import { pageOf } from '../page-of-list.js';
 import { UserAdministrationService, UserLogins } from './user-administration.service.js';
@@ -19,6 +21,7 @@ import {
   changeUserPage,
   confirmUserPage,
   inviteUserPage,
+  STATUSES,
   statusOf,
   userPage,
   userPath,
@@ -26,6 +29,29 @@ import {
   USERS_PATH,
   type UserAction,
 } from './users.pages.js';
+
+const FILTER = { in: 'query', required: false } as const;
+const USER_STATUS = enumeration('UserStatus', Object.keys(STATUSES), 'Whether a user can log in.');
+const ON_OR_OFF = enumeration('OnOrOff', ['on', 'off'], 'Whether something is in use.');
+
+/** The filters of the list. */
+class UsersPageQuery {
+  @TextField({ ...FILTER, max: 256, description: 'A part of the name or email address.', example: 'ada' })
+  search?: string;
+
+  @EnumField(ROLE, { ...FILTER, description: 'Only users with this role.', example: 'member' })
+  role?: string;
+
+  @EnumField(USER_STATUS, { ...FILTER, description: 'Only users with this status.', example: 'active' })
+  status?: string;
+
+  @EnumField(ON_OR_OFF, {
+    ...FILTER,
+    description: 'Only users with or without a second factor.',
+    example: 'off',
+  })
+  two_factor?: string;
+}
 
 @Controller('dashboard/users')
 export class UsersPagesController {
@@ -37,7 +63,7 @@ export class UsersPagesController {
 
   /** @param query the filters `search`, `role`, `status` and `two_factor`, and the ID of the last user before this page as `cursor` */
   @Get()
-  @DashboardPage('listUsers')
+  @DashboardPage('listUsers', UsersPageQuery)
   async list(
     @CurrentActor() actor: DashboardActor,
     @Query() query: Readonly<Record<string, unknown>>,

@@ -44,7 +44,7 @@ export function userPath(id: string, ...action: readonly string[]): string {
 }
 
 type UserStatus = 'active' | 'invited' | 'disabled';
-const STATUSES: Readonly<Record<UserStatus, readonly [name: string, tone: Tone]>> = {
+export const STATUSES: Readonly<Record<UserStatus, readonly [name: string, tone: Tone]>> = {
   active: ['Active', 'good'],
   invited: ['Invited', 'warn'],
   disabled: ['Disabled', 'bad'],

@@ -20,7 +20,9 @@ import {
   type PageVisit,
 } from '../../../infrastructure/pages/index.js';
 import { cookieOf, PublicAddress, requestParameter, setCookie } from '../../../infrastructure/http/index.js';
+import { enumeration } from '../../../infrastructure/schemas/index.js';
 import { Clock, DAY } from '../../../infrastructure/time/index.js';
+import { EnumField } from '../../../infrastructure/validation/index.js';
 import { REQUEST_LOG_COLUMNS } from '../reading/request-log-response.js';
 import { ListRequestLogsQuery, type SingleRequestLogEntryResponse } from '../reading/request-logs.dto.js';
 import { RequestLogsService } from '../reading/request-logs.service.js';
@@ -35,6 +37,14 @@ import {
   type FoundEntries,
   type OptionalColumn,
 } from './request-logs.pages.js';
+
+const PERIOD = enumeration('Period', [...PERIODS.keys()].map(String), 'A period that ends now.');
+
+/** The filters of the page, which also has relative periods. */
+class RequestLogPageQuery extends ListRequestLogsQuery {
+  @EnumField(PERIOD, { in: 'query', required: false, description: 'A period that ends now.', example: '24h' })
+  period?: string;
+}
 
 class ExportRequestLogsQuery extends ListRequestLogsQuery {
   @ExportFormatField()
@@ -81,7 +91,7 @@ export class RequestLogsPagesController {
   ) {}
 
   @Get()
-  @DashboardPage('listRequestLogs')
+  @DashboardPage('listRequestLogs', RequestLogPageQuery)
   async list(
     @Visit() visit: PageVisit,
     @ChosenColumns() columns: readonly OptionalColumn[],
@@ -153,29 +163,16 @@ export class RequestLogsPagesController {
   }
 
   private async find({ actor, environment, query: pageQuery }: PageVisit): Promise<FoundEntries> {
-    const { before, ...filters } = this.withPeriod(pageQuery);
-    const query = queryFrom(ListRequestLogsQuery, filters, {
+    const query = queryFrom(ListRequestLogsQuery, this.withPeriod(pageQuery), {
       environment,
       limit: ENTRIES_PER_PAGE,
     });
     const { clientId } = await this.clients.forEnvironment(actor, environment);
     const secondsOld = this.pools.secondsBehindFor(clientId);
-    const { data, next_cursor, previous_cursor } =
-      typeof before === 'string'
-        ? await this.requestLogs.pageBefore(actor, query, before)
-        : await this.requestLogs.pageWithPrevious(actor, query);
-    const isFirst = query.cursor === undefined && before === undefined;
-    const isEmpty = data.length === 0 && isFirst;
+    const { data, next_cursor } = await this.requestLogs.page(actor, query);
+    const isEmpty = data.length === 0 && query.cursor === undefined;
     const newestTime = isEmpty ? await this.requestLogs.newestTime(actor, environment) : undefined;
-    return {
-      query,
-      isFirst,
-      entries: data,
-      nextCursor: next_cursor,
-      previousCursor: previous_cursor,
-      newestTime,
-      secondsOld,
-    };
+    return { query, entries: data, nextCursor: next_cursor, newestTime, secondsOld };
   }
 
   /** Replaces a relative period by times. */

@@ -53,12 +53,8 @@ export const MAX_EXPORTED_ENTRIES = 10_000;
 /** The entries of a page of the list. */
 export interface FoundEntries {
   readonly query: ListRequestLogsQuery;
-  /** Whether this is the page with the newest entries, which may be live. */
-  readonly isFirst: boolean;
   readonly entries: readonly RequestLogEntryResponse[];
   readonly nextCursor: string | null;
-  /** Leads back to the previous page; null on the first one. */
-  readonly previousCursor: string | null;
   /** The time of the environment's newest entry, if the list is empty and there is one. */
   readonly newestTime: Date | undefined;
   /** How old the entries may be, because they come from a read replica. */
@@ -87,7 +83,7 @@ export function listPage(
       <>
         <Filters {...choices} />
         <SplitView>
-          <Results canBeLive={found?.isFirst ?? false}>
+          <Results canBeLive={found !== undefined && found.query.cursor === undefined}>
             <FormProblem />
             {found && found.secondsOld > 1 ? (
               <p class="hint">
@@ -146,7 +142,7 @@ interface ListProps {
 }
 
 function List({ columns, choices, found }: ListProps): VNode {
-  const { entries, nextCursor, previousCursor, query } = found;
+  const { entries, nextCursor, query } = found;
   const { query: parameters, environment, path } = usePage();
   // A relative period ends at another time on each request, so the pages that follow need its bounds.
   const bounds =
@@ -185,7 +181,7 @@ function List({ columns, choices, found }: ListProps): VNode {
           />
         </>
       )}
-      <Pagination nextCursor={nextCursor} previousCursor={previousCursor} changes={bounds} />
+      <Pagination nextCursor={nextCursor} changes={bounds} />
     </>
   );
 }
@@ -268,12 +264,11 @@ export function Status({ entry }: { readonly entry: RequestLogEntryResponse }): 
 }
 
 /** Parameters that select the period, and those that do not filter. */
-const NO_FILTERS = new Set(['period', 'start', 'end', 'cursor', 'before', 'trail', 'live', 'done', 'zone']);
+const NO_FILTERS = new Set(['period', 'start', 'end', 'cursor', 'trail', 'live', 'done', 'zone']);
 
 function NoEntries({ newestTime }: Pick<FoundEntries, 'newestTime'>): VNode {
   const { path, query, now } = usePage();
-  if (newestTime === undefined && query['cursor'] === undefined && query['before'] === undefined)
-    return <NoEntriesYet />;
+  if (newestTime === undefined && query['cursor'] === undefined) return <NoEntriesYet />;
   const isFiltered = Object.keys(query).some((name) => !NO_FILTERS.has(name) && query[name] !== '');
   const isLongest = query['period'] === LONGEST_PERIOD;
   const isRecent = newestTime !== undefined && now.getTime() - newestTime.getTime() < MAX_PERIOD;

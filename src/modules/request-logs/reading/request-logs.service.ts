@@ -25,12 +25,6 @@ interface PageEnd {
   readonly position: RequestLogPosition;
 }
 
-/** A page of the dashboard, which also leads back. */
-interface RequestLogPage extends RequestLogListResponse {
-  /** Leads to the previous page; null on the first page. */
-  readonly previous_cursor: string | null;
-}
-
 const ID = /^[1-9]\d{0,15}$/;
 const ENTRIES_PER_BATCH = 1_000;
 const BEGINNING = new Date(0);
@@ -48,12 +42,6 @@ export class RequestLogsService {
 
   /** Returns a page, newest first. Entries that are added meanwhile do not shift later pages. */
   async page(actor: DashboardActor, query: ListRequestLogsQuery): Promise<RequestLogListResponse> {
-    const { data, next_cursor, limit } = await this.pageWithPrevious(actor, query);
-    return { data, next_cursor, limit };
-  }
-
-  /** Returns a page, newest first, and the cursor that `pageBefore` needs for the previous page. */
-  async pageWithPrevious(actor: DashboardActor, query: ListRequestLogsQuery): Promise<RequestLogPage> {
     const client = await this.clients.forEnvironment(actor, query.environment);
     const scope = scopeOf(client, query);
     const previous = query.cursor === undefined ? undefined : this.decodeCursor(query.cursor, scope);
@@ -69,30 +57,7 @@ export class RequestLogsService {
     const { entries, last } = cutToPage(found, query.limit);
     return {
       data: entries.map(toResponse),
-      next_cursor: this.encodeCursor(period.end, last, scope),
-      previous_cursor: previous ? this.encodeCursor(period.end, entries[0], scope) : null,
-      limit: query.limit,
-    };
-  }
-
-  /** Returns the page before the one that begins at the cursor, newest first. */
-  async pageBefore(
-    actor: DashboardActor,
-    query: ListRequestLogsQuery,
-    cursor: string,
-  ): Promise<RequestLogPage> {
-    const client = await this.clients.forEnvironment(actor, query.environment);
-    const scope = scopeOf(client, query);
-    const { end, position } = this.decodeCursor(cursor, scope);
-    const period = validPeriod(query, end);
-    const found = await this.turns.run(actor.organizationId, () =>
-      this.repository.oldest({ client, period, filter: query }, { after: position, limit: query.limit + 1 }),
-    );
-    const { entries, last } = cutToPage(found, query.limit);
-    return {
-      data: entries.toReversed().map(toResponse),
-      next_cursor: this.encodeCursor(end, entries[0], scope),
-      previous_cursor: this.encodeCursor(end, last, scope),
+      next_cursor: last ? this.encodeCursor({ end: period.end, position: last }, scope) : null,
       limit: query.limit,
     };
   }
@@ -148,13 +113,7 @@ export class RequestLogsService {
     return toDetailedResponse(entry);
   }
 
-  /** @returns null without a position */
-  private encodeCursor(
-    end: Date,
-    position: RequestLogPosition | undefined,
-    scope: CursorScope,
-  ): string | null {
-    if (!position) return null;
+  private encodeCursor({ end, position }: PageEnd, scope: CursorScope): string {
     return this.cursors.encode([end.getTime(), position.createdAt.getTime(), position.id], scope);
   }
 

@@ -28,7 +28,7 @@ export class EventsPagesController {
   ) {}
 
   @Get()
-  @DashboardPage('listRequestLogs')
+  @DashboardPage('listRequestLogs', ListEventsQuery)
   list(@Visit() { actor, environment, query }: PageVisit): Promise<PageResponse> {
     return submitted(
       async () => {

@@ -1,0 +1,12 @@
+/** Filters of a list that a user gave a name: parameters of the list's page. */
+export interface SavedFilter {
+  readonly id: string;
+  readonly name: string;
+  readonly filters: Readonly<Record<string, string>>;
+}
+
+/** Port (bound in `src/ports.module.ts`): the filters that users have saved. */
+export abstract class SavedFilters {
+  /** Returns those of a user for a list, in alphabetical order. @param list the path of its page */
+  abstract of(userId: string, list: string): Promise<readonly SavedFilter[]>;
+}

@@ -1,0 +1,2 @@
+export { SavedFiltersModule } from './saved-filters.module.js';
+export { SavedFiltersService } from './saved-filters.service.js';

@@ -1,0 +1,106 @@
+import type { Page } from 'playwright-core';
+import { describeInBrowser, focused, inspect, tabTo, type WindowOptions } from '../support/browser.js';
+import { fillRequestLog, loggedRequest } from '../support/request-log-entries.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const LOGS = '/dashboard/production/request-logs';
+
+describeInBrowser('Saved filters', (windows) => {
+  let service: TestApp;
+
+  beforeAll(async () => {
+    service = await startTestApp();
+    const client = { clientId: service.production.clientId, environment: 'production' } as const;
+    await fillRequestLog(service, [
+      loggedRequest(client, { createdAt: new Date(), statusCode: 500, path: '/failed' }),
+      loggedRequest(client, { createdAt: new Date(), path: '/succeeded' }),
+    ]);
+  });
+  afterAll(() => service.close());
+  // Problems of all pages that the tests visited.
+  afterAll(() => expect(windows.findings).toEqual([]));
+
+  async function openAs(cookie: string, options: WindowOptions = {}): Promise<Page> {
+    const page = await windows.open(service.baseUrl, options);
+    const [name = '', value = ''] = cookie.split('=');
+    await page.context().addCookies([{ name, value, url: service.baseUrl }]);
+    await page.goto(LOGS);
+    return page;
+  }
+
+  const menuOf = (page: Page) => page.locator('details.saved');
+  const pathsOn = (page: Page): Promise<string[]> => page.locator('tbody tr a').allTextContents();
+
+  it('are named, found on another device, and deleted', async () => {
+    const { cookie } = await service.login('viewer');
+    const desk = await openAs(cookie, { bypassPolicy: true });
+    // The filter applies without a reload; what is saved is the filter that applies now.
+    await desk.getByLabel('Outcome').selectOption('Failed');
+    await desk.waitForURL(/outcome=failure/);
+    await menuOf(desk).locator('summary').click();
+    await desk.getByLabel('Save the current filters as').fill('Failed requests of June');
+    expect(await inspect(desk, 'saved-filters-empty')).toEqual([]);
+    await desk.getByRole('button', { name: 'Save', exact: true }).click();
+    await desk.getByText('The filters were saved.').waitFor();
+    expect(await desk.getByLabel('Outcome').inputValue()).toBe('failure');
+    await desk.reload();
+    expect(await desk.getByText('The filters were saved.').count()).toBe(0);
+
+    const phone = await openAs(cookie, { size: { width: 390, height: 844 }, bypassPolicy: true });
+    expect(await pathsOn(phone)).toHaveLength(2);
+    await menuOf(phone).locator('summary').click();
+    expect(await inspect(phone, 'saved-filters')).toEqual([]);
+    await phone.getByRole('link', { name: 'Failed requests of June', exact: true }).click();
+    await phone.waitForURL(/outcome=failure/);
+    expect(await pathsOn(phone)).toEqual([expect.stringContaining('/failed')]);
+
+    await menuOf(phone).locator('summary').click();
+    await phone.getByRole('button', { name: 'Delete saved filters' }).click();
+    await phone.getByLabel('Failed requests of June').check();
+    expect(await inspect(phone, 'saved-filters-delete')).toEqual([]);
+    await phone.getByRole('button', { name: 'Delete selected' }).click();
+    await phone.getByText('The saved filters were deleted.').waitFor();
+    expect(phone.url()).toContain('outcome=failure');
+    await menuOf(phone).locator('summary').click();
+    expect(await phone.getByRole('link', { name: 'Failed requests of June' }).count()).toBe(0);
+  });
+
+  it('need no JavaScript, and explain what is wrong', async () => {
+    const { cookie } = await service.login('viewer');
+    const page = await openAs(cookie, { javaScript: false });
+    await page.getByLabel('Outcome').selectOption('Failed');
+    await page.getByRole('button', { name: 'Apply filters' }).click();
+    await menuOf(page).locator('summary').click();
+    await page.getByLabel('Save the current filters as').fill(' ');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('The “Save the current filters as” field is required.').waitFor();
+    await page.getByLabel('Save the current filters as').fill('Failures');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('The filters were saved.').waitFor();
+    expect(await pathsOn(page)).toEqual([expect.stringContaining('/failed')]);
+    await page.goto(LOGS);
+    await menuOf(page).locator('summary').click();
+    await page.getByRole('link', { name: 'Failures', exact: true }).click();
+    expect(await pathsOn(page)).toEqual([expect.stringContaining('/failed')]);
+  });
+
+  it('are within reach of the keyboard', async () => {
+    const { cookie } = await service.login('viewer');
+    const page = await openAs(cookie);
+    await page.goto(`${LOGS}?outcome=failure`);
+    await page.getByRole('link', { name: 'Clear filters' }).focus();
+    await tabTo(page, 'Saved filters');
+    await page.keyboard.press('Enter');
+    await tabTo(page, 'Save the current filters as');
+    await page.keyboard.type('Failures');
+    await page.keyboard.press('Enter');
+    await page.getByText('The filters were saved.').waitFor();
+    await page.getByRole('link', { name: 'Clear filters' }).focus();
+    await tabTo(page, 'Saved filters\u00a0(1)');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    expect(await focused(page)).toEqual({ name: 'Failures', isVisible: true });
+    await page.keyboard.press('Enter');
+    await page.waitForURL((url) => url.search === '?outcome=failure');
+  });
+});
