@@ -22,7 +22,7 @@ export class SignInLinksPagesController {
 
   /** Shows the links of the user in the query. Without a user, the page contains only the form. */
   @Get()
-  @DashboardPage('listSignInLinks')
+  @DashboardPage('listSignInLinks', ListSignInLinksQuery)
   async list(@Visit() { actor, environment, query }: PageVisit): Promise<PageResponse> {
     if (!query['external_user_id']) return signInLinksPage();
     return submitted(
