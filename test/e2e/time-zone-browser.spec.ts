@@ -89,10 +89,10 @@ describeInBrowser('Times on pages', (windows) => {
     await page.getByLabel('To', { exact: true }).fill(clockAt(OFFSET + HOUR));
     await page.keyboard.press('Enter');
     await page.waitForURL(/end=/);
-    const bar = page.locator('.values a').first();
-    await bar.waitFor();
+    const bar = page.locator('.figures a').first();
+    await bar.waitFor({ state: 'attached' });
     expect(await bar.textContent()).toContain(clockAt(OFFSET).slice(11));
-    expect(await page.locator('.values a').count()).toBe(1);
+    expect(await page.locator('.figures a').count()).toBe(1);
     await page.goto((await bar.getAttribute('href')) ?? '');
     await page.getByText('/at/the/hour').waitFor();
     expect(await page.locator('tbody tr').count()).toBe(1);
