@@ -355,6 +355,10 @@ describeInBrowser('The log pages in a browser', (windows) => {
 
   it('finds why a delivery failed, by keyboard on a phone', async () => {
     const page = await openAs(LOGS, { size: PHONE });
+    const { y = PHONE.height } = (await page.locator('tbody tr').first().boundingBox()) ?? {};
+    expect(y).toBeLessThan(PHONE.height * 0.6);
+    await tabTo(page, 'Filters');
+    await page.keyboard.press('Enter');
     await tabTo(page, 'Outcome');
     await page.keyboard.press('f');
     await page.waitForURL(/outcome=failure/);

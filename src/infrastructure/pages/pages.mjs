@@ -156,6 +156,15 @@ setInterval(() => {
   }
 }, TIMES_INTERVAL);
 
+// On a phone, several filters would push the list out of view. They stay open while one of them is applied.
+const phone = matchMedia('(max-width: 48rem)');
+const foldFilters = () => {
+  for (const filters of document.querySelectorAll('.filters > details:has(> .line > .field:nth-child(3))'))
+    filters.open = !phone.matches || location.search !== '';
+};
+phone.addEventListener('change', foldFilters);
+foldFilters();
+
 // On a phone, the results are below the filters, where a change would not be seen.
 document.addEventListener('htmx:afterSwap', ({ detail: { requestConfig } }) => {
   const results = document.getElementById('results');

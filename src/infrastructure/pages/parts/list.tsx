@@ -43,12 +43,18 @@ export function FilterForm({
           hx-swap="outerHTML"
           hx-push-url="true"
         >
-          {children}
-          <div class="actions">
-            <button class="second">{apply}</button>
-            {/* Always shown, because a script that applies the filters leaves the form as it is. */}
-            <a href={path}>{clear}</a>
-          </div>
+          {/* On a phone, a script closes more than two filters until they are wanted. */}
+          <details open>
+            <summary>Filters</summary>
+            <div class="line">
+              {children}
+              <div class="actions">
+                <button class="second">{apply}</button>
+                {/* Always shown, because a script that applies the filters leaves the form as it is. */}
+                <a href={path}>{clear}</a>
+              </div>
+            </div>
+          </details>
         </form>
         <SavedFilterMenu />
       </div>
