@@ -329,10 +329,10 @@ describeInBrowser('The log pages in a browser', (windows) => {
     expect(await user.inputValue()).toBe('');
 
     await page.goto(AUDIT);
-    await page.getByLabel('Done by (name or email)').pressSequentially('nobody');
+    await page.getByLabel('Name or email').pressSequentially('nobody');
     await page.waitForURL(/actor=nobody$/);
     await page.getByText('No entries match these filters').waitFor();
-    expect(await focused(page)).toMatchObject({ name: 'Done by (name or email)' });
+    expect(await focused(page)).toMatchObject({ name: 'Name or email' });
   });
 
   it('says why a request failed, and finds the others with the same error', async () => {

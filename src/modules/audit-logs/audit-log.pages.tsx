@@ -62,7 +62,7 @@ export function listPage(result?: AuditLogSearchResult): Page {
 function Filters(): VNode {
   return (
     <FilterForm>
-      <Filter name="actor" label="Done by (name or email)" type="search" />
+      <Filter name="actor" label="Name or email" type="search" />
       <FilterChoice
         name="action"
         label="Action"
@@ -151,8 +151,8 @@ function NoEntries({ searchedSince }: Pick<AuditLogSearchResult, 'searchedSince'
     <EmptyState title="No entries match these filters">
       {query['actor'] ? (
         <p>
-          “Done by” finds what a user did. To see who added or changed a user, choose an action instead, such
-          as “Add a user”.
+          “Name or email” finds what a user did. To see who added or changed a user, choose an action instead,
+          such as “Add a user”.
         </p>
       ) : null}
       <ButtonLink to={PATH}>Clear filters</ButtonLink>

@@ -216,8 +216,10 @@ export function FilterChips({ filters }: FilterChipsProps): VNode | null {
           <li key={name}>
             <a class="chip" href={pathWith(path, query, others)}>
               <span class="unseen">Remove the filter </span>
-              {`${label}: `}
-              <Name text={value ?? ''} />
+              <span>
+                {`${label}: `}
+                <Name text={value ?? ''} />
+              </span>
               <Icon name="x" />
             </a>
           </li>
