@@ -40,7 +40,7 @@ export interface AuthenticatedAgent {
   readonly expiresAt: Date;
   /** All scopes for a token that an API client created. */
   readonly scopes: readonly AgentScope[];
-  /** Name and host of an agent that its user connected; null for a token that an API client created. */
+  /** Name and host of an agent that the end user connected; null for a token that an API client created. */
   readonly agent: string | null;
 }
 

@@ -27,7 +27,7 @@ export function generateSecret(prefix: string): string {
 }
 
 /**
- * Generates a secret whose first three digits are the day of its creation in UTC, as the number of days since 1970 in
+ * Generates a dated secret: its first three digits are the day of its creation in UTC, as the number of days since 1970 in
  * base62, so that it can be found in a table that is partitioned by day. The other 40 digits hold 238 random bits.
  */
 export function generateDatedSecret(prefix: string, createdAt: Date): string {

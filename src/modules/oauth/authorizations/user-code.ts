@@ -6,6 +6,9 @@ const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
 /** 20^8 codes are 34 bits. An IP address may try 20 codes per hour. */
 const LENGTH = 8;
 const USER_CODE = new RegExp(`^[${LETTERS}]{${LENGTH}}$`);
+const HALF = `[${LETTERS}]{${LENGTH / 2}}`;
+/** The pattern of codes as they are displayed. */
+export const DISPLAYED_USER_CODE = `^${HALF}-${HALF}$`;
 
 /** Returns a random user code without the dash that is shown in the middle. */
 export function generateUserCode(): string {
