@@ -197,7 +197,10 @@ export function InternalOperation(
 }
 
 /** An operation of the careers surface, which takes no credentials. */
-export function CareersOperation(document: OperationDocument, limit: RateLimit): MethodDecorator {
+export function CareersOperation(
+  document: OperationDocument,
+  { limit }: { readonly limit: RateLimit },
+): MethodDecorator {
   return applyDecorators(
     guarded(document, [RateLimitGuard(limit, RATE_LIMIT_EXCEEDED)]),
     ApiSecurity({}),
