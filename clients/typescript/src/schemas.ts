@@ -1537,7 +1537,7 @@ export interface components {
     MerchantResponse: {
       /**
        * @description ID of the merchant.
-       * @example 12
+       * @example 16
        */
       id: number;
       /**

@@ -63,6 +63,7 @@ export {
   CurrentOrganization,
   currentAgentOf,
   currentClientOf,
+  isDashboardUser,
   SERVICE_SCOPES,
   type AgentScope,
   type AuthenticatedAgent,

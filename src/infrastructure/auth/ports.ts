@@ -45,7 +45,7 @@ export abstract class AccessibleClients {
    * Returns the client of the user's organization in an environment.
    *
    * @throws ApiError ENVIRONMENT_MISMATCH when the access token is for the other environment
-   * @throws ApiError INVALID_FIELD when this host does not serve the environment
+   * @throws ApiError INVALID_FIELD when the organization has no client there, or this process does not serve it
    */
   abstract forEnvironment(
     actor: DashboardIdentity,

@@ -47,6 +47,11 @@ export interface AuthenticatedAgent {
 /** The client or user that sent a request. */
 export type RequestingOrganization = AuthenticatedClient | DashboardIdentity;
 
+/** Tells a dashboard user from an API client. */
+export function isDashboardUser(requester: RequestingOrganization): requester is DashboardIdentity {
+  return 'credential' in requester;
+}
+
 /** Returns the authenticated client. Call it only on routes that accept Basic credentials. */
 export function currentClientOf(request: Request): AuthenticatedClient {
   return request.user as AuthenticatedClient;

@@ -19,3 +19,4 @@ export {
 } from './operations.js';
 export { OrganizationQueue, OutsideOrganizationQueue } from './organization-queue.interceptor.js';
 export { RateLimitGuard } from './rate-limit.guard.js';
+export { ENVIRONMENT_ERRORS, requestedClient } from './requested-client.js';

@@ -5,8 +5,9 @@ import { ErrorKind } from '../../infrastructure/errors/index.js';
 import type { AttributedClient, RequestAttribution } from '../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../infrastructure/crypto/index.js';
 import { cutToPage, type RequestedPage } from '../../infrastructure/paging/index.js';
+import { requestedClient } from '../../infrastructure/surfaces/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
-import { MerchantCatalogService, requestedClient, type CatalogEntry } from '../merchants/index.js';
+import { MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
 import type { MerchantAccount } from './merchant-account.entity.js';
 import type {
   ListMerchantAccountsQuery,

@@ -33,7 +33,7 @@ export function matchKey(name: string): string {
 /** The host name of a web address, without `www.`. */
 const WEB_ADDRESS = /^(?:https?:\/\/)?(?:www\.)?([\p{Letter}\p{Number}.-]+\.\p{Letter}{2,})(?:[/?#:].*)?$/isu;
 const DOMAIN = /\.com$/i;
-/** The match keys of words after a name that are not part of it: kinds of companies, and what a user has with them. */
+/** The match keys of words that may follow a name: legal forms (Inc) and words such as account. */
 const ADDITIONS: readonly string[] = [
   'account',
   'accounts',
@@ -51,7 +51,7 @@ const ADDITIONS: readonly string[] = [
   'plc',
   'subscription',
 ];
-/** Most names have no additions, and looking for them costs eight times as much as the key. */
+/** Most names have no additions, and looking for them costs eight times as much as computing the key. */
 const MAY_HAVE_ADDITIONS = new RegExp(`[./]|\\s(?:${ADDITIONS.join('|')})\\P{Letter}*$`, 'iu');
 
 /**

@@ -1,15 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import { AccessibleClients, type RequestingOrganization } from '../../../infrastructure/auth/index.js';
+import {
+  AccessibleClients,
+  isDashboardUser,
+  type RequestingOrganization,
+} from '../../../infrastructure/auth/index.js';
 import { CursorCodec, type CursorScope } from '../../../infrastructure/crypto/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import type { RequestAttribution, RequestOrigin } from '../../../infrastructure/http/index.js';
 import { cutToPage } from '../../../infrastructure/paging/index.js';
+import { requestedClient } from '../../../infrastructure/surfaces/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import type { ClientRecord } from '../../api-clients/index.js';
 import { API_CLIENT, AuditLog, type AuditAction } from '../../audit-logs/index.js';
 import { McpTokensService } from '../../mcp-tokens/index.js';
-import { requestedClient } from '../../merchants/index.js';
 import { WebhookPublisher } from '../../webhooks/index.js';
 import { labelOf } from '../agents/agent.js';
 import type { AgentConnection } from './agent-connection.entity.js';
@@ -73,7 +77,7 @@ export class AgentConnectionsService {
     id: string,
     origin: RequestOrigin,
   ): Promise<AgentConnectionResponse> {
-    const isUser = 'credential' in requester;
+    const isUser = isDashboardUser(requester);
     const clients = isUser ? await this.clients.all(requester) : [requester];
     const found = isUUID(id) ? await this.repository.findById(id) : null;
     const client = clients.find(({ clientId }) => clientId === found?.clientId);
