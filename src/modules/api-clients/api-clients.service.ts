@@ -3,19 +3,20 @@ import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import type { DashboardActor } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { generateSecret, SecretDigest, Sealer } from '../../infrastructure/crypto/index.js';
+import {
+  DEFAULT_OVERLAP_HOURS,
+  generateSecret,
+  MAX_OVERLAP_HOURS,
+  SecretDigest,
+  Sealer,
+} from '../../infrastructure/crypto/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { ErrorKind, INVALID_FIELD, OperatorError } from '../../infrastructure/errors/index.js';
 import { Clock, HOUR } from '../../infrastructure/time/index.js';
 import { AuditLog, changesBetween, type AuditAction, type AuditRecord } from '../audit-logs/index.js';
 import { ApiClientDirectory } from './api-client-directory.js';
 import { sealedFor, type ApiClient, type ApiSecret } from './api-client.entity.js';
-import {
-  DEFAULT_OVERLAP_HOURS,
-  MAX_OVERLAP_HOURS,
-  type ApiClientResponse,
-  type ApiSecretResponse,
-} from './api-clients.dto.js';
+import type { ApiClientResponse, ApiSecretResponse } from './api-clients.dto.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
 
 export const API_CLIENT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
@@ -98,7 +99,7 @@ export class ApiClientsService {
    * then, or until `activateSecret`, because `Service-Signature` holds one signature and receivers need time to install
    * the new secret.
    *
-   * @param overlapHours 0 (after a leak) to 168
+   * @param overlapHours 0 (after a leak) to `MAX_OVERLAP_HOURS`
    * @throws RotationInProgressError
    * @throws OperatorError if the client is unknown
    */

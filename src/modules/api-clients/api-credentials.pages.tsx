@@ -1,5 +1,6 @@
 import type { FunctionComponent, VNode } from 'preact';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS } from '../../infrastructure/crypto/index.js';
 import {
   Allowed,
   Badge,
@@ -20,7 +21,8 @@ import {
   type Page,
   type Tone,
 } from '../../infrastructure/pages/index.js';
-import { type ApiClientResponse, DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS } from './api-clients.dto.js';
+import { MAX_NAME_LENGTH } from './api-client.entity.js';
+import type { ApiClientResponse } from './api-clients.dto.js';
 import { SECRET_PREFIXES, type ClientCredentialsView } from './api-clients.service.js';
 
 export function credentialsPath(environment: PlatformEnvironment, ...segments: readonly string[]): string {
@@ -242,7 +244,7 @@ export function renamePage({ client }: ClientCredentialsView): Page {
           hint="Users see it when they approve a device, such as “Example shop”."
           value={client.name ?? ''}
           showsProblem
-          maxLength={100}
+          maxLength={MAX_NAME_LENGTH}
         />
         <button>Save name</button>
       </Form>
