@@ -1,5 +1,5 @@
 export {
-  EnabledOperationGuard,
+  RestrictedOperationGuard,
   EnvironmentGuard,
   INVALID_SERVICE_TOKEN,
   missingServiceScope,
@@ -43,6 +43,7 @@ export {
   mayPerform,
   permissionOf,
   RequirePermission,
+  RECENT_LOGIN_MAX_AGE,
   RECENT_LOGIN_REQUIRED,
   type DashboardPermission,
 } from './dashboard-permission.guard.js';

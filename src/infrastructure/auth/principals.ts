@@ -8,7 +8,7 @@ export interface AuthenticatedClient {
   readonly clientId: string;
   readonly organizationId: string;
   readonly environment: PlatformEnvironment;
-  /** Operations that are disabled by default and enabled for this client. */
+  /** Restricted operations that this client may use. */
   readonly enabledOperations: ReadonlySet<string>;
 }
 

@@ -65,7 +65,10 @@ export class ApiSecret {
   acceptedUntil!: Date | null;
 }
 
-/** Returns the owner that a secret is encrypted for (`Sealer`), so that it cannot be decrypted in another row. */
-export function sealedFor({ id, version }: Pick<ApiSecret, 'id' | 'version'>, client: ApiClient): string[] {
+/** Returns the `owner` argument for `Sealer`: the row that the encrypted secret is bound to. */
+export function ownerOfSecret(
+  { id, version }: Pick<ApiSecret, 'id' | 'version'>,
+  client: ApiClient,
+): string[] {
   return ['api_secret', client.id, client.environment, id, String(version)];
 }

@@ -4,7 +4,8 @@ import { In, IsNull, Not, Or } from 'typeorm';
 import { Transaction } from '../../infrastructure/database/index.js';
 import { ApiClient, ApiSecret } from './api-client.entity.js';
 
-export interface ClientCredentials {
+/** A client, and the digests of its accepted secrets. */
+export interface ClientWithDigests {
   readonly clientId: string;
   readonly organizationId: string;
   readonly environment: PlatformEnvironment;
@@ -42,8 +43,8 @@ export class ApiClientsRepository {
     return this.transaction.manager.findBy(ApiClient, { id: In([...ids]) });
   }
 
-  async credentialsOf(clientId: string, now: Date): Promise<ClientCredentials | undefined> {
-    const [row] = await this.transaction.manager.query<ClientCredentials[]>(
+  async clientWithDigests(clientId: string, now: Date): Promise<ClientWithDigests | undefined> {
+    const [row] = await this.transaction.manager.query<ClientWithDigests[]>(
       `SELECT client.id AS "clientId", client.organization_id AS "organizationId", client.environment,
               client.enabled_operations AS "enabledOperations", array_agg(secret.digest) AS digests
          FROM api_client client

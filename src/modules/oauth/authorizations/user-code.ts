@@ -35,7 +35,7 @@ export function digestOfUserCode(digest: SecretDigest, userCode: string): Buffer
   return digest.of(`user code ${userCode}`);
 }
 
-/** Returns the additional data that binds a sealed user code to its device authorization. */
+/** Returns the `owner` argument for `Sealer`: the device authorization that the encrypted code is bound to. */
 export function ownerOfUserCode(id: string): string[] {
   return ['device_authorization', id];
 }
