@@ -53,6 +53,7 @@ export {
   AuditRecorder,
   CredentialVerifier,
   DashboardSessionVerifier,
+  OTHER_ENVIRONMENT,
   type AuditedAction,
   type CredentialCheck,
   type DeniedTarget,

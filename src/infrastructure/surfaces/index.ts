@@ -12,6 +12,7 @@ export {
   DashboardLimitGuard,
   DashboardOperation,
   describeLimits,
+  ENVIRONMENT_ERRORS,
   InternalOperation,
   PlatformOperation,
   SdkOperation,
@@ -19,4 +20,3 @@ export {
 } from './operations.js';
 export { OrganizationQueue, OutsideOrganizationQueue } from './organization-queue.interceptor.js';
 export { RateLimitGuard } from './rate-limit.guard.js';
-export { ENVIRONMENT_ERRORS, requestedClient } from './requested-client.js';

@@ -73,9 +73,7 @@ export class ApiClientsService {
 
   /** @throws OperatorError if the client is unknown */
   async require(clientId: string): Promise<ApiClient> {
-    const client = isUUID(clientId) ? await this.repository.client({ id: clientId }) : null;
-    if (!client) throw unknownClient(clientId);
-    return client;
+    return existing(clientId, isUUID(clientId) && (await this.repository.client({ id: clientId })));
   }
 
   /** @throws OperatorError if the organization has a client for this environment */
@@ -148,15 +146,11 @@ export class ApiClientsService {
 
   /** Allows a client to use a restricted operation. @throws OperatorError if the client is unknown */
   async enableOperation(clientId: string, operation: string): Promise<void> {
-    const known = isUUID(clientId) && (await this.repository.enableOperation(clientId, operation));
-    if (!known) throw unknownClient(clientId);
+    existing(clientId, isUUID(clientId) && (await this.repository.enableOperation(clientId, operation)));
   }
 
   async listForUser(actor: DashboardActor): Promise<ApiClientResponse[]> {
-    const clients = await this.repository.clients(actor.organizationId);
-    const served = await this.directory.findAll(clients.map(({ id }) => id));
-    const overviews = clients.filter(({ id }) => served.has(id)).map((each) => this.overviewOf(each));
-    return (await Promise.all(overviews)).map(({ client }) => client);
+    return (await this.overviews(actor)).map(({ client }) => client);
   }
 
   /** Idempotent. */
@@ -174,9 +168,7 @@ export class ApiClientsService {
     actor: DashboardActor,
     environment: PlatformEnvironment,
   ): Promise<SecretsOverview | undefined> {
-    const found = await this.directory.ofOrganization(actor.organizationId, environment);
-    const client = found && (await this.repository.client({ id: found.clientId }));
-    return client ? this.overviewOf(client) : undefined;
+    return (await this.overviews(actor)).find(({ client }) => client.environment === environment);
   }
 
   /** Returns the secret. The same transaction records in the audit log that it was viewed. */
@@ -213,15 +205,13 @@ export class ApiClientsService {
   }
 
   private async locked(clientId: string): Promise<ApiClient> {
-    const client = isUUID(clientId) ? await this.repository.lockClient(clientId) : null;
-    if (!client) throw unknownClient(clientId);
-    return client;
+    return existing(clientId, isUUID(clientId) && (await this.repository.lockClient(clientId)));
   }
 
   private async addSecret(client: ApiClient, version: number, signsFrom: Date): Promise<string> {
     const secret = generateSecret(SECRET_PREFIXES[client.environment]);
     const id = randomUUID();
-    const row: ApiSecret = {
+    await this.repository.addSecret({
       id,
       clientId: client.id,
       version,
@@ -230,8 +220,7 @@ export class ApiClientsService {
       createdAt: this.clock.now(),
       signsFrom,
       acceptedUntil: null,
-    };
-    await this.repository.addSecret(row);
+    });
     return secret;
   }
 
@@ -251,6 +240,12 @@ export class ApiClientsService {
   ): Promise<void> {
     const target = { name: client.id, environment: client.environment };
     await this.auditLog.record({ action, actor, target, changes });
+  }
+
+  private async overviews({ organizationId }: DashboardActor): Promise<SecretsOverview[]> {
+    const clients = await this.repository.clients(organizationId);
+    const served = await this.directory.findAll(clients.map(({ id }) => id));
+    return Promise.all(clients.filter(({ id }) => served.has(id)).map((each) => this.overviewOf(each)));
   }
 
   private async overviewOf(client: ApiClient): Promise<SecretsOverview> {
@@ -273,6 +268,7 @@ export class ApiClientsService {
   }
 }
 
-function unknownClient(clientId: string): OperatorError {
-  return new OperatorError(`There is no API client ${clientId}.`);
+function existing<Found>(clientId: string, found: Found | false | null): Found {
+  if (!found) throw new OperatorError(`There is no API client ${clientId}.`);
+  return found;
 }

@@ -22,12 +22,10 @@ export class SigningSecrets {
 
   /** Returns the secrets of these versions, at least one, in the same order. */
   async of(clientId: string, versions: readonly [number, ...number[]]): Promise<[string, ...string[]]> {
-    const cached = this.cached(clientId, versions);
-    if (cached.length === versions.length) return cached as [string, ...string[]];
-    await this.load(clientId, versions);
-    const loaded = this.cached(clientId, versions);
-    if (loaded.length < versions.length) throw new Error(`The client ${clientId} lacks a secret that signs`);
-    return loaded as [string, ...string[]];
+    if (this.cached(clientId, versions).length < versions.length) await this.load(clientId, versions);
+    const secrets = this.cached(clientId, versions);
+    if (secrets.length < versions.length) throw new Error(`The client ${clientId} lacks a secret that signs`);
+    return secrets as [string, ...string[]];
   }
 
   private async load(clientId: string, versions: readonly number[]): Promise<void> {

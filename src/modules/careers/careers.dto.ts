@@ -18,15 +18,6 @@ import { JOB_ROLES, MAX_NAME_LENGTH, type JobRole } from './job-application.enti
 
 const JOB_ROLE = enumeration('JobRole', JOB_ROLES, 'A job that you can apply for.');
 
-/** Rejects private addresses. Only for the résumé, a file that recruiters download, possibly in a private network. */
-function IsPublicAddress(): PropertyDecorator {
-  return Constraint(
-    'isPublicAddress',
-    (value) => !hasPrivateAddress(value as string),
-    withMessage(MESSAGES.publicUrl),
-  );
-}
-
 const TEXT_LENGTH = 10_000;
 /** The maximum of PostgreSQL's type `integer`. */
 const MAX_YEARS = 2_147_483_647;
@@ -47,7 +38,12 @@ export class SubmitApplicationRequest {
       description: 'Public URL of the résumé as a PDF. Share links of cloud drives are accepted.',
       example: 'https://example.com/ada.pdf',
     },
-    IsPublicAddress(),
+    // Only here: the résumé is a file that recruiters download, possibly in a private network.
+    Constraint(
+      'isPublicAddress',
+      (value) => !hasPrivateAddress(value as string),
+      withMessage(MESSAGES.publicUrl),
+    ),
   )
   resume_url!: string;
 

@@ -138,12 +138,10 @@ export class McpTokensBatch {
   private async selectByDay(lookups: readonly Lookup[]): Promise<(StoredMcpToken | undefined)[]> {
     const found = new Map<Lookup, StoredMcpToken | undefined>();
     for (const group of groupByConsecutiveDays(lookups)) {
-      const [first, last] = [group.at(0), group.at(-1)].map((lookup) => lookup?.day.getTime() ?? 0) as [
-        number,
-        number,
-      ];
+      const days = group.map(({ day }) => day.getTime());
+      const bounds = [timestamp(Math.min(...days)), timestamp(Math.max(...days) + DAY)] as const;
       const hashes = group.map(({ tokenHash }) => tokenHash);
-      const tokens = await this.select(hashes, [timestamp(first), timestamp(last + DAY)]);
+      const tokens = await this.select(hashes, bounds);
       for (const [index, lookup] of group.entries()) found.set(lookup, tokens[index]);
     }
     return lookups.map((lookup) => found.get(lookup));

@@ -20,12 +20,7 @@ import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { Clock, DAY, SECOND } from '../../infrastructure/time/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
 import type { CreateMcpTokenRequest, McpTokenResponse } from './mcp-tokens.dto.js';
-import {
-  McpTokensBatch,
-  type NewAgentToken,
-  type NewMcpToken,
-  type StoredMcpToken,
-} from './mcp-tokens.batch.js';
+import { McpTokensBatch, type NewAgentToken, type StoredMcpToken } from './mcp-tokens.batch.js';
 import { MAX_LIFETIME } from './mcp-tokens.configuration.js';
 import { DAYS_KEPT_AFTER_EXPIRY, McpTokensRepository } from './mcp-tokens.repository.js';
 
@@ -43,7 +38,7 @@ export interface McpTokenData {
 }
 
 /** An MCP token that was revoked, and the end user for whom it was created. */
-export type RevokedMcpToken = Pick<NewMcpToken, 'tokenHash' | 'clientId' | 'externalUserId'>;
+export type RevokedMcpToken = Pick<NewAgentToken, 'tokenHash' | 'clientId' | 'externalUserId'>;
 
 /**
  * Port (bound in `src/ports.module.ts`) that cancels the pending sign-in links of a revoked token. Implementations join the
@@ -125,10 +120,8 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
     if (!found || found.clientId !== clientId || found.expiresAt <= this.clock.now()) return undefined;
     const createdAt = await this.repository.createdAt(tokenHash);
     if (!createdAt) return undefined;
-    const { environment, externalUserId, expiresAt, phoneNumberSealed, agent } = found;
-    const phoneNumber = this.sealer.openOptional(phoneNumberSealed, ownerOf(tokenHash));
-    const scopes = scopesOf(found);
-    return { clientId, environment, externalUserId, createdAt, expiresAt, phoneNumber, scopes, agent };
+    const phoneNumber = this.sealer.openOptional(found.phoneNumberSealed, ownerOf(tokenHash));
+    return { ...found, createdAt, phoneNumber, scopes: scopesOf(found) };
   }
 
   /**

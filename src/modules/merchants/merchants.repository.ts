@@ -1,13 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Transaction } from '../../infrastructure/database/index.js';
 import { HiddenMerchant, type Merchant } from './merchant.entity.js';
 
 /** Each environment of an organization has its own hidden merchants. */
-export interface OrganizationEnvironment {
-  readonly organizationId: string;
-  readonly environment: PlatformEnvironment;
-}
+export type OrganizationEnvironment = Pick<HiddenMerchant, 'organizationId' | 'environment'>;
 
 /** Absent filters are not applied. */
 export interface MerchantFilters {
@@ -15,34 +11,18 @@ export interface MerchantFilters {
    * The match keys of a name, the most literal first. Finds merchants with one of the keys as a name or alias, and those whose
    * name or alias contains the last key.
    */
-  readonly matchKeys: readonly string[] | undefined;
-  readonly hidden: boolean | undefined;
+  readonly matchKeys?: readonly string[] | undefined;
+  readonly hidden?: boolean | undefined;
   /** The ID of the last merchant before the page. */
-  readonly after: number | undefined;
+  readonly after?: number | undefined;
 }
 
 /** A merchant, and whether the organization hides it. */
-export interface ListedMerchant extends Merchant {
-  readonly hidden: boolean;
-}
+export type ListedMerchant = Merchant & { readonly hidden: boolean };
 
 @Injectable()
 export class MerchantsRepository {
   constructor(private readonly transaction: Transaction) {}
-
-  /** Returns merchants in the order of their names. */
-  async list(
-    { organizationId, environment }: OrganizationEnvironment,
-    limit: number,
-  ): Promise<ListedMerchant[]> {
-    return this.transaction.manager.query<ListedMerchant[]>(
-      `SELECT id, name, hidden_at IS NOT NULL AS hidden
-         FROM merchant
-         LEFT JOIN merchant_visibility ON merchant_id = id AND organization_id = $1 AND environment = $2
-        ORDER BY lower(name), id LIMIT $3`,
-      [organizationId, environment, limit],
-    );
-  }
 
   /**
    * Returns the merchants that match the filters and come after another merchant. Merchants with one of the keys come first, then
@@ -89,9 +69,8 @@ export class MerchantsRepository {
   }
 
   /** @returns whether the merchant was hidden until now */
-  async show({ organizationId, environment }: OrganizationEnvironment, merchantId: number): Promise<boolean> {
-    const hidden = { organizationId, environment, merchantId };
-    const { affected } = await this.transaction.manager.delete(HiddenMerchant, hidden);
+  async show(scope: OrganizationEnvironment, merchantId: number): Promise<boolean> {
+    const { affected } = await this.transaction.manager.delete(HiddenMerchant, { ...scope, merchantId });
     return affected === 1;
   }
 
@@ -127,10 +106,7 @@ export class MerchantsRepository {
     ]);
   }
 
-  async isHidden(
-    { organizationId, environment }: OrganizationEnvironment,
-    merchantId: number,
-  ): Promise<boolean> {
-    return this.transaction.manager.existsBy(HiddenMerchant, { organizationId, environment, merchantId });
+  async isHidden(scope: OrganizationEnvironment, merchantId: number): Promise<boolean> {
+    return this.transaction.manager.existsBy(HiddenMerchant, { ...scope, merchantId });
   }
 }

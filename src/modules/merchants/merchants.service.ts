@@ -8,7 +8,6 @@ import {
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { cutToPage } from '../../infrastructure/paging/index.js';
-import { requestedClient } from '../../infrastructure/surfaces/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { AuditLog } from '../audit-logs/index.js';
 import { MerchantCatalogService } from './merchant-catalog.service.js';
@@ -33,13 +32,14 @@ export class MerchantsService {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws ApiError like `requestedClient()` */
+  /** @throws ApiError like `AccessibleClients.requested()` */
   async list(
     requester: RequestingOrganization,
     requestedEnvironment?: PlatformEnvironment,
   ): Promise<MerchantResponse[]> {
-    const { environment } = await requestedClient(this.clients, requester, requestedEnvironment);
-    return this.repository.list({ organizationId: requester.organizationId, environment }, MAX_MERCHANTS);
+    const { environment } = await this.clients.requested(requester, requestedEnvironment);
+    const scope = { organizationId: requester.organizationId, environment };
+    return this.repository.page(scope, {}, MAX_MERCHANTS);
   }
 
   /** Returns a page of the merchants that match the filters, the most relevant first. */

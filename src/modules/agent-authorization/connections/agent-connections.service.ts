@@ -9,7 +9,6 @@ import { CursorCodec, type CursorScope } from '../../../infrastructure/crypto/in
 import { Transactional } from '../../../infrastructure/database/index.js';
 import type { RequestAttribution, RequestOrigin } from '../../../infrastructure/http/index.js';
 import { cutToPage } from '../../../infrastructure/paging/index.js';
-import { requestedClient } from '../../../infrastructure/surfaces/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import type { ClientRecord } from '../../api-clients/index.js';
 import { API_CLIENT, AuditLog, type AuditAction } from '../../audit-logs/index.js';
@@ -47,14 +46,14 @@ export class AgentConnectionsService {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws ApiError INVALID_CURSOR_FORMAT, or like `requestedClient()` */
+  /** @throws ApiError INVALID_CURSOR_FORMAT, or like `AccessibleClients.requested()` */
   async list(
     requester: RequestingOrganization,
     { environment, external_user_id: externalUserId, host, cursor, limit }: ListAgentConnectionsQuery,
     attribution: RequestAttribution = {},
   ): Promise<AgentConnectionListResponse> {
     if (externalUserId !== undefined) attribution.externalUserId = externalUserId;
-    const { clientId } = await requestedClient(this.clients, requester, environment);
+    const { clientId } = await this.clients.requested(requester, environment);
     const scope: CursorScope = ['agent_connections', clientId, externalUserId ?? '', host ?? ''];
     const [createdAt, id] = cursor === undefined ? [] : this.cursors.decode(cursor, scope);
     const after = createdAt === undefined ? undefined : { createdAt: new Date(createdAt), id: String(id) };

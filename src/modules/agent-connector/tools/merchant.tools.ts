@@ -57,9 +57,8 @@ export class MerchantTools implements ToolGroup {
         const scope = ['search_merchants', client.clientId, query];
         const after = cursor === undefined ? undefined : Number(this.cursors.decode(cursor, scope)[0]);
         const filters = { matchKeys: matchKeys(query), hidden: false, after };
-        const { environment } = client;
         const { entries: page, last } = await this.merchants.page(
-          { organizationId, environment },
+          { ...client, organizationId },
           filters,
           limit,
         );
@@ -68,10 +67,10 @@ export class MerchantTools implements ToolGroup {
           merchants: page.map(({ id, name }) => ({
             id,
             name,
-            can_sign_in: this.signIns.isProbablyAvailable(environment, statusesOf(id)),
+            can_sign_in: this.signIns.isProbablyAvailable(client.environment, statusesOf(id)),
           })),
           next_cursor: last ? this.cursors.encode([last.id], scope) : null,
-          ...(!this.signIns.isConfigured(environment) && { note: SIGN_IN_NOT_CONFIGURED }),
+          ...(!this.signIns.isConfigured(client.environment) && { note: SIGN_IN_NOT_CONFIGURED }),
         };
       },
     }),
