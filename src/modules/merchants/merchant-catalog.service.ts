@@ -38,9 +38,9 @@ export function bundledMerchants(): readonly BundledMerchant[] {
   ) as readonly BundledMerchant[];
 }
 
-/** The IDs where merchants start that an operator inserts into the table. There is no command for that. */
+/** Merchants that an operator inserts into the table have IDs from here on. There is no command for it. */
 export const FIRST_OPERATOR_ID = 10_000;
-/** `byIds` reads its result from the cache, so it would not find all of more IDs than this. */
+/** `byIds` reads its result from the cache, so a call with more IDs than this would not find all of them. */
 const MAX_CACHED = 100_000;
 /** PostgreSQL's `integer`. */
 export const MAX_MERCHANT_ID = 2 ** 31 - 1;
@@ -127,7 +127,10 @@ export class MerchantCatalogService implements OnApplicationBootstrap {
     return merchant;
   }
 
-  /** Returns merchants by ID. The numbers need not be valid IDs. Unknown IDs are absent. A changed name shows after a minute at the latest. */
+  /**
+   * Returns merchants by ID. The numbers need not be valid IDs. Unknown IDs are absent. A changed name shows after a minute at the
+   * latest.
+   */
   async byIds(ids: readonly number[]): Promise<Map<number, CatalogEntry>> {
     const unknown = ids.filter((id) => id >= 1 && id <= MAX_MERCHANT_ID && !this.cache.has(id));
     const read = unknown.length === 0 ? [] : await this.repository.byIds(unknown);
