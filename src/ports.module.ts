@@ -39,7 +39,7 @@ import {
   WebhookFilterOptions,
 } from './modules/request-logs/index.js';
 import { SavedFiltersModule, SavedFiltersService } from './modules/saved-filters/index.js';
-import { ServiceTokensModule, StoredServiceTokenVerifier } from './modules/service-tokens/index.js';
+import { ServiceTokensModule, ServiceTokenVerifier } from './modules/service-tokens/index.js';
 import { SignInLinksModule, SignInLinksService } from './modules/sign-in-links/index.js';
 import {
   SingleSignOnModule,
@@ -85,8 +85,8 @@ const STRATEGIES: Provider[] = [
   },
   {
     provide: ServiceTokenStrategy,
-    inject: [StoredServiceTokenVerifier, FailedCredentials],
-    useFactory: (verifier: StoredServiceTokenVerifier, failures: FailedCredentials) =>
+    inject: [ServiceTokenVerifier, FailedCredentials],
+    useFactory: (verifier: ServiceTokenVerifier, failures: FailedCredentials) =>
       new ServiceTokenStrategy(verifier, failures),
   },
 ];

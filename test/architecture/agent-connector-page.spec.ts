@@ -6,7 +6,7 @@ import {
   PlatformRateLimitConfiguration,
 } from '../../src/infrastructure/rate-limiting/index.js';
 import type { ToolGroup } from '../../src/modules/agent-connector/tools/tool.js';
-import { TOOL_CLASSES } from '../../src/modules/agent-connector/tools/tools.js';
+import { TOOL_CLASSES } from '../../src/modules/agent-connector/tools/tool-registry.js';
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/agent-connector.md'), 'utf8');
 

@@ -16,15 +16,7 @@ import {
  * dependency, consider whether the imported code belongs in `infrastructure`.
  */
 export const MODULE_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
-  'agent-authorization': [
-    'api-clients',
-    'audit-logs',
-    'mcp-tokens',
-    'merchants',
-    'oauth',
-    'organizations',
-    'webhooks',
-  ],
+  'agent-authorization': ['api-clients', 'audit-logs', 'mcp-tokens', 'oauth', 'organizations', 'webhooks'],
   'agent-connector': [
     'detected-accounts',
     'merchant-accounts',

@@ -603,7 +603,7 @@ export interface components {
        */
       external_user_id: string;
       /**
-       * @description Seconds until the token expires, from one minute to 30 days. The default is one day.
+       * @description Seconds until the token expires, from 60 seconds to 30 days. The default is 24 hours.
        * @example 3600
        */
       expires_in?: number | null;
@@ -1540,7 +1540,7 @@ export interface components {
     MerchantResponse: {
       /**
        * @description ID of the merchant.
-       * @example 12
+       * @example 16
        */
       id: number;
       /**

@@ -6,7 +6,7 @@ import { IDENTIFY_OPERATION_NAME } from '../../modules/detected-accounts/index.j
 import { OperatorAudit, type AuditAction, type OperatorChange } from '../../modules/audit-logs/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
 import { commandGroup, operatorCommand, option, parseNumber, requiredOption } from '../operator-command.js';
-import { CLIENT, ORGANIZATION } from './options.js';
+import { CLIENT, ORGANIZATION, OVERLAP_RANGE } from './options.js';
 
 const list = operatorCommand<{ organization?: string }>(
   {
@@ -61,7 +61,7 @@ const rotateSecret = operatorCommand<{ client: string; overlapHours?: number }>(
       client: CLIENT,
       overlapHours: option(
         '--overlap-hours <hours>',
-        'how long the old secret is still accepted, 0 to 168 (default: 24); use 0 after a leak',
+        `how long the old secret is still accepted, ${OVERLAP_RANGE}; use 0 after a leak`,
         parseNumber,
       ),
     },

@@ -1,3 +1,4 @@
+import { DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS } from '../../infrastructure/crypto/index.js';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import { isTimestamp, MESSAGES } from '../../infrastructure/validation/index.js';
 import { requiredOption } from '../operator-command.js';
@@ -5,6 +6,9 @@ import { requiredOption } from '../operator-command.js';
 export const CLIENT = requiredOption('--client <client_id>', 'the API client');
 export const ORGANIZATION = requiredOption('--organization <id>', 'the organization');
 export const FORMAT = requiredOption('--format <format>', 'csv or ndjson');
+
+/** What `--overlap-hours` accepts. */
+export const OVERLAP_RANGE = `0 to ${MAX_OVERLAP_HOURS} (default: ${DEFAULT_OVERLAP_HOURS})`;
 
 /** The options `--start` and `--end`. */
 export interface PeriodOptions {

@@ -6,12 +6,9 @@ import {
   type AuditAction,
   type OperatorChange,
 } from '../../modules/audit-logs/index.js';
-import {
-  DEFAULT_SERVICE_TOKEN_OVERLAP_HOURS,
-  ServiceTokensService,
-  type IssuedServiceToken,
-} from '../../modules/service-tokens/index.js';
+import { ServiceTokensService, type IssuedServiceToken } from '../../modules/service-tokens/index.js';
 import { commandGroup, operatorCommand, option, parseNumber, requiredOption } from '../operator-command.js';
+import { OVERLAP_RANGE } from './options.js';
 
 const TOKEN = requiredOption(
   '--token <service_token_id>',
@@ -62,12 +59,12 @@ const rotate = operatorCommand<{ token: string; overlapHours?: number }>(
       token: TOKEN,
       overlapHours: option(
         '--overlap-hours <hours>',
-        `how long the old token is still accepted, 0 to 168 (default: ${DEFAULT_SERVICE_TOKEN_OVERLAP_HOURS})`,
+        `how long the old token is still accepted, ${OVERLAP_RANGE}`,
         parseNumber,
       ),
     },
   },
-  (app, { token, overlapHours = DEFAULT_SERVICE_TOKEN_OVERLAP_HOURS }) =>
+  (app, { token, overlapHours }) =>
     issue(app, 'service_token.rotate', (tokens) => tokens.rotate(token, overlapHours)),
 );
 

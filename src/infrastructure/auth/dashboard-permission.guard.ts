@@ -33,17 +33,15 @@ export interface DashboardPermission {
   readonly token: Scope | 'any' | 'none';
   /** The minimum role. If absent, all roles are allowed. */
   readonly role?: DashboardRole;
-  /** Whether the login must be from the last 5 minutes. */
+  /** Whether the login must be recent: see `RECENT_LOGIN_MAX_AGE`. */
   readonly recentLogin?: boolean;
   /** The audited action, so that denied attempts are recorded too. */
   readonly action?: AuditedAction;
 }
 
 export const LOGIN_REQUIRED = 'This operation does not accept access tokens: log in to the dashboard.';
-export const RECENT_LOGIN_REQUIRED =
-  'Log in again: this operation requires a login within the last 5 minutes.';
-
-const RECENT_LOGIN_MAX_AGE = 5 * MINUTE;
+export const RECENT_LOGIN_MAX_AGE = 5 * MINUTE;
+export const RECENT_LOGIN_REQUIRED = `Log in again: this operation requires a login within the last ${RECENT_LOGIN_MAX_AGE / MINUTE} minutes.`;
 
 /** UUIDs, and the numbers of merchants. */
 const ID = /^(?:[\da-f-]{36}|\d{1,16})$/i;
@@ -129,7 +127,7 @@ export class DashboardPermissionGuard implements CanActivate {
   }
 }
 
-/** Returns whether the user logged in within the last 5 minutes. */
+/** Returns whether the user logged in within `RECENT_LOGIN_MAX_AGE`. */
 export function isRecentLogin({ credential }: DashboardActor, now: Date): boolean {
   if (credential.kind !== 'session') return false;
   return now.getTime() - credential.authenticatedAt.getTime() <= RECENT_LOGIN_MAX_AGE;

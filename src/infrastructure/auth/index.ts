@@ -1,5 +1,5 @@
 export {
-  EnabledOperationGuard,
+  RestrictedOperationGuard,
   EnvironmentGuard,
   INVALID_SERVICE_TOKEN,
   missingServiceScope,
@@ -43,6 +43,7 @@ export {
   mayPerform,
   permissionOf,
   RequirePermission,
+  RECENT_LOGIN_MAX_AGE,
   RECENT_LOGIN_REQUIRED,
   type DashboardPermission,
 } from './dashboard-permission.guard.js';
@@ -52,6 +53,7 @@ export {
   AuditRecorder,
   CredentialVerifier,
   DashboardSessionVerifier,
+  OTHER_ENVIRONMENT,
   type AuditedAction,
   type CredentialCheck,
   type DeniedTarget,
@@ -63,6 +65,7 @@ export {
   CurrentOrganization,
   currentAgentOf,
   currentClientOf,
+  isDashboardUser,
   SERVICE_SCOPES,
   type AgentScope,
   type AuthenticatedAgent,

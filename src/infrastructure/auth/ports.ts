@@ -1,7 +1,11 @@
 import type { PlatformEnvironment } from '../config/index.js';
+import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../errors/index.js';
 import type { AttributedClient } from '../http/index.js';
+import { MESSAGES } from '../validation/index.js';
 import type { DashboardActor, DashboardIdentity } from './dashboard-actor.js';
-import type { AuthenticatedClient } from './principals.js';
+import { isDashboardUser, type AuthenticatedClient, type RequestingOrganization } from './principals.js';
+
+export const OTHER_ENVIRONMENT = 'The environment must be that of the client.';
 
 export type CredentialCheck =
   | { readonly accepted: true; readonly client: AuthenticatedClient }
@@ -42,10 +46,30 @@ export abstract class DashboardSessionVerifier {
 /** Port (bound in `src/ports.module.ts`): the API clients whose data a dashboard user may access. */
 export abstract class AccessibleClients {
   /**
+   * Returns the client whose data a `SharedOperation` reads.
+   *
+   * @param environment may be absent for an API client, which belongs to one environment
+   * @throws ApiError INVALID_FIELD if a dashboard user names no environment, or like `forEnvironment()`
+   * @throws ApiError ENVIRONMENT_MISMATCH if the client or access token belongs to the other environment
+   */
+  async requested(
+    requester: RequestingOrganization,
+    environment?: PlatformEnvironment,
+  ): Promise<AttributedClient> {
+    if (isDashboardUser(requester)) {
+      if (environment === undefined) throw INVALID_FIELD.error(MESSAGES.required('environment'));
+      return this.forEnvironment(requester, environment);
+    }
+    if (environment !== undefined && environment !== requester.environment)
+      throw ENVIRONMENT_MISMATCH.error(OTHER_ENVIRONMENT);
+    return requester;
+  }
+
+  /**
    * Returns the client of the user's organization in an environment.
    *
    * @throws ApiError ENVIRONMENT_MISMATCH when the access token is for the other environment
-   * @throws ApiError INVALID_FIELD when this host does not serve the environment
+   * @throws ApiError INVALID_FIELD when the organization has no client there, or this process does not serve it
    */
   abstract forEnvironment(
     actor: DashboardIdentity,

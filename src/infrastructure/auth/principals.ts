@@ -8,7 +8,7 @@ export interface AuthenticatedClient {
   readonly clientId: string;
   readonly organizationId: string;
   readonly environment: PlatformEnvironment;
-  /** Operations that are disabled by default and enabled for this client. */
+  /** Restricted operations that this client may use. */
   readonly enabledOperations: ReadonlySet<string>;
 }
 
@@ -40,12 +40,17 @@ export interface AuthenticatedAgent {
   readonly expiresAt: Date;
   /** All scopes for a token that an API client created. */
   readonly scopes: readonly AgentScope[];
-  /** Name and host of an agent that its user connected; null for a token that an API client created. */
+  /** Name and host of an agent that the end user connected; null for a token that an API client created. */
   readonly agent: string | null;
 }
 
 /** The client or user that sent a request. */
 export type RequestingOrganization = AuthenticatedClient | DashboardIdentity;
+
+/** Tells a dashboard user from an API client. */
+export function isDashboardUser(requester: RequestingOrganization): requester is DashboardIdentity {
+  return 'credential' in requester;
+}
 
 /** Returns the authenticated client. Call it only on routes that accept Basic credentials. */
 export function currentClientOf(request: Request): AuthenticatedClient {

@@ -4,9 +4,11 @@ export { CryptoModule, Sealer } from './sealer.js';
 export { SecretDigest, sha256 } from './secret-digest.js';
 export {
   dayOfSecret,
+  DEFAULT_OVERLAP_HOURS,
   generateDatedSecret,
   generateSecret,
   isWellFormedSecret,
   isWellFormedToken,
+  MAX_OVERLAP_HOURS,
   secretFrom,
 } from './secret-format.js';

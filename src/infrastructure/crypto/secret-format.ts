@@ -14,6 +14,9 @@ const CHECKSUM_DIGITS = 6;
  * The largest multiple of 62 up to 256. Bytes from this value up are skipped, because they would favor the low digits.
  */
 const UNBIASED_BYTES = 248;
+/** Hours for which the previous secret is still accepted after a rotation. */
+export const DEFAULT_OVERLAP_HOURS = 24;
+export const MAX_OVERLAP_HOURS = 7 * 24;
 /** Random bytes for about 90 secrets: a call of the random generator costs ten times as much as the rest of a secret. */
 const pool = Buffer.alloc(4_096);
 let used = pool.length;
@@ -27,7 +30,7 @@ export function generateSecret(prefix: string): string {
 }
 
 /**
- * Generates a secret whose first three digits are the day of its creation in UTC, as the number of days since 1970 in
+ * Generates a dated secret: its first three digits are the day of its creation in UTC, as the number of days since 1970 in
  * base62, so that it can be found in a table that is partitioned by day. The other 40 digits hold 238 random bits.
  */
 export function generateDatedSecret(prefix: string, createdAt: Date): string {

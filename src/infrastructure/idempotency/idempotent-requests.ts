@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import type { RequestingOrganization } from '../auth/index.js';
+import { isDashboardUser, type RequestingOrganization } from '../auth/index.js';
 import { Sealer, SecretDigest } from '../crypto/index.js';
 import { Transactional } from '../database/index.js';
 import { ErrorKind, INVALID_FIELD } from '../errors/index.js';
@@ -82,7 +82,7 @@ export const Idempotent = requestParameter((request): IdempotentRequest | undefi
 
 /** A user of the dashboard who repeats a request needs the same credential: it decides which environment is accessible. */
 function senderOf(sender: RequestingOrganization): string[] {
-  if (!('credential' in sender)) return [sender.clientId];
+  if (!isDashboardUser(sender)) return [sender.clientId];
   return [sender.userId, sender.credential.kind === 'token' ? sender.credential.clientId : ''];
 }
 

@@ -12,6 +12,7 @@ export {
   DashboardLimitGuard,
   DashboardOperation,
   describeLimits,
+  ENVIRONMENT_ERRORS,
   InternalOperation,
   PlatformOperation,
   SdkOperation,

@@ -24,6 +24,7 @@ import {
   LOGIN_REQUIRED,
   McpTokenAuthGuard,
   missingServiceScope,
+  OTHER_ENVIRONMENT,
   RECENT_LOGIN_REQUIRED,
   RequirePermission,
   SECOND_FACTOR_REQUIRED,
@@ -35,10 +36,12 @@ import {
 } from '../auth/index.js';
 import { ServiceConfiguration, type Surface } from '../config/index.js';
 import {
+  ENVIRONMENT_MISMATCH,
   INSUFFICIENT_ROLE,
   INSUFFICIENT_SCOPE,
   INTERNAL_ERROR,
   INVALID_ACCESS_TOKEN,
+  INVALID_FIELD,
   NO_ACCESS,
   PAYLOAD_TOO_LARGE,
   RATE_LIMIT_EXCEEDED,
@@ -50,6 +53,7 @@ import { JsonBodyGuard, OnSurface, OriginGuard } from '../http/index.js';
 import {
   DocumentedOperation,
   resolveDescription,
+  withMessages,
   withSharedMessages,
   type ConfigurationOf,
   type OperationDocument,
@@ -60,6 +64,7 @@ import {
   PlatformRateLimitConfiguration,
   type RateLimit,
 } from '../rate-limiting/index.js';
+import { MESSAGES } from '../validation/index.js';
 import { JsonRpcExceptionFilter, JsonRpcMessageGuard } from './json-rpc.js';
 import { OrganizationQueue } from './organization-queue.interceptor.js';
 import { RateLimitGuard } from './rate-limit.guard.js';
@@ -197,7 +202,10 @@ export function InternalOperation(
 }
 
 /** An operation of the careers surface, which takes no credentials. */
-export function CareersOperation(document: OperationDocument, limit: RateLimit): MethodDecorator {
+export function CareersOperation(
+  document: OperationDocument,
+  { limit }: { readonly limit: RateLimit },
+): MethodDecorator {
   return applyDecorators(
     guarded(document, [RateLimitGuard(limit, RATE_LIMIT_EXCEEDED)]),
     ApiSecurity({}),
@@ -261,6 +269,12 @@ function dashboardErrors({ token, role, recentLogin }: DashboardPermission): Err
     ...(role === undefined ? [] : [INSUFFICIENT_ROLE]),
   ];
 }
+
+/** Errors of operations that call `AccessibleClients.requested()`. */
+export const ENVIRONMENT_ERRORS = [
+  withMessages(INVALID_FIELD, MESSAGES.required('environment')),
+  withSharedMessages('OtherEnvironment', ENVIRONMENT_MISMATCH, OTHER_ENVIRONMENT),
+];
 
 /** Errors (403) of a login. */
 const NO_SECOND_FACTOR = withSharedMessages('SecondFactorRequired', NO_ACCESS, SECOND_FACTOR_REQUIRED);

@@ -32,7 +32,7 @@ import { restoreOffset } from './timestamp.js';
 
 /** RFC 5321, section 4.5.3.1.3: A path has at most 256 characters, including the angle brackets around the address. */
 const MAX_EMAIL_LENGTH = 254;
-const MAX_URL_LENGTH = 2083;
+export const MAX_URL_LENGTH = 2083;
 
 interface TextOptions extends FieldOptions {
   /** `minLength` in the API document; not validated. Blank text counts as missing unless `keepsBlank` is set. */

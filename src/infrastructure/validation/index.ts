@@ -10,6 +10,7 @@ export {
   ExternalUserIdField,
   IntegerField,
   MAX_EXTERNAL_USER_ID_LENGTH,
+  MAX_URL_LENGTH,
   NOT_BLANK,
   ObjectField,
   PhoneNumberField,

@@ -4,7 +4,6 @@ import { withErrorBody } from '../../infrastructure/http/index.js';
 import { ApiClientsModule } from '../api-clients/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { McpTokensModule } from '../mcp-tokens/index.js';
-import { MerchantsModule } from '../merchants/index.js';
 import { oauthBodyOf } from '../oauth/index.js';
 import { OrganizationsModule } from '../organizations/index.js';
 import { WebhooksModule } from '../webhooks/index.js';
@@ -49,7 +48,6 @@ import { AgentSettingsService } from './settings/agent-settings.service.js';
     ApiClientsModule,
     AuditLogsModule,
     McpTokensModule,
-    MerchantsModule,
     OrganizationsModule,
     WebhooksModule,
   ],

@@ -10,7 +10,7 @@ import { AgentConnectorController } from './agent-connector.controller.js';
 import { AgentConnectorService } from './agent-connector.service.js';
 import type { ToolGroup } from './tools/tool.js';
 import { ToolCallLimit, ToolCalls } from './tools/tool-calls.js';
-import { Tools, TOOL_CLASSES } from './tools/tools.js';
+import { Tools, TOOL_CLASSES } from './tools/tool-registry.js';
 
 const TOOLS = {
   provide: Tools,

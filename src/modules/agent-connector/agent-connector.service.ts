@@ -19,7 +19,7 @@ import {
 import { HOUR, SECOND } from '../../infrastructure/time/index.js';
 import { withReadableError } from './protocol-errors.js';
 import { ToolCallLimit, ToolCalls } from './tools/tool-calls.js';
-import { Tools } from './tools/tools.js';
+import { Tools } from './tools/tool-registry.js';
 
 const INSTRUCTIONS =
   'These tools act for one user of a company that is connected to the Merchant Connectivity platform. They tell which ' +

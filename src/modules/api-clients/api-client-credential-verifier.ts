@@ -48,8 +48,8 @@ export class ApiClientCredentialVerifier extends CredentialVerifier {
     if (cached) return { accepted: true, client: cached };
 
     const digest = this.digest.of(secret);
-    const stored = await this.repository.credentialsOf(
-      isUUID(clientId, 'loose') ? clientId : UNUSED_CLIENT_ID,
+    const stored = await this.repository.clientWithDigests(
+      isUUID(clientId) ? clientId : UNUSED_CLIENT_ID,
       this.clock.now(),
     );
     const digests = stored?.digests ?? [DUMMY_DIGEST];

@@ -1,19 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import { LRUCache } from 'lru-cache';
-import {
-  AccessibleClients,
-  requireEnvironment,
-  type DashboardIdentity,
-} from '../../infrastructure/auth/index.js';
-import {
-  ENVIRONMENTS,
-  ServiceConfiguration,
-  type PlatformEnvironment,
-} from '../../infrastructure/config/index.js';
-import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
+import { ServiceConfiguration, type PlatformEnvironment } from '../../infrastructure/config/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
-import { MESSAGES } from '../../infrastructure/validation/index.js';
 import type { ApiClient } from './api-client.entity.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
 
@@ -23,7 +12,7 @@ export interface ClientRecord extends AttributedClient {
 
 const MAX_CACHED_CLIENTS = 10_000;
 
-/** Finds API clients. If `PIN_ENVIRONMENT` is set, it does not find clients of the other environment. */
+/** Finds API clients. If `PIN_ENVIRONMENT` is set, only `nameOf` finds clients of the other environment. */
 @Injectable()
 export class ApiClientDirectory {
   /** The records never change, and clients are never deleted, so entries don't expire. */
@@ -45,7 +34,7 @@ export class ApiClientDirectory {
       this.cache.set(client.id, toRecord(client));
     return new Map(
       clientIds.flatMap((id) => {
-        const client = this.served(this.cache.get(lowerCase(id)));
+        const client = this.ifServed(this.cache.get(lowerCase(id)));
         return client ? [[id, client] as const] : [];
       }),
     );
@@ -57,7 +46,7 @@ export class ApiClientDirectory {
     environment: PlatformEnvironment,
   ): Promise<ClientRecord | undefined> {
     const client = await this.repository.client({ organizationId, environment });
-    return this.served(client ? toRecord(client) : undefined);
+    return this.ifServed(client ? toRecord(client) : undefined);
   }
 
   /** Returns what the organization calls a client, or else its environment in words. */
@@ -68,7 +57,7 @@ export class ApiClientDirectory {
     );
   }
 
-  private served(client: ClientRecord | undefined): ClientRecord | undefined {
+  private ifServed(client: ClientRecord | undefined): ClientRecord | undefined {
     return client && this.configuration.environments.includes(client.environment) ? client : undefined;
   }
 }
@@ -78,34 +67,4 @@ const lowerCase = (id: string): string => id.toLowerCase();
 
 function toRecord({ id, organizationId, environment }: ApiClient): ClientRecord {
   return { clientId: id, organizationId, environment };
-}
-
-/** A logged-in user may use both clients of the organization. An access token is for one client only. */
-@Injectable()
-export class OrganizationAccessibleClients extends AccessibleClients {
-  constructor(private readonly clients: ApiClientDirectory) {
-    super();
-  }
-
-  async forEnvironment(
-    actor: DashboardIdentity,
-    environment: PlatformEnvironment,
-  ): Promise<AttributedClient> {
-    requireEnvironment(actor, environment);
-    const { organizationId, credential } = actor;
-    if (credential.kind === 'token') return credential;
-    const client = await this.clients.ofOrganization(organizationId, environment);
-    if (client) return client;
-    // If `PIN_ENVIRONMENT` is set, this process does not serve clients of the other environment.
-    const served = ENVIRONMENTS.filter((each) => each !== environment);
-    throw INVALID_FIELD.error(MESSAGES.selected('environment', served));
-  }
-
-  async all({ organizationId, credential }: DashboardIdentity): Promise<AttributedClient[]> {
-    if (credential.kind === 'token') return [credential];
-    const clients = await Promise.all(
-      ENVIRONMENTS.map((environment) => this.clients.ofOrganization(organizationId, environment)),
-    );
-    return clients.filter((client) => client !== undefined);
-  }
 }

@@ -1,6 +1,8 @@
 import { Check, Column, Entity, ForeignKey, PrimaryColumn, Unique } from 'typeorm';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 
+export const MAX_NAME_LENGTH = 100;
+
 /** An API client of an organization, one for each environment. Its ID is the `client_id`. */
 @Entity({ name: 'api_client' })
 @Check('api_client_environment_check', `environment IN ('development', 'production')`)
@@ -17,7 +19,7 @@ export class ApiClient {
   environment!: PlatformEnvironment;
 
   /** What the organization calls the client; null until it is named. */
-  @Column({ type: 'varchar', length: 100, nullable: true })
+  @Column({ type: 'varchar', length: MAX_NAME_LENGTH, nullable: true })
   name!: string | null;
 
   /** Restricted operations that this client may use. */
@@ -63,7 +65,10 @@ export class ApiSecret {
   acceptedUntil!: Date | null;
 }
 
-/** Returns the owner that a secret is encrypted for (`Sealer`), so that it cannot be decrypted in another row. */
-export function sealedFor({ id, version }: Pick<ApiSecret, 'id' | 'version'>, client: ApiClient): string[] {
+/** Returns the `owner` argument for `Sealer`: the row that the encrypted secret is bound to. */
+export function ownerOfSecret(
+  { id, version }: Pick<ApiSecret, 'id' | 'version'>,
+  client: ApiClient,
+): string[] {
   return ['api_secret', client.id, client.environment, id, String(version)];
 }

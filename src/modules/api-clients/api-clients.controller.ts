@@ -26,7 +26,7 @@ export class ApiClientsController {
   @Get('api-clients')
   @DashboardOperation(LIST_CLIENTS, { token: 'none', role: 'member' })
   list(@CurrentActor() actor: DashboardActor): Promise<ApiClientResponse[]> {
-    return this.clients.listFor(actor);
+    return this.clients.listForUser(actor);
   }
 
   @Patch('api-clients/:client_id')
@@ -55,7 +55,7 @@ export class ApiClientsController {
     @Param('client_id') clientId: string,
     @Body() request: RotateSecretRequest,
   ): Promise<ApiSecretResponse> {
-    return this.clients.rotate(actor, clientId, request.overlap_hours);
+    return this.clients.rotateSecretForUser(actor, clientId, request.overlap_hours);
   }
 
   @Post('api-clients/:client_id/secret/activate')
@@ -64,6 +64,6 @@ export class ApiClientsController {
     @CurrentActor() actor: DashboardActor,
     @Param('client_id') clientId: string,
   ): Promise<ApiClientResponse> {
-    return this.clients.activate(actor, clientId);
+    return this.clients.activateSecretForUser(actor, clientId);
   }
 }

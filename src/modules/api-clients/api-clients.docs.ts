@@ -1,5 +1,7 @@
+import { RECENT_LOGIN_MAX_AGE } from '../../infrastructure/auth/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { withMessages, uuidParameter, type OperationDocument } from '../../infrastructure/openapi/index.js';
+import { MINUTE } from '../../infrastructure/time/index.js';
 import {
   ApiClientResponse,
   ApiSecretResponse,
@@ -12,7 +14,7 @@ import { API_CLIENT_NOT_FOUND, RotationInProgressError } from './api-clients.ser
 const ID = {
   client_id: uuidParameter('ClientIdParameter', 'The `client_id` of the client.', EXAMPLE_CLIENT_ID),
 };
-const RECENT_LOGIN = 'Available to admins and owners who logged in within the last 5 minutes.';
+const RECENT_LOGIN = `Available to admins and owners who logged in within the last ${RECENT_LOGIN_MAX_AGE / MINUTE} minutes.`;
 
 export const LIST_CLIENTS: OperationDocument = {
   operationId: 'listApiClients',
@@ -56,9 +58,9 @@ export const ROTATE_SECRET: OperationDocument = {
   summary: 'Rotate an API secret',
   description:
     'Issues a new secret. Use it regularly, and with an overlap of 0 hours after a leak. The previous secret is ' +
-    'accepted until the overlap ends. It also makes `Service-Signature` until then, or until you activate the new ' +
-    'secret; `webhook-signature` contains a signature with each. Only ' +
-    'one rotation can be in progress; an overlap of 0 hours ends another rotation immediately. ' +
+    'accepted until the overlap ends. Until then, or until you activate the new secret, `Service-Signature` is signed ' +
+    'with the previous secret. `webhook-signature` contains a signature with each secret. Only one rotation can be in ' +
+    'progress; an overlap of 0 hours ends another rotation immediately. ' +
     `${RECENT_LOGIN} Audited as \`secret.rotate\`.`,
   pathParameters: ID,
   body: RotateSecretRequest,
@@ -73,7 +75,7 @@ export const ACTIVATE_SECRET: OperationDocument = {
   description:
     'Starts to sign webhooks with the newest secret. The previous secret is still accepted until the overlap ends. Use ' +
     'it when your receivers have the new secret. Repeated requests change nothing. ' +
-    `${RECENT_LOGIN} Audited as \`secret.rotate\`, once.`,
+    `${RECENT_LOGIN} Audited as \`secret.rotate\` only if something changes.`,
   pathParameters: ID,
   response: ApiClientResponse,
   responseDescription: 'The client, which signs with its newest secret.',

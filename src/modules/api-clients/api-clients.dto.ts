@@ -6,11 +6,10 @@ import {
   UuidProperty,
 } from '../../infrastructure/openapi/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS } from '../../infrastructure/crypto/index.js';
 import { ENVIRONMENT, IntegerField, TextField } from '../../infrastructure/validation/index.js';
+import { MAX_NAME_LENGTH } from './api-client.entity.js';
 
-export const DEFAULT_OVERLAP_HOURS = 24;
-export const MAX_OVERLAP_HOURS = 7 * 24;
-const MAX_NAME_LENGTH = 100;
 const EXAMPLE_NAME = 'Example shop';
 export const EXAMPLE_CLIENT_ID = '19b11f7c-4c8e-49bf-853e-3cea2462349f';
 

@@ -2,12 +2,13 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { ApiClient, ApiSecret } from './api-client.entity.js';
-import { ApiClientDirectory, OrganizationAccessibleClients } from './api-client-directory.js';
+import { ApiClientDirectory } from './api-client-directory.js';
 import { ApiClientCredentialVerifier } from './api-client-credential-verifier.js';
 import { ApiClientsController } from './api-clients.controller.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
 import { ApiClientsService } from './api-clients.service.js';
 import { ApiCredentialsPagesController } from './api-credentials-pages.controller.js';
+import { OrganizationAccessibleClients } from './organization-accessible-clients.js';
 import { SigningSecrets } from './signing-secrets.js';
 
 @Module({

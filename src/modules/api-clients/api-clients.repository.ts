@@ -1,13 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { In, IsNull, Not, Or } from 'typeorm';
 import { Transaction } from '../../infrastructure/database/index.js';
 import { ApiClient, ApiSecret } from './api-client.entity.js';
 
-export interface ClientCredentials {
-  readonly clientId: string;
-  readonly organizationId: string;
-  readonly environment: PlatformEnvironment;
+/** A client, and the digests of its accepted secrets. */
+export interface ClientWithDigests extends Omit<AuthenticatedClient, 'enabledOperations'> {
   readonly enabledOperations: string[];
   readonly digests: Buffer[];
 }
@@ -42,8 +40,8 @@ export class ApiClientsRepository {
     return this.transaction.manager.findBy(ApiClient, { id: In([...ids]) });
   }
 
-  async credentialsOf(clientId: string, now: Date): Promise<ClientCredentials | undefined> {
-    const [row] = await this.transaction.manager.query<ClientCredentials[]>(
+  async clientWithDigests(clientId: string, now: Date): Promise<ClientWithDigests | undefined> {
+    const [row] = await this.transaction.manager.query<ClientWithDigests[]>(
       `SELECT client.id AS "clientId", client.organization_id AS "organizationId", client.environment,
               client.enabled_operations AS "enabledOperations", array_agg(secret.digest) AS digests
          FROM api_client client
@@ -84,16 +82,10 @@ export class ApiClientsRepository {
 
   /** @returns whether the client exists */
   async enableOperation(clientId: string, operation: string): Promise<boolean> {
-    const { affected } = await this.transaction.manager
-      .createQueryBuilder()
-      .update(ApiClient)
-      .set({
-        enabledOperations: () =>
-          'CASE WHEN :operation = ANY (enabled_operations) THEN enabled_operations ELSE enabled_operations || :operation::text END',
-      })
-      .where({ id: clientId })
-      .setParameters({ operation })
-      .execute();
-    return affected === 1;
+    const changed = await this.transaction.change(
+      `UPDATE api_client SET enabled_operations = array_append(array_remove(enabled_operations, $2), $2) WHERE id = $1`,
+      [clientId, operation],
+    );
+    return changed === 1;
   }
 }

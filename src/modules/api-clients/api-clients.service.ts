@@ -3,19 +3,20 @@ import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import type { DashboardActor } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { generateSecret, SecretDigest, Sealer } from '../../infrastructure/crypto/index.js';
+import {
+  DEFAULT_OVERLAP_HOURS,
+  generateSecret,
+  MAX_OVERLAP_HOURS,
+  SecretDigest,
+  Sealer,
+} from '../../infrastructure/crypto/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { ErrorKind, INVALID_FIELD, OperatorError } from '../../infrastructure/errors/index.js';
 import { Clock, HOUR } from '../../infrastructure/time/index.js';
 import { AuditLog, changesBetween, type AuditAction, type AuditRecord } from '../audit-logs/index.js';
 import { ApiClientDirectory } from './api-client-directory.js';
-import { sealedFor, type ApiClient, type ApiSecret } from './api-client.entity.js';
-import {
-  DEFAULT_OVERLAP_HOURS,
-  MAX_OVERLAP_HOURS,
-  type ApiClientResponse,
-  type ApiSecretResponse,
-} from './api-clients.dto.js';
+import { ownerOfSecret, type ApiClient, type ApiSecret } from './api-client.entity.js';
+import type { ApiClientResponse, ApiSecretResponse } from './api-clients.dto.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
 
 export const API_CLIENT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
@@ -30,7 +31,8 @@ export interface IssuedCredentials {
   readonly secret: string;
 }
 
-export interface ClientCredentialsView {
+/** A client, and the versions and dates of its accepted secrets, newest first, but not the secrets. */
+export interface SecretsOverview {
   readonly client: ApiClientResponse;
   readonly secrets: readonly Pick<ApiSecret, 'version' | 'createdAt' | 'acceptedUntil'>[];
 }
@@ -50,7 +52,10 @@ export const SECRET_PREFIXES: Readonly<Record<PlatformEnvironment, string>> = {
   production: 'mcs_live_',
 };
 
-/** API clients and their secrets, which operators and dashboard users manage. */
+/**
+ * API clients and their secrets. Methods with an `actor` are for dashboard users: they check that the client belongs to the
+ * organization, and write the audit log. The others are for operators, whose commands write it.
+ */
 @Injectable()
 export class ApiClientsService {
   constructor(
@@ -68,9 +73,7 @@ export class ApiClientsService {
 
   /** @throws OperatorError if the client is unknown */
   async require(clientId: string): Promise<ApiClient> {
-    const client = isUUID(clientId) ? await this.repository.client({ id: clientId }) : null;
-    if (!client) throw unknownClient(clientId);
-    return client;
+    return existing(clientId, isUUID(clientId) && (await this.repository.client({ id: clientId })));
   }
 
   /** @throws OperatorError if the organization has a client for this environment */
@@ -98,7 +101,7 @@ export class ApiClientsService {
    * then, or until `activateSecret`, because `Service-Signature` holds one signature and receivers need time to install
    * the new secret.
    *
-   * @param overlapHours 0 (after a leak) to 168
+   * @param overlapHours 0 (after a leak) to `MAX_OVERLAP_HOURS`
    * @throws RotationInProgressError
    * @throws OperatorError if the client is unknown
    */
@@ -109,8 +112,8 @@ export class ApiClientsService {
     }
     const client = await this.locked(clientId);
     const now = this.clock.now();
-    const [current, previous] = await this.repository.secretsOf(clientId);
-    if (!current) throw new Error(`The client ${clientId} has no secret`);
+    const [newest, previous] = await this.repository.secretsOf(clientId);
+    if (!newest) throw new Error(`The client ${clientId} has no secret`);
     if (previous?.acceptedUntil && previous.acceptedUntil > now) {
       // After a leak, a client must not have to wait for the end of the overlap.
       if (overlapHours > 0) {
@@ -119,8 +122,8 @@ export class ApiClientsService {
       await this.repository.changeSecret(previous.id, { acceptedUntil: now });
     }
     const overlapEnds = new Date(now.getTime() + overlapHours * HOUR);
-    await this.repository.changeSecret(current.id, { acceptedUntil: overlapEnds });
-    const secret = await this.addSecret(client, current.version + 1, overlapEnds);
+    await this.repository.changeSecret(newest.id, { acceptedUntil: overlapEnds });
+    const secret = await this.addSecret(client, newest.version + 1, overlapEnds);
     return { clientId, environment: client.environment, secret };
   }
 
@@ -134,69 +137,58 @@ export class ApiClientsService {
   async activateSecret(clientId: string): Promise<boolean> {
     await this.locked(clientId);
     const now = this.clock.now();
-    const [current] = await this.repository.secretsOf(clientId);
-    if (!current || current.signsFrom <= now) return false;
+    const [newest] = await this.repository.secretsOf(clientId);
+    if (!newest || newest.signsFrom <= now) return false;
     // Sets a time in the past, so that even a database whose clock is behind uses the secret at once.
-    await this.repository.changeSecret(current.id, { signsFrom: current.createdAt });
+    await this.repository.changeSecret(newest.id, { signsFrom: newest.createdAt });
     return true;
   }
 
-  /** Allows the client to use a restricted operation. @throws OperatorError if the client is unknown */
+  /** Allows a client to use a restricted operation. @throws OperatorError if the client is unknown */
   async enableOperation(clientId: string, operation: string): Promise<void> {
-    const known = isUUID(clientId) && (await this.repository.enableOperation(clientId, operation));
-    if (!known) throw unknownClient(clientId);
+    existing(clientId, isUUID(clientId) && (await this.repository.enableOperation(clientId, operation)));
   }
 
-  async listFor({ organizationId }: DashboardActor): Promise<ApiClientResponse[]> {
-    const clients = await this.list(organizationId);
-    const served = await this.directory.findAll(clients.map(({ id }) => id));
-    return Promise.all(clients.filter(({ id }) => served.has(id)).map((client) => this.toResponse(client)));
+  async listForUser(actor: DashboardActor): Promise<ApiClientResponse[]> {
+    return (await this.overviews(actor)).map(({ client }) => client);
   }
 
   /** Idempotent. */
   @Transactional()
   async rename(actor: DashboardActor, clientId: string, name: string): Promise<ApiClientResponse> {
-    const client = await this.own(actor, clientId);
+    const client = await this.requireOwn(actor, clientId);
     const changes = changesBetween({ name: client.name }, { name });
     if (await this.repository.rename(client.id, name))
       await this.record('client.update', actor, client, changes);
-    return this.toResponse({ ...client, name });
+    return (await this.overviewOf({ ...client, name })).client;
   }
 
-  /**
-   * Returns the client of an environment and when its accepted secrets were created, newest first, but not the secrets.
-   *
-   * @returns undefined if the organization has no client in this environment
-   */
-  async credentials(
-    { organizationId }: DashboardActor,
+  /** @returns undefined if the organization has no client in this environment */
+  async secretsOverview(
+    actor: DashboardActor,
     environment: PlatformEnvironment,
-  ): Promise<ClientCredentialsView | undefined> {
-    const found = await this.directory.ofOrganization(organizationId, environment);
-    const client = found && (await this.repository.client({ id: found.clientId }));
-    if (!client) return undefined;
-    const now = this.clock.now();
-    const secrets = await this.repository.secretsOf(client.id);
-    return {
-      client: await this.toResponse(client),
-      secrets: secrets.filter(({ acceptedUntil }) => acceptedUntil === null || acceptedUntil > now),
-    };
+  ): Promise<SecretsOverview | undefined> {
+    return (await this.overviews(actor)).find(({ client }) => client.environment === environment);
   }
 
   /** Returns the secret. The same transaction records in the audit log that it was viewed. */
   @Transactional()
   async view(actor: DashboardActor, clientId: string): Promise<ApiSecretResponse> {
-    const client = await this.own(actor, clientId);
+    const client = await this.requireOwn(actor, clientId);
     const [newest] = await this.repository.secretsOf(client.id);
     if (!newest) throw new Error(`The client ${client.id} has no secret`);
-    const secret = this.sealer.open(newest.sealed, sealedFor(newest, client));
+    const secret = this.sealer.open(newest.sealed, ownerOfSecret(newest, client));
     await this.record('secret.view', actor, client);
     return { client_id: client.id, environment: client.environment, secret };
   }
 
   @Transactional()
-  async rotate(actor: DashboardActor, clientId: string, overlapHours: number): Promise<ApiSecretResponse> {
-    const client = await this.own(actor, clientId);
+  async rotateSecretForUser(
+    actor: DashboardActor,
+    clientId: string,
+    overlapHours: number,
+  ): Promise<ApiSecretResponse> {
+    const client = await this.requireOwn(actor, clientId);
     const { secret } = await this.rotateSecret(client.id, overlapHours).catch((error: unknown) => {
       throw error instanceof RotationInProgressError ? INVALID_FIELD.error(error.message) : error;
     });
@@ -206,36 +198,34 @@ export class ApiClientsService {
 
   /** Idempotent. */
   @Transactional()
-  async activate(actor: DashboardActor, clientId: string): Promise<ApiClientResponse> {
-    const client = await this.own(actor, clientId);
+  async activateSecretForUser(actor: DashboardActor, clientId: string): Promise<ApiClientResponse> {
+    const client = await this.requireOwn(actor, clientId);
     if (await this.activateSecret(client.id)) await this.record('secret.rotate', actor, client);
-    return this.toResponse(client);
+    return (await this.overviewOf(client)).client;
   }
 
   private async locked(clientId: string): Promise<ApiClient> {
-    const client = isUUID(clientId) ? await this.repository.lockClient(clientId) : null;
-    if (!client) throw unknownClient(clientId);
-    return client;
+    return existing(clientId, isUUID(clientId) && (await this.repository.lockClient(clientId)));
   }
 
   private async addSecret(client: ApiClient, version: number, signsFrom: Date): Promise<string> {
     const secret = generateSecret(SECRET_PREFIXES[client.environment]);
     const id = randomUUID();
-    const row: ApiSecret = {
+    await this.repository.addSecret({
       id,
       clientId: client.id,
       version,
       digest: this.digest.of(secret),
-      sealed: this.sealer.seal(secret, sealedFor({ id, version }, client)),
+      sealed: this.sealer.seal(secret, ownerOfSecret({ id, version }, client)),
       createdAt: this.clock.now(),
       signsFrom,
       acceptedUntil: null,
-    };
-    await this.repository.addSecret(row);
+    });
     return secret;
   }
 
-  private async own({ organizationId }: DashboardActor, clientId: string): Promise<ApiClient> {
+  /** `PIN_ENVIRONMENT` applies too: the directory does not find clients of the other environment. @throws ApiError NOT_FOUND */
+  private async requireOwn({ organizationId }: DashboardActor, clientId: string): Promise<ApiClient> {
     const found = await this.directory.find(clientId);
     const client = found && (await this.repository.client({ organizationId, id: found.clientId }));
     if (!client) throw API_CLIENT_NOT_FOUND.error();
@@ -252,23 +242,33 @@ export class ApiClientsService {
     await this.auditLog.record({ action, actor, target, changes });
   }
 
-  private async toResponse(client: ApiClient): Promise<ApiClientResponse> {
+  private async overviews({ organizationId }: DashboardActor): Promise<SecretsOverview[]> {
+    const clients = await this.repository.clients(organizationId);
+    const served = await this.directory.findAll(clients.map(({ id }) => id));
+    return Promise.all(clients.filter(({ id }) => served.has(id)).map((each) => this.overviewOf(each)));
+  }
+
+  private async overviewOf(client: ApiClient): Promise<SecretsOverview> {
     const now = this.clock.now();
     const secrets = await this.repository.secretsOf(client.id);
     const previous = secrets[1]?.acceptedUntil;
     return {
-      client_id: client.id,
-      environment: client.environment,
-      name: client.name,
-      enabled_operations: client.enabledOperations,
-      created_at: client.createdAt,
-      newest_secret_version: secrets[0]?.version ?? 0,
-      signing_secret_version: secrets.find(({ signsFrom }) => signsFrom <= now)?.version ?? 0,
-      overlap_ends_at: previous && previous > now ? previous : null,
+      client: {
+        client_id: client.id,
+        environment: client.environment,
+        name: client.name,
+        enabled_operations: client.enabledOperations,
+        created_at: client.createdAt,
+        newest_secret_version: secrets[0]?.version ?? 0,
+        signing_secret_version: secrets.find(({ signsFrom }) => signsFrom <= now)?.version ?? 0,
+        overlap_ends_at: previous && previous > now ? previous : null,
+      },
+      secrets: secrets.filter(({ acceptedUntil }) => acceptedUntil === null || acceptedUntil > now),
     };
   }
 }
 
-function unknownClient(clientId: string): OperatorError {
-  return new OperatorError(`There is no API client ${clientId}.`);
+function existing<Found>(clientId: string, found: Found | false | null): Found {
+  if (!found) throw new OperatorError(`There is no API client ${clientId}.`);
+  return found;
 }

@@ -1,5 +1,6 @@
 import type { FunctionComponent, VNode } from 'preact';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS } from '../../infrastructure/crypto/index.js';
 import {
   Allowed,
   Badge,
@@ -20,8 +21,9 @@ import {
   type Page,
   type Tone,
 } from '../../infrastructure/pages/index.js';
-import { type ApiClientResponse, DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS } from './api-clients.dto.js';
-import { SECRET_PREFIXES, type ClientCredentialsView } from './api-clients.service.js';
+import { MAX_NAME_LENGTH } from './api-client.entity.js';
+import type { ApiClientResponse } from './api-clients.dto.js';
+import { SECRET_PREFIXES, type SecretsOverview } from './api-clients.service.js';
 
 export function credentialsPath(environment: PlatformEnvironment, ...segments: readonly string[]): string {
   return dashboardPath(environment, 'api-credentials', ...segments);
@@ -48,8 +50,8 @@ export function noCredentialsPage(): Page {
   };
 }
 
-export function credentialsPage(credentials: ClientCredentialsView): Page {
-  const { client } = credentials;
+export function credentialsPage(overview: SecretsOverview): Page {
+  const { client } = overview;
   return {
     title: TITLE,
     content: (
@@ -76,7 +78,7 @@ export function credentialsPage(credentials: ClientCredentialsView): Page {
           ]}
         />
         <h2>Secret</h2>
-        <Secrets {...credentials} />
+        <Secrets {...overview} />
         <Allowed operation="viewApiSecret">
           <div class="actions">
             <ButtonLink to={actionPath(client, 'view')} kind="second">
@@ -87,7 +89,7 @@ export function credentialsPage(credentials: ClientCredentialsView): Page {
             )}
           </div>
         </Allowed>
-        <Rotation {...credentials} />
+        <Rotation {...overview} />
       </>
     ),
   };
@@ -105,7 +107,7 @@ function Name({ client }: { readonly client: ApiClientResponse }): VNode {
   );
 }
 
-function Secrets({ client, secrets }: ClientCredentialsView): VNode {
+function Secrets({ client, secrets }: SecretsOverview): VNode {
   const isNewest = (version: number): boolean => version === client.newest_secret_version;
   return (
     <Table
@@ -159,11 +161,11 @@ const PROGRESS: Readonly<Record<Progress, readonly [text: string, tone: Tone]>> 
 };
 
 /** The steps of a rotation. While one is in progress, says which step is next. */
-function Rotation({ client }: ClientCredentialsView): VNode {
+function Rotation({ client }: SecretsOverview): VNode {
   const { overlap_ends_at: end, newest_secret_version: newest, signing_secret_version: signing } = client;
   const isActivated = newest === signing;
-  const progress = (first: Progress, later: Progress): Progress | undefined =>
-    end ? (isActivated ? later : first) : undefined;
+  const progress = (beforeActivation: Progress, afterActivation: Progress): Progress | undefined =>
+    end ? (isActivated ? afterActivation : beforeActivation) : undefined;
   return (
     <>
       <h2>{end ? 'A rotation is in progress' : 'Rotate the secret without losing an event'}</h2>
@@ -230,7 +232,7 @@ const Step: FunctionComponent<{ readonly title: string; readonly progress: Progr
   );
 };
 
-export function renamePage({ client }: ClientCredentialsView): Page {
+export function renamePage({ client }: SecretsOverview): Page {
   return {
     title: 'Change the name of the API client',
     parent: parentOf(client),
@@ -242,7 +244,7 @@ export function renamePage({ client }: ClientCredentialsView): Page {
           hint="Users see it when they approve a device, such as “Example shop”."
           value={client.name ?? ''}
           showsProblem
-          maxLength={100}
+          maxLength={MAX_NAME_LENGTH}
         />
         <button>Save name</button>
       </Form>
@@ -250,7 +252,7 @@ export function renamePage({ client }: ClientCredentialsView): Page {
   };
 }
 
-export function viewPage({ client }: ClientCredentialsView): Page {
+export function viewPage({ client }: SecretsOverview): Page {
   return confirmationPage({
     title: `View the ${client.environment} secret?`,
     parent: parentOf(client),
@@ -267,12 +269,8 @@ export function viewPage({ client }: ClientCredentialsView): Page {
 }
 
 /** The secret in plain text. This page is the response to a form, so the secret is in no address. */
-export function secretPage(
-  credentials: ClientCredentialsView,
-  secret: string,
-  reason: 'viewed' | 'rotated',
-): Page {
-  const { client } = credentials;
+export function secretPage(overview: SecretsOverview, secret: string, reason: 'viewed' | 'rotated'): Page {
+  const { client } = overview;
   const isNew = reason === 'rotated';
   return {
     title: isNew ? `The new ${client.environment} secret` : `The ${client.environment} secret`,
@@ -292,7 +290,7 @@ export function secretPage(
           Keep the secret on your servers, in a secret store. Never put it in an app, a browser, a URL or
           source code. You can view it again later.
         </p>
-        {isNew && client.overlap_ends_at ? <Rotation {...credentials} /> : null}
+        {isNew && client.overlap_ends_at ? <Rotation {...overview} /> : null}
         <p>
           <ButtonLink to={credentialsPath(client.environment)} kind="second">
             Back to API credentials
@@ -305,7 +303,7 @@ export function secretPage(
 
 const OVERLAPS = [1, 4, 12, 24, 48, 72, MAX_OVERLAP_HOURS];
 
-export function rotatePage({ client }: ClientCredentialsView): Page {
+export function rotatePage({ client }: SecretsOverview): Page {
   const isInProgress = client.overlap_ends_at !== null;
   const none = { value: '0', label: 'None (after a leak)' };
   const options = OVERLAPS.map((hours) => ({ value: String(hours), label: inWords(hours) }));
@@ -344,7 +342,7 @@ function inWords(hours: number): string {
   return hours === 1 ? '1 hour' : `${hours} hours`;
 }
 
-export function activatePage({ client }: ClientCredentialsView): Page {
+export function activatePage({ client }: SecretsOverview): Page {
   return confirmationPage({
     title: 'Sign webhooks with the new secret?',
     parent: parentOf(client),

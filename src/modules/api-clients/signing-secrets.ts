@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Sealer } from '../../infrastructure/crypto/index.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
-import { sealedFor } from './api-client.entity.js';
+import { ownerOfSecret } from './api-client.entity.js';
 
 const MAX_CACHED_SECRETS = 10_000;
 
@@ -22,19 +22,20 @@ export class SigningSecrets {
 
   /** Returns the secrets of these versions, at least one, in the same order. */
   async of(clientId: string, versions: readonly [number, ...number[]]): Promise<[string, ...string[]]> {
-    const cached = this.cached(clientId, versions);
-    if (cached.length === versions.length) return cached as [string, ...string[]];
+    if (this.cached(clientId, versions).length < versions.length) await this.load(clientId, versions);
+    const secrets = this.cached(clientId, versions);
+    if (secrets.length < versions.length) throw new Error(`The client ${clientId} lacks a secret that signs`);
+    return secrets as [string, ...string[]];
+  }
+
+  private async load(clientId: string, versions: readonly number[]): Promise<void> {
     const client = await this.repository.client({ id: clientId });
-    for (const secret of client ? await this.repository.secretsOf(clientId) : []) {
-      if (!client || !versions.includes(secret.version)) continue;
-      this.cache.set(
-        `${clientId} ${secret.version}`,
-        this.sealer.open(secret.sealed, sealedFor(secret, client)),
-      );
+    if (!client) return;
+    for (const secret of await this.repository.secretsOf(clientId)) {
+      if (!versions.includes(secret.version)) continue;
+      const opened = this.sealer.open(secret.sealed, ownerOfSecret(secret, client));
+      this.cache.set(`${clientId} ${secret.version}`, opened);
     }
-    const loaded = this.cached(clientId, versions);
-    if (loaded.length < versions.length) throw new Error(`The client ${clientId} lacks a secret that signs`);
-    return loaded as [string, ...string[]];
   }
 
   private cached(clientId: string, versions: readonly number[]): string[] {

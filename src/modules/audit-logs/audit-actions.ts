@@ -60,7 +60,10 @@ export const AUDIT_ACTIONS = {
     meaning: 'Privileged access was revoked before it expired.',
   },
   'secret.view': { target: 'secret', meaning: 'An API secret was shown.' },
-  'secret.rotate': { target: 'secret', meaning: 'An API secret was rotated.' },
+  'secret.rotate': {
+    target: 'secret',
+    meaning: 'An API secret was rotated, or a new one began to sign webhooks.',
+  },
   'sso.add': { target: 'sso_configuration', meaning: 'A single sign-on configuration was added.' },
   'sso.update': { target: 'sso_configuration', meaning: 'A single sign-on configuration was changed.' },
   'sso.enable': { target: 'sso_configuration', meaning: 'Single sign-on was enabled.' },

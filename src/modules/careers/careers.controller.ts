@@ -13,10 +13,12 @@ export class CareersController {
 
   @Post('apply')
   @CareersOperation(SUBMIT_JOB_APPLICATION, {
-    name: 'careers',
-    requests: (configuration) => configuration.get(CareersConfiguration).requestsPerHour,
-    per: 'address',
-    seconds: 3600,
+    limit: {
+      name: 'careers',
+      requests: (configuration) => configuration.get(CareersConfiguration).requestsPerHour,
+      per: 'address',
+      seconds: 3600,
+    },
   })
   submit(@Body() request: SubmitApplicationRequest): Promise<ApplicationReceipt> {
     return this.careers.submit(request);

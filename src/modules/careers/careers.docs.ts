@@ -1,4 +1,3 @@
-import { RATE_LIMIT_EXCEEDED } from '../../infrastructure/errors/index.js';
 import type { OperationDocument } from '../../infrastructure/openapi/index.js';
 import { CareersConfiguration } from './careers.configuration.js';
 import { ApplicationReceipt, SubmitApplicationRequest } from './careers.dto.js';
@@ -17,5 +16,5 @@ export const SUBMIT_JOB_APPLICATION: OperationDocument = {
   body: SubmitApplicationRequest,
   response: ApplicationReceipt,
   responseDescription: 'The application was received.',
-  errors: [RATE_LIMIT_EXCEEDED],
+  errors: [],
 };

@@ -14,20 +14,10 @@ import {
   UrlField,
   withMessage,
 } from '../../infrastructure/validation/index.js';
-import { JOB_ROLES, type JobRole } from './job-application.entity.js';
+import { JOB_ROLES, MAX_NAME_LENGTH, type JobRole } from './job-application.entity.js';
 
 const JOB_ROLE = enumeration('JobRole', JOB_ROLES, 'A job that you can apply for.');
 
-/** Rejects private addresses, because operators open the URL, possibly from a private network. */
-function IsPublicAddress(): PropertyDecorator {
-  return Constraint(
-    'isPublicAddress',
-    (value) => !hasPrivateAddress(value as string),
-    withMessage(MESSAGES.publicUrl),
-  );
-}
-
-const NAME_LENGTH = 256;
 const TEXT_LENGTH = 10_000;
 /** The maximum of PostgreSQL's type `integer`. */
 const MAX_YEARS = 2_147_483_647;
@@ -37,7 +27,7 @@ export class SubmitApplicationRequest {
   @EnumField(JOB_ROLE, { description: 'The job to apply for.', example: 'product_engineer' })
   role!: JobRole;
 
-  @TextField({ max: NAME_LENGTH, description: 'Full legal name.', example: 'Ada Lovelace' })
+  @TextField({ max: MAX_NAME_LENGTH, description: 'Full legal name.', example: 'Ada Lovelace' })
   full_name!: string;
 
   @EmailField({ description: 'Email address.', example: 'ada@example.com' })
@@ -48,7 +38,12 @@ export class SubmitApplicationRequest {
       description: 'Public URL of the résumé as a PDF. Share links of cloud drives are accepted.',
       example: 'https://example.com/ada.pdf',
     },
-    IsPublicAddress(),
+    // Only here: the résumé is a file that recruiters download, possibly in a private network.
+    Constraint(
+      'isPublicAddress',
+      (value) => !hasPrivateAddress(value as string),
+      withMessage(MESSAGES.publicUrl),
+    ),
   )
   resume_url!: string;
 

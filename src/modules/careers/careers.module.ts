@@ -5,10 +5,11 @@ import { CareersService } from './careers.service.js';
 import { JobApplication } from './job-application.entity.js';
 import { JobApplicationsRepository } from './job-applications.repository.js';
 
+/** The careers surface: applicants send job applications from a careers page. */
 @Module({
   imports: [TypeOrmModule.forFeature([JobApplication])],
   controllers: [CareersController],
   providers: [CareersService, JobApplicationsRepository],
-  exports: [CareersService],
+  exports: [JobApplicationsRepository],
 })
 export class CareersModule {}

@@ -2,12 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../infrastructure/time/index.js';
 import type { ApplicationReceipt, SubmitApplicationRequest } from './careers.dto.js';
-import type { JobApplication } from './job-application.entity.js';
 import { JobApplicationsRepository } from './job-applications.repository.js';
 
-const EXPORT_PAGE_SIZE = 500;
-
-/** Job applications. */
+/** Receives job applications. Recruiters read them with `JobApplicationsRepository`, on the command line. */
 @Injectable()
 export class CareersService {
   constructor(
@@ -33,21 +30,8 @@ export class CareersService {
       linkedinUrl: request.linkedin_url ?? null,
       twitterUrl: request.twitter_url ?? null,
       website: request.website ?? null,
-      exceptionalAt: request.exceptional_at,
+      strength: request.exceptional_at,
     });
     return { id, received_at: receivedAt };
-  }
-
-  async newest(size: number): Promise<JobApplication[]> {
-    return this.repository.newest(size);
-  }
-
-  /** Returns all applications, reading them in pages, so that an export of any size needs little memory. */
-  async *all(): AsyncGenerator<JobApplication> {
-    let page = await this.repository.page(undefined, EXPORT_PAGE_SIZE);
-    while (page.length > 0) {
-      yield* page;
-      page = await this.repository.page(page.at(-1)?.id, EXPORT_PAGE_SIZE);
-    }
   }
 }

@@ -1,6 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { DeleteAfter } from '../../infrastructure/database/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
+import { MAX_URL_LENGTH } from '../../infrastructure/validation/index.js';
 import { CareersConfiguration } from './careers.configuration.js';
 
 export const JOB_ROLES = [
@@ -11,6 +12,8 @@ export const JOB_ROLES = [
   'senior_product_manager',
 ] as const;
 export type JobRole = (typeof JOB_ROLES)[number];
+
+export const MAX_NAME_LENGTH = 256;
 
 /** A job application. It contains personal data: only recruiters can read it, on the command line. */
 @Entity({ name: 'job_application' })
@@ -26,13 +29,13 @@ export class JobApplication {
   @Column({ type: 'varchar', length: 32 })
   role!: JobRole;
 
-  @Column({ name: 'full_name', type: 'varchar', length: 256 })
+  @Column({ name: 'full_name', type: 'varchar', length: MAX_NAME_LENGTH })
   fullName!: string;
 
   @Column({ type: 'varchar', length: 254 })
   email!: string;
 
-  @Column({ name: 'resume_url', type: 'varchar', length: 2083 })
+  @Column({ name: 'resume_url', type: 'varchar', length: MAX_URL_LENGTH })
   resumeUrl!: string;
 
   @Column({ name: 'years_experience', type: 'integer' })
@@ -47,18 +50,19 @@ export class JobApplication {
   @Column({ name: 'phone_number', type: 'varchar', length: 16, nullable: true })
   phoneNumber!: string | null;
 
-  @Column({ name: 'github_url', type: 'varchar', length: 2083, nullable: true })
+  @Column({ name: 'github_url', type: 'varchar', length: MAX_URL_LENGTH, nullable: true })
   githubUrl!: string | null;
 
-  @Column({ name: 'linkedin_url', type: 'varchar', length: 2083, nullable: true })
+  @Column({ name: 'linkedin_url', type: 'varchar', length: MAX_URL_LENGTH, nullable: true })
   linkedinUrl!: string | null;
 
-  @Column({ name: 'twitter_url', type: 'varchar', length: 2083, nullable: true })
+  @Column({ name: 'twitter_url', type: 'varchar', length: MAX_URL_LENGTH, nullable: true })
   twitterUrl!: string | null;
 
-  @Column({ type: 'varchar', length: 2083, nullable: true })
+  @Column({ type: 'varchar', length: MAX_URL_LENGTH, nullable: true })
   website!: string | null;
 
+  /** The one thing that the applicant is exceptional at. */
   @Column({ name: 'exceptional_at', type: 'text' })
-  exceptionalAt!: string;
+  strength!: string;
 }

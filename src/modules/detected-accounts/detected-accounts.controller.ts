@@ -1,7 +1,7 @@
 import { Body, Controller, Post } from '@nestjs/common';
 import {
   CurrentClient,
-  EnabledOperationGuard,
+  RestrictedOperationGuard,
   type AuthenticatedClient,
 } from '../../infrastructure/auth/index.js';
 import { IdempotencyKeyHeader } from '../../infrastructure/idempotency/index.js';
@@ -39,7 +39,9 @@ export class DetectedAccountsController {
   }
 
   @Post('detected_accounts/identify')
-  @PlatformOperation(IDENTIFY_DETECTED_ACCOUNTS, { guards: [EnabledOperationGuard(IDENTIFY_OPERATION_NAME)] })
+  @PlatformOperation(IDENTIFY_DETECTED_ACCOUNTS, {
+    guards: [RestrictedOperationGuard(IDENTIFY_OPERATION_NAME)],
+  })
   identify(
     @CurrentClient() client: AuthenticatedClient,
     @Body() request: IdentifyDetectedAccountsRequest,

@@ -2,7 +2,7 @@ export { McpTokensModule } from './mcp-tokens.module.js';
 export {
   McpTokenRevocationListener,
   McpTokensService,
-  type ActiveMcpToken,
+  type McpTokenData,
   type RevokedMcpToken,
 } from './mcp-tokens.service.js';
 export { McpTokensBatch, type NewAgentToken } from './mcp-tokens.batch.js';

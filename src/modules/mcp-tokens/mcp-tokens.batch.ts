@@ -29,13 +29,14 @@ export interface NewAgentToken extends NewMcpToken {
   readonly connectionId: string;
   /** Separated by spaces. */
   readonly scope: string;
+  /** Name and host of the agent. */
   readonly agent: string;
 }
 
-/** The columns that are needed to authenticate an agent's request. */
+/** The columns that authenticate an agent's request. */
 export interface StoredMcpToken extends Omit<NewMcpToken, 'tokenHash' | 'createdAt'> {
   readonly id: string;
-  /** The agent that its user connected; null for a token that an API client created. */
+  /** Name and host of an agent that the end user connected; null for a token that an API client created. */
   readonly agent: string | null;
   /** Separated by spaces; null stands for all. */
   readonly scope: string | null;
@@ -52,7 +53,7 @@ const CONCURRENT_INSERTS = 2;
 const LOOKUPS_PER_STATEMENT = 100;
 const CONCURRENT_LOOKUP_STATEMENTS = 4;
 
-/** The columns that only tokens of connections have stay null for the others. */
+/** `Statement` passes null for the fields that a token of an API client lacks. */
 const INSERT = new Statement<object, never, NewMcpToken>(`
   INSERT INTO mcp_token (token_hash, client_id, environment, external_user_id, phone_number_sealed,
                          created_at, expires_at, connection_id, scope, agent)
@@ -73,10 +74,11 @@ const FIND = prepared(
 const ANY_DAY = ['-infinity', 'infinity'] as const;
 
 /**
- * Inserts the tokens of concurrent requests in one statement, and finds tokens in the same way.
+ * The two statements that run for nearly every request: one inserts tokens, the other finds them. Each serves several concurrent
+ * requests. `McpTokensRepository` has the statements that are rare.
  *
- * These statements run outside any open transaction: they serve several requests, and a rollback for one request must not
- * affect the others. Tokens that are created in a transaction get a statement of their own.
+ * The statements run outside any open transaction, because a rollback for one request must not affect the others. Tokens that are
+ * created in a transaction get a statement of their own.
  */
 @Injectable()
 export class McpTokensBatch {
@@ -84,7 +86,7 @@ export class McpTokensBatch {
     execute: (tokens) => INSERT.run(this.dataSource.manager, {}, tokens),
     maxRows: TOKENS_PER_INSERT,
     maxStatements: CONCURRENT_INSERTS,
-    // The partition of the day was attached during the statement. The same statement now inserts into it.
+    // Retry at once (0 ms): the partition of the day was attached while the statement ran, and now accepts its tokens.
     retryAfter: (error) => (isMissingPartition(error) ? 0 : undefined),
   });
 
@@ -130,19 +132,16 @@ export class McpTokensBatch {
   }
 
   /**
-   * Executes one statement for each group of lookups with consecutive days. By default, a token is valid for one day, so most
-   * tokens were created today or yesterday, and there is a single group. Searching both days for every token costs less than a
-   * statement for each day.
+   * Executes one statement for each run of adjacent days. Usually there is a single run, because most tokens were created today or
+   * yesterday. Searching both days for every token costs less than a statement for each day.
    */
   private async selectByDay(lookups: readonly Lookup[]): Promise<(StoredMcpToken | undefined)[]> {
     const found = new Map<Lookup, StoredMcpToken | undefined>();
     for (const group of groupByConsecutiveDays(lookups)) {
-      const [first, last] = [group.at(0), group.at(-1)].map((lookup) => lookup?.day.getTime() ?? 0) as [
-        number,
-        number,
-      ];
+      const days = group.map(({ day }) => day.getTime());
+      const bounds = [timestamp(Math.min(...days)), timestamp(Math.max(...days) + DAY)] as const;
       const hashes = group.map(({ tokenHash }) => tokenHash);
-      const tokens = await this.select(hashes, [timestamp(first), timestamp(last + DAY)]);
+      const tokens = await this.select(hashes, bounds);
       for (const [index, lookup] of group.entries()) found.set(lookup, tokens[index]);
     }
     return lookups.map((lookup) => found.get(lookup));

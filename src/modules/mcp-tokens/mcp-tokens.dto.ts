@@ -1,10 +1,11 @@
 import { TextProperty, TimestampProperty } from '../../infrastructure/openapi/index.js';
+import { DAY, HOUR, SECOND } from '../../infrastructure/time/index.js';
 import {
   ExternalUserIdField,
   IntegerField,
   PhoneNumberField,
 } from '../../infrastructure/validation/index.js';
-import { DEFAULT_LIFETIME, MAX_LIFETIME, MIN_LIFETIME } from './token-lifetime.js';
+import { DEFAULT_LIFETIME, MAX_LIFETIME, MIN_LIFETIME } from './mcp-tokens.configuration.js';
 
 /** Looks like a token but has a wrong checksum, so that leak scanners do not report it. */
 const EXAMPLE_TOKEN = 'mcp_dev_4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6Wn00000000';
@@ -18,7 +19,9 @@ export class CreateMcpTokenRequest {
     min: MIN_LIFETIME,
     max: MAX_LIFETIME,
     default: DEFAULT_LIFETIME,
-    description: 'Seconds until the token expires, from one minute to 30 days. The default is one day.',
+    description:
+      `Seconds until the token expires, from ${MIN_LIFETIME} seconds to ${(MAX_LIFETIME * SECOND) / DAY} days. ` +
+      `The default is ${(DEFAULT_LIFETIME * SECOND) / HOUR} hours.`,
     example: 3600,
   })
   expires_in: number = DEFAULT_LIFETIME;

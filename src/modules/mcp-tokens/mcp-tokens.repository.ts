@@ -21,8 +21,8 @@ export interface UserMcpToken {
 }
 
 /**
- * Queries for single tokens. `McpTokensBatch` inserts tokens, and finds those of concurrent requests. There is no entity,
- * because the rows are written and found for many tokens at a time, in daily partitions.
+ * The rare statements: erasure, introspection, revocation and sign-in links. `McpTokensBatch` has the two that run for nearly every
+ * request. There is no entity, because the rows are written and found for many tokens at a time, in daily partitions.
  *
  * The stage `access` erases tokens before the erasure is confirmed. From then on, they are unknown to every request.
  */
@@ -45,8 +45,8 @@ export class McpTokensRepository implements UserDataHolder {
   }
 
   /**
-   * Returns when the token was created. Searches all partitions. Only introspection and revocation need this time. Other
-   * lookups omit it, because the driver parses timestamps slowly.
+   * Returns when the token was created. Searches all partitions, because a token of release 0.2.0 does not contain its day. Only
+   * introspection and revocation need this time. Other lookups omit it, because the driver parses timestamps slowly.
    */
   async createdAt(tokenHash: Buffer): Promise<Date | undefined> {
     const [row] = await this.transaction.manager.query<{ createdAt: Date }[]>(

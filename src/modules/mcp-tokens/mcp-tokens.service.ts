@@ -21,11 +21,11 @@ import { Clock, DAY, SECOND } from '../../infrastructure/time/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
 import type { CreateMcpTokenRequest, McpTokenResponse } from './mcp-tokens.dto.js';
 import { McpTokensBatch, type NewAgentToken, type StoredMcpToken } from './mcp-tokens.batch.js';
+import { MAX_LIFETIME } from './mcp-tokens.configuration.js';
 import { DAYS_KEPT_AFTER_EXPIRY, McpTokensRepository } from './mcp-tokens.repository.js';
-import { MAX_LIFETIME } from './token-lifetime.js';
 
-/** The data of a token that is still valid. */
-export interface ActiveMcpToken {
+/** The data of a token, with the phone number in plain text. */
+export interface McpTokenData {
   readonly clientId: string;
   readonly environment: PlatformEnvironment;
   readonly externalUserId: string;
@@ -33,32 +33,16 @@ export interface ActiveMcpToken {
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly scopes: readonly AgentScope[];
-  /** Name and host of an agent that its user connected; null for a token that an API client created. */
+  /** Name and host of an agent that the end user connected; null for a token that an API client created. */
   readonly agent: string | null;
 }
 
-/** What is stored about the access token of a connected agent: one that its user has logged in with (`agent-authorization`). */
-export interface AgentTokenData {
-  readonly client: AttributedClient;
-  readonly externalUserId: string;
-  readonly phoneNumber: string | undefined;
-  readonly connectionId: string;
-  readonly agent: string;
-  readonly scopes: readonly AgentScope[];
-  readonly createdAt: Date;
-  readonly expiresAt: Date;
-}
-
-/** An MCP token that was revoked, and the user of the client for whom it was created. */
-export interface RevokedMcpToken {
-  readonly tokenHash: Buffer;
-  readonly clientId: string;
-  readonly externalUserId: string;
-}
+/** An MCP token that was revoked, and the end user for whom it was created. */
+export type RevokedMcpToken = Pick<NewAgentToken, 'tokenHash' | 'clientId' | 'externalUserId'>;
 
 /**
- * Port (bound in `src/ports.module.ts`) for the cleanup after an MCP token is revoked. Implementations join the transaction
- * that revokes the token.
+ * Port (bound in `src/ports.module.ts`) that cancels the pending sign-in links of a revoked token. Implementations join the
+ * transaction that revokes the token.
  */
 export abstract class McpTokenRevocationListener {
   abstract onRevoked(token: RevokedMcpToken): Promise<void>;
@@ -75,7 +59,7 @@ const TOKEN_PREFIXES: Readonly<Record<PlatformEnvironment, string>> = {
  */
 const MAX_DAYS_KEPT = (MAX_LIFETIME * SECOND) / DAY + DAYS_KEPT_AFTER_EXPIRY + 1;
 
-/** Tokens with which an agent connects to the agent connector on behalf of one user (specification, operation 1). */
+/** Tokens with which an agent connects to the agent connector on behalf of one end user. */
 @Injectable()
 export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
   constructor(
@@ -106,23 +90,20 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
     return { token, expires_at: expiresAt };
   }
 
-  /**
-   * Returns the access token of a connected agent that belongs to a digest: the same one each time, so that the response to a
-   * repeated request need not be stored.
-   */
+  /** Derives the access token of a connected agent from a digest, so that a repeated request gets the same token. */
   agentTokenFrom(digest: Buffer, { environment }: AttributedClient, createdAt: Date): string {
     return secretFrom(digest, TOKEN_PREFIXES[environment], createdAt);
   }
 
-  /** Returns the row of the access token of a connected agent. */
-  agentTokenRow(token: string, data: AgentTokenData): NewAgentToken {
-    const { client, phoneNumber, scopes, ...row } = data;
+  /** Returns the row of the access token of a connected agent: one that the end user has logged in with (`agent-authorization`). */
+  agentTokenRow(
+    token: string,
+    { phoneNumber, scopes, ...row }: McpTokenData & Pick<NewAgentToken, 'agent' | 'connectionId'>,
+  ): NewAgentToken {
     const tokenHash = sha256(token);
     return {
       ...row,
       tokenHash,
-      clientId: client.clientId,
-      environment: client.environment,
       phoneNumberSealed: this.sealer.sealOptional(phoneNumber, ownerOf(tokenHash)),
       scope: scopes.join(' '),
     };
@@ -133,16 +114,14 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
    *
    * @returns undefined if the token is unknown, has expired, was revoked, or belongs to another client
    */
-  async introspect(clientId: string, token: string): Promise<ActiveMcpToken | undefined> {
+  async introspect(clientId: string, token: string): Promise<McpTokenData | undefined> {
     const tokenHash = sha256(token);
     const found = await this.findStored(token, tokenHash);
     if (!found || found.clientId !== clientId || found.expiresAt <= this.clock.now()) return undefined;
     const createdAt = await this.repository.createdAt(tokenHash);
     if (!createdAt) return undefined;
-    const { environment, externalUserId, expiresAt, phoneNumberSealed, agent } = found;
-    const phoneNumber = this.sealer.openOptional(phoneNumberSealed, ownerOf(tokenHash));
-    const scopes = scopesOf(found);
-    return { clientId, environment, externalUserId, createdAt, expiresAt, phoneNumber, scopes, agent };
+    const phoneNumber = this.sealer.openOptional(found.phoneNumberSealed, ownerOf(tokenHash));
+    return { ...found, createdAt, phoneNumber, scopes: scopesOf(found) };
   }
 
   /**
@@ -196,8 +175,8 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
   /**
    * Returns the stored token, which may have expired, unless it was revoked.
    *
-   * Tokens issued by release 0.2.0 contain no date: their first digits are random. The second lookup finds them. Remove it
-   * once release 0.2.0 has been out of service for 30 days, the maximum lifetime of a token.
+   * Tokens issued by release 0.2.0 contain no date: their first digits are random. Remove `findOfAnyDay`, which finds them, once
+   * release 0.2.0 has been out of service for `MAX_LIFETIME`.
    */
   private async findStored(token: string, tokenHash: Buffer): Promise<StoredMcpToken | undefined> {
     if (!isWellFormedSecret(token)) return undefined;

@@ -1,6 +1,6 @@
 import type { OperationDocument } from '../../infrastructure/openapi/index.js';
 import { INVALID_CURSOR_FORMAT } from '../../infrastructure/crypto/index.js';
-import { ENVIRONMENT_ERRORS } from '../merchants/index.js';
+import { ENVIRONMENT_ERRORS } from '../../infrastructure/surfaces/index.js';
 import { MerchantAccountPage } from './merchant-accounts.dto.js';
 
 /** The topic of all operations for merchant accounts, including that of the module merchant-gateway. */

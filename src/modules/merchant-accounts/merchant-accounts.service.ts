@@ -6,7 +6,7 @@ import type { AttributedClient, RequestAttribution } from '../../infrastructure/
 import { CursorCodec, type CursorScope } from '../../infrastructure/crypto/index.js';
 import { cutToPage, type RequestedPage } from '../../infrastructure/paging/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
-import { MerchantCatalogService, requestedClient, type CatalogEntry } from '../merchants/index.js';
+import { MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
 import type { MerchantAccount } from './merchant-account.entity.js';
 import type {
   ListMerchantAccountsQuery,
@@ -77,14 +77,14 @@ export class MerchantAccountsService {
     return toResponse({ ...account, state: 'disconnected', stateSetAt }, merchants);
   }
 
-  /** @throws ApiError like `requestedClient()` */
+  /** @throws ApiError like `AccessibleClients.requested()` */
   async list(
     requester: RequestingOrganization,
     { environment, external_user_id, ...page }: ListMerchantAccountsQuery,
     attribution: RequestAttribution = {},
   ): Promise<MerchantAccountPage> {
     attribution.externalUserId = external_user_id;
-    const client = await requestedClient(this.clients, requester, environment);
+    const client = await this.clients.requested(requester, environment);
     return this.page(client, external_user_id, page);
   }
 

@@ -33,26 +33,12 @@ export function matchKey(name: string): string {
 /** The host name of a web address, without `www.`. */
 const WEB_ADDRESS = /^(?:https?:\/\/)?(?:www\.)?([\p{Letter}\p{Number}.-]+\.\p{Letter}{2,})(?:[/?#:].*)?$/isu;
 const DOMAIN = /\.com$/i;
-/** The match keys of words after a name that are not part of it: kinds of companies, and what a user has with them. */
-const ADDITIONS: readonly string[] = [
-  'account',
-  'accounts',
-  'co',
-  'company',
-  'corp',
-  'corporation',
-  'inc',
-  'incorporated',
-  'limited',
-  'llc',
-  'login',
-  'ltd',
-  'membership',
-  'plc',
-  'subscription',
-];
-/** Most names have no additions, and looking for them costs eight times as much as the key. */
-const MAY_HAVE_ADDITIONS = new RegExp(`[./]|\\s(?:${ADDITIONS.join('|')})\\P{Letter}*$`, 'iu');
+/** The match keys of words that may follow a name: legal forms (Inc) and words such as account. */
+const ADDITIONS =
+  'accounts?|co|company|corp|corporation|inc|incorporated|limited|llc|login|ltd|membership|plc|subscription';
+const ADDITION = new RegExp(`^(?:${ADDITIONS})$`);
+/** Most names have no additions, and looking for them costs eight times as much as computing the key. */
+const MAY_HAVE_ADDITIONS = new RegExp(`[./]|\\s(?:${ADDITIONS})\\P{Letter}*$`, 'iu');
 
 /**
  * Returns the match keys to look up a name: first the key of the whole name, in case a merchant has exactly this name, then
@@ -66,7 +52,7 @@ export function matchKeys(name: string): string[] {
   const [first = '', ...more] = name.trim().split(/\s+/u);
   const words = [WEB_ADDRESS.exec(first)?.[1] ?? first, ...more];
   const spellings = [name, words.join(' ')];
-  while (words.length > 1 && ADDITIONS.includes(matchKey(words.at(-1) ?? ''))) words.pop();
+  while (words.length > 1 && ADDITION.test(matchKey(words.at(-1) ?? ''))) words.pop();
   const bare = words.join(' ');
   spellings.push(bare, bare.replace(DOMAIN, ''));
   return [...new Set([...new Set(spellings)].map(matchKey))].filter((key) => key !== '');

@@ -6,7 +6,7 @@ import { Transactional } from '../../infrastructure/database/index.js';
 import { ErrorKind } from '../../infrastructure/errors/index.js';
 import { MINUTE } from '../../infrastructure/time/index.js';
 import { matchKey, matchKeys } from './match-key.js';
-import { MerchantsRepository, type Viewer } from './merchants.repository.js';
+import { MerchantsRepository, type OrganizationEnvironment } from './merchants.repository.js';
 
 export const MERCHANT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
   label: 'MerchantNotFound',
@@ -27,7 +27,7 @@ interface BundledMerchant extends CatalogEntry {
  * Reads the merchants that every installation has.
  *
  * IDs are part of the published API: an ID never changes and is never reused, even if its merchant is removed. IDs in
- * `merchants.json` stay below 10000; merchants that operators add start at ID 10000.
+ * `merchants.json` stay below `FIRST_OPERATOR_ID`.
  *
  * Matching ignores case, accents, punctuation and spacing, so add an alias only if letters differ: `Disney Plus` for
  * `Disney+`, but not `Wal-Mart` for `Walmart`. No two names or aliases may match each other.
@@ -38,12 +38,18 @@ export function bundledMerchants(): readonly BundledMerchant[] {
   ) as readonly BundledMerchant[];
 }
 
-/** More than `max` IDs in one call would not all be found. */
+/** Merchants that an operator inserts into the table have IDs from here on. There is no command for it. */
+export const FIRST_OPERATOR_ID = 10_000;
+/** `byIds` reads its result from the cache, so a call with more IDs than this would not find all of them. */
 const MAX_CACHED = 100_000;
 /** PostgreSQL's `integer`. */
 export const MAX_MERCHANT_ID = 2 ** 31 - 1;
-/** Ids that fit into the column, without a sign or leading zeros. */
-export const MERCHANT_ID = /^[1-9]\d{0,8}$/;
+
+/** Returns the ID in a text, or undefined if it is too large or has a sign or leading zeros. */
+export function parseMerchantId(text: string): number | undefined {
+  const id = Number(text);
+  return /^[1-9]\d{0,9}$/.test(text) && id <= MAX_MERCHANT_ID ? id : undefined;
+}
 
 /**
  * Returns the merchants with these IDs, in the same order.
@@ -63,10 +69,13 @@ export function requireMerchants(
   });
 }
 
-/** Imports the bundled merchants at startup, and finds merchants by name and id. */
+/**
+ * Imports the bundled merchants at startup, and finds single merchants by name and ID. `MerchantsService` has the lists of
+ * merchants, and changes which of them an organization hides.
+ */
 @Injectable()
 export class MerchantCatalogService implements OnApplicationBootstrap {
-  /** Nearly every event has a merchant. */
+  /** Cached, because publishing nearly every event looks one up. */
   private readonly cache = new LRUCache<number, CatalogEntry>({ max: MAX_CACHED, ttl: MINUTE });
 
   constructor(private readonly repository: MerchantsRepository) {}
@@ -75,7 +84,7 @@ export class MerchantCatalogService implements OnApplicationBootstrap {
     await this.importCatalog();
   }
 
-  /** Adds the merchants and names of the bundled catalog that are not in the database. */
+  /** Adds new merchants and match keys, and updates changed names. */
   @Transactional()
   async importCatalog(): Promise<void> {
     const merchants = bundledMerchants();
@@ -87,7 +96,7 @@ export class MerchantCatalogService implements OnApplicationBootstrap {
     );
   }
 
-  /** Returns the ids of merchants by name. Names that match no merchant are absent. */
+  /** Returns the IDs of merchants by name. Names that match no merchant are absent. */
   async idsByName(names: readonly string[]): Promise<Map<string, number>> {
     const keys = new Map(names.map((name) => [name, matchKeys(name)]));
     const ids = await this.repository.idsByMatchKey([...new Set([...keys.values()].flat())]);
@@ -105,20 +114,23 @@ export class MerchantCatalogService implements OnApplicationBootstrap {
    * @throws ApiError MERCHANT_NOT_FOUND
    */
   async require(id: string | number): Promise<CatalogEntry> {
-    const number = Number.isInteger(id) || MERCHANT_ID.test(String(id)) ? Number(id) : 0;
-    const merchant = (await this.byIds([number])).get(number);
+    const number = parseMerchantId(String(id));
+    const merchant = number && (await this.byIds([number])).get(number);
     if (!merchant) throw MERCHANT_NOT_FOUND.error();
     return merchant;
   }
 
   /** @throws ApiError MERCHANT_NOT_FOUND also if the organization hides the merchant in this environment */
-  async requireVisible(viewer: Viewer, id: number): Promise<CatalogEntry> {
+  async requireVisible(scope: OrganizationEnvironment, id: number): Promise<CatalogEntry> {
     const merchant = await this.require(id);
-    if (await this.repository.isHidden(viewer, id)) throw MERCHANT_NOT_FOUND.error();
+    if (await this.repository.isHidden(scope, id)) throw MERCHANT_NOT_FOUND.error();
     return merchant;
   }
 
-  /** Returns merchants by any numbers. Unknown ids are absent. A changed name shows after a minute at the latest. */
+  /**
+   * Returns merchants by ID. The numbers need not be valid IDs. Unknown IDs are absent. A changed name shows after a minute at the
+   * latest.
+   */
   async byIds(ids: readonly number[]): Promise<Map<number, CatalogEntry>> {
     const unknown = ids.filter((id) => id >= 1 && id <= MAX_MERCHANT_ID && !this.cache.has(id));
     const read = unknown.length === 0 ? [] : await this.repository.byIds(unknown);

@@ -1,17 +1,19 @@
 import { matchKey } from './match-key.js';
-import { bundledMerchants } from './merchant-catalog.service.js';
+import {
+  bundledMerchants,
+  FIRST_OPERATOR_ID,
+  MAX_MERCHANT_ID,
+  parseMerchantId,
+} from './merchant-catalog.service.js';
 
 const MERCHANT_CATALOG = bundledMerchants();
-
-/** Operators may use ids from here on. */
-const FIRST_OPERATOR_ID = 10_000;
 
 describe('Merchant catalog', () => {
   it('has at least 100 merchants', () => {
     expect(MERCHANT_CATALOG.length).toBeGreaterThanOrEqual(100);
   });
 
-  it('has unique ids, below those of operators', () => {
+  it('has unique IDs, below those of operators', () => {
     const ids = MERCHANT_CATALOG.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids.filter((id) => !Number.isInteger(id) || id < 1 || id >= FIRST_OPERATOR_ID)).toEqual([]);
@@ -33,4 +35,14 @@ describe('Merchant catalog', () => {
     const names = MERCHANT_CATALOG.map(({ name }) => name);
     expect(names.filter((name) => name.trim() !== name || name === '' || [...name].length > 256)).toEqual([]);
   });
+});
+
+describe('parseMerchantId', () => {
+  it.each([1, 1_000_000_000, MAX_MERCHANT_ID])('reads %d', (id) =>
+    expect(parseMerchantId(String(id))).toBe(id),
+  );
+
+  it.each(['', '0', '01', '-1', '1.5', String(MAX_MERCHANT_ID + 1), '9999999999'])('rejects %j', (text) =>
+    expect(parseMerchantId(text)).toBeUndefined(),
+  );
 });

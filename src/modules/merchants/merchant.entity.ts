@@ -27,10 +27,10 @@ export class MerchantName {
   merchantId!: number;
 }
 
-/** A merchant that an organization hides. Merchants without a row are visible. */
+/** A merchant that an organization hides. Merchants without a row are shown. */
 @Entity({ name: 'merchant_visibility' })
 @Check('merchant_visibility_environment_check', `environment IN ('development', 'production')`)
-export class MerchantVisibility {
+export class HiddenMerchant {
   @ForeignKey('organization', { name: 'merchant_visibility_organization_fkey' })
   @PrimaryColumn({
     name: 'organization_id',

@@ -11,7 +11,7 @@ import {
 import { enumeration } from '../../infrastructure/schemas/index.js';
 import { EnumField, TextField } from '../../infrastructure/validation/index.js';
 import { matchKeys } from './match-key.js';
-import { MERCHANT_ID } from './merchant-catalog.service.js';
+import { parseMerchantId } from './merchant-catalog.service.js';
 import { listPath, merchantsPage } from './merchants.pages.js';
 import { MerchantsService } from './merchants.service.js';
 
@@ -48,12 +48,11 @@ export class MerchantsPagesController {
     const filters = {
       matchKeys: typeof name === 'string' && name.trim() ? matchKeys(name) : undefined,
       hidden: status === 'hidden' ? true : status === 'shown' ? false : undefined,
-      after: typeof cursor === 'string' && MERCHANT_ID.test(cursor) ? Number(cursor) : undefined,
+      after: typeof cursor === 'string' ? parseMerchantId(cursor) : undefined,
     };
-    const merchants = await this.merchants.page(actor, environment, filters, MERCHANTS_PER_PAGE + 1);
-    const shown = merchants.slice(0, MERCHANTS_PER_PAGE);
-    const last = merchants.length > MERCHANTS_PER_PAGE ? shown.at(-1) : undefined;
-    return merchantsPage(environment, shown, last ? String(last.id) : null);
+    const scope = { organizationId: actor.organizationId, environment };
+    const { entries, last } = await this.merchants.page(scope, filters, MERCHANTS_PER_PAGE);
+    return merchantsPage(environment, entries, last ? String(last.id) : null);
   }
 
   @Get('export')
@@ -70,7 +69,7 @@ export class MerchantsPagesController {
 
   @Post(':id/activate')
   @DashboardAction('activateMerchant')
-  activate(@Visit() visit: PageVisit<'id'>): Promise<PageResponse> {
+  show(@Visit() visit: PageVisit<'id'>): Promise<PageResponse> {
     return this.setHidden(visit, false);
   }
 

@@ -11,16 +11,16 @@ import { auditAction } from '../audit-logs/index.js';
 import { MerchantsService } from './merchants.service.js';
 import {
   ChangeMerchantVisibilityRequest,
+  ExportMerchantsQuery,
   ListMerchantsQuery,
   MerchantResponse,
-  MerchantsQuery,
 } from './merchants.dto.js';
-import { ACTIVATE_MERCHANT, EXPORT_MERCHANTS, HIDE_MERCHANT, LIST_MERCHANTS } from './merchants.docs.js';
+import { SHOW_MERCHANT, EXPORT_MERCHANTS, HIDE_MERCHANT, LIST_MERCHANTS } from './merchants.docs.js';
 
-/** Apart from the other operations on merchants, because a host of the platform API must not serve those. */
+/** A controller of its own, because a host of the platform API must not serve the other operations on merchants. */
 @Topic(
   'Merchants',
-  'Merchants, and which of them you hide: the dashboard and the SDK do not list these. Searches for detected accounts are not affected.',
+  'Merchants, and which of them you hide: the dashboard and the SDK do not offer these to users. Searches for detected accounts are not affected.',
 )
 @Controller()
 export class MerchantListController {
@@ -45,7 +45,10 @@ export class MerchantsController {
 
   @Get('merchants/export')
   @DashboardOperation(EXPORT_MERCHANTS, { ...ADMIN, action: auditAction('merchant.export') })
-  export(@CurrentActor() actor: DashboardActor, @Query() query: MerchantsQuery): Promise<StreamableFile> {
+  export(
+    @CurrentActor() actor: DashboardActor,
+    @Query() query: ExportMerchantsQuery,
+  ): Promise<StreamableFile> {
     return this.merchants.export(actor, query.environment);
   }
 
@@ -60,8 +63,8 @@ export class MerchantsController {
   }
 
   @Post('merchants/:id/activate')
-  @DashboardOperation(ACTIVATE_MERCHANT, { ...ADMIN, action: auditAction('merchant.activate') })
-  activate(
+  @DashboardOperation(SHOW_MERCHANT, { ...ADMIN, action: auditAction('merchant.activate') })
+  show(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
     @Body() request: ChangeMerchantVisibilityRequest,

@@ -1,12 +1,7 @@
-import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../infrastructure/errors/index.js';
-import {
-  withMessages,
-  withSharedMessages,
-  type OperationDocument,
-} from '../../infrastructure/openapi/index.js';
-import { MESSAGES } from '../../infrastructure/validation/index.js';
+import type { OperationDocument } from '../../infrastructure/openapi/index.js';
+import { ENVIRONMENT_ERRORS } from '../../infrastructure/surfaces/index.js';
 import { MERCHANT_NOT_FOUND } from './merchant-catalog.service.js';
-import { MAX_MERCHANTS, OTHER_ENVIRONMENT } from './merchants.service.js';
+import { MAX_MERCHANTS } from './merchants.service.js';
 import { ChangeMerchantVisibilityRequest, MerchantResponse } from './merchants.dto.js';
 
 /** The path parameter of operations on one merchant. */
@@ -18,12 +13,6 @@ export const MERCHANT_ID_PARAMETER = {
     example: 16,
   },
 } as const;
-
-/** Errors of operations that use `requestedClient()`. */
-export const ENVIRONMENT_ERRORS = [
-  withMessages(INVALID_FIELD, MESSAGES.required('environment')),
-  withSharedMessages('OtherEnvironment', ENVIRONMENT_MISMATCH, OTHER_ENVIRONMENT),
-];
 
 export const LIST_MERCHANTS: OperationDocument = {
   operationId: 'listMerchants',
@@ -47,7 +36,7 @@ export const EXPORT_MERCHANTS: OperationDocument = {
   response: String,
   responseType: 'text/csv',
   responseDescription: 'The list, with a header line.',
-  responseExample: 'id,name,hidden\n12,Netflix,false\n',
+  responseExample: 'id,name,hidden\n16,Netflix,false\n',
   errors: [],
 };
 
@@ -56,7 +45,7 @@ export const HIDE_MERCHANT: OperationDocument = {
   summary: 'Hide a merchant',
   description:
     `Hides a merchant. Use it for merchants that your users should not see. Available to admins and owners. ` +
-    'Audited as `merchant.hide`, once.',
+    'Audited as `merchant.hide` only if something changes.',
   pathParameters: MERCHANT_ID_PARAMETER,
   body: ChangeMerchantVisibilityRequest,
   response: MerchantResponse,
@@ -65,12 +54,12 @@ export const HIDE_MERCHANT: OperationDocument = {
   errors: [MERCHANT_NOT_FOUND],
 };
 
-export const ACTIVATE_MERCHANT: OperationDocument = {
+export const SHOW_MERCHANT: OperationDocument = {
   operationId: 'activateMerchant',
   summary: 'Show a merchant again',
   description:
     `Shows a hidden merchant again. Use it for merchants that your users should see again. Available to ` +
-    'admins and owners. Audited as `merchant.activate`, once.',
+    'admins and owners. Audited as `merchant.activate` only if something changes.',
   pathParameters: MERCHANT_ID_PARAMETER,
   body: ChangeMerchantVisibilityRequest,
   response: MerchantResponse,

@@ -13,7 +13,7 @@ export class ListMerchantsQuery {
   environment?: PlatformEnvironment;
 }
 
-export class MerchantsQuery {
+export class ExportMerchantsQuery {
   @EnvironmentField({ in: 'query', description: ENVIRONMENT })
   environment!: PlatformEnvironment;
 }
@@ -24,7 +24,7 @@ export class ChangeMerchantVisibilityRequest {
 }
 
 export class MerchantResponse {
-  @IntegerProperty('ID of the merchant.', 12, { minimum: 1 })
+  @IntegerProperty('ID of the merchant.', 16, { minimum: 1 })
   id!: number;
 
   @TextProperty('Name of the merchant.', 'Netflix', { minLength: 1 })

@@ -2,14 +2,14 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { MerchantCatalogService } from './merchant-catalog.service.js';
-import { Merchant, MerchantName, MerchantVisibility } from './merchant.entity.js';
+import { HiddenMerchant, Merchant, MerchantName } from './merchant.entity.js';
 import { MerchantListController, MerchantsController } from './merchants.controller.js';
 import { MerchantsPagesController } from './merchants-pages.controller.js';
 import { MerchantsRepository } from './merchants.repository.js';
 import { MerchantsService } from './merchants.service.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([Merchant, MerchantName, MerchantVisibility]), AuditLogsModule],
+  imports: [TypeOrmModule.forFeature([Merchant, MerchantName, HiddenMerchant]), AuditLogsModule],
   controllers: [MerchantListController, MerchantsController, MerchantsPagesController],
   providers: [MerchantsService, MerchantsRepository, MerchantCatalogService],
   exports: [MerchantCatalogService, MerchantsService],

@@ -1,13 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Transaction } from '../../infrastructure/database/index.js';
-import { MerchantVisibility, type Merchant } from './merchant.entity.js';
+import { HiddenMerchant, type Merchant } from './merchant.entity.js';
 
-/** The organization and environment that a visibility applies to. */
-export interface Viewer {
-  readonly organizationId: string;
-  readonly environment: PlatformEnvironment;
-}
+/** Each environment of an organization has its own hidden merchants. */
+export type OrganizationEnvironment = Pick<HiddenMerchant, 'organizationId' | 'environment'>;
 
 /** Absent filters are not applied. */
 export interface MerchantFilters {
@@ -15,64 +11,55 @@ export interface MerchantFilters {
    * The match keys of a name, the most literal first. Finds merchants with one of the keys as a name or alias, and those whose
    * name or alias contains the last key.
    */
-  readonly matchKeys: readonly string[] | undefined;
-  readonly hidden: boolean | undefined;
+  readonly matchKeys?: readonly string[] | undefined;
+  readonly hidden?: boolean | undefined;
   /** The ID of the last merchant before the page. */
-  readonly after: number | undefined;
+  readonly after?: number | undefined;
 }
 
 /** A merchant, and whether the organization hides it. */
-export interface MerchantWithVisibility extends Merchant {
-  readonly hidden: boolean;
-}
+export type ListedMerchant = Merchant & { readonly hidden: boolean };
 
 @Injectable()
 export class MerchantsRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  /** Returns merchants in the order of their names. */
-  async list({ organizationId, environment }: Viewer, limit: number): Promise<MerchantWithVisibility[]> {
-    return this.transaction.manager.query<MerchantWithVisibility[]>(
-      `SELECT id, name, hidden_at IS NOT NULL AS hidden
-         FROM merchant
-         LEFT JOIN merchant_visibility ON merchant_id = id AND organization_id = $1 AND environment = $2
-        ORDER BY lower(name), id LIMIT $3`,
-      [organizationId, environment, limit],
-    );
-  }
-
   /**
-   * Returns the merchants that match the filters and come after another merchant. Merchants with the name itself come first, then
-   * those whose name begins with it, then the others, each in the order of their names.
+   * Returns the merchants that match the filters and come after another merchant. Merchants with one of the keys come first, then
+   * those with a name that begins with the last key, then the others, each in the order of their names.
    */
   async page(
-    { organizationId, environment }: Viewer,
+    { organizationId, environment }: OrganizationEnvironment,
     { matchKeys, hidden, after }: MerchantFilters,
     limit: number,
-  ): Promise<MerchantWithVisibility[]> {
-    return this.transaction.manager.query<MerchantWithVisibility[]>(
+  ): Promise<ListedMerchant[]> {
+    return this.transaction.manager.query<ListedMerchant[]>(
       `WITH matching AS (
        SELECT merchant_id, min(CASE WHEN match_key = ANY ($3) THEN 0 WHEN starts_with(match_key, $4) THEN 1 ELSE 2 END) AS rank
          FROM merchant_name
         WHERE match_key = ANY ($3::text[]) OR strpos(match_key, $4::text) > 0
         GROUP BY merchant_id),
        found AS (
-       SELECT id, name, coalesce(rank, 0) AS rank
+       SELECT id, name, coalesce(matching.rank, 0) AS rank
          FROM merchant LEFT JOIN matching ON matching.merchant_id = id
-        WHERE $3 IS NULL OR rank IS NOT NULL)
+        WHERE $3 IS NULL OR matching.rank IS NOT NULL)
        SELECT id, name, hidden_at IS NOT NULL AS hidden
          FROM found
          LEFT JOIN merchant_visibility ON merchant_id = id AND organization_id = $1 AND environment = $2
         WHERE ($5::boolean IS NULL OR (hidden_at IS NOT NULL) = $5)
-          -- The last merchant may have been hidden since, so the filter does not apply to it.
+          -- The last merchant of the previous page may have been hidden since, so the filter does not apply to it.
           AND ($6::integer IS NULL OR (rank, lower(name), id) > (SELECT rank, lower(name), id FROM found WHERE id = $6))
         ORDER BY rank, lower(name), id LIMIT $7`,
       [organizationId, environment, matchKeys, matchKeys?.at(-1), hidden, after, limit],
     );
   }
 
-  /** @returns whether the merchant was visible until now */
-  async hide({ organizationId, environment }: Viewer, merchantId: number, now: Date): Promise<boolean> {
+  /** @returns whether the merchant was shown until now */
+  async hide(
+    { organizationId, environment }: OrganizationEnvironment,
+    merchantId: number,
+    now: Date,
+  ): Promise<boolean> {
     const rows = await this.transaction.manager.query<unknown[]>(
       `INSERT INTO merchant_visibility (organization_id, environment, merchant_id, hidden_at)
        VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING merchant_id`,
@@ -82,9 +69,8 @@ export class MerchantsRepository {
   }
 
   /** @returns whether the merchant was hidden until now */
-  async activate({ organizationId, environment }: Viewer, merchantId: number): Promise<boolean> {
-    const hidden = { organizationId, environment, merchantId };
-    const { affected } = await this.transaction.manager.delete(MerchantVisibility, hidden);
+  async show(scope: OrganizationEnvironment, merchantId: number): Promise<boolean> {
+    const { affected } = await this.transaction.manager.delete(HiddenMerchant, { ...scope, merchantId });
     return affected === 1;
   }
 
@@ -120,7 +106,7 @@ export class MerchantsRepository {
     ]);
   }
 
-  async isHidden({ organizationId, environment }: Viewer, merchantId: number): Promise<boolean> {
-    return this.transaction.manager.existsBy(MerchantVisibility, { organizationId, environment, merchantId });
+  async isHidden(scope: OrganizationEnvironment, merchantId: number): Promise<boolean> {
+    return this.transaction.manager.existsBy(HiddenMerchant, { ...scope, merchantId });
   }
 }

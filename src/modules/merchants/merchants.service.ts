@@ -7,40 +7,19 @@ import {
 } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
-import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../infrastructure/errors/index.js';
-import type { AttributedClient } from '../../infrastructure/http/index.js';
+import { cutToPage } from '../../infrastructure/paging/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
-import { MESSAGES } from '../../infrastructure/validation/index.js';
 import { AuditLog } from '../audit-logs/index.js';
 import { MerchantCatalogService } from './merchant-catalog.service.js';
-import { MerchantsRepository, type MerchantFilters } from './merchants.repository.js';
+import {
+  MerchantsRepository,
+  type MerchantFilters,
+  type OrganizationEnvironment,
+} from './merchants.repository.js';
 import type { MerchantResponse } from './merchants.dto.js';
 
 /** Maximum number of merchants in a list. The catalog has a few hundred. */
 export const MAX_MERCHANTS = 10_000;
-
-export const OTHER_ENVIRONMENT = 'The environment must be that of the client.';
-
-/**
- * Returns the client whose data an operation of both APIs reads.
- *
- * @param environment may be absent for an API client, which belongs to one environment
- * @throws ApiError ENVIRONMENT_MISMATCH if the client belongs to the other environment
- * @throws ApiError INVALID_FIELD if a dashboard user names no environment, or one that this deployment does not serve
- */
-export async function requestedClient(
-  clients: AccessibleClients,
-  requester: RequestingOrganization,
-  environment?: PlatformEnvironment,
-): Promise<AttributedClient> {
-  if ('credential' in requester) {
-    if (environment === undefined) throw INVALID_FIELD.error(MESSAGES.required('environment'));
-    return clients.forEnvironment(requester, environment);
-  }
-  if (environment !== undefined && environment !== requester.environment)
-    throw ENVIRONMENT_MISMATCH.error(OTHER_ENVIRONMENT);
-  return requester;
-}
 
 /** Lists merchants, and manages which of them an organization hides. */
 @Injectable()
@@ -53,23 +32,23 @@ export class MerchantsService {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws ApiError like `requestedClient()` */
+  /** @throws ApiError like `AccessibleClients.requested()` */
   async list(
     requester: RequestingOrganization,
-    requested?: PlatformEnvironment,
+    requestedEnvironment?: PlatformEnvironment,
   ): Promise<MerchantResponse[]> {
-    const { environment } = await requestedClient(this.clients, requester, requested);
-    return this.repository.list({ organizationId: requester.organizationId, environment }, MAX_MERCHANTS);
+    const { environment } = await this.clients.requested(requester, requestedEnvironment);
+    const scope = { organizationId: requester.organizationId, environment };
+    return this.repository.page(scope, {}, MAX_MERCHANTS);
   }
 
-  /** Returns merchants that match the filters, the most relevant first. */
+  /** Returns a page of the merchants that match the filters, the most relevant first. */
   async page(
-    { organizationId }: Pick<RequestingOrganization, 'organizationId'>,
-    environment: PlatformEnvironment,
+    scope: OrganizationEnvironment,
     filters: MerchantFilters,
     limit: number,
-  ): Promise<MerchantResponse[]> {
-    return this.repository.page({ organizationId, environment }, filters, limit);
+  ): Promise<ReturnType<typeof cutToPage<MerchantResponse>>> {
+    return cutToPage(await this.repository.page(scope, filters, limit + 1), limit);
   }
 
   /** Hides a merchant or shows it again. Idempotent. */
@@ -80,12 +59,13 @@ export class MerchantsService {
     environment: PlatformEnvironment,
     hidden: boolean,
   ): Promise<MerchantResponse> {
-    const client = await this.clients.forEnvironment(actor, environment);
-    const viewer = { organizationId: actor.organizationId, environment: client.environment };
+    // Checks that the user may access the environment.
+    await this.clients.forEnvironment(actor, environment);
+    const scope = { organizationId: actor.organizationId, environment };
     const merchant = await this.catalog.require(id);
     const hasChanged = hidden
-      ? await this.repository.hide(viewer, merchant.id, this.clock.now())
-      : await this.repository.activate(viewer, merchant.id);
+      ? await this.repository.hide(scope, merchant.id, this.clock.now())
+      : await this.repository.show(scope, merchant.id);
     if (hasChanged) {
       const target = { name: merchant.name, environment };
       await this.auditLog.record({ action: hidden ? 'merchant.hide' : 'merchant.activate', actor, target });

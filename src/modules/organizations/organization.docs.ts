@@ -32,7 +32,7 @@ export const ACTIVATE_ORGANIZATION: OperationDocument = {
   summary: 'Activate the organization',
   description:
     'Marks your organization as ready. Use it once, when you are about to go live. Repeated requests return the same ' +
-    'response and change nothing. Available to owners. Audited as `account.activate`, once.',
+    'response and change nothing. Available to owners. Audited as `account.activate` only if something changes.',
   response: OrganizationResponse,
   responseDescription: 'The organization is active.',
   errors: [],

@@ -1,6 +1,8 @@
 import { Column, Entity, PrimaryColumn, Unique } from 'typeorm';
 import type { ServiceScope } from '../../infrastructure/auth/index.js';
 
+export const MAX_NAME_LENGTH = 100;
+
 /** A credential of one of the platform's own services. Only the digest of the token is stored. */
 @Entity({ name: 'service_token' })
 @Unique('service_token_digest_key', ['digest'])
@@ -8,7 +10,7 @@ export class ServiceToken {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'service_token_pkey' })
   id!: string;
 
-  @Column({ type: 'varchar', length: 100 })
+  @Column({ type: 'varchar', length: MAX_NAME_LENGTH })
   name!: string;
 
   @Column({ type: 'text', array: true })

@@ -3,11 +3,11 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { ServiceToken } from './service-token.entity.js';
 import { ServiceTokensRepository } from './service-tokens.repository.js';
 import { ServiceTokensService } from './service-tokens.service.js';
-import { StoredServiceTokenVerifier } from './stored-service-token-verifier.js';
+import { ServiceTokenVerifier } from './service-token-verifier.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([ServiceToken])],
-  providers: [ServiceTokensService, ServiceTokensRepository, StoredServiceTokenVerifier],
-  exports: [ServiceTokensService, StoredServiceTokenVerifier],
+  providers: [ServiceTokensService, ServiceTokensRepository, ServiceTokenVerifier],
+  exports: [ServiceTokensService, ServiceTokenVerifier],
 })
 export class ServiceTokensModule {}

@@ -28,7 +28,7 @@ export class ServiceTokensRepository {
     });
   }
 
-  async expire(id: string, expiresAt: Date): Promise<void> {
+  async setExpiry(id: string, expiresAt: Date): Promise<void> {
     await this.transaction.manager.update(ServiceToken, { id }, { expiresAt });
   }
 

@@ -2,19 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import { SERVICE_SCOPES, type ServiceScope } from '../../infrastructure/auth/index.js';
-import { generateSecret, SecretDigest } from '../../infrastructure/crypto/index.js';
+import {
+  DEFAULT_OVERLAP_HOURS,
+  generateSecret,
+  MAX_OVERLAP_HOURS,
+  SecretDigest,
+} from '../../infrastructure/crypto/index.js';
 import { Transaction, Transactional } from '../../infrastructure/database/index.js';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import { Clock, HOUR } from '../../infrastructure/time/index.js';
 import { isMissing, validateText } from '../../infrastructure/validation/index.js';
-import type { ServiceToken } from './service-token.entity.js';
+import { MAX_NAME_LENGTH, type ServiceToken } from './service-token.entity.js';
 import { ServiceTokensRepository } from './service-tokens.repository.js';
-import { StoredServiceTokenVerifier } from './stored-service-token-verifier.js';
+import { ServiceTokenVerifier } from './service-token-verifier.js';
 
 const PREFIX = 'mcs_svc_';
-const MAX_NAME_LENGTH = 100;
-const MAX_OVERLAP_HOURS = 7 * 24;
-export const DEFAULT_SERVICE_TOKEN_OVERLAP_HOURS = 24;
 
 /** A token with its plain text, which is returned only once. */
 export interface IssuedServiceToken {
@@ -27,7 +29,7 @@ export interface IssuedServiceToken {
 export class ServiceTokensService {
   constructor(
     private readonly repository: ServiceTokensRepository,
-    private readonly verifier: StoredServiceTokenVerifier,
+    private readonly verifier: ServiceTokenVerifier,
     private readonly digest: SecretDigest,
     private readonly transaction: Transaction,
     private readonly clock: Clock,
@@ -52,15 +54,15 @@ export class ServiceTokensService {
    * @throws OperatorError if the token is unknown, expired or revoked, or has been rotated already
    */
   @Transactional()
-  async rotate(id: string, overlapHours: number): Promise<IssuedServiceToken> {
+  async rotate(id: string, overlapHours = DEFAULT_OVERLAP_HOURS): Promise<IssuedServiceToken> {
     // Also catches NaN.
     if (!(overlapHours >= 0 && overlapHours <= MAX_OVERLAP_HOURS))
       throw new OperatorError(`The overlap must be between 0 and ${MAX_OVERLAP_HOURS} hours.`);
-    const { name, scopes, revokedAt, expiresAt } = await this.lock(id);
+    const { name, scopes, revokedAt, expiresAt } = await this.lockOrThrow(id);
     if (revokedAt) throw new OperatorError('The service token is revoked.');
     if (expiresAt)
       throw new OperatorError('The service token has been rotated already: rotate its successor.');
-    await this.repository.expire(id, new Date(this.clock.milliseconds() + overlapHours * HOUR));
+    await this.repository.setExpiry(id, new Date(this.clock.milliseconds() + overlapHours * HOUR));
     this.transaction.afterCommit(() => this.verifier.forgetAll());
     return this.issue(name, scopes);
   }
@@ -73,13 +75,13 @@ export class ServiceTokensService {
    */
   @Transactional()
   async revoke(id: string): Promise<ServiceToken> {
-    const token = await this.lock(id);
+    const token = await this.lockOrThrow(id);
     this.transaction.afterCommit(() => this.verifier.forgetAll());
     await this.repository.revoke(id, this.clock.now());
     return token;
   }
 
-  private async lock(id: string): Promise<ServiceToken> {
+  private async lockOrThrow(id: string): Promise<ServiceToken> {
     const token = isUUID(id) ? await this.repository.lock(id) : null;
     if (!token) throw new OperatorError(`There is no service token ${id}.`);
     return token;

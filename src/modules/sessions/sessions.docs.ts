@@ -43,11 +43,11 @@ export const EXTEND_SESSION: OperationDocument = {
 export const OPEN_SESSION: OperationDocument = {
   operationId: 'openSession',
   summary: 'Open session',
-  description: (configuration) =>
+  description: (configurationOf) =>
     'Opens a session from the client SDK. The only credential is the ID of a session that has not expired. The ' +
     'request can add metadata: values given here override those with the same key, and the limits apply to all ' +
     'metadata of the session together. The request appears in your request logs. Limit: ' +
-    `${configuration(SessionsConfiguration).opensPerMinute} requests per minute per IP address.`,
+    `${configurationOf(SessionsConfiguration).opensPerMinute} requests per minute per IP address.`,
   body: OpenSessionRequest,
   response: OpenedSessionResponse,
   responseDescription: 'The session is open.',

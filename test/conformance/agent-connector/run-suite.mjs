@@ -9,7 +9,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, request as sendRequest } from 'node:http';
 import { join } from 'node:path';
 import { ToolCalls } from '../../../dist/src/modules/agent-connector/tools/tool-calls.js';
-import { Tools } from '../../../dist/src/modules/agent-connector/tools/tools.js';
+import { Tools } from '../../../dist/src/modules/agent-connector/tools/tool-registry.js';
 import { basic, startService } from '../service.mjs';
 import { addFixtures } from './fixtures.mjs';
 

@@ -5,7 +5,7 @@ import {
   withMessages,
   type OperationDocument,
 } from '../../../infrastructure/openapi/index.js';
-import { ENVIRONMENT_ERRORS } from '../../merchants/index.js';
+import { ENVIRONMENT_ERRORS } from '../../../infrastructure/surfaces/index.js';
 import {
   AgentConnectionListResponse,
   AgentConnectionResponse,

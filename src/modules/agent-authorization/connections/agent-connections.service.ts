@@ -1,6 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import { AccessibleClients, type RequestingOrganization } from '../../../infrastructure/auth/index.js';
+import {
+  AccessibleClients,
+  isDashboardUser,
+  type RequestingOrganization,
+} from '../../../infrastructure/auth/index.js';
 import { CursorCodec, type CursorScope } from '../../../infrastructure/crypto/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import type { RequestAttribution, RequestOrigin } from '../../../infrastructure/http/index.js';
@@ -9,7 +13,6 @@ import { Clock } from '../../../infrastructure/time/index.js';
 import type { ClientRecord } from '../../api-clients/index.js';
 import { API_CLIENT, AuditLog, type AuditAction } from '../../audit-logs/index.js';
 import { McpTokensService } from '../../mcp-tokens/index.js';
-import { requestedClient } from '../../merchants/index.js';
 import { WebhookPublisher } from '../../webhooks/index.js';
 import { labelOf } from '../agents/agent.js';
 import type { AgentConnection } from './agent-connection.entity.js';
@@ -43,14 +46,14 @@ export class AgentConnectionsService {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws ApiError INVALID_CURSOR_FORMAT, or like `requestedClient()` */
+  /** @throws ApiError INVALID_CURSOR_FORMAT, or like `AccessibleClients.requested()` */
   async list(
     requester: RequestingOrganization,
     { environment, external_user_id: externalUserId, host, cursor, limit }: ListAgentConnectionsQuery,
     attribution: RequestAttribution = {},
   ): Promise<AgentConnectionListResponse> {
     if (externalUserId !== undefined) attribution.externalUserId = externalUserId;
-    const { clientId } = await requestedClient(this.clients, requester, environment);
+    const { clientId } = await this.clients.requested(requester, environment);
     const scope: CursorScope = ['agent_connections', clientId, externalUserId ?? '', host ?? ''];
     const [createdAt, id] = cursor === undefined ? [] : this.cursors.decode(cursor, scope);
     const after = createdAt === undefined ? undefined : { createdAt: new Date(createdAt), id: String(id) };
@@ -73,7 +76,7 @@ export class AgentConnectionsService {
     id: string,
     origin: RequestOrigin,
   ): Promise<AgentConnectionResponse> {
-    const isUser = 'credential' in requester;
+    const isUser = isDashboardUser(requester);
     const clients = isUser ? await this.clients.all(requester) : [requester];
     const found = isUUID(id) ? await this.repository.findById(id) : null;
     const client = clients.find(({ clientId }) => clientId === found?.clientId);

@@ -51,7 +51,8 @@ export class AgentTokensService {
   ): { response: AgentTokensResponse; stored: NewTokens } {
     const { access, refresh } = this.tokensAfter(presented, client, now);
     const row = this.mcpTokens.agentTokenRow(access, {
-      client,
+      clientId: client.clientId,
+      environment: client.environment,
       connectionId: connection.id,
       externalUserId: connection.externalUserId,
       phoneNumber: connection.phoneNumber,

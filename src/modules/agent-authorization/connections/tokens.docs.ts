@@ -64,9 +64,9 @@ export const REVOKE_AGENT_TOKEN: OperationDocument = {
 export const REGISTER_AGENT: OperationDocument = {
   operationId: 'registerAgent',
   summary: 'Register agent',
-  description: (configuration) =>
+  description: (configurationOf) =>
     'Registers an agent that has no client ID metadata document (RFC 7591), as a public client. A registration that no user ' +
-    `has used is deleted after a day. Limit: ${configuration(AgentAuthorizationConfiguration).registrationsPerHour} requests ` +
+    `has used is deleted after a day. Limit: ${configurationOf(AgentAuthorizationConfiguration).registrationsPerHour} requests ` +
     'per hour per IP address.',
   pathParameters: CLIENT_ID_PARAMETER,
   body: RegisterAgentRequest,

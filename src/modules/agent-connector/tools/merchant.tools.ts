@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import { CursorCodec } from '../../../infrastructure/crypto/index.js';
-import { cutToPage } from '../../../infrastructure/paging/index.js';
 import { DetectedAccountsService } from '../../detected-accounts/index.js';
 import { MERCHANT_ACCOUNT_STATE, MerchantAccountsService } from '../../merchant-accounts/index.js';
 import { MerchantStatusesService } from '../../merchant-statuses/index.js';
@@ -58,8 +57,11 @@ export class MerchantTools implements ToolGroup {
         const scope = ['search_merchants', client.clientId, query];
         const after = cursor === undefined ? undefined : Number(this.cursors.decode(cursor, scope)[0]);
         const filters = { matchKeys: matchKeys(query), hidden: false, after };
-        const found = await this.merchants.page({ organizationId }, client.environment, filters, limit + 1);
-        const { entries: page, last } = cutToPage(found, limit);
+        const { entries: page, last } = await this.merchants.page(
+          { ...client, organizationId },
+          filters,
+          limit,
+        );
         const statusesOf = await this.statuses.statusesOf(page.map(({ id }) => id));
         return {
           merchants: page.map(({ id, name }) => ({

@@ -13,7 +13,7 @@ import {
 } from '../../../infrastructure/rate-limiting/index.js';
 import { isMissing } from '../../../infrastructure/validation/index.js';
 import type { Tool } from './tool.js';
-import { Tools } from './tools.js';
+import { Tools } from './tool-registry.js';
 
 const LIMIT: RateLimit = {
   name: 'tool-calls',

@@ -7,11 +7,11 @@ import { DeviceCodeRequest, DeviceCodeResponse } from './device-authorizations.d
 export const REQUEST_DEVICE_CODE: OperationDocument = {
   operationId: 'requestDeviceCode',
   summary: 'Request device code',
-  description: (configuration) =>
+  description: (configurationOf) =>
     'Starts the device authorization flow (RFC 8628). Show the user `user_code` and `verification_uri`, then poll ' +
     '`POST /oauth/token` with `device_code`. The user logs in to the dashboard, enters the code, sees what requests ' +
     'access and approves or declines it. Only users of the organization that owns the client can find the code. Limit: ' +
-    `${configuration(OAuthConfiguration).deviceCodesPerMinute} requests per minute per IP address.`,
+    `${configurationOf(OAuthConfiguration).deviceCodesPerMinute} requests per minute per IP address.`,
   body: DeviceCodeRequest,
   response: DeviceCodeResponse,
   responseDescription: 'The codes. They are valid for 10 minutes.',

@@ -1,6 +1,7 @@
 import { SCOPES } from '../../../infrastructure/auth/index.js';
 import { IntegerProperty, TextProperty } from '../../../infrastructure/openapi/index.js';
 import { ParameterField } from '../protocol/oauth-form.js';
+import { DISPLAYED_USER_CODE } from './user-code.js';
 
 export const EXAMPLE_CLIENT_ID = '19b11f7c-4c8e-49bf-853e-3cea2462349f';
 export const EXAMPLE_DEVICE_CODE = '6tWyiEDHh4Dq1rmq0oTgxkFE2Y3nVnBq5h0bX8JrZLk';
@@ -26,7 +27,7 @@ export class DeviceCodeResponse {
   device_code!: string;
 
   @TextProperty('The code that the user enters at `verification_uri`.', 'WDJB-MJHT', {
-    pattern: '^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$',
+    pattern: DISPLAYED_USER_CODE,
   })
   user_code!: string;
 

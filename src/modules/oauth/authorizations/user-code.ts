@@ -6,6 +6,9 @@ const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
 /** 20^8 codes are 34 bits. An IP address may try 20 codes per hour. */
 const LENGTH = 8;
 const USER_CODE = new RegExp(`^[${LETTERS}]{${LENGTH}}$`);
+const HALF = `[${LETTERS}]{${LENGTH / 2}}`;
+/** The pattern of codes as they are displayed. */
+export const DISPLAYED_USER_CODE = `^${HALF}-${HALF}$`;
 
 /** Returns a random user code without the dash that is shown in the middle. */
 export function generateUserCode(): string {
@@ -32,7 +35,7 @@ export function digestOfUserCode(digest: SecretDigest, userCode: string): Buffer
   return digest.of(`user code ${userCode}`);
 }
 
-/** Returns the additional data that binds a sealed user code to its device authorization. */
+/** Returns the `owner` argument for `Sealer`: the device authorization that the encrypted code is bound to. */
 export function ownerOfUserCode(id: string): string[] {
   return ['device_authorization', id];
 }

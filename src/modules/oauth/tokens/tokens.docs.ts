@@ -25,13 +25,13 @@ import {
 export const EXCHANGE_DEVICE_CODE: OperationDocument = {
   operationId: 'exchangeDeviceCode',
   summary: 'Exchange device code for access token',
-  description: (configuration) =>
+  description: (configurationOf) =>
     'Exchanges a device code for an access token (RFC 8628). Poll this operation with the `device_code` until the user ' +
     'has decided. On `authorization_pending`, continue. On `slow_down`, continue with the `interval` of the response. ' +
     'On 429 or 503, retry after `Retry-After`; on 500, after the interval. Every other error ends the flow. The token ' +
     'is valid for 15 minutes in the environment of the client that it was issued for. It becomes invalid immediately ' +
     'when it is revoked or its user is removed. Each code can be exchanged once. Limit: ' +
-    `${configuration(OAuthConfiguration).requestsPerMinute} requests per minute per IP address, and one request per ` +
+    `${configurationOf(OAuthConfiguration).requestsPerMinute} requests per minute per IP address, and one request per ` +
     '`interval` per code.',
   body: ExchangeDeviceCodeRequest,
   response: AccessTokenResponse,
@@ -58,10 +58,10 @@ export const EXCHANGE_DEVICE_CODE: OperationDocument = {
 export const REVOKE_TOKEN: OperationDocument = {
   operationId: 'revokeToken',
   summary: 'Revoke token',
-  description: (configuration) =>
+  description: (configurationOf) =>
     'Revokes an access token or an MCP token of the client immediately (RFC 7009). Use it when an agent or a program is ' +
     'done, or when a token is leaked. The response is the same for a token that does not exist or no longer exists. ' +
-    `Limit: ${configuration(OAuthConfiguration).requestsPerMinute} requests per minute per IP address.`,
+    `Limit: ${configurationOf(OAuthConfiguration).requestsPerMinute} requests per minute per IP address.`,
   body: RevokeTokenRequest,
   response: RevocationResponse,
   responseDescription: 'The token was revoked, or was not a valid token of this client.',
@@ -74,11 +74,11 @@ export const REVOKE_TOKEN: OperationDocument = {
 export const INTROSPECT_TOKEN: OperationDocument = {
   operationId: 'introspectToken',
   summary: 'Introspect token',
-  description: (configuration) =>
+  description: (configurationOf) =>
     'Returns the state of a token (RFC 7662). An agent connector uses it to find out whom an MCP token acts for, when it ' +
     'expires, and the phone number of the user if there is one. Requires the Basic credentials of the API client. For a ' +
     'token that was issued to another client, the response is only `active: false`. Limit: ' +
-    `${configuration(OAuthConfiguration).introspectionsPerMinute} requests per minute per client.`,
+    `${configurationOf(OAuthConfiguration).introspectionsPerMinute} requests per minute per client.`,
   body: IntrospectTokenRequest,
   response: IntrospectionResponse,
   responseDescription: 'The state of the token.',

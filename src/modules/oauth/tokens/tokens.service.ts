@@ -3,7 +3,7 @@ import type { AuthenticatedClient } from '../../../infrastructure/auth/index.js'
 import { SECOND } from '../../../infrastructure/time/index.js';
 import { validated } from '../../../infrastructure/validation/index.js';
 import { ApiClientDirectory } from '../../api-clients/index.js';
-import { McpTokensService, type ActiveMcpToken } from '../../mcp-tokens/index.js';
+import { McpTokensService, type McpTokenData } from '../../mcp-tokens/index.js';
 import { grantOf } from '../protocol/grant.js';
 import { publicClient, type FormParameters } from '../protocol/oauth-form.js';
 import { ActiveAccessTokenVerifier, type ActiveAccessToken } from './active-access-token.verifier.js';
@@ -75,7 +75,7 @@ function describeAccessToken({ claims, user }: ActiveAccessToken): Introspection
   return { active: true, token_type: 'Bearer', ...described, roles: [user.role] };
 }
 
-function describeMcpToken(token: ActiveMcpToken): IntrospectionResponse {
+function describeMcpToken(token: McpTokenData): IntrospectionResponse {
   return {
     active: true,
     token_type: 'mcp',

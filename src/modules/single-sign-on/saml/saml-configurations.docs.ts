@@ -85,7 +85,7 @@ export const ENABLE_CONFIGURATION: OperationDocument = {
   description:
     'Enables a configuration after checking its certificates again. Only one configuration of an organization can be ' +
     'enabled at a time. Use it to choose the configuration that applies. Available to admins and owners. Audited as ' +
-    `\`sso.enable\`, once.`,
+    `\`sso.enable\` only if something changes.`,
   pathParameters: ID,
   response: SamlConfigurationResponse,
   responseDescription: 'The configuration is enabled.',
@@ -101,7 +101,7 @@ export const DISABLE_CONFIGURATION: OperationDocument = {
   summary: 'Disable a single sign-on configuration',
   description:
     'Disables a configuration without deleting it; you can enable it again. Use it to stop using a configuration for ' +
-    `now. Available to admins and owners. Audited as \`sso.disable\`, once.`,
+    `now. Available to admins and owners. Audited as \`sso.disable\` only if something changes.`,
   pathParameters: ID,
   response: SamlConfigurationResponse,
   responseDescription: 'The configuration is disabled.',

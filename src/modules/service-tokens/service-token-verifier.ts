@@ -15,7 +15,7 @@ type KnownToken = AuthenticatedService & Pick<ServiceToken, 'expiresAt'>;
 
 /** Checks service tokens. Only tokens that are not revoked are cached, under a hash of the token. */
 @Injectable()
-export class StoredServiceTokenVerifier implements TokenVerifier<AuthenticatedService> {
+export class ServiceTokenVerifier implements TokenVerifier<AuthenticatedService> {
   private readonly logger = new Logger('ServiceTokens');
   private readonly cache = new LRUCache<string, KnownToken>({
     max: MAX_CACHED_TOKENS,

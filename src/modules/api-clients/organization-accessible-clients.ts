@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import {
+  AccessibleClients,
+  requireEnvironment,
+  type DashboardIdentity,
+} from '../../infrastructure/auth/index.js';
+import { ENVIRONMENTS, type PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
+import type { AttributedClient } from '../../infrastructure/http/index.js';
+import { MESSAGES } from '../../infrastructure/validation/index.js';
+import { ApiClientDirectory } from './api-client-directory.js';
+
+/** A logged-in user may use both clients of the organization. An access token is for one client only. */
+@Injectable()
+export class OrganizationAccessibleClients extends AccessibleClients {
+  constructor(private readonly clients: ApiClientDirectory) {
+    super();
+  }
+
+  async forEnvironment(
+    actor: DashboardIdentity,
+    environment: PlatformEnvironment,
+  ): Promise<AttributedClient> {
+    requireEnvironment(actor, environment);
+    const { organizationId, credential } = actor;
+    if (credential.kind === 'token') return credential;
+    const client = await this.clients.ofOrganization(organizationId, environment);
+    if (client) return client;
+    // The organization has no client there, or this process does not serve it.
+    const others = ENVIRONMENTS.filter((each) => each !== environment);
+    throw INVALID_FIELD.error(MESSAGES.selected('environment', others));
+  }
+
+  async all({ organizationId, credential }: DashboardIdentity): Promise<AttributedClient[]> {
+    if (credential.kind === 'token') return [credential];
+    const clients = await Promise.all(
+      ENVIRONMENTS.map((environment) => this.clients.ofOrganization(organizationId, environment)),
+    );
+    return clients.filter((client) => client !== undefined);
+  }
+}
