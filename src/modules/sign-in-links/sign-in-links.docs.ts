@@ -2,7 +2,7 @@ import { INVALID_CURSOR_FORMAT } from '../../infrastructure/crypto/index.js';
 import { ErrorKind, INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { uuidParameter, withMessages, type OperationDocument } from '../../infrastructure/openapi/index.js';
 import { MESSAGES } from '../../infrastructure/validation/index.js';
-import { ENVIRONMENT_ERRORS } from '../merchants/index.js';
+import { ENVIRONMENT_ERRORS } from '../../infrastructure/surfaces/index.js';
 import { EXAMPLE_LINK_ID, SignInLinkListResponse, SignInLinkResponse } from './sign-in-links.dto.js';
 
 export const SIGN_IN_LINK_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {

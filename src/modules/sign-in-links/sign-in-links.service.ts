@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import { AccessibleClients, type RequestingOrganization } from '../../infrastructure/auth/index.js';
+import {
+  AccessibleClients,
+  type RequestingOrganization,
+  isDashboardUser,
+} from '../../infrastructure/auth/index.js';
 import { CursorCodec, generateSecret, sha256, type CursorScope } from '../../infrastructure/crypto/index.js';
 import {
   ErrorKind,
@@ -33,7 +37,7 @@ import {
   type McpTokenRevocationListener,
   type RevokedMcpToken,
 } from '../mcp-tokens/index.js';
-import { MerchantCatalogService, requestedClient, type CatalogEntry } from '../merchants/index.js';
+import { MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
 import { OrganizationsService } from '../organizations/index.js';
 import { SIGN_IN_FAILURE, WebhookPublisher } from '../webhooks/index.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
@@ -173,14 +177,14 @@ export class SignInLinksService implements McpTokenRevocationListener {
     return { ...this.toView(link, merchant), ...(environment === 'development' && { url }) };
   }
 
-  /** @throws ApiError INVALID_CURSOR_FORMAT, or like `requestedClient()` */
+  /** @throws ApiError INVALID_CURSOR_FORMAT, or like `AccessibleClients.requested()` */
   async list(
     requester: RequestingOrganization,
     { environment, external_user_id: externalUserId, ...page }: ListSignInLinksQuery,
     attribution: RequestAttribution = {},
   ): Promise<SignInLinkListResponse> {
     attribution.externalUserId = externalUserId;
-    const client = await requestedClient(this.clients, requester, environment);
+    const client = await this.clients.requested(requester, environment);
     const { links, nextCursor } = await this.page({ client, externalUserId }, page);
     return { data: links.map(toResponse), next_cursor: nextCursor };
   }
@@ -244,7 +248,7 @@ export class SignInLinksService implements McpTokenRevocationListener {
     linkId: string,
     origin: RequestOrigin,
   ): Promise<SignInLinkResponse> {
-    const isUser = 'credential' in requester;
+    const isUser = isDashboardUser(requester);
     const clients = isUser ? await this.clients.all(requester) : [requester];
     const link = isUUID(linkId) ? await this.repository.findOfClients(clients, linkId) : null;
     if (!link) throw SIGN_IN_LINK_NOT_FOUND.error();
