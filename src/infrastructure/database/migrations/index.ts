@@ -37,6 +37,7 @@ import { SamlLogin1790000000046 } from './1790000000046-saml-login.js';
 import { SingleSignOnSettings1790000000047 } from './1790000000047-single-sign-on-settings.js';
 import { RequestLogErrors1790000000048 } from './1790000000048-request-log-errors.js';
 import { AuditChanges1790000000049 } from './1790000000049-audit-changes.js';
+import { WebhookResends1790000000051 } from './1790000000051-webhook-resends.js';
 
 /** All migrations, oldest first. Never edit one that has landed, released or not. */
 export const MIGRATIONS = [
@@ -81,4 +82,5 @@ export const MIGRATIONS = [
   SingleSignOnSettings1790000000047,
   RequestLogErrors1790000000048,
   AuditChanges1790000000049,
+  WebhookResends1790000000051,
 ];

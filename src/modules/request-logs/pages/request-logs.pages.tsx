@@ -22,6 +22,8 @@ import {
   PERIODS,
   RelativeTime,
   Results,
+  RowCheckbox,
+  Selection,
   SplitView,
   Table,
   Toolbar,
@@ -183,11 +185,32 @@ function List({ columns, choices, found }: ListProps): VNode {
             keyOf={({ id }) => id}
             columns={columnsOf(environment, columns)}
           />
+          <Allowed operation="redeliverWebhook">
+            {entries.some(isFailedDelivery) ? <SendAgain query={query} /> : null}
+          </Allowed>
         </>
       )}
       <Pagination nextCursor={nextCursor} previousCursor={previousCursor} changes={bounds} />
     </>
   );
+}
+
+/** Sends the selected deliveries again, or all failed ones that the filters find. */
+function SendAgain({ query: { start, end } }: Pick<FoundEntries, 'query'>): VNode {
+  const { environment, query } = usePage();
+  const action = dashboardPath(environment, 'events', 'send-again');
+  const filters = Object.fromEntries(
+    Object.keys(REQUEST_LOG_FILTERS).map((name) => [name, query[name] ?? '']),
+  );
+  return (
+    <Selection action={action} label="Send again">
+      <a href={pathWith(action, filters, { type: undefined, start, end })}>Send all failed again</a>
+    </Selection>
+  );
+}
+
+function isFailedDelivery({ type, reason, event_id, endpoint_id }: RequestLogEntryResponse): boolean {
+  return type === 'webhook' && reason !== null && event_id !== null && endpoint_id !== null;
 }
 
 /** The filters that are choices, with the words of their values. */
@@ -226,7 +249,7 @@ function columnsOf(
   chosen: readonly OptionalColumn[],
 ): readonly Column<RequestLogEntryResponse>[] {
   return [
-    { title: 'Time', cell: ({ datetime }) => <RelativeTime time={datetime} /> },
+    { title: 'Time', cell: (entry) => <Time entry={entry} /> },
     { title: 'Type', cell: ({ type }) => (type === 'webhook' ? 'Delivery' : 'API request') },
     {
       title: 'Request',
@@ -239,6 +262,21 @@ function columnsOf(
     { title: 'Status', cell: (entry) => <Status entry={entry} /> },
     ...chosen.map((name) => COLUMNS[name]),
   ];
+}
+
+/** The time, and a checkbox if the entry is a delivery that can be sent again. */
+function Time({ entry }: { readonly entry: RequestLogEntryResponse }): VNode {
+  const { event_id, endpoint_id, datetime } = entry;
+  return (
+    <>
+      {isFailedDelivery(entry) ? (
+        <Allowed operation="redeliverWebhook">
+          <RowCheckbox value={`${event_id}.${endpoint_id}`} of={nameOf(entry)} />
+        </Allowed>
+      ) : null}
+      <RelativeTime time={datetime} />
+    </>
+  );
 }
 
 /** Returns what was requested: the method and path, with the tool of an agent; or the event and the host of the endpoint. */

@@ -1,4 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact';
+import { mayPerform } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import {
   ActionButton,
@@ -17,9 +18,12 @@ import {
   Name,
   Moment,
   Pagination,
+  pathWith,
   PeriodFields,
   RelativeTime,
   Results,
+  RowCheckbox,
+  Selection,
   Table,
   usePage,
   type Page,
@@ -32,6 +36,7 @@ import type { ListedEvent, PublishedEvent } from '../events/published-events.rep
 import type { DeliveryState } from '../events/published-events.dto.js';
 import type { EventDelivery, EventPage, WithDeliveries } from '../events/published-events.service.js';
 import { AttemptResult, endpointPath } from './endpoint-parts.pages.js';
+import { resendPath } from './resend.pages.js';
 
 const EVENT_OPTIONS = EVENT_NAMES.map((name) => ({ value: name, label: name }));
 
@@ -50,17 +55,18 @@ export function eventsPage(environment: PlatformEnvironment, page?: EventPage): 
       <>
         <p>
           Events are what your <a href={dashboardPath(environment, 'webhook-endpoints')}>webhook endpoints</a>{' '}
-          receive. Open an event to see its content and to send it again.
+          receive. Open an event to see its content and to send it again, or select events whose deliveries
+          have failed.
         </p>
         <FilterForm>
           <FilterChoice name="event" label="Event" all="All events" options={EVENT_OPTIONS} />
-          <Filter name="external_user_id" label="User (external_user_id)" />
+          <Filter name="external_user_id" label="User" hint="Your external_user_id" />
           <PeriodFields />
         </FilterForm>
         <Results canBeLive={page !== undefined}>
           <FormProblem />
           {page?.data.length === 0 ? <NoEvents /> : null}
-          {page?.data.length ? <Events events={page.data} /> : null}
+          {page?.data.length ? <Events page={page} /> : null}
           <Pagination nextCursor={page?.nextCursor ?? null} />
         </Results>
       </>
@@ -89,31 +95,50 @@ function NoEvents(): VNode {
   );
 }
 
-function Events({ events }: { readonly events: readonly WithDeliveries<ListedEvent>[] }): VNode {
-  const { environment } = usePage();
+function Events({ page: { data: events, period } }: { readonly page: EventPage }): VNode {
+  const { environment, query, user } = usePage();
+  const canSend = user !== undefined && mayPerform(user, 'redeliverWebhook');
+  const isSelectable = ({ isTest, deliveries }: WithDeliveries<ListedEvent>): boolean =>
+    canSend && !isTest && deliveries.some(({ state }) => state === 'failed');
   return (
-    <Table
-      isDense
-      caption="Events"
-      rows={events}
-      keyOf={({ id }) => id}
-      columns={[
-        {
-          title: 'Event',
-          cell: (event) => (
-            <div>
-              <a href={dashboardPath(environment, 'events', event.id)}>
-                <Name text={event.name} />
-              </a>{' '}
-              {event.isTest ? <Badge tone="soft">Test</Badge> : null}
-            </div>
-          ),
-        },
-        { title: 'Time', cell: ({ createdAt }) => <RelativeTime time={createdAt} /> },
-        { title: 'User', cell: ({ externalUserId }) => externalUserId ?? 'No user' },
-        { title: 'Deliveries', cell: ({ deliveries }) => <Outcomes deliveries={deliveries} /> },
-      ]}
-    />
+    <>
+      <Table
+        isDense
+        caption="Events"
+        rows={events}
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            title: 'Event',
+            cell: (event) => (
+              <div>
+                {isSelectable(event) ? <RowCheckbox value={event.id} of={event.name} /> : null}
+                <a href={dashboardPath(environment, 'events', event.id)}>
+                  <Name text={event.name} />
+                </a>{' '}
+                {event.isTest ? <Badge tone="soft">Test</Badge> : null}
+              </div>
+            ),
+          },
+          { title: 'Time', cell: ({ createdAt }) => <RelativeTime time={createdAt} /> },
+          { title: 'User', cell: ({ externalUserId }) => externalUserId ?? 'No user' },
+          { title: 'Deliveries', cell: ({ deliveries }) => <Outcomes deliveries={deliveries} /> },
+        ]}
+      />
+      {events.some(isSelectable) ? (
+        <Selection action={resendPath(environment)} label="Send again">
+          <a
+            href={pathWith(
+              resendPath(environment),
+              { event: query['event'] ?? '', external_user_id: query['external_user_id'] ?? '' },
+              { start: period.start.toISOString(), end: period.end.toISOString() },
+            )}
+          >
+            Send all failed again
+          </a>
+        </Selection>
+      ) : null}
+    </>
   );
 }
 
