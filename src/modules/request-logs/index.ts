@@ -24,7 +24,6 @@ export type {
   AttemptPosition,
   AttemptSummary,
   FailedDeliveries,
-  LoggedEndpoint,
   NewRequestLogEntry,
   RequestLogEntry,
   RequestLogPosition,

@@ -56,9 +56,8 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     DeliveriesController,
     PublishedEventsController,
     EndpointsPagesController,
-    // Before the controller whose paths have an ID of an event in its place.
-    ResendPagesController,
     EventsPagesController,
+    ResendPagesController,
   ],
   providers: [
     WebhookPublisher,

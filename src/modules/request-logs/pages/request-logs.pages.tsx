@@ -198,7 +198,7 @@ function List({ columns, choices, found }: ListProps): VNode {
 /** Sends the selected deliveries again, or all failed ones that the filters find. */
 function SendAgain({ query: { start, end } }: Pick<FoundEntries, 'query'>): VNode {
   const { environment, query } = usePage();
-  const action = dashboardPath(environment, 'events', 'send-again');
+  const action = dashboardPath(environment, 'events', 'failed', 'send-again');
   const filters = Object.fromEntries(
     Object.keys(REQUEST_LOG_FILTERS).map((name) => [name, query[name] ?? '']),
   );

@@ -3,6 +3,7 @@ import { Controller, Get, Post } from '@nestjs/common';
 import {
   DashboardAction,
   DashboardPage,
+  dashboardPath,
   inEachEnvironment,
   queryFrom,
   submitted,
@@ -12,14 +13,14 @@ import {
 } from '../../../infrastructure/pages/index.js';
 import { ResendQuery } from '../recoveries/resends.dto.js';
 import { ResendsService } from '../recoveries/resends.service.js';
-import { QUERY_FIELD, RESEND_ID_FIELD, resendPage, resendPath, resendPlanPage } from './resend.pages.js';
+import { QUERY_FIELD, RESEND_ID_FIELD, resendPage, resendPlanPage } from './resend.pages.js';
 
 /** The pages that send several failed deliveries again. */
-@Controller(inEachEnvironment('events/send-again'))
+@Controller(inEachEnvironment('events'))
 export class ResendPagesController {
   constructor(private readonly resends: ResendsService) {}
 
-  @Get()
+  @Get('failed/send-again')
   @DashboardPage('redeliverWebhook')
   plan(@Visit() visit: PageVisit): Promise<PageResponse> {
     return submitted(
@@ -28,7 +29,7 @@ export class ResendPagesController {
     );
   }
 
-  @Post()
+  @Post('failed/send-again')
   @DashboardAction('redeliverWebhook')
   start(@Visit() visit: PageVisit): Promise<PageResponse> {
     const { actor, environment, form } = visit;
@@ -37,13 +38,13 @@ export class ResendPagesController {
     return submitted(
       async () => {
         await this.resends.start(actor, environment, id, resendQuery(visit, query));
-        return { redirectTo: `${resendPath(environment, id)}?done=started&live=on` };
+        return { redirectTo: `${dashboardPath(environment, 'events', 'resends', id)}?done=started&live=on` };
       },
       () => this.planPage(visit, query),
     );
   }
 
-  @Get(':id')
+  @Get('resends/:id')
   @DashboardPage('getWebhookRecovery')
   async get(@Visit() { actor, environment, params }: PageVisit<'id'>): Promise<PageResponse> {
     return resendPage(environment, await this.resends.get(actor, environment, params.id));

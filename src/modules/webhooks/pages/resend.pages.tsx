@@ -25,8 +25,8 @@ import { endpointPath, EndpointStatus } from './endpoint-parts.pages.js';
 export const RESEND_ID_FIELD = 'resend_id';
 export const QUERY_FIELD = 'query';
 
-export function resendPath(environment: PlatformEnvironment, ...parts: string[]): string {
-  return dashboardPath(environment, 'events', 'send-again', ...parts);
+export function resendPath(environment: PlatformEnvironment): string {
+  return dashboardPath(environment, 'events', 'failed', 'send-again');
 }
 
 /** The filters by which deliveries can be found, as the request log calls them. */

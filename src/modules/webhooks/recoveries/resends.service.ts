@@ -63,7 +63,7 @@ interface Found extends FailedDeliveries {
   readonly received: number;
 }
 
-export const RESEND_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
+const RESEND_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
   label: 'ResendNotFound',
   when: 'No deliveries were sent again with this ID, or that was long ago.',
   message: 'There is nothing here anymore. What was sent again is shown for 90 days.',
