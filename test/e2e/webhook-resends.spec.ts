@@ -124,10 +124,15 @@ describe('The page before failed deliveries are sent again', () => {
     await failed('CARD_UPDATED', 'CARD_UPDATED', 'CARD_FAILED');
     const all = textOf(await planOf(''));
     expect(all).toMatch(/Send 5 deliveries again\?.* Failed from \d{4}-\d\d-\d\d \d\d:\d\d UTC to \d{4}/);
-    expect(all).toMatch(/\/hook Failing\S* .*3 .*\/cards Failing\S* .*2 /);
+    expect(all).toMatch(/\/hook Healthy 3 .*\/cards Healthy 2 /);
     expect(textOf(await planOf('event=CARD_FAILED'))).toMatch(/Send 1 delivery again\?.* Event CARD_FAILED/);
     expect(textOf(await planOf('status_code=500&event=CARD_UPDATED'))).toContain('Send 4 deliveries again?');
-    for (const none of ['status_code=503', 'external_user_id=nobody', 'type=request', 'error_code=UNKNOWN'])
+    for (const none of [
+      'status_code=503',
+      'external_user_id=nobody',
+      'type=request',
+      'error_code=INVALID_FIELD',
+    ])
       expect([none, textOf(await planOf(none))]).toEqual([
         none,
         expect.stringContaining('Nothing to send again'),

@@ -60,9 +60,9 @@ export class RecoveriesRepository {
     const added = await this.transaction.manager.query<object[]>(
       `INSERT INTO webhook_recovery (resend_id, endpoint_id, event_ids, selected, since, requested_at)
        SELECT $1, id, ids, cardinality(ids), $4, $5
-         FROM unnest($2::uuid[], $3::text[]) selected (endpoint_id, events)
+         FROM unnest($2::uuid[], $3::text[]) selected (endpoint_id, event_ids)
          JOIN webhook_endpoint endpoint ON id = selected.endpoint_id
-        CROSS JOIN LATERAL (SELECT string_to_array(events, ',')::uuid[] AS ids) list
+        CROSS JOIN LATERAL (SELECT string_to_array(selected.event_ids, ',')::uuid[] AS ids) list
         ORDER BY id
           FOR KEY SHARE OF endpoint
            ON CONFLICT DO NOTHING

@@ -3,7 +3,7 @@ import { isUUID } from 'class-validator';
 import { AccessibleClients, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
-import { ApiError, ErrorKind, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import { ApiError, INVALID_FIELD, NOT_FOUND } from '../../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { maskedUrl } from '../../../infrastructure/logging/index.js';
 import { Clock, DAY, type Period } from '../../../infrastructure/time/index.js';
@@ -63,11 +63,8 @@ interface Found extends FailedDeliveries {
   readonly received: number;
 }
 
-const RESEND_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
-  label: 'ResendNotFound',
-  when: 'No deliveries were sent again with this ID, or that was long ago.',
-  message: 'There is nothing here anymore. What was sent again is shown for 90 days.',
-});
+const RESEND_NOT_FOUND =
+  'Nothing was sent again under this address, or its endpoints were deleted. What was sent again is shown for 90 days.';
 
 /** Sends failed deliveries of several events and endpoints again. `RecoveriesJob` does the work. */
 @Injectable()
@@ -141,11 +138,11 @@ export class ResendsService {
     }
   }
 
-  /** @throws ApiError RESEND_NOT_FOUND */
+  /** @throws ApiError NOT_FOUND */
   async get(actor: DashboardActor, environment: PlatformEnvironment, id: string): Promise<Resend> {
     const { clientId } = await this.clients.forEnvironment(actor, environment);
     const parts = isUUID(id) ? await this.repository.partsOf(clientId, id) : [];
-    if (parts.length === 0) throw RESEND_NOT_FOUND.error();
+    if (parts.length === 0) throw NOT_FOUND.error(RESEND_NOT_FOUND);
     const { data: endpoints } = await this.endpoints.list(actor, environment);
     return {
       parts: parts.map((part) => ({
