@@ -113,7 +113,7 @@ Object.assign(globalThis.Idiomorph?.defaults.callbacks ?? {}, {
   beforeNodeRemoved: (node) =>
     !(
       node.localName === 'tr' &&
-      (node.contains(document.activeElement) || node.querySelector('input.row:checked') || isSelected(node))
+      (node.contains(document.activeElement) || node.querySelector('input:checked') || isSelected(node))
     ),
 });
 const isSelected = (node) => {
@@ -122,7 +122,7 @@ const isSelected = (node) => {
 };
 
 // Says how many rows are selected, and selects all. Several rows can be about the same delivery.
-const ROWS = 'input.row';
+const ROWS = 'form.selection td input[type=checkbox]';
 const countSelected = () => {
   const form = document.querySelector('form.selection');
   if (!form) return;

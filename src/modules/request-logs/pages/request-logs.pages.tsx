@@ -1,4 +1,4 @@
-import type { VNode } from 'preact';
+import type { FunctionComponent, VNode } from 'preact';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import {
   Allowed,
@@ -178,16 +178,15 @@ function List({ columns, choices, found }: ListProps): VNode {
           >
             Newest first, <Period query={query} />.
           </Toolbar>
-          <Table
-            isDense
-            caption="Request log entries, newest first"
-            rows={entries}
-            keyOf={({ id }) => id}
-            columns={columnsOf(environment, columns)}
-          />
-          <Allowed operation="redeliverWebhook">
-            {entries.some(isFailedDelivery) ? <SendAgain query={query} /> : null}
-          </Allowed>
+          <Selectable found={found}>
+            <Table
+              isDense
+              caption="Request log entries, newest first"
+              rows={entries}
+              keyOf={({ id }) => id}
+              columns={columnsOf(environment, columns)}
+            />
+          </Selectable>
         </>
       )}
       <Pagination nextCursor={nextCursor} previousCursor={previousCursor} changes={bounds} />
@@ -195,19 +194,24 @@ function List({ columns, choices, found }: ListProps): VNode {
   );
 }
 
-/** Sends the selected deliveries again, or all failed ones that the filters find. */
-function SendAgain({ query: { start, end } }: Pick<FoundEntries, 'query'>): VNode {
+/** The table, with what sends the selected deliveries again, or all failed ones that the filters find. */
+const Selectable: FunctionComponent<Pick<ListProps, 'found'>> = ({ found, children }) => {
   const { environment, query } = usePage();
+  const { start, end } = found.query;
+  if (!found.entries.some(isFailedDelivery)) return <>{children}</>;
   const action = dashboardPath(environment, 'events', 'failed', 'send-again');
   const filters = Object.fromEntries(
     Object.keys(REQUEST_LOG_FILTERS).map((name) => [name, query[name] ?? '']),
   );
+  const sendAll = pathWith(action, filters, { type: undefined, start, end });
   return (
-    <Selection action={action} label="Send again">
-      <a href={pathWith(action, filters, { type: undefined, start, end })}>Send all failed again</a>
-    </Selection>
+    <Allowed operation="redeliverWebhook" otherwise={children}>
+      <Selection action={action} label="Send again" links={<a href={sendAll}>Send all failed again</a>}>
+        {children}
+      </Selection>
+    </Allowed>
   );
-}
+};
 
 function isFailedDelivery({ type, reason, event_id, endpoint_id }: RequestLogEntryResponse): boolean {
   return type === 'webhook' && reason !== null && event_id !== null && endpoint_id !== null;
@@ -266,12 +270,12 @@ function columnsOf(
 
 /** The time, and a checkbox if the entry is a delivery that can be sent again. */
 function Time({ entry }: { readonly entry: RequestLogEntryResponse }): VNode {
-  const { event_id, endpoint_id, datetime } = entry;
+  const { event, event_id, endpoint_id, datetime } = entry;
   return (
     <>
       {isFailedDelivery(entry) ? (
         <Allowed operation="redeliverWebhook">
-          <RowCheckbox value={`${event_id}.${endpoint_id}`} of={nameOf(entry)} />
+          <RowCheckbox value={`${event_id}.${endpoint_id?.slice(0, 8)}`} of={String(event)} />
         </Allowed>
       ) : null}
       <RelativeTime time={datetime} />

@@ -1,5 +1,4 @@
 import type { ComponentChildren, VNode } from 'preact';
-import { mayPerform } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import {
   ActionButton,
@@ -96,50 +95,55 @@ function NoEvents(): VNode {
 }
 
 function Events({ page: { data: events, period } }: { readonly page: EventPage }): VNode {
-  const { environment, query, user } = usePage();
-  const canSend = user !== undefined && mayPerform(user, 'redeliverWebhook');
-  const isSelectable = ({ isTest, deliveries }: WithDeliveries<ListedEvent>): boolean =>
-    canSend && !isTest && deliveries.some(({ state }) => state === 'failed');
-  return (
-    <>
-      <Table
-        isDense
-        caption="Events"
-        rows={events}
-        keyOf={({ id }) => id}
-        columns={[
-          {
-            title: 'Event',
-            cell: (event) => (
-              <div>
-                {isSelectable(event) ? <RowCheckbox value={event.id} of={event.name} /> : null}
-                <a href={dashboardPath(environment, 'events', event.id)}>
-                  <Name text={event.name} />
-                </a>{' '}
-                {event.isTest ? <Badge tone="soft">Test</Badge> : null}
-              </div>
-            ),
-          },
-          { title: 'Time', cell: ({ createdAt }) => <RelativeTime time={createdAt} /> },
-          { title: 'User', cell: ({ externalUserId }) => externalUserId ?? 'No user' },
-          { title: 'Deliveries', cell: ({ deliveries }) => <Outcomes deliveries={deliveries} /> },
-        ]}
-      />
-      {events.some(isSelectable) ? (
-        <Selection action={resendPath(environment)} label="Send again">
-          <a
-            href={pathWith(
-              resendPath(environment),
-              { event: query['event'] ?? '', external_user_id: query['external_user_id'] ?? '' },
-              { start: period.start.toISOString(), end: period.end.toISOString() },
-            )}
-          >
-            Send all failed again
-          </a>
-        </Selection>
-      ) : null}
-    </>
+  const { environment, query } = usePage();
+  const filters = { event: query['event'] ?? '', external_user_id: query['external_user_id'] ?? '' };
+  const bounds = { start: period.start.toISOString(), end: period.end.toISOString() };
+  const table = (
+    <Table
+      isDense
+      caption="Events"
+      rows={events}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          title: 'Event',
+          cell: (event) => (
+            <div>
+              {hasFailed(event) ? (
+                <Allowed operation="redeliverWebhook">
+                  <RowCheckbox value={event.id} of={event.name} />
+                </Allowed>
+              ) : null}
+              <a href={dashboardPath(environment, 'events', event.id)}>
+                <Name text={event.name} />
+              </a>{' '}
+              {event.isTest ? <Badge tone="soft">Test</Badge> : null}
+            </div>
+          ),
+        },
+        { title: 'Time', cell: ({ createdAt }) => <RelativeTime time={createdAt} /> },
+        { title: 'User', cell: ({ externalUserId }) => externalUserId ?? 'No user' },
+        { title: 'Deliveries', cell: ({ deliveries }) => <Outcomes deliveries={deliveries} /> },
+      ]}
+    />
   );
+  if (!events.some(hasFailed)) return table;
+  return (
+    <Allowed operation="redeliverWebhook" otherwise={table}>
+      <Selection
+        action={resendPath(environment)}
+        label="Send again"
+        links={<a href={pathWith(resendPath(environment), filters, bounds)}>Send all failed again</a>}
+      >
+        {table}
+      </Selection>
+    </Allowed>
+  );
+}
+
+/** Whether the event can be sent again to an endpoint that has not received it. */
+function hasFailed({ isTest, deliveries }: WithDeliveries<ListedEvent>): boolean {
+  return !isTest && deliveries.some(({ state }) => state === 'failed');
 }
 
 /** How many deliveries are in each state. */

@@ -1,4 +1,4 @@
-import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn } from 'typeorm';
 import { DeleteAfter } from '../../../infrastructure/database/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 
@@ -12,11 +12,7 @@ import { DAY } from '../../../infrastructure/time/index.js';
   where: 'resend_id IS NOT NULL',
 })
 export class WebhookRecovery {
-  @PrimaryColumn({
-    type: 'uuid',
-    default: () => 'gen_random_uuid()',
-    primaryKeyConstraintName: 'webhook_recovery_pkey',
-  })
+  @PrimaryGeneratedColumn('uuid', { primaryKeyConstraintName: 'webhook_recovery_pkey' })
   id!: string;
 
   @ForeignKey('webhook_endpoint', { name: 'webhook_recovery_endpoint_fkey', onDelete: 'CASCADE' })

@@ -6,13 +6,13 @@ export const MAX_SELECTED = 100;
 /** Characters of an event ID and an endpoint ID with a separator, and the comma before the next. */
 const SELECTION_LENGTH = 74;
 
-/** Separates the ID of the event from that of the endpoint. The page of the request log relies on it. */
+/** Separates the ID of the event from that of the endpoint, as in the list of the request log. */
 const PART_SEPARATOR = '.';
 
-/** An event, and the endpoint if the selection is about only one delivery of the event. */
-export interface Selected {
+/** An event, and the beginning of an endpoint's ID, which is empty if all deliveries of the event are selected. */
+interface Selected {
   readonly eventId: string;
-  readonly endpointId?: string | undefined;
+  readonly endpoint: string;
 }
 
 /** Which failed deliveries are sent again: the selected ones, or all that the filters find in the request log. */
@@ -30,7 +30,7 @@ export class ResendQuery extends ListRequestLogsQuery {
 
 export function selectedFrom(text: string): Selected[] {
   return text.split(',').map((each) => {
-    const [eventId = '', endpointId] = each.split(PART_SEPARATOR);
-    return { eventId, endpointId };
+    const [eventId = '', endpoint = ''] = each.split(PART_SEPARATOR);
+    return { eventId, endpoint };
   });
 }

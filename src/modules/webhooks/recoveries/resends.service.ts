@@ -206,10 +206,7 @@ export class ResendsService {
     const eventIds = [...new Set(selected.map(({ eventId }) => eventId))];
     const attempts = await this.requestLog.attemptsOf(client, eventIds, this.oldest());
     const chosen = attempts.filter(({ eventId, endpointId }) =>
-      selected.some(
-        (each) =>
-          each.eventId === eventId && (each.endpointId === undefined || each.endpointId === endpointId),
-      ),
+      selected.some((each) => each.eventId === eventId && endpointId.startsWith(each.endpoint)),
     );
     const failed = chosen.filter(({ last }) => last.reason !== null);
     return {
