@@ -164,6 +164,33 @@ describe('The page before failed deliveries are sent again', () => {
     await service.database.query('DELETE FROM webhook_delivery');
   });
 
+  it('considers the newest 10,000 failed attempts, and leads to the earlier ones', async () => {
+    await createEndpoint();
+    const [eventId] = await failed('CARD_UPDATED');
+    await service.database.query(
+      `WITH copy AS (
+         INSERT INTO webhook_event (id, created_at, client_id, environment, event, body)
+         SELECT gen_random_uuid(), created_at, client_id, environment, event, body
+           FROM webhook_event, generate_series(1, 10050) WHERE id = $1
+         RETURNING id)
+       INSERT INTO request_log (client_id, environment, created_at, type, method, url, event, status_code,
+                                latency_ms, webhook_endpoint_id, webhook_event_id, attempt, reason)
+       SELECT client_id, environment, created_at - interval '5 seconds' * row_number() OVER (), type, method, url, event,
+              status_code, latency_ms, webhook_endpoint_id, copy.id, attempt, reason
+         FROM request_log, copy WHERE webhook_event_id = $1 AND attempt = 1`,
+      [eventId],
+    );
+    const newest = await planOf('');
+    // The first event has three attempts.
+    expect(textOf(newest)).toContain('Send 9,998 deliveries again?');
+    expect(textOf(newest)).toContain('There are more failed deliveries');
+    const [, earlier = ''] = /href="([^"]+)">Earlier deliveries/.exec(newest.text) ?? [];
+    // Both include the attempt at the boundary.
+    expect(textOf(await visitor.get(earlier.replaceAll('&amp;', '&')))).toContain(
+      'Send 54 deliveries again?',
+    );
+  });
+
   it('accepts at most 100 selected deliveries, and none', async () => {
     await createEndpoint();
     const [id = ''] = await failed('CARD_UPDATED');
@@ -178,8 +205,14 @@ describe('The page before failed deliveries are sent again', () => {
       400,
       expect.stringContaining('At most 100 deliveries can be selected.'),
     ]);
-    const unknown = await planOf('unknown=1');
-    expect(unknown.status).toBe(400);
+    expect((await planOf('unknown=1')).status).toBe(400);
+    for (const [parameters, problem] of [
+      ['status_code=1', 'The “Status code” field'],
+      ['start=2026-02-01T00:00:00Z&end=2026-01-01T00:00:00Z', 'The “To” field'],
+    ] as const) {
+      const refused = await planOf(parameters);
+      expect([refused.status, textOf(refused)]).toEqual([400, expect.stringContaining(problem)]);
+    }
   });
 });
 

@@ -261,7 +261,8 @@ interface DeliveriesProps {
 }
 
 function Deliveries({ event, targets }: DeliveriesProps): VNode {
-  const { environment } = usePage();
+  const { environment, rejected } = usePage();
+  rejected?.labels.add('event_id', 'Event', false);
   const log = `${dashboardPath(environment, 'request-logs')}?event_id=${event.id}&${periodSince(event.createdAt)}`;
   if (targets.length === 0)
     return (

@@ -58,7 +58,7 @@ export function resendPlanPage(
     return {
       title: plan ? 'Nothing to send again' : 'Send failed deliveries again',
       parent,
-      content: plan ? <Nothing plan={plan} /> : <FormProblem />,
+      content: plan ? <Nothing plan={plan} /> : <FilterProblem />,
     };
   const deliveries = numberOf(plan.count, 'delivery', 'deliveries');
   return confirmationPage({
@@ -81,6 +81,14 @@ export function resendPlanPage(
       </>
     ),
   });
+}
+
+/** Why the filters in the address were not accepted, in the words of the list whose fields they come from. */
+function FilterProblem(): VNode {
+  const { rejected } = usePage();
+  for (const [name, label] of Object.entries({ ...FILTERS, start: 'From', end: 'To' }))
+    rejected?.labels.add(name, label, false);
+  return <FormProblem />;
 }
 
 /** The list that shows the failed deliveries. */
@@ -275,16 +283,21 @@ function Parts({ resend: { parts } }: { readonly resend: Resend }): VNode {
         },
         { title: 'Deliveries', isNumber: true, cell: ({ selected }) => inDigits(selected) },
         { title: 'Queued', isNumber: true, cell: ({ queued }) => inDigits(queued) },
-        { title: 'Skipped: received', isNumber: true, cell: ({ received }) => inDigits(received) },
-        { title: 'Skipped: retried anyway', isNumber: true, cell: ({ waiting }) => inDigits(waiting) },
-        {
-          title: 'Skipped: not possible',
-          isNumber: true,
-          cell: ({ handled, queued, received, waiting }) => inDigits(handled - queued - received - waiting),
-        },
+        { title: 'Skipped', cell: (part) => skippedOf(part) },
       ]}
     />
   );
+}
+
+/** Returns how many deliveries were not queued, and why. */
+function skippedOf({ handled, queued, received, waiting }: Resend['parts'][number]): string {
+  const reasons: [number, string][] = [
+    [received, 'received since'],
+    [waiting, 'retried anyway'],
+    [handled - queued - received - waiting, 'no longer possible'],
+  ];
+  const shown = reasons.filter(([count]) => count > 0);
+  return shown.map(([count, reason]) => `${inDigits(count)} ${reason}`).join(', ') || 'None';
 }
 
 function attemptsSince(environment: PlatformEnvironment, time: Date): string {

@@ -21,11 +21,8 @@ import { PublishedEventsRepository } from '../events/published-events.repository
 import { RecoveriesRepository, type ResendPart } from './recoveries.repository.js';
 import { MAX_SELECTED, selectedFrom, type ResendQuery } from './resends.dto.js';
 
-/**
- * How many failed attempts one resend considers, the newest of the filter. Most deliveries have three. With 30,000 deliveries that
- * have one each, finding them takes 0.6 s.
- */
-const MAX_ATTEMPTS = 30_000;
+/** How many failed attempts one resend considers, the newest of the filter. Deliveries have up to three, or more if they were resent. */
+const MAX_ATTEMPTS = 10_000;
 
 /** The failed deliveries to one endpoint that can be sent again. */
 export interface ResendTarget {
