@@ -34,7 +34,7 @@ afterAll(async () => {
   await receiver.close();
 });
 beforeEach(async () => {
-  await queueIsEmpty();
+  // Also deletes the deliveries.
   await service.database.query('DELETE FROM webhook_endpoint');
   await service.database.query('DELETE FROM request_log');
   receiver.arrivals.length = 0;
