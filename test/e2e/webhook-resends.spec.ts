@@ -208,7 +208,7 @@ describe('The page before failed deliveries are sent again', () => {
     expect((await planOf('unknown=1')).status).toBe(400);
     for (const [parameters, problem] of [
       ['status_code=1', 'The “Status code” field'],
-      ['start=2026-02-01T00:00:00Z&end=2026-01-01T00:00:00Z', 'The “To” field'],
+      ['start=2026-02-01T00:00:00Z&end=2026-01-01T00:00:00Z', 'The “From” field must not be after the “To” field.'],
     ] as const) {
       const refused = await planOf(parameters);
       expect([refused.status, textOf(refused)]).toEqual([400, expect.stringContaining(problem)]);
@@ -372,7 +372,10 @@ describe('Sending failed deliveries again', () => {
     ]);
     expect(refused.text).toContain('2,501 deliveries');
     await service.database.query('DELETE FROM webhook_recovery');
-    expect(await finished(await start(''))).toContain('2,501 of 2,501 deliveries handled.');
+    const portions = await recordedPortions(async () => {
+      expect(await finished(await start(''))).toContain('2,501 of 2,501 deliveries handled.');
+    });
+    expect(portions).toEqual([1_000, 1_000, 501]);
     expect(await resends()).toEqual([{ selected: 2_501, handled: 2_501, queued: 2_501, received: 0 }]);
     // Also deletes the deliveries.
     await service.database.query('DELETE FROM webhook_endpoint');
@@ -453,3 +456,27 @@ const addRecovery = (
      VALUES (gen_random_uuid(), $1, $2, cardinality($2::uuid[]), $3, now() - interval '1 day', now(), ${leaseUntil})`,
     [endpointId, eventIds, handled],
   );
+
+/** Returns how many deliveries were handled by each transaction. */
+async function recordedPortions(action: () => Promise<void>): Promise<number[]> {
+  const { database } = service;
+  await database.query('CREATE TABLE portion (position serial, deliveries integer)');
+  await database.query(
+    `CREATE FUNCTION record_portion() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+       AS $$ BEGIN INSERT INTO portion (deliveries) VALUES (NEW.handled - OLD.handled); RETURN NULL; END $$`,
+  );
+  await database.query(
+    `CREATE TRIGGER record_portion AFTER UPDATE ON webhook_recovery FOR EACH ROW
+       WHEN (OLD.handled <> NEW.handled) EXECUTE FUNCTION record_portion()`,
+  );
+  try {
+    await action();
+    const rows = await database.query<{ deliveries: number }>(
+      'SELECT deliveries FROM portion ORDER BY position',
+    );
+    return rows.map(({ deliveries }) => deliveries);
+  } finally {
+    await database.query('DROP FUNCTION record_portion CASCADE');
+    await database.query('DROP TABLE portion');
+  }
+}
