@@ -866,10 +866,21 @@ CREATE TABLE webhook_recovery (
   finished_at timestamp(3) with time zone,
   queued integer NOT NULL DEFAULT 0,
   lease_until timestamp with time zone NOT NULL DEFAULT '-infinity'::timestamp with time zone,
-  CONSTRAINT webhook_recovery_pkey PRIMARY KEY (endpoint_id),
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  resend_id uuid,
+  event_ids uuid[],
+  selected integer NOT NULL DEFAULT 0,
+  handled integer NOT NULL DEFAULT 0,
+  received integer NOT NULL DEFAULT 0,
+  waiting integer NOT NULL DEFAULT 0,
+  CONSTRAINT webhook_recovery_pkey PRIMARY KEY (id),
   CONSTRAINT webhook_recovery_endpoint_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoint(id) ON DELETE CASCADE
 );
+CREATE INDEX webhook_recovery_endpoint_index ON public.webhook_recovery USING btree (endpoint_id, requested_at);
+CREATE INDEX webhook_recovery_finished_at_index ON public.webhook_recovery USING btree (finished_at);
 CREATE INDEX webhook_recovery_pending_index ON public.webhook_recovery USING btree (requested_at) WHERE (finished_at IS NULL);
+CREATE UNIQUE INDEX webhook_recovery_resend_key ON public.webhook_recovery USING btree (resend_id, endpoint_id) WHERE (resend_id IS NOT NULL);
+CREATE UNIQUE INDEX webhook_recovery_running_key ON public.webhook_recovery USING btree (endpoint_id) WHERE (finished_at IS NULL);
 
 CREATE OR REPLACE FUNCTION public.attach_daily_partition(parent text, day date)
  RETURNS void

@@ -50,6 +50,7 @@ describe('Expiry of rows', () => {
       'JobApplication.receivedAt': 365,
       'KnownBrowser.loggedInAt': 365,
       'UserErasure.finishedAt': 365,
+      'WebhookRecovery.finishedAt': 90,
     });
   });
 

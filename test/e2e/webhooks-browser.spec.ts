@@ -169,7 +169,7 @@ describeInBrowser('Webhook endpoints and events in a browser', (windows) => {
     await attempts(await publish(), 1);
     const page = await open();
     await page.goto(EVENTS);
-    await page.getByLabel('User (external_user_id)').focus();
+    await page.getByLabel('User', { exact: true }).focus();
     await page.keyboard.type('nobody');
     await page.keyboard.press('Enter');
     await page.getByText('No events match these filters').waitFor();
@@ -178,5 +178,99 @@ describeInBrowser('Webhook endpoints and events in a browser', (windows) => {
     await tabTo(page, 'Pause');
     await page.keyboard.press('Enter');
     await page.getByText('Deliveries are paused.').waitFor();
+  });
+
+  /** Publishes events whose retries have run out. */
+  async function failed(count: number): Promise<string[]> {
+    receiver.response = 503;
+    const ids = await Promise.all(Array.from({ length: count }, publish));
+    for (const id of ids) await attempts(id, 2);
+    await service.database.query('DELETE FROM webhook_delivery');
+    receiver.response = 200;
+    receiver.arrivals.length = 0;
+    return ids;
+  }
+
+  const LOG = '/dashboard/development/request-logs?type=webhook&outcome=failure';
+  const arrivedIds = (): unknown[] =>
+    receiver.arrivals.map(({ headers }) => headers['webhook-id']).toSorted();
+  const checkbox = (page: Page, id: string) => page.locator(`input[value^="${id}"]`).first();
+
+  it.each([true, false])(
+    'a user sends selected failed deliveries again, and then all others (JavaScript: %s)',
+    async (javaScript) => {
+      await service.database.query('DELETE FROM request_log');
+      await createEndpoint({ url: `${receiver.url}/hook` });
+      const [first = '', second = '', ...others] = await failed(4);
+      const page = await open({ javaScript });
+      await page.goto(LOG);
+      await checkbox(page, first).focus();
+      await page.keyboard.press('Space');
+      await checkbox(page, second).check();
+      await page.getByRole('button', { name: javaScript ? 'Send again (2)' : 'Send again' }).click();
+      await waitForHeading(page, 'Send 2 deliveries again?');
+      await page.getByRole('button', { name: 'Send 2 deliveries again' }).click();
+      await page.getByText('The deliveries are being sent again.').waitFor();
+      const isShown = (text: string): Promise<boolean> =>
+        eventually(text, async () => {
+          if (!javaScript) await page.reload();
+          return ((await page.locator('#results').textContent()) ?? '').includes(text);
+        });
+      await isShown('2 of 2 deliveries handled.');
+      await receiver.arrived(2, '/hook');
+      expect(arrivedIds()).toEqual([first, second].toSorted());
+      await page.goto(LOG);
+      await page.getByRole('link', { name: 'Send all failed again' }).click();
+      await page.getByRole('button', { name: 'Send 2 deliveries again' }).click();
+      await isShown('2 of 2 deliveries handled.');
+      await receiver.arrived(4, '/hook');
+      expect(arrivedIds()).toEqual([first, second, ...others].toSorted());
+      receiver.arrivals.length = 0;
+      await page.close();
+    },
+  );
+
+  it('a user selects all rows of a page, which stay selected through a live update', async () => {
+    await service.database.query('DELETE FROM request_log');
+    await createEndpoint({ url: `${receiver.url}/hook` });
+    const [first = '', second = ''] = await failed(2);
+    const page = await open();
+    await page.goto(`${LOG}&live=on`);
+    const send = page.getByRole('button', { name: 'Send again' });
+    expect(await send.isDisabled()).toBe(true);
+    await page.getByLabel('Select all on this page').check();
+    expect(await send.textContent()).toBe('Send again (2)');
+    await page.getByLabel('Select all on this page').uncheck();
+    expect(await send.isDisabled()).toBe(true);
+    await checkbox(page, first).check();
+    await failed(1);
+    await page.getByText('2 new entries').waitFor();
+    expect(await checkbox(page, first).isChecked()).toBe(true);
+    expect(await checkbox(page, second).isChecked()).toBe(false);
+    expect(await send.textContent()).toBe('Send again (1)');
+    await page.close();
+  });
+
+  it('the pages that send failed deliveries again are accessible', async () => {
+    await service.database.query('DELETE FROM request_log');
+    await createEndpoint({ url: `${receiver.url}/hook` });
+    await createEndpoint({ url: `${receiver.url}/a-long-path/${'segment/'.repeat(15)}` });
+    await failed(3);
+    const page = await open({ bypassPolicy: true });
+    const findings: string[] = [];
+    const check = async (path: string, name: string): Promise<void> => {
+      await page.goto(path);
+      findings.push(...(await inspect(page, name)));
+    };
+    await check(LOG, 'request-logs-failed');
+    await check(EVENTS, 'events-failed');
+    await check(`${EVENTS}/failed/send-again?selected=none`, 'resend-nothing');
+    await check(`${EVENTS}/failed/send-again?status_code=1`, 'resend-refused');
+    await check(`${EVENTS}/failed/send-again?event=CARD_UPDATED`, 'resend-plan');
+    await page.getByRole('button', { name: 'Send 6 deliveries again' }).click();
+    await page.getByText('6 of 6 deliveries handled.').waitFor();
+    findings.push(...(await inspect(page, 'resend')));
+    await page.close();
+    expect(findings).toEqual([]);
   });
 });

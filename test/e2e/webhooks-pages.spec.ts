@@ -331,7 +331,12 @@ describe('The pages about events', () => {
     expect(textOf(await visitor.get(EVENTS))).toMatch(/CARD_UPDATED \S.* user-8f3a Failed/);
 
     const refused = await visitor.submit(path, { endpoint_id: other });
-    expect([refused.status, textOf(refused)]).toEqual([400, expect.stringContaining('not subscribed')]);
+    expect([refused.status, textOf(refused)]).toEqual([
+      400,
+      expect.stringContaining(
+        'The selected “Event” is invalid: the endpoint is not subscribed to CARD_UPDATED.',
+      ),
+    ]);
     await visitor.submit(`${ENDPOINTS}/${id}/status`, { status: 'paused' });
     expect((await visitor.submit(path, { endpoint_id: id })).location).toBe(`${path}?done=queued&live=on`);
     expect((await visitor.submit(path, { endpoint_id: id })).location).toBe(`${path}?done=waiting&live=on`);

@@ -197,6 +197,7 @@ export interface components {
       | 'webhook.create'
       | 'webhook.update'
       | 'webhook.delete'
+      | 'webhook.resend'
       | 'access_grant.create'
       | 'access_grant.revoke'
       | 'secret.view'

@@ -72,6 +72,7 @@ export {
   SplitView,
   Toolbar,
 } from './parts/list.js';
+export { RowCheckbox, Selection } from './parts/selection.js';
 export { Details, Table, Tiles, type Column } from './parts/table.js';
 export { SavedFilters } from './saved-filters.js';
 export {

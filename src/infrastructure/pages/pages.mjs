@@ -109,14 +109,41 @@ document.addEventListener('keydown', (event) => {
 // Live updates change only what differs. They keep the mark of the opened entry, which the server does not know, and a row
 // with the focus or the selection, even if newer rows take its place on the page.
 Object.assign(globalThis.Idiomorph?.defaults.callbacks ?? {}, {
-  beforeAttributeUpdated: (name) => name !== 'aria-current',
+  beforeAttributeUpdated: (name, { type }) =>
+    name !== 'aria-current' && !(name === 'checked' && type === 'checkbox'),
   beforeNodeRemoved: (node) =>
-    !(node.localName === 'tr' && (node.contains(document.activeElement) || isSelected(node))),
+    !(
+      node.localName === 'tr' &&
+      (node.contains(document.activeElement) || node.querySelector('input:checked') || isSelected(node))
+    ),
 });
 const isSelected = (node) => {
   const selection = getSelection();
   return !selection.isCollapsed && selection.containsNode(node, true);
 };
+
+// Says how many rows are selected, and selects all. Several rows can be about the same delivery.
+const ROWS = 'form.selection td input[type=checkbox]';
+const countSelected = () => {
+  const form = document.querySelector('form.selection');
+  if (!form) return;
+  const rows = [...document.querySelectorAll(ROWS)];
+  const selected = rows.filter(({ checked }) => checked);
+  const count = new Set(selected.map(({ value }) => value)).size;
+  form.querySelector('.count').textContent = count > 0 ? `(${count})` : '';
+  form.querySelector('button').disabled = count === 0;
+  const all = form.querySelector('.select-all');
+  all.checked = selected.length === rows.length;
+  all.indeterminate = selected.length > 0 && !all.checked;
+};
+document.addEventListener('change', ({ target }) => {
+  if (target.matches('.select-all'))
+    for (const row of document.querySelectorAll(ROWS)) row.checked = target.checked;
+  if (target.matches(`.select-all, ${ROWS}`)) countSelected();
+});
+for (const name of ['htmx:afterSwap', 'htmx:historyRestore']) document.addEventListener(name, countSelected);
+addEventListener('pageshow', countSelected);
+countSelected();
 
 // Says how many entries an update added.
 const entryRows = () => [...document.querySelectorAll('#results tr[id^=entry-]')];

@@ -51,6 +51,10 @@ export const AUDIT_ACTIONS = {
     meaning: 'A webhook endpoint was changed, paused, resumed, disabled or enabled.',
   },
   'webhook.delete': { target: 'webhook_endpoint', meaning: 'A webhook endpoint was deleted.' },
+  'webhook.resend': {
+    target: 'webhook_endpoint',
+    meaning: 'Several failed deliveries were sent again. The changes say how many, and how they were found.',
+  },
   'access_grant.create': {
     target: 'access_grant',
     meaning: 'Privileged access was granted for a limited time.',

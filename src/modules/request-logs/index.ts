@@ -17,13 +17,13 @@ export {
 } from './rollups/request-log-overview.service.js';
 export { REQUEST_LOG_ROLLUPS_JOB, RequestLogRollupsService } from './rollups/request-log-rollups.service.js';
 export { RequestLogsConfiguration } from './request-logs.configuration.js';
-export type { RequestLogHistoryEntry } from './reading/request-logs.dto.js';
+export { ListRequestLogsQuery, type RequestLogHistoryEntry } from './reading/request-logs.dto.js';
 export type { RequestLogFilter } from './storage/request-log-filter.js';
 export { REQUEST_LOG_ROTATION, RequestLogRepository } from './storage/request-log.repository.js';
 export type {
   AttemptPosition,
   AttemptSummary,
-  LoggedEndpoint,
+  FailedDeliveries,
   NewRequestLogEntry,
   RequestLogEntry,
   RequestLogPosition,

@@ -22,6 +22,7 @@ import { FailingEndpointsJob } from './failing-endpoints/failing-endpoints.job.j
 import { FailingEndpointsRepository } from './failing-endpoints/failing-endpoints.repository.js';
 import { EndpointsPagesController } from './pages/endpoints-pages.controller.js';
 import { EventsPagesController } from './pages/events-pages.controller.js';
+import { ResendPagesController } from './pages/resend-pages.controller.js';
 import { AttemptRecorder } from './queue/attempt-recorder.js';
 import { DeliveryQueueRepository } from './queue/delivery-queue.repository.js';
 import { DeliveryQueueService } from './queue/delivery-queue.service.js';
@@ -30,6 +31,8 @@ import { QueueMetrics } from './queue/queue.metrics.js';
 import { RecoveriesJob } from './recoveries/recoveries.job.js';
 import { RecoveriesRepository } from './recoveries/recoveries.repository.js';
 import { RecoveriesService } from './recoveries/recoveries.service.js';
+import { WebhookRecovery } from './recoveries/recovery.entity.js';
+import { ResendsService } from './recoveries/resends.service.js';
 import { EventSigner } from './signing/event-signer.js';
 import { DeliverySender } from './sender/delivery-sender.js';
 import { EventHorizon } from './stream/event-horizon.js';
@@ -42,7 +45,7 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
 
 @Module({
   imports: [
-    TypeOrmModule.forFeature([WebhookEndpoint]),
+    TypeOrmModule.forFeature([WebhookEndpoint, WebhookRecovery]),
     ApiClientsModule,
     RequestLogsModule,
     AuditLogsModule,
@@ -54,6 +57,7 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     PublishedEventsController,
     EndpointsPagesController,
     EventsPagesController,
+    ResendPagesController,
   ],
   providers: [
     WebhookPublisher,
@@ -67,6 +71,7 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     DeliveriesService,
     RecoveriesService,
     RecoveriesRepository,
+    ResendsService,
     WebhookEndpointsService,
     WebhookEndpointsRepository,
     WebhookUrlConstraint,

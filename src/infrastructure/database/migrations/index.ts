@@ -38,6 +38,7 @@ import { SingleSignOnSettings1790000000047 } from './1790000000047-single-sign-o
 import { RequestLogErrors1790000000048 } from './1790000000048-request-log-errors.js';
 import { AuditChanges1790000000049 } from './1790000000049-audit-changes.js';
 import { SavedFilters1790000000050 } from './1790000000050-saved-filters.js';
+import { WebhookResends1790000000051 } from './1790000000051-webhook-resends.js';
 
 /** All migrations, oldest first. Never edit one that has landed, released or not. */
 export const MIGRATIONS = [
@@ -83,4 +84,5 @@ export const MIGRATIONS = [
   RequestLogErrors1790000000048,
   AuditChanges1790000000049,
   SavedFilters1790000000050,
+  WebhookResends1790000000051,
 ];

@@ -52,6 +52,9 @@ class ExportRequestLogsQuery extends ListRequestLogsQuery {
 }
 
 const ENTRIES_PER_PAGE = 50;
+/** With many columns, a page of fewer entries stays below 60 KB. */
+const ENTRIES_OF_MANY_COLUMNS = 40;
+const MANY_COLUMNS = 5;
 
 const DEFAULT_COLUMNS: readonly OptionalColumn[] = ['latency', 'user'];
 const COLUMNS_COOKIE = 'request_log_columns';
@@ -101,7 +104,7 @@ export class RequestLogsPagesController {
       events: this.options.eventOptions(),
     };
     return submitted(
-      async () => listPage(columns, choices, await this.find(visit)),
+      async () => listPage(columns, choices, await this.find(visit, columns)),
       () => listPage(columns, choices),
     );
   }
@@ -162,10 +165,13 @@ export class RequestLogsPagesController {
     return curlOfRequest(entry, this.address.of('platform'));
   }
 
-  private async find({ actor, environment, query: pageQuery }: PageVisit): Promise<FoundEntries> {
+  private async find(
+    { actor, environment, query: pageQuery }: PageVisit,
+    columns: readonly OptionalColumn[],
+  ): Promise<FoundEntries> {
     const query = queryFrom(ListRequestLogsQuery, this.withPeriod(pageQuery), {
       environment,
-      limit: ENTRIES_PER_PAGE,
+      limit: columns.length < MANY_COLUMNS ? ENTRIES_PER_PAGE : ENTRIES_OF_MANY_COLUMNS,
     });
     const { clientId } = await this.clients.forEnvironment(actor, environment);
     const secondsOld = this.pools.secondsBehindFor(clientId);

@@ -1,4 +1,4 @@
-import type { VNode } from 'preact';
+import type { FunctionComponent, VNode } from 'preact';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import {
   Allowed,
@@ -22,6 +22,8 @@ import {
   PERIODS,
   RelativeTime,
   Results,
+  RowCheckbox,
+  Selection,
   SplitView,
   Table,
   Toolbar,
@@ -172,18 +174,43 @@ function List({ columns, choices, found }: ListProps): VNode {
           >
             Newest first, <Period query={query} />.
           </Toolbar>
-          <Table
-            isDense
-            caption="Request log entries, newest first"
-            rows={entries}
-            keyOf={({ id }) => id}
-            columns={columnsOf(environment, columns)}
-          />
+          <Selectable found={found}>
+            <Table
+              isDense
+              caption="Request log entries, newest first"
+              rows={entries}
+              keyOf={({ id }) => id}
+              columns={columnsOf(environment, columns)}
+            />
+          </Selectable>
         </>
       )}
       <Pagination nextCursor={nextCursor} changes={bounds} />
     </>
   );
+}
+
+/** The table, with what sends the selected deliveries again, or all failed ones that the filters find. */
+const Selectable: FunctionComponent<Pick<ListProps, 'found'>> = ({ found, children }) => {
+  const { environment, query } = usePage();
+  const { start, end } = found.query;
+  if (!found.entries.some(isFailedDelivery)) return <>{children}</>;
+  const action = dashboardPath(environment, 'events', 'failed', 'send-again');
+  const filters = Object.fromEntries(
+    Object.keys(REQUEST_LOG_FILTERS).map((name) => [name, query[name] ?? '']),
+  );
+  const sendAll = pathWith(action, filters, { type: undefined, start, end });
+  return (
+    <Allowed operation="redeliverWebhook" otherwise={children}>
+      <Selection action={action} label="Send again" links={<a href={sendAll}>Send all failed again</a>}>
+        {children}
+      </Selection>
+    </Allowed>
+  );
+};
+
+function isFailedDelivery({ type, reason, event_id, endpoint_id }: RequestLogEntryResponse): boolean {
+  return type === 'webhook' && reason !== null && event_id !== null && endpoint_id !== null;
 }
 
 /** The filters that are choices, with the words of their values. */
@@ -222,7 +249,7 @@ function columnsOf(
   chosen: readonly OptionalColumn[],
 ): readonly Column<RequestLogEntryResponse>[] {
   return [
-    { title: 'Time', cell: ({ datetime }) => <RelativeTime time={datetime} /> },
+    { title: 'Time', cell: (entry) => <Time entry={entry} /> },
     {
       title: 'Type',
       isShort: true,
@@ -239,6 +266,21 @@ function columnsOf(
     { title: 'Status', cell: (entry) => <Status entry={entry} /> },
     ...chosen.map((name) => COLUMNS[name]),
   ];
+}
+
+/** The time, and a checkbox if the entry is a delivery that can be sent again. */
+function Time({ entry }: { readonly entry: RequestLogEntryResponse }): VNode {
+  const { event, event_id, endpoint_id, datetime } = entry;
+  return (
+    <>
+      {isFailedDelivery(entry) ? (
+        <Allowed operation="redeliverWebhook">
+          <RowCheckbox value={`${event_id}.${endpoint_id?.slice(0, 8)}`} of={String(event)} />
+        </Allowed>
+      ) : null}
+      <RelativeTime time={datetime} />
+    </>
+  );
 }
 
 /** Returns what was requested: the method and path, with the tool of an agent; or the event and the host of the endpoint. */

@@ -75,6 +75,7 @@ function IsStatusCode(): PropertyDecorator {
 
 const FILTER = { in: 'query', required: false } as const;
 
+/** The filters of the request log, and the position of a page. */
 export class ListRequestLogsQuery {
   @EnvironmentField({
     in: 'query',

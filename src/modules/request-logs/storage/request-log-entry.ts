@@ -92,3 +92,13 @@ export interface AttemptSummary {
     Pick<RequestLogEntry, 'url' | 'statusCode'> &
     Pick<LoggedAttempt, 'reason'>;
 }
+
+/** Deliveries whose last attempt has failed, in the order of these attempts: an event and an endpoint at each position. */
+export interface FailedDeliveries {
+  readonly eventIds: readonly string[];
+  readonly endpointIds: readonly string[];
+  /** The number of failed attempts among which they were found. */
+  readonly attemptsRead: number;
+  /** The time of the first of these attempts; null if there is none. */
+  readonly readFrom: Date | null;
+}

@@ -22,6 +22,7 @@ import type {
   AttemptPosition,
   AttemptSummary,
   EndpointAttempt,
+  FailedDeliveries,
   LoggedAttempt,
   LoggedEndpoint,
   NewRequestLogEntry,
@@ -95,7 +96,7 @@ const CONDITION_OF_OUTCOME: Readonly<Record<RequestLogOutcome, string>> = {
 
 const ATTEMPTS_PER_PAGE = 5_000;
 /**
- * For `attempts`, by which the module `webhooks` finds the failed events to resend in a recovery. It uses the primary, because
+ * For `attempts` and `failedAmong`, by which the module `webhooks` finds the failed events to resend in a recovery. They use the primary, because
  * an attempt that a replica lacks would not be resent.
  */
 const RECOVERY_TIMEOUT = 30 * SECOND;
@@ -296,6 +297,68 @@ export class RequestLogRepository implements UserDataHolder {
         LIMIT ${ATTEMPTS_PER_PAGE}`,
       [clientId, endpointId, createdAt, id],
     );
+  }
+
+  /** Returns those of the events whose last attempt at the endpoint since the time has failed. */
+  async failedAmong(
+    { endpointId, clientId, environment }: LoggedEndpoint & AttributedClient,
+    eventIds: readonly string[],
+    since: Date,
+  ): Promise<string[]> {
+    const rows = await this.recoveryReads.query<{ readonly eventId: string }>(
+      `SELECT "eventId"
+         FROM (SELECT DISTINCT ON (webhook_event_id) webhook_event_id AS "eventId", reason
+                 FROM request_log
+                WHERE client_id = $1 AND environment = $2 AND webhook_event_id = ANY ($3) AND webhook_endpoint_id = $4
+                  AND created_at >= $5
+                ORDER BY webhook_event_id, created_at DESC, id DESC) last
+        WHERE reason IS NOT NULL`,
+      [clientId, environment, eventIds, endpointId, since],
+    );
+    return rows.map(({ eventId }) => eventId);
+  }
+
+  /**
+   * Finds the deliveries with a failed attempt in the selection whose last attempt has failed. Reads only the newest failed attempts.
+   *
+   * @param limit how many attempts are read
+   * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if the query exceeds the configured timeout
+   */
+  async failedDeliveries(
+    { client, period, filter }: RequestLogSelection,
+    limit: number,
+  ): Promise<FailedDeliveries> {
+    const failures = { ...filter, type: 'webhook', outcome: 'failure' } as const;
+    // An aggregate without groups has one row.
+    const [found] = await this.reads.query<FailedDeliveries>(
+      `WITH attempt AS MATERIALIZED (
+         SELECT webhook_event_id, webhook_endpoint_id, created_at FROM request_log
+          WHERE client_id = $1 AND environment = $2 AND created_at >= $3 AND created_at <= $4${conditions(failures, 6)}
+          ORDER BY created_at DESC, id DESC
+          LIMIT $5),
+       delivery AS (
+         SELECT webhook_event_id, webhook_endpoint_id, max(created_at) AS failed_at
+           FROM attempt WHERE webhook_event_id IS NOT NULL GROUP BY 1, 2),
+       failed AS (
+         SELECT * FROM delivery
+          WHERE NOT EXISTS (SELECT FROM request_log later
+                             WHERE client_id = $1 AND environment = $2 AND created_at >= failed_at AND reason IS NULL
+                               AND later.webhook_event_id = delivery.webhook_event_id
+                               AND later.webhook_endpoint_id = delivery.webhook_endpoint_id))
+       SELECT (SELECT count(*)::integer FROM attempt) AS "attemptsRead", (SELECT min(created_at) FROM attempt) AS "readFrom",
+              COALESCE(array_agg(webhook_event_id ORDER BY failed_at), '{}') AS "eventIds",
+              COALESCE(array_agg(webhook_endpoint_id ORDER BY failed_at), '{}') AS "endpointIds"
+         FROM failed`,
+      [
+        client.clientId,
+        client.environment,
+        period.start,
+        period.end,
+        limit,
+        ...activeFilters(failures).map(({ value }) => value),
+      ],
+    );
+    return found as FailedDeliveries;
   }
 
   /**

@@ -1,7 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Period } from '../../../infrastructure/time/index.js';
-import { ENTRY_QUERY_TIMEOUT_MESSAGE, LogReads, type LogReadOptions } from '../../request-logs/index.js';
-import type { NewEvent, StoredEvent } from './webhook-events.repository.js';
+import {
+  ENTRY_QUERY_TIMEOUT_MESSAGE,
+  LogReads,
+  type FailedDeliveries,
+  type LogReadOptions,
+} from '../../request-logs/index.js';
+import { IS_SUBSCRIBED } from '../queue/sql/lane.js';
+import { HAS_BODY, type NewEvent, type StoredEvent } from './webhook-events.repository.js';
 
 export type ListedEvent = Pick<NewEvent, 'id' | 'createdAt' | 'name' | 'externalUserId' | 'isTest'>;
 
@@ -22,6 +28,17 @@ export interface PendingDelivery {
   readonly isClaimed: boolean;
   /** When the next attempt is due, if none is in progress. */
   readonly dueAt: Date;
+}
+
+/** The failed deliveries to an endpoint. */
+export interface SendableDeliveries {
+  readonly endpointId: string;
+  /** The events that can be sent again. */
+  readonly eventIds: readonly string[];
+  /** The number of events that wait for a retry. */
+  readonly waiting: number;
+  /** The number of other events that cannot be sent again. */
+  readonly impossible: number;
 }
 
 const LISTED = `id, created_at AS "createdAt", event AS name, external_user_id AS "externalUserId", is_test AS "isTest"`;
@@ -77,6 +94,36 @@ export class PublishedEventsRepository {
         WHERE endpoint_id = ANY (ARRAY(SELECT id FROM webhook_endpoint WHERE client_id = $1))
           AND event_id = ANY ($2)`,
       [clientId, eventIds],
+    );
+  }
+
+  /**
+   * Returns which of some deliveries of a client can be sent again, by endpoint. Leaves out endpoints that were deleted.
+   *
+   * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT
+   */
+  sendable(
+    clientId: string,
+    { eventIds, endpointIds }: Pick<FailedDeliveries, 'eventIds' | 'endpointIds'>,
+  ): Promise<SendableDeliveries[]> {
+    return this.query<SendableDeliveries>(
+      `WITH event AS MATERIALIZED (
+         SELECT id, event FROM webhook_event event
+          WHERE client_id = $1 AND id = ANY ($2) AND NOT is_test AND ${HAS_BODY}),
+       waiting AS MATERIALIZED (
+         SELECT DISTINCT endpoint_id, event_id FROM webhook_delivery WHERE endpoint_id = ANY ($3)),
+       delivery AS (
+         SELECT failed.*, waiting.event_id IS NOT NULL AS is_waiting, (event.id IS NOT NULL AND ${IS_SUBSCRIBED}) IS TRUE AS is_possible
+           FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY failed (event_id, endpoint_id, position)
+           JOIN webhook_endpoint endpoint ON endpoint.id = failed.endpoint_id AND client_id = $1
+           LEFT JOIN event ON event.id = failed.event_id
+           LEFT JOIN waiting ON waiting.endpoint_id = failed.endpoint_id AND waiting.event_id = failed.event_id)
+       SELECT endpoint_id AS "endpointId",
+              COALESCE(array_agg(event_id ORDER BY position) FILTER (WHERE is_possible AND NOT is_waiting), '{}') AS "eventIds",
+              count(*) FILTER (WHERE is_waiting)::integer AS waiting,
+              count(*) FILTER (WHERE NOT is_waiting AND NOT is_possible)::integer AS impossible
+         FROM delivery GROUP BY endpoint_id`,
+      [clientId, eventIds, endpointIds],
     );
   }
 

@@ -6,7 +6,7 @@ import { ErrorKind } from '../../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../../infrastructure/crypto/index.js';
 import { cutToPage } from '../../../infrastructure/paging/index.js';
-import { Clock, periodOf } from '../../../infrastructure/time/index.js';
+import { Clock, periodOf, type Period } from '../../../infrastructure/time/index.js';
 import { ApiClientDirectory } from '../../api-clients/index.js';
 import {
   MAX_PERIOD,
@@ -39,6 +39,7 @@ export interface EventDelivery {
 export type WithDeliveries<Event> = Event & { readonly deliveries: readonly EventDelivery[] };
 
 export interface EventPage {
+  readonly period: Required<Period>;
   readonly data: readonly WithDeliveries<ListedEvent>[];
   readonly nextCursor: string | null;
 }
@@ -89,6 +90,7 @@ export class PublishedEventsService {
       );
       const { entries: events, last } = cutToPage(found, PAGE_SIZE);
       return {
+        period,
         data: await this.withDeliveries(client, events),
         nextCursor: last ? this.encodeCursor({ end, position: last }, scope) : null,
       };

@@ -17,9 +17,12 @@ import {
   Name,
   Moment,
   Pagination,
+  pathWith,
   PeriodFields,
   RelativeTime,
   Results,
+  RowCheckbox,
+  Selection,
   Table,
   usePage,
   type Page,
@@ -32,6 +35,7 @@ import type { ListedEvent, PublishedEvent } from '../events/published-events.rep
 import type { DeliveryState } from '../events/published-events.dto.js';
 import type { EventDelivery, EventPage, WithDeliveries } from '../events/published-events.service.js';
 import { AttemptResult, endpointPath } from './endpoint-parts.pages.js';
+import { resendPath } from './resend.pages.js';
 
 const EVENT_OPTIONS = EVENT_NAMES.map((name) => ({ value: name, label: name }));
 
@@ -50,17 +54,18 @@ export function eventsPage(environment: PlatformEnvironment, page?: EventPage): 
       <>
         <p>
           Events are what your <a href={dashboardPath(environment, 'webhook-endpoints')}>webhook endpoints</a>{' '}
-          receive. Open an event to see its content and to send it again.
+          receive. Open an event to see its content and to send it again, or select events whose deliveries
+          have failed.
         </p>
         <FilterForm>
           <FilterChoice name="event" label="Event" all="All events" options={EVENT_OPTIONS} />
-          <Filter name="external_user_id" label="User (external_user_id)" />
+          <Filter name="external_user_id" label="User" hint="Your external_user_id" />
           <PeriodFields />
         </FilterForm>
         <Results canBeLive={page !== undefined}>
           <FormProblem />
           {page?.data.length === 0 ? <NoEvents /> : null}
-          {page?.data.length ? <Events events={page.data} /> : null}
+          {page?.data.length ? <Events page={page} /> : null}
           <Pagination nextCursor={page?.nextCursor ?? null} />
         </Results>
       </>
@@ -89,9 +94,11 @@ function NoEvents(): VNode {
   );
 }
 
-function Events({ events }: { readonly events: readonly WithDeliveries<ListedEvent>[] }): VNode {
-  const { environment } = usePage();
-  return (
+function Events({ page: { data: events, period } }: { readonly page: EventPage }): VNode {
+  const { environment, query } = usePage();
+  const filters = { event: query['event'] ?? '', external_user_id: query['external_user_id'] ?? '' };
+  const bounds = { start: period.start.toISOString(), end: period.end.toISOString() };
+  const table = (
     <Table
       isDense
       caption="Events"
@@ -102,6 +109,11 @@ function Events({ events }: { readonly events: readonly WithDeliveries<ListedEve
           title: 'Event',
           cell: (event) => (
             <div>
+              {hasFailed(event) ? (
+                <Allowed operation="redeliverWebhook">
+                  <RowCheckbox value={event.id} of={event.name} />
+                </Allowed>
+              ) : null}
               <a href={dashboardPath(environment, 'events', event.id)}>
                 <Name text={event.name} />
               </a>{' '}
@@ -115,6 +127,23 @@ function Events({ events }: { readonly events: readonly WithDeliveries<ListedEve
       ]}
     />
   );
+  if (!events.some(hasFailed)) return table;
+  return (
+    <Allowed operation="redeliverWebhook" otherwise={table}>
+      <Selection
+        action={resendPath(environment)}
+        label="Send again"
+        links={<a href={pathWith(resendPath(environment), filters, bounds)}>Send all failed again</a>}
+      >
+        {table}
+      </Selection>
+    </Allowed>
+  );
+}
+
+/** Whether the event can be sent again to an endpoint that has not received it. */
+function hasFailed({ isTest, deliveries }: WithDeliveries<ListedEvent>): boolean {
+  return !isTest && deliveries.some(({ state }) => state === 'failed');
 }
 
 /** How many deliveries are in each state. */
@@ -232,7 +261,8 @@ interface DeliveriesProps {
 }
 
 function Deliveries({ event, targets }: DeliveriesProps): VNode {
-  const { environment } = usePage();
+  const { environment, rejected } = usePage();
+  rejected?.labels.add('event_id', 'Event', false);
   const log = `${dashboardPath(environment, 'request-logs')}?event_id=${event.id}&${periodSince(event.createdAt)}`;
   if (targets.length === 0)
     return (

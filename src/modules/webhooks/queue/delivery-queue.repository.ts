@@ -101,6 +101,16 @@ export class DeliveryQueueRepository {
     return count;
   }
 
+  /** Returns how many of the events the queue has for this endpoint. */
+  async countWaiting(endpointId: string, eventIds: readonly string[]): Promise<number> {
+    const [{ count }] = await this.transaction.manager.query<[{ readonly count: number }]>(
+      `SELECT count(DISTINCT event_id)::integer AS count FROM webhook_delivery
+        WHERE endpoint_id = $1 AND event_id = ANY ($2)`,
+      [endpointId, eventIds],
+    );
+    return count;
+  }
+
   /**
    * Makes the next attempt of a waiting delivery due, and allows one more, within the open transaction. The caller has locked the
    * lane.

@@ -1,0 +1,64 @@
+import { Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn } from 'typeorm';
+import { DeleteAfter } from '../../../infrastructure/database/index.js';
+import { DAY } from '../../../infrastructure/time/index.js';
+
+/** A request to send failed events of an endpoint again: all since a time, or selected ones as a part of a resend. */
+@Entity({ name: 'webhook_recovery' })
+@Index('webhook_recovery_pending_index', ['requestedAt'], { where: 'finished_at IS NULL' })
+@Index('webhook_recovery_running_key', ['endpointId'], { unique: true, where: 'finished_at IS NULL' })
+@Index('webhook_recovery_endpoint_index', ['endpointId', 'requestedAt'])
+@Index('webhook_recovery_resend_key', ['resendId', 'endpointId'], {
+  unique: true,
+  where: 'resend_id IS NOT NULL',
+})
+export class WebhookRecovery {
+  @PrimaryGeneratedColumn('uuid', { primaryKeyConstraintName: 'webhook_recovery_pkey' })
+  id!: string;
+
+  @ForeignKey('webhook_endpoint', { name: 'webhook_recovery_endpoint_fkey', onDelete: 'CASCADE' })
+  @Column({ name: 'endpoint_id', type: 'uuid' })
+  endpointId!: string;
+
+  /** The resend that this recovery is a part of: one for each of its endpoints. */
+  @Column({ name: 'resend_id', type: 'uuid', nullable: true })
+  resendId!: string | null;
+
+  @Column({ type: 'timestamptz', precision: 3 })
+  since!: Date;
+
+  @Column({ name: 'requested_at', type: 'timestamptz', precision: 3 })
+  requestedAt!: Date;
+
+  @Index('webhook_recovery_finished_at_index')
+  @DeleteAfter(90 * DAY)
+  @Column({ name: 'finished_at', type: 'timestamptz', precision: 3, nullable: true })
+  finishedAt!: Date | null;
+
+  /** The selected events, until the recovery is finished; null for all since the time. */
+  @Column({ name: 'event_ids', type: 'uuid', array: true, nullable: true })
+  eventIds!: string[] | null;
+
+  /** The number of selected events. */
+  @Column({ type: 'integer', default: 0 })
+  selected!: number;
+
+  /** How many of the selected events have been handled. A process that takes over the recovery continues there. */
+  @Column({ type: 'integer', default: 0 })
+  handled!: number;
+
+  /** Deliveries queued so far. */
+  @Column({ type: 'integer', default: 0 })
+  queued!: number;
+
+  /** Selected events that were not queued, because the endpoint has received them since. */
+  @Column({ type: 'integer', default: 0 })
+  received!: number;
+
+  /** Selected events that were not queued, because the queue had them already. */
+  @Column({ type: 'integer', default: 0 })
+  waiting!: number;
+
+  /** A process that runs the recovery renews its lease. */
+  @Column({ name: 'lease_until', type: 'timestamptz', default: '-infinity' })
+  leaseUntil!: Date;
+}

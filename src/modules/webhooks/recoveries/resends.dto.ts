@@ -1,0 +1,36 @@
+import { TextField } from '../../../infrastructure/validation/index.js';
+import { ListRequestLogsQuery } from '../../request-logs/index.js';
+
+/** Maximum number of deliveries that a user can select. */
+export const MAX_SELECTED = 100;
+/** Characters of an event ID and an endpoint ID with a separator, and the comma before the next. */
+const SELECTION_LENGTH = 74;
+
+/** Separates the ID of the event from that of the endpoint, as in the list of the request log. */
+const PART_SEPARATOR = '.';
+
+/** An event, and the beginning of an endpoint's ID, which is empty if all deliveries of the event are selected. */
+interface Selected {
+  readonly eventId: string;
+  readonly endpoint: string;
+}
+
+/** Which failed deliveries are sent again: the selected ones, or all that the filters find in the request log. */
+export class ResendQuery extends ListRequestLogsQuery {
+  @TextField({
+    in: 'query',
+    required: false,
+    min: 0,
+    max: MAX_SELECTED * SELECTION_LENGTH,
+    description: 'The selected events or deliveries, separated by commas.',
+    example: 'c1a8d2b4-6f0e-4f43-9b1d-2f6f0a1f9c55',
+  })
+  selected?: string;
+}
+
+export function selectedFrom(text: string): Selected[] {
+  return text.split(',').map((each) => {
+    const [eventId = '', endpoint = ''] = each.split(PART_SEPARATOR);
+    return { eventId, endpoint };
+  });
+}

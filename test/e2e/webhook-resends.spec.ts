@@ -1,0 +1,490 @@
+import { randomUUID } from 'node:crypto';
+import { exampleEvent, WebhookPublisher, type EventName } from '../../src/modules/webhooks/index.js';
+import { addUser, auditOf, type TestUser } from '../support/dashboard-users.js';
+import { eventually } from '../support/eventually.js';
+import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
+import { Visitor, visitorWithRole, type PageResponse } from '../support/visitor.js';
+import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+
+const DASHBOARD = '/dashboard/development';
+const PLAN = `${DASHBOARD}/events/failed/send-again`;
+const LOG = `${DASHBOARD}/request-logs`;
+
+let service: TestApp;
+let receiver: WebhookReceiver;
+let owner: Login;
+let user: TestUser;
+let visitor: Visitor;
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  service = await startTestApp(
+    {
+      WEBHOOK_TARGETS: 'any',
+      WEBHOOK_RETRY_SECONDS: '0,0',
+      TRUSTED_PROXY_HOPS: '1',
+      DASHBOARD_REQUESTS_PER_MINUTE: '1000000',
+    },
+    { backgroundWork: true },
+  );
+  owner = await service.login('owner');
+});
+afterAll(async () => {
+  await service.close();
+  await receiver.close();
+});
+beforeEach(async () => {
+  // Also deletes the deliveries.
+  await service.database.query('DELETE FROM webhook_endpoint');
+  await service.database.query('DELETE FROM request_log');
+  receiver.arrivals.length = 0;
+  receiver.response = 200;
+  user = await addUser(service);
+  visitor = new Visitor(service);
+  await visitor.logIn(user.email, user.password);
+});
+
+async function createEndpoint(body: object = {}, login = owner): Promise<string> {
+  const { body: endpoint } = await service.request<{ id: string }>('/webhook-endpoints/create', {
+    body: { environment: 'development', url: `${receiver.url}/hook`, ...body },
+    login,
+  });
+  return endpoint.id;
+}
+
+const publish = (name: EventName = 'CARD_UPDATED', clientId = service.development.clientId) =>
+  service.app.get(WebhookPublisher).publish({ clientId, environment: 'development' }, exampleEvent(name));
+
+/** Waits until the queue is empty. Resets narrowed lanes, which would be probed only once a second. */
+const queueIsEmpty = () =>
+  eventually('the queue is empty and the lanes are idle', async () => {
+    await service.database.query(
+      `UPDATE webhook_lane
+          SET adaptive_width = NULL, width_ceiling = NULL, not_before = '-infinity', consecutive_failures = 0, last_success_at = now()`,
+    );
+    const [row] = await service.database.query<{ waiting: number }>(
+      `SELECT (SELECT count(*)::integer FROM webhook_delivery) + (SELECT coalesce(sum(in_flight), 0)::integer FROM webhook_lane) AS waiting`,
+    );
+    return row?.waiting === 0;
+  });
+
+/** Publishes events whose three attempts fail at each endpoint. */
+async function failed(...names: EventName[]): Promise<string[]> {
+  receiver.response = 500;
+  const ids = await Promise.all(names.map((name) => publish(name)));
+  await queueIsEmpty();
+  receiver.response = 200;
+  receiver.arrivals.length = 0;
+  return ids;
+}
+
+/** Returns the text of the page without its markup. */
+const textOf = ({ text }: PageResponse): string =>
+  text
+    .slice(text.indexOf('<main'))
+    .replaceAll(/<[^>]+>/g, ' ')
+    .replaceAll(/\s+/g, ' ');
+
+/** Returns the fields of the form that starts the resend. */
+function fieldsOf({ text }: PageResponse): Record<string, string> {
+  const valueOf = (name: string): string =>
+    new RegExp(`name="${name}" value="([^"]*)"`).exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  return { resend_id: valueOf('resend_id'), query: valueOf('query') };
+}
+
+const planOf = (parameters: string, who = visitor): Promise<PageResponse> => who.get(`${PLAN}?${parameters}`);
+const selection = (...selected: string[]): string =>
+  String(new URLSearchParams(['none', ...selected].map((each) => ['selected', each])));
+
+/** Opens the plan and starts it. @returns the path of the page with the progress */
+async function start(parameters: string): Promise<string> {
+  const plan = await planOf(parameters);
+  const started = await visitor.submit(PLAN, fieldsOf(plan));
+  expect([started.status, started.location]).toEqual([303, expect.stringMatching(/\?done=started&live=on$/)]);
+  return started.location ?? '';
+}
+
+const finished = (path: string): Promise<string> =>
+  eventually('the resend is finished', async () => {
+    const text = textOf(await visitor.get(path));
+    return text.includes(' Finished ') && text;
+  });
+
+const arrivedIds = (): unknown[] => receiver.arrivals.map(({ headers }) => headers['webhook-id']).toSorted();
+
+const resends = (): Promise<{ selected: number; handled: number; queued: number; received: number }[]> =>
+  service.database.query('SELECT selected, handled, queued, received FROM webhook_recovery ORDER BY 1');
+
+describe('The page before failed deliveries are sent again', () => {
+  it('says how many deliveries of a filter would be sent, to which endpoints, and of which period', async () => {
+    await createEndpoint();
+    await createEndpoint({ url: `${receiver.url}/cards`, events: ['CARD_UPDATED'] });
+    await publish('CARD_UPDATED');
+    await queueIsEmpty();
+    await failed('CARD_UPDATED', 'CARD_UPDATED', 'CARD_FAILED');
+    const all = textOf(await planOf(''));
+    expect(all).toMatch(/Send 5 deliveries again\?.* Failed from \d{4}-\d\d-\d\d \d\d:\d\d UTC to \d{4}/);
+    expect(all).toMatch(/\/hook Healthy 3 .*\/cards Healthy 2 /);
+    expect(textOf(await planOf('event=CARD_FAILED'))).toMatch(/Send 1 delivery again\?.* Event CARD_FAILED/);
+    expect(textOf(await planOf('status_code=500&event=CARD_UPDATED'))).toContain('Send 4 deliveries again?');
+    for (const none of [
+      'status_code=503',
+      'external_user_id=nobody',
+      'type=request',
+      'error_code=INVALID_FIELD',
+    ])
+      expect([none, textOf(await planOf(none))]).toEqual([
+        none,
+        expect.stringContaining('Nothing to send again'),
+      ]);
+    const future = await planOf('start=2030-01-01T00:00:00Z&end=2030-01-02T00:00:00Z');
+    expect(textOf(future)).toContain('No failed delivery can be sent again');
+  });
+
+  it('leaves out what waits for a retry, tests, other subscriptions and disabled endpoints', async () => {
+    const hook = await createEndpoint();
+    const other = await createEndpoint({ url: `${receiver.url}/other` });
+    const disabled = await createEndpoint({ url: `${receiver.url}/disabled` });
+    const ids = await failed('CARD_UPDATED', 'CARD_FAILED');
+    receiver.response = 204;
+    await service.request(`/webhook-endpoints/${hook}/test`, { body: {}, login: owner });
+    await service.request(`/webhook-endpoints/${other}`, {
+      method: 'PATCH',
+      body: { events: ['CARD_FAILED'], status: 'paused' },
+      login: owner,
+    });
+    await service.request(`/webhook-endpoints/${other}/redeliver`, {
+      body: { event_id: ids[1] },
+      login: owner,
+    });
+    await service.database.query('UPDATE webhook_endpoint SET disabled_at = now() WHERE id = $1', [disabled]);
+    const plan = textOf(await planOf(''));
+    expect(plan).toContain('Send 2 deliveries again?');
+    expect(plan).toMatch(/Left out: 1 delivery: the service retries it by itself 4 deliveries: a test/);
+    await service.database.query('DELETE FROM webhook_delivery');
+  });
+
+  it('considers the newest 10,000 failed attempts, and leads to the earlier ones', async () => {
+    await createEndpoint();
+    const [eventId] = await failed('CARD_UPDATED');
+    await service.database.query(
+      `WITH copy AS (
+         INSERT INTO webhook_event (id, created_at, client_id, environment, event, body)
+         SELECT gen_random_uuid(), created_at, client_id, environment, event, body
+           FROM webhook_event, generate_series(1, 10050) WHERE id = $1
+         RETURNING id)
+       INSERT INTO request_log (client_id, environment, created_at, type, method, url, event, status_code,
+                                latency_ms, webhook_endpoint_id, webhook_event_id, attempt, reason)
+       SELECT client_id, environment, created_at - interval '5 seconds' * row_number() OVER (), type, method, url, event,
+              status_code, latency_ms, webhook_endpoint_id, copy.id, attempt, reason
+         FROM request_log, copy WHERE webhook_event_id = $1 AND attempt = 1`,
+      [eventId],
+    );
+    const newest = await planOf('');
+    // The first event has three attempts.
+    expect(textOf(newest)).toContain('Send 9,998 deliveries again?');
+    expect(textOf(newest)).toContain('There are more failed deliveries');
+    const [, earlier = ''] = /href="([^"]+)">Earlier deliveries/.exec(newest.text) ?? [];
+    // Both include the attempt at the boundary.
+    expect(textOf(await visitor.get(earlier.replaceAll('&amp;', '&')))).toContain(
+      'Send 54 deliveries again?',
+    );
+  });
+
+  it('accepts at most 100 selected deliveries, and none', async () => {
+    await createEndpoint();
+    const [id = ''] = await failed('CARD_UPDATED');
+    expect(textOf(await planOf(selection()))).toContain('No failed delivery is selected');
+    expect(textOf(await planOf(selection('x', `${id}.x`, randomUUID())))).toContain(
+      'No failed delivery is selected',
+    );
+    const many = [id, ...Array.from({ length: 99 }, () => randomUUID())];
+    expect(textOf(await planOf(selection(...many)))).toContain('Send 1 delivery again?');
+    const tooMany = await planOf(selection(...many, randomUUID()));
+    expect([tooMany.status, textOf(tooMany)]).toEqual([
+      400,
+      expect.stringContaining('At most 100 deliveries can be selected.'),
+    ]);
+    expect((await planOf('unknown=1')).status).toBe(400);
+    for (const [parameters, problem] of [
+      ['status_code=1', 'The “Status code” field'],
+      [
+        'start=2026-02-01T00:00:00Z&end=2026-01-01T00:00:00Z',
+        'The “From” field must not be after the “To” field.',
+      ],
+    ] as const) {
+      const refused = await planOf(parameters);
+      expect([refused.status, textOf(refused)]).toEqual([400, expect.stringContaining(problem)]);
+    }
+  });
+});
+
+describe('Sending failed deliveries again', () => {
+  it('sends the selected ones, reports the progress, and is recorded once', async () => {
+    const hook = await createEndpoint();
+    await createEndpoint({ url: `${receiver.url}/other` });
+    const [first = '', second = '', third = ''] = await failed('CARD_UPDATED', 'CARD_UPDATED', 'CARD_FAILED');
+    const log = await visitor.get(`${LOG}?type=webhook&outcome=failure`);
+    expect(log.text).toContain(`name="selected" value="${first}.${hook.slice(0, 8)}"`);
+    const events = await visitor.get(`${DASHBOARD}/events`);
+    expect(events.text).toContain(`name="selected" value="${second}"`);
+    // One delivery of the first event, and both of the second.
+    const text = await finished(
+      await start(selection(`${first}.${hook}`, `${first}.${hook.slice(0, 8)}`, second)),
+    );
+    expect(text).toContain('3 of 3 deliveries handled.');
+    await queueIsEmpty();
+    expect(arrivedIds()).toEqual([first, second, second].toSorted());
+    expect(receiver.arrivals.filter(({ path }) => path === '/other')).toHaveLength(1);
+    expect(await auditOf(service, user)).toEqual(['auth.login success', 'webhook.resend success']);
+    const [{ changes } = { changes: null }] = await service.database.query<{ changes: unknown }>(
+      "SELECT changes FROM audit_log WHERE action = 'webhook.resend' ORDER BY sequence DESC LIMIT 1",
+    );
+    expect(changes).toEqual([
+      { field: 'deliveries', from: null, to: '3' },
+      { field: 'endpoints', from: null, to: `${receiver.url}/hook, ${receiver.url}/other` },
+    ]);
+    // The third event was not selected.
+    expect(textOf(await planOf(''))).toContain('Send 3 deliveries again?');
+    expect(textOf(await planOf(selection(third, second)))).toMatch(
+      /Send 2 deliveries again\?.* Left out: 2 deliveries: the endpoint has received it/,
+    );
+  });
+
+  it('sends all of a filter, and says which user’s, without a name, in the audit log', async () => {
+    await createEndpoint();
+    const ids = await failed('CARD_UPDATED', 'CARD_FAILED', 'CARD_UPDATED');
+    const list = await visitor.get(`${LOG}?event=CARD_UPDATED&external_user_id=user-8f3a`);
+    const [, link = ''] = /href="([^"]+)">Send all failed again/.exec(list.text) ?? [];
+    const text = await finished(await start(link.replaceAll('&amp;', '&').split('?')[1] ?? ''));
+    expect(text).toContain('2 of 2 deliveries handled.');
+    await queueIsEmpty();
+    expect(arrivedIds()).toEqual([ids[0], ids[2]].toSorted());
+    const [{ changes } = { changes: null }] = await service.database.query<{ changes: unknown }>(
+      "SELECT changes FROM audit_log WHERE action = 'webhook.resend' ORDER BY sequence DESC LIMIT 1",
+    );
+    expect(changes).toEqual(
+      expect.arrayContaining([
+        { field: 'deliveries', from: null, to: '2' },
+        { field: 'user', from: null, to: 'one user' },
+        { field: 'event', from: null, to: 'CARD_UPDATED' },
+      ]),
+    );
+    expect(JSON.stringify(changes)).not.toContain('user-8f3a');
+  });
+
+  it('starts once if the form is sent several times', async () => {
+    await createEndpoint();
+    const ids = await failed(...Array<EventName>(6).fill('CARD_UPDATED'));
+    const fields = fieldsOf(await planOf(''));
+    const copies = Array.from({ length: 8 }, () => visitor.copy());
+    const responses = await Promise.all(copies.map((copy) => copy.submit(PLAN, fields)));
+    const path = responses[0]?.location ?? '';
+    expect(responses.map(({ status, location }) => [status, location])).toEqual(Array(8).fill([303, path]));
+    await finished(path);
+    expect((await visitor.submit(PLAN, fields)).location).toBe(path);
+    await queueIsEmpty();
+    expect(arrivedIds()).toEqual(ids.toSorted());
+    expect(await auditOf(service, user)).toEqual(['auth.login success', 'webhook.resend success']);
+  });
+
+  it('skips what was received after it was requested', async () => {
+    const id = await createEndpoint();
+    const [received, other] = await failed('CARD_UPDATED', 'CARD_UPDATED');
+    await service.request(`/webhook-endpoints/${id}/redeliver`, {
+      body: { event_id: received },
+      login: owner,
+    });
+    await receiver.arrived(1);
+    await queueIsEmpty();
+    await addRecovery(id, [received, other]);
+    await eventually('the recovery is finished', async () => (await resends())[0]?.handled === 2);
+    await queueIsEmpty();
+    expect(arrivedIds()).toEqual([received, other].toSorted());
+    expect(await resends()).toEqual([{ selected: 2, handled: 2, queued: 1, received: 1 }]);
+  });
+
+  it('continues where a process that has ended left off, and repeats nothing', async () => {
+    const id = await createEndpoint();
+    const ids = await failed('CARD_UPDATED', 'CARD_UPDATED', 'CARD_UPDATED');
+    // The first event was handled: whatever happened to it since, it is not sent again.
+    await addRecovery(id, ids, 1);
+    await eventually('the recovery is finished', async () => (await resends())[0]?.handled === 3);
+    await queueIsEmpty();
+    expect(arrivedIds()).toEqual(ids.slice(1).toSorted());
+  });
+
+  it('queues nothing twice if it is interrupted between queueing and counting', async () => {
+    await createEndpoint();
+    const ids = await failed('CARD_UPDATED', 'CARD_UPDATED');
+    // A sequence also counts in a transaction that is rolled back.
+    await service.database.query('CREATE SEQUENCE interruption');
+    await service.database.query(
+      `CREATE FUNCTION interrupt_recovery() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+         AS $$ BEGIN PERFORM nextval('interruption'); RAISE EXCEPTION 'The process ends here'; END $$`,
+    );
+    await service.database.query(
+      `CREATE TRIGGER interrupt_recovery BEFORE UPDATE ON webhook_recovery FOR EACH ROW
+         WHEN (OLD.handled <> NEW.handled) EXECUTE FUNCTION interrupt_recovery()`,
+    );
+    let path: string;
+    try {
+      path = await start('');
+      await eventually('the recovery was interrupted', async () => {
+        const [row] = await service.database.query<{ is_called: boolean }>(
+          'SELECT is_called FROM interruption',
+        );
+        return row?.is_called;
+      });
+      await queueIsEmpty();
+      expect(arrivedIds()).toEqual([]);
+      expect(textOf(await visitor.get(path))).toContain('0 of 2 deliveries handled.');
+    } finally {
+      await service.database.query('DROP FUNCTION interrupt_recovery CASCADE');
+      await service.database.query('DROP SEQUENCE interruption');
+    }
+    await service.database.query("UPDATE webhook_recovery SET lease_until = '-infinity'");
+    expect(await finished(path)).toContain('2 of 2 deliveries handled.');
+    await queueIsEmpty();
+    expect(arrivedIds()).toEqual(ids.toSorted());
+  });
+
+  it('sends thousands in portions, and starts no second one at the same endpoint meanwhile', async () => {
+    const id = await createEndpoint();
+    const [eventId] = await failed('CARD_UPDATED');
+    await service.database.query(
+      `WITH copy AS (
+         INSERT INTO webhook_event (id, created_at, client_id, environment, event, body)
+         SELECT gen_random_uuid(), created_at, client_id, environment, event, body
+           FROM webhook_event, generate_series(1, 2500) WHERE id = $1
+         RETURNING id)
+       INSERT INTO request_log (client_id, environment, created_at, type, method, url, event, status_code,
+                                latency_ms, webhook_endpoint_id, webhook_event_id, attempt, reason)
+       SELECT client_id, environment, created_at, type, method, url, event, status_code,
+              latency_ms, webhook_endpoint_id, copy.id, attempt, reason
+         FROM request_log, copy WHERE webhook_event_id = $1 AND attempt = 1`,
+      [eventId],
+    );
+    await service.request(`/webhook-endpoints/${id}`, {
+      method: 'PATCH',
+      body: { status: 'paused' },
+      login: owner,
+    });
+    const plan = await planOf('');
+    expect(textOf(plan)).toMatch(/Send 2,501 deliveries again\?.* waits until you resume it/);
+    await addRecovery(id, [eventId], 0, "now() + interval '1 hour'");
+    const refused = await visitor.submit(PLAN, fieldsOf(plan));
+    expect([refused.status, textOf(refused)]).toEqual([
+      400,
+      expect.stringContaining('A recovery of one of these endpoints is running.'),
+    ]);
+    expect(refused.text).toContain('2,501 deliveries');
+    await service.database.query('DELETE FROM webhook_recovery');
+    const portions = await recordedPortions(async () => {
+      expect(await finished(await start(''))).toContain('2,501 of 2,501 deliveries handled.');
+    });
+    expect(portions).toEqual([1_000, 1_000, 501]);
+    expect(await resends()).toEqual([{ selected: 2_501, handled: 2_501, queued: 2_501, received: 0 }]);
+    // Also deletes the deliveries.
+    await service.database.query('DELETE FROM webhook_endpoint');
+  });
+
+  it('finds and sends nothing of another organization', async () => {
+    const stranger = await service.anotherOrganization();
+    const strangers = await visitorWithRole(service, 'owner', stranger.id);
+    const theirEndpoint = await createEndpoint({ url: `${receiver.url}/theirs` }, strangers.login);
+    const ours = await createEndpoint();
+    receiver.response = 500;
+    const theirs = await publish('CARD_UPDATED', stranger.development.clientId);
+    const [own = ''] = await failed('CARD_UPDATED');
+    const selected = [
+      own,
+      theirs,
+      `${theirs}.${ours}`,
+      `${theirs}.${theirEndpoint}`,
+      `${own}.${theirEndpoint}`,
+    ];
+    expect(textOf(await planOf(selection(...selected)))).toContain('Send 1 delivery again?');
+    expect(textOf(await planOf(selection(...selected.slice(1))))).toContain('No failed delivery is selected');
+    expect(textOf(await planOf(`endpoint_id=${theirEndpoint}`))).toContain('Nothing to send again');
+    expect(textOf(await planOf(`event_id=${theirs}`))).toContain('Nothing to send again');
+    const path = await start(selection(...selected));
+    await finished(path);
+    await queueIsEmpty();
+    expect(receiver.arrivals.map((arrival) => [arrival.path, arrival.headers['webhook-id']])).toEqual([
+      ['/hook', own],
+    ]);
+    expect((await strangers.get(path)).status).toBe(404);
+    expect((await visitor.get(path.replace('development', 'production'))).status).toBe(404);
+    expect((await visitor.get(`${DASHBOARD}/events/resends/x`)).status).toBe(404);
+    // An ID that another organization used is no obstacle, and changes nothing of theirs.
+    const [id = ''] = /[\da-f-]{36}/.exec(path) ?? [];
+    const plan = fieldsOf(await planOf('', strangers));
+    expect((await strangers.submit(PLAN, { ...plan, resend_id: id })).status).toBe(303);
+    expect(textOf(await visitor.get(path))).toContain('1 of 1 delivery handled.');
+    await queueIsEmpty();
+  });
+
+  it('requires the permission to send a single event again, and the token of the form', async () => {
+    await createEndpoint();
+    const [id = ''] = await failed('CARD_UPDATED');
+    const viewer = await visitorWithRole(service, 'viewer');
+    expect((await planOf('', viewer)).status).toBe(403);
+    const fields = fieldsOf(await planOf(''));
+    await viewer.get(`${DASHBOARD}/events`);
+    expect((await viewer.submit(PLAN, fields)).status).toBe(403);
+    for (const list of [`${DASHBOARD}/events`, `${LOG}?type=webhook`]) {
+      expect((await viewer.get(list)).text).not.toMatch(/name="selected"|Send all failed again/);
+      expect((await visitor.get(list)).text).toMatch(
+        new RegExp(`name="selected" value="${id}.*Send all failed again`),
+      );
+    }
+    expect((await visitor.submit(PLAN, { ...fields, form_token: 'wrong' })).status).toBe(403);
+    expect((await visitor.submit(PLAN, { ...fields, resend_id: 'x' })).status).toBe(400);
+    expect(await resends()).toEqual([]);
+    const member = await visitorWithRole(service, 'member');
+    await planOf('', member);
+    const path = (await member.submit(PLAN, fields)).location ?? '';
+    await finished(path);
+    expect((await viewer.get(path)).status).toBe(200);
+    await queueIsEmpty();
+    expect(arrivedIds()).toEqual([id]);
+  });
+});
+
+/** Adds the recovery of a resend, as a process that has ended leaves it. */
+const addRecovery = (
+  endpointId: string,
+  eventIds: readonly unknown[],
+  handled = 0,
+  leaseUntil = "now() - interval '1 second'",
+): Promise<unknown> =>
+  service.database.query(
+    `INSERT INTO webhook_recovery (resend_id, endpoint_id, event_ids, selected, handled, since, requested_at, lease_until)
+     VALUES (gen_random_uuid(), $1, $2, cardinality($2::uuid[]), $3, now() - interval '1 day', now(), ${leaseUntil})`,
+    [endpointId, eventIds, handled],
+  );
+
+/** Returns how many deliveries were handled by each transaction. */
+async function recordedPortions(action: () => Promise<void>): Promise<number[]> {
+  const { database } = service;
+  await database.query('CREATE TABLE portion (position serial, deliveries integer)');
+  await database.query(
+    `CREATE FUNCTION record_portion() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+       AS $$ BEGIN INSERT INTO portion (deliveries) VALUES (NEW.handled - OLD.handled); RETURN NULL; END $$`,
+  );
+  await database.query(
+    `CREATE TRIGGER record_portion AFTER UPDATE ON webhook_recovery FOR EACH ROW
+       WHEN (OLD.handled <> NEW.handled) EXECUTE FUNCTION record_portion()`,
+  );
+  try {
+    await action();
+    const rows = await database.query<{ deliveries: number }>(
+      'SELECT deliveries FROM portion ORDER BY position',
+    );
+    return rows.map(({ deliveries }) => deliveries);
+  } finally {
+    await database.query('DROP FUNCTION record_portion CASCADE');
+    await database.query('DROP TABLE portion');
+  }
+}
