@@ -488,7 +488,7 @@ describeInBrowser('The dashboard in a browser', (windows) => {
     await page.keyboard.type('user-9');
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: 'Sessions and MCP tokens of user-9' }).click();
-    await waitForHeading(page, 'Your user user-9');
+    await waitForHeading(page, 'User user-9');
     expect(await inspect(page, 'external-user')).toEqual([]);
     await page.locator('body').click();
     await page.keyboard.press('Control+k');

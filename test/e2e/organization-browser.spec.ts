@@ -89,6 +89,7 @@ describeInBrowser('The pages of an organization in a browser', (windows) => {
       accounts: '/dashboard/development/merchant-accounts?external_user_id=user-1',
       'accounts-lookup': '/dashboard/production/merchant-accounts',
       'accounts-empty': '/dashboard/development/merchant-accounts?external_user_id=user-2',
+      'external-user': '/dashboard/development/external-users?external_user_id=user-1',
       links: `/dashboard/development/sign-in-links?external_user_id=${agent.externalUserId}`,
       'links-empty': '/dashboard/development/sign-in-links?external_user_id=user-2',
       'links-cancel': `/dashboard/development/sign-in-links/${pending}/cancel`,
@@ -122,7 +123,7 @@ describeInBrowser('The pages of an organization in a browser', (windows) => {
     it.each([
       ['users', 'user', 'user-invite', 'user-change', 'user-remove', 'login-again'],
       ['grants', 'grant-new', 'merchants', 'devices'],
-      ['accounts', 'accounts-lookup', 'accounts-empty'],
+      ['accounts', 'accounts-lookup', 'accounts-empty', 'external-user'],
       ['links', 'links-empty', 'links-cancel'],
       ['credentials', 'credentials-rotating', 'credentials-rotate'],
       ['settings', 'settings-logo', 'settings-second-factor', 'sso', 'sso-configuration', 'sso-new'],

@@ -40,7 +40,12 @@ function UserForm(): VNode {
   const { query } = usePage();
   return (
     <FilterForm apply="Show accounts" clear="Clear">
-      <TextField name="external_user_id" label="User (external_user_id)" value={query['external_user_id']} />
+      <TextField
+        name="external_user_id"
+        label="User"
+        hint="Your external_user_id"
+        value={query['external_user_id']}
+      />
     </FilterForm>
   );
 }

@@ -50,7 +50,7 @@ export function listsAbout(
 }
 
 export function externalUserPage(props: ExternalUserPageProps): Page {
-  return { title: `Your user ${props.user}`, content: <ExternalUser {...props} /> };
+  return { title: `User ${props.user}`, content: <ExternalUser {...props} /> };
 }
 
 function ExternalUser({ user, sessions, mcpTokens }: ExternalUserPageProps): VNode {
