@@ -235,10 +235,16 @@ describe('The list of request logs', () => {
     );
     const all = new Visitor(service);
     for (const [name, value] of visitor.cookies) all.cookies.set(name, value);
-    all.cookies.set('request_log_columns', 'latency.user.session.task.endpoint.event_id.reason');
-    const { text } = await all.get(PATH);
-    expect(text).toContain('>Reason</th>');
-    expect(text.length).toBeLessThan(MAX_PAGE_SIZE);
+    for (const columns of [
+      'latency.user.session.task.endpoint.event_id.reason',
+      'session.endpoint.event_id.reason',
+    ]) {
+      all.cookies.set('request_log_columns', columns);
+      const { text } = await all.get(`${PATH}?type=webhook&outcome=failure`);
+      expect(text).toContain('>Reason</th>');
+      expect(text).toContain('Send all failed again');
+      expect(text.length).toBeLessThan(MAX_PAGE_SIZE);
+    }
   });
 
   it('requires a login, and shows only the organization’s own entries of the environment', async () => {
@@ -376,7 +382,7 @@ describe('The export of request logs', () => {
     const lines = text.trim().split('\n');
     expect(lines).toHaveLength(10_001);
     expect(lines.at(-1)).toContain('/10000,');
-    expect((await visitor.get(PATH)).text).toContain('at most 10,000 entries');
+    expect((await visitor.get(PATH)).text).toContain('The newest 10,000 entries.');
   });
 
   it('interrupts a download whose query fails', async () => {

@@ -435,9 +435,9 @@ describe('Sending failed deliveries again', () => {
     expect((await viewer.submit(PLAN, fields)).status).toBe(403);
     for (const list of [`${DASHBOARD}/events`, `${LOG}?type=webhook`]) {
       expect((await viewer.get(list)).text).not.toMatch(/name="selected"|Send all failed again/);
-      expect((await visitor.get(list)).text).toMatch(
-        new RegExp(`name="selected" value="${id}.*Send all failed again`),
-      );
+      const { text } = await visitor.get(list);
+      expect(text).toContain(`name="selected" value="${id}`);
+      expect(text).toContain('Send all failed again');
     }
     expect((await visitor.submit(PLAN, { ...fields, form_token: 'wrong' })).status).toBe(403);
     expect((await visitor.submit(PLAN, { ...fields, resend_id: 'x' })).status).toBe(400);

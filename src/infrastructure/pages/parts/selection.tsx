@@ -11,7 +11,7 @@ interface SelectionProps {
   /** The label of the button. A script adds the number of selected rows. */
   readonly label: string;
   /** What can be done with other rows than the selected ones. */
-  readonly links: ComponentChildren;
+  readonly links?: ComponentChildren;
 }
 
 /** Wraps a table whose rows have a `RowCheckbox`, and offers below it what can be done with the selected rows. */

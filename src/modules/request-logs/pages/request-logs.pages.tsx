@@ -163,14 +163,17 @@ function List({ columns, choices, found }: ListProps): VNode {
         <>
           <Toolbar
             links={
-              <li>
-                <a href={pathWith(`${path}/columns/choose`, parameters, { live: undefined })}>
-                  Choose columns
-                </a>
-              </li>
+              <>
+                {entries.some(isFailedDelivery) ? <SendAllAgain query={query} /> : null}
+                <li>
+                  <a href={pathWith(`${path}/columns/choose`, parameters, { live: undefined })}>
+                    Choose columns
+                  </a>
+                </li>
+              </>
             }
             exportPath={`${path}/export`}
-            exportHint={`An export has at most ${MAX_EXPORTED_ENTRIES.toLocaleString('en')} entries, the newest.`}
+            exportHint={`The newest ${MAX_EXPORTED_ENTRIES.toLocaleString('en')} entries.`}
           >
             Newest first, <Period query={query} />.
           </Toolbar>
@@ -190,19 +193,34 @@ function List({ columns, choices, found }: ListProps): VNode {
   );
 }
 
-/** The table, with what sends the selected deliveries again, or all failed ones that the filters find. */
-const Selectable: FunctionComponent<Pick<ListProps, 'found'>> = ({ found, children }) => {
+/** A link that sends all failed deliveries again that the filters find. */
+function SendAllAgain({ query: { start, end } }: Pick<FoundEntries, 'query'>): VNode {
   const { environment, query } = usePage();
-  const { start, end } = found.query;
-  if (!found.entries.some(isFailedDelivery)) return <>{children}</>;
-  const action = dashboardPath(environment, 'events', 'failed', 'send-again');
   const filters = Object.fromEntries(
     Object.keys(REQUEST_LOG_FILTERS).map((name) => [name, query[name] ?? '']),
   );
-  const sendAll = pathWith(action, filters, { type: undefined, start, end });
+  return (
+    <Allowed operation="redeliverWebhook">
+      <li>
+        <a href={pathWith(sendAgainPath(environment), filters, { type: undefined, start, end })}>
+          Send all failed again
+        </a>
+      </li>
+    </Allowed>
+  );
+}
+
+function sendAgainPath(environment: PlatformEnvironment): string {
+  return dashboardPath(environment, 'events', 'failed', 'send-again');
+}
+
+/** The table, with what sends the selected deliveries again. */
+const Selectable: FunctionComponent<Pick<ListProps, 'found'>> = ({ found, children }) => {
+  const { environment } = usePage();
+  if (!found.entries.some(isFailedDelivery)) return <>{children}</>;
   return (
     <Allowed operation="redeliverWebhook" otherwise={children}>
-      <Selection action={action} label="Send again" links={<a href={sendAll}>Send all failed again</a>}>
+      <Selection action={sendAgainPath(environment)} label="Send again">
         {children}
       </Selection>
     </Allowed>
