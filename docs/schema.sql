@@ -872,7 +872,7 @@ CREATE TABLE webhook_recovery (
   selected integer NOT NULL DEFAULT 0,
   handled integer NOT NULL DEFAULT 0,
   received integer NOT NULL DEFAULT 0,
-  waiting integer NOT NULL DEFAULT 0,
+  sending integer NOT NULL DEFAULT 0,
   CONSTRAINT webhook_recovery_pkey PRIMARY KEY (id),
   CONSTRAINT webhook_recovery_endpoint_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoint(id) ON DELETE CASCADE
 );

@@ -487,7 +487,7 @@ describeInBrowser('The dashboard in a browser', (windows) => {
     await page.keyboard.press('Control+A');
     await page.keyboard.type('user-9');
     await page.keyboard.press('Enter');
-    await page.getByRole('link', { name: 'Sessions and MCP tokens of user-9' }).click();
+    await page.getByRole('link', { name: 'Everything about user-9' }).click();
     await waitForHeading(page, 'User user-9');
     expect(await inspect(page, 'external-user')).toEqual([]);
     await page.locator('body').click();

@@ -141,7 +141,7 @@ describe('The page before failed deliveries are sent again', () => {
     expect(textOf(future)).toContain('No failed delivery can be sent again');
   });
 
-  it('leaves out what waits for a retry, tests, other subscriptions and disabled endpoints', async () => {
+  it('leaves out what is being sent, tests, other subscriptions and disabled endpoints', async () => {
     const hook = await createEndpoint();
     const other = await createEndpoint({ url: `${receiver.url}/other` });
     const disabled = await createEndpoint({ url: `${receiver.url}/disabled` });
@@ -160,7 +160,7 @@ describe('The page before failed deliveries are sent again', () => {
     await service.database.query('UPDATE webhook_endpoint SET disabled_at = now() WHERE id = $1', [disabled]);
     const plan = textOf(await planOf(''));
     expect(plan).toContain('Send 2 deliveries again?');
-    expect(plan).toMatch(/Left out: 1 delivery: the service retries it by itself 4 deliveries: a test/);
+    expect(plan).toMatch(/Left out: 1 delivery: being sent now 4 deliveries: tests/);
     await service.database.query('DELETE FROM webhook_delivery');
   });
 
@@ -247,7 +247,7 @@ describe('Sending failed deliveries again', () => {
     // The third event was not selected.
     expect(textOf(await planOf(''))).toContain('Send 3 deliveries again?');
     expect(textOf(await planOf(selection(third, second)))).toMatch(
-      /Send 2 deliveries again\?.* Left out: 2 deliveries: the endpoint has received it/,
+      /Send 2 deliveries again\?.* Left out: 2 deliveries: received by the endpoint/,
     );
   });
 
@@ -286,6 +286,25 @@ describe('Sending failed deliveries again', () => {
     await queueIsEmpty();
     expect(arrivedIds()).toEqual(ids.toSorted());
     expect(await auditOf(service, user)).toEqual(['auth.login success', 'webhook.resend success']);
+  });
+
+  it('sends at once what waits for a retry', async () => {
+    const id = await createEndpoint();
+    const [eventId = ''] = await failed('CARD_UPDATED');
+    const patch = (status: string) =>
+      service.request(`/webhook-endpoints/${id}`, { method: 'PATCH', body: { status }, login: owner });
+    await patch('paused');
+    await service.request(`/webhook-endpoints/${id}/redeliver`, {
+      body: { event_id: eventId },
+      login: owner,
+    });
+    await service.database.query(`UPDATE webhook_delivery SET due_at = now() + interval '1 hour'`);
+    await patch('enabled');
+    const path = await start('');
+    expect(await finished(path)).toContain('1 of 1 delivery handled.');
+    await queueIsEmpty();
+    expect(arrivedIds()).toEqual([eventId]);
+    expect(await resends()).toEqual([{ selected: 1, handled: 1, queued: 1, received: 0 }]);
   });
 
   it('skips what was received after it was requested', async () => {

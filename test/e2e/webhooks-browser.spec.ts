@@ -125,7 +125,7 @@ describeInBrowser('Webhook endpoints and events in a browser', (windows) => {
       await page.getByRole('link', { name: 'What was sent, and the response' }).click();
       await waitForHeading(page, 'AUTHENTICATED');
       await page.getByRole('button', { name: 'Send again' }).click();
-      await page.getByText('The event is sent now.').waitFor();
+      await page.getByText('The event is being sent.').waitFor();
       await receiver.arrived(2, '/hook');
       receiver.arrivals.length = 0;
       // With a script, the state is updated by itself.
@@ -152,7 +152,7 @@ describeInBrowser('Webhook endpoints and events in a browser', (windows) => {
       await page.goto(`${EVENTS}/${event}`);
       await page.getByRole('button', { name: 'Send now' }).click();
       await page
-        .getByText('The event is sent now. If it was waiting for a retry, this is one more attempt')
+        .getByText('The event is being sent. If it waited for a retry')
         .waitFor();
       await receiver.arrived(1, '/right');
       await eventually('the page shows the success', async () => {
@@ -207,7 +207,9 @@ describeInBrowser('Webhook endpoints and events in a browser', (windows) => {
       await checkbox(page, first).focus();
       await page.keyboard.press('Space');
       await checkbox(page, second).check();
-      await page.getByRole('button', { name: javaScript ? 'Send again (2)' : 'Send again' }).click();
+      await page
+        .getByRole('button', { name: javaScript ? 'Send again (2 deliveries)' : 'Send again' })
+        .click();
       await waitForHeading(page, 'Send 2 deliveries again?');
       await page.getByRole('button', { name: 'Send 2 deliveries again' }).click();
       await page.getByText('The deliveries are being sent again.').waitFor();
@@ -239,7 +241,7 @@ describeInBrowser('Webhook endpoints and events in a browser', (windows) => {
     const send = page.getByRole('button', { name: 'Send again' });
     expect(await send.isDisabled()).toBe(true);
     await page.getByLabel('Select all on this page').check();
-    expect(await send.textContent()).toBe('Send again (2)');
+    expect(await send.textContent()).toBe('Send again (2 deliveries)');
     await page.getByLabel('Select all on this page').uncheck();
     expect(await send.isDisabled()).toBe(true);
     await checkbox(page, first).check();
@@ -247,7 +249,7 @@ describeInBrowser('Webhook endpoints and events in a browser', (windows) => {
     await page.getByText('2 new entries').waitFor();
     expect(await checkbox(page, first).isChecked()).toBe(true);
     expect(await checkbox(page, second).isChecked()).toBe(false);
-    expect(await send.textContent()).toBe('Send again (1)');
+    expect(await send.textContent()).toBe('Send again (1 delivery)');
     await page.close();
   });
 

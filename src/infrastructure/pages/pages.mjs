@@ -130,7 +130,9 @@ const countSelected = () => {
   const rows = [...document.querySelectorAll(ROWS)];
   const selected = rows.filter(({ checked }) => checked);
   const count = new Set(selected.map(({ value }) => value)).size;
-  form.querySelector('.count').textContent = count > 0 ? `(${count})` : '';
+  const shown = form.querySelector('.count');
+  const [one, many] = shown.dataset.things.split(' ');
+  shown.textContent = count > 0 ? `(${count} ${count === 1 ? one : many})` : '';
   form.querySelector('button').disabled = count === 0;
   const all = form.querySelector('.select-all');
   all.checked = selected.length === rows.length;

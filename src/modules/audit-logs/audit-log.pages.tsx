@@ -224,7 +224,9 @@ function changeInWords({ field, from, to }: AuditChangeResponse): string {
   return after === null ? `${name} removed, was ${before}` : `${name} from ${before} to ${after}`;
 }
 
+/** Values with several words are quoted. */
 function valueInWords(value: string | null): string | null {
+  if (value?.includes(' ')) return `“${value}”`;
   return value === 'true' ? 'yes' : value === 'false' ? 'no' : value;
 }
 

@@ -62,7 +62,7 @@ export function overviewPage({
 function Period(): VNode {
   const { query } = usePage();
   return (
-    <FilterForm apply="Apply period" clear="Last 24 hours">
+    <FilterForm apply="Apply period" clear={null}>
       <PeriodChoice />
       <details open={Boolean(query['start'] ?? query['end'])}>
         <summary>From and to</summary>
@@ -164,7 +164,7 @@ function UnhealthyEndpoints({ environment, endpoints }: Omit<OverviewProps, 'ove
 
 /** The address of failed entries in the request log. */
 function failuresOf(environment: PlatformEnvironment, filters: Readonly<Record<string, string>>): string {
-  return `${pathWith(dashboardPath(environment, 'request-logs'), { outcome: 'failure', ...filters }, {})}#results`;
+  return pathWith(dashboardPath(environment, 'request-logs'), { outcome: 'failure', ...filters }, {});
 }
 
 interface SectionProps {

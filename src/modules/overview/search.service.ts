@@ -99,12 +99,12 @@ function inLogs(actor: DashboardActor, environment: PlatformEnvironment, text: s
         ]
       : []),
     {
-      kind: 'Your user',
-      title: `Sessions and MCP tokens of ${text}, and everything else`,
+      kind: 'User',
+      title: `Everything about ${text}`,
       path: pathOfUser(environment, text),
     },
     ...listsAbout(actor, environment, text).map(({ title, path }) => ({
-      kind: 'Your user',
+      kind: 'User',
       title: `${title} of ${text}`,
       path,
     })),

@@ -16,7 +16,7 @@ export class WebhookResends1790000000051 implements MigrationInterface {
         ADD COLUMN selected integer NOT NULL DEFAULT 0,
         ADD COLUMN handled integer NOT NULL DEFAULT 0,
         ADD COLUMN received integer NOT NULL DEFAULT 0,
-        ADD COLUMN waiting integer NOT NULL DEFAULT 0,
+        ADD COLUMN sending integer NOT NULL DEFAULT 0,
         DROP CONSTRAINT webhook_recovery_pkey,
         ADD CONSTRAINT webhook_recovery_pkey PRIMARY KEY (id);
       -- An endpoint has one recovery at a time.
@@ -40,7 +40,7 @@ export class WebhookResends1790000000051 implements MigrationInterface {
         DROP CONSTRAINT webhook_recovery_pkey,
         ADD CONSTRAINT webhook_recovery_pkey PRIMARY KEY (endpoint_id),
         DROP COLUMN id, DROP COLUMN resend_id, DROP COLUMN event_ids, DROP COLUMN selected, DROP COLUMN handled,
-        DROP COLUMN received, DROP COLUMN waiting;
+        DROP COLUMN received, DROP COLUMN sending;
     `);
   }
 }

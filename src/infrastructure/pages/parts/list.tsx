@@ -13,7 +13,8 @@ const RESULTS = 'results';
 
 interface FilterFormProps {
   readonly apply?: string;
-  readonly clear?: string;
+  /** Null if an option of a choice does the same. */
+  readonly clear?: string | null;
   readonly children: ComponentChildren;
 }
 
@@ -51,7 +52,7 @@ export function FilterForm({
               <div class="actions">
                 <button class="second">{apply}</button>
                 {/* Always shown, because a script that applies the filters leaves the form as it is. */}
-                <a href={path}>{clear}</a>
+                {clear === null ? null : <a href={path}>{clear}</a>}
               </div>
             </div>
           </details>

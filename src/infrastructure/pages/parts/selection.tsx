@@ -8,14 +8,16 @@ const NO_ROW = 'none';
 interface SelectionProps {
   /** The page that asks before it acts on the selected rows. */
   readonly action: string;
-  /** The label of the button. A script adds the number of selected rows. */
+  /** The label of the button. A script adds how many things are selected. */
   readonly label: string;
+  /** What the rows are about, in the singular and the plural. Several rows can be about the same thing. */
+  readonly things: readonly [one: string, many: string];
   /** What can be done with other rows than the selected ones. */
   readonly links?: ComponentChildren;
 }
 
 /** Wraps a table whose rows have a `RowCheckbox`, and offers below it what can be done with the selected rows. */
-export const Selection: FunctionComponent<SelectionProps> = ({ action, label, links, children }) => (
+export const Selection: FunctionComponent<SelectionProps> = ({ action, label, things, links, children }) => (
   <form class="selection" method="get" action={action}>
     {children}
     <div>
@@ -24,7 +26,7 @@ export const Selection: FunctionComponent<SelectionProps> = ({ action, label, li
       </label>
       <input type="hidden" name={SELECTED} value={NO_ROW} />
       <button class="second">
-        {label} <span class="count" />
+        {label} <span class="count" data-things={things.join(' ')} />
       </button>
       {links}
     </div>

@@ -83,10 +83,12 @@ function Filters(): VNode {
 }
 
 function Connections({ data, next_cursor: nextCursor }: AgentConnectionListResponse): VNode {
-  const { environment } = usePage();
+  const { environment, query } = usePage();
   if (data.length === 0)
     return (
-      <EmptyState title="No agents are connected">
+      <EmptyState
+        title={query['external_user_id'] ? 'This user has no connected agents' : 'No agents are connected'}
+      >
         <p>Connections appear here when users connect agents in the {environment} environment.</p>
       </EmptyState>
     );

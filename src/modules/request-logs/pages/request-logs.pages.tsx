@@ -220,7 +220,7 @@ const Selectable: FunctionComponent<Pick<ListProps, 'found'>> = ({ found, childr
   if (!found.entries.some(isFailedDelivery)) return <>{children}</>;
   return (
     <Allowed operation="redeliverWebhook" otherwise={children}>
-      <Selection action={sendAgainPath(environment)} label="Send again">
+      <Selection action={sendAgainPath(environment)} label="Send again" things={['delivery', 'deliveries']}>
         {children}
       </Selection>
     </Allowed>

@@ -60,8 +60,7 @@ export class DeliveriesService {
     // The endpoint may have been deleted since it was read.
     if (!(await this.queued.lockLane(endpoint.id))) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
     const added = await this.queued.addMissing(endpoint.id, [eventId], { includeTests: true });
-    const isMadeDue = added === 0 && (await this.queued.makeDue(endpoint.id, eventId));
-    return { queued: isMadeDue ? 1 : added };
+    return { queued: added || (await this.queued.makeDue(endpoint.id, [eventId])) };
   }
 
   private messageOf({ statusCode, reason, explanation }: Outcome): string {

@@ -35,8 +35,8 @@ export interface SendableDeliveries {
   readonly endpointId: string;
   /** The events that can be sent again. */
   readonly eventIds: readonly string[];
-  /** The number of events that wait for a retry. */
-  readonly waiting: number;
+  /** The number of events that are being sent. */
+  readonly sending: number;
   /** The number of other events that cannot be sent again. */
   readonly impossible: number;
 }
@@ -110,18 +110,19 @@ export class PublishedEventsRepository {
       `WITH event AS MATERIALIZED (
          SELECT id, event FROM webhook_event event
           WHERE client_id = $1 AND id = ANY ($2) AND NOT is_test AND ${HAS_BODY}),
-       waiting AS MATERIALIZED (
-         SELECT DISTINCT endpoint_id, event_id FROM webhook_delivery WHERE endpoint_id = ANY ($3)),
+       sending AS MATERIALIZED (
+         SELECT DISTINCT endpoint_id, event_id FROM webhook_delivery
+          WHERE endpoint_id = ANY ($3) AND (claim_id IS NOT NULL OR due_at <= now())),
        delivery AS (
-         SELECT failed.*, waiting.event_id IS NOT NULL AS is_waiting, (event.id IS NOT NULL AND ${IS_SUBSCRIBED}) IS TRUE AS is_possible
+         SELECT failed.*, sending.event_id IS NOT NULL AS is_sending, (event.id IS NOT NULL AND ${IS_SUBSCRIBED}) IS TRUE AS is_possible
            FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY failed (event_id, endpoint_id, position)
            JOIN webhook_endpoint endpoint ON endpoint.id = failed.endpoint_id AND client_id = $1
            LEFT JOIN event ON event.id = failed.event_id
-           LEFT JOIN waiting ON waiting.endpoint_id = failed.endpoint_id AND waiting.event_id = failed.event_id)
+           LEFT JOIN sending ON sending.endpoint_id = failed.endpoint_id AND sending.event_id = failed.event_id)
        SELECT endpoint_id AS "endpointId",
-              COALESCE(array_agg(event_id ORDER BY position) FILTER (WHERE is_possible AND NOT is_waiting), '{}') AS "eventIds",
-              count(*) FILTER (WHERE is_waiting)::integer AS waiting,
-              count(*) FILTER (WHERE NOT is_waiting AND NOT is_possible)::integer AS impossible
+              COALESCE(array_agg(event_id ORDER BY position) FILTER (WHERE is_possible AND NOT is_sending), '{}') AS "eventIds",
+              count(*) FILTER (WHERE is_sending)::integer AS sending,
+              count(*) FILTER (WHERE NOT is_sending AND NOT is_possible)::integer AS impossible
          FROM delivery GROUP BY endpoint_id`,
       [clientId, eventIds, endpointIds],
     );

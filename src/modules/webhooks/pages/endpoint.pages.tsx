@@ -167,9 +167,9 @@ function Deliveries({ endpoint, attempts }: EndpointProps & Pick<EndpointActivit
         />
       ) : null}
       <p>
-        <a href={`${log}&outcome=failure#results`}>Failed deliveries in the request log</a>
+        <a href={`${log}&outcome=failure`}>Failed deliveries in the request log</a>
         {' · '}
-        <a href={`${log}#results`}>All deliveries</a>
+        <a href={log}>All deliveries</a>
       </p>
     </>
   );

@@ -133,6 +133,7 @@ function Events({ page: { data: events, period } }: { readonly page: EventPage }
       <Selection
         action={resendPath(environment)}
         label="Send again"
+        things={['event', 'events']}
         links={<a href={pathWith(resendPath(environment), filters, bounds)}>Send all failed again</a>}
       >
         {table}
@@ -143,7 +144,9 @@ function Events({ page: { data: events, period } }: { readonly page: EventPage }
 
 /** Whether the event can be sent again to an endpoint that has not received it. */
 function hasFailed({ isTest, deliveries }: WithDeliveries<ListedEvent>): boolean {
-  return !isTest && deliveries.some(({ state }) => state === 'failed');
+  const isFailed = ({ state, last }: EventDelivery): boolean =>
+    state === 'failed' || (state === 'waiting' && last !== undefined);
+  return !isTest && deliveries.some(isFailed);
 }
 
 /** How many deliveries are in each state. */
@@ -199,7 +202,7 @@ export function eventPage(
         <Done
           messages={{
             queued:
-              'The event is sent now. If it was waiting for a retry, this is one more attempt: the retries go on if it fails.',
+              'The event is being sent. If it waited for a retry and this attempt fails, the retry follows as planned.',
             waiting:
               'The event is already next in line for this endpoint. A paused endpoint gets it when you resume it.',
           }}

@@ -18,6 +18,7 @@ import {
   usePage,
   type Page,
 } from '../../../infrastructure/pages/index.js';
+import { SECOND } from '../../../infrastructure/time/index.js';
 import type { ResendPlan, ResendTarget, Resend } from '../recoveries/resends.service.js';
 import { endpointPath, EndpointStatus } from './endpoint-parts.pages.js';
 
@@ -70,8 +71,9 @@ export function resendPlanPage(
     children: (
       <>
         <p>
-          The service sends each of these events once more, with retries. An event that the endpoint receives
-          in the meantime is not sent twice.
+          The service sends each of these events once more, with retries. If an event waits for a retry, it is
+          sent at once, and the retries go on if that fails. An event that the endpoint receives in the
+          meantime is not sent twice.
         </p>
         <Scope plan={plan} />
         <Targets targets={plan.targets} />
@@ -111,8 +113,16 @@ function parametersOf({ query, period }: ResendPlan): Record<string, string> {
   return {
     ...(Object.fromEntries(filters) as Record<string, string>),
     ...(query.endpoint_id !== undefined && { endpoint_id: query.endpoint_id }),
-    ...(period && { start: period.start.toISOString(), end: period.end.toISOString() }),
+    ...(period && {
+      start: wholeSeconds(period.start, Math.floor),
+      end: wholeSeconds(period.end, Math.ceil),
+    }),
   };
+}
+
+/** The fields for times are not exact to the millisecond. */
+function wholeSeconds(time: Date, round: (seconds: number) => number): string {
+  return new Date(round(time.getTime() / SECOND) * SECOND).toISOString();
 }
 
 function appliedFilters(query: ResendPlan['query']): [FilterName, string][] {
@@ -190,11 +200,11 @@ function Targets({ targets }: { readonly targets: readonly ResendTarget[] }): VN
 /** Says which deliveries are not sent, and why. */
 function LeftOut({ plan: { leftOut } }: PlanProps): VNode | null {
   const reasons: [number, string][] = [
-    [leftOut.received, 'the endpoint has received it'],
-    [leftOut.waiting, 'the service retries it by itself'],
+    [leftOut.received, 'received by the endpoint'],
+    [leftOut.sending, 'being sent now'],
     [
       leftOut.impossible,
-      'a test, an event that the endpoint is not subscribed to or that is no longer stored, or a disabled endpoint',
+      'tests, events that the endpoint is not subscribed to or that are no longer stored, and disabled endpoints',
     ],
   ];
   const shown = reasons.filter(([count]) => count > 0);
@@ -212,17 +222,17 @@ function LeftOut({ plan: { leftOut } }: PlanProps): VNode | null {
 }
 
 function Nothing({ plan }: PlanProps): VNode {
-  const isSelection = plan.period === undefined;
+  const isUnselected = plan.period === undefined && sum(Object.values(plan.leftOut)) === 0;
   return (
     <>
       <FormProblem />
       <EmptyState
-        title={isSelection ? 'No failed delivery is selected' : 'No failed delivery can be sent again'}
+        title={isUnselected ? 'No failed delivery is selected' : 'No failed delivery can be sent again'}
       >
         <p>
-          {isSelection
-            ? 'Select deliveries in the list that have failed and wait for no retry.'
-            : 'All deliveries that failed in this period were received since, or cannot be sent.'}
+          {isUnselected
+            ? 'Select failed deliveries in the list.'
+            : 'Each of them was received since, is being sent, or cannot be sent.'}
         </p>
       </EmptyState>
       <Scope plan={plan} />
@@ -258,8 +268,8 @@ export function resendPage(environment: PlatformEnvironment, resend: Resend): Pa
         </Results>
         <p>
           A queued delivery is attempted as soon as the endpoint has room. A delivery is skipped if the
-          endpoint has received the event since, if the service retries it by itself, or if it can no longer
-          be sent: the endpoint was disabled, or the event is no longer stored.
+          endpoint has received the event since, if it is being sent already, or if it can no longer be sent:
+          the endpoint was disabled, or the event is no longer stored.
         </p>
         {first ? <Link to={attemptsSince(environment, first.requestedAt)}>Attempts since then</Link> : null}
       </>
@@ -290,11 +300,11 @@ function Parts({ resend: { parts } }: { readonly resend: Resend }): VNode {
 }
 
 /** Returns how many deliveries were not queued, and why. */
-function skippedOf({ handled, queued, received, waiting }: Resend['parts'][number]): string {
+function skippedOf({ handled, queued, received, sending }: Resend['parts'][number]): string {
   const reasons: [number, string][] = [
     [received, 'received since'],
-    [waiting, 'retried anyway'],
-    [handled - queued - received - waiting, 'no longer possible'],
+    [sending, 'being sent already'],
+    [handled - queued - received - sending, 'no longer possible'],
   ];
   const shown = reasons.filter(([count]) => count > 0);
   return shown.map(([count, reason]) => `${inDigits(count)} ${reason}`).join(', ') || 'None';

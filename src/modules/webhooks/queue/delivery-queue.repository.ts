@@ -112,22 +112,22 @@ export class DeliveryQueueRepository {
   }
 
   /**
-   * Makes the next attempt of a waiting delivery due, and allows one more, within the open transaction. The caller has locked the
+   * Makes the next attempt of waiting deliveries due, and allows one more, within the open transaction. The caller has locked the
    * lane.
    *
-   * @returns whether the delivery waited for its next attempt
+   * @returns how many of the deliveries waited for their next attempt
    */
-  async makeDue(endpointId: string, eventId: string): Promise<boolean> {
+  async makeDue(endpointId: string, eventIds: readonly string[]): Promise<number> {
     const [{ count }] = await this.transaction.manager.query<[{ readonly count: number }]>(
       `WITH made_due AS (
               UPDATE webhook_delivery SET due_at = now(), attempts_allowed = attempts_allowed + 1
-               WHERE endpoint_id = $1 AND event_id = $2 AND claim_id IS NULL AND due_at > now()
+               WHERE endpoint_id = $1 AND event_id = ANY ($2) AND claim_id IS NULL AND due_at > now()
               RETURNING endpoint_id)
        SELECT (SELECT count(*)::integer FROM made_due) AS count
          FROM (${notifyLanes('SELECT endpoint_id FROM made_due')}) notified`,
-      [endpointId, eventId],
+      [endpointId, eventIds],
     );
-    return count > 0;
+    return count;
   }
 
   /**

@@ -16,7 +16,7 @@ const COMMIT_DELAY = MINUTE;
 /**
  * Runs recoveries, one at a time in each process: reads the events that the endpoint missed while it was disabled, and its
  * log, then queues the events whose last attempt failed, and those without one. Memory grows with the number of these events, about 100 bytes for each.
- * A recovery of selected events queues those whose last attempt failed.
+ * A recovery of selected events queues those whose last attempt failed, and sends those at once that wait for a retry.
  *
  * Events are queued in portions, so that the lane of the endpoint is never locked for long. The lanes of other endpoints are not
  * affected.
@@ -71,10 +71,16 @@ export class RecoveriesJob extends RecurringJob {
     const page = eventIds.slice(start, start + EVENTS_PER_PAGE);
     if (page.length === 0) return false;
     const failed = await this.requestLog.failedAmong(recovery, page, since);
-    const waiting = await this.queue.countWaiting(endpointId, failed);
-    const queued = await this.queue.addMissing(endpointId, failed);
+    const pending = await this.queue.countWaiting(endpointId, failed);
+    const madeDue = await this.queue.makeDue(endpointId, failed);
+    const queued = madeDue + (await this.queue.addMissing(endpointId, failed));
     const received = page.length - failed.length;
-    await this.repository.progress(id, { queued, handled: page.length, received, waiting });
+    await this.repository.progress(id, {
+      queued,
+      handled: page.length,
+      received,
+      sending: pending - madeDue,
+    });
     return true;
   }
 

@@ -14,7 +14,7 @@ export type ClaimedRecovery = Recovery &
 
 /** The part of a resend that is about one endpoint. */
 export type ResendPart = Recovery &
-  Pick<WebhookRecovery, 'endpointId' | 'selected' | 'handled' | 'received' | 'waiting'>;
+  Pick<WebhookRecovery, 'endpointId' | 'selected' | 'handled' | 'received' | 'sending'>;
 
 /** Events to be sent to an endpoint. */
 export interface SelectedEvents {
@@ -23,7 +23,7 @@ export interface SelectedEvents {
 }
 
 /** What a recovery has done since it last said so. */
-export type RecoveryProgress = Partial<Pick<WebhookRecovery, 'queued' | 'handled' | 'received' | 'waiting'>>;
+export type RecoveryProgress = Partial<Pick<WebhookRecovery, 'queued' | 'handled' | 'received' | 'sending'>>;
 
 const COLUMNS = `recovery.id, since, requested_at AS "requestedAt", finished_at AS "finishedAt", queued`;
 /** A process that runs a recovery renews its lease with each page. */
@@ -91,7 +91,7 @@ export class RecoveriesRepository {
   /** Returns the parts of a resend of a client, in the order of their endpoints. */
   partsOf(clientId: string, resendId: string): Promise<ResendPart[]> {
     return this.transaction.manager.query<ResendPart[]>(
-      `SELECT ${COLUMNS}, endpoint_id AS "endpointId", selected, handled, received, waiting
+      `SELECT ${COLUMNS}, endpoint_id AS "endpointId", selected, handled, received, sending
          FROM webhook_recovery recovery JOIN webhook_endpoint endpoint ON endpoint.id = endpoint_id
         WHERE resend_id = $1 AND client_id = $2
         ORDER BY endpoint.created_at, endpoint.id`,
@@ -119,13 +119,13 @@ export class RecoveriesRepository {
 
   /** Renews the lease and counts what was done. */
   async progress(id: string, done: RecoveryProgress = {}): Promise<void> {
-    const { queued = 0, handled = 0, received = 0, waiting = 0 } = done;
+    const { queued = 0, handled = 0, received = 0, sending = 0 } = done;
     await this.transaction.manager.query(
       `UPDATE webhook_recovery
-          SET queued = queued + $2, handled = handled + $3, received = received + $4, waiting = waiting + $5,
+          SET queued = queued + $2, handled = handled + $3, received = received + $4, sending = sending + $5,
               lease_until = now() + interval '${LEASE}'
         WHERE id = $1`,
-      [id, queued, handled, received, waiting],
+      [id, queued, handled, received, sending],
     );
   }
 

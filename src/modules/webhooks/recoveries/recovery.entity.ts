@@ -54,9 +54,9 @@ export class WebhookRecovery {
   @Column({ type: 'integer', default: 0 })
   received!: number;
 
-  /** Selected events that were not queued, because the queue had them already. */
+  /** Selected events that were not queued, because they were being sent already. */
   @Column({ type: 'integer', default: 0 })
-  waiting!: number;
+  sending!: number;
 
   /** A process that runs the recovery renews its lease. */
   @Column({ name: 'lease_until', type: 'timestamptz', default: '-infinity' })

@@ -42,8 +42,8 @@ export interface ResendPlan {
   readonly leftOut: {
     /** Selected deliveries that the endpoint has received. */
     readonly received: number;
-    /** Deliveries that wait for a retry. */
-    readonly waiting: number;
+    /** Deliveries that are being sent. */
+    readonly sending: number;
     /** Tests, events that the endpoint is no longer subscribed to or that are not stored, and all of disabled endpoints. */
     readonly impossible: number;
   };
@@ -104,7 +104,7 @@ export class ResendsService {
       count: sum(targets.map(({ eventIds }) => eventIds.length)),
       leftOut: {
         received: found.received,
-        waiting: sum(sendable.map(({ waiting }) => waiting)),
+        sending: sum(sendable.map(({ sending }) => sending)),
         impossible: sum(sendable.map(({ impossible }) => impossible)),
       },
     };
