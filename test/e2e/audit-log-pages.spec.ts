@@ -119,6 +119,12 @@ describe('The list of the audit log', () => {
     expect(exported.text.trim().split('\n')).toHaveLength(expected.length);
   });
 
+  it('shows an action that only a later release knows', async () => {
+    const { visitor } = await organizationWith([{ ...SEVERAL[0], action: 'user.clone' as never }]);
+    const { status, text } = await visitor.get(PATH);
+    expect([status, text]).toEqual([200, expect.stringContaining('Ada Lovelace did user.clone')]);
+  });
+
   it('explains filters that are not valid', async () => {
     const { visitor } = await organizationWith(SEVERAL);
     const { status, text } = await visitor.get(`${PATH}?outcome=good&actor=ada`);

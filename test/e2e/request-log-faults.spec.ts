@@ -279,7 +279,7 @@ describe('SIGTERM while entries cannot be written', () => {
   }, 60_000);
 
   it('keeps the entries while PostgreSQL is unavailable', async () => {
-    const program = startProgram(own, { DATABASE_CONNECT_TIMEOUT_MS: '1000' });
+    const program = startProgram(own, { DATABASE_CONNECT_TIMEOUT_MS: '2000' });
     const baseUrl = await baseUrlOf(program);
     expect(await createTokens(baseUrl)).toEqual(USERS.map(() => 200));
     await own.database.query('DELETE FROM request_log');

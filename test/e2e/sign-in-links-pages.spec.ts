@@ -174,6 +174,9 @@ describe('Cancelling a sign-in link', () => {
     const stranger = await visitorWithRole(service, 'owner', other.id);
     await stranger.get(PATH);
     expect((await stranger.submit(`${PATH}/${id}/cancel`)).status).toBe(404);
+    await member.get(pathOf(agent.externalUserId));
+    const otherEnvironment = PATH.replace('development', 'production');
+    expect((await member.submit(`${otherEnvironment}/${id}/cancel`)).status).toBe(404);
     const credentials = { method: 'POST', as: service.production };
     expect((await service.request(`/sign-in-links/${id}/cancel`, credentials)).status).toBe(404);
     expect(await storedStatus(id)).toBe('pending');

@@ -288,6 +288,26 @@ describe('Sending failed deliveries again', () => {
     expect(await auditOf(service, user)).toEqual(['auth.login success', 'webhook.resend success']);
   });
 
+  it('refuses a recovery meanwhile, which would send only what was selected', async () => {
+    const endpoint = await createEndpoint();
+    const [one] = await failed('CARD_UPDATED', 'CARD_UPDATED');
+    await addRecovery(endpoint, [one], 0, "now() + interval '1 hour'");
+    const path = `/webhook-endpoints/${endpoint}/recover`;
+    const since = new Date(Date.now() - 3_600_000).toISOString();
+    const refused = await service.request<{ error_message: string }>(path, { body: { since }, login: owner });
+    expect([refused.status, refused.body.error_message]).toEqual([
+      400,
+      'Selected deliveries to this endpoint are being sent again. Try again when that has finished.',
+    ]);
+    // And it is not shown as the last recovery.
+    expect((await service.request(path, { login: owner })).body).toMatchObject({ status: 'none' });
+    await service.database.query('UPDATE webhook_recovery SET finished_at = now()');
+    expect((await service.request(path, { body: { since }, login: owner })).body).toMatchObject({
+      status: 'running',
+      since,
+    });
+  });
+
   it('sends at once what waits for a retry', async () => {
     const id = await createEndpoint();
     const [eventId = ''] = await failed('CARD_UPDATED');
@@ -452,6 +472,7 @@ describe('Sending failed deliveries again', () => {
     const fields = fieldsOf(await planOf(''));
     await viewer.get(`${DASHBOARD}/events`);
     expect((await viewer.submit(PLAN, fields)).status).toBe(403);
+    expect(await auditOf(service, viewer.login)).toEqual(['webhook.resend denied']);
     for (const list of [`${DASHBOARD}/events`, `${LOG}?type=webhook`]) {
       expect((await viewer.get(list)).text).not.toMatch(/name="selected"|Send all failed again/);
       const { text } = await visitor.get(list);

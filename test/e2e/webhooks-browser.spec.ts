@@ -151,9 +151,7 @@ describeInBrowser('Webhook endpoints and events in a browser', (windows) => {
       await page.getByText('The changes were saved.').waitFor();
       await page.goto(`${EVENTS}/${event}`);
       await page.getByRole('button', { name: 'Send now' }).click();
-      await page
-        .getByText('The event is being sent. If it waited for a retry')
-        .waitFor();
+      await page.getByText('The event is being sent. If it waited for a retry').waitFor();
       await receiver.arrived(1, '/right');
       await eventually('the page shows the success', async () => {
         if (!javaScript) await page.reload();

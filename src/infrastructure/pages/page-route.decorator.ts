@@ -87,6 +87,8 @@ interface PageRouteOptions {
   readonly operation?: string;
   /** Whether the route performs the operation, so that denied requests are recorded. */
   readonly isAction?: boolean;
+  /** The action that is recorded instead of that of the operation, if a request is denied. */
+  readonly action?: AuditedAction | undefined;
   /** The action that is recorded instead of that of the operation, for an export. */
   readonly exported?: AuditedAction;
   /** The query of the operation, if the page is a list whose filters users can save. */
@@ -130,10 +132,11 @@ export function PageRoute(options: PageRouteOptions): MethodDecorator {
   );
 }
 
-function requirePermission(operation: string, { isAction, exported }: PageRouteOptions): MethodDecorator {
+function requirePermission(operation: string, options: PageRouteOptions): MethodDecorator {
+  const { isAction, exported, action: ownAction } = options;
   return RequirePermission(() => {
     const { action, ...permission } = permissionOf(operation);
-    const audited = exported ?? action;
+    const audited = exported ?? ownAction ?? action;
     return isAction && audited ? { ...permission, action: audited } : permission;
   });
 }
@@ -152,9 +155,15 @@ export function DashboardPage(operation: string, listQuery?: Type<object>): Meth
 /**
  * The route of a form that performs an operation of the dashboard API, with the operation's permission, limit and audit log
  * entries.
+ *
+ * @param action recorded instead of that of the operation
  */
-export function DashboardAction(operation: string, form: FormOptions = {}): MethodDecorator {
-  return PageRoute({ login: true, operation, isAction: true, form });
+export function DashboardAction(
+  operation: string,
+  form: FormOptions = {},
+  action?: AuditedAction,
+): MethodDecorator {
+  return PageRoute({ login: true, operation, isAction: true, form, action });
 }
 
 /**

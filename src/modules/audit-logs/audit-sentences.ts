@@ -100,7 +100,7 @@ const BEGINNINGS: Readonly<Record<AuditOutcome, (phrase: Phrase) => string>> = {
 export function predicateOf(entry: AuditLogEntryResponse): string {
   const { event, actor, target } = entry;
   const outcome = event.outcome.status;
-  const phrase = PHRASES[event.action];
+  const phrase = phraseOf(event.action);
   // Users know that they log in to their own account.
   const isOwnAccount = event.action.startsWith('auth.') && target.name === actor.email;
   const object = phrase[2]?.(isOwnAccount ? null : target.name);
@@ -109,6 +109,12 @@ export function predicateOf(entry: AuditLogEntryResponse): string {
     ...(object ? [object] : []),
     ...(isOfEnvironment(entry) ? [`in ${target.environment}`] : []),
   ].join(' ');
+}
+
+/** A later release, which was rolled back or is replacing this one, may have recorded actions that this one does not know. */
+function phraseOf(action: AuditAction): Phrase {
+  const phrases: Readonly<Partial<Record<string, Phrase>>> = PHRASES;
+  return phrases[action] ?? [`did ${action}`, `do ${action}`];
 }
 
 /** Returns whether an entry is about one environment. That of a denied attempt may be unknown. */

@@ -7,8 +7,8 @@ export const DAYS_KEPT_AFTER_EXPIRY = 7;
 const RETENTION = { days: DAYS_KEPT_AFTER_EXPIRY, expiryColumn: 'expires_at' };
 
 const TOKENS_PER_ERASURE = 1_000;
-/** The index of users has no times, so this limits the work for a user with very many tokens. */
-const MAX_SEARCHED = 1_000;
+/** The index of users has no times, so this limits the work. A user with more tokens may miss some of the newest ones. */
+const MAX_SEARCHED = 10_000;
 
 /** What a list of the tokens of a user shows. Nothing in it helps to use a token. */
 export interface UserMcpToken {
@@ -72,7 +72,7 @@ export class McpTokensRepository implements UserDataHolder {
   async newestOfUser(clientId: string, externalUserId: string, limit: number): Promise<UserMcpToken[]> {
     return this.transaction.manager.query<UserMcpToken[]>(
       `SELECT id, agent, created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt"
-         FROM (SELECT * FROM mcp_token WHERE client_id = $1 AND external_user_id = $2 LIMIT $4) found
+         FROM (SELECT id, agent, created_at, expires_at, revoked_at FROM mcp_token WHERE client_id = $1 AND external_user_id = $2 LIMIT $4) found
         ORDER BY created_at DESC, id DESC LIMIT $3`,
       [clientId, externalUserId, limit, MAX_SEARCHED],
     );

@@ -17,8 +17,8 @@ const DETAILS_BY_IDS = prepared(
 );
 
 const SESSIONS_PER_ERASURE = 1_000;
-/** The index of users has no times, so this limits the work for a user with very many sessions. */
-const MAX_SEARCHED = 1_000;
+/** The index of users has no times, so this limits the work. A user with more sessions may miss some of the newest ones. */
+const MAX_SEARCHED = 10_000;
 
 /** Stores, finds, extends and erases sessions. */
 @HoldsUserData('data')
@@ -50,7 +50,7 @@ export class SessionsRepository implements UserDataHolder {
   async newestOfUser(clientId: string, externalUserId: string, limit: number): Promise<UserSession[]> {
     return this.transaction.manager.query<UserSession[]>(
       `SELECT id, type, created_at AS "createdAt", expires_at AS "expiresAt"
-         FROM (SELECT * FROM session WHERE client_id = $1 AND external_user_id = $2 LIMIT $4) found
+         FROM (SELECT id, type, created_at, expires_at FROM session WHERE client_id = $1 AND external_user_id = $2 LIMIT $4) found
         ORDER BY created_at DESC, id LIMIT $3`,
       [clientId, externalUserId, limit, MAX_SEARCHED],
     );

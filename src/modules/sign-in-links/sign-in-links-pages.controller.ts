@@ -48,7 +48,7 @@ export class SignInLinksPagesController {
     @Param('id') id: string,
     @Origin() origin: RequestOrigin,
   ): Promise<PageResponse> {
-    const { status } = await this.links.cancelFor(actor, id, origin);
+    const { status } = await this.links.cancelFor(actor, id, origin, environment);
     const done = status === 'cancelled' ? status : 'ended';
     const query = new URLSearchParams({ external_user_id: form.get('external_user_id') ?? '', done });
     return { redirectTo: `${dashboardPath(environment, 'sign-in-links')}?${query}` };

@@ -6,6 +6,7 @@ import {
   type RequestingOrganization,
   isDashboardUser,
 } from '../../infrastructure/auth/index.js';
+import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { CursorCodec, generateSecret, sha256, type CursorScope } from '../../infrastructure/crypto/index.js';
 import {
   ErrorKind,
@@ -240,6 +241,7 @@ export class SignInLinksService implements McpTokenRevocationListener {
   /**
    * Cancels a pending link for its API client, or for a user of the organization. Idempotent, like `cancel`.
    *
+   * @param environment that of the link; absent if it can be any
    * @throws ApiError NOT_FOUND
    */
   @Transactional()
@@ -247,13 +249,15 @@ export class SignInLinksService implements McpTokenRevocationListener {
     requester: RequestingOrganization,
     linkId: string,
     origin: RequestOrigin,
+    environment?: PlatformEnvironment,
   ): Promise<SignInLinkResponse> {
     const isUser = isDashboardUser(requester);
-    const clients = isUser ? await this.clients.all(requester) : [requester];
+    const accessible = isUser ? await this.clients.all(requester) : [requester];
+    const clients = accessible.filter((each) => (environment ?? each.environment) === each.environment);
     const link = isUUID(linkId) ? await this.repository.findOfClients(clients, linkId) : null;
     if (!link) throw SIGN_IN_LINK_NOT_FOUND.error();
-    const { clientId, environment, externalUserId } = link;
-    const user = { client: { clientId, environment }, externalUserId };
+    const { clientId, externalUserId } = link;
+    const user = { client: { clientId, environment: link.environment }, externalUserId };
     if (await this.repository.finish(link.id, 'cancelled', this.clock.now())) {
       const { name, email } = isUser ? requester : API_CLIENT;
       const { organizationId } = requester;
@@ -261,7 +265,7 @@ export class SignInLinksService implements McpTokenRevocationListener {
       await this.auditLog.record({
         action: 'sign_in_link.cancel',
         actor: { name, email, organizationId, origin },
-        target: { name: merchantIn(merchants, link).name, environment },
+        target: { name: merchantIn(merchants, link).name, environment: link.environment },
       });
     }
     return toResponse(await this.find(user, link.id));

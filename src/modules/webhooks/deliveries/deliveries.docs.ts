@@ -5,6 +5,7 @@ import {
   WEBHOOK_ENDPOINT_NOT_FOUND,
 } from '../endpoints/webhook-endpoint-errors.js';
 import { ENDPOINT_ID_PARAMETER } from '../endpoints/webhook-endpoints.docs.js';
+import { RESEND_RUNNING } from '../recoveries/recoveries.service.js';
 import {
   QueuedDeliveriesResponse,
   RecoverRequest,
@@ -64,7 +65,12 @@ export const RECOVER_EVENTS: OperationDocument = {
   status: 202,
   responseDescription: 'The recovery is running.',
   responseExample: { queued: 0 },
-  errors: [ENVIRONMENT_MISMATCH, WEBHOOK_ENDPOINT_NOT_FOUND, WEBHOOK_ENDPOINT_DISABLED],
+  errors: [
+    withMessages(INVALID_FIELD, RESEND_RUNNING),
+    ENVIRONMENT_MISMATCH,
+    WEBHOOK_ENDPOINT_NOT_FOUND,
+    WEBHOOK_ENDPOINT_DISABLED,
+  ],
 };
 
 export const GET_RECOVERY: OperationDocument = {

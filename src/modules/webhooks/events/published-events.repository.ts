@@ -112,7 +112,7 @@ export class PublishedEventsRepository {
           WHERE client_id = $1 AND id = ANY ($2) AND NOT is_test AND ${HAS_BODY}),
        sending AS MATERIALIZED (
          SELECT DISTINCT endpoint_id, event_id FROM webhook_delivery
-          WHERE endpoint_id = ANY ($3) AND (claim_id IS NOT NULL OR due_at <= now())),
+          WHERE endpoint_id = ANY ($3) AND event_id = ANY ($2) AND (claim_id IS NOT NULL OR due_at <= now())),
        delivery AS (
          SELECT failed.*, sending.event_id IS NOT NULL AS is_sending, (event.id IS NOT NULL AND ${IS_SUBSCRIBED}) IS TRUE AS is_possible
            FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY failed (event_id, endpoint_id, position)

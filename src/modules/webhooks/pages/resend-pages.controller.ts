@@ -11,6 +11,7 @@ import {
   type PageResponse,
   type PageVisit,
 } from '../../../infrastructure/pages/index.js';
+import { auditAction } from '../../audit-logs/index.js';
 import { ResendQuery } from '../recoveries/resends.dto.js';
 import { ResendsService } from '../recoveries/resends.service.js';
 import { QUERY_FIELD, RESEND_ID_FIELD, resendPage, resendPlanPage } from './resend.pages.js';
@@ -30,7 +31,7 @@ export class ResendPagesController {
   }
 
   @Post('failed/send-again')
-  @DashboardAction('redeliverWebhook')
+  @DashboardAction('redeliverWebhook', {}, auditAction('webhook.resend'))
   start(@Visit() visit: PageVisit): Promise<PageResponse> {
     const { actor, environment, form } = visit;
     const query = Object.fromEntries(new URLSearchParams(form.get(QUERY_FIELD)));

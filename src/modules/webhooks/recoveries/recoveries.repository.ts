@@ -6,7 +6,10 @@ import { IS_SUBSCRIBED } from '../queue/sql/lane.js';
 import type { WebhookRecovery } from './recovery.entity.js';
 
 /** A request to send failed events of an endpoint again. */
-export type Recovery = Pick<WebhookRecovery, 'id' | 'since' | 'requestedAt' | 'finishedAt' | 'queued'>;
+export type Recovery = Pick<
+  WebhookRecovery,
+  'id' | 'resendId' | 'since' | 'requestedAt' | 'finishedAt' | 'queued'
+>;
 
 export type ClaimedRecovery = Recovery &
   AttributedClient &
@@ -25,7 +28,7 @@ export interface SelectedEvents {
 /** What a recovery has done since it last said so. */
 export type RecoveryProgress = Partial<Pick<WebhookRecovery, 'queued' | 'handled' | 'received' | 'sending'>>;
 
-const COLUMNS = `recovery.id, since, requested_at AS "requestedAt", finished_at AS "finishedAt", queued`;
+const COLUMNS = `recovery.id, resend_id AS "resendId", since, requested_at AS "requestedAt", finished_at AS "finishedAt", queued`;
 /** A process that runs a recovery renews its lease with each page. */
 const LEASE = '2 minutes';
 const EVENTS_PER_PAGE = 5_000;
@@ -35,15 +38,17 @@ const EVENTS_PER_PAGE = 5_000;
 export class RecoveriesRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  /** Requests a recovery unless one is running. @returns the one that is running then */
+  /** Requests a recovery unless one is running, or a resend. @returns the one that is running then */
   async request(endpointId: string, since: Date, now: Date): Promise<Recovery | undefined> {
-    await this.transaction.manager.query(
-      `INSERT INTO webhook_recovery (endpoint_id, since, requested_at)
+    // The update changes nothing. It locks the running one, which therefore cannot finish before it is returned.
+    const [recovery] = await this.transaction.manager.query<Recovery[]>(
+      `INSERT INTO webhook_recovery AS recovery (endpoint_id, since, requested_at)
        SELECT id, $2, $3 FROM webhook_endpoint WHERE id = $1 FOR KEY SHARE
-           ON CONFLICT DO NOTHING`,
+           ON CONFLICT (endpoint_id) WHERE finished_at IS NULL DO UPDATE SET since = recovery.since
+       RETURNING ${COLUMNS}`,
       [endpointId, since, now],
     );
-    return this.of(endpointId);
+    return recovery;
   }
 
   /**
@@ -78,10 +83,10 @@ export class RecoveriesRepository {
     return added.length;
   }
 
-  /** Returns the last recovery of an endpoint. */
+  /** Returns the last recovery of an endpoint that is not a part of a resend. */
   async of(endpointId: string): Promise<Recovery | undefined> {
     const [recovery] = await this.transaction.manager.query<Recovery[]>(
-      `SELECT ${COLUMNS} FROM webhook_recovery recovery WHERE endpoint_id = $1
+      `SELECT ${COLUMNS} FROM webhook_recovery recovery WHERE endpoint_id = $1 AND resend_id IS NULL
         ORDER BY finished_at IS NULL DESC, requested_at DESC LIMIT 1`,
       [endpointId],
     );

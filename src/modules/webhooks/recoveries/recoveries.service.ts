@@ -1,12 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
+import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { Clock, DAY } from '../../../infrastructure/time/index.js';
 import { RequestLogsConfiguration } from '../../request-logs/index.js';
 import { WEBHOOK_ENDPOINT_NOT_FOUND } from '../endpoints/webhook-endpoint-errors.js';
 import { WebhookEndpointsService } from '../endpoints/webhook-endpoints.service.js';
 import type { RecoveryResponse } from '../deliveries/deliveries.dto.js';
 import { RecoveriesRepository, type Recovery } from './recoveries.repository.js';
+
+export const RESEND_RUNNING =
+  'Selected deliveries to this endpoint are being sent again. Try again when that has finished.';
 
 /** Accepts recoveries and reports their progress. `RecoveriesJob` runs them. */
 @Injectable()
@@ -27,6 +31,8 @@ export class RecoveriesService {
     const recovery = await this.repository.request(endpoint.id, start, now);
     // The endpoint may have been deleted since it was read.
     if (!recovery) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
+    // It sends only the selected events.
+    if (recovery.resendId !== null) throw INVALID_FIELD.error(RESEND_RUNNING);
     return toResponse(recovery);
   }
 
