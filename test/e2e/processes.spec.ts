@@ -451,7 +451,7 @@ describe('The service with DATABASE_URL', () => {
       );
       try {
         for (const program of programs) {
-          await program.waitForOutput(/"level":"warn",.*The database is unavailable .*Retrying for 60 s/);
+          await program.waitForOutput(/"level":"warn",.*The database is unavailable .*Retrying for \d\d s/);
         }
       } finally {
         await database.reconnect();
