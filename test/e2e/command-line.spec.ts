@@ -224,7 +224,7 @@ describe('mcs', () => {
       code: 2,
       errors: expect.stringMatching(/^Usage: mcs end/),
     });
-    expect(await mcs('--version')).toMatchObject({ code: 0, output: '0.2.0\n' });
+    expect(await mcs('--version')).toMatchObject({ code: 0, output: '0.3.0\n' });
   });
 
   it('shows the message of the service, the request id, and what to do', async () => {

@@ -44,7 +44,7 @@ import { WebhookResends1790000000051 } from './1790000000051-webhook-resends.js'
 export const MIGRATIONS = [
   // 0.2.0
   Baseline1790000000001,
-  // Unreleased
+  // 0.3.0
   Identity1790000000003,
   WebhookLanesAndRecoveries1790000000004,
   PartitionFunctions1790000000005,
