@@ -305,7 +305,7 @@ describe('The pages of the dashboard', () => {
       location: '/dashboard/development/agents?done=disconnected',
     });
     expect((await member.get('/dashboard/development/agents?external_user_id=shown')).text).toContain(
-      'No agents',
+      'This user has no connected agents',
     );
     expect((await member.get('/dashboard/development/agents?host=')).status).toBe(200);
     expect((await member.get('/dashboard/development/agents?limit=x')).status).toBe(400);

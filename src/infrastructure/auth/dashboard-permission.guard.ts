@@ -27,10 +27,10 @@ import { AccessibleClients, AuditRecorder, type AuditedAction, type DeniedTarget
 /** The permission that an operation of the dashboard API requires. */
 export interface DashboardPermission {
   /**
-   * The scope that an access token requires. `any` accepts all access tokens. `none` rejects all access tokens, so the
+   * The scope that an access token requires. `any` accepts all access tokens. `refused` rejects all access tokens, so the
    * operation requires a dashboard login; it is for operations that programs must not perform with a user's token.
    */
-  readonly token: Scope | 'any' | 'none';
+  readonly token: Scope | 'any' | 'refused';
   /** The minimum role. If absent, all roles are allowed. */
   readonly role?: DashboardRole;
   /** Whether the login must be recent: see `RECENT_LOGIN_MAX_AGE`. */
@@ -135,7 +135,7 @@ export function isRecentLogin({ credential }: DashboardActor, now: Date): boolea
 
 function checkScope({ credential }: DashboardActor, { token }: DashboardPermission): ApiError | undefined {
   if (credential.kind === 'session' || token === 'any') return undefined;
-  if (token === 'none') {
+  if (token === 'refused') {
     return INSUFFICIENT_SCOPE.error(LOGIN_REQUIRED);
   }
   if (credential.scopes.has(token)) return undefined;

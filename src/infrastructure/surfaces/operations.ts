@@ -253,7 +253,7 @@ function commonErrors({ body, errors }: OperationDocument): Errors {
 }
 
 function dashboardSecurity({ token }: DashboardPermission): MethodDecorator[] {
-  return [...(token === 'none' ? [] : [ApiSecurity('bearer')]), ApiSecurity('session')];
+  return [...(token === 'refused' ? [] : [ApiSecurity('bearer')]), ApiSecurity('session')];
 }
 
 /** Returns the errors of requests without the permission, or over the limit. */
@@ -265,7 +265,7 @@ function dashboardErrors({ token, role, recentLogin }: DashboardPermission): Err
       : []),
     RATE_LIMIT_EXCEEDED,
     NO_SECOND_FACTOR,
-    ...FORBIDDEN_TOKENS[token === 'any' || token === 'none' ? token : 'scope'],
+    ...FORBIDDEN_TOKENS[token === 'any' || token === 'refused' ? token : 'scope'],
     ...(role === undefined ? [] : [INSUFFICIENT_ROLE]),
   ];
 }
@@ -284,7 +284,7 @@ const FROM_OTHER_SITE = withSharedMessages('CrossSiteRequest', NO_ACCESS, CROSS_
 const FORBIDDEN_TOKENS = {
   any: [],
   scope: [INSUFFICIENT_SCOPE, FROM_OTHER_SITE],
-  none: [withSharedMessages('LoginRequired', INSUFFICIENT_SCOPE, LOGIN_REQUIRED), FROM_OTHER_SITE],
+  refused: [withSharedMessages('LoginRequired', INSUFFICIENT_SCOPE, LOGIN_REQUIRED), FROM_OTHER_SITE],
 };
 
 /** `events:publish` -> `MissingEventsPublish` */

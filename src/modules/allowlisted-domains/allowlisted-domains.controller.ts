@@ -13,7 +13,7 @@ export class AllowlistedDomainsController {
   constructor(private readonly domains: AllowlistedDomainsService) {}
 
   @Get('allowlisted-domains')
-  @DashboardOperation(LIST_DOMAINS, { token: 'none', role: 'admin' })
+  @DashboardOperation(LIST_DOMAINS, { token: 'refused', role: 'admin' })
   list(@CurrentActor() actor: DashboardActor): Promise<AllowlistedDomainResponse[]> {
     return this.domains.list(actor.organizationId);
   }

@@ -29,6 +29,7 @@ export class ApiClientCredentialVerifier extends CredentialVerifier {
   private readonly cache = new LRUCache<string, AuthenticatedClient>({
     max: MAX_CACHED_CLIENTS,
     ttl: CREDENTIALS_CACHED_FOR,
+    // Without rounding, and by the service's clock.
     ttlResolution: 0,
     perf: { now: () => this.clock.milliseconds() },
   });

@@ -49,7 +49,7 @@ export class ApiClientDirectory {
     return this.ifServed(client ? toRecord(client) : undefined);
   }
 
-  /** Returns what the organization calls a client, or else its environment in words. */
+  /** Returns what the organization calls a client that exists, or else its environment in words. */
   async nameOf(clientId: string): Promise<string> {
     const client = await this.repository.client({ id: clientId });
     return (

@@ -56,7 +56,7 @@ export class ApiSecret {
   @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
   createdAt!: Date;
 
-  /** Time from which this secret signs webhooks, until a later version does. */
+  /** Time from which this secret signs webhooks, until a later version does. An activation sets it to the creation time. */
   @Column({ name: 'signs_from', type: 'timestamptz', precision: 3 })
   signsFrom!: Date;
 

@@ -24,13 +24,17 @@ export class ApiClientsController {
   constructor(private readonly clients: ApiClientsService) {}
 
   @Get('api-clients')
-  @DashboardOperation(LIST_CLIENTS, { token: 'none', role: 'member' })
+  @DashboardOperation(LIST_CLIENTS, { token: 'refused', role: 'member' })
   list(@CurrentActor() actor: DashboardActor): Promise<ApiClientResponse[]> {
     return this.clients.listForUser(actor);
   }
 
   @Patch('api-clients/:client_id')
-  @DashboardOperation(UPDATE_CLIENT, { token: 'none', role: 'admin', action: auditAction('client.update') })
+  @DashboardOperation(UPDATE_CLIENT, {
+    token: 'refused',
+    role: 'admin',
+    action: auditAction('client.update'),
+  })
   update(
     @CurrentActor() actor: DashboardActor,
     @Param('client_id') clientId: string,

@@ -33,7 +33,7 @@ export const UPDATE_CLIENT: OperationDocument = {
   summary: 'Name an API client',
   description:
     'Gives a client a name. Use it so that users recognize the client when they approve a device. Available to admins ' +
-    'and owners. Audited as `client.update`.',
+    'and owners. Audited as `client.update` only if something changes.',
   pathParameters: ID,
   body: UpdateClientRequest,
   response: ApiClientResponse,

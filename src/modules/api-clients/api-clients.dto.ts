@@ -78,7 +78,7 @@ export class ApiClientResponse extends ClientResponse {
 
 export class ApiSecretResponse extends ClientResponse {
   @TextProperty(
-    'The newest secret: the password for the platform API and the key of `Service-Signature`.',
+    'The newest secret: the password for the platform API. It is also the key of `Service-Signature`, during a rotation once it is activated.',
     'mcs_live_…',
     { pattern: '^mcs_(dev|live)_' },
   )

@@ -224,7 +224,12 @@ export class ApiClientsService {
     return secret;
   }
 
-  /** `PIN_ENVIRONMENT` applies too: the directory does not find clients of the other environment. @throws ApiError NOT_FOUND */
+  /**
+   * Returns a client of the user's organization. The directory does not find clients of an environment that this process does
+   * not serve (`PIN_ENVIRONMENT`).
+   *
+   * @throws ApiError NOT_FOUND
+   */
   private async requireOwn({ organizationId }: DashboardActor, clientId: string): Promise<ApiClient> {
     const found = await this.directory.find(clientId);
     const client = found && (await this.repository.client({ organizationId, id: found.clientId }));

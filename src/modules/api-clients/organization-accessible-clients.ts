@@ -23,6 +23,7 @@ export class OrganizationAccessibleClients extends AccessibleClients {
   ): Promise<AttributedClient> {
     requireEnvironment(actor, environment);
     const { organizationId, credential } = actor;
+    // An access token names its client.
     if (credential.kind === 'token') return credential;
     const client = await this.clients.ofOrganization(organizationId, environment);
     if (client) return client;

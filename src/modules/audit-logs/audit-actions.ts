@@ -165,7 +165,7 @@ export function auditAction(action: AuditAction): AuditedAction {
 
 /** The permission of operations that decide who gets access, or show a secret: an admin who logged in recently. */
 export function recentAdmin(action: AuditAction) {
-  return { token: 'none', role: 'admin', recentLogin: true, action: auditAction(action) } as const;
+  return { token: 'refused', role: 'admin', recentLogin: true, action: auditAction(action) } as const;
 }
 
 export function isAuditAction(name: string): name is AuditAction {

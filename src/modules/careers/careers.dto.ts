@@ -38,7 +38,7 @@ export class SubmitApplicationRequest {
       description: 'Public URL of the résumé as a PDF. Share links of cloud drives are accepted.',
       example: 'https://example.com/ada.pdf',
     },
-    // Only here: the résumé is a file that recruiters download, possibly in a private network.
+    // The other URLs are not checked: only the résumé is a file that recruiters download, possibly in a private network.
     Constraint(
       'isPublicAddress',
       (value) => !hasPrivateAddress(value as string),

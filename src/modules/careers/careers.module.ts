@@ -5,7 +5,7 @@ import { CareersService } from './careers.service.js';
 import { JobApplication } from './job-application.entity.js';
 import { JobApplicationsRepository } from './job-applications.repository.js';
 
-/** The careers surface: applicants send job applications from a careers page. */
+/** Receives the job applications of a careers page. */
 @Module({
   imports: [TypeOrmModule.forFeature([JobApplication])],
   controllers: [CareersController],

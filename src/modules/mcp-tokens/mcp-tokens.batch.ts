@@ -53,7 +53,7 @@ const CONCURRENT_INSERTS = 2;
 const LOOKUPS_PER_STATEMENT = 100;
 const CONCURRENT_LOOKUP_STATEMENTS = 4;
 
-/** `Statement` passes null for the fields that a token of an API client lacks. */
+/** The fields that a token of an API client lacks become null. */
 const INSERT = new Statement<object, never, NewMcpToken>(`
   INSERT INTO mcp_token (token_hash, client_id, environment, external_user_id, phone_number_sealed,
                          created_at, expires_at, connection_id, scope, agent)
@@ -62,7 +62,7 @@ const INSERT = new Statement<object, never, NewMcpToken>(`
                        $connectionId::uuid[], $scope::text[], $agent::text[])`);
 
 /**
- * `find_agent_tokens` sets planner options so that PostgreSQL plans the query once and reads only the partitions within the
+ * Finds MCP tokens of API clients and of connected agents. `find_agent_tokens` sets planner options so that PostgreSQL plans the query once and reads only the partitions within the
  * given bounds. `place` is the position of the hash in `$1`, starting at 1.
  */
 const FIND = prepared(

@@ -7,7 +7,10 @@ export const DAYS_KEPT_AFTER_EXPIRY = 7;
 const RETENTION = { days: DAYS_KEPT_AFTER_EXPIRY, expiryColumn: 'expires_at' };
 
 const TOKENS_PER_ERASURE = 1_000;
-/** The index of users has no times, so this limits the work. A user with more tokens may miss some of the newest ones. */
+/**
+ * The index on client and user does not contain the time of creation, so this limits the work. The list of a user with more tokens
+ * may miss some of the newest ones.
+ */
 const MAX_SEARCHED = 10_000;
 
 /** What a list of the tokens of a user shows. Nothing in it helps to use a token. */
@@ -21,10 +24,10 @@ export interface UserMcpToken {
 }
 
 /**
- * The rare statements: erasure, introspection, revocation and sign-in links. `McpTokensBatch` has the two that run for nearly every
+ * The rare statements: erasure, introspection, revocation, sign-in links and the list of a user's tokens. `McpTokensBatch` has the two that run for nearly every
  * request. There is no entity, because the rows are written and found for many tokens at a time, in daily partitions.
  *
- * The stage `access` erases tokens before the erasure is confirmed. From then on, they are unknown to every request.
+ * The stage `access` erases tokens before the response to the request for an erasure. From then on, they are unknown to every request.
  */
 @HoldsUserData('access')
 @Injectable()

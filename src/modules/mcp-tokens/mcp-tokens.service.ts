@@ -20,7 +20,12 @@ import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { Clock, DAY, SECOND } from '../../infrastructure/time/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
 import type { CreateMcpTokenRequest, McpTokenResponse } from './mcp-tokens.dto.js';
-import { McpTokensBatch, type NewAgentToken, type StoredMcpToken } from './mcp-tokens.batch.js';
+import {
+  McpTokensBatch,
+  type NewAgentToken,
+  type NewMcpToken,
+  type StoredMcpToken,
+} from './mcp-tokens.batch.js';
 import { MAX_LIFETIME } from './mcp-tokens.configuration.js';
 import { DAYS_KEPT_AFTER_EXPIRY, McpTokensRepository } from './mcp-tokens.repository.js';
 
@@ -38,7 +43,7 @@ export interface McpTokenData {
 }
 
 /** An MCP token that was revoked, and the end user for whom it was created. */
-export type RevokedMcpToken = Pick<NewAgentToken, 'tokenHash' | 'clientId' | 'externalUserId'>;
+export type RevokedMcpToken = Pick<NewMcpToken, 'tokenHash' | 'clientId' | 'externalUserId'>;
 
 /**
  * Port (bound in `src/ports.module.ts`) that cancels the pending sign-in links of a revoked token. Implementations join the
@@ -90,12 +95,12 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
     return { token, expires_at: expiresAt };
   }
 
-  /** Derives the access token of a connected agent from a digest, so that a repeated request gets the same token. */
+  /** Derives the access token of a connected agent from a digest of the code or refresh token, so that a repeated request gets the same. */
   agentTokenFrom(digest: Buffer, { environment }: AttributedClient, createdAt: Date): string {
     return secretFrom(digest, TOKEN_PREFIXES[environment], createdAt);
   }
 
-  /** Returns the row of the access token of a connected agent: one that the end user has logged in with (`agent-authorization`). */
+  /** Returns the row of the access token of an agent that the end user connected by logging in (`agent-authorization`). */
   agentTokenRow(
     token: string,
     { phoneNumber, scopes, ...row }: McpTokenData & Pick<NewAgentToken, 'agent' | 'connectionId'>,

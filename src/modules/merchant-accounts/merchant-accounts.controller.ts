@@ -13,7 +13,7 @@ export class MerchantAccountsController {
   constructor(private readonly accounts: MerchantAccountsService) {}
 
   @Get('merchant-accounts')
-  @SharedOperation(LIST_MERCHANT_ACCOUNTS, { token: 'none' })
+  @SharedOperation(LIST_MERCHANT_ACCOUNTS, { token: 'refused' })
   list(
     @CurrentOrganization() requester: RequestingOrganization,
     @Query() query: ListMerchantAccountsQuery,

@@ -32,7 +32,7 @@ export function matchKey(name: string): string {
 
 /** The host name of a web address, without `www.`. */
 const WEB_ADDRESS = /^(?:https?:\/\/)?(?:www\.)?([\p{Letter}\p{Number}.-]+\.\p{Letter}{2,})(?:[/?#:].*)?$/isu;
-const DOMAIN = /\.com$/i;
+const DOT_COM = /\.com$/i;
 /** The match keys of words that may follow a name: legal forms (Inc) and words such as account. */
 const ADDITIONS =
   'accounts?|co|company|corp|corporation|inc|incorporated|limited|llc|login|ltd|membership|plc|subscription';
@@ -54,6 +54,6 @@ export function matchKeys(name: string): string[] {
   const spellings = [name, words.join(' ')];
   while (words.length > 1 && ADDITION.test(matchKey(words.at(-1) ?? ''))) words.pop();
   const bare = words.join(' ');
-  spellings.push(bare, bare.replace(DOMAIN, ''));
+  spellings.push(bare, bare.replace(DOT_COM, ''));
   return [...new Set([...new Set(spellings)].map(matchKey))].filter((key) => key !== '');
 }

@@ -38,7 +38,7 @@ export function bundledMerchants(): readonly BundledMerchant[] {
   ) as readonly BundledMerchant[];
 }
 
-/** Merchants that an operator inserts into the table have IDs from here on. There is no command for it. */
+/** The sequence of the table starts here: the ID of a merchant that an operator inserts with SQL. */
 export const FIRST_OPERATOR_ID = 10_000;
 /** `byIds` reads its result from the cache, so a call with more IDs than this would not find all of them. */
 const MAX_CACHED = 100_000;
@@ -54,6 +54,7 @@ export function parseMerchantId(text: string): number | undefined {
 /**
  * Returns the merchants with these IDs, in the same order.
  *
+ * @param ids undefined for a name that no merchant has
  * @param field name of the array that the request contains
  * @throws ApiError MERCHANT_NOT_FOUND for the first one that does not exist
  */
@@ -70,7 +71,7 @@ export function requireMerchants(
 }
 
 /**
- * Imports the bundled merchants at startup, and finds single merchants by name and ID. `MerchantsService` has the lists of
+ * Imports the bundled merchants at startup, and finds merchants by name or ID. `MerchantsService` has the lists of
  * merchants, and changes which of them an organization hides.
  */
 @Injectable()

@@ -17,31 +17,24 @@ import {
 } from './merchants.dto.js';
 import { SHOW_MERCHANT, EXPORT_MERCHANTS, HIDE_MERCHANT, LIST_MERCHANTS } from './merchants.docs.js';
 
-/** A controller of its own, because a host of the platform API must not serve the other operations on merchants. */
+const ADMIN = { token: 'refused', role: 'admin' } as const;
+
 @Topic(
   'Merchants',
-  'Merchants, and which of them you hide: the dashboard and the SDK do not offer these to users. Searches for detected accounts are not affected.',
+  'Merchants, and which of them you hide: the SDK and agents do not offer these to your users. Searches for detected accounts are not affected.',
 )
 @Controller()
-export class MerchantListController {
+export class MerchantsController {
   constructor(private readonly merchants: MerchantsService) {}
 
   @Get('merchants')
-  @SharedOperation(LIST_MERCHANTS, { token: 'none', role: 'member' })
+  @SharedOperation(LIST_MERCHANTS, { token: 'refused', role: 'member' })
   list(
     @CurrentOrganization() organization: RequestingOrganization,
     @Query() query: ListMerchantsQuery,
   ): Promise<MerchantResponse[]> {
     return this.merchants.list(organization, query.environment);
   }
-}
-
-const ADMIN = { token: 'none', role: 'admin' } as const;
-
-@Topic('Merchants')
-@Controller()
-export class MerchantsController {
-  constructor(private readonly merchants: MerchantsService) {}
 
   @Get('merchants/export')
   @DashboardOperation(EXPORT_MERCHANTS, { ...ADMIN, action: auditAction('merchant.export') })
@@ -62,6 +55,7 @@ export class MerchantsController {
     return this.merchants.setHidden(actor, id, request.environment, true);
   }
 
+  /** `activate` is the published name. */
   @Post('merchants/:id/activate')
   @DashboardOperation(SHOW_MERCHANT, { ...ADMIN, action: auditAction('merchant.activate') })
   show(

@@ -25,14 +25,14 @@ const STATUSES = [
   { value: 'shown', label: 'Shown' },
   { value: 'hidden', label: 'Hidden' },
 ];
-/** The parameters of the list, which forms repeat, so that they lead back to the same place. */
+/** The parameters of the list, which forms repeat, so that they lead back to the same place. `trail` has the pages before. */
 const PARAMETERS = ['name', 'status', 'cursor', 'trail'];
 
 function merchantsPath(environment: PlatformEnvironment, ...segments: readonly string[]): string {
   return dashboardPath(environment, 'merchants', ...segments);
 }
 
-/** Returns the page of the list that a form was on, with a message, scrolled to the merchant. */
+/** Returns the path of the page that a form was on, with a message and the anchor of the merchant. */
 export function listPath(
   environment: PlatformEnvironment,
   form: FormFields,

@@ -32,7 +32,7 @@ export class MerchantsService {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws ApiError like `AccessibleClients.requested()` */
+  /** @throws ApiError INVALID_FIELD, ENVIRONMENT_MISMATCH */
   async list(
     requester: RequestingOrganization,
     requestedEnvironment?: PlatformEnvironment,

@@ -21,14 +21,14 @@ export class OrganizationController {
   constructor(private readonly organizations: OrganizationsService) {}
 
   @Get('organization')
-  @DashboardOperation(GET_ORGANIZATION, { token: 'none', role: 'member' })
+  @DashboardOperation(GET_ORGANIZATION, { token: 'refused', role: 'member' })
   get(@CurrentActor() actor: DashboardActor): Promise<OrganizationResponse> {
     return this.organizations.get(actor);
   }
 
   @Patch('organization')
   @DashboardOperation(UPDATE_ORGANIZATION, {
-    token: 'none',
+    token: 'refused',
     role: 'owner',
     recentLogin: true,
     action: auditAction('account.update'),
@@ -42,7 +42,7 @@ export class OrganizationController {
 
   @Post('organization/activate')
   @DashboardOperation(ACTIVATE_ORGANIZATION, {
-    token: 'none',
+    token: 'refused',
     role: 'owner',
     action: auditAction('account.activate'),
   })
@@ -52,7 +52,7 @@ export class OrganizationController {
 
   @Post('organization/logo')
   @DashboardOperation(UPDATE_LOGO, {
-    token: 'none',
+    token: 'refused',
     role: 'admin',
     action: auditAction('account.logo_update'),
   })
@@ -66,7 +66,7 @@ export class OrganizationController {
   // A user uploaded the image: browsers must not execute anything in it.
   @Get('organization/logo')
   @Header('Content-Security-Policy', "default-src 'none'; sandbox")
-  @DashboardOperation(GET_LOGO, { token: 'none', role: 'member' })
+  @DashboardOperation(GET_LOGO, { token: 'refused', role: 'member' })
   logo(@CurrentActor() actor: DashboardActor, @Req() request: Request): Promise<StreamableFile> {
     return this.organizations.logo(actor, request.accepts([...LOGO_MEDIA_TYPES, BYTES]));
   }

@@ -20,6 +20,7 @@ export class ServiceTokenVerifier implements TokenVerifier<AuthenticatedService>
   private readonly cache = new LRUCache<string, KnownToken>({
     max: MAX_CACHED_TOKENS,
     ttl: CACHED_FOR,
+    // Without rounding, and by the service's clock.
     ttlResolution: 0,
     perf: { now: () => this.clock.milliseconds() },
   });

@@ -17,7 +17,10 @@ const DETAILS_BY_IDS = prepared(
 );
 
 const SESSIONS_PER_ERASURE = 1_000;
-/** The index of users has no times, so this limits the work. A user with more sessions may miss some of the newest ones. */
+/**
+ * The index on client and user does not contain the time of creation, so this limits the work. The list of a user with more
+ * sessions may miss some of the newest ones.
+ */
 const MAX_SEARCHED = 10_000;
 
 /** Stores, finds, extends and erases sessions. */

@@ -23,7 +23,7 @@ export class SignInLinksController {
   constructor(private readonly links: SignInLinksService) {}
 
   @Get()
-  @SharedOperation(LIST_SIGN_IN_LINKS, { token: 'none' })
+  @SharedOperation(LIST_SIGN_IN_LINKS, { token: 'refused' })
   list(
     @CurrentOrganization() requester: RequestingOrganization,
     @Query() query: ListSignInLinksQuery,
@@ -34,7 +34,7 @@ export class SignInLinksController {
 
   @Post(':id/cancel')
   @SharedOperation(CANCEL_SIGN_IN_LINK, {
-    token: 'none',
+    token: 'refused',
     role: 'member',
     action: auditAction('sign_in_link.cancel'),
   })

@@ -23,7 +23,7 @@ export class AgentConnectionsController {
   constructor(private readonly connections: AgentConnectionsService) {}
 
   @Get()
-  @SharedOperation(LIST_AGENT_CONNECTIONS, { token: 'none' })
+  @SharedOperation(LIST_AGENT_CONNECTIONS, { token: 'refused' })
   list(
     @CurrentOrganization() requester: RequestingOrganization,
     @Query() query: ListAgentConnectionsQuery,
@@ -34,7 +34,7 @@ export class AgentConnectionsController {
 
   @Delete(':id')
   @SharedOperation(DISCONNECT_AGENT, {
-    token: 'none',
+    token: 'refused',
     role: 'member',
     action: auditAction('agent.disconnect'),
   })

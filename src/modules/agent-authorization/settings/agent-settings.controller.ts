@@ -24,7 +24,7 @@ export class AgentSettingsController {
   constructor(private readonly settings: AgentSettingsService) {}
 
   @Get('agent-settings')
-  @DashboardOperation(GET_AGENT_SETTINGS, { token: 'none', role: 'member' })
+  @DashboardOperation(GET_AGENT_SETTINGS, { token: 'refused', role: 'member' })
   get(
     @CurrentActor() actor: DashboardActor,
     @Query() { environment }: GetAgentSettingsQuery,

@@ -7,7 +7,7 @@ import { AccessGrantResponse, CreateAccessGrantRequest } from './access-grants.d
 import { AccessGrantsService } from './access-grants.service.js';
 import { LIST_ACCESS_GRANTS, CREATE_ACCESS_GRANT, REVOKE_ACCESS_GRANT } from './access-grants.docs.js';
 
-const ADMIN = { token: 'none', role: 'admin' } as const;
+const ADMIN = { token: 'refused', role: 'admin' } as const;
 
 @Topic('Access grants', 'Higher roles for a limited time. Requires a login.')
 @Controller()

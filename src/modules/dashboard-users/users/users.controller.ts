@@ -13,7 +13,7 @@ export class UsersController {
   constructor(private readonly users: UserAdministrationService) {}
 
   @Get('users')
-  @DashboardOperation(LIST_USERS, { token: 'none', role: 'admin' })
+  @DashboardOperation(LIST_USERS, { token: 'refused', role: 'admin' })
   list(@CurrentActor() actor: DashboardActor): Promise<UserResponse[]> {
     return this.users.list(actor);
   }

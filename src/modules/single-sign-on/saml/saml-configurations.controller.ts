@@ -19,7 +19,7 @@ import {
   DISABLE_CONFIGURATION,
 } from './saml-configurations.docs.js';
 
-const ADMIN = { token: 'none', role: 'admin' } as const;
+const ADMIN = { token: 'refused', role: 'admin' } as const;
 
 @Topic(
   'Single sign-on',
