@@ -201,8 +201,9 @@ WITH attempt AS MATERIALIZED (
               succeeded = 0 AND consecutive_failures + failed >= 5 AS is_narrow,
               CASE WHEN succeeded = 0 THEN 0
                    ELSE 0.5 * GREATEST(-1, LEAST(1, 2 - latency
-                          / GREATEST(COALESCE(baseline, latency), 20))) END AS gain
-         FROM batch JOIN lane USING (endpoint_id)),
+                          / GREATEST(known_baseline, 20))) END AS gain
+         FROM batch JOIN lane USING (endpoint_id)
+        CROSS JOIN LATERAL (SELECT GREATEST(COALESCE(baseline, latency), 1) AS known_baseline) known),
      raised AS (
        SELECT *, LEAST($maxWidth, CASE WHEN is_used AND gain > 0 THEN ceiling * exp(0.005 * succeeded)
                                        ELSE ceiling END) AS raised_ceiling
@@ -213,7 +214,8 @@ WITH attempt AS MATERIALIZED (
                 * CASE WHEN is_used OR gain < 0 THEN LEAST(raised_ceiling, width + gain * succeeded)
                        ELSE width END) AS next_width,
               CASE WHEN succeeded > 0 AND (baseline IS NULL OR GREATEST(width, in_flight) <= 4)
-                   THEN COALESCE(baseline + (latency - baseline) * (1 - exp(-succeeded / 8.0)), latency)
+                   THEN GREATEST(known_baseline + (latency - known_baseline) * (1 - exp(-succeeded / 8.0)),
+                                 1)
                    ELSE baseline END AS next_baseline
          FROM raised),
      updated_lane AS (

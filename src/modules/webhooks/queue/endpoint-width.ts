@@ -12,6 +12,8 @@ export const WIDTH_RULE = {
   toleratedSlowness: 2,
   /** Milliseconds. Below this, latency says nothing about the load of the receiver. */
   minBaseline: 20,
+  /** Milliseconds. Averages of a receiver that always takes 0 ms would become too small for PostgreSQL, which then refuses them. */
+  leastBaseline: 1,
   /** Number of successes over which the baseline is averaged. */
   successesToLearn: 8,
   /** The share of the width that remains after a failure. */
@@ -56,7 +58,8 @@ export function adaptWidth(
   if (succeeded === 0 && consecutiveFailures + failed >= rule.failuresUntilNarrow) {
     return { width: 1, ceiling: null, baseline };
   }
-  const slowness = latency / Math.max(baseline ?? latency, rule.minBaseline);
+  const known = Math.max(baseline ?? latency, rule.leastBaseline);
+  const slowness = latency / Math.max(known, rule.minBaseline);
   const gain = succeeded === 0 ? 0 : rule.gain * Math.max(-1, Math.min(rule.toleratedSlowness - slowness, 1));
   const isUsed = 2 * inFlight >= width;
   const growth = isUsed && gain > 0 ? Math.exp(rule.ceilingGrowth * succeeded) : 1;
@@ -68,6 +71,6 @@ export function adaptWidth(
   return {
     width: next,
     ceiling: failed > 0 ? next : raised,
-    baseline: learns ? (baseline ?? latency) + (latency - (baseline ?? latency)) * weight : baseline,
+    baseline: learns ? Math.max(known + (latency - known) * weight, rule.leastBaseline) : baseline,
   };
 }

@@ -29,7 +29,8 @@ interface SettledRow {
   readonly hasDueLane: boolean;
 }
 
-const { startWidth, gain, toleratedSlowness, minBaseline, successesToLearn, keptPerFailure } = WIDTH_RULE;
+const { startWidth, gain, toleratedSlowness, minBaseline, leastBaseline, successesToLearn, keptPerFailure } =
+  WIDTH_RULE;
 const { ceilingGrowth, failuresUntilNarrow } = WIDTH_RULE;
 
 /**
@@ -77,8 +78,9 @@ export const SETTLE_ATTEMPTS = new Statement<LaneRules, SettledRow, Settlement>(
                 succeeded = 0 AND consecutive_failures + failed >= ${failuresUntilNarrow} AS is_narrow,
                 CASE WHEN succeeded = 0 THEN 0
                      ELSE ${gain} * GREATEST(-1, LEAST(1, ${toleratedSlowness} - latency
-                            / GREATEST(COALESCE(baseline, latency), ${minBaseline}))) END AS gain
-           FROM batch JOIN lane USING (endpoint_id)),
+                            / GREATEST(known_baseline, ${minBaseline}))) END AS gain
+           FROM batch JOIN lane USING (endpoint_id)
+          CROSS JOIN LATERAL (SELECT GREATEST(COALESCE(baseline, latency), ${leastBaseline}) AS known_baseline) known),
        raised AS (
          SELECT *, LEAST($maxWidth, CASE WHEN is_used AND gain > 0 THEN ceiling * exp(${ceilingGrowth} * succeeded)
                                          ELSE ceiling END) AS raised_ceiling
@@ -89,7 +91,8 @@ export const SETTLE_ATTEMPTS = new Statement<LaneRules, SettledRow, Settlement>(
                   * CASE WHEN is_used OR gain < 0 THEN LEAST(raised_ceiling, width + gain * succeeded)
                          ELSE width END) AS next_width,
                 CASE WHEN succeeded > 0 AND (baseline IS NULL OR GREATEST(width, in_flight) <= ${startWidth})
-                     THEN COALESCE(baseline + (latency - baseline) * (1 - exp(-succeeded / ${successesToLearn}.0)), latency)
+                     THEN GREATEST(known_baseline + (latency - known_baseline) * (1 - exp(-succeeded / ${successesToLearn}.0)),
+                                   ${leastBaseline})
                      ELSE baseline END AS next_baseline
            FROM raised),
        updated_lane AS (
