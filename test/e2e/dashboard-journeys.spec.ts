@@ -301,6 +301,22 @@ describe('The search', () => {
     expect(tooLong.status).toBe(400);
   });
 
+  it('shows the latest sessions of a user with thousands', async () => {
+    const viewer = await visitorWithRole(service, 'viewer');
+    const sessions = await service.database.query<{ id: string; latest: boolean }>(
+      `INSERT INTO session (id, client_id, type, external_user_id, created_at, expires_at)
+       SELECT gen_random_uuid(), $1, 'link', 'busy', now() - interval '1 second' * (3000 - number), now() + interval '1 day'
+         FROM generate_series(1, 3000) number
+       RETURNING id, created_at > now() - interval '10 seconds' AS latest`,
+      [service.development.clientId],
+    );
+    const { text } = await viewer.get('/dashboard/development/external-users?external_user_id=busy');
+    const latest = sessions.filter((session) => session.latest).map(({ id }) => id);
+    expect([...text.matchAll(/session_id=([0-9a-f-]{36})/g)].map(([, id]) => id)).toEqual(
+      latest.toReversed(),
+    );
+  });
+
   it('finds at most ten users, in any case, and takes no character as a wildcard', async () => {
     const owner = await visitorWithRole(service);
     for (let added = 0; added < 11; added++) await addInvited(service);
