@@ -180,6 +180,8 @@ export class SandboxLogin implements OAuthClientProvider {
     rememberSecret(access, refresh);
     this.saved.set('tokens', tokens);
   };
+  discoveryState = () => this.saved.get('discovery') as never;
+  saveDiscoveryState = (state: unknown): void => void this.saved.set('discovery', state);
   saveCodeVerifier = (verifier: string): void => void this.saved.set('verifier', verifier);
   codeVerifier = (): string => this.saved.get('verifier') as string;
 
