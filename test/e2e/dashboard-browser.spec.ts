@@ -104,25 +104,39 @@ describeInBrowser('The dashboard in a browser', (windows) => {
     await page.keyboard.press('ArrowRight');
     expect(await values()).toBe(rows.at(-1));
 
-    // A click and the enter key open the entries of the bar.
+    // A click opens the entries of the time and the outcome of the bar, and the enter key those of the time.
     const bars = page.getByRole('group', { name: 'Requests by status' });
     const barValues = readingOf(bars);
-    const area = (await bars.boundingBox())!;
-    await page.mouse.move(area.x + (area.width * 440) / 480, area.y + area.height / 2);
-    expect(await barValues()).toMatch(/^\d\d:\d\d 2xx: \d+(, [45]xx: \d+)*$/);
-    const path = await page
-      .getByRole('figure')
-      .filter({ has: bars })
-      .locator('tbody a')
-      .evaluateAll(
-        (links, time) => links.find((link) => link.textContent === time)?.getAttribute('href'),
-        [String(await barValues()).slice(0, 5)][0],
-      );
-    expect(path).toMatch(/request-logs\?type=request&start=/);
-    await page.mouse.click(area.x + (area.width * 440) / 480, area.y + area.height / 2);
-    await waitForHeading(page, 'Request logs');
-    expect(page.url()).toBe(`${service.baseUrl}${path}`);
-    await page.goBack();
+    const newestBar = (outcome: string): Promise<readonly [x: number, y: number]> =>
+      bars.evaluate((chart, wanted) => {
+        const { left, top, right, bottom } = chart.getBoundingClientRect();
+        for (let x = Math.floor(right); x > left; x -= 1)
+          for (let y = Math.ceil(top); y < bottom; y += 1) {
+            const element = document.elementFromPoint(x, y) as SVGElement | null;
+            if (element?.dataset['outcome'] === wanted) return [x, y] as const;
+          }
+        throw new Error(`No bar is about a ${wanted}`);
+      }, outcome);
+    for (const outcome of ['success', 'failure']) {
+      const bar = await newestBar(outcome);
+      await page.mouse.move(...bar);
+      const values = String(await barValues());
+      expect(values).toMatch(/^\d\d:\d\d 2xx: \d+(, [45]xx: \d+)*$/);
+      const path = await page
+        .getByRole('figure')
+        .filter({ has: bars })
+        .locator('tbody a')
+        .evaluateAll(
+          (links, time) => links.find((link) => link.textContent === time)?.getAttribute('href'),
+          values.slice(0, 5),
+        );
+      expect(path).toMatch(/request-logs\?type=request&start=/);
+      await page.mouse.click(...bar);
+      await waitForHeading(page, 'Request logs');
+      const { pathname, searchParams } = new URL(page.url());
+      expect(`${pathname}?${searchParams}`.replaceAll('%3A', ':')).toBe(`${path}&outcome=${outcome}`);
+      await page.goBack();
+    }
     await bars.focus();
     await page.keyboard.press('ArrowLeft');
     await page.keyboard.press('Enter');

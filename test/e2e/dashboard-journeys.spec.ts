@@ -193,6 +193,31 @@ describe('A page of the dashboard that cannot be shown', () => {
   });
 });
 
+describe('A page that belongs to a list', () => {
+  it('leads back to the filters of the list that it was opened from, and never to another site', async () => {
+    const visitor = await visitorWithRole(service);
+    const list = '/dashboard/development/request-logs';
+    const parentOf = async (referer: string): Promise<string | undefined> => {
+      const { text } = await visitor.get(`${list}/columns/choose`, { referer });
+      return /<p class="parent"><a href="([^"]*)"/.exec(text)?.[1];
+    };
+    const { baseUrl } = service;
+    expect(await parentOf(`${baseUrl}${list}?type=webhook&done=x&event=A%22%3CB`)).toBe(
+      `${list}?type=webhook&amp;event=A%22%3CB`,
+    );
+    for (const other of [
+      '',
+      'x',
+      `${baseUrl}${list}`,
+      `${baseUrl}${list}x?type=webhook`,
+      `${baseUrl}/dashboard/production/request-logs?type=webhook`,
+      `https://evil.example${list}?type=webhook`,
+      `${baseUrl}@evil.example${list}?type=webhook`,
+    ])
+      expect([other, await parentOf(other)]).toEqual([other, list]);
+  });
+});
+
 describe('The list of users', () => {
   it('shows temporary roles', async () => {
     const owner = await visitorWithRole(service);

@@ -344,6 +344,7 @@ describeInBrowser('The log pages in a browser', (windows) => {
     });
     expect(status).toBe(400);
     const page = await openAs(`${LOGS}?outcome=failure&type=request`, { bypassPolicy: true });
+    await page.getByText('400 INVALID_FIELD').first().waitFor();
     await page.getByRole('link', { name: 'POST /mcp/tokens/create' }).first().click();
     await page.getByText(String(body['error_message'])).first().waitFor();
     await page.getByText(requestId).waitFor();
@@ -367,12 +368,15 @@ describeInBrowser('The log pages in a browser', (windows) => {
       // A short list is in view without scrolling.
       return box !== null && (box.y < PHONE.height / 2 || box.y + box.height <= PHONE.height);
     });
+    const list = page.url();
     await page.getByRole('link', { name: 'MERCHANT_STATUS_UPDATE to hooks.example.com' }).focus();
     await page.keyboard.press('Enter');
     await page.getByText('Your endpoint responded with 503.').waitFor();
     await waitForHeading(page, 'MERCHANT_STATUS_UPDATE to hooks.example.com');
     const names = await tabTo(page, 'Send again');
     expect(names).toContain('Request logs');
+    await page.getByRole('main').getByRole('link', { name: 'Request logs' }).click();
+    await page.waitForURL(list);
   });
 
   it('works without JavaScript', async () => {
@@ -383,10 +387,10 @@ describeInBrowser('The log pages in a browser', (windows) => {
     await page.getByRole('button', { name: 'Apply filters' }).click();
     expect(await page.locator('tbody tr').count()).toBe(4);
     await page.getByRole('link', { name: 'Choose columns' }).click();
-    await page.getByLabel('Reason').check();
+    await page.getByLabel('Session ID').check();
     await page.getByRole('button', { name: 'Save columns' }).click();
     expect(page.url()).toContain('outcome=failure');
-    expect(await page.getByRole('columnheader', { name: 'Reason' }).count()).toBe(1);
+    expect(await page.getByRole('columnheader', { name: 'Session ID' }).count()).toBe(1);
     await page.goto(AUDIT);
     await page.getByLabel('Action').selectOption('Add a user');
     await page.getByRole('button', { name: 'Apply filters' }).click();

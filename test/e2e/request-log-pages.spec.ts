@@ -236,12 +236,12 @@ describe('The list of request logs', () => {
     const all = new Visitor(service);
     for (const [name, value] of visitor.cookies) all.cookies.set(name, value);
     for (const columns of [
-      'latency.user.session.task.endpoint.event_id.reason',
-      'session.endpoint.event_id.reason',
+      'latency.user.session.task.endpoint.event_id',
+      'user.session.task.endpoint.event_id',
     ]) {
       all.cookies.set('request_log_columns', columns);
       const { text } = await all.get(`${PATH}?type=webhook&outcome=failure`);
-      expect(text).toContain('>Reason</th>');
+      expect(text).toContain('>Event ID</th>');
       expect(text).toContain('Send all failed again');
       expect(text.length).toBeLessThan(MAX_PAGE_SIZE);
     }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { exampleEvent, WebhookPublisher, type EventName } from '../../src/modules/webhooks/index.js';
+import { auditEntries } from '../support/audited.js';
 import { addUser, auditOf, type TestUser } from '../support/dashboard-users.js';
 import { eventually } from '../support/eventually.js';
 import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
@@ -216,6 +217,50 @@ describe('The page before failed deliveries are sent again', () => {
       const refused = await planOf(parameters);
       expect([refused.status, textOf(refused)]).toEqual([400, expect.stringContaining(problem)]);
     }
+  });
+});
+
+describe('The audit log', () => {
+  it('names the event that was sent again, and from when on an endpoint recovers, once each', async () => {
+    const endpoint = await createEndpoint({ status: 'paused' });
+    const event_id = await publish();
+    await service.database.query('DELETE FROM webhook_delivery');
+    const since = new Date(Date.now() - 3_600_000).toISOString();
+    const path = `/webhook-endpoints/${endpoint}`;
+    const viewer = await service.login('viewer');
+    const send = async (login: Login) =>
+      (await service.request(`${path}/redeliver`, { body: { event_id }, login })).status;
+    const recover = async (login: Login) =>
+      (await service.request(`${path}/recover`, { body: { since }, login })).status;
+    expect([await send(viewer), await recover(viewer)]).toEqual([403, 403]);
+    // The second request changes nothing.
+    expect([await send(owner), await send(owner)]).toEqual([200, 200]);
+    await service.database.query(
+      `INSERT INTO webhook_recovery (endpoint_id, since, requested_at, lease_until)
+       VALUES ($1, now(), now(), now() + interval '1 hour')`,
+      [endpoint],
+    );
+    expect(await recover(owner)).toBe(202);
+    await service.database.query('UPDATE webhook_recovery SET finished_at = now()');
+    expect(await recover(owner)).toBe(202);
+    const entries = (await auditEntries(service)).slice(0, 4);
+    const [recovered, resent] = entries;
+    expect(entries.map(({ event }) => `${event.action} ${event.outcome.status}`)).toEqual([
+      'webhook.resend success',
+      'webhook.resend success',
+      'webhook.resend denied',
+      'webhook.resend denied',
+    ]);
+    expect(resent?.target).toMatchObject({ name: `${receiver.url}/hook` });
+    expect(resent?.changes).toEqual([
+      { field: 'deliveries', from: null, to: '1' },
+      { field: 'event_id', from: null, to: event_id },
+    ]);
+    expect(recovered?.changes).toEqual([{ field: 'since', from: null, to: since }]);
+    const reader = await visitorWithRole(service, 'owner');
+    expect(textOf(await reader.get('/dashboard/audit-log'))).toContain(
+      `sent deliveries to ${receiver.url}/hook again`,
+    );
   });
 });
 

@@ -276,6 +276,8 @@ describe('The pages about webhook endpoints', () => {
       'webhook.update denied',
       'webhook.update denied',
       'webhook.delete denied',
+      'webhook.resend denied',
+      'webhook.resend denied',
     ]);
   });
 

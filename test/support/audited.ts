@@ -5,6 +5,11 @@ export interface AuditEntry {
   readonly event: { readonly action: string; readonly outcome: { readonly status: string } };
   readonly actor: { readonly name: string; readonly email: string };
   readonly target: { readonly type: string; readonly name: string | null; readonly environment: string };
+  readonly changes: readonly {
+    readonly field: string;
+    readonly from: string | null;
+    readonly to: string | null;
+  }[];
   readonly context: { readonly ip: string; readonly user_agent: string };
 }
 

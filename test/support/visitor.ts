@@ -33,8 +33,8 @@ export class Visitor {
     return this.cookies.get('session');
   }
 
-  get(path: string): Promise<PageResponse> {
-    return this.request(path);
+  get(path: string, headers: Record<string, string> = {}): Promise<PageResponse> {
+    return this.request(path, { headers });
   }
 
   /** Submits a form of the last page. */
@@ -78,7 +78,8 @@ export class Visitor {
       },
     });
     for (const cookie of response.headers.getSetCookie()) this.keep(cookie);
-    const text = await response.text();
+    // Where a name may be broken is no part of the name.
+    const text = (await response.text()).replaceAll(/<wbr\/?>/g, '');
     this.formToken = /name="form_token" value="([\w-]+)"/.exec(text)?.[1] ?? this.formToken;
     const { status, headers } = response;
     return { status, headers, text, location: headers.get('location') };

@@ -68,11 +68,12 @@ function SecondFactorNotice({ user, now, path }: PageContext): VNode | null {
 }
 
 function PageHeading({ page: { title, parent, actions } }: { readonly page: Page }): ComponentChildren {
+  const { cameFrom } = usePage();
   return (
     <>
       {parent ? (
         <p class="parent">
-          <a href={parent.path}>{parent.title}</a>
+          <a href={cameFrom?.startsWith(`${parent.path}?`) ? cameFrom : parent.path}>{parent.title}</a>
         </p>
       ) : null}
       <div class="heading">

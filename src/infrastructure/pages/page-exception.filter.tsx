@@ -3,14 +3,13 @@ import type { Request, Response } from 'express';
 import { RECENT_LOGIN_REQUIRED, SECOND_FACTOR_REQUIRED } from '../auth/index.js';
 import { INSUFFICIENT_ROLE, INVALID_ACCESS_TOKEN, type ApiError } from '../errors/index.js';
 import { ExceptionFilter, isCrossSiteRequest, readForm, type FormFields } from '../http/index.js';
-import { parsedUrl } from '../config/index.js';
 import type { PageResponse } from './page.js';
 import { INVALID_FORM_TOKEN } from './page.guards.js';
 import { Link, Notice } from './parts/elements.js';
 import { Form, FORM_TOKEN_FIELD } from './parts/form.js';
 import { inWords } from './page-words.js';
 import { SEEN_FIELD } from './submitted.js';
-import { PageRenderer } from './page.renderer.js';
+import { cameFrom, PageRenderer } from './page.renderer.js';
 
 /** Shows errors as pages. Redirects to the login if the page requires one. */
 @Catch()
@@ -157,15 +156,7 @@ function reasonOf(error: ApiError): string {
 function loginPath({ message }: ApiError, request: Request): string {
   const isForm = request.method !== 'GET';
   // After the login, the user starts again on the page that the form was on.
-  const next = isForm ? formPageOf(request) : request.originalUrl;
+  const next = isForm ? (cameFrom(request) ?? request.path) : request.originalUrl;
   const again = message === RECENT_LOGIN_REQUIRED && { again: isForm ? 'form' : 'page' };
   return `/login?${new URLSearchParams({ next, ...again })}`;
-}
-
-/** Returns the page that a form was sent from, as far as the browser says so. */
-function formPageOf({ headers: { referer = '', host }, path }: Request): string {
-  const page = parsedUrl(referer);
-  if (!page || page.host !== host) return path;
-  page.searchParams.delete('done');
-  return page.pathname + page.search;
 }

@@ -87,8 +87,6 @@ interface PageRouteOptions {
   readonly operation?: string;
   /** Whether the route performs the operation, so that denied requests are recorded. */
   readonly isAction?: boolean;
-  /** The action that is recorded instead of that of the operation, if a request is denied. */
-  readonly action?: AuditedAction | undefined;
   /** The action that is recorded instead of that of the operation, for an export. */
   readonly exported?: AuditedAction;
   /** The query of the operation, if the page is a list whose filters users can save. */
@@ -133,10 +131,10 @@ export function PageRoute(options: PageRouteOptions): MethodDecorator {
 }
 
 function requirePermission(operation: string, options: PageRouteOptions): MethodDecorator {
-  const { isAction, exported, action: ownAction } = options;
+  const { isAction, exported } = options;
   return RequirePermission(() => {
     const { action, ...permission } = permissionOf(operation);
-    const audited = exported ?? ownAction ?? action;
+    const audited = exported ?? action;
     return isAction && audited ? { ...permission, action: audited } : permission;
   });
 }
@@ -155,15 +153,9 @@ export function DashboardPage(operation: string, listQuery?: Type<object>): Meth
 /**
  * The route of a form that performs an operation of the dashboard API, with the operation's permission, limit and audit log
  * entries.
- *
- * @param action recorded instead of that of the operation
  */
-export function DashboardAction(
-  operation: string,
-  form: FormOptions = {},
-  action?: AuditedAction,
-): MethodDecorator {
-  return PageRoute({ login: true, operation, isAction: true, form, action });
+export function DashboardAction(operation: string, form: FormOptions = {}): MethodDecorator {
+  return PageRoute({ login: true, operation, isAction: true, form });
 }
 
 /**

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { renderToString } from 'preact-render-to-string';
 import type { DashboardIdentity } from '../auth/index.js';
-import { ServiceConfiguration, type PlatformEnvironment } from '../config/index.js';
+import { parsedUrl, ServiceConfiguration, type PlatformEnvironment } from '../config/index.js';
 import { clearCookie, cookieOf, environmentOf, setCookie, type FormFields } from '../http/index.js';
 import { Clock, DAY, MINUTE } from '../time/index.js';
 import { FormTokens } from './form-tokens.js';
@@ -91,6 +91,7 @@ export class PageRenderer {
       environments: this.environments.served,
       path: request.path,
       query: singleParameters(request),
+      cameFrom: cameFrom(request),
       hasAddress: request.method === 'GET',
       now: this.clock.now(),
       timeZone: timeZoneOf(request),
@@ -155,6 +156,14 @@ function policyOf(page: PageResponse, hasScripts: boolean): string {
 function sourceOf(url: string): string {
   const { origin, protocol, hostname } = new URL(url);
   return origin === 'null' || hostname.startsWith('[') ? protocol : origin;
+}
+
+/** Returns the address of the page of this service that led here, as far as the browser says so. */
+export function cameFrom({ headers: { referer = '', host } }: Request): string | undefined {
+  const page = parsedUrl(referer);
+  if (!page || page.host !== host) return undefined;
+  page.searchParams.delete('done');
+  return page.pathname + page.search;
 }
 
 function singleParameters({ query }: Request): Record<string, string> {

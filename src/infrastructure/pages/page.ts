@@ -46,6 +46,8 @@ export interface PageContext {
   readonly path: string;
   /** The parameters of the query that appear once. */
   readonly query: Readonly<Record<string, string>>;
+  /** The address of the page of this service that led here, if the browser says so. */
+  readonly cameFrom: string | undefined;
   /** Whether the address shows the page again: not if a form led to it. */
   readonly hasAddress: boolean;
   readonly now: Date;
@@ -70,6 +72,7 @@ export const CurrentPage = createContext<PageContext>({
   environments: [],
   path: '',
   query: {},
+  cameFrom: undefined,
   hasAddress: false,
   now: new Date(0),
   timeZone: UTC,

@@ -395,7 +395,7 @@ document.addEventListener('submit', ({ target }) => {
 });
 
 // A chart shows the values of the time at the pointer, and of the times that the arrow keys reach. A click and the enter key lead
-// to the entries of that time. The table of the chart has the values and the links.
+// to the entries of that time, a click on a bar to those of its outcome. The table of the chart has the values and the links.
 const READABLE_CHARTS = 'svg[data-from]';
 /** The position of the time that each chart shows. */
 const readings = new WeakMap();
@@ -417,10 +417,18 @@ const read = (chart, position) => {
   text.textContent = `${time} ${shown.join(', ') || 'none'}`;
 };
 
-/** Opens the link of the time that the chart shows, in another tab if the event has such a key. */
-const follow = (chart, { ctrlKey, metaKey, shiftKey }) => {
-  const link = rowsOf(chart)[readings.get(chart) + 1]?.querySelector('a');
-  link?.dispatchEvent(
+/**
+ * Opens the link of the time that the chart shows, in another tab if the event has such a key. A click on a bar opens the entries of
+ * its outcome.
+ */
+const follow = (chart, { target, ctrlKey, metaKey, shiftKey }) => {
+  const link = rowsOf(chart)[readings.get(chart) + 1]?.querySelector('a')?.cloneNode();
+  if (!link) return;
+  const { outcome } = target.dataset;
+  const address = new URL(link.href);
+  if (outcome) address.searchParams.set('outcome', outcome);
+  link.href = address;
+  link.dispatchEvent(
     new MouseEvent('click', { ctrlKey, metaKey, shiftKey, bubbles: true, cancelable: true }),
   );
 };

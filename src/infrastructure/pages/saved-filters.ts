@@ -1,8 +1,7 @@
-/** Filters of a list that a user gave a name: parameters of the list's page. */
+/** Filters of a list that a user gave a name. */
 export interface SavedFilter {
   readonly id: string;
   readonly name: string;
-  readonly filters: Readonly<Record<string, string>>;
 }
 
 /** Port (bound in `src/ports.module.ts`): the filters that users have saved. */

@@ -53,7 +53,7 @@ export const AUDIT_ACTIONS = {
   'webhook.delete': { target: 'webhook_endpoint', meaning: 'A webhook endpoint was deleted.' },
   'webhook.resend': {
     target: 'webhook_endpoint',
-    meaning: 'Several failed deliveries were sent again. The changes say how many, and how they were found.',
+    meaning: 'Deliveries were sent again, or all events that an endpoint missed. The changes say which.',
   },
   'access_grant.create': {
     target: 'access_grant',

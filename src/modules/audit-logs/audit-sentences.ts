@@ -56,7 +56,11 @@ const PHRASES: Readonly<Record<AuditAction, Phrase>> = {
   'webhook.create': ['created', 'create', the('webhook endpoint')],
   'webhook.update': ['changed', 'change', the('webhook endpoint')],
   'webhook.delete': ['deleted', 'delete', the('webhook endpoint')],
-  'webhook.resend': ['sent failed deliveries again', 'send failed deliveries again'],
+  'webhook.resend': [
+    'sent',
+    'send',
+    (name) => (name === null ? 'deliveries again' : `deliveries to ${name} again`),
+  ],
   'access_grant.create': ['granted', 'grant', GRANT],
   'access_grant.revoke': ['revoked', 'revoke', GRANT],
   'secret.view': ['viewed', 'view', SECRET],

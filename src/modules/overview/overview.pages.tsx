@@ -9,6 +9,7 @@ import {
   FormProblem,
   LineChart,
   localTimeAt,
+  Name,
   Notice,
   offsetAt,
   pathWith,
@@ -141,7 +142,11 @@ function UnhealthyEndpoints({ environment, endpoints }: Omit<OverviewProps, 'ove
         columns={[
           {
             title: 'URL',
-            cell: ({ id, url }) => <a href={dashboardPath(environment, 'webhook-endpoints', id)}>{url}</a>,
+            cell: ({ id, url }) => (
+              <a href={dashboardPath(environment, 'webhook-endpoints', id)}>
+                <Name text={url} />
+              </a>
+            ),
           },
           {
             title: 'Problem',
@@ -218,10 +223,10 @@ function Requests({ environment, overview, trends }: OverviewProps): VNode {
             pointPath({ environment, type: 'request', overview, points: requests.points, index })
           }
           series={[
-            { label: '2xx', tone: 'good', values: valuesOf('status2xx') },
-            { label: '3xx', tone: 'soft', values: valuesOf('status3xx') },
-            { label: '4xx', tone: 'warn', values: valuesOf('status4xx') },
-            { label: '5xx', tone: 'bad', values: valuesOf('status5xx') },
+            { label: '2xx', tone: 'good', outcome: 'success', values: valuesOf('status2xx') },
+            { label: '3xx', tone: 'soft', outcome: 'success', values: valuesOf('status3xx') },
+            { label: '4xx', tone: 'warn', outcome: 'failure', values: valuesOf('status4xx') },
+            { label: '5xx', tone: 'bad', outcome: 'failure', values: valuesOf('status5xx') },
           ]}
         />
         <LineChart
@@ -296,13 +301,24 @@ function Deliveries({ environment, overview, endpoints, trends }: OverviewProps)
           pathOf={(index) => pointPath({ environment, type: 'webhook', overview, points, index })}
           labels={labelsOf(points, usePage().timeZone)}
           series={[
-            { label: 'Delivered', tone: 'good', values: points.map(({ succeeded }) => succeeded) },
+            {
+              label: 'Delivered',
+              tone: 'good',
+              outcome: 'success',
+              values: points.map(({ succeeded }) => succeeded),
+            },
             {
               label: 'Status other than 200',
               tone: 'warn',
+              outcome: 'failure',
               values: points.map(({ failed, noResponse }) => failed - noResponse),
             },
-            { label: 'No response', tone: 'bad', values: points.map(({ noResponse }) => noResponse) },
+            {
+              label: 'No response',
+              tone: 'bad',
+              outcome: 'failure',
+              values: points.map(({ noResponse }) => noResponse),
+            },
           ]}
         />
         <Table
@@ -315,7 +331,7 @@ function Deliveries({ environment, overview, endpoints, trends }: OverviewProps)
               cell: ({ endpointId }) =>
                 endpointId !== null && urls.has(endpointId) ? (
                   <a href={dashboardPath(environment, 'webhook-endpoints', endpointId)}>
-                    {urls.get(endpointId)}
+                    <Name text={urls.get(endpointId) ?? ''} />
                   </a>
                 ) : (
                   'a deleted endpoint'

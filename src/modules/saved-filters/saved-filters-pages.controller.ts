@@ -1,4 +1,4 @@
-import { Controller, Get, Post, Query } from '@nestjs/common';
+import { Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
 import type { FormFields } from '../../infrastructure/http/index.js';
 import {
@@ -56,6 +56,14 @@ export class SavedFiltersPagesController {
       },
       () => this.deletePage(userId, address),
     );
+  }
+
+  /** Leads to the list. Links with the filters themselves would make its page large. */
+  @Get('open/:id')
+  @PageRoute({ login: true })
+  async open(@CurrentActor() { userId }: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
+    const { list, filters } = await this.savedFilters.get(userId, id);
+    return { redirectTo: pathOf({ list, filters: new URLSearchParams(filters) }) };
   }
 
   private async deletePage(userId: string, address: ListAddress): Promise<PageResponse> {

@@ -15,6 +15,10 @@ export class SavedFiltersRepository implements UserDataHolder {
     return this.transaction.manager.find(SavedFilter, { where: { userId, list }, order: { name: 'ASC' } });
   }
 
+  find(userId: string, id: string): Promise<SavedFilter | null> {
+    return this.transaction.manager.findOneBy(SavedFilter, { userId, id });
+  }
+
   /** Serializes additions until the transaction ends. @returns the saved filters, as `list()` does */
   async lockAndList(userId: string, list: string): Promise<SavedFilter[]> {
     await this.transaction.lock(`saved-filters ${userId} ${list}`);

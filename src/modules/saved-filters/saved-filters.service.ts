@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { isUUID } from 'class-validator';
 import { AccessibleClients, mayPerform, type DashboardActor } from '../../infrastructure/auth/index.js';
 import { KeyedQueue, Transactional } from '../../infrastructure/database/index.js';
 import { INSUFFICIENT_ROLE, INVALID_FIELD, NOT_FOUND } from '../../infrastructure/errors/index.js';
@@ -43,6 +44,13 @@ export class SavedFiltersService implements SavedFilters {
   in(userId: string, list: string): Promise<SavedFilter[]> {
     if (!this.lists.at(list)) throw NOT_FOUND.error();
     return this.of(userId, list);
+  }
+
+  /** @throws ApiError NOT_FOUND, also for the filters of another user */
+  async get(userId: string, id: string): Promise<SavedFilter> {
+    const saved = isUUID(id) ? await this.repository.find(userId, id) : null;
+    if (!saved) throw NOT_FOUND.error();
+    return saved;
   }
 
   /**

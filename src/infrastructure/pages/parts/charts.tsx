@@ -9,6 +9,8 @@ interface Series {
   readonly tone: Tone;
   /** One value per label of the chart; null where there is none. */
   readonly values: readonly (number | null)[];
+  /** With a script, a click on a bar of the series adds this filter to the path of its label. */
+  readonly outcome?: 'success' | 'failure';
 }
 
 interface ChartProps {
@@ -49,7 +51,7 @@ export function BarChart(props: ChartProps): VNode {
   const heights = labels.map(() => 0);
   // All bars begin at the floor, and lower ones cover higher ones. One path per series, and positions that count the labels,
   // are a tenth of the size of one element per bar.
-  const bars = series.map(({ label, tone, values }) => {
+  const bars = series.map(({ label, tone, values, outcome }) => {
     const path = labels.map((_, index) => {
       const value = values[index] ?? 0;
       if (value === 0) return '';
@@ -58,7 +60,7 @@ export function BarChart(props: ChartProps): VNode {
       heights[index] = Math.max(Math.round(FLOOR - y(sums[index])), (heights[index] ?? 0) + 1);
       return `M${index} 0V${heights[index]}`;
     });
-    return <path key={label} class={`stroke-${tone}`} d={path.join('')} />;
+    return <path key={label} class={`stroke-${tone}`} data-outcome={outcome} d={path.join('')} />;
   });
   return (
     <Chart {...props} y={y}>

@@ -21,9 +21,9 @@ export const Badge: FunctionComponent<{ readonly tone: Tone }> = ({ tone, childr
   </span>
 );
 
-/** A long name, such as that of an event, which breaks after an underscore if its column is narrow. */
+/** The long name of an event, or a URL. If its column is narrow, it breaks where a reader would break it. */
 export function Name({ text }: { readonly text: string }): VNode {
-  const parts = text.split(/(?<=_)/);
+  const parts = text.split(/(?<=[_.?&]|\/(?!\/))/);
   return <span>{parts.map((part, index) => [index === 0 ? null : <wbr key={index} />, part])}</span>;
 }
 

@@ -90,9 +90,9 @@ function SavedFilterMenu(): VNode | null {
       <summary>{`Saved filters${count}`}</summary>
       <div>
         <ul>
-          {savedFilters.map(({ id, name, filters }) => (
+          {savedFilters.map(({ id, name }) => (
             <li key={id}>
-              <a href={pathWith('', filters, {})}>{name}</a>
+              <a href={`${SAVED_FILTERS_PATH}/open/${id}`}>{name}</a>
             </li>
           ))}
         </ul>

@@ -42,7 +42,6 @@ const COLUMNS = {
   task: { title: 'Task ID', cell: ({ task_id }) => task_id, isNumber: true },
   endpoint: { title: 'Endpoint ID', cell: ({ endpoint_id }) => endpoint_id },
   event_id: { title: 'Event ID', cell: ({ event_id }) => event_id },
-  reason: { title: 'Reason', cell: ({ reason, error_code }) => reason ?? error_code },
 } as const satisfies Readonly<Record<string, Column<RequestLogEntryResponse>>>;
 
 /** The columns of the list that users can choose, besides those that it always has. */
@@ -311,15 +310,19 @@ function hostOf(url: string | null): string {
   return url?.replace(/^https?:\/\//i, '').replace(/[/?#].*$/s, '') ?? 'an endpoint';
 }
 
-/** The status code of an entry. Colors and words say whether it counts as a success. */
+/** The status code of an entry. Colors and words say whether it counts as a success, and why not. */
 export function Status({ entry }: { readonly entry: RequestLogEntryResponse }): VNode {
-  const { type, status_code } = entry;
-  if (status_code === 0) return <Badge tone="bad">No response</Badge>;
+  const { type, status_code, reason, error_code } = entry;
+  if (status_code === 0)
+    return <Badge tone="bad">{reason === null ? 'No response' : `No response: ${reason}`}</Badge>;
   const hasFailed = type === 'webhook' ? status_code !== 200 : status_code >= 400;
   if (!hasFailed) return <Badge tone="good">{status_code}</Badge>;
   const isRejected = type === 'request' && status_code < 500;
+  const why = error_code ?? (isRejected ? 'rejected' : 'failed');
   return (
-    <Badge tone={isRejected ? 'warn' : 'bad'}>{`${status_code} ${isRejected ? 'rejected' : 'failed'}`}</Badge>
+    <Badge tone={isRejected ? 'warn' : 'bad'}>
+      {status_code} <Name text={why} />
+    </Badge>
   );
 }
 

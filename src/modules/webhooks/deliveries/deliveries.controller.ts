@@ -2,6 +2,7 @@ import { Body, Controller, Get, Param, Post } from '@nestjs/common';
 import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import { Topic } from '../../../infrastructure/openapi/index.js';
 import { DashboardOperation, OutsideOrganizationQueue } from '../../../infrastructure/surfaces/index.js';
+import { auditAction } from '../../audit-logs/index.js';
 import {
   QueuedDeliveriesResponse,
   RecoverRequest,
@@ -15,6 +16,7 @@ import { RecoveriesService } from '../recoveries/recoveries.service.js';
 import { TEST_ENDPOINT, REDELIVER_EVENT, RECOVER_EVENTS, GET_RECOVERY } from './deliveries.docs.js';
 
 const PERMISSION = { token: 'webhook_endpoints:write', role: 'member' } as const;
+const RESEND_PERMISSION = { ...PERMISSION, action: auditAction('webhook.resend') } as const;
 
 @Topic('Webhook endpoints')
 @Controller('webhook-endpoints/:id')
@@ -36,7 +38,7 @@ export class DeliveriesController {
   }
 
   @Post('redeliver')
-  @DashboardOperation(REDELIVER_EVENT, PERMISSION)
+  @DashboardOperation(REDELIVER_EVENT, RESEND_PERMISSION)
   redeliver(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
@@ -46,7 +48,7 @@ export class DeliveriesController {
   }
 
   @Post('recover')
-  @DashboardOperation(RECOVER_EVENTS, PERMISSION)
+  @DashboardOperation(RECOVER_EVENTS, RESEND_PERMISSION)
   recover(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,

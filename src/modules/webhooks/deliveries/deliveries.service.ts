@@ -3,6 +3,7 @@ import { isUUID } from 'class-validator';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import { changesBetween } from '../../audit-logs/index.js';
 import { WEBHOOK_ENDPOINT_NOT_FOUND } from '../endpoints/webhook-endpoint-errors.js';
 import { WebhookEndpointsService } from '../endpoints/webhook-endpoints.service.js';
 import type { EventName } from '../events/event-catalog.js';
@@ -60,7 +61,12 @@ export class DeliveriesService {
     // The endpoint may have been deleted since it was read.
     if (!(await this.queued.lockLane(endpoint.id))) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
     const added = await this.queued.addMissing(endpoint.id, [eventId], { includeTests: true });
-    return { queued: added || (await this.queued.makeDue(endpoint.id, [eventId])) };
+    const queued = added || (await this.queued.makeDue(endpoint.id, [eventId]));
+    if (queued > 0) {
+      const changes = changesBetween<Record<string, unknown>>({}, { deliveries: queued, event_id: eventId });
+      await this.endpoints.record('webhook.resend', actor, endpoint, changes);
+    }
+    return { queued };
   }
 
   private messageOf({ statusCode, reason, explanation }: Outcome): string {

@@ -135,7 +135,7 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
 
   async endpointOptions(actor: DashboardActor, environment: PlatformEnvironment): Promise<FilterOption[]> {
     const { data } = await this.list(actor, environment);
-    return data.map(({ id, url }) => ({ value: id, label: url }));
+    return data.map(({ id, url }) => ({ value: id, label: url.replace(/^https?:\/\//, '') }));
   }
 
   eventOptions(): FilterOption[] {
@@ -212,7 +212,8 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
     return this.toResponse({ ...endpoint, client });
   }
 
-  private async record(
+  /** Records in the audit log what the user did to the endpoint. */
+  async record(
     action: AuditAction,
     actor: DashboardActor,
     endpoint: OwnedWebhookEndpoint,

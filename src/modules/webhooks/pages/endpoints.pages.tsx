@@ -92,7 +92,9 @@ function Endpoints({ endpoints, trends }: EndpointsProps): VNode {
           title: 'Endpoint',
           cell: ({ id, url, description, environment }) => (
             <div>
-              <a href={endpointPath(environment, id)}>{url}</a>
+              <a href={endpointPath(environment, id)}>
+                <Name text={url} />
+              </a>
               {description === null ? null : <span class="hint">{description}</span>}
             </div>
           ),

@@ -296,7 +296,12 @@ function Deliveries({ event, targets }: DeliveriesProps): VNode {
 
 function Endpoint({ target: { id, endpoint, delivery } }: { readonly target: Target }): VNode {
   const { environment } = usePage();
-  if (endpoint) return <a href={endpointPath(environment, id)}>{endpoint.url}</a>;
+  if (endpoint)
+    return (
+      <a href={endpointPath(environment, id)}>
+        <Name text={endpoint.url} />
+      </a>
+    );
   return <span>{`${delivery?.last?.url ?? id} (deleted)`}</span>;
 }
 

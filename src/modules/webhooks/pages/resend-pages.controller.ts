@@ -11,7 +11,6 @@ import {
   type PageResponse,
   type PageVisit,
 } from '../../../infrastructure/pages/index.js';
-import { auditAction } from '../../audit-logs/index.js';
 import { ResendQuery } from '../recoveries/resends.dto.js';
 import { ResendsService } from '../recoveries/resends.service.js';
 import { QUERY_FIELD, RESEND_ID_FIELD, resendPage, resendPlanPage } from './resend.pages.js';
@@ -31,7 +30,7 @@ export class ResendPagesController {
   }
 
   @Post('failed/send-again')
-  @DashboardAction('redeliverWebhook', {}, auditAction('webhook.resend'))
+  @DashboardAction('redeliverWebhook')
   start(@Visit() visit: PageVisit): Promise<PageResponse> {
     const { actor, environment, form } = visit;
     const query = Object.fromEntries(new URLSearchParams(form.get(QUERY_FIELD)));

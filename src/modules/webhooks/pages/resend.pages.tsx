@@ -183,7 +183,9 @@ function Targets({ targets }: { readonly targets: readonly ResendTarget[] }): VN
           {
             title: 'Endpoint',
             cell: ({ endpoint: { id, url, environment } }) => (
-              <a href={endpointPath(environment, id)}>{url}</a>
+              <a href={endpointPath(environment, id)}>
+                <Name text={url} />
+              </a>
             ),
           },
           { title: 'Status', cell: ({ endpoint }) => <EndpointStatus endpoint={endpoint} /> },

@@ -3,6 +3,7 @@ import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { Clock, DAY } from '../../../infrastructure/time/index.js';
+import { changesBetween } from '../../audit-logs/index.js';
 import { RequestLogsConfiguration } from '../../request-logs/index.js';
 import { WEBHOOK_ENDPOINT_NOT_FOUND } from '../endpoints/webhook-endpoint-errors.js';
 import { WebhookEndpointsService } from '../endpoints/webhook-endpoints.service.js';
@@ -33,6 +34,11 @@ export class RecoveriesService {
     if (!recovery) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
     // It sends only the selected events.
     if (recovery.resendId !== null) throw INVALID_FIELD.error(RESEND_RUNNING);
+    // Another request may have started it.
+    if (recovery.requestedAt.getTime() === now.getTime()) {
+      const changes = changesBetween<Record<string, unknown>>({}, { since: start });
+      await this.endpoints.record('webhook.resend', actor, endpoint, changes);
+    }
     return toResponse(recovery);
   }
 
