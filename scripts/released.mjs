@@ -18,6 +18,11 @@ export function contains(commit) {
   return spawnSync('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: ROOT }).status === 0;
 }
 
+/** Returns whether one of the files or folders is not as it was in the commit. */
+export function differs(commit, ...paths) {
+  return spawnSync('git', ['diff', '--quiet', commit, '--', ...paths], { cwd: ROOT }).status !== 0;
+}
+
 /** Writes the files of the commit to the folder, and installs their packages unless they are those of this checkout. */
 export function checkOut(commit, folder) {
   execFileSync('tar', ['-x', '-C', folder], { input: git('archive', commit) });

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DASHBOARD_ROLES, SCOPES, type Scope } from '../../src/infrastructure/auth/index.js';
+import { exampleEvent, WebhookPublisher } from '../../src/modules/webhooks/index.js';
 import { acceptAccessTokens } from '../support/access-tokens.js';
 import { auditEntries } from '../support/audited.js';
 import { moveClock } from '../support/clock.js';
@@ -84,6 +85,8 @@ async function everything(): Promise<Record<string, unknown>> {
     'api_secret',
     'sign_in_link',
     'webhook_endpoint',
+    'webhook_delivery',
+    'webhook_recovery',
     'audit_log',
   ];
   const state: Record<string, unknown> = { mails: mails() };
@@ -329,6 +332,14 @@ const newEndpoint = async (): Promise<[id: string, url: string]> => {
   const url = `https://${unique()}.example.com/`;
   return [await created('/webhook-endpoints/create', { environment: 'development', url }), url];
 };
+
+const publishEvent = (): Promise<string> =>
+  service.app
+    .get(WebhookPublisher)
+    .publish(
+      { clientId: service.development.clientId, environment: 'development' },
+      exampleEvent('CARD_UPDATED'),
+    );
 
 async function newConnection(): Promise<{ id: string; agent: string }> {
   await (await LoginAgent.register(service)).connect(unique());
@@ -582,6 +593,27 @@ const ACTIONS: readonly Action[] = [
       return { path: `/webhook-endpoints/${id}`, target: { name, environment: 'development' } };
     },
   },
+  {
+    operationId: 'redeliverWebhook',
+    isOwned: true,
+    isIdempotent: true,
+    prepare: async () => {
+      // The endpoint is newer, so it has not got the event.
+      const body = { event_id: await publishEvent() };
+      const [id, name] = await newEndpoint();
+      const target = { name, environment: 'development' as const };
+      return { path: `/webhook-endpoints/${id}/redeliver`, body, target };
+    },
+  },
+  {
+    operationId: 'recoverWebhooks',
+    isOwned: true,
+    isIdempotent: true,
+    prepare: async () => {
+      const [id, name] = await newEndpoint();
+      return { path: `/webhook-endpoints/${id}/recover`, target: { name, environment: 'development' } };
+    },
+  },
 ];
 
 describe('Audited operations', () => {
@@ -592,6 +624,8 @@ describe('Audited operations', () => {
 
   describe.each(ACTIONS)('$operationId', ({ operationId, prepare, isOwned, isIdempotent }) => {
     const operation = DASHBOARD_OPERATIONS.find(({ id }) => id === operationId) as TestedDashboardOperation;
+    // A recovery is accepted, and runs in the background.
+    const success = operationId === 'recoverWebhooks' ? 202 : 200;
 
     async function whileNothingCanBeRecorded(work: () => Promise<void>): Promise<void> {
       await service.database.query(
@@ -615,7 +649,7 @@ describe('Audited operations', () => {
       expect(await everything()).toEqual(before);
 
       const { status } = await send({ ...operation, ...request }, { login: owner });
-      expect(status).toBe(200);
+      expect(status).toBe(success);
       expect(await newestEntry()).toMatchObject({
         event: { action: operation.action, outcome: { status: 'success' } },
         actor: { name: 'The owner', email: owner.email },
@@ -624,7 +658,7 @@ describe('Audited operations', () => {
       });
       if (!isIdempotent) return;
       const done = await everything();
-      expect((await send({ ...operation, ...request }, { login: owner })).status).toBe(200);
+      expect((await send({ ...operation, ...request }, { login: owner })).status).toBe(success);
       expect(await everything()).toEqual(done);
     });
 

@@ -3,6 +3,7 @@ import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { ModulesContainer } from '@nestjs/core';
 import { DASHBOARD_ROLES, permissionOf, type DashboardRole } from '../../src/infrastructure/auth/index.js';
 import { PAGE_OPERATION } from '../../src/infrastructure/pages/index.js';
+import { exampleEvent, WebhookPublisher } from '../../src/modules/webhooks/index.js';
 import { LoginAgent } from '../support/agent-logins.js';
 import { auditEntries } from '../support/audited.js';
 import { someAddress } from '../support/dashboard-users.js';
@@ -281,6 +282,22 @@ const AUDITED_FORMS: readonly AuditedForm[] = [
   {
     operation: 'deleteWebhookEndpoint',
     prepare: async () => ({ path: `/dashboard/development/webhook-endpoints/${await newEndpoint()}/delete` }),
+  },
+  {
+    operation: 'redeliverWebhook',
+    prepare: async () => {
+      const client = { clientId: service.development.clientId, environment: 'development' } as const;
+      const id = await service.app.get(WebhookPublisher).publish(client, exampleEvent('CARD_UPDATED'));
+      // The endpoint is newer, so it has not got the event.
+      return { path: `/dashboard/development/events/${id}`, fields: { endpoint_id: await newEndpoint() } };
+    },
+  },
+  {
+    operation: 'recoverWebhooks',
+    prepare: async () => ({
+      path: `/dashboard/development/webhook-endpoints/${await newEndpoint()}/recover`,
+      fields: { since: '2026-01-31T08:00' },
+    }),
   },
   {
     operation: 'updateAgentSettings',

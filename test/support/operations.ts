@@ -457,12 +457,14 @@ export const DASHBOARD_OPERATIONS: readonly TestedDashboardOperation[] = [
   operation('redeliverWebhook', `POST /webhook-endpoints/${UNKNOWN_ID}/redeliver`, {
     role: 'member',
     scope: 'webhook_endpoints:write',
+    action: 'webhook.resend',
     isNotFound: true,
     body: { event_id: UNKNOWN_ID },
   }),
   operation('recoverWebhooks', `POST /webhook-endpoints/${UNKNOWN_ID}/recover`, {
     role: 'member',
     scope: 'webhook_endpoints:write',
+    action: 'webhook.resend',
     isNotFound: true,
     body: { since: '2026-01-31T08:00:00Z' },
   }),

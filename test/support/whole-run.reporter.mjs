@@ -48,13 +48,29 @@ export default class WholeRunReporter {
 function leakedSecrets(directory) {
   const secrets = linesOf(join(directory, 'secrets.txt'));
   const logs = readdirSync(join(directory, 'logs')).flatMap((file) => linesOf(join(directory, 'logs', file)));
+  const hasSecret = searcherOf(secrets);
   const leaks = logs.filter(
-    (line) =>
-      SECRET_PATTERNS.some((pattern) => pattern.test(line)) ||
-      secrets.some((secret) => line.includes(secret)),
+    (line) => SECRET_PATTERNS.some((pattern) => pattern.test(line)) || hasSecret(line),
   );
   console.error(`Searched ${logs.length} log lines for ${secrets.length} secrets: ${leaks.length} found.`);
   return leaks.map((line) => `A secret was logged: ${line.slice(0, 300)}`);
+}
+
+/** Few positions of a line look like the start of a secret, so this is many times as fast as a search for each of 10,000 secrets. */
+function searcherOf(secrets) {
+  const length = Math.min(...secrets.map((secret) => secret.length), 8);
+  const byStart = new Map();
+  for (const secret of secrets) {
+    const start = secret.slice(0, length);
+    byStart.set(start, [...(byStart.get(start) ?? []), secret]);
+  }
+  return (line) => {
+    for (let position = 0; position <= line.length - length; position += 1) {
+      const possible = byStart.get(line.slice(position, position + length));
+      if (possible?.some((secret) => line.startsWith(secret, position))) return true;
+    }
+    return false;
+  };
 }
 
 function missingResponses(directory) {
