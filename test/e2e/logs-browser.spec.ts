@@ -358,6 +358,10 @@ describeInBrowser('The log pages in a browser', (windows) => {
     const page = await openAs(LOGS, { size: PHONE });
     const { y = PHONE.height } = (await page.locator('tbody tr').first().boundingBox()) ?? {};
     expect(y).toBeLessThan(PHONE.height * 0.6);
+    // With the latency, an entry would be three lines.
+    const entry = page.locator('tbody tr', { hasText: 'user-0' });
+    expect((await entry.boundingBox())?.height).toBeLessThan(65);
+    expect(await entry.getByText(' ms').isVisible()).toBe(false);
     await tabTo(page, 'Filters');
     await page.keyboard.press('Enter');
     await tabTo(page, 'Outcome');

@@ -112,7 +112,7 @@ describe('The overview', () => {
     expect(text).toContain(
       'href="/dashboard/development/request-logs?outcome=failure&amp;type=request&amp;start=',
     );
-    expect(text).toContain('<code>POST /mcp/tokens/create</code>');
+    expect(text).toContain('<code><span>POST /mcp/tokens/create</span></code>');
     expect(text).toContain('aria-label="2 succeeded, 1 failed in this period"');
     expect(text).not.toContain('First steps');
     expect(text.length).toBeLessThan(60_000);

@@ -244,7 +244,14 @@ function Requests({ environment, overview, trends }: OverviewProps): VNode {
         rows={requests.operations.slice(0, MAX_ROWS)}
         keyOf={({ operation }) => operation ?? ''}
         columns={[
-          { title: 'Operation', cell: ({ operation }) => <code>{operation ?? 'other'}</code> },
+          {
+            title: 'Operation',
+            cell: ({ operation }) => (
+              <code>
+                <Name text={operation ?? 'other'} />
+              </code>
+            ),
+          },
           {
             title: 'Trend',
             cell: ({ operation }) => <TrendCell trends={trends} target={operation} verb="succeeded" />,
