@@ -332,7 +332,7 @@ describe('The search', () => {
       `INSERT INTO session (id, client_id, type, external_user_id, created_at, expires_at)
        SELECT gen_random_uuid(), $1, 'link', 'busy', now() - interval '1 second' * (3000 - number), now() + interval '1 day'
          FROM generate_series(1, 3000) number
-       RETURNING id, created_at > now() - interval '10 seconds' AS latest`,
+       RETURNING id, created_at > now() - interval '9.5 seconds' AS latest`,
       [service.development.clientId],
     );
     const { text } = await viewer.get('/dashboard/development/external-users?external_user_id=busy');

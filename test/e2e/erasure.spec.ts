@@ -466,11 +466,13 @@ describe('An erasure', () => {
   const MANY = 30_000;
 
   /** Adds many entries and events of the user, some of them long ago. */
+  /** All entries are from yesterday, because a batch ends with its day. */
   async function fill(user: string): Promise<void> {
     const values = [service.development.clientId, user, MANY];
     await service.database.query(
       `INSERT INTO request_log (client_id, environment, created_at, type, method, path, status_code, latency_ms, external_user_id)
-       SELECT $1, 'development', now() - n * interval '1 second', 'request', 'POST', '/events', 200, 1, $2::text
+       SELECT $1, 'development', date_trunc('day', now(), 'UTC') - n * interval '1 second', 'request', 'POST', '/events', 200, 1,
+              $2::text
          FROM generate_series(1, $3::integer) n`,
       values,
     );

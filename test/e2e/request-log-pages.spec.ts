@@ -174,7 +174,7 @@ describe('The list of request logs', () => {
     expect(first.text).toContain('hx-trigger="every 5s"');
     expect(first.text).toContain('>user-75<');
     expect(first.text).toContain('>user-26<');
-    expect(first.text.length).toBeLessThan(MAX_PAGE_SIZE);
+    expect(first.size).toBeLessThan(MAX_PAGE_SIZE);
     const second = await visitor.get(linkTo('Next page', first.text));
     expect(second.status).toBe(200);
     expect(second.text).toContain('>user-25<');
@@ -219,10 +219,10 @@ describe('The list of request logs', () => {
       filters: 'type=request&outcome=success',
     });
     expect([saved.status, saved.location]).toEqual([303, `${PATH}?type=request&outcome=success`]);
-    const { text } = await visitor.get(PATH);
+    const { text, size } = await visitor.get(PATH);
     expect(text).toContain('>Session ID</th>');
     expect(text).not.toContain('>User</th>');
-    expect(text.length).toBeLessThan(MAX_PAGE_SIZE);
+    expect(size).toBeLessThan(MAX_PAGE_SIZE);
     await visitor.fill(`${PATH}/columns/choose`, {});
     expect((await visitor.get(PATH)).text).not.toContain('>Session ID</th>');
     visitor.cookies.delete('request_log_columns');
@@ -240,10 +240,10 @@ describe('The list of request logs', () => {
       'user.session.task.endpoint.event_id',
     ]) {
       all.cookies.set('request_log_columns', columns);
-      const { text } = await all.get(`${PATH}?type=webhook&outcome=failure`);
+      const { text, size } = await all.get(`${PATH}?type=webhook&outcome=failure`);
       expect(text).toContain('>Event ID</th>');
       expect(text).toContain('Send all failed again');
-      expect(text.length).toBeLessThan(MAX_PAGE_SIZE);
+      expect(size).toBeLessThan(MAX_PAGE_SIZE);
     }
   });
 

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { exampleEvent, WebhookPublisher, type EventName } from '../../src/modules/webhooks/index.js';
+import { auditEntries } from '../support/audited.js';
 import { addUser, auditOf, type TestUser } from '../support/dashboard-users.js';
 import { eventually } from '../support/eventually.js';
 import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
@@ -279,6 +280,9 @@ describe('The pages about webhook endpoints', () => {
       'webhook.resend denied',
       'webhook.resend denied',
     ]);
+    // The target is the endpoint, which the address of an event does not name.
+    const resends = (await auditEntries(service)).filter(({ event }) => event.action === 'webhook.resend');
+    expect(resends.slice(0, 2).map(({ target }) => target.name)).toEqual(expect.arrayContaining([id, null]));
   });
 
   it('reject forms without the token of the page', async () => {

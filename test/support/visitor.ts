@@ -13,6 +13,8 @@ export interface PageResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
+  /** Bytes of the body. */
+  readonly size: number;
   /** The Location header. */
   readonly location: string | null;
 }
@@ -78,11 +80,12 @@ export class Visitor {
       },
     });
     for (const cookie of response.headers.getSetCookie()) this.keep(cookie);
+    const body = await response.text();
     // Where a name may be broken is no part of the name.
-    const text = (await response.text()).replaceAll(/<wbr\/?>/g, '');
+    const text = body.replaceAll(/<wbr\/?>/g, '');
     this.formToken = /name="form_token" value="([\w-]+)"/.exec(text)?.[1] ?? this.formToken;
     const { status, headers } = response;
-    return { status, headers, text, location: headers.get('location') };
+    return { status, headers, text, size: Buffer.byteLength(body), location: headers.get('location') };
   }
 
   private keep(cookie: string): void {

@@ -433,13 +433,17 @@ const follow = (chart, { target, ctrlKey, metaKey, shiftKey }) => {
   );
 };
 
-document.addEventListener('pointermove', ({ target, clientX }) => {
-  const chart = target.closest?.(READABLE_CHARTS);
-  if (!chart) return;
+/** Shows the values of the time at the pointer. */
+const readAt = (chart, { clientX }) => {
   const { left, width } = chart.getBoundingClientRect();
   const x = ((clientX - left) / width) * chart.viewBox.baseVal.width;
   const { from, to } = chart.dataset;
   read(chart, Math.floor(((x - from) / (to - from)) * (rowsOf(chart).length - 1)));
+};
+
+document.addEventListener('pointermove', (event) => {
+  const chart = event.target.closest?.(READABLE_CHARTS);
+  if (chart) readAt(chart, event);
 });
 document.addEventListener('focusin', ({ target }) => {
   if (target.matches(READABLE_CHARTS)) read(target, readings.get(target) ?? Infinity);
@@ -454,5 +458,8 @@ document.addEventListener('keydown', (event) => {
 });
 document.addEventListener('click', (event) => {
   const chart = event.target.closest(READABLE_CHARTS);
-  if (chart) follow(chart, event);
+  if (!chart) return;
+  // A finger does not move before it taps.
+  readAt(chart, event);
+  follow(chart, event);
 });

@@ -53,7 +53,8 @@ export const AUDIT_ACTIONS = {
   'webhook.delete': { target: 'webhook_endpoint', meaning: 'A webhook endpoint was deleted.' },
   'webhook.resend': {
     target: 'webhook_endpoint',
-    meaning: 'Deliveries were sent again, or all events that an endpoint missed. The changes say which.',
+    meaning:
+      'Events were sent again: one, several, or all that an endpoint had missed since a time. The changes say which.',
   },
   'access_grant.create': {
     target: 'access_grant',

@@ -8,7 +8,7 @@ const MAX_VALUE_LENGTH = 256;
  * must not be secret.
  */
 export function changesBetween<Values extends object>(
-  before: Values,
+  before: Partial<Values>,
   after: Partial<Values>,
 ): AuditChangeResponse[] {
   return Object.entries(after).flatMap(([field, value]) => {

@@ -1,6 +1,7 @@
 export { MAX_PERIOD, MAX_PERIOD_DAYS, validPeriod } from './reading/request-log-period.js';
 export { ENTRY_QUERY_TIMEOUT_MESSAGE, REQUEST_LOG_QUERY_TIMEOUT } from './request-log-errors.js';
 export type { FilterOption } from './pages/request-logs.pages.js';
+export { deliveryFailure } from './pages/delivery-failures.js';
 export { EventBodies, WebhookFilterOptions } from './pages/request-logs-pages.controller.js';
 export { REQUEST_LOG_COLUMNS } from './reading/request-log-response.js';
 export { RequestLogHistory } from './reading/request-log-history.js';

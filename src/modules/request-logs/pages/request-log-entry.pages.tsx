@@ -1,6 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import type { TransportFailure } from '../../../infrastructure/http-client/index.js';
 import {
   ActionButton,
   Allowed,
@@ -17,6 +16,7 @@ import {
 import { DAY } from '../../../infrastructure/time/index.js';
 import type { SingleRequestLogEntryResponse } from '../reading/request-logs.dto.js';
 import { isToolCall } from './curl-command.js';
+import { deliveryFailure } from './delivery-failures.js';
 import { AccountsLink, nameOf, Status } from './request-logs.pages.js';
 
 interface EntryPageProps {
@@ -231,20 +231,6 @@ function readable(body: string): string {
   }
 }
 
-/** Why an attempt got no response, and what to check. */
-const TRANSPORT_EXPLANATIONS: Readonly<Record<TransportFailure | 'INTERRUPTED', string>> = {
-  TIMEOUT:
-    'Your endpoint did not respond within 10 seconds. Respond with 200 first, and process the event afterward.',
-  DNS: 'The host name of your endpoint could not be resolved. Check the URL and your DNS records.',
-  TLS: 'A secure connection to your endpoint could not be established. Check that its certificate is valid for the host name, has not expired and includes the whole chain.',
-  REFUSED: 'Your endpoint refused the connection. Check that the receiver runs and that the port is open.',
-  RESET: 'Your endpoint closed the connection before it responded.',
-  NOT_HTTP: 'Your endpoint sent something that is not an HTTP response.',
-  HEADERS_TOO_LARGE: 'The headers of your endpoint’s response are longer than 16 KiB.',
-  FORBIDDEN_ADDRESS: 'The host name of your endpoint resolves to an address that is not public.',
-  INTERRUPTED: 'The service was interrupted during the attempt. It retries such attempts by itself.',
-};
-
 /** Explains status codes of the API, if the log does not have the message of the error. */
 const API_EXPLANATIONS: Readonly<Record<number, string>> = {
   400: 'The request was not valid.',
@@ -268,9 +254,7 @@ function explanationOf({
   if (type === 'webhook') {
     if (reason === null) return 'Your endpoint received the event.';
     if (reason === 'NON_200') return `Your endpoint responded with ${status}. Only 200 counts as received.`;
-    return Object.hasOwn(TRANSPORT_EXPLANATIONS, reason)
-      ? TRANSPORT_EXPLANATIONS[reason as keyof typeof TRANSPORT_EXPLANATIONS]
-      : `The delivery failed (${reason}).`;
+    return deliveryFailure(reason).explanation;
   }
   if (status < 400) return 'The request succeeded.';
   if (message !== null) return message;

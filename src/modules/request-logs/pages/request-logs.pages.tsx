@@ -34,12 +34,13 @@ import {
 import { MAX_PERIOD } from '../reading/request-log-period.js';
 import type { ListRequestLogsQuery, RequestLogEntryResponse } from '../reading/request-logs.dto.js';
 import { REQUEST_LOG_FILTERS } from '../storage/request-log-filter.js';
+import { deliveryFailure } from './delivery-failures.js';
 
 const COLUMNS = {
   latency: { title: 'Latency', cell: ({ latency_ms }) => `${latency_ms} ms`, isNumber: true },
   user: { title: 'User', cell: ({ external_user_id }) => external_user_id },
   session: { title: 'Session ID', cell: ({ session_id }) => session_id },
-  task: { title: 'Task ID', cell: ({ task_id }) => task_id, isNumber: true },
+  task: { title: 'Task ID', cell: ({ task_id }) => task_id },
   endpoint: { title: 'Endpoint ID', cell: ({ endpoint_id }) => endpoint_id },
   event_id: { title: 'Event ID', cell: ({ event_id }) => event_id },
 } as const satisfies Readonly<Record<string, Column<RequestLogEntryResponse>>>;
@@ -314,7 +315,7 @@ function hostOf(url: string | null): string {
 export function Status({ entry }: { readonly entry: RequestLogEntryResponse }): VNode {
   const { type, status_code, reason, error_code } = entry;
   if (status_code === 0)
-    return <Badge tone="bad">{reason === null ? 'No response' : `No response: ${reason}`}</Badge>;
+    return <Badge tone="bad">{reason === null ? 'No response' : deliveryFailure(reason).title}</Badge>;
   const hasFailed = type === 'webhook' ? status_code !== 200 : status_code >= 400;
   if (!hasFailed) return <Badge tone="good">{status_code}</Badge>;
   const isRejected = type === 'request' && status_code < 500;

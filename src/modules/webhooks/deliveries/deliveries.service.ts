@@ -63,7 +63,7 @@ export class DeliveriesService {
     const added = await this.queued.addMissing(endpoint.id, [eventId], { includeTests: true });
     const queued = added || (await this.queued.makeDue(endpoint.id, [eventId]));
     if (queued > 0) {
-      const changes = changesBetween<Record<string, unknown>>({}, { deliveries: queued, event_id: eventId });
+      const changes = changesBetween({}, { deliveries: queued, event_id: eventId });
       await this.endpoints.record('webhook.resend', actor, endpoint, changes);
     }
     return { queued };

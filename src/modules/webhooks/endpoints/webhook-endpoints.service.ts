@@ -135,7 +135,7 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
 
   async endpointOptions(actor: DashboardActor, environment: PlatformEnvironment): Promise<FilterOption[]> {
     const { data } = await this.list(actor, environment);
-    return data.map(({ id, url }) => ({ value: id, label: url.replace(/^https?:\/\//, '') }));
+    return data.map(({ id, url }) => ({ value: id, label: url.replace('https://', '') }));
   }
 
   eventOptions(): FilterOption[] {

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { Badge, dashboardPath, type Page, type Tone } from '../../../infrastructure/pages/index.js';
-import type { AttemptSummary } from '../../request-logs/index.js';
+import { deliveryFailure, type AttemptSummary } from '../../request-logs/index.js';
 import type { WebhookEndpointResponse } from '../endpoints/webhook-endpoints.dto.js';
 
 export function endpointList(environment: PlatformEnvironment): NonNullable<Page['parent']> {
@@ -25,18 +25,6 @@ function healthOf({ status, health }: WebhookEndpointResponse): readonly [Tone, 
   return health.last_success_at === null ? ['soft', 'No deliveries yet'] : ['good', 'Healthy'];
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  TIMEOUT: 'No response in time',
-  DNS: 'Host name not found',
-  TLS: 'TLS failed',
-  REFUSED: 'Connection refused',
-  RESET: 'Connection closed',
-  NOT_HTTP: 'Not an HTTP response',
-  HEADERS_TOO_LARGE: 'Headers too large',
-  FORBIDDEN_ADDRESS: 'Address not public',
-  INTERRUPTED: 'Interrupted',
-};
-
 /** The result of a delivery attempt: the status of the response, or why there was none. */
 export function AttemptResult({
   statusCode,
@@ -44,6 +32,6 @@ export function AttemptResult({
 }: Pick<AttemptSummary['last'], 'statusCode' | 'reason'>): VNode {
   if (reason === null) return <Badge tone="good">{`Received (${statusCode})`}</Badge>;
   return (
-    <Badge tone="bad">{reason === 'NON_200' ? `HTTP ${statusCode}` : (REASONS[reason] ?? reason)}</Badge>
+    <Badge tone="bad">{reason === 'NON_200' ? `HTTP ${statusCode}` : deliveryFailure(reason).title}</Badge>
   );
 }

@@ -39,17 +39,17 @@ export class EventsPagesController {
     );
   }
 
-  @Get(':id')
+  @Get(':event_id')
   @DashboardPage('listRequestLogs')
-  get(@Visit() visit: PageVisit<'id'>): Promise<PageResponse> {
+  get(@Visit() visit: PageVisit<'event_id'>): Promise<PageResponse> {
     return this.eventPage(visit);
   }
 
-  @Post(':id')
+  @Post(':event_id')
   @DashboardAction('redeliverWebhook')
-  async sendAgain(@Visit() visit: PageVisit<'id'>): Promise<PageResponse> {
+  async sendAgain(@Visit() visit: PageVisit<'event_id'>): Promise<PageResponse> {
     const { actor, environment, form } = visit;
-    const { id } = visit.params;
+    const { event_id: id } = visit.params;
     const endpointId = form.get('endpoint_id') ?? '';
     await this.endpoints.requireIn(actor, environment, endpointId);
     const { event_id: eventId } = requestFrom(RedeliverRequest, form, { event_id: id });
@@ -63,9 +63,9 @@ export class EventsPagesController {
     );
   }
 
-  private async eventPage({ actor, environment, params }: PageVisit<'id'>): Promise<PageResponse> {
+  private async eventPage({ actor, environment, params }: PageVisit<'event_id'>): Promise<PageResponse> {
     const [event, { data }] = await Promise.all([
-      this.events.get(actor, environment, params.id),
+      this.events.get(actor, environment, params.event_id),
       this.endpoints.list(actor, environment),
     ]);
     return eventPage(environment, event, data);

@@ -302,7 +302,7 @@ function Endpoint({ target: { id, endpoint, delivery } }: { readonly target: Tar
         <Name text={endpoint.url} />
       </a>
     );
-  return <span>{`${delivery?.last?.url ?? id} (deleted)`}</span>;
+  return <Name text={`${delivery?.last?.url ?? id} (deleted)`} />;
 }
 
 function State({ delivery }: Pick<Target, 'delivery'>): VNode {

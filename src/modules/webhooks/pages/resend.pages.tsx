@@ -290,7 +290,9 @@ function Parts({ resend: { parts } }: { readonly resend: Resend }): VNode {
         {
           title: 'Endpoint',
           cell: ({ endpointId, endpoint }): ComponentChildren => (
-            <a href={endpointPath(environment, endpointId)}>{endpoint?.url ?? <Name text={endpointId} />}</a>
+            <a href={endpointPath(environment, endpointId)}>
+              <Name text={endpoint?.url ?? endpointId} />
+            </a>
           ),
         },
         { title: 'Deliveries', isNumber: true, cell: ({ selected }) => inDigits(selected) },

@@ -36,7 +36,7 @@ export class RecoveriesService {
     if (recovery.resendId !== null) throw INVALID_FIELD.error(RESEND_RUNNING);
     // Another request may have started it.
     if (recovery.requestedAt.getTime() === now.getTime()) {
-      const changes = changesBetween<Record<string, unknown>>({}, { since: start });
+      const changes = changesBetween({}, { since: start });
       await this.endpoints.record('webhook.resend', actor, endpoint, changes);
     }
     return toResponse(recovery);

@@ -182,7 +182,7 @@ export class ResendsService {
       action: 'webhook.resend',
       actor,
       target: { environment },
-      changes: changesBetween<Record<string, unknown>>({}, audited),
+      changes: changesBetween({}, audited),
     });
   }
 
