@@ -14,8 +14,7 @@ const FAILURES: Readonly<Record<TransportFailure | 'INTERRUPTED', DeliveryFailur
   },
   DNS: {
     title: 'Host name not found',
-    explanation:
-      'The host name of your endpoint could not be resolved. Check the URL and your DNS records.',
+    explanation: 'The host name of your endpoint could not be resolved. Check the URL and your DNS records.',
   },
   TLS: {
     title: 'TLS failed',
