@@ -255,7 +255,8 @@ describe('WEBHOOK_PROXY_URL', () => {
     expect(result).toMatchObject({ failure: 'TIMEOUT' });
     expect(result.phases.total).toBeLessThan(15_000);
     await eventually('the connection is closed', () => stalled.connections.open === 0);
-    expect(await busyMilliseconds(500)).toBeLessThan(200);
+    // Collecting garbage takes CPU time too, but ends.
+    await eventually('the process is idle', async () => (await busyMilliseconds(500)) < 200);
   });
 });
 
