@@ -30,7 +30,10 @@ async function send(body: unknown, headers: Record<string, string> = {}): Promis
   expect([...documented]).toContain(pair);
   received.add(pair);
   if (message) expect(message).toMatchObject({ jsonrpc: '2.0' });
-  if (message?.error) expect(message.error.message).not.toMatch(/[[{]\s*"/);
+  // Messages are sentences, but may quote a header.
+  const quoted = Object.values(headers).filter((value) => value !== '');
+  const own = quoted.reduce((text, value) => text.replaceAll(value, ''), message?.error?.message ?? '');
+  expect(own).not.toMatch(/[[{]\s*"/);
   return response;
 }
 
@@ -118,7 +121,15 @@ const anyMessage = mostly(
     { requiredKeys: ['jsonrpc', 'method'] },
   ),
 );
-const anyResponse = someOf({ jsonrpc: fc.constant('2.0'), id: anyJson, result: anyJson, error: anyJson });
+/** Any members of requests, notifications and responses, together. */
+const anyMembers = someOf({
+  jsonrpc: mostly(fc.constant('2.0')),
+  id: fc.oneof(fc.integer(), anyText, anyJson),
+  method: anyMethod,
+  params: anyParams,
+  result: anyJson,
+  error: anyJson,
+});
 
 const anyHeader = fc.oneof(
   fc.constantFrom(...METHODS, ...TOOLS, ...REVISIONS, '=?base64?eA==?=', '=?base64?!?='),
@@ -147,7 +158,7 @@ const anyMediaTypes = someOf({
 describe('The agent connector', () => {
   it('survives any message with any headers', async () => {
     const property = fc.asyncProperty(
-      fc.oneof({ weight: 9, arbitrary: anyMessage }, { weight: 1, arbitrary: anyResponse }),
+      fc.oneof({ weight: 9, arbitrary: anyMessage }, { weight: 1, arbitrary: anyMembers }),
       anyHeaders,
       async (message, headers) => void (await send(message, headers)),
     );
