@@ -62,8 +62,8 @@ const INSERT = new Statement<object, never, NewMcpToken>(`
                        $connectionId::uuid[], $scope::text[], $agent::text[])`);
 
 /**
- * Finds MCP tokens of API clients and of connected agents. `find_agent_tokens` sets planner options so that PostgreSQL plans the query once and reads only the partitions within the
- * given bounds. `place` is the position of the hash in `$1`, starting at 1.
+ * Finds MCP tokens of API clients and of connected agents. `find_agent_tokens` sets planner options so that PostgreSQL plans the
+ * query once and reads only the partitions within the given bounds. `place` is the position of the hash in `$1`, starting at 1.
  */
 const FIND = prepared(
   `SELECT place AS position, id, client_id AS "clientId", environment, external_user_id AS "externalUserId",

@@ -24,10 +24,12 @@ export interface UserMcpToken {
 }
 
 /**
- * The rare statements: erasure, introspection, revocation, sign-in links and the list of a user's tokens. `McpTokensBatch` has the two that run for nearly every
- * request. There is no entity, because the rows are written and found for many tokens at a time, in daily partitions.
+ * The rare statements: erasure, introspection, revocation, sign-in links and the list of a user's tokens. `McpTokensBatch` has the
+ * two that run for nearly every request. There is no entity, because the rows are written and found for many tokens at a time, in
+ * daily partitions.
  *
- * The stage `access` erases tokens before the response to the request for an erasure. From then on, they are unknown to every request.
+ * The stage `access` erases tokens before the response to the request for an erasure. From then on, they are unknown to every
+ * request.
  */
 @HoldsUserData('access')
 @Injectable()

@@ -95,7 +95,10 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
     return { token, expires_at: expiresAt };
   }
 
-  /** Derives the access token of a connected agent from a digest of the code or refresh token, so that a repeated request gets the same. */
+  /**
+   * Derives the access token of a connected agent from a digest of the code or refresh token, so that a repeated request gets the
+   * same token.
+   */
   agentTokenFrom(digest: Buffer, { environment }: AttributedClient, createdAt: Date): string {
     return secretFrom(digest, TOKEN_PREFIXES[environment], createdAt);
   }

@@ -21,13 +21,13 @@ export const Badge: FunctionComponent<{ readonly tone: Tone }> = ({ tone, childr
   </span>
 );
 
-const MAX_BREAKS = 20;
+/** Each place for a break takes six bytes of the page. */
+const MAX_PARTS = 20;
 
 /** The long name of an event, or a URL. If its column is narrow, it breaks where a reader would break it. */
 export function Name({ text }: { readonly text: string }): VNode {
   const parts = text.split(/(?<=[_?&]|\/(?!\/))/);
-  // Each break takes six bytes of the page.
-  if (parts.length > MAX_BREAKS) return <span>{text}</span>;
+  if (parts.length > MAX_PARTS) return <span>{text}</span>;
   return <span>{parts.map((part, index) => [index === 0 ? null : <wbr key={index} />, part])}</span>;
 }
 
