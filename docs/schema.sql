@@ -900,92 +900,6 @@ AS $function$
         END
       $function$;
 
-CREATE OR REPLACE FUNCTION public.build_columnar_partition(parent text, day date)
- RETURNS void
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-        DECLARE
-          child text := parent || '_' || to_char(day, 'YYYYMMDD');
-          copy text := child || '_columnar';
-          definition text;
-        BEGIN
-          PERFORM require_daily_partitions(parent);
-          EXECUTE format('DROP TABLE IF EXISTS %I', copy);
-          PERFORM set_config('columnar.chunk_group_row_limit', '1000', true),
-                  set_config('columnar.stripe_row_limit', '20000', true);
-          EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING DEFAULTS INCLUDING CONSTRAINTS) USING columnar', copy, parent);
-          -- Without Citus, PL/pgSQL never reads the second condition, which names a table of Citus.
-          IF to_regclass('pg_catalog.pg_dist_partition') IS NULL THEN
-            NULL;
-          ELSIF EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = parent::regclass) THEN
-            PERFORM set_config('citus.multi_shard_modify_mode', 'sequential', true);
-            EXECUTE format('SELECT create_distributed_table(%L, column_to_column_name(logicalrelid, partkey), colocate_with => %L)
-                              FROM pg_dist_partition WHERE logicalrelid = %L::regclass', copy, parent, parent);
-          END IF;
-          -- With this constraint, PostgreSQL does not read the table when it becomes a partition.
-          EXECUTE format('ALTER TABLE %I ADD CONSTRAINT day_check CHECK (created_at >= %L AND created_at < %L)', copy,
-            day::timestamp AT TIME ZONE 'UTC', (day + 1)::timestamp AT TIME ZONE 'UTC');
-          EXECUTE format('INSERT INTO %I SELECT * FROM %I ORDER BY client_id, environment, created_at, id', copy, child);
-          FOR definition IN
-            SELECT CASE WHEN indisprimary
-                     THEN format('ALTER TABLE %I ADD %s', copy, pg_get_constraintdef(pg_constraint.oid))
-                     ELSE regexp_replace(pg_get_indexdef(indexrelid), ' INDEX \S+ ON (ONLY )?\S+ ', format(' INDEX ON %I ', copy))
-                   END
-              FROM pg_index LEFT JOIN pg_constraint ON conindid = indexrelid AND contype = 'p'
-             WHERE indrelid = parent::regclass
-          LOOP
-            EXECUTE definition;
-          END LOOP;
-          EXECUTE format('CREATE INDEX ON %I (id)', copy);
-          EXECUTE format('ANALYZE %I', copy);
-        END
-      $function$;
-
-CREATE OR REPLACE FUNCTION public.build_row_partition(parent text, day date)
- RETURNS void
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-        DECLARE
-          child text := parent || '_' || to_char(day, 'YYYYMMDD');
-          copy text := child || '_columnar';
-          definition text;
-        BEGIN
-          PERFORM require_daily_partitions(parent);
-          EXECUTE format('DROP TABLE IF EXISTS %I', copy);
-          PERFORM set_config('columnar.chunk_group_row_limit', '1000', true),
-                  set_config('columnar.stripe_row_limit', '20000', true);
-          EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', copy, parent);
-          -- Without Citus, PL/pgSQL never reads the second condition, which names a table of Citus.
-          IF to_regclass('pg_catalog.pg_dist_partition') IS NULL THEN
-            NULL;
-          ELSIF EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = parent::regclass) THEN
-            PERFORM set_config('citus.multi_shard_modify_mode', 'sequential', true);
-            EXECUTE format('SELECT create_distributed_table(%L, column_to_column_name(logicalrelid, partkey), colocate_with => %L)
-                              FROM pg_dist_partition WHERE logicalrelid = %L::regclass', copy, parent, parent);
-          END IF;
-          -- With this constraint, PostgreSQL does not read the table when it becomes a partition.
-          EXECUTE format('ALTER TABLE %I ADD CONSTRAINT day_check CHECK (created_at >= %L AND created_at < %L)', copy,
-            day::timestamp AT TIME ZONE 'UTC', (day + 1)::timestamp AT TIME ZONE 'UTC');
-          EXECUTE format('INSERT INTO %I SELECT * FROM %I ORDER BY client_id, environment, created_at, id', copy, child);
-          FOR definition IN
-            SELECT CASE WHEN indisprimary
-                     THEN format('ALTER TABLE %I ADD %s', copy, pg_get_constraintdef(pg_constraint.oid))
-                     ELSE regexp_replace(pg_get_indexdef(indexrelid), ' INDEX \S+ ON (ONLY )?\S+ ', format(' INDEX ON %I ', copy))
-                   END
-              FROM pg_index LEFT JOIN pg_constraint ON conindid = indexrelid AND contype = 'p'
-             WHERE indrelid = parent::regclass
-          LOOP
-            EXECUTE definition;
-          END LOOP;
-          EXECUTE format('CREATE INDEX ON %I (id)', copy);
-          EXECUTE format('ANALYZE %I', copy);
-        END
-      $function$;
-
 CREATE OR REPLACE FUNCTION public.check_default_partition(parent text)
  RETURNS void
  LANGUAGE plpgsql
@@ -1092,33 +1006,6 @@ AS $function$
           EXECUTE format('SELECT EXISTS (SELECT 1 FROM %I)', stray) INTO has_rows;
           IF has_rows THEN RAISE EXCEPTION '% still has rows.', stray; END IF;
           EXECUTE format('DROP TABLE %I', stray);
-        END
-      $function$;
-
-CREATE OR REPLACE FUNCTION public.exchange_columnar_partition(parent text, day date)
- RETURNS boolean
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-        DECLARE
-          child text := parent || '_' || to_char(day, 'YYYYMMDD');
-          copy text := child || '_columnar';
-          is_complete boolean;
-        BEGIN
-          PERFORM require_daily_partitions(parent);
-          -- Only writers of entries of this day wait, and there are none unless a clock is wrong.
-          EXECUTE format('LOCK TABLE %I IN SHARE ROW EXCLUSIVE MODE', child);
-          EXECUTE format('SELECT (SELECT count(*) FROM %I) = (SELECT count(*) FROM %I)', child, copy) INTO is_complete;
-          IF NOT is_complete THEN RETURN false; END IF;
-          EXECUTE format('LOCK TABLE %I IN ACCESS EXCLUSIVE MODE', parent);
-          EXECUTE format('ALTER TABLE %I DETACH PARTITION %I', parent, child);
-          EXECUTE format('DROP TABLE %I', child);
-          EXECUTE format('ALTER TABLE %I RENAME TO %I', copy, child);
-          EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', parent, child,
-            day::timestamp AT TIME ZONE 'UTC', (day + 1)::timestamp AT TIME ZONE 'UTC');
-          EXECUTE format('ALTER TABLE %I DROP CONSTRAINT day_check', child);
-          RETURN true;
         END
       $function$;
 

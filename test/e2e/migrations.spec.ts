@@ -10,6 +10,7 @@ import { checksumOf } from '../../src/infrastructure/database/migration-checksum
 import { Baseline1790000000001 } from '../../src/infrastructure/database/migrations/1790000000001-baseline.js';
 import { McpTokenPartitions1790000000025 } from '../../src/infrastructure/database/migrations/1790000000025-mcp-token-partitions.js';
 import { WebhookLogIndex1790000000006 } from '../../src/infrastructure/database/migrations/1790000000006-webhook-log-index.js';
+import { RequestLogInRows1790000000083 } from '../../src/infrastructure/database/migrations/1790000000083-request-log-in-rows.js';
 import { MIGRATIONS } from '../../src/infrastructure/database/migrations/index.js';
 import { McpTokensBatch } from '../../src/modules/mcp-tokens/mcp-tokens.batch.js';
 import { cloneDatabase, type TestDatabase } from '../support/database.js';
@@ -175,6 +176,49 @@ describe('Migrations', () => {
          FROM pg_index WHERE indexrelid = 'request_log_webhook_index'::regclass`,
     );
     expect(index).toEqual({ indisvalid: true, partitions: 2 });
+  });
+
+  it('store days of the request log in rows that 0.3.0 stored in columns, with all entries and indexes', async () => {
+    const before = await new DataSource({
+      ...dataSourceOptions({ url: database.url }),
+      migrations: MIGRATIONS.slice(0, MIGRATIONS.indexOf(RequestLogInRows1790000000083)),
+    }).initialize();
+    await before.runMigrations();
+    await before.destroy();
+    // The extension is not part of this project. This access method has its name, and stores rows.
+    await database.query(`CREATE ACCESS METHOD columnar TYPE TABLE HANDLER heap_tableam_handler`);
+    const days = ['20260130', '20260131'];
+    for (const day of days) {
+      await database.query(`SELECT create_daily_partition('request_log', $1)`, [day]);
+      await database.query(
+        `INSERT INTO request_log (client_id, environment, created_at, type, method, status_code, latency_ms)
+         SELECT gen_random_uuid(), 'production', $1::timestamptz + step * interval '1 minute', 'webhook', 'POST', 200, step
+           FROM generate_series(1, 40) step`,
+        [`${day} 00:00:00Z`],
+      );
+    }
+    const entries = () => database.query('SELECT * FROM request_log ORDER BY id');
+    const written = await entries();
+    expect(written).toHaveLength(80);
+    const partitions = (): Promise<{ name: string; storage: string; indexes: number }[]> =>
+      database.query(
+        `SELECT relname AS name, amname AS storage,
+                (SELECT count(*)::integer FROM pg_index WHERE indrelid = child.oid AND indisvalid) AS indexes
+           FROM pg_class child JOIN pg_am ON pg_am.oid = relam
+          WHERE relname = ANY ($1) ORDER BY name`,
+        [days.map((day) => `request_log_${day}`)],
+      );
+    const inRows = await partitions();
+    for (const day of days) {
+      await database.query(`SELECT build_columnar_partition('request_log', $1)`, [day]);
+      await database.query(`SELECT exchange_columnar_partition('request_log', $1)`, [day]);
+    }
+    expect((await partitions()).map(({ storage }) => storage)).toEqual(['columnar', 'columnar']);
+
+    await migrate(database.url);
+    expect(await partitions()).toEqual(inRows);
+    expect(await entries()).toEqual(written);
+    expect(await database.query(`SELECT proname FROM pg_proc WHERE proname LIKE 'build_%'`)).toEqual([]);
   });
 
   describe('that partition MCP tokens', () => {

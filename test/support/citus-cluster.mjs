@@ -14,7 +14,7 @@ const SETTINGS = {
   unix_socket_directories: '',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  shared_preload_libraries: 'citus,citus_columnar',
+  shared_preload_libraries: 'citus',
   max_connections: 300,
   // One for each connection of another node that takes part in a two-phase commit.
   max_prepared_transactions: 400,

@@ -102,46 +102,9 @@ export class DailyPartitions {
     const strays = await this.dataSource.query<object[]>(
       `SELECT FROM pg_class stray JOIN pg_class parent USING (relnamespace)
         WHERE stray.relkind = 'r' AND parent.relkind = 'p'
-          AND (starts_with(stray.relname, parent.relname || '_stray_')
-               OR stray.relname ~ ('^' || parent.relname || '_\\d{8}_columnar$'))`,
+          AND starts_with(stray.relname, parent.relname || '_stray_')`,
     );
     return strays.length > 0;
-  }
-
-  /** Returns whether the database has the extension `citus_columnar`. */
-  async canCompress(): Promise<boolean> {
-    const found = await this.dataSource.query<object[]>(`SELECT FROM pg_am WHERE amname = 'columnar'`);
-    return found.length > 0;
-  }
-
-  /**
-   * Stores the partitions of the days that ended before this time in columns, oldest first. Rows of such a partition cannot
-   * be changed or deleted, but the partition can be dropped, and late rows can be added.
-   */
-  async compress(table: string, before: Date): Promise<void> {
-    for (const start of await this.daysStoredIn('heap', table)) {
-      if (addDays(start, 1) > before) return;
-      await this.untimed('SELECT build_columnar_partition($1, $2)', table, isoDay(start));
-      // If a late row has arrived meanwhile, the next call copies the partition again.
-      await this.locking('exchange_columnar_partition($1, $2)', table, isoDay(start));
-    }
-  }
-
-  /** Stores the partition of a day in rows again, so that they can be changed. `compress` stores it in columns later. */
-  async decompress(table: string, start: Date): Promise<void> {
-    await this.untimed('SELECT build_row_partition($1, $2)', table, isoDay(start));
-    await this.locking('exchange_columnar_partition($1, $2)', table, isoDay(start));
-  }
-
-  /** Returns the days whose partitions are stored in rows (`heap`) or in columns, oldest first. */
-  async daysStoredIn(storage: 'heap' | 'columnar', table: string): Promise<Date[]> {
-    const rows = await this.dataSource.query<{ name: string }[]>(
-      `SELECT child.relname AS name
-         FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid JOIN pg_am ON pg_am.oid = relam
-        WHERE inhparent = $1::regclass AND amname = $2 ORDER BY name`,
-      [table, storage],
-    );
-    return rows.flatMap(({ name }) => dayOf(name) ?? []);
   }
 
   /** Returns all partitions, oldest first, the default partition last. */

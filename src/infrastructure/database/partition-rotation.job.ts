@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
 import { GaugeMetric, Metrics, type CachedValue } from '../metrics/index.js';
-import { Clock, DAY, hourlyAt, MINUTE, SECOND } from '../time/index.js';
+import { Clock, hourlyAt, MINUTE, SECOND } from '../time/index.js';
 import { JobLock } from './advisory-lock.js';
 import {
   countMisplaced,
@@ -32,8 +32,6 @@ export interface PartitionedTable {
   readonly retention: Retention;
   /** The name of the lock that only one process holds while it changes the partitions. */
   readonly lock: string;
-  /** The age in days from which on partitions are stored in columns. */
-  readonly columnarAfterDays?: number | undefined;
   /** Deletes what depends on rows that are past retention. */
   readonly deleteDependents?: (now: Date) => Promise<void>;
 }
@@ -68,43 +66,24 @@ export class PartitionRotation implements OnApplicationBootstrap {
 
   @Cron(hourlyAt(5))
   async run(): Promise<void> {
-    await this.forEachTable('The partitions could not be created', async (table) => {
-      const { name, retention } = table;
-      const now = this.clock.now();
-      await table.deleteDependents?.(now);
-      await this.partitions.rotate(name, now, retention);
-      const misplaced = countMisplaced(await this.partitions.status(name));
-      // Rows of a table with an expiry column are not moved.
-      if (misplaced > 0 && retention.expiryColumn === undefined)
-        this.logger.warn('The default partition contains rows for days that have no partition', {
-          table: name,
-          rows: misplaced,
-        });
-    });
-  }
-
-  /** Stores old days in columns. A large day takes minutes; partitions exist for longer ahead. */
-  @Cron(hourlyAt(25))
-  async compress(): Promise<void> {
-    await this.forEachTable('The partitions could not be compressed', async ({ name, columnarAfterDays }) => {
-      if (columnarAfterDays === undefined) return;
-      if (!(await this.partitions.canCompress()))
-        return this.logger.warn(
-          'REQUEST_LOG_COLUMNAR_AFTER_DAYS has no effect, because the database lacks the extension citus_columnar',
-        );
-      await this.partitions.compress(name, new Date(this.clock.milliseconds() - columnarAfterDays * DAY));
-    });
-  }
-
-  /** A failure for one table must not keep the others from being maintained. */
-  private async forEachTable(
-    failure: string,
-    work: (table: PartitionedTable) => Promise<void>,
-  ): Promise<void> {
     for (const table of this.tables.keys())
       await this.lock
-        .runExclusively(table.lock, () => work(table))
-        .catch((error: unknown) => this.logger.error(failure, error));
+        .runExclusively(table.lock, () => this.rotate(table))
+        // A failure for one table must not keep the others from being maintained.
+        .catch((error: unknown) => this.logger.error('The partitions could not be created', error));
+  }
+
+  private async rotate({ name, retention, deleteDependents }: PartitionedTable): Promise<void> {
+    const now = this.clock.now();
+    await deleteDependents?.(now);
+    await this.partitions.rotate(name, now, retention);
+    const misplaced = countMisplaced(await this.partitions.status(name));
+    // Rows of a table with an expiry column are not moved.
+    if (misplaced > 0 && retention.expiryColumn === undefined)
+      this.logger.warn('The default partition contains rows for days that have no partition', {
+        table: name,
+        rows: misplaced,
+      });
   }
 
   private secondsSince(time: Date): number {

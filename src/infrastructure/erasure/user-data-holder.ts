@@ -11,9 +11,6 @@ export interface ErasedUser extends UserKey {
 
 /** A provider that erases what its module stores about a user. Annotate it with `@HoldsUserData`. */
 export interface UserDataHolder {
-  /** Makes the data erasable. Called before the first batch, outside of a transaction. */
-  prepare?(user: ErasedUser): Promise<void>;
-
   /**
    * Erases a part of the data that is small enough that no other statement waits long for a lock. Joins the open transaction, and
    * is repeated if that is rolled back.

@@ -131,7 +131,6 @@ export class UserErasuresService extends RecurringJob {
     if (!erasure) return false;
     const user = this.userOf(erasure);
     for (const holder of userDataHolders(this.discovery)) {
-      if (!this.stopped.aborted) await holder.prepare?.(user);
       while (!this.stopped.aborted && (await this.eraseBatch(erasure.id, user, holder, true)) > 0);
     }
     if (this.stopped.aborted) await this.repository.postpone(erasure.id, now);

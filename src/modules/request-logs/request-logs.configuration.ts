@@ -7,13 +7,6 @@ export class RequestLogsConfiguration {
   retentionDays: number = 30;
 
   @EnvironmentVariable(
-    'REQUEST_LOG_COLUMNAR_AFTER_DAYS',
-    'Number of days after which a day of the request log is stored in columns, which needs about a quarter less disk space. Requires the extension `citus_columnar`. By default, all days are stored in rows.',
-  )
-  @IsIntegerBetween(1, 3650)
-  columnarAfterDays?: number;
-
-  @EnvironmentVariable(
     'REQUEST_LOG_BUFFER',
     'Maximum number of entries that wait in memory while the database is slow or unavailable. When the buffer is full, a new entry replaces the oldest.',
   )

@@ -205,14 +205,10 @@ export class TableMove {
   }
 
   private async copy({ name, nextBlock }: Part): Promise<void> {
-    // A columnar table has no blocks of rows, and is copied at once.
-    const [size] = await this.query<{ blocks: number; isColumnar: boolean }[]>(
-      `SELECT (pg_relation_size(pg_class.oid) / current_setting('block_size')::int)::int AS blocks,
-              amname = 'columnar' AS "isColumnar"
-         FROM pg_class JOIN pg_am ON pg_am.oid = relam WHERE pg_class.oid = $1::regclass`,
+    const [{ blocks }] = await this.query<[{ blocks: number }]>(
+      `SELECT (pg_relation_size($1::regclass) / current_setting('block_size')::int)::int AS blocks`,
       [name],
     );
-    const blocks = size?.isColumnar ? 1 : (size?.blocks ?? 0);
     const settled = await this.settled();
     for (let first = nextBlock; first < blocks; first += BLOCKS_PER_COPY) {
       const end = Math.min(first + BLOCKS_PER_COPY, blocks);
@@ -220,7 +216,7 @@ export class TableMove {
         // Citus commits this transaction on all nodes or on none.
         await transaction.query(
           `INSERT INTO ${this.target}.${name} SELECT * FROM ${name}
-            WHERE id < ${settled}${size?.isColumnar ? '' : ` AND ctid >= '(${first},0)' AND ctid < '(${end},0)'`}`,
+            WHERE id < ${settled} AND ctid >= '(${first},0)' AND ctid < '(${end},0)'`,
         );
         await transaction.query(`UPDATE ${this.target}.part SET next_block = $2 WHERE name = $1`, [
           name,

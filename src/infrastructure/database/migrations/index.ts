@@ -39,6 +39,7 @@ import { RequestLogErrors1790000000048 } from './1790000000048-request-log-error
 import { AuditChanges1790000000049 } from './1790000000049-audit-changes.js';
 import { SavedFilters1790000000050 } from './1790000000050-saved-filters.js';
 import { WebhookResends1790000000051 } from './1790000000051-webhook-resends.js';
+import { RequestLogInRows1790000000083 } from './1790000000083-request-log-in-rows.js';
 
 /** All migrations, oldest first. Never edit one that has landed, released or not. */
 export const MIGRATIONS = [
@@ -85,4 +86,6 @@ export const MIGRATIONS = [
   AuditChanges1790000000049,
   SavedFilters1790000000050,
   WebhookResends1790000000051,
+  // 0.4.0
+  RequestLogInRows1790000000083,
 ];

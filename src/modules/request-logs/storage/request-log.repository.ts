@@ -1,8 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import {
-  DailyPartitions,
   DatabaseConfiguration,
-  JobLock,
   PartitionRotation,
   prepared,
   ReadPools,
@@ -144,11 +142,9 @@ export class RequestLogRepository implements UserDataHolder {
   constructor(
     private readonly transaction: Transaction,
     rotation: PartitionRotation,
-    { retentionDays, columnarAfterDays }: RequestLogsConfiguration,
+    { retentionDays }: RequestLogsConfiguration,
     pools: ReadPools,
     private readonly reads: LogReads,
-    private readonly partitions: DailyPartitions,
-    private readonly lock: JobLock,
     private readonly database: DatabaseConfiguration,
     private readonly clock: Clock,
   ) {
@@ -156,7 +152,6 @@ export class RequestLogRepository implements UserDataHolder {
       name: 'request_log',
       retention: { days: retentionDays },
       lock: REQUEST_LOG_ROTATION,
-      columnarAfterDays,
     });
     this.recoveryReads = pools.open('webhook-recovery', {
       connections: 1,
@@ -174,22 +169,6 @@ export class RequestLogRepository implements UserDataHolder {
     ]);
   }
 
-  /** Stores days with entries of the user in rows, if they are stored in columns, which cannot be changed. */
-  async prepare({ clientId, environment, externalUserId }: ErasedUser): Promise<void> {
-    const days = await this.partitions.daysStoredIn('columnar', 'request_log');
-    if (days.length === 0) return;
-    await this.lock.runExclusively(REQUEST_LOG_ROTATION, async () => {
-      for (const day of days) {
-        const entries = await this.transaction.manager.query<object[]>(
-          `SELECT FROM request_log WHERE client_id = $1 AND environment = $2 AND external_user_id = $3
-              AND created_at >= $4 AND created_at < $5 LIMIT 1`,
-          [clientId, environment, externalUserId, day, new Date(day.getTime() + DAY)],
-        );
-        if (entries.length > 0) await this.partitions.decompress('request_log', day);
-      }
-    });
-  }
-
   /**
    * Gives the user's entries the pseudonym, so that counts stay right. Removes what webhook receivers and the API responded, because
    * it may repeat the identifier.
@@ -204,7 +183,7 @@ export class RequestLogRepository implements UserDataHolder {
     );
     if (!batch.first) return 0;
     // Known bounds are found in the index, whatever PostgreSQL knows about the table. A statement for one day leaves out the other
-    // partitions, which may be stored in columns.
+    // partitions.
     const endOfDay = new Date((Math.floor(batch.first.getTime() / DAY) + 1) * DAY - 1);
     const last = batch.last && batch.last < endOfDay ? batch.last : endOfDay;
     return this.transaction.change(
