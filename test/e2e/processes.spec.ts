@@ -525,3 +525,67 @@ describe('The service with DATABASE_URL', () => {
     TIMEOUT,
   );
 });
+
+describe('npm run demo', () => {
+  const DEMO = join(import.meta.dirname, '..', '..', 'scripts', 'demo.mjs');
+  let database: TestDatabase;
+  let folder: string;
+
+  beforeAll(async () => {
+    [database, folder] = [await cloneDatabase({ empty: true }), await temporaryFolder()];
+  });
+  afterAll(async () => {
+    await Program.endAll();
+    await database.drop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const environment = () => ({ DATABASE_URL: database.url, DATA_DIR: folder, PORT: '0' });
+  const rows = async (): Promise<number[]> => {
+    const tables = ['request_log', 'webhook_event', 'webhook_delivery', 'audit_log', 'dashboard_user'];
+    const counts = tables.map((table) => database.query(`SELECT count(*)::integer FROM ${table}`));
+    return (await Promise.all(counts)).map(([row]) => (row as { count: number }).count);
+  };
+
+  it(
+    'starts the service with a week of traffic, and keeps the data at the next start',
+    async () => {
+      const first = new Program(DEMO, { environment: environment() });
+      const [, email = '', password = ''] = await first.waitForOutput(
+        /dashboard .*\n\s+email\s+(\S+)\s+password\s+(\S+)/,
+      );
+      rememberSecret(password, ...(first.output.match(new RegExp(SECRET, 'g')) ?? []));
+      const baseUrl = await listening(first);
+      expect(email).toBe('owner@example.com');
+      const written = await rows();
+      const [entries = 0, events = 0, , audited = 0, users] = written;
+      expect({ entries: entries > 3_000, events: events > 500, audited: audited > 120, users }).toEqual({
+        entries: true,
+        events: true,
+        audited: true,
+        users: 15,
+      });
+      const days = await database.query(
+        `SELECT count(DISTINCT created_at::date)::integer AS days,
+                bool_or(type = 'webhook' AND status_code <> 200) AS "hasFailures" FROM request_log`,
+      );
+      expect(days).toEqual([{ days: 8, hasFailures: true }]);
+      expect((await fetch(`${baseUrl}/readyz`)).status).toBe(200);
+      first.signal('SIGTERM');
+      expect((await first.ended).code).toBe(0);
+
+      const second = new Program(DEMO, { environment: environment() });
+      await listening(second);
+      expect(await rows()).toEqual(written);
+    },
+    TIMEOUT,
+  );
+
+  it('does not run in production', async () => {
+    const { code, errors } = await run(DEMO, { environment: { ...environment(), NODE_ENV: 'production' } });
+    expect({ code, errors }).toEqual({
+      code: 1,
+      errors: 'The demo writes invented data, so it does not run with NODE_ENV=production.\n',
+    });
+  });
+});
