@@ -6,7 +6,6 @@ import { Clock, HOUR } from '../../src/infrastructure/time/index.js';
 import {
   AUDIT_ACTIONS,
   AuditLog,
-  auditAction,
   AuditVerification,
   type AuditAction,
   type AuditActor,
@@ -169,7 +168,8 @@ describe('GET /audit_logs', () => {
 
   it('does not compile with other actions', () => {
     // @ts-expect-error: `npm run types` fails if this ever compiles.
-    expect(auditAction('user.adds')).toEqual({ action: 'user.adds' });
+    const action: AuditAction = 'user.adds';
+    expect(Object.keys(AUDIT_ACTIONS)).not.toContain(action);
   });
 
   it('returns an empty list if nothing was recorded', async () => {
@@ -508,10 +508,7 @@ describe('Recording an entry', () => {
   it('records denied attempts', async () => {
     const actor = { ...actorOf(service.organizationId), userId: 'x', role: 'member' } as unknown;
     const denials = service.app.get(AuditRecorder);
-    await denials.recordDenial(actor as DashboardActor, auditAction('sso.update'), { name: 'an-id' });
-    await expect(
-      denials.recordDenial(actor as DashboardActor, { action: 'sso.upgrade' }, { name: null }),
-    ).rejects.toThrow('sso.upgrade is not in the catalog');
+    await denials.recordDenial(actor as DashboardActor, 'sso.update', { name: 'an-id' });
     expect((await list()).body.data).toEqual([
       expect.objectContaining({
         event: { action: 'sso.update', outcome: { status: 'denied' } },

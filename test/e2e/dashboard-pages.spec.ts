@@ -1,7 +1,12 @@
 import { RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { ModulesContainer } from '@nestjs/core';
-import { DASHBOARD_ROLES, permissionOf, type DashboardRole } from '../../src/infrastructure/auth/index.js';
+import {
+  DASHBOARD_ROLES,
+  permissionOf,
+  type DashboardOperationName,
+  type DashboardRole,
+} from '../../src/infrastructure/auth/index.js';
 import { PAGE_OPERATION } from '../../src/infrastructure/pages/index.js';
 import { exampleEvent, WebhookPublisher } from '../../src/modules/webhooks/index.js';
 import { LoginAgent } from '../support/agent-logins.js';
@@ -17,7 +22,7 @@ const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 /** A route of a page that shows or performs an operation of the dashboard API. */
 interface PageRoute {
-  readonly operation: string;
+  readonly operation: DashboardOperationName;
   readonly isForm: boolean;
   /** With IDs of nothing. */
   readonly path: string;
@@ -56,7 +61,7 @@ function pageRoutes(): PageRoute[] {
           .filter(Boolean)
           .join('/');
         return {
-          operation: Reflect.getMetadata(PAGE_OPERATION, handler) as string,
+          operation: Reflect.getMetadata(PAGE_OPERATION, handler) as DashboardOperationName,
           isForm: Reflect.getMetadata(METHOD_METADATA, handler) === RequestMethod.POST,
           path: `/${path}`
             .replace(':format', 'csv')
@@ -66,12 +71,12 @@ function pageRoutes(): PageRoute[] {
   });
 }
 
-const mayOpen = (operation: string, role: DashboardRole): boolean =>
+const mayOpen = (operation: DashboardOperationName, role: DashboardRole): boolean =>
   DASHBOARD_ROLES.indexOf(role) <= DASHBOARD_ROLES.indexOf(permissionOf(operation).role ?? 'viewer');
 
 describe('Pages of the dashboard', () => {
   it('exist for every operation of the dashboard API', () => {
-    const shown = new Set(routes.map(({ operation }) => operation));
+    const shown = new Set<string>(routes.map(({ operation }) => operation));
     expect(DASHBOARD_OPERATIONS.map(({ id }) => id).filter((id) => !shown.has(id))).toEqual([]);
   });
 
@@ -134,7 +139,7 @@ describe('Pages of the dashboard', () => {
 
 /** A form that performs an audited operation. */
 interface AuditedForm {
-  readonly operation: string;
+  readonly operation: DashboardOperationName;
   /** Creates what the form needs. @returns the path of the form, and its fields */
   readonly prepare: () => Promise<{ path: string; fields?: Record<string, string> }>;
 }
@@ -358,7 +363,7 @@ describe('Forms of the dashboard', () => {
   it.each(AUDITED_FORMS.map((form) => [form.operation, form] as const))(
     'leave the audit log entry of their operation: %s',
     async (operation, { prepare }) => {
-      const action = permissionOf(operation).action?.action;
+      const action = permissionOf(operation).action;
       const { path, fields = {} } = await prepare();
       const owner = await visitorWithRole(service, 'owner');
       await owner.get('/dashboard/allowed-domains/new');

@@ -18,26 +18,15 @@ import {
   DASHBOARD_ROLES,
   type DashboardActor,
   type DashboardPrincipal,
-  type DashboardRole,
-  type Scope,
 } from './dashboard-actor.js';
 import { CROSS_SITE_REQUEST } from './dashboard-auth.guard.js';
-import { AccessibleClients, AuditRecorder, type AuditedAction, type DeniedTarget } from './ports.js';
-
-/** The permission that an operation of the dashboard API requires. */
-export interface DashboardPermission {
-  /**
-   * The scope that an access token requires. `any` accepts all access tokens. `refused` rejects all access tokens, so the
-   * operation requires a dashboard login; it is for operations that programs must not perform with a user's token.
-   */
-  readonly token: Scope | 'any' | 'refused';
-  /** The minimum role. If absent, all roles are allowed. */
-  readonly role?: DashboardRole;
-  /** Whether the login must be recent: see `RECENT_LOGIN_MAX_AGE`. */
-  readonly recentLogin?: boolean;
-  /** The audited action, so that denied attempts are recorded too. */
-  readonly action?: AuditedAction;
-}
+import {
+  permissionOf,
+  type AuditedPermission,
+  type DashboardOperationName,
+  type DashboardPermission,
+} from './dashboard-operations.js';
+import { AccessibleClients, AuditRecorder, type DeniedTarget } from './ports.js';
 
 export const LOGIN_REQUIRED = 'This operation does not accept access tokens: log in to the dashboard.';
 export const RECENT_LOGIN_MAX_AGE = 5 * MINUTE;
@@ -47,27 +36,13 @@ export const RECENT_LOGIN_REQUIRED = `Log in again: this operation requires a lo
 const ID = /^(?:[\da-f-]{36}|\d{1,16})$/i;
 
 const PERMISSION = 'dashboard permission';
-/** Declares the permission that `DashboardPermissionGuard` checks: the one that the function returns for each request. */
-export const RequirePermission = (permission: () => DashboardPermission): MethodDecorator =>
+/** Declares the permission that `DashboardPermissionGuard` checks. */
+export const RequirePermission = (permission: DashboardPermission): MethodDecorator =>
   SetMetadata(PERMISSION, permission);
 
-const permissions = new Map<string, DashboardPermission>();
-
-/** Declares the permission that an operation of the dashboard API requires, so that its pages can require it too. */
-export function declarePermission(operationId: string, permission: DashboardPermission): void {
-  permissions.set(operationId, permission);
-}
-
-/** Returns the permission that an operation of the dashboard API requires. Call it only after all modules are loaded. */
-export function permissionOf(operationId: string): DashboardPermission {
-  const permission = permissions.get(operationId);
-  if (!permission) throw new Error(`The dashboard API has no operation ${operationId}.`);
-  return permission;
-}
-
-/** Returns whether the role of a user allows an operation of the dashboard API. */
-export function mayPerform(user: DashboardPrincipal, operationId: string): boolean {
-  return checkRole(user, permissionOf(operationId)) === undefined;
+/** Returns whether the role of a user allows an operation of the dashboard. */
+export function mayPerform(user: DashboardPrincipal, operation: DashboardOperationName): boolean {
+  return checkRole(user, permissionOf(operation)) === undefined;
 }
 
 /** Denies requests without the operation's permission. Runs after `DashboardAuthGuard`. */
@@ -82,7 +57,7 @@ export class DashboardPermissionGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const permission = this.reflector.get<() => DashboardPermission>(PERMISSION, context.getHandler())();
+    const permission = this.reflector.get<AuditedPermission>(PERMISSION, context.getHandler());
     const request = context.switchToHttp().getRequest<Request>();
     const shown = environmentOf(request.path);
     // As if the page did not exist on this host.
@@ -135,9 +110,7 @@ export function isRecentLogin({ credential }: DashboardActor, now: Date): boolea
 
 function checkScope({ credential }: DashboardActor, { token }: DashboardPermission): ApiError | undefined {
   if (credential.kind === 'session' || token === 'any') return undefined;
-  if (token === 'refused') {
-    return INSUFFICIENT_SCOPE.error(LOGIN_REQUIRED);
-  }
+  if (token === undefined) return INSUFFICIENT_SCOPE.error(LOGIN_REQUIRED);
   if (credential.scopes.has(token)) return undefined;
   return INSUFFICIENT_SCOPE.error(`The access token lacks the scope ${token}.`, {
     headers: {

@@ -36,16 +36,19 @@ export {
 } from './dashboard-actor.js';
 export { CROSS_SITE_REQUEST, DashboardAuthGuard, SECOND_FACTOR_REQUIRED } from './dashboard-auth.guard.js';
 export {
+  permissionOf,
+  type AuditedAction,
+  type DashboardOperationName,
+  type DashboardPermission,
+} from './dashboard-operations.js';
+export {
   DashboardPermissionGuard,
-  declarePermission,
   isRecentLogin,
   LOGIN_REQUIRED,
   mayPerform,
-  permissionOf,
   RequirePermission,
   RECENT_LOGIN_MAX_AGE,
   RECENT_LOGIN_REQUIRED,
-  type DashboardPermission,
 } from './dashboard-permission.guard.js';
 export {
   AccessibleClients,
@@ -54,7 +57,6 @@ export {
   CredentialVerifier,
   DashboardSessionVerifier,
   OTHER_ENVIRONMENT,
-  type AuditedAction,
   type CredentialCheck,
   type DeniedTarget,
   type TokenVerifier,

@@ -3,6 +3,7 @@ import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../errors/index.js';
 import type { AttributedClient } from '../http/index.js';
 import { MESSAGES } from '../validation/index.js';
 import type { DashboardActor, DashboardIdentity } from './dashboard-actor.js';
+import type { AuditedAction } from './dashboard-operations.js';
 import { isDashboardUser, type AuthenticatedClient, type RequestingOrganization } from './principals.js';
 
 export const OTHER_ENVIRONMENT = 'The environment must be that of the client.';
@@ -78,11 +79,6 @@ export abstract class AccessibleClients {
 
   /** Returns the client of the access token, or all clients of the organization for a login. */
   abstract all(actor: DashboardIdentity): Promise<AttributedClient[]>;
-}
-
-/** An action of the audit log's catalog. Created by `auditAction` of the audit-logs module. */
-export interface AuditedAction {
-  readonly action: string;
 }
 
 /** The target of a denied request as far as its URL and credentials show it, because the body is not read. */

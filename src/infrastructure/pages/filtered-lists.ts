@@ -1,12 +1,13 @@
 import { Injectable, type Type } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import type { DashboardOperationName } from '../auth/index.js';
 import { INVALID_FIELD } from '../errors/index.js';
 import { environmentOf, RouteTable } from '../http/index.js';
 import { validated } from '../validation/index.js';
 import { filtersOf } from './submitted.js';
 import { ZONE_PARAMETER } from './time-zones.js';
 
-/** Metadata of a route: the operation of the dashboard API that its page shows or performs. */
+/** Metadata of a route: the operation that its page shows or performs. */
 export const PAGE_OPERATION = 'page operation';
 /** Metadata of a route: the class of the query, if the page is a list whose filters users can save. */
 export const LIST_QUERY = 'list query';
@@ -15,7 +16,7 @@ export const LIST_QUERY = 'list query';
 export interface FilteredList {
   readonly path: string;
   /** The operation whose permission the page requires. */
-  readonly operation: string;
+  readonly operation: DashboardOperationName;
   readonly query: Type<object>;
 }
 
@@ -36,7 +37,7 @@ export class FilteredLists {
     this.lists ??= new Map(
       this.routes.served.flatMap(({ path, handler }) => {
         const query = this.reflector.get<Type<object> | undefined>(LIST_QUERY, handler);
-        const operation = this.reflector.get<string>(PAGE_OPERATION, handler);
+        const operation = this.reflector.get<DashboardOperationName>(PAGE_OPERATION, handler);
         return query ? [[path, { path, operation, query }] as const] : [];
       }),
     );

@@ -1,5 +1,5 @@
 import { Fragment, type VNode } from 'preact';
-import { mayPerform } from '../auth/index.js';
+import { mayPerform, type DashboardOperationName } from '../auth/index.js';
 import type { PlatformEnvironment } from '../config/index.js';
 import { dashboardPath } from '../http/index.js';
 import { usePage, type PageContext } from './page.js';
@@ -11,7 +11,7 @@ interface NavigationItem {
   readonly icon: IconName;
   readonly path: string | ((environment: PlatformEnvironment) => string);
   /** The operation whose permission the page requires. */
-  readonly operation?: string;
+  readonly operation?: DashboardOperationName;
 }
 
 const ENVIRONMENT = 'Environment';
@@ -59,7 +59,7 @@ const GROUPS: readonly { readonly label: string; readonly items: readonly Naviga
         path: '/dashboard/single-sign-on',
         operation: 'listSamlConfigurations',
       },
-      { label: 'Audit log', icon: 'history', path: '/dashboard/audit-log', operation: 'listUsers' },
+      { label: 'Audit log', icon: 'history', path: '/dashboard/audit-log', operation: 'listAuditEntries' },
       { label: 'Settings', icon: 'settings', path: '/dashboard/organization', operation: 'getOrganization' },
     ],
   },
@@ -74,7 +74,12 @@ const GROUPS: readonly { readonly label: string; readonly items: readonly Naviga
   },
 ];
 
-function environmentItem(label: string, icon: IconName, name: string, operation: string): NavigationItem {
+function environmentItem(
+  label: string,
+  icon: IconName,
+  name: string,
+  operation: DashboardOperationName,
+): NavigationItem {
   return { label, icon, path: (environment) => dashboardPath(environment, name), operation };
 }
 

@@ -23,6 +23,7 @@ import {
   RequirePermission,
   type AuditedAction,
   type DashboardActor,
+  type DashboardOperationName,
   type DashboardIdentity,
 } from '../auth/index.js';
 import type { PlatformEnvironment, Surface } from '../config/index.js';
@@ -83,12 +84,12 @@ interface PageRouteOptions {
   readonly limit?: RateLimit;
   /** Whether the route receives a form, and how it is read. */
   readonly form?: boolean | FormOptions;
-  /** The operation of the dashboard API that the page shows or performs. */
-  readonly operation?: string;
+  /** What the page shows or performs. */
+  readonly operation?: DashboardOperationName;
   /** Whether the route performs the operation, so that denied requests are recorded. */
   readonly isAction?: boolean;
-  /** The action that is recorded instead of that of the operation, for an export. */
-  readonly exported?: AuditedAction;
+  /** Whether the route sends a file with entries, which is recorded when the file is sent. */
+  readonly isExport?: boolean;
   /** The query of the operation, if the page is a list whose filters users can save. */
   readonly listQuery?: Type<object>;
 }
@@ -105,8 +106,10 @@ export function PageRoute(options: PageRouteOptions): MethodDecorator {
     limit,
     form,
     operation,
-    exported,
+    isAction = false,
+    isExport = false,
   } = options;
+  const permission = operation && permissionOf(operation);
   return applyDecorators(
     OnSurface(surface),
     ApiExcludeEndpoint(),
@@ -120,23 +123,20 @@ export function PageRoute(options: PageRouteOptions): MethodDecorator {
     ),
     UseInterceptors(
       ...(operation ? [OrganizationQueue] : []),
-      ...(exported ? [RecordExport(exported)] : []),
+      ...(isExport && permission?.action ? [RecordExport(permission.action)] : []),
       PageInterceptor,
     ),
     UseFilters(PageExceptionFilter),
     ...(typeof form === 'object' ? [ReadFormWith(form)] : []),
-    ...(operation ? [SetMetadata(PAGE_OPERATION, operation), requirePermission(operation, options)] : []),
+    ...(permission
+      ? [
+          SetMetadata(PAGE_OPERATION, operation),
+          // Nothing was attempted yet when a page or form is shown.
+          RequirePermission(isAction ? permission : { ...permission, action: undefined }),
+        ]
+      : []),
     ...(options.listQuery ? [SetMetadata(LIST_QUERY, options.listQuery)] : []),
   );
-}
-
-function requirePermission(operation: string, options: PageRouteOptions): MethodDecorator {
-  const { isAction, exported } = options;
-  return RequirePermission(() => {
-    const { action, ...permission } = permissionOf(operation);
-    const audited = exported ?? action;
-    return isAction && audited ? { ...permission, action: audited } : permission;
-  });
 }
 
 /**
@@ -146,7 +146,7 @@ function requirePermission(operation: string, options: PageRouteOptions): Method
  *
  * @param listQuery the filters of a list, which users can save
  */
-export function DashboardPage(operation: string, listQuery?: Type<object>): MethodDecorator {
+export function DashboardPage(operation: DashboardOperationName, listQuery?: Type<object>): MethodDecorator {
   return PageRoute({ login: true, operation, ...(listQuery && { listQuery }) });
 }
 
@@ -154,7 +154,7 @@ export function DashboardPage(operation: string, listQuery?: Type<object>): Meth
  * The route of a form that performs an operation of the dashboard API, with the operation's permission, limit and audit log
  * entries.
  */
-export function DashboardAction(operation: string, form: FormOptions = {}): MethodDecorator {
+export function DashboardAction(operation: DashboardOperationName, form: FormOptions = {}): MethodDecorator {
   return PageRoute({ login: true, operation, isAction: true, form });
 }
 
@@ -162,16 +162,16 @@ export function DashboardAction(operation: string, form: FormOptions = {}): Meth
  * A link of a page to a file: what an operation of the dashboard API returns, with the operation's permission, limit and audit
  * log entries. Errors are shown as pages. The handler returns a `StreamableFile`.
  */
-export function DashboardFile(operation: string): MethodDecorator {
+export function DashboardFile(operation: DashboardOperationName): MethodDecorator {
   return PageRoute({ login: true, operation, isAction: true });
 }
 
 /**
- * A link of a page to a file with entries that the page lists. It requires the permission of the page's operation, and
- * the export appears in the audit log. The handler returns a `StreamableFile`.
+ * A link of a page to a file with entries that the page lists. The export appears in the audit log. The handler returns a
+ * `StreamableFile`.
  */
-export function DashboardExport(operation: string, exported: AuditedAction): MethodDecorator {
-  return PageRoute({ login: true, operation, isAction: true, exported });
+export function DashboardExport(operation: DashboardOperationName): MethodDecorator {
+  return PageRoute({ login: true, operation, isAction: true, isExport: true });
 }
 
 /** Records the export that the route declares, after its query was accepted and before the file is sent. */

@@ -18,19 +18,20 @@ import {
   CROSS_SITE_REQUEST,
   DashboardAuthGuard,
   DashboardPermissionGuard,
-  declarePermission,
   INVALID_API_KEYS,
   INVALID_SERVICE_TOKEN,
   LOGIN_REQUIRED,
   McpTokenAuthGuard,
   missingServiceScope,
   OTHER_ENVIRONMENT,
+  permissionOf,
   RECENT_LOGIN_REQUIRED,
   RequirePermission,
   SECOND_FACTOR_REQUIRED,
   ServiceScopeGuard,
   ServiceTokenAuthGuard,
   sessionTokenOf,
+  type DashboardOperationName,
   type DashboardPermission,
   type ServiceScope,
 } from '../auth/index.js';
@@ -131,14 +132,13 @@ export function SdkOperation(
   );
 }
 
-/** An operation of the dashboard API. */
+/** An operation of the dashboard API. `DASHBOARD_OPERATIONS` says what it requires. */
 export function DashboardOperation(
   document: OperationDocument,
-  permission: DashboardPermission,
+  permission: DashboardPermission = permissionOf(document.operationId as DashboardOperationName),
 ): MethodDecorator {
-  declarePermission(document.operationId, permission);
   return applyDecorators(
-    RequirePermission(() => permission),
+    RequirePermission(permission),
     guarded(document, [DashboardAuthGuard, DashboardLimitGuard, DashboardPermissionGuard]),
     UseInterceptors(OrganizationQueue),
     ...dashboardSecurity(permission),
@@ -148,17 +148,13 @@ export function DashboardOperation(
 
 /**
  * An operation of the platform API that the dashboard has too: it accepts the Basic credentials of a client, or what the
- * dashboard API accepts. The API document lists it once, on the platform API.
- *
- * @param permission required for requests without Basic credentials
+ * dashboard API accepts. The API document lists it once, on the platform API. `DASHBOARD_OPERATIONS` says what requests without
+ * Basic credentials require.
  */
-export function SharedOperation(
-  document: OperationDocument,
-  permission: DashboardPermission,
-): MethodDecorator {
-  declarePermission(document.operationId, permission);
+export function SharedOperation(document: OperationDocument): MethodDecorator {
+  const permission = permissionOf(document.operationId as DashboardOperationName);
   return applyDecorators(
-    RequirePermission(() => permission),
+    RequirePermission(permission),
     guarded(document, [
       ...[BasicAuthGuard, RateLimitGuard(PLATFORM_LIMIT, TOO_MANY_REQUESTS)].map(onlyFor('platform')),
       ...[DashboardAuthGuard, DashboardLimitGuard, DashboardPermissionGuard].map(onlyFor('dashboard')),
@@ -253,7 +249,7 @@ function commonErrors({ body, errors }: OperationDocument): Errors {
 }
 
 function dashboardSecurity({ token }: DashboardPermission): MethodDecorator[] {
-  return [...(token === 'refused' ? [] : [ApiSecurity('bearer')]), ApiSecurity('session')];
+  return [...(token === undefined ? [] : [ApiSecurity('bearer')]), ApiSecurity('session')];
 }
 
 /** Returns the errors of requests without the permission, or over the limit. */
@@ -265,7 +261,7 @@ function dashboardErrors({ token, role, recentLogin }: DashboardPermission): Err
       : []),
     RATE_LIMIT_EXCEEDED,
     NO_SECOND_FACTOR,
-    ...FORBIDDEN_TOKENS[token === 'any' || token === 'refused' ? token : 'scope'],
+    ...FORBIDDEN_TOKENS[token === undefined ? 'refused' : token === 'any' ? 'any' : 'scope'],
     ...(role === undefined ? [] : [INSUFFICIENT_ROLE]),
   ];
 }

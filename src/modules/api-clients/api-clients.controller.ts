@@ -2,7 +2,6 @@ import { Body, Controller, Get, Param, Patch, Post } from '@nestjs/common';
 import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
-import { auditAction, recentAdmin } from '../audit-logs/index.js';
 import {
   ApiClientResponse,
   ApiSecretResponse,
@@ -24,17 +23,13 @@ export class ApiClientsController {
   constructor(private readonly clients: ApiClientsService) {}
 
   @Get('api-clients')
-  @DashboardOperation(LIST_CLIENTS, { token: 'refused', role: 'member' })
+  @DashboardOperation(LIST_CLIENTS)
   list(@CurrentActor() actor: DashboardActor): Promise<ApiClientResponse[]> {
     return this.clients.listForUser(actor);
   }
 
   @Patch('api-clients/:client_id')
-  @DashboardOperation(UPDATE_CLIENT, {
-    token: 'refused',
-    role: 'admin',
-    action: auditAction('client.update'),
-  })
+  @DashboardOperation(UPDATE_CLIENT)
   update(
     @CurrentActor() actor: DashboardActor,
     @Param('client_id') clientId: string,
@@ -44,7 +39,7 @@ export class ApiClientsController {
   }
 
   @Post('api-clients/:client_id/secret/view')
-  @DashboardOperation(VIEW_SECRET, recentAdmin('secret.view'))
+  @DashboardOperation(VIEW_SECRET)
   view(
     @CurrentActor() actor: DashboardActor,
     @Param('client_id') clientId: string,
@@ -53,7 +48,7 @@ export class ApiClientsController {
   }
 
   @Post('api-clients/:client_id/secret/rotate')
-  @DashboardOperation(ROTATE_SECRET, recentAdmin('secret.rotate'))
+  @DashboardOperation(ROTATE_SECRET)
   rotate(
     @CurrentActor() actor: DashboardActor,
     @Param('client_id') clientId: string,
@@ -63,7 +58,7 @@ export class ApiClientsController {
   }
 
   @Post('api-clients/:client_id/secret/activate')
-  @DashboardOperation(ACTIVATE_SECRET, recentAdmin('secret.rotate'))
+  @DashboardOperation(ACTIVATE_SECRET)
   activate(
     @CurrentActor() actor: DashboardActor,
     @Param('client_id') clientId: string,

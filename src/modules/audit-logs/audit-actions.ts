@@ -1,5 +1,3 @@
-import type { AuditedAction } from '../../infrastructure/auth/index.js';
-
 interface ActionDescription {
   readonly target: string;
   readonly meaning: string;
@@ -157,18 +155,4 @@ const TARGETS_OF_ENVIRONMENTS: ReadonlySet<string> = new Set<(typeof AUDIT_ACTIO
 
 export function isTargetOfEnvironment(type: string): boolean {
   return TARGETS_OF_ENVIRONMENTS.has(type);
-}
-
-/** Names the action of an operation, so that denied attempts are recorded. */
-export function auditAction(action: AuditAction): AuditedAction {
-  return { action };
-}
-
-/** The permission of operations that decide who gets access, or show a secret: an admin who logged in recently. */
-export function recentAdmin(action: AuditAction) {
-  return { token: 'refused', role: 'admin', recentLogin: true, action: auditAction(action) } as const;
-}
-
-export function isAuditAction(name: string): name is AuditAction {
-  return Object.hasOwn(AUDIT_ACTIONS, name);
 }

@@ -10,18 +10,11 @@ import {
   type ExportFormat,
   type PageResponse,
 } from '../../infrastructure/pages/index.js';
-import { auditAction } from './audit-actions.js';
 import { AUDIT_LOG_COLUMNS } from './audit-chain.js';
 import { entryPage, listPage, verificationPage } from './audit-log.pages.js';
 import { SearchAuditLogsQuery } from './audit-logs.dto.js';
 import { AuditLogsService } from './audit-logs.service.js';
 import { AuditVerification } from './audit-verification.js';
-
-/**
- * The operation that lists the audit log belongs to the platform API and requires production credentials, so it has no
- * permission for users. The pages require that of `listUsers` (role admin): the log shows what users did.
- */
-const PERMISSION = 'listUsers';
 
 type PageQuery = Readonly<Record<string, unknown>>;
 
@@ -42,7 +35,7 @@ export class AuditLogPagesController {
   ) {}
 
   @Get()
-  @DashboardPage(PERMISSION, SearchAuditLogsQuery)
+  @DashboardPage('listAuditEntries', SearchAuditLogsQuery)
   list(@CurrentActor() { organizationId }: DashboardActor, @Query() query: PageQuery): Promise<PageResponse> {
     return submitted(
       async () => {
@@ -54,7 +47,7 @@ export class AuditLogPagesController {
   }
 
   @Get('export/:format')
-  @DashboardExport(PERMISSION, auditAction('audit_log.export'))
+  @DashboardExport('exportAuditLog')
   export(
     @CurrentActor() { organizationId }: DashboardActor,
     @Param('format') wanted: string,
@@ -67,7 +60,7 @@ export class AuditLogPagesController {
 
   /** @param upTo the sequence of the last entry to verify; anything else means the newest entries */
   @Get('verify')
-  @DashboardPage(PERMISSION)
+  @DashboardPage('listAuditEntries')
   async verify(
     @CurrentActor() { organizationId }: DashboardActor,
     @Query('up_to') upTo: unknown,
@@ -77,7 +70,7 @@ export class AuditLogPagesController {
   }
 
   @Get('entries/:id')
-  @DashboardPage(PERMISSION)
+  @DashboardPage('listAuditEntries')
   async get(
     @CurrentActor() { organizationId }: DashboardActor,
     @Param('id') id: string,

@@ -11,7 +11,6 @@ import { KeyedQueue, Transactional } from '../../infrastructure/database/index.j
 import { Clock } from '../../infrastructure/time/index.js';
 import {
   AUDIT_ACTIONS,
-  isAuditAction,
   isTargetOfEnvironment,
   type AuditAction,
   type AuditOutcome,
@@ -90,11 +89,10 @@ export class AuditLog extends AuditRecorder {
     await this.repository.append({ ...entry, hash: hashEntry(entry, head) });
   }
 
-  async recordDenial(actor: DashboardActor, { action }: AuditedAction, target: DeniedTarget): Promise<void> {
-    const known = catalogued(action);
-    const isOfEnvironment = isTargetOfEnvironment(AUDIT_ACTIONS[known].target);
+  async recordDenial(actor: DashboardActor, action: AuditedAction, target: DeniedTarget): Promise<void> {
+    const isOfEnvironment = isTargetOfEnvironment(AUDIT_ACTIONS[action].target);
     await this.recordInTurn({
-      action: known,
+      action,
       actor,
       target: isOfEnvironment ? target : { name: target.name },
       outcome: 'denied',
@@ -103,11 +101,11 @@ export class AuditLog extends AuditRecorder {
 
   async recordExport(
     actor: DashboardActor,
-    { action }: AuditedAction,
+    action: AuditedAction,
     environment: PlatformEnvironment | undefined,
   ): Promise<void> {
     await this.recordInTurn({
-      action: catalogued(action),
+      action,
       actor,
       ...(environment && { target: { environment } }),
     });
@@ -125,11 +123,6 @@ export class AuditLog extends AuditRecorder {
   private timeAfter(previous: Date): Date {
     return new Date(Math.max(this.clock.milliseconds(), previous.getTime()));
   }
-}
-
-function catalogued(action: string): AuditAction {
-  if (!isAuditAction(action)) throw new Error(`${action} is not in the catalog: use auditAction()`);
-  return action;
 }
 
 /**

@@ -1,10 +1,4 @@
-export {
-  AUDIT_ACTIONS,
-  auditAction,
-  recentAdmin,
-  type AuditAction,
-  type AuditOutcome,
-} from './audit-actions.js';
+export { AUDIT_ACTIONS, type AuditAction, type AuditOutcome } from './audit-actions.js';
 export { changesBetween } from './audit-changes.js';
 export { AUDIT_LOG_COLUMNS } from './audit-chain.js';
 export {

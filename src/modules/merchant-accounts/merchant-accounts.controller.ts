@@ -13,7 +13,7 @@ export class MerchantAccountsController {
   constructor(private readonly accounts: MerchantAccountsService) {}
 
   @Get('merchant-accounts')
-  @SharedOperation(LIST_MERCHANT_ACCOUNTS, { token: 'refused' })
+  @SharedOperation(LIST_MERCHANT_ACCOUNTS)
   list(
     @CurrentOrganization() requester: RequestingOrganization,
     @Query() query: ListMerchantAccountsQuery,

@@ -7,7 +7,6 @@ import {
 } from '../../infrastructure/auth/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation, SharedOperation } from '../../infrastructure/surfaces/index.js';
-import { auditAction } from '../audit-logs/index.js';
 import { MerchantsService } from './merchants.service.js';
 import {
   ChangeMerchantVisibilityRequest,
@@ -16,8 +15,6 @@ import {
   MerchantResponse,
 } from './merchants.dto.js';
 import { SHOW_MERCHANT, EXPORT_MERCHANTS, HIDE_MERCHANT, LIST_MERCHANTS } from './merchants.docs.js';
-
-const ADMIN = { token: 'refused', role: 'admin' } as const;
 
 @Topic(
   'Merchants',
@@ -28,7 +25,7 @@ export class MerchantsController {
   constructor(private readonly merchants: MerchantsService) {}
 
   @Get('merchants')
-  @SharedOperation(LIST_MERCHANTS, { token: 'refused', role: 'member' })
+  @SharedOperation(LIST_MERCHANTS)
   list(
     @CurrentOrganization() organization: RequestingOrganization,
     @Query() query: ListMerchantsQuery,
@@ -37,7 +34,7 @@ export class MerchantsController {
   }
 
   @Get('merchants/export')
-  @DashboardOperation(EXPORT_MERCHANTS, { ...ADMIN, action: auditAction('merchant.export') })
+  @DashboardOperation(EXPORT_MERCHANTS)
   export(
     @CurrentActor() actor: DashboardActor,
     @Query() query: ExportMerchantsQuery,
@@ -46,7 +43,7 @@ export class MerchantsController {
   }
 
   @Post('merchants/:id/hide')
-  @DashboardOperation(HIDE_MERCHANT, { ...ADMIN, action: auditAction('merchant.hide') })
+  @DashboardOperation(HIDE_MERCHANT)
   hide(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
@@ -57,7 +54,7 @@ export class MerchantsController {
 
   /** `activate` is the published name. */
   @Post('merchants/:id/activate')
-  @DashboardOperation(SHOW_MERCHANT, { ...ADMIN, action: auditAction('merchant.activate') })
+  @DashboardOperation(SHOW_MERCHANT)
   show(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,

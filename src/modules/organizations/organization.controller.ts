@@ -3,7 +3,6 @@ import type { Request } from 'express';
 import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
-import { auditAction } from '../audit-logs/index.js';
 import { BYTES, LOGO_MEDIA_TYPES } from './logo.js';
 import { OrganizationResponse, UpdateLogoRequest, UpdateOrganizationRequest } from './organization.dto.js';
 import {
@@ -21,18 +20,13 @@ export class OrganizationController {
   constructor(private readonly organizations: OrganizationsService) {}
 
   @Get('organization')
-  @DashboardOperation(GET_ORGANIZATION, { token: 'refused', role: 'member' })
+  @DashboardOperation(GET_ORGANIZATION)
   get(@CurrentActor() actor: DashboardActor): Promise<OrganizationResponse> {
     return this.organizations.get(actor);
   }
 
   @Patch('organization')
-  @DashboardOperation(UPDATE_ORGANIZATION, {
-    token: 'refused',
-    role: 'owner',
-    recentLogin: true,
-    action: auditAction('account.update'),
-  })
+  @DashboardOperation(UPDATE_ORGANIZATION)
   update(
     @CurrentActor() actor: DashboardActor,
     @Body() request: UpdateOrganizationRequest,
@@ -41,21 +35,13 @@ export class OrganizationController {
   }
 
   @Post('organization/activate')
-  @DashboardOperation(ACTIVATE_ORGANIZATION, {
-    token: 'refused',
-    role: 'owner',
-    action: auditAction('account.activate'),
-  })
+  @DashboardOperation(ACTIVATE_ORGANIZATION)
   activate(@CurrentActor() actor: DashboardActor): Promise<OrganizationResponse> {
     return this.organizations.activate(actor);
   }
 
   @Post('organization/logo')
-  @DashboardOperation(UPDATE_LOGO, {
-    token: 'refused',
-    role: 'admin',
-    action: auditAction('account.logo_update'),
-  })
+  @DashboardOperation(UPDATE_LOGO)
   updateLogo(
     @CurrentActor() actor: DashboardActor,
     @Body() request: UpdateLogoRequest,
@@ -66,7 +52,7 @@ export class OrganizationController {
   // A user uploaded the image: browsers must not execute anything in it.
   @Get('organization/logo')
   @Header('Content-Security-Policy', "default-src 'none'; sandbox")
-  @DashboardOperation(GET_LOGO, { token: 'refused', role: 'member' })
+  @DashboardOperation(GET_LOGO)
   logo(@CurrentActor() actor: DashboardActor, @Req() request: Request): Promise<StreamableFile> {
     return this.organizations.logo(actor, request.accepts([...LOGO_MEDIA_TYPES, BYTES]));
   }

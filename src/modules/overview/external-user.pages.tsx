@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { mayPerform, type DashboardIdentity } from '../../infrastructure/auth/index.js';
+import { mayPerform, type DashboardIdentity, type DashboardOperationName } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
   Badge,
@@ -21,7 +21,7 @@ interface ExternalUserPageProps {
 }
 
 /** The lists that can be filtered by a user, with the operation whose permission each requires. */
-const LISTS: readonly (readonly [title: string, page: string, operation: string])[] = [
+const LISTS: readonly (readonly [title: string, page: string, operation: DashboardOperationName])[] = [
   ['Requests and deliveries', 'request-logs', 'listRequestLogs'],
   ['Events', 'events', 'listRequestLogs'],
   ['Merchant accounts', 'merchant-accounts', 'listMerchantAccounts'],

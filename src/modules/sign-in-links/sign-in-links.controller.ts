@@ -8,7 +8,6 @@ import {
 } from '../../infrastructure/http/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { SharedOperation } from '../../infrastructure/surfaces/index.js';
-import { auditAction } from '../audit-logs/index.js';
 import { CANCEL_SIGN_IN_LINK, LIST_SIGN_IN_LINKS } from './sign-in-links.docs.js';
 import {
   ListSignInLinksQuery,
@@ -23,7 +22,7 @@ export class SignInLinksController {
   constructor(private readonly links: SignInLinksService) {}
 
   @Get()
-  @SharedOperation(LIST_SIGN_IN_LINKS, { token: 'refused' })
+  @SharedOperation(LIST_SIGN_IN_LINKS)
   list(
     @CurrentOrganization() requester: RequestingOrganization,
     @Query() query: ListSignInLinksQuery,
@@ -33,11 +32,7 @@ export class SignInLinksController {
   }
 
   @Post(':id/cancel')
-  @SharedOperation(CANCEL_SIGN_IN_LINK, {
-    token: 'refused',
-    role: 'member',
-    action: auditAction('sign_in_link.cancel'),
-  })
+  @SharedOperation(CANCEL_SIGN_IN_LINK)
   cancel(
     @CurrentOrganization() requester: RequestingOrganization,
     @Param('id') id: string,

@@ -1,5 +1,5 @@
 import type { ComponentChildren, FunctionComponent, VNode } from 'preact';
-import { mayPerform } from '../../auth/index.js';
+import { mayPerform, type DashboardOperationName } from '../../auth/index.js';
 import { usePage } from '../page.js';
 import { localTimeAt, offsetAt } from '../time-zones.js';
 import { Icon, type IconName } from './icon.js';
@@ -88,8 +88,7 @@ export const ButtonLink: FunctionComponent<ButtonLinkProps> = ({ to, kind = 'fir
 );
 
 interface AllowedProps {
-  /** The `operationId` of an operation of the dashboard API. */
-  readonly operation: string;
+  readonly operation: DashboardOperationName;
   /** Shown to the other users. */
   readonly otherwise?: ComponentChildren;
 }

@@ -8,7 +8,6 @@ import {
 } from '../../../infrastructure/http/index.js';
 import { Topic } from '../../../infrastructure/openapi/index.js';
 import { SharedOperation } from '../../../infrastructure/surfaces/index.js';
-import { auditAction } from '../../audit-logs/index.js';
 import { DISCONNECT_AGENT, LIST_AGENT_CONNECTIONS } from './agent-connections.docs.js';
 import {
   ListAgentConnectionsQuery,
@@ -23,7 +22,7 @@ export class AgentConnectionsController {
   constructor(private readonly connections: AgentConnectionsService) {}
 
   @Get()
-  @SharedOperation(LIST_AGENT_CONNECTIONS, { token: 'refused' })
+  @SharedOperation(LIST_AGENT_CONNECTIONS)
   list(
     @CurrentOrganization() requester: RequestingOrganization,
     @Query() query: ListAgentConnectionsQuery,
@@ -33,11 +32,7 @@ export class AgentConnectionsController {
   }
 
   @Delete(':id')
-  @SharedOperation(DISCONNECT_AGENT, {
-    token: 'refused',
-    role: 'member',
-    action: auditAction('agent.disconnect'),
-  })
+  @SharedOperation(DISCONNECT_AGENT)
   disconnect(
     @CurrentOrganization() requester: RequestingOrganization,
     @Param('id') id: string,

@@ -2,7 +2,6 @@ import { Body, Controller, Delete, Get, Param, Post, Query } from '@nestjs/commo
 import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import { Topic } from '../../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
-import { recentAdmin } from '../../audit-logs/index.js';
 import {
   CREATE_AGENT,
   DELETE_AGENT,
@@ -24,7 +23,7 @@ export class AgentSettingsController {
   constructor(private readonly settings: AgentSettingsService) {}
 
   @Get('agent-settings')
-  @DashboardOperation(GET_AGENT_SETTINGS, { token: 'refused', role: 'member' })
+  @DashboardOperation(GET_AGENT_SETTINGS)
   get(
     @CurrentActor() actor: DashboardActor,
     @Query() { environment }: GetAgentSettingsQuery,
@@ -33,7 +32,7 @@ export class AgentSettingsController {
   }
 
   @Post('agent-settings/update')
-  @DashboardOperation(UPDATE_AGENT_SETTINGS, recentAdmin('agent.settings_update'))
+  @DashboardOperation(UPDATE_AGENT_SETTINGS)
   update(
     @CurrentActor() actor: DashboardActor,
     @Body() request: UpdateAgentSettingsRequest,
@@ -42,13 +41,13 @@ export class AgentSettingsController {
   }
 
   @Post('agents/create')
-  @DashboardOperation(CREATE_AGENT, recentAdmin('agent.register'))
+  @DashboardOperation(CREATE_AGENT)
   create(@CurrentActor() actor: DashboardActor, @Body() request: CreateAgentRequest): Promise<AgentResponse> {
     return this.settings.register(actor, request);
   }
 
   @Delete('agents/:id')
-  @DashboardOperation(DELETE_AGENT, recentAdmin('agent.remove'))
+  @DashboardOperation(DELETE_AGENT)
   remove(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<AgentResponse> {
     return this.settings.remove(actor, id);
   }

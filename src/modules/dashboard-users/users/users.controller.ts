@@ -2,7 +2,6 @@ import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/commo
 import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import { Topic } from '../../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
-import { recentAdmin } from '../../audit-logs/index.js';
 import { UserAdministrationService } from './user-administration.service.js';
 import { CreateUserRequest, UpdateUserRequest, UserResponse } from './users.dto.js';
 import { LIST_USERS, CREATE_USER, UPDATE_USER, DELETE_USER } from './users.docs.js';
@@ -13,19 +12,19 @@ export class UsersController {
   constructor(private readonly users: UserAdministrationService) {}
 
   @Get('users')
-  @DashboardOperation(LIST_USERS, { token: 'refused', role: 'admin' })
+  @DashboardOperation(LIST_USERS)
   list(@CurrentActor() actor: DashboardActor): Promise<UserResponse[]> {
     return this.users.list(actor);
   }
 
   @Post('users/create')
-  @DashboardOperation(CREATE_USER, recentAdmin('user.add'))
+  @DashboardOperation(CREATE_USER)
   create(@CurrentActor() actor: DashboardActor, @Body() request: CreateUserRequest): Promise<UserResponse> {
     return this.users.invite(actor, request);
   }
 
   @Patch('users/:id')
-  @DashboardOperation(UPDATE_USER, recentAdmin('user.update'))
+  @DashboardOperation(UPDATE_USER)
   update(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
@@ -35,7 +34,7 @@ export class UsersController {
   }
 
   @Delete('users/:id')
-  @DashboardOperation(DELETE_USER, recentAdmin('user.remove'))
+  @DashboardOperation(DELETE_USER)
   remove(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<UserResponse> {
     return this.users.remove(actor, id);
   }

@@ -60,7 +60,7 @@ export class TokensController {
 @Controller()
 export class CurrentUserController {
   @Get('me')
-  @DashboardOperation(GET_CURRENT_USER, { token: 'any' })
+  @DashboardOperation(GET_CURRENT_USER)
   currentUser(@CurrentActor() actor: DashboardActor): CurrentUserResponse {
     return describe(actor);
   }

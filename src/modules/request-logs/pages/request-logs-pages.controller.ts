@@ -110,7 +110,7 @@ export class RequestLogsPagesController {
   }
 
   @Get('export/:format')
-  @DashboardExport('listRequestLogs', { action: 'request_log.export' })
+  @DashboardExport('exportRequestLogs')
   export(@Visit() { actor, environment, params, query }: PageVisit<'format'>): Promise<StreamableFile> {
     const { format, ...filters } = queryFrom(ExportRequestLogsQuery, this.withPeriod(query), {
       environment,

@@ -16,7 +16,7 @@ export class RequestLogsController {
   constructor(private readonly requestLogs: RequestLogsService) {}
 
   @Get('request-logs')
-  @DashboardOperation(LIST_REQUEST_LOGS, { token: 'request_logs:read' })
+  @DashboardOperation(LIST_REQUEST_LOGS)
   list(
     @CurrentActor() actor: DashboardActor,
     @Query() query: ListRequestLogsQuery,
@@ -25,7 +25,7 @@ export class RequestLogsController {
   }
 
   @Get('request-logs/:id')
-  @DashboardOperation(GET_REQUEST_LOG, { token: 'request_logs:read' })
+  @DashboardOperation(GET_REQUEST_LOG)
   get(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,

@@ -2,7 +2,6 @@ import { Body, Controller, Get, Param, Patch, Post } from '@nestjs/common';
 import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import { Topic } from '../../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
-import { recentAdmin } from '../../audit-logs/index.js';
 import { SsoConfigurationsService } from '../configurations/sso-configurations.service.js';
 import {
   CreateSamlConfigurationRequest,
@@ -19,8 +18,6 @@ import {
   DISABLE_CONFIGURATION,
 } from './saml-configurations.docs.js';
 
-const ADMIN = { token: 'refused', role: 'admin' } as const;
-
 @Topic(
   'Single sign-on',
   'Your SAML identity providers, through which users log in to the dashboard. Requires a login. Configuration tests and OpenID Connect are available only in the dashboard.',
@@ -30,13 +27,13 @@ export class SamlConfigurationsController {
   constructor(private readonly configurations: SsoConfigurationsService) {}
 
   @Get('saml-configurations')
-  @DashboardOperation(LIST_CONFIGURATIONS, ADMIN)
+  @DashboardOperation(LIST_CONFIGURATIONS)
   async list(@CurrentActor() actor: DashboardActor): Promise<SamlConfigurationResponse[]> {
     return (await this.configurations.list(actor, 'saml')).map(toSamlResponse);
   }
 
   @Get('saml-configurations/:id')
-  @DashboardOperation(GET_CONFIGURATION, ADMIN)
+  @DashboardOperation(GET_CONFIGURATION)
   async get(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
@@ -45,7 +42,7 @@ export class SamlConfigurationsController {
   }
 
   @Post('saml-configurations/create')
-  @DashboardOperation(CREATE_CONFIGURATION, recentAdmin('sso.add'))
+  @DashboardOperation(CREATE_CONFIGURATION)
   async create(
     @CurrentActor() actor: DashboardActor,
     @Body() request: CreateSamlConfigurationRequest,
@@ -54,7 +51,7 @@ export class SamlConfigurationsController {
   }
 
   @Patch('saml-configurations/:id')
-  @DashboardOperation(UPDATE_CONFIGURATION, recentAdmin('sso.update'))
+  @DashboardOperation(UPDATE_CONFIGURATION)
   async update(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
@@ -64,7 +61,7 @@ export class SamlConfigurationsController {
   }
 
   @Post('saml-configurations/:id/enable')
-  @DashboardOperation(ENABLE_CONFIGURATION, recentAdmin('sso.enable'))
+  @DashboardOperation(ENABLE_CONFIGURATION)
   async enable(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
@@ -73,7 +70,7 @@ export class SamlConfigurationsController {
   }
 
   @Post('saml-configurations/:id/disable')
-  @DashboardOperation(DISABLE_CONFIGURATION, recentAdmin('sso.disable'))
+  @DashboardOperation(DISABLE_CONFIGURATION)
   async disable(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,

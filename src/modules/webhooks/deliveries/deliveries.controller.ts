@@ -2,7 +2,6 @@ import { Body, Controller, Get, Param, Post } from '@nestjs/common';
 import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import { Topic } from '../../../infrastructure/openapi/index.js';
 import { DashboardOperation, OutsideOrganizationQueue } from '../../../infrastructure/surfaces/index.js';
-import { auditAction } from '../../audit-logs/index.js';
 import {
   QueuedDeliveriesResponse,
   RecoverRequest,
@@ -15,9 +14,6 @@ import { DeliveriesService } from './deliveries.service.js';
 import { RecoveriesService } from '../recoveries/recoveries.service.js';
 import { TEST_ENDPOINT, REDELIVER_EVENT, RECOVER_EVENTS, GET_RECOVERY } from './deliveries.docs.js';
 
-const PERMISSION = { token: 'webhook_endpoints:write', role: 'member' } as const;
-const RESEND_PERMISSION = { ...PERMISSION, action: auditAction('webhook.resend') } as const;
-
 @Topic('Webhook endpoints')
 @Controller('webhook-endpoints/:id')
 export class DeliveriesController {
@@ -27,7 +23,7 @@ export class DeliveriesController {
   ) {}
 
   @Post('test')
-  @DashboardOperation(TEST_ENDPOINT, PERMISSION)
+  @DashboardOperation(TEST_ENDPOINT)
   @OutsideOrganizationQueue()
   test(
     @CurrentActor() actor: DashboardActor,
@@ -38,7 +34,7 @@ export class DeliveriesController {
   }
 
   @Post('redeliver')
-  @DashboardOperation(REDELIVER_EVENT, RESEND_PERMISSION)
+  @DashboardOperation(REDELIVER_EVENT)
   redeliver(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
@@ -48,7 +44,7 @@ export class DeliveriesController {
   }
 
   @Post('recover')
-  @DashboardOperation(RECOVER_EVENTS, RESEND_PERMISSION)
+  @DashboardOperation(RECOVER_EVENTS)
   recover(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
@@ -58,7 +54,7 @@ export class DeliveriesController {
   }
 
   @Get('recover')
-  @DashboardOperation(GET_RECOVERY, { token: 'webhook_endpoints:read' })
+  @DashboardOperation(GET_RECOVERY)
   recovery(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<RecoveryResponse> {
     return this.recoveries.get(actor, id);
   }

@@ -23,7 +23,6 @@ import {
 } from '../../../infrastructure/idempotency/index.js';
 import { Topic } from '../../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
-import { auditAction } from '../../audit-logs/index.js';
 import {
   CreateWebhookEndpointRequest,
   UpdateWebhookEndpointRequest,
@@ -55,9 +54,6 @@ class EndpointAccessInterceptor implements NestInterceptor {
   }
 }
 
-const READ = { token: 'webhook_endpoints:read' } as const;
-const WRITE = { token: 'webhook_endpoints:write', role: 'member' } as const;
-
 @Topic('Webhook endpoints', 'URLs that events are sent to, tests and redeliveries.')
 @Controller()
 export class WebhookEndpointsController {
@@ -67,7 +63,7 @@ export class WebhookEndpointsController {
   ) {}
 
   @Get('webhook-endpoints')
-  @DashboardOperation(LIST_ENDPOINTS, READ)
+  @DashboardOperation(LIST_ENDPOINTS)
   list(
     @CurrentActor() actor: DashboardActor,
     @Query() query: WebhookEndpointsQuery,
@@ -76,13 +72,13 @@ export class WebhookEndpointsController {
   }
 
   @Get('webhook-endpoints/:id')
-  @DashboardOperation(GET_ENDPOINT, READ)
+  @DashboardOperation(GET_ENDPOINT)
   get(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<WebhookEndpointResponse> {
     return this.endpoints.get(actor, id);
   }
 
   @Post('webhook-endpoints/create')
-  @DashboardOperation(CREATE_ENDPOINT, { ...WRITE, action: auditAction('webhook.create') })
+  @DashboardOperation(CREATE_ENDPOINT)
   create(
     @CurrentActor() actor: DashboardActor,
     @Body() request: CreateWebhookEndpointRequest,
@@ -93,7 +89,7 @@ export class WebhookEndpointsController {
 
   @Patch('webhook-endpoints/:id')
   @UseInterceptors(EndpointAccessInterceptor)
-  @DashboardOperation(UPDATE_ENDPOINT, { ...WRITE, action: auditAction('webhook.update') })
+  @DashboardOperation(UPDATE_ENDPOINT)
   update(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
@@ -103,7 +99,7 @@ export class WebhookEndpointsController {
   }
 
   @Delete('webhook-endpoints/:id')
-  @DashboardOperation(DELETE_ENDPOINT, { ...WRITE, action: auditAction('webhook.delete') })
+  @DashboardOperation(DELETE_ENDPOINT)
   delete(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<WebhookEndpointResponse> {
     return this.endpoints.delete(actor, id);
   }
