@@ -1,4 +1,5 @@
 import {
+  findForbiddenAddresses,
   findForbiddenClockAccess,
   findForbiddenConnections,
   findForbiddenDrivers,
@@ -284,6 +285,16 @@ describe('Restricted APIs', () => {
     'src/modules/careers/a.ts:3 reads the wall clock',
     'src/infrastructure/http/a.ts:1 reads the wall clock',
     'src/infrastructure/http/a.ts:2 reads the wall clock',
+  ]);
+
+  rule('The addresses of clients are read only by infrastructure/http', findForbiddenAddresses, [
+    {
+      'src/modules/careers/a.ts': 'const key = request.ip;\nconst other = request.socket.remoteAddress;',
+      'src/modules/careers/b.ts': 'const { ip } = requestOrigin(request);\nconst shown = device.ip;',
+      'src/infrastructure/http/request-origin.ts': 'const entry = request.ip;',
+    },
+    'src/modules/careers/a.ts:1 reads the address of a client as a proxy wrote it: use clientAddress()',
+    'src/modules/careers/a.ts:2 reads the address of a client',
   ]);
 
   rule('URL.canParse is not used', findForbiddenUrlChecks, [

@@ -112,6 +112,23 @@ export function findForbiddenUrlChecks(sources: Sources): string[] {
   );
 }
 
+/** `request.ip` is what a proxy wrote: with a port, in brackets, or no address at all. */
+export function findForbiddenAddresses(sources: Sources): string[] {
+  return findInTrees(
+    sources,
+    (path) =>
+      path === 'src/infrastructure/http/request-origin.ts' ||
+      isIn('http-client')(path) ||
+      path.endsWith('.pages.tsx'),
+    (node) =>
+      ['ip', 'ips'].some((name) => isMember(node, 'request', name)) || /\.remoteAddress$/.test(memberOf(node))
+        ? 'reads the address of a client as a proxy wrote it: use clientAddress() or requestOrigin() of infrastructure/http.'
+        : undefined,
+  );
+}
+
+const memberOf = (node: ts.Node): string => (ts.isPropertyAccessExpression(node) ? node.getText() : '');
+
 const HTTP_CLIENTS =
   /^(?:undici|axios|got|ky|superagent|request|node-fetch|cross-fetch|@nestjs\/axios)(?:\/|$)/;
 const NODE_HTTP = /^(?:node:)?(?:http|https|http2)$/;

@@ -29,7 +29,7 @@ export class HttpConfiguration implements ProductionRules {
 
   @EnvironmentVariable(
     'TRUSTED_PROXY_HOPS',
-    'Number of reverse proxies in front of the service. The service reads the client’s address from `X-Forwarded-For`, counting this many entries from the end.',
+    'Number of reverse proxies in front of the service. The service reads the client’s address from `X-Forwarded-For`, counting this many entries from the end. An entry that is no address counts as the proxy. The header `Forwarded` is ignored.',
   )
   @IsIntegerBetween(0, 10)
   trustedProxyHops: number = 0;

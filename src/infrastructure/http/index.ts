@@ -21,7 +21,13 @@ export {
   type CompletedRequest,
   type RequestAttribution,
 } from './request-context.js';
-export { Origin, rateLimitKeyOfAddress, requestOrigin, type RequestOrigin } from './request-origin.js';
+export {
+  clientAddress,
+  Origin,
+  rateLimitKeyOfAddress,
+  requestOrigin,
+  type RequestOrigin,
+} from './request-origin.js';
 export { OnSurface, RouteTable } from './route-table.js';
 export { BackgroundTasks, GracefulShutdown, Startup } from './startup-and-shutdown.js';
 export { StaticContent } from './static-content.js';

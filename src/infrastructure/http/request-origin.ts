@@ -1,10 +1,11 @@
+import { isIP } from 'node:net';
 import type { Request } from 'express';
 import ipaddr from 'ipaddr.js';
 import { requestParameter } from './request-context.js';
 
 /** Where a request came from. */
 export interface RequestOrigin {
-  /** The client's address as seen by the outermost trusted proxy. */
+  /** The client's address as seen by the outermost trusted proxy, without a port. */
   readonly ip: string;
   readonly userAgent: string;
 }
@@ -15,10 +16,33 @@ const MAX_USER_AGENT_LENGTH = 512;
 /** Returns the IP address and user agent of the client. */
 export function requestOrigin(request: Request): RequestOrigin {
   return {
-    // If the server listens on both address families, the address of an IPv4 client is `::ffff:` and the IPv4 address.
-    ip: (request.ip ?? '').replace(/^::ffff:(?=\d+\.)/, ''),
+    ip: clientAddress(request),
     userAgent: (request.headers['user-agent'] ?? '').slice(0, MAX_USER_AGENT_LENGTH),
   };
+}
+
+/**
+ * Returns the client's IP address in its canonical spelling, so that it counts and reads the same however a proxy writes it. If
+ * the proxy wrote something else, such as `unknown`, returns the address of the connection. Ignores the header `Forwarded`,
+ * which proxies that write `X-Forwarded-For` pass on as the client sent it.
+ */
+export function clientAddress(request: Request): string {
+  return addressIn(request.ip) ?? addressIn(request.socket.remoteAddress) ?? '';
+}
+
+/**
+ * Returns the address in an entry of `X-Forwarded-For`. Some proxies add a port, and write IPv6 addresses in brackets, with a
+ * zone, or quoted as in `Forwarded` (RFC 7239). If the server listens on both address families, the address of an IPv4 client
+ * begins with `::ffff:`.
+ */
+function addressIn(entry = ''): string | undefined {
+  const text = entry.trim().replace(/^"(.*)"$/, '$1');
+  const bracketed = /^\[(.*)\](?::\w*)?$/.exec(text)?.[1];
+  const candidates = bracketed === undefined ? [text, text.replace(/:[^:]*$/, '')] : [bracketed];
+  const address = candidates
+    .map((candidate) => candidate.replace(/%.*$/, ''))
+    .find((candidate) => isIP(candidate));
+  return address === undefined ? undefined : ipaddr.process(address).toString();
 }
 
 /** Handler parameter: the origin of the request. */
@@ -31,8 +55,6 @@ const IPV6_SUBSCRIBER_PREFIX = 64;
  * Returns the key under which rate limits count an IP address: the IPv4 address, or the IPv6 prefix of the subscriber.
  */
 export function rateLimitKeyOfAddress(address: string): string {
-  if (!ipaddr.isValid(address)) return address;
-  const parsed = ipaddr.process(address);
-  if (parsed.kind() === 'ipv4') return parsed.toString();
-  return ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/${IPV6_SUBSCRIBER_PREFIX}`).toString();
+  if (isIP(address) !== 6) return address;
+  return ipaddr.IPv6.networkAddressFromCIDR(`${address}/${IPV6_SUBSCRIBER_PREFIX}`).toString();
 }

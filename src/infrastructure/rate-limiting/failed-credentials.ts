@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { rateLimitKeyOfAddress } from '../http/index.js';
+import { clientAddress, rateLimitKeyOfAddress } from '../http/index.js';
 import { PlatformRateLimitConfiguration } from './rate-limit.configuration.js';
 import { RateLimiters, type RequestLimit } from './rate-limiters.js';
 
@@ -50,7 +50,7 @@ export class FailedCredentials {
    * @returns undefined within the limits
    */
   async count(request: Request, clientId?: string): Promise<TooManyFailures | undefined> {
-    const address = rateLimitKeyOfAddress(request.ip ?? '');
+    const address = rateLimitKeyOfAddress(clientAddress(request));
     // In lower case, because credentials are accepted in every spelling of the UUID.
     const both = `${address} ${(clientId ?? '').slice(0, CLIENT_ID_LENGTH).toLowerCase()}`;
     // Counts the address first, which limits the number of client IDs to count.

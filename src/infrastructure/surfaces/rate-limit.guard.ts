@@ -2,14 +2,14 @@ import { Injectable, mixin, type CanActivate, type ExecutionContext, type Type }
 import type { Request, Response } from 'express';
 import { currentAgentOf, currentClientOf, dashboardActorOf } from '../auth/index.js';
 import type { ErrorKind } from '../errors/index.js';
-import { rateLimitKeyOfAddress } from '../http/index.js';
+import { clientAddress, rateLimitKeyOfAddress } from '../http/index.js';
 import { RateLimiters, type RateLimit } from '../rate-limiting/index.js';
 
 const SUBJECTS: Readonly<Record<RateLimit['per'], (request: Request) => string>> = {
   client: (request) => currentClientOf(request).clientId,
   user: (request) => dashboardActorOf(request).userId,
   agent: (request) => currentAgentOf(request).tokenId,
-  address: (request) => rateLimitKeyOfAddress(request.ip ?? ''),
+  address: (request) => rateLimitKeyOfAddress(clientAddress(request)),
 };
 
 /**
