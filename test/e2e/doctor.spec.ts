@@ -98,6 +98,7 @@ describe('npm run cli -- doctor', () => {
         'database: ok',
         'role: warning',
         'clock: ok',
+        'sessions: ok',
         'read replica: failed',
         'migrations: ok',
         'keys: ok',

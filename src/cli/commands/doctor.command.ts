@@ -8,6 +8,7 @@ import {
   failedNodeConnections,
   inspectDatabase,
   inspectReplica,
+  requireSessions,
   type DatabaseInspection,
 } from '../../infrastructure/database/index.js';
 import { HttpClient, HttpClientConfiguration } from '../../infrastructure/http-client/index.js';
@@ -82,6 +83,7 @@ class Examination {
     this.add('database', ok(`PostgreSQL ${inspection.version} responds.`));
     this.add('role', roleVerdict(inspection));
     this.add('clock', clockVerdict(inspection));
+    await this.examine('sessions', () => sessionsVerdict(database));
     if (database.readUrl !== undefined) await this.examine('read replica', () => replicaVerdict(database));
     const migrations = migrationsVerdict(inspection);
     this.add('migrations', migrations);
@@ -132,6 +134,15 @@ function clockVerdict({ clockLead }: DatabaseInspection): Verdict {
   return Math.abs(clockLead) <= MAX_CLOCK_LEAD
     ? ok(finding)
     : failed(finding, 'Synchronize both clocks (NTP).');
+}
+
+async function sessionsVerdict({ driverAddress }: DatabaseConfiguration): Promise<Verdict> {
+  const { appliesParameters } = await requireSessions(driverAddress);
+  if (appliesParameters) return ok('Every connection is a session with a time limit for statements.');
+  return warning(
+    'A connection pooler ignores statement_timeout: statements have no time limit.',
+    "Run ALTER ROLE … SET statement_timeout = '10s' for the role of DATABASE_URL: docs/scaling.md, \"PgBouncer\".",
+  );
 }
 
 async function nodesVerdict(database: DatabaseConfiguration): Promise<Verdict> {

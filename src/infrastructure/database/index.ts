@@ -23,5 +23,6 @@ export {
   unlessDuplicate,
   violatesUnique,
 } from './sql-state.js';
+export { requireSessions } from './session-pooling.js';
 export { inPositions, Statement, type Positioned } from './statement.js';
 export { Snapshot, Transaction, Transactional } from './transaction.js';

@@ -13,6 +13,7 @@ import {
 } from './database-address.js';
 import type { DatabaseConfiguration } from './database.configuration.js';
 import { inspectMigrations, storeChecksums } from './migration-checksums.js';
+import { refusedParameter, requireSessions } from './session-pooling.js';
 import { isDatabaseUnavailable, isTemporarilyUnavailable } from './sql-state.js';
 
 const INSUFFICIENT_PRIVILEGE = '42501';
@@ -119,6 +120,7 @@ export async function withDatabase<T>(
       );
     });
     await refuseOldServer(dataSource);
+    await requireSessions(driverAddress(address));
     return await work(dataSource);
   } catch (error) {
     throw explain(error, address.url) ?? error;
