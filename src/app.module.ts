@@ -3,6 +3,7 @@ import { DiscoveryModule } from '@nestjs/core';
 import { ScheduleModule } from '@nestjs/schedule';
 import { ConfigurationModule, type LoadedConfiguration } from './infrastructure/config/index.js';
 import { CryptoModule } from './infrastructure/crypto/index.js';
+import { DataDirectoryModule } from './infrastructure/data-directory/index.js';
 import { DatabaseModule } from './infrastructure/database/index.js';
 import { ErasureModule } from './infrastructure/erasure/index.js';
 import { HttpClientModule } from './infrastructure/http-client/index.js';
@@ -49,6 +50,7 @@ import { PortsModule } from './ports.module.js';
 const INFRASTRUCTURE = [
   TimeModule,
   MetricsModule,
+  DataDirectoryModule,
   TracingModule,
   DatabaseModule,
   CryptoModule,

@@ -1,6 +1,7 @@
 import { createApplication } from './application.js';
 import { announce, prepareSchema, runProgram } from './infrastructure/bootstrap/index.js';
 import { ServiceConfiguration, type LoadedConfiguration } from './infrastructure/config/index.js';
+import { listenProblem } from './infrastructure/errors/index.js';
 import { HttpConfiguration, Startup } from './infrastructure/http/index.js';
 import { MetricsServer } from './infrastructure/metrics/index.js';
 import { FirstOrganization } from './modules/organizations/index.js';
@@ -17,13 +18,17 @@ await runProgram({ servesHttp: true, delay }, async ({ configuration }) => {
   const app = await createApplication(configuration, { backgroundWork: service.backgroundWork });
   try {
     const metricsUrl = await app.get(MetricsServer).listen();
-    const { host, port } = configuration.get(HttpConfiguration);
+    const http = configuration.get(HttpConfiguration);
+    const [host, port] = [http.address(service), http.port];
     let baseUrl = '';
     await app.get(Startup).complete(async () => {
-      await app.listen(port, host ?? (service.isProduction ? '::' : '127.0.0.1'));
+      await app.init();
+      await app.listen(port, host).catch((error: unknown) => {
+        throw listenProblem(error, { host, port });
+      });
       const url = await app.getUrl();
       // For all interfaces, Nest's URL contains [::1], an address that not every machine has.
-      baseUrl = host ? url : url.replace('[::1]', '127.0.0.1');
+      baseUrl = http.host ? url : url.replace('[::1]', '127.0.0.1');
       if (!service.isProduction) announce(await app.get(FirstOrganization).provide(baseUrl), configuration);
     });
     if (metricsUrl) announce(`Metrics: ${metricsUrl}`, configuration);

@@ -121,7 +121,8 @@ export function findForbiddenAddresses(sources: Sources): string[] {
       isIn('http-client')(path) ||
       path.endsWith('.pages.tsx'),
     (node) =>
-      ['ip', 'ips'].some((name) => isMember(node, 'request', name)) || /\.remoteAddress$/.test(memberOf(node))
+      ['ip', 'ips'].some((name) => isMember(node, 'request', name)) ||
+      memberOf(node).endsWith('.remoteAddress')
         ? 'reads the address of a client as a proxy wrote it: use clientAddress() or requestOrigin() of infrastructure/http.'
         : undefined,
   );

@@ -1,6 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { DailyPartitions, ExpiryJob, migrate } from '../../src/infrastructure/database/index.js';
+import {
+  checkDatabase,
+  DailyPartitions,
+  ExpiryJob,
+  migrate,
+} from '../../src/infrastructure/database/index.js';
 import { DAY } from '../../src/infrastructure/time/index.js';
 import { cloneDatabase, type TestDatabase } from '../support/database.js';
 import { logLines } from '../support/log-lines.js';
@@ -107,6 +112,24 @@ describe('The role of the running service', () => {
         message: expect.stringMatching(/^permission denied|^must be owner|is no stray table/),
       });
     }
+  });
+
+  it.each([
+    [
+      'REVOKE SELECT ON schema_migration FROM',
+      'lacks privileges (permission denied for table schema_migration). Run',
+    ],
+    [
+      'REVOKE CONNECT ON DATABASE %d FROM',
+      'may not connect to the database "%d" (permission denied for database',
+    ],
+  ])('gets a sentence about what it lacks after %s', async (revoke, sentence) => {
+    const statement = `${revoke.replace('%d', database.name)} "${SERVICE}"`;
+    await database.query(`${statement}, public`);
+    await expect(checkDatabase(urlOf(SERVICE))).rejects.toThrow(
+      `The role of DATABASE_URL ${sentence.replace('%d', database.name)}`,
+    );
+    await database.query(statement.replace('REVOKE', 'GRANT').replace('FROM', 'TO'));
   });
 
   it('cannot migrate, and says what to do', async () => {

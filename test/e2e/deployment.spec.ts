@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
 import { join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { configurationDefinitions, variablesOf } from '../../src/infrastructure/config/index.js';
@@ -8,7 +11,9 @@ import { prepareProcess } from '../../src/infrastructure/bootstrap/index.js';
 import { MAX_BATCH_BYTES } from '../../src/modules/events/events.dto.js';
 import { Guides } from '../../src/modules/documentation/guides.js';
 import { eventually } from '../support/eventually.js';
+import { itWithNginx, startNginx } from '../support/nginx.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
+import { BEHIND_PROXY } from '../support/visitor.js';
 import '../../src/app.module.js';
 
 const PROJECT = join(import.meta.dirname, '..', '..');
@@ -388,6 +393,42 @@ describe('The reverse proxies of docs/hosts.md', () => {
     );
     expect(Number(/client_max_body_size (\d+)m;/.exec(nginx)?.[1])).toBeGreaterThan(largest);
     expect(Number(/max_size (\d+)MiB/.exec(caddy)?.[1])).toBeGreaterThan(largest);
+  });
+
+  itWithNginx('run with nginx, which responds as the service does to what it refuses itself', async () => {
+    const service = await startTestApp(BEHIND_PROXY);
+    try {
+      await using proxy = await startNginx(nginx, service.baseUrl);
+      const post = async (bytes: number): Promise<unknown> => {
+        const sent = request(`${proxy.url}/apply`, {
+          method: 'POST',
+          rejectUnauthorized: false,
+          headers: { 'content-type': 'application/json' },
+        });
+        // nginx closes the connection without receiving the rest.
+        sent.on('error', () => undefined).end('a'.repeat(bytes));
+        const [response] = (await once(sent, 'response')) as [IncomingMessage];
+        const { error_code, error_message } = JSON.parse((await response.toArray()).join('')) as Record<
+          string,
+          string
+        >;
+        return [
+          response.statusCode,
+          response.headers['content-type']?.split(';')[0],
+          error_code,
+          error_message,
+        ];
+      };
+      expect(await post(10)).toEqual([400, 'application/json', 'INVALID_FIELD', expect.anything()]);
+      for (const [bytes, message] of [
+        [600_000, 'The request body must not be larger than 524288 bytes.'],
+        [4_500_000, 'The request body must not be larger than 524288 bytes.'],
+        [6_000_000, 'The request body must not be larger than 5 MiB, whatever the operation.'],
+      ] as const)
+        expect(await post(bytes)).toEqual([413, 'application/json', 'PAYLOAD_TOO_LARGE', message]);
+    } finally {
+      await service.close();
+    }
   });
 
   it('log no tokens of links', () => {

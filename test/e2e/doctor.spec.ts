@@ -82,6 +82,7 @@ describe('npm run cli -- doctor', () => {
       const { port } = closed.address() as AddressInfo;
       const broken = await doctor({
         DATABASE_READ_URL: database.url,
+        TEXT_MESAGES_PER_DAY: '5',
         REDIS_URL: `redis://127.0.0.1:${port}/0`,
         SMTP_URL: `smtp://127.0.0.1:${port}`,
         WEBHOOK_TARGETS: 'any',
@@ -94,7 +95,8 @@ describe('npm run cli -- doctor', () => {
       });
       expect(broken.code).toBe(1);
       expect(broken.checks).toEqual([
-        'settings: ok',
+        'settings: warning',
+        'data directory: ok',
         'database: ok',
         'role: warning',
         'clock: ok',
@@ -111,6 +113,9 @@ describe('npm run cli -- doctor', () => {
         'text messages: failed',
         'merchant gateway: failed',
       ]);
+      expect(broken.of('settings')?.finding).toBe(
+        'The environment variable TEXT_MESAGES_PER_DAY is not a setting of this service. Did you mean TEXT_MESSAGES_PER_DAY?',
+      );
       expect(broken.of('merchant gateway')?.finding).toMatch(
         /^The merchant gateway cannot be used: There was no valid response \(\w+\)\.$/,
       );
@@ -144,7 +149,13 @@ describe('npm run cli -- doctor', () => {
         remedy: 'Synchronize both clocks (NTP).',
       });
 
-      const unreachable = await doctor({ DATABASE_URL: 'postgres://user:password@127.0.0.1:1/none' });
+      const unreachable = await doctor({
+        DATABASE_URL: 'postgres://user:password@127.0.0.1:1/none',
+        DATA_DIR: '/dev/null/data',
+      });
+      expect(unreachable.of('data directory')?.finding).toMatch(
+        /^DATA_DIR=\/dev\/null\/data cannot be used \(ENOTDIR: /,
+      );
       expect(unreachable.of('database')?.finding).toMatch(/is unreachable \(ECONNREFUSED\)/);
       const insecure = await commands.inOwnProcess('doctor', '', {
         NODE_ENV: 'production',

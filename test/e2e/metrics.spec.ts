@@ -376,7 +376,7 @@ describe('main.js and worker.js', () => {
       const second = await start(file, new URL(url).port).ended;
       expect(second.code).toBe(1);
       expect(second.errors).toBe(
-        `METRICS_PORT=${new URL(url).port} is in use. Every process needs its own port.\n`,
+        `METRICS_PORT=${new URL(url).port} is in use. Stop the program that listens there, or set METRICS_PORT to another port.\n`,
       );
 
       program.signal('SIGTERM');

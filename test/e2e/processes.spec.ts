@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -256,7 +256,7 @@ describe('The service with the embedded database', () => {
       expectSentence(
         await start({ PORT: port }).ended,
         new RegExp(
-          `^Port ${port} is in use\\. Stop the program that listens there, or choose another port: PORT=\\d+ npm start$`,
+          `^PORT=${port} is in use\\. Stop the program that listens there, or set PORT to another port\\.$`,
           'm',
         ),
       );
@@ -388,7 +388,7 @@ describe('The service with DATABASE_URL', () => {
         headers: { origin: 'https://careers.example.com', 'access-control-request-method': 'POST' },
       });
       expect([preflight.status, preflight.headers.has('access-control-allow-origin')]).toEqual([405, false]);
-      expect(existsSync(join(folder, 'data'))).toBe(false);
+      expect(await readdir(join(folder, 'data'))).toEqual([]);
       expect(await database.query('SELECT * FROM organization')).toEqual([]);
       service.signal('SIGTERM');
       const ended = await service.ended;
@@ -497,6 +497,79 @@ describe('The service with DATABASE_URL', () => {
     TIMEOUT,
   );
 
+  const WRONG_SETTINGS: [string, Record<string, string>, RegExp][] = [
+    [
+      'a name that is not known',
+      { HOST: 'foo.invalid' },
+      /^HOST=foo\.invalid is not known to this machine\. Set HOST to one of its addresses, or to 0\.0\.0\.0 for all\.$/,
+    ],
+    [
+      'an address of another machine',
+      { HOST: '192.0.2.1' },
+      /^HOST=192\.0\.2\.1 is not an address of this machine\. Set HOST to/,
+    ],
+    [
+      'a name for metrics that is not known',
+      { METRICS_PORT: '0', METRICS_HOST: 'foo.invalid' },
+      /^METRICS_HOST=foo\.invalid is not known to this machine\./,
+    ],
+    [
+      'a data directory that cannot be created',
+      { DATA_DIR: '/dev/null/data' },
+      /^DATA_DIR=\/dev\/null\/data cannot be used \(ENOTDIR: .*\)\. Set DATA_DIR to a directory that this user can create and write to\.$/,
+    ],
+    [
+      'the same without a database',
+      { DATA_DIR: '/dev/null/data', DATABASE_URL: '' },
+      /^The data directory cannot be created \(.*\)\. Set DATA_DIR to another directory, or set DATABASE_URL/,
+    ],
+  ];
+  it.each(WRONG_SETTINGS)(
+    'explains %s in one sentence',
+    async (_what, settings, sentence) => expectSentence(await start({ ...keys, ...settings }), sentence),
+    TIMEOUT,
+  );
+
+  it(
+    'names the role that the database refused',
+    async () => {
+      const owner = Object.assign(new URL(database.url), { username: 'owner', password: 'wrong-word' }).href;
+      const ended = await start({ ...keys, DATABASE_OWNER_URL: owner });
+      expectSentence(ended, /^The database at \S+ refused the user or password of DATABASE_OWNER_URL\.$/m);
+    },
+    TIMEOUT,
+  );
+
+  it(
+    'warns about misspelled settings, and about a clock that differs from that of the database',
+    async () => {
+      const ahead = 'const { now } = Date; Date.now = () => now() + 300_000;';
+      const service = new Program('main.js', {
+        environment: environment({
+          ...keys,
+          DATABSE_POOL_SIZE: '20',
+          METRICS_PORT: '0',
+          NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(ahead)}`,
+        }),
+      });
+      await listening(service);
+      expect(service.output).toMatch(
+        /"level":"warn",.*The environment variable DATABSE_POOL_SIZE is not a setting of this service\. Did you mean DATABASE_POOL_SIZE\?/,
+      );
+      expect(service.output).toMatch(
+        /"level":"warn",.*The clock of the database is (?:299|300)\.\d s behind the clock of this machine\. Synchronize both clocks/,
+      );
+      const [, url = ''] = await service.waitForOutput(/Metrics: (http:\S+\/metrics)/);
+      const metrics = await (await fetch(url)).text();
+      expect(metrics).toMatch(/^mcs_database_clock_lead_seconds -(?:299|300)/m);
+      expect(metrics).toMatch(/^mcs_data_directory_usable 1$/m);
+      expect(Number(/^mcs_data_directory_free_bytes (\S+)$/m.exec(metrics)?.[1])).toBeGreaterThan(0);
+      service.signal('SIGTERM');
+      await service.ended;
+    },
+    TIMEOUT,
+  );
+
   it(
     'reports all missing settings of production at once',
     async () => {
@@ -505,6 +578,7 @@ describe('The service with DATABASE_URL', () => {
           NODE_ENV: 'production',
           PORT: 'http',
           SURFACES: 'kitchen',
+          KEY_ENCRYPTION_KEY_FILE: join(folder, 'absent'),
           WEBHOOK_TARGETS: 'any',
           DATA_DIR: folder,
         },
@@ -515,7 +589,7 @@ describe('The service with DATABASE_URL', () => {
       expect(head).toBe('The configuration is not usable:');
       expect(problems.map((problem) => problem.trim().split(' ')[1]).toSorted()).toEqual([
         'DATABASE_URL',
-        'KEY_ENCRYPTION_KEY',
+        'KEY_ENCRYPTION_KEY_FILE',
         'PORT',
         'SECRET_PEPPER',
         'SURFACES',

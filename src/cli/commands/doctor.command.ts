@@ -1,16 +1,23 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { operatorMessageFor } from '../../infrastructure/bootstrap/index.js';
-import { ServiceConfiguration, type LoadedConfiguration } from '../../infrastructure/config/index.js';
+import {
+  misspelledVariables,
+  processEnvironment,
+  ServiceConfiguration,
+  type LoadedConfiguration,
+} from '../../infrastructure/config/index.js';
 import {
   checkDistribution,
   DailyPartitions,
   DatabaseConfiguration,
   failedNodeConnections,
+  MAX_CLOCK_LEAD,
   inspectDatabase,
   inspectReplica,
   requireSessions,
   type DatabaseInspection,
 } from '../../infrastructure/database/index.js';
+import { checkDataDirectory } from '../../infrastructure/data-directory/index.js';
 import { HttpClient, HttpClientConfiguration } from '../../infrastructure/http-client/index.js';
 import {
   checkMail,
@@ -19,17 +26,12 @@ import {
   TextMessagesConfiguration,
 } from '../../infrastructure/messages/index.js';
 import { checkRedis, RedisConfiguration } from '../../infrastructure/redis/index.js';
-import { Clock, SECOND } from '../../infrastructure/time/index.js';
+import { Clock } from '../../infrastructure/time/index.js';
 import { Tracing } from '../../infrastructure/tracing/index.js';
 import { command, COMMANDS } from '../operator-command.js';
 import { onApplication, withConfiguration } from '../operator-session.js';
 import { EXIT, printResult } from '../output.js';
 
-/**
- * Milliseconds by which the clocks may differ. Receivers reject signatures that are 5 minutes off; a much smaller difference
- * shows a clock that drifts.
- */
-const MAX_CLOCK_LEAD = 5 * SECOND;
 const MCP_TOKENS = 'mcp_token';
 const PARTITIONED = ['request_log', 'webhook_event', MCP_TOKENS];
 
@@ -61,7 +63,8 @@ class Examination {
 
   async run(): Promise<void> {
     const { configuration } = this;
-    this.add('settings', ok('All settings are valid.'));
+    this.add('settings', settingsVerdict());
+    await this.examine('data directory', () => dataDirectoryVerdict(configuration));
     await this.checkDatabase();
     await this.examine('redis', () => redisVerdict(configuration));
     await this.examine('mail', () => mailVerdict(configuration));
@@ -121,6 +124,19 @@ class Examination {
   }
 }
 
+function settingsVerdict(): Verdict {
+  const misspelled = misspelledVariables(processEnvironment());
+  if (misspelled.length === 0) return ok('All settings are valid.');
+  return warning(misspelled.join(' '), 'Correct the name, or remove the variable.');
+}
+
+async function dataDirectoryVerdict(configuration: LoadedConfiguration): Promise<Verdict> {
+  const { dataDirectory } = configuration.get(ServiceConfiguration);
+  const problem = await checkDataDirectory(dataDirectory);
+  if (problem === undefined) return ok('Files can be written to DATA_DIR.');
+  return (problem.isUsable ? warning : failed)(problem.finding, problem.remedy);
+}
+
 function roleVerdict({ role, excess }: DatabaseInspection): Verdict {
   if (excess === undefined) return ok(`The role ${role} cannot change the audit log.`);
   return warning(
@@ -141,7 +157,7 @@ async function sessionsVerdict({ driverAddress }: DatabaseConfiguration): Promis
   if (appliesParameters) return ok('Every connection is a session with a time limit for statements.');
   return warning(
     'A connection pooler ignores statement_timeout: statements have no time limit.',
-    "Run ALTER ROLE … SET statement_timeout = '10s' for the role of DATABASE_URL: docs/scaling.md, \"PgBouncer\".",
+    'Run ALTER ROLE … SET statement_timeout = \'10s\' for the role of DATABASE_URL: docs/scaling.md, "PgBouncer".',
   );
 }
 
@@ -221,9 +237,10 @@ async function redisVerdict(configuration: LoadedConfiguration): Promise<Verdict
 async function mailVerdict(configuration: LoadedConfiguration): Promise<Verdict> {
   const mail = configuration.get(MailConfiguration);
   if (mail.smtpUrl === undefined) {
-    const { isProduction } = configuration.get(ServiceConfiguration);
-    const verdict = isProduction ? failed : warning;
-    return verdict('SMTP_URL is not set: emails are written to files.', 'Set SMTP_URL and MAIL_FROM.');
+    return warning(
+      'SMTP_URL is not set: emails are written to files, so nobody gets an invitation or a password reset link.',
+      'Set SMTP_URL and MAIL_FROM.',
+    );
   }
   const problem = await checkMail(mail);
   if (problem === undefined) return ok('The mail server accepts the login.');

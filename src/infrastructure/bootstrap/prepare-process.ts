@@ -5,20 +5,25 @@ import {
   loadConfiguration,
   ServiceConfiguration,
   type Environment,
+  type FurtherRules,
   type LoadedConfiguration,
   type ProductionRules,
 } from '../config/index.js';
 import { CryptoConfiguration } from '../crypto/index.js';
+import { checkDataDirectory } from '../data-directory/index.js';
 import {
   checkDatabase,
   checkDistribution,
   DatabaseConfiguration,
   migrateConfigured,
 } from '../database/index.js';
+import { OperatorError } from '../errors/index.js';
 
 /** The result of `prepareProcess`: everything that must exist before Nest starts. */
 export interface PreparedProcess {
   readonly configuration: LoadedConfiguration;
+  /** For the log, once there is one. */
+  readonly warnings: readonly string[];
   /** Releases the embedded database, if there is one. The last process that releases it stops it. */
   release(): Promise<void>;
 }
@@ -29,21 +34,35 @@ export interface PreparedProcess {
  *
  * @param report receives progress messages for the operator
  * @param options.servesHttp whether the process serves its surfaces, and so needs their addresses
+ * @param options.writesFiles whether the process runs the service, which needs the data directory
  * @throws ConfigurationError or EmbeddedPostgresError, with a message for the operator
  */
 export async function prepareProcess(
   environment: Environment,
   report: (message: string) => void,
-  { servesHttp = true } = {},
+  { servesHttp = true, writesFiles = false } = {},
 ): Promise<PreparedProcess> {
-  const given = loadConfiguration(environment, (loaded) => findProductionProblems(loaded, servesHttp));
-  // Before the keys, because the embedded database decides who can enter a new data directory.
+  const given = loadConfiguration(environment, (loaded) => findFurtherProblems(loaded, servesHttp));
+  // Before everything else that uses the data directory, because the embedded database decides who can enter a new one.
   const database = await provideDatabase(given, report);
-  const missing = { ...database?.variables, ...missingKeys(given) };
-  return {
-    configuration: loadConfiguration({ ...environment, ...missing }),
-    release: async () => database?.release(),
-  };
+  const release = async (): Promise<void> => database?.release();
+  try {
+    const warnings = writesFiles ? await dataDirectoryWarnings(given) : [];
+    const missing = { ...database?.variables, ...missingKeys(given) };
+    return { configuration: loadConfiguration({ ...environment, ...missing }), warnings, release };
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+/** A full disk prevents no start: the service writes files only if something else fails. */
+async function dataDirectoryWarnings(configuration: LoadedConfiguration): Promise<string[]> {
+  const problem = await checkDataDirectory(configuration.get(ServiceConfiguration).dataDirectory);
+  if (problem === undefined) return [];
+  const sentence = `${problem.finding} ${problem.remedy}`;
+  if (!problem.isSpace) throw new OperatorError(sentence);
+  return [sentence];
 }
 
 /**
@@ -102,15 +121,18 @@ export function readOrCreateKey(file: string): string {
 }
 
 /**
- * Lists settings that are acceptable in development but not in production, as the classes of the settings define them.
+ * Lists settings that do not fit together, or that are acceptable in development but not in production, as the classes of the
+ * settings define them.
  *
  * @param servesHttp whether the process serves its surfaces; other processes send only emails, with links to the dashboard
  */
-export function findProductionProblems(configuration: LoadedConfiguration, servesHttp: boolean): string[] {
+export function findFurtherProblems(configuration: LoadedConfiguration, servesHttp: boolean): string[] {
   const service = configuration.get(ServiceConfiguration);
-  if (!service.isProduction) return [];
   return configuration.classes().flatMap((target) => {
-    const rules = configuration.get(target) as Partial<ProductionRules>;
-    return rules.productionProblems?.(service, servesHttp) ?? [];
+    const rules = configuration.get(target) as Partial<ProductionRules & FurtherRules>;
+    return [
+      ...(rules.furtherProblems?.(configuration, servesHttp) ?? []),
+      ...((service.isProduction && rules.productionProblems?.(service, servesHttp)) || []),
+    ];
   });
 }

@@ -4,7 +4,7 @@ import '../crypto/index.js';
 import '../database/index.js';
 import '../http-client/index.js';
 import '../http/index.js';
-import { findProductionProblems } from './prepare-process.js';
+import { findFurtherProblems } from './prepare-process.js';
 
 const key = (): string => randomBytes(32).toString('base64');
 
@@ -19,7 +19,7 @@ const COMPLETE = {
 
 /** Returns the first words of each problem, in alphabetical order. */
 function problemsOf(changes: Record<string, string>, servesHttp = true): string[] {
-  const problems = findProductionProblems(loadConfiguration({ ...COMPLETE, ...changes }), servesHttp);
+  const problems = findFurtherProblems(loadConfiguration({ ...COMPLETE, ...changes }), servesHttp);
   return problems
     .map((problem) => problem.split(/ is required| must begin| repeats| are equal| is not/)[0]!)
     .toSorted();
@@ -75,6 +75,16 @@ describe('Settings in production', () => {
 
   it('requires only the dashboard of a process that serves no HTTP', () => {
     expect(problemsOf({ DASHBOARD_URL: '', PLATFORM_URL: '' }, false)).toEqual(['DASHBOARD_URL']);
+  });
+
+  it('refuses the same port for metrics, unless they have other addresses or the process serves no HTTP', () => {
+    const same = { PORT: '4000', METRICS_PORT: '4000' };
+    expect(problemsOf(same)).toEqual(['METRICS_PORT must differ from PORT, which is also 4000.']);
+    expect(problemsOf({ ...same, NODE_ENV: 'development' })).toHaveLength(1);
+    expect(problemsOf({ ...same, HOST: '10.0.0.1' })).toEqual([]);
+    expect(problemsOf({ ...same, HOST: '10.0.0.1', METRICS_HOST: '0.0.0.0' })).toHaveLength(1);
+    expect(problemsOf(same, false)).toEqual([]);
+    expect(problemsOf({ PORT: '0', METRICS_PORT: '0' })).toEqual([]);
   });
 
   it('accepts http only if the address and HOST are of this machine', () => {

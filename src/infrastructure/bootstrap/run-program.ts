@@ -1,6 +1,11 @@
 import { setFlagsFromString } from 'node:v8';
 import { Logger } from '@nestjs/common';
-import { processEnvironment, ServiceConfiguration, type LoadedConfiguration } from '../config/index.js';
+import {
+  misspelledVariables,
+  processEnvironment,
+  ServiceConfiguration,
+  type LoadedConfiguration,
+} from '../config/index.js';
 import { isDatabaseUnavailable } from '../database/index.js';
 import { OperatorError } from '../errors/index.js';
 import { LoggingConfiguration, ServiceLogger } from '../logging/index.js';
@@ -61,10 +66,13 @@ async function begin(
 ): Promise<() => Promise<void>> {
   let release = async (): Promise<void> => undefined;
   try {
-    const prepared = await prepareProcess(processEnvironment(), print, options);
+    const environment = processEnvironment();
+    const prepared = await prepareProcess(environment, print, { ...options, writesFiles: true });
     release = prepared.release;
     // Before Nest starts, its default logger would write plain text instead of JSON.
     Logger.overrideLogger(new ServiceLogger(prepared.configuration.get(LoggingConfiguration)));
+    for (const warning of [...misspelledVariables(environment), ...prepared.warnings])
+      new Logger('Configuration').warn(warning);
     const stop = await start(prepared);
     return async () => {
       try {
@@ -86,14 +94,5 @@ export function operatorMessageFor(error: unknown): string {
   if (error instanceof OperatorError) return error.message;
   if (isDatabaseUnavailable(error))
     return `The database became unreachable: ${error.message}. Start the program again when the database is available.`;
-  const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
-  if (code === 'EADDRINUSE') {
-    return `Port ${port} is in use. Stop the program that listens there, or choose another port: PORT=${Number(port) + 1} npm start`;
-  }
-  if (code === 'EACCES' && port) {
-    return `This user is not allowed to listen on port ${port}. Set PORT to a number above 1023.`;
-  }
-  if (code === 'EADDRNOTAVAIL')
-    return `HOST=${address} is not an address of this machine. Set HOST to one of its addresses, or to 0.0.0.0 for all.`;
   return error.stack ?? error.message;
 }

@@ -1,7 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import { Resolver } from 'node:dns';
+import { isIP } from 'node:net';
 import { applyDecorators } from '@nestjs/common';
-import { IsInt, Max, Min, ValidateBy, type ValidationArguments } from 'class-validator';
+import { IsInt, IsUrl, Max, Min, ValidateBy, type ValidationArguments } from 'class-validator';
 
 /** Validates that a setting is an integer from `min` to `max`. */
 export function IsIntegerBetween(min: number, max: number): PropertyDecorator {
@@ -10,7 +11,7 @@ export function IsIntegerBetween(min: number, max: number): PropertyDecorator {
 
 /**
  * Validates a setting with a function, for checks that class-validator lacks. The message must begin with the field's
- * name, which `loadConfiguration` replaces with the name of the variable.
+ * name or `$property`, which `loadConfiguration` replaces with the name of the variable.
  */
 export function Satisfies(
   test: (value: unknown, context?: ValidationArguments) => boolean,
@@ -18,6 +19,33 @@ export function Satisfies(
 ): PropertyDecorator {
   return ValidateBy({ name: test.name, validator: { validate: test, defaultMessage: () => message } });
 }
+
+/** Validates that a setting is a URL of HTTP. The example shows that it begins with a scheme. */
+export function IsHttpUrl(example: string): PropertyDecorator {
+  const options = { require_tld: false, require_protocol: true, protocols: ['http', 'https'] };
+  return IsUrl(options, { message: `$property must be a URL such as ${example}` });
+}
+
+/** Validates that a setting is the URL of a host. The service serves no paths below another one, and links to none. */
+export function IsHostUrl(example: string): PropertyDecorator {
+  return Satisfies(isHostUrl, `$property must be a URL without a path, such as ${example}`);
+}
+
+function isHostUrl(value: unknown): boolean {
+  const url = /^https?:\/\/[^/]/i.test(String(value)) ? parsedUrl(String(value)) : undefined;
+  return url !== undefined && [`${url.origin}/`, url.origin].includes(url.href);
+}
+
+/** Validates that a setting is what a server can listen on. */
+export function IsListenAddress(): PropertyDecorator {
+  return Satisfies(
+    isListenAddress,
+    '$property must be an IP address or a name of this machine, without a port',
+  );
+}
+
+const isListenAddress = (value: unknown): boolean =>
+  isIP(String(value)) !== 0 || /^(?!-)[a-z\d.-]+$/i.test(String(value));
 
 /** Returns whether the value is a certificate in PEM. */
 export function isCertificate(value: unknown): boolean {

@@ -1,4 +1,12 @@
-export { isCertificate, isDnsServerList, IsIntegerBetween, parsedUrl, Satisfies } from './checks.js';
+export {
+  isCertificate,
+  isDnsServerList,
+  IsHttpUrl,
+  IsIntegerBetween,
+  IsListenAddress,
+  parsedUrl,
+  Satisfies,
+} from './checks.js';
 export {
   Configuration,
   configurationDefinitions,
@@ -12,9 +20,11 @@ export {
   LoadedConfiguration,
   processEnvironment,
 } from './load-configuration.js';
+export { misspelledVariables } from './misspelled-variables.js';
 export {
   ENVIRONMENTS,
   ServiceConfiguration,
+  type FurtherRules,
   type PlatformEnvironment,
   type ProductionRules,
   type Surface,

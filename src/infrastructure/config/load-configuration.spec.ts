@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { IsInt, IsOptional, Matches, Max } from 'class-validator';
 import { Configuration, EnvironmentVariable, variablesOf } from './environment-variable.js';
 import { ConfigurationError, loadConfiguration } from './load-configuration.js';
+import { misspelledVariables } from './misspelled-variables.js';
 import { ServiceConfiguration } from './service.configuration.js';
 
 @Configuration('Trial')
@@ -70,6 +71,13 @@ describe('Configuration', () => {
     );
   });
 
+  it('returns the public URLs in their usual spelling', () => {
+    const service = loadConfiguration({ DASHBOARD_URL: 'https://Dashboard.Example.com:443/' }).get(
+      ServiceConfiguration,
+    );
+    expect(service.publicUrlOf('dashboard')).toBe('https://dashboard.example.com');
+  });
+
   it('serves the internal API in production only if SURFACES names it', () => {
     const served = (environment: Record<string, string>) =>
       loadConfiguration({ NODE_ENV: 'production', ...environment }).get(ServiceConfiguration).servedSurfaces;
@@ -112,7 +120,7 @@ describe('Configuration', () => {
     ['TRIAL_COUNT', 'NaN', 'TRIAL_COUNT must be a number.'],
     ['TRIAL_COUNT', '1.5', 'TRIAL_COUNT must be an integer number.'],
     ['TRIAL_COUNT', '11', 'TRIAL_COUNT must not be greater than 10.'],
-    ['TRIAL_SWITCH', 'maybe', 'TRIAL_SWITCH must be on or off.'],
+    ['TRIAL_SWITCH', 'maybe', 'TRIAL_SWITCH must be on or off (or true or false, yes or no, 1 or 0).'],
     [
       'PIN_ENVIRONMENT',
       'staging',
@@ -123,7 +131,27 @@ describe('Configuration', () => {
       'platform,kitchen',
       'SURFACES must be a list of platform, connector, dashboard, careers and internal.',
     ],
-    ['PLATFORM_URL', 'ftp://example.com', 'PLATFORM_URL must be a URL address.'],
+    ...[
+      'ftp://example.com',
+      'api.example.com',
+      'localhost:3000',
+      'https://example.com/api',
+      'https:///example.com',
+      'https://user@example.com',
+      'https://example.com/?a=b',
+      'https://example.com/#a',
+    ].map((value) => [
+      'PLATFORM_URL',
+      value,
+      'PLATFORM_URL must be a URL without a path, such as https://api.example.com.',
+    ]),
+    ...['CONNECTOR_URL', 'DASHBOARD_URL', 'CAREERS_URL', 'INTERNAL_URL'].map((name) => [
+      name,
+      'https://example.com/path/',
+      expect.stringMatching(
+        `^${name} must be a URL without a path, such as https?://[a-z]+\\.example\\.com\\.$`,
+      ),
+    ]),
   ])('rejects %s=%s', (name, value, problem) => {
     expect(problemsOf({ [name]: value })).toEqual([problem]);
   });
@@ -140,6 +168,23 @@ describe('Configuration', () => {
     expect(problemsOf({ TRIAL_SECRET_FILE: folder })).toEqual([
       `TRIAL_SECRET_FILE names ${folder}, which cannot be read (EISDIR).`,
     ]);
+  });
+
+  it('rejects an empty file', () => {
+    expect(problemsOf({ TRIAL_SECRET_FILE: file('empty', '\n') })).toEqual([
+      `TRIAL_SECRET_FILE names ${join(folder, 'empty')}, which is empty.`,
+    ]);
+  });
+
+  it('reports only the file that cannot be read, not what follows from it', () => {
+    const file = join(folder, 'absent');
+    const further = () => [
+      'TRIAL_SECRET is required in production.',
+      'TRIAL_COUNT is required in production.',
+    ];
+    expect(() => loadConfiguration({ TRIAL_SECRET_FILE: file }, further)).toThrow(
+      `The configuration is not usable:\n  - TRIAL_SECRET_FILE names ${file}, which cannot be read (ENOENT).\n  - TRIAL_COUNT is required in production.`,
+    );
   });
 
   it('rejects a variable that is set twice', () => {
@@ -183,5 +228,41 @@ describe('Configuration', () => {
       description: 'A secret.',
       secret: true,
     });
+  });
+});
+
+describe('misspelledVariables', () => {
+  it.each([
+    ['PLATFROM_URL', 'PLATFORM_URL'],
+    ['DASHBORD_URL', 'DASHBOARD_URL'],
+    ['BACKGROUNDWORK', 'BACKGROUND_WORK'],
+    ['BACKGROUND_WORKS', 'BACKGROUND_WORK'],
+    ['DATADIR', 'DATA_DIR'],
+    ['data_dir', 'DATA_DIR'],
+    ['PLATFORM-URL', 'PLATFORM_URL'],
+    ['TRIAL_SECRET_FILES', 'TRIAL_SECRET_FILE'],
+    ['DASHBOARD_UR_FIEL', 'DASHBOARD_URL_FILE'],
+    ['PIN_ENVIROMENT', 'PIN_ENVIRONMENT'],
+  ])('names the setting nearest to %s', (name, nearest) => {
+    expect(misspelledVariables({ [name]: 'x' })).toEqual([
+      `The environment variable ${name} is not a setting of this service. Did you mean ${nearest}?`,
+    ]);
+  });
+
+  it('ignores settings, empty variables and those of other programs', () => {
+    const others = [
+      'PATH',
+      'HOME',
+      'HOSTNAME',
+      'SHELL',
+      'LOGNAME',
+      'NODE_OPTIONS',
+      'NODE_VERSION',
+      'npm_config_cache',
+    ];
+    const environment = Object.fromEntries(
+      [...others, 'PLATFORM_URL', 'DATA_DIR_FILE'].map((name) => [name, 'x']),
+    );
+    expect(misspelledVariables({ ...environment, DATADIR: '', PLATFORM: 'x', LC_ALL: 'C' })).toEqual([]);
   });
 });

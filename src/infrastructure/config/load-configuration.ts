@@ -69,21 +69,24 @@ export function loadConfiguration(
   const instances = new Map<ConfigurationClass, object>();
   for (const { target } of configurationDefinitions()) {
     const instance = new target() as Record<string, unknown>;
-    const unreadable = new Set<string>();
+    const unreadable = new Map<string, string>();
     for (const variable of variablesOf(target)) {
       try {
         const text = readText(environment, variable);
         if (text !== undefined) instance[variable.property] = convert(text, target, variable);
       } catch (error) {
-        unreadable.add(variable.property);
-        problems.push((error as Error).message);
+        unreadable.set(variable.property, (error as Error).message);
       }
     }
-    problems.push(...violations(instance, target, unreadable));
+    problems.push(...unreadable.values(), ...violations(instance, target, unreadable));
     instances.set(target, instance);
   }
   const configuration = new LoadedConfiguration(instances);
-  problems.push(...findFurtherProblems(configuration));
+  // A setting with a problem has no value yet, so that what follows from its value is not known.
+  const known = [...problems];
+  const isDoubtful = (further: string): boolean =>
+    known.some((problem) => further.split(/\W/)[0] === problem.split(/\W/)[0]?.replace(/_FILE$/, ''));
+  problems.push(...findFurtherProblems(configuration).filter((further) => !isDoubtful(further)));
   if (problems.length > 0) throw new ConfigurationError(problems);
   return configuration;
 }
@@ -99,6 +102,12 @@ function readText(environment: Environment, variable: VariableDefinition): strin
     throw new Error(`${variable.name} and ${variable.name}_FILE are both set; keep one of them.`);
   }
   if (file === undefined) return direct;
+  const text = contentOf(file, variable);
+  if (text === '') throw new Error(`${variable.name}_FILE names ${file}, which is empty.`);
+  return text;
+}
+
+function contentOf(file: string, variable: VariableDefinition): string {
   try {
     return readFileSync(file, 'utf8').trimEnd();
   } catch (error) {
@@ -117,7 +126,7 @@ function convert(text: string, target: ConfigurationClass, variable: VariableDef
     case Boolean: {
       if (/^(true|on|yes|1)$/i.test(text)) return true;
       if (/^(false|off|no|0)$/i.test(text)) return false;
-      throw new Error(`${variable.name} must be on or off.`);
+      throw new Error(`${variable.name} must be on or off (or true or false, yes or no, 1 or 0).`);
     }
     case Array:
       return text.split(',').map((item) => item.trim());
@@ -126,13 +135,20 @@ function convert(text: string, target: ConfigurationClass, variable: VariableDef
   }
 }
 
-function violations(instance: object, target: ConfigurationClass, unreadable: Set<string>): string[] {
+/** Leaves out the problems that mention an unreadable setting: they may only follow from it. */
+function violations(
+  instance: object,
+  target: ConfigurationClass,
+  unreadable: ReadonlyMap<string, string>,
+): string[] {
   const names = new Map(variablesOf(target).map((variable) => [variable.property, variable.name]));
-  return validateSync(instance, { stopAtFirstError: true, forbidUnknownValues: false })
-    .filter((violation) => !unreadable.has(violation.property))
-    .map((violation) => {
-      const name = names.get(violation.property) ?? violation.property;
-      const [message] = Object.values(violation.constraints ?? {});
-      return `${String(message).replaceAll(violation.property, name)}.`;
-    });
+  const doubtful = [...unreadable.keys()].map((property) => names.get(property) ?? property);
+  return validateSync(instance, { forbidUnknownValues: false })
+    .map(({ property, constraints = {} }) => {
+      const name = names.get(property) ?? property;
+      // Decorators run from the last to the first, which checks the form of the value.
+      const message = String(Object.values(constraints).at(-1));
+      return `${message.replaceAll(property, name)}.`;
+    })
+    .filter((problem) => !doubtful.some((name) => problem.split(/\W/).includes(name)));
 }

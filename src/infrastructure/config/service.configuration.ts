@@ -1,5 +1,7 @@
-import { ArrayNotEmpty, ArrayUnique, IsIn, IsUrl } from 'class-validator';
+import { ArrayNotEmpty, ArrayUnique, IsIn } from 'class-validator';
+import { IsHostUrl, parsedUrl } from './checks.js';
 import { Configuration, EnvironmentVariable } from './environment-variable.js';
+import type { LoadedConfiguration } from './load-configuration.js';
 
 /** The two environments of the platform (specification, "What the service does"). */
 export const ENVIRONMENTS = ['development', 'production'] as const;
@@ -15,14 +17,18 @@ export interface ProductionRules {
   productionProblems(service: ServiceConfiguration, servesHttp: boolean): string[];
 }
 
+/** What a configuration class does not accept together with the settings of other classes. */
+export interface FurtherRules {
+  /** @param servesHttp whether the process serves its surfaces */
+  furtherProblems(configuration: LoadedConfiguration, servesHttp: boolean): string[];
+}
+
 /** Surfaces whose pages, texts and responses contain the address of another surface, or their own. */
 const LINKS: Readonly<Partial<Record<Surface, readonly Surface[]>>> = {
   platform: ['platform'],
   connector: ['platform', 'connector'],
   dashboard: ['dashboard', 'platform', 'connector'],
 };
-
-const PUBLIC_URL = { require_tld: false, require_protocol: true, protocols: ['http', 'https'] };
 
 /** What this process serves, and its public addresses. */
 @Configuration('Service')
@@ -69,32 +75,32 @@ export class ServiceConfiguration implements ProductionRules {
     'PLATFORM_URL',
     'Public URL of the platform API: agents and the dashboard refer to it. Required in production if the process serves the platform API, the agent connector or the dashboard.',
   )
-  @IsUrl(PUBLIC_URL)
+  @IsHostUrl('https://api.example.com')
   platformUrl?: string;
 
   @EnvironmentVariable(
     'CONNECTOR_URL',
     'Public URL of the agent connector: agents connect to its path `/mcp`, and sign-in links in text messages begin with it. The default is `PLATFORM_URL`.',
   )
-  @IsUrl(PUBLIC_URL)
+  @IsHostUrl('https://agents.example.com')
   connectorUrl?: string;
 
   @EnvironmentVariable(
     'DASHBOARD_URL',
     'Public URL of the dashboard: used as the issuer of access tokens, in email links, and in the API document. Required in production if the process serves the dashboard.',
   )
-  @IsUrl(PUBLIC_URL)
+  @IsHostUrl('https://dashboard.example.com')
   dashboardUrl?: string;
 
   @EnvironmentVariable('CAREERS_URL', 'Public URL of the job application endpoint, for the API document.')
-  @IsUrl(PUBLIC_URL)
+  @IsHostUrl('https://careers.example.com')
   careersUrl?: string;
 
   @EnvironmentVariable(
     'INTERNAL_URL',
     'URL at which the other services of the platform reach the internal API, for the API document.',
   )
-  @IsUrl(PUBLIC_URL)
+  @IsHostUrl('http://internal.example.com')
   internalUrl?: string;
 
   get isProduction(): boolean {
@@ -110,14 +116,16 @@ export class ServiceConfiguration implements ProductionRules {
     return this.servedSurfaces.includes(surface);
   }
 
+  /** Returns the URL in its usual spelling, without a slash at the end: tokens and passkeys contain it, and must match. */
   publicUrlOf(surface: Surface): string | undefined {
-    return {
+    const configured = {
       platform: this.platformUrl,
       connector: this.connectorUrl ?? this.platformUrl,
       dashboard: this.dashboardUrl,
       careers: this.careersUrl,
       internal: this.internalUrl,
     }[surface];
+    return configured === undefined ? undefined : parsedUrl(configured)?.origin;
   }
 
   /** Without its address, a surface would be linked to as `http://127.0.0.1`. */

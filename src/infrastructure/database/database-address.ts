@@ -4,6 +4,8 @@ export interface DatabaseAddress {
   readonly url: string;
   /** Certificate (PEM) of the only trusted authority. The default is the authorities that Node.js trusts. */
   readonly authority?: string | undefined;
+  /** The variable that the URL comes from, for messages. The default is `DATABASE_URL`. */
+  readonly variable?: string;
 }
 
 export interface DriverAddress {

@@ -1,3 +1,4 @@
+import { clockLead } from './database-clock.js';
 import type { DatabaseConfiguration } from './database.configuration.js';
 import { withDatabase } from './migrate.js';
 import { inspectMigrations, type MigrationsState } from './migration-checksums.js';
@@ -24,11 +25,6 @@ export function inspectDatabase(
   now: () => number,
 ): Promise<DatabaseInspection> {
   return withDatabase({ url, authority }, 0, async (dataSource) => {
-    const begin = now();
-    const [{ time }] = await dataSource.query(
-      'SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS time',
-    );
-    const halfway = (begin + now()) / 2;
     const [row] = await dataSource.query(
       `SELECT current_setting('server_version') AS version, rolname AS role, rolsuper AS "isSuperuser",
               coalesce(pg_has_role(relowner, 'MEMBER'), false) AS "isOwner"
@@ -39,7 +35,7 @@ export function inspectDatabase(
       role: row.role,
       excess: row.isSuperuser ? 'superuser' : row.isOwner ? 'owner' : undefined,
       migrations: await inspectMigrations(dataSource),
-      clockLead: Math.round(time - halfway),
+      clockLead: await clockLead(dataSource, now),
     };
   });
 }

@@ -40,7 +40,10 @@ function isOnlyTlsSetting(_authority: unknown, context?: ValidationArguments): b
 }
 
 function isOfAnotherRole(ownerUrl: unknown, context?: ValidationArguments): boolean {
-  const role = roleOf((context?.object as DatabaseConfiguration | undefined)?.url ?? '');
+  const url = (context?.object as DatabaseConfiguration | undefined)?.url;
+  // The other check reports it.
+  if (url !== undefined && !isDatabaseUrl(url)) return true;
+  const role = roleOf(url ?? '');
   return role !== undefined && role !== roleOf(String(ownerUrl));
 }
 

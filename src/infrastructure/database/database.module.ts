@@ -7,6 +7,7 @@ import { DataSource } from 'typeorm';
 import { SECOND } from '../time/index.js';
 import { JobLock } from './advisory-lock.js';
 import { DailyPartitions } from './daily-partitions.js';
+import { DatabaseClock } from './database-clock.js';
 import { DatabaseConfiguration } from './database.configuration.js';
 import { dataSourceOptions } from './data-source-options.js';
 import { ExpiryJob } from './expiry.job.js';
@@ -60,7 +61,7 @@ const SERVICES = [
       }),
     ]),
   ],
-  providers: [...SERVICES, ReadReplica, ExpiryJob],
+  providers: [...SERVICES, DatabaseClock, ReadReplica, ExpiryJob],
   exports: SERVICES,
 })
 export class DatabaseModule {}

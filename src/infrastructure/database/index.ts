@@ -1,5 +1,6 @@
 export { JobLock } from './advisory-lock.js';
 export { countMisplaced, DailyPartitions, type PartitionStatus } from './daily-partitions.js';
+export { MAX_CLOCK_LEAD } from './database-clock.js';
 export { DatabaseConfiguration } from './database.configuration.js';
 export { DatabaseModule } from './database.module.js';
 export { checkDistribution, failedNodeConnections } from './distribution/check-distribution.js';

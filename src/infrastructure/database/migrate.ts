@@ -13,7 +13,7 @@ import {
 } from './database-address.js';
 import type { DatabaseConfiguration } from './database.configuration.js';
 import { inspectMigrations, storeChecksums } from './migration-checksums.js';
-import { refusedParameter, requireSessions } from './session-pooling.js';
+import { requireSessions } from './session-pooling.js';
 import { isDatabaseUnavailable, isTemporarilyUnavailable } from './sql-state.js';
 
 const INSUFFICIENT_PRIVILEGE = '42501';
@@ -24,12 +24,14 @@ class DatabaseStartError extends OperatorError {}
 interface MigrationOptions {
   readonly startTimeoutMilliseconds?: number | undefined;
   readonly serviceRole?: string | undefined;
+  readonly variable?: string;
 }
 
 /** Runs the pending migrations as configured: with the role that owns the tables, if there is one. */
 export function migrateConfigured(configuration: DatabaseConfiguration): Promise<string[]> {
   const { url = '', ownerUrl, authority, startTimeoutMilliseconds, serviceRole } = configuration;
-  return migrate(ownerUrl ?? url, authority, { startTimeoutMilliseconds, serviceRole });
+  const variable = ownerUrl === undefined ? 'DATABASE_URL' : 'DATABASE_OWNER_URL';
+  return migrate(ownerUrl ?? url, authority, { startTimeoutMilliseconds, serviceRole, variable });
 }
 
 /**
@@ -45,9 +47,9 @@ export function migrateConfigured(configuration: DatabaseConfiguration): Promise
 export async function migrate(
   url: string,
   authority?: string,
-  { startTimeoutMilliseconds = 0, serviceRole }: MigrationOptions = {},
+  { startTimeoutMilliseconds = 0, serviceRole, variable = 'DATABASE_URL' }: MigrationOptions = {},
 ): Promise<string[]> {
-  const address = { url, authority };
+  const address = { url, authority, variable };
   return withDatabase(address, startTimeoutMilliseconds, (dataSource) =>
     withAdvisoryLock(driverAddress(address), 'migrate', async () => {
       await refuseForeignSchema(dataSource);
@@ -115,15 +117,14 @@ export async function withDatabase<T>(
   try {
     await untilAvailable(() => dataSource.initialize(), startTimeoutMilliseconds).catch((error: unknown) => {
       throw (
-        explain(error, address.url) ??
-        new DatabaseStartError(`The database cannot be used: ${messageOf(error)}`)
+        explain(error, address) ?? new DatabaseStartError(`The database cannot be used: ${messageOf(error)}`)
       );
     });
     await refuseOldServer(dataSource);
     await requireSessions(driverAddress(address));
     return await work(dataSource);
   } catch (error) {
-    throw explain(error, address.url) ?? error;
+    throw explain(error, address) ?? error;
   } finally {
     if (dataSource.isInitialized) await dataSource.destroy();
   }
@@ -139,29 +140,41 @@ async function refuseOldServer(dataSource: DataSource): Promise<void> {
 }
 
 /** Returns an error that tells the operator what to do, or undefined if the cause is not known here. */
-function explain(error: unknown, url: string): DatabaseStartError | undefined {
-  const explanation = explanationOf(error, url);
+function explain(error: unknown, address: DatabaseAddress): DatabaseStartError | undefined {
+  const explanation = explanationOf(error, address);
   return explanation === undefined ? undefined : new DatabaseStartError(explanation);
 }
 
-function explanationOf(error: unknown, url: string): string | undefined {
+function explanationOf(
+  error: unknown,
+  { url, variable = 'DATABASE_URL' }: DatabaseAddress,
+): string | undefined {
   const { code, message } = (error ?? {}) as { code?: string; message?: string };
   const { host, pathname } = new URL(url);
   const database = decodeURIComponent(pathname.slice(1));
   if (isCertificateRefused(code)) {
-    return `The certificate of the database at ${host} is not trusted (${code}). Check that DATABASE_CA is the certificate of its authority, and that it is issued for the host in DATABASE_URL.`;
+    return `The certificate of the database at ${host} is not trusted (${code}). Check that DATABASE_CA is the certificate of its authority, and that it is issued for the host in ${variable}.`;
   }
   if (message === TLS_NOT_SUPPORTED) {
-    return `The database at ${host} does not support TLS, which DATABASE_URL or DATABASE_CA requires.`;
+    return `The database at ${host} does not support TLS, which ${variable} or DATABASE_CA requires.`;
   }
   if (code === '28000' && message?.includes('no encryption')) {
-    return `The database at ${host} requires TLS: add ?sslmode=verify-full to DATABASE_URL, or set DATABASE_CA.`;
+    return `The database at ${host} requires TLS: add ?sslmode=verify-full to ${variable}, or set DATABASE_CA.`;
   }
   if (isDatabaseUnavailable(error)) {
-    return `The database at ${host} is unreachable (${code ?? message}). Is it running, and is DATABASE_URL right?`;
+    // A code of PostgreSQL is its answer: too many connections, a full disk, a statement that takes too long.
+    return /^[0-9A-Z]{5}$/.test(code ?? '') && code !== 'EPIPE'
+      ? `The database at ${host} responds, but cannot be used at the moment: ${message} (${code}).`
+      : `The database at ${host} is unreachable (${code ?? message}). Is it running, and is ${variable} right?`;
   }
   if (code === '28P01' || code === '28000') {
-    return `The database at ${host} refused the user or password of DATABASE_URL.`;
+    return `The database at ${host} refused the user or password of ${variable}.`;
+  }
+  if (code === INSUFFICIENT_PRIVILEGE && message?.includes('for database')) {
+    return `The role of ${variable} may not connect to the database "${database}" (${message}). Grant it CONNECT: docs/deployment.md, "Database roles".`;
+  }
+  if (code === INSUFFICIENT_PRIVILEGE && /for (?:table|sequence|function)/.test(message ?? '')) {
+    return `The role of ${variable} lacks privileges (${message}). Run "npm run cli -- migrate" with DATABASE_URL and DATABASE_OWNER_URL, which grants them: docs/deployment.md, "Database roles".`;
   }
   if (code === INSUFFICIENT_PRIVILEGE) {
     return `The role of the database URL may not change the schema (${message}). Set DATABASE_OWNER_URL to migrate with the role that owns the tables, or set MIGRATE_ON_START=off and run "npm run cli -- migrate" with that role.`;

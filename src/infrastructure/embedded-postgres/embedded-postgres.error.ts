@@ -42,12 +42,16 @@ export async function programFailure(
 /** Turns an error of the file system or the server into one that says what to do. */
 export function explain(error: unknown, directory: string): Error {
   if (error instanceof EmbeddedPostgresError) return error;
-  const { code = '', message, path = directory } = error as NodeJS.ErrnoException;
+  const { code = '', message, path = directory, syscall } = error as NodeJS.ErrnoException;
   // 53100 is PostgreSQL's code for a full disk.
   if (['ENOSPC', 'EDQUOT', '53100'].includes(code)) return diskFull(directory, error);
   if (['EACCES', 'EPERM', 'EROFS'].includes(code)) {
     const problem = `The embedded PostgreSQL needs ${path}, but this user has no access to it (${message}).`;
     return new EmbeddedPostgresError(problem, 'Grant this user access to it', { cause: error });
+  }
+  if (syscall === 'mkdir') {
+    const problem = `The data directory cannot be created (${message}).`;
+    return new EmbeddedPostgresError(problem, 'Set DATA_DIR to another directory', { cause: error });
   }
   return new EmbeddedPostgresError(`The embedded PostgreSQL did not start: ${message}.`, undefined, {
     cause: error,

@@ -1,13 +1,16 @@
-import { IsString } from 'class-validator';
 import {
   Configuration,
   EnvironmentVariable,
   IsIntegerBetween,
+  IsListenAddress,
   parsedUrl,
   Satisfies,
+  ServiceConfiguration,
+  type FurtherRules,
+  type LoadedConfiguration,
   type ProductionRules,
-  type ServiceConfiguration,
 } from '../config/index.js';
+import { MetricsConfiguration } from '../metrics/index.js';
 import { isLoopback } from './public-address.js';
 
 /** Browsers send the origin in exactly this spelling. A URL may contain a wildcard, which would match nothing. */
@@ -17,14 +20,16 @@ function areOrigins(values: unknown): boolean {
   );
 }
 
+const EVERY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
+
 @Configuration('HTTP')
-export class HttpConfiguration implements ProductionRules {
+export class HttpConfiguration implements FurtherRules, ProductionRules {
   @EnvironmentVariable('PORT', 'TCP port to listen on. 0 selects a free port.')
   @IsIntegerBetween(0, 65_535)
   port: number = 3000;
 
   @EnvironmentVariable('HOST', 'Address to listen on. Default: 127.0.0.1, or all addresses in production.')
-  @IsString()
+  @IsListenAddress()
   host?: string;
 
   @EnvironmentVariable(
@@ -50,6 +55,21 @@ export class HttpConfiguration implements ProductionRules {
   )
   @IsIntegerBetween(0, 60_000)
   shutdownDelayMilliseconds: number = 0;
+
+  /** Returns the address to listen on. */
+  address({ isProduction }: ServiceConfiguration): string {
+    return this.host ?? (isProduction ? '::' : '127.0.0.1');
+  }
+
+  /** Two servers of one process would compete for the port. The error would then blame another program. */
+  furtherProblems(configuration: LoadedConfiguration, servesHttp: boolean): string[] {
+    const { host, port } = configuration.get(MetricsConfiguration);
+    const address = this.address(configuration.get(ServiceConfiguration));
+    const overlaps = host === address || [host, address].some((each) => EVERY_ADDRESS.has(each));
+    return servesHttp && port !== 0 && port === this.port && overlaps
+      ? [`METRICS_PORT must differ from PORT, which is also ${port}.`]
+      : [];
+  }
 
   /** `http` is accepted for a trial on one machine: if neither the address nor the port can be reached from another one. */
   productionProblems({

@@ -44,7 +44,7 @@ export class PublicAddress implements OnApplicationBootstrap {
   /** Like `of()`, but returns undefined in a process that neither listens nor has the URL configured, such as a worker. */
   find(surface: Surface): string | undefined {
     const configured = this.configuration.publicUrlOf(surface);
-    if (configured !== undefined) return configured.replace(/\/+$/, '');
+    if (configured !== undefined) return configured;
     return this.port === undefined ? undefined : `http://127.0.0.1:${this.port}`;
   }
 }

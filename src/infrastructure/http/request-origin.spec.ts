@@ -34,7 +34,9 @@ describe('The address of a client behind a proxy', () => {
   beforeAll(async () => {
     for (const hops of [0, 1]) servers.push(await listen(hops));
   });
-  afterAll(() => servers.forEach((server) => server.close()));
+  afterAll(() => {
+    for (const server of servers) server.close().closeAllConnections();
+  });
 
   it.each<[string, string]>([
     [V4, V4],

@@ -1,7 +1,8 @@
-import { IsEmail, IsUrl, type ValidationArguments } from 'class-validator';
+import { IsEmail, type ValidationArguments } from 'class-validator';
 import {
   Configuration,
   EnvironmentVariable,
+  IsHttpUrl,
   IsIntegerBetween,
   parsedUrl,
   Satisfies,
@@ -21,11 +22,12 @@ export class MailConfiguration {
   smtpUrl?: string;
 
   @EnvironmentVariable('MAIL_FROM', 'Sender of emails.')
-  @IsEmail({ require_tld: false })
+  @IsEmail(
+    { require_tld: false },
+    { message: '$property must be an email address without a name, such as no-reply@example.com' },
+  )
   from: string = 'no-reply@merchant-connectivity.example';
 }
-
-const API_URL = { require_tld: false, require_protocol: true, protocols: ['http', 'https'] };
 
 const MAX_MESSAGES = 100_000_000;
 
@@ -70,7 +72,7 @@ export class TextMessagesConfiguration {
     'TWILIO_API_URL',
     'URL of the API of Twilio or of a compatible provider. Requests are subject to the settings of webhook sending, including `WEBHOOK_TARGETS` and `WEBHOOK_PROXY_URL`.',
   )
-  @IsUrl(API_URL)
+  @IsHttpUrl('https://api.twilio.com')
   apiUrl: string = 'https://api.twilio.com';
 
   @EnvironmentVariable(

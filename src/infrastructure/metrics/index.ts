@@ -7,4 +7,5 @@ export {
   Metrics,
   type CounterValue,
 } from './metrics.js';
+export { MetricsConfiguration } from './metrics.configuration.js';
 export { MetricsModule, MetricsServer } from './metrics-server.js';

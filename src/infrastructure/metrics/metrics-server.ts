@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Global, Injectable, Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { OperatorError } from '../errors/index.js';
+import { listenProblem } from '../errors/index.js';
 import { SECOND } from '../time/index.js';
 import { MetricsConfiguration } from './metrics.configuration.js';
 import { Metrics } from './metrics.js';
@@ -40,7 +40,7 @@ export class MetricsServer implements OnApplicationShutdown {
     try {
       await once(this.server, 'listening');
     } catch (error) {
-      throw new OperatorError(startProblem(error, host, port));
+      throw listenProblem(error, { host, port, prefix: 'METRICS_' });
     }
     const { address, port: actualPort, family } = this.server.address() as AddressInfo;
     return `http://${family === 'IPv6' ? `[${address}]` : address}:${actualPort}${PATH}`;
@@ -62,16 +62,6 @@ export class MetricsServer implements OnApplicationShutdown {
     }
     respond(response, 200, await this.metrics.text(), this.metrics.contentType);
   }
-}
-
-function startProblem(cause: unknown, host: string, port: number): string {
-  const { code, message } = cause as NodeJS.ErrnoException;
-  if (code === 'EADDRINUSE') return `METRICS_PORT=${port} is in use. Every process needs its own port.`;
-  if (code === 'EACCES')
-    return `METRICS_PORT=${port} is not allowed for this user. Choose a port above 1023.`;
-  if (code === 'EADDRNOTAVAIL')
-    return `METRICS_HOST=${host} is not an address of this machine. Set METRICS_HOST to one of its addresses.`;
-  return `The metrics cannot be served on ${host}:${port}: ${message}`;
 }
 
 function respond(response: ServerResponse, status: number, text: string, contentType = 'text/plain'): void {

@@ -1,5 +1,4 @@
-import { IsString } from 'class-validator';
-import { Configuration, EnvironmentVariable, IsIntegerBetween } from '../config/index.js';
+import { Configuration, EnvironmentVariable, IsIntegerBetween, IsListenAddress } from '../config/index.js';
 
 @Configuration('Metrics')
 export class MetricsConfiguration {
@@ -14,6 +13,6 @@ export class MetricsConfiguration {
     'METRICS_HOST',
     'Address for `/metrics`, which requires no credentials. Choose an address that only Prometheus can reach.',
   )
-  @IsString()
+  @IsListenAddress()
   host: string = '127.0.0.1';
 }

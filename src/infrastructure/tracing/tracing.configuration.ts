@@ -1,5 +1,5 @@
-import { IsNumber, IsUrl, Matches, Max, Min } from 'class-validator';
-import { Configuration, EnvironmentVariable } from '../config/index.js';
+import { IsNumber, Matches, Max, Min } from 'class-validator';
+import { Configuration, EnvironmentVariable, IsHttpUrl } from '../config/index.js';
 
 /** Names and values follow the OpenTelemetry specification. */
 @Configuration('Traces')
@@ -8,7 +8,7 @@ export class TracingConfiguration {
     'OTEL_EXPORTER_OTLP_ENDPOINT',
     'URL of a collector that accepts OTLP over HTTP, such as `http://collector:4318`. Without it, tracing is disabled.',
   )
-  @IsUrl({ require_tld: false, require_protocol: true, protocols: ['http', 'https'] })
+  @IsHttpUrl('http://collector:4318')
   endpoint?: string;
 
   @EnvironmentVariable(

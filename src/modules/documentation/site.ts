@@ -165,7 +165,7 @@ export class Site {
   /** The configured addresses; none on a development machine, where everything has the same address. */
   private get addresses(): DeploymentAddress[] {
     return SURFACE_NAMES.flatMap(([surface, name]) => {
-      const url = this.configuration.publicUrlOf(surface)?.replace(/\/+$/, '');
+      const url = this.configuration.publicUrlOf(surface);
       return url === undefined ? [] : [{ name, url }];
     });
   }

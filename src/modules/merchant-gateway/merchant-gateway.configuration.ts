@@ -1,7 +1,8 @@
-import { IsUrl, type ValidationArguments } from 'class-validator';
+import { type ValidationArguments } from 'class-validator';
 import {
   Configuration,
   EnvironmentVariable,
+  IsHttpUrl,
   parsedUrl,
   Satisfies,
   type ProductionRules,
@@ -41,7 +42,7 @@ export class MerchantGatewayConfiguration implements ProductionRules {
     'MERCHANT_GATEWAY_URL',
     'URL of the platform’s own system that signs users in to merchants in production. Its address may be private. Without it, nobody can sign in to a merchant in production.',
   )
-  @IsUrl({ require_tld: false, require_protocol: true, protocols: ['http', 'https'] })
+  @IsHttpUrl('https://gateway.example.com')
   @Satisfies(hasOther, `url ${BOTH}`)
   url?: string;
 
