@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { access, constants, mkdir, rm, statfs, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { access, constants, mkdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 
 /** Bytes that the check writes. */
 const SAMPLE = Buffer.alloc(64 * 1024);
@@ -25,7 +25,7 @@ export async function checkDataDirectory(directory: string): Promise<DataDirecto
   const path = resolve(directory);
   const sample = join(path, `.check-${randomUUID()}`);
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
+    await create(path);
     await writeFile(sample, SAMPLE, { mode: 0o600 });
     for (const folder of FOLDERS) {
       await access(join(path, folder), constants.W_OK).catch((error: NodeJS.ErrnoException) => {
@@ -40,6 +40,25 @@ export async function checkDataDirectory(directory: string): Promise<DataDirecto
     return dataDirectoryProblem(error, path);
   } finally {
     await rm(sample, { force: true }).catch(() => undefined);
+  }
+}
+
+/** Creates the directory and those above it. With `recursive`, Node.js would try forever where the system refuses, as in /proc. */
+async function create(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const exists = async (directory: string): Promise<boolean> =>
+      stat(directory).then(
+        (found) => found.isDirectory(),
+        () => false,
+      );
+    if (code === 'ENOENT' && !(await exists(dirname(path)))) {
+      await create(dirname(path));
+      return create(path);
+    }
+    if (code !== 'EEXIST' || !(await exists(path))) throw error;
   }
 }
 
