@@ -142,6 +142,29 @@ describe('The page before failed deliveries are sent again', () => {
     expect(textOf(future)).toContain('No failed delivery can be sent again');
   });
 
+  it('sends all of the longest period again, and Cancel leads back to the list', async () => {
+    await createEndpoint();
+    await failed('CARD_UPDATED');
+    const followed = (text: string, pattern: RegExp): string =>
+      pattern.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? 'no link';
+    const log = `${LOG}?type=webhook&outcome=failure&period=7d`;
+    for (const [list, cancelled] of [
+      [PLAN.replace('/failed/send-again', ''), /\/events(?:\?|$)/],
+      [log, /\/request-logs\?/],
+    ] as const) {
+      const { text } = await visitor.get(list);
+      const plan = await visitor.get(followed(text, /href="([^"]+)">Send all failed again/));
+      expect(textOf(plan)).toMatch(/Send \d+ deliver(?:y|ies) again\?/);
+      const cancel = followed(plan.text, /href="([^"]+)"[^>]*>\s*Cancel/);
+      expect(cancel).toMatch(cancelled);
+      const back = await visitor.get(cancel);
+      expect([back.status, textOf(back)]).toEqual([200, expect.not.stringContaining('must be at most')]);
+      expect((await visitor.submit(PLAN, fieldsOf(plan))).status).toBe(303);
+      await queueIsEmpty();
+      await failed('CARD_UPDATED');
+    }
+  });
+
   it('leaves out what is being sent, tests, other subscriptions and disabled endpoints', async () => {
     const hook = await createEndpoint();
     const other = await createEndpoint({ url: `${receiver.url}/other` });

@@ -35,7 +35,7 @@ import type { ListedEvent, PublishedEvent } from '../events/published-events.rep
 import type { DeliveryState } from '../events/published-events.dto.js';
 import type { EventDelivery, EventPage, WithDeliveries } from '../events/published-events.service.js';
 import { AttemptResult, endpointPath } from './endpoint-parts.pages.js';
-import { resendPath } from './resend.pages.js';
+import { FROM_EVENTS, resendPath } from './resend.pages.js';
 
 const EVENT_OPTIONS = EVENT_NAMES.map((name) => ({ value: name, label: name }));
 
@@ -134,7 +134,11 @@ function Events({ page: { data: events, period } }: { readonly page: EventPage }
         action={resendPath(environment)}
         label="Send again"
         things={['event', 'events']}
-        links={<a href={pathWith(resendPath(environment), filters, bounds)}>Send all failed again</a>}
+        links={
+          <a href={pathWith(resendPath(environment), filters, { ...bounds, ...FROM_EVENTS })}>
+            Send all failed again
+          </a>
+        }
       >
         {table}
       </Selection>

@@ -25,7 +25,7 @@ export class ResendPagesController {
   plan(@Visit() visit: PageVisit): Promise<PageResponse> {
     return submitted(
       () => this.planPage(visit, visit.query),
-      () => resendPlanPage(visit.environment, undefined, ''),
+      () => resendPlanPage(visit.environment, undefined, '', visit.query),
     );
   }
 
@@ -53,11 +53,14 @@ export class ResendPagesController {
   private async planPage(visit: PageVisit, query: PageVisit['query']): Promise<PageResponse> {
     const { actor, environment } = visit;
     const plan = await this.resends.plan(actor, environment, resendQuery(visit, query));
-    return resendPlanPage(environment, plan, randomUUID());
+    return resendPlanPage(environment, plan, randomUUID(), visit.query);
   }
 }
 
-function resendQuery({ environment }: PageVisit, { selected, ...filters }: PageVisit['query']): ResendQuery {
+function resendQuery(
+  { environment }: PageVisit,
+  { selected, from: _, ...filters }: PageVisit['query'],
+): ResendQuery {
   // A list sends one parameter for each selected row.
   const selection = selected === undefined ? {} : { selected: [selected].flat().join(',') };
   return queryFrom(ResendQuery, filters, { environment, ...selection });

@@ -17,14 +17,16 @@ import {
   Table,
   usePage,
   type Page,
+  type PageVisit,
 } from '../../../infrastructure/pages/index.js';
-import { SECOND } from '../../../infrastructure/time/index.js';
 import type { ResendPlan, ResendTarget, Resend } from '../recoveries/resends.service.js';
 import { endpointPath, EndpointStatus } from './endpoint-parts.pages.js';
 
 /** The fields of the form that starts a resend. */
 export const RESEND_ID_FIELD = 'resend_id';
 export const QUERY_FIELD = 'query';
+/** The parameter with which the list of events links to the plan, so that *Cancel* leads back there. */
+export const FROM_EVENTS = { from: 'events' };
 
 export function resendPath(environment: PlatformEnvironment): string {
   return dashboardPath(environment, 'events', 'failed', 'send-again');
@@ -48,13 +50,15 @@ type FilterName = keyof typeof FILTERS;
  *
  * @param plan undefined if the filters were not accepted
  * @param resendId of the resend that the form starts
+ * @param query the parameters of the link to the plan
  */
 export function resendPlanPage(
   environment: PlatformEnvironment,
   plan: ResendPlan | undefined,
   resendId: string,
+  query: PageVisit['query'],
 ): Page {
-  const parent = failedDeliveries(environment, plan);
+  const parent = cameFrom(environment, query) ?? failedDeliveries(environment, plan);
   if (!plan || plan.count === 0)
     return {
       title: plan ? 'Nothing to send again' : 'Send failed deliveries again',
@@ -93,6 +97,19 @@ function FilterProblem(): VNode {
   return <FormProblem />;
 }
 
+/** The list of events as it was, if the user came from there. */
+function cameFrom(
+  environment: PlatformEnvironment,
+  { from, selected: _, ...filters }: PageVisit['query'],
+): Page['parent'] {
+  const given = Object.entries(filters).filter(
+    (filter): filter is [string, string] => typeof filter[1] === 'string',
+  );
+  return from === FROM_EVENTS.from
+    ? { title: 'Events', path: pathWith(dashboardPath(environment, 'events'), Object.fromEntries(given), {}) }
+    : undefined;
+}
+
 /** The list that shows the failed deliveries. */
 function failedDeliveries(
   environment: PlatformEnvironment,
@@ -113,16 +130,9 @@ function parametersOf({ query, period }: ResendPlan): Record<string, string> {
   return {
     ...(Object.fromEntries(filters) as Record<string, string>),
     ...(query.endpoint_id !== undefined && { endpoint_id: query.endpoint_id }),
-    ...(period && {
-      start: wholeSeconds(period.start, Math.floor),
-      end: wholeSeconds(period.end, Math.ceil),
-    }),
+    // Exactly the period of the plan: rounded, it could be longer than the longest one that is accepted.
+    ...(period && { start: period.start.toISOString(), end: period.end.toISOString() }),
   };
-}
-
-/** The fields for times are not exact to the millisecond. */
-function wholeSeconds(time: Date, round: (seconds: number) => number): string {
-  return new Date(round(time.getTime() / SECOND) * SECOND).toISOString();
 }
 
 function appliedFilters(query: ResendPlan['query']): [FilterName, string][] {
