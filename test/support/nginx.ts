@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,12 +26,14 @@ export async function startNginx(
   const { port } = server.address() as AddressInfo;
   server.close();
   const directory = mkdtempSync(join(tmpdir(), 'nginx-'));
+  // The workers of nginx that root starts belong to another user.
+  chmodSync(directory, 0o755);
   const file = (name: string, content: string): string => {
     writeFileSync(join(directory, name), content);
     return join(directory, name);
   };
   const site = sample
-    .replace('listen 443', `listen 127.0.0.1:${port}`)
+    .replaceAll('listen 443', `listen 127.0.0.1:${port}`)
     .replace(/(ssl_certificate +)\S+;/, `$1${file('certificate.pem', RECEIVER_CERTIFICATES.trusted)};`)
     .replace(/(ssl_certificate_key +)\S+;/, `$1${file('key.pem', RECEIVER_KEY)};`)
     .replace('server 127.0.0.1:3001;', `server ${new URL(serviceUrl).host};`)
