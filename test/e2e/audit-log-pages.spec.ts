@@ -1,3 +1,5 @@
+import { AuditLogRepository } from '../../src/modules/audit-logs/audit-log.repository.js';
+import { AuditVerification } from '../../src/modules/audit-logs/index.js';
 import {
   addOrganization,
   fillAuditLog,
@@ -247,11 +249,47 @@ describe('The verification of the audit log', () => {
     expect((await visitor.get(`${PATH}/verify`)).text).toContain(
       'All 4 entries are unchanged, and none is missing.',
     );
+    expect((await visitor.get(`${PATH}/verify?up_to=1`)).text).toContain('Entry 1 is unchanged.');
     const older = await visitor.get(`${PATH}/verify?up_to=2`);
     expect(older.text).toContain('number 1 to 2, are unchanged, and none is missing');
     expect(linkTo('Verify the newest entries', older.text)).toBe(`${PATH}/verify`);
     const { visitor: other } = await organizationWith([]);
     expect((await other.get(`${PATH}/verify`)).text).toContain('The audit log has no entries yet.');
+  });
+
+  it('shows the head, which a copy that is kept elsewhere must agree with', async () => {
+    const { id, visitor } = await organizationWith(SEVERAL.slice(0, 1));
+    const { sequence, hash } = await service.app.get(AuditVerification, { strict: false }).head(id);
+    const { text } = await visitor.get(`${PATH}/verify`);
+    expect(text).toContain('The only entry is unchanged.');
+    expect(text).toContain(`Number ${sequence}`);
+    expect(text).toContain(hash);
+  });
+
+  it('runs once at a time per organization, however often it is requested', async () => {
+    const { visitor } = await organizationWith(SEVERAL);
+    const repository = service.app.get(AuditLogRepository, { strict: false });
+    let [runs, running, most] = [0, 0, 0];
+    const original = repository.inOrderOfChain.bind(repository);
+    repository.inOrderOfChain = async function* (...values) {
+      runs += 1;
+      running += 1;
+      most = Math.max(most, running);
+      try {
+        yield* original(...values);
+      } finally {
+        running -= 1;
+      }
+    };
+    const requests = Array.from({ length: 40 }, (_, index) =>
+      visitor.get(`${PATH}/verify${index < 30 ? '' : `?up_to=${1 + (index % 3)}`}`),
+    );
+    const pages = await Promise.all(requests);
+    Reflect.deleteProperty(repository, 'inOrderOfChain');
+    for (const { status, text } of pages)
+      expect([status, text]).toEqual([200, expect.stringContaining('unchanged')]);
+    expect(most).toBe(1);
+    expect(runs).toBeLessThan(40);
   });
 
   it('names an entry that was changed or removed', async () => {

@@ -233,7 +233,7 @@ function valueInWords(value: string | null): string | null {
 const NUMBER = new Intl.NumberFormat('en');
 
 export function verificationPage(report: PartialChainReport): Page {
-  const { from, to, isNewest, flaw } = report;
+  const { from, to, isNewest, head, flaw } = report;
   const verified = from === 1 && isNewest ? 'The audit log' : 'This part of the audit log';
   return {
     title: flaw ? 'The audit log is not intact' : `${verified} is intact`,
@@ -251,6 +251,12 @@ export function verificationPage(report: PartialChainReport): Page {
         ) : (
           <Notice kind="good">{summaryOf(report)}</Notice>
         )}
+        <Details
+          entries={[
+            ['Newest entry', head.sequence === 0 ? null : `Number ${NUMBER.format(head.sequence)}`],
+            ['Its hash (SHA-256)', head.sequence === 0 ? null : <code key="hash">{head.hash}</code>],
+          ]}
+        />
         <p>
           Each entry contains a hash of itself and of the entry before it, so a later change of an entry, or a
           missing entry, breaks the chain. Someone with full access to the database could rebuild the whole
@@ -278,6 +284,8 @@ export function verificationPage(report: PartialChainReport): Page {
 
 function summaryOf({ from, to, isNewest }: PartialChainReport): string {
   if (to === 0) return 'The audit log has no entries yet.';
+  if (from === to)
+    return `${to === 1 && isNewest ? 'The only entry' : `Entry ${NUMBER.format(to)}`} is unchanged.`;
   if (from === 1 && isNewest) return `All ${NUMBER.format(to)} entries are unchanged, and none is missing.`;
   const part = isNewest ? `The newest ${NUMBER.format(to - from + 1)} entries` : 'The entries';
   return `${part}, number ${NUMBER.format(from)} to ${NUMBER.format(to)}, are unchanged, and none is missing.`;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { SelectQueryBuilder } from 'typeorm';
-import { Transaction } from '../../infrastructure/database/index.js';
+import { KeyedQueue, Transaction } from '../../infrastructure/database/index.js';
 import type { Period } from '../../infrastructure/time/index.js';
 import { CHAIN_START } from './audit-chain.js';
 import { AuditChainHead, AuditLogEntry } from './audit-log-entry.entity.js';
@@ -9,10 +9,14 @@ import type { SearchAuditLogsQuery } from './audit-logs.dto.js';
 /** The position of an entry in the order of time. */
 export type Position = Pick<AuditLogEntry, 'datetime' | 'sequence'>;
 
-const BATCH = 1_000;
+/** Reading and hashing a batch takes a few milliseconds, in which the process does nothing else. */
+const BATCH = 250;
 
 @Injectable()
 export class AuditLogRepository {
+  /** However many exports and verifications of an organization run, they read one batch at a time. */
+  private readonly batches = new KeyedQueue(1);
+
   constructor(private readonly transaction: Transaction) {}
 
   /** Returns the head of the organization's chain, and locks it until the transaction ends. */
@@ -91,7 +95,7 @@ export class AuditLogRepository {
 
   /** Returns all entries of the period, oldest first, reading them in batches. The position replaces the start. */
   inOrderOfTime(organizationId: string, { start, end }: Period): AsyncGenerator<AuditLogEntry> {
-    return inBatches((last) => {
+    return this.inBatches(organizationId, (last) => {
       const next = this.entriesOf(organizationId).orderBy({
         'entry.datetime': 'ASC',
         'entry.sequence': 'ASC',
@@ -108,7 +112,7 @@ export class AuditLogRepository {
    * @param after if given, only the entries after this sequence; otherwise also any that were forged before the first one
    */
   inOrderOfChain(organizationId: string, after?: string): AsyncGenerator<AuditLogEntry> {
-    return inBatches((last) => {
+    return this.inBatches(organizationId, (last) => {
       const next = this.entriesOf(organizationId).orderBy('entry.sequence');
       const sequence = last?.sequence ?? after;
       return sequence === undefined ? next : next.andWhere('entry.sequence > :sequence', { sequence });
@@ -136,6 +140,20 @@ export class AuditLogRepository {
     return rows.map(({ id }) => id);
   }
 
+  /** @param after returns the query of the entries after the last one of the previous batch */
+  private async *inBatches(
+    organizationId: string,
+    after: (last: AuditLogEntry | undefined) => SelectQueryBuilder<AuditLogEntry>,
+  ): AsyncGenerator<AuditLogEntry> {
+    let batch: AuditLogEntry[];
+    let last: AuditLogEntry | undefined;
+    do {
+      batch = await this.batches.run(organizationId, () => after(last).limit(BATCH).getMany());
+      yield* batch;
+      last = batch.at(-1);
+    } while (batch.length === BATCH);
+  }
+
   private entriesOf(organizationId: string): SelectQueryBuilder<AuditLogEntry> {
     return this.transaction.manager
       .createQueryBuilder(AuditLogEntry, 'entry')
@@ -145,17 +163,4 @@ export class AuditLogRepository {
 
 function positionOf({ datetime, sequence }: Position): Position {
   return { datetime, sequence };
-}
-
-/** @param after returns the query of the entries after the last one of the previous batch */
-async function* inBatches(
-  after: (last: AuditLogEntry | undefined) => SelectQueryBuilder<AuditLogEntry>,
-): AsyncGenerator<AuditLogEntry> {
-  let batch: AuditLogEntry[];
-  let last: AuditLogEntry | undefined;
-  do {
-    batch = await after(last).limit(BATCH).getMany();
-    yield* batch;
-    last = batch.at(-1);
-  } while (batch.length === BATCH);
 }

@@ -1,7 +1,9 @@
+import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import { Snapshot } from '../../infrastructure/database/index.js';
-import { OperatorError } from '../../infrastructure/errors/index.js';
+import { KeyedQueue, Snapshot } from '../../infrastructure/database/index.js';
+import { OperatorError, SERVICE_UNAVAILABLE } from '../../infrastructure/errors/index.js';
+import { SECOND } from '../../infrastructure/time/index.js';
 import { CHAIN_START, nextSequence, hashEntry, type ChainLink } from './audit-chain.js';
 import type { AuditLogEntry } from './audit-log-entry.entity.js';
 import { AuditLogRepository } from './audit-log.repository.js';
@@ -39,14 +41,33 @@ export interface PartialChainReport {
   readonly to: number;
   /** Whether the part ends with the newest entry. */
   readonly isNewest: boolean;
+  readonly head: ExportedHead;
   readonly flaw: Flaw | undefined;
 }
 
 type ExpectedEnd = ExportedHead & { readonly source: string };
 
-/** Recomputes chains and compares them with the stored hashes. */
+/** Each one holds a connection. */
+const CONCURRENT_VERIFICATIONS = 2;
+/** A page that takes longer would not be seen. */
+const WAITING = {
+  timeout: {
+    milliseconds: 20 * SECOND,
+    error: () => SERVICE_UNAVAILABLE.error(undefined, { retryAfter: 20 }),
+  },
+};
+
+/**
+ * Recomputes chains and compares them with the stored hashes. A verification never continues from an earlier one: that would
+ * not find what was changed in the meantime.
+ */
 @Injectable()
 export class AuditVerification {
+  private readonly ofOrganization = new KeyedQueue(1, WAITING);
+  private readonly all = new KeyedQueue(CONCURRENT_VERIFICATIONS, WAITING);
+  private readonly answers = new KeyedQueue(1);
+  private readonly running = new Map<string, Promise<PartialChainReport>>();
+
   constructor(private readonly repository: AuditLogRepository) {}
 
   /** Returns all organizations that have a chain. */
@@ -86,17 +107,33 @@ export class AuditVerification {
   /**
    * Verifies a part of the chain: the newest entries, or the entries up to a sequence. Trusts the hash of the entry before.
    *
+   * The parts of an organization are verified one at a time; who asks for a part that waits or runs gets its result.
+   *
    * @param upTo the sequence of the last entry to verify; by default, that of the head
    */
-  @Snapshot()
   async verifyPart(organizationId: string, size: number, upTo?: number): Promise<PartialChainReport> {
-    const storedEnd = { ...(await this.head(organizationId)), source: 'the stored head' };
+    const key = `${organizationId} ${size} ${upTo}`;
+    const verify = () => this.all.run('', () => this.partOf(organizationId, size, upTo));
+    const running =
+      this.running.get(key) ??
+      this.ofOrganization.run(organizationId, verify).finally(() => this.running.delete(key));
+    this.running.set(key, running);
+    const report = await running;
+    // Requests that waited together are answered one by one, so that others come in between.
+    await this.answers.run('', () => setImmediate());
+    return report;
+  }
+
+  @Snapshot()
+  private async partOf(organizationId: string, size: number, upTo?: number): Promise<PartialChainReport> {
+    const head = await this.head(organizationId);
+    const storedEnd = { ...head, source: 'the stored head' };
     const isNewest = upTo === undefined || upTo >= storedEnd.sequence;
     const end = isNewest ? storedEnd.sequence : upTo;
     const start = Math.max(end - size, 0);
     const anchor =
       start === 0 ? CHAIN_START : await this.repository.find(organizationId, { sequence: String(start) });
-    const part = { from: start + 1, to: end, isNewest };
+    const part = { from: start + 1, to: end, isNewest, head };
     if (!anchor) return { ...part, flaw: missing(start) };
     const { last, flaw } = await this.follow(
       organizationId,
