@@ -61,7 +61,9 @@ try {
       while (!isOver) {
         const began = performance.now();
         const text = await visit(paths[index % paths.length]).catch((error) => {
-          console.error(`${what}, after ${Math.round(performance.now() - began)} ms: ${error.cause ?? error}`);
+          console.error(
+            `${what}, after ${Math.round(performance.now() - began)} ms: ${error.cause ?? error}`,
+          );
           return 'unchanged';
         });
         if (what.startsWith('verify') && !text.includes('unchanged'))

@@ -421,6 +421,26 @@ CREATE TABLE organization (
   CONSTRAINT organization_pkey PRIMARY KEY (id)
 );
 
+CREATE TABLE outgoing_email (
+  id uuid NOT NULL,
+  user_id uuid NOT NULL,
+  kind character varying(10) NOT NULL,
+  about character varying(128),
+  content_sealed bytea,
+  created_at timestamp(3) with time zone NOT NULL,
+  due_at timestamp(3) with time zone NOT NULL,
+  expires_at timestamp(3) with time zone NOT NULL,
+  attempts integer NOT NULL DEFAULT 0,
+  outcome character varying(9),
+  reply character varying(16),
+  CONSTRAINT outgoing_email_pkey PRIMARY KEY (id),
+  CONSTRAINT outgoing_email_user_fkey FOREIGN KEY (user_id) REFERENCES dashboard_user(id) ON DELETE CASCADE
+);
+CREATE INDEX outgoing_email_about_index ON public.outgoing_email USING btree (about) WHERE (about IS NOT NULL);
+CREATE INDEX outgoing_email_due_at_index ON public.outgoing_email USING btree (due_at) WHERE (outcome IS NULL);
+CREATE INDEX outgoing_email_expires_at_index ON public.outgoing_email USING btree (expires_at);
+CREATE INDEX outgoing_email_user_index ON public.outgoing_email USING btree (user_id, kind);
+
 CREATE TABLE passkey (
   id uuid NOT NULL,
   user_id uuid NOT NULL,
@@ -453,6 +473,14 @@ CREATE TABLE password_link (
   CONSTRAINT password_link_user_key UNIQUE (user_id)
 );
 CREATE INDEX password_link_expires_at_index ON public.password_link USING btree (expires_at);
+
+CREATE TABLE password_reset_request (
+  id uuid NOT NULL,
+  email_sealed bytea NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT password_reset_request_pkey PRIMARY KEY (id)
+);
+CREATE INDEX password_reset_request_created_at_index ON public.password_reset_request USING btree (created_at);
 
 CREATE TABLE recovery_code (
   digest bytea NOT NULL,

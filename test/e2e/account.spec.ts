@@ -1,5 +1,4 @@
 import { HOUR } from '../../src/infrastructure/time/index.js';
-import { BackgroundTasks } from '../../src/infrastructure/http/index.js';
 import { ExpiryJob } from '../../src/infrastructure/database/index.js';
 import { PasswordLinksService } from '../../src/modules/dashboard-login/index.js';
 import { moveClock } from '../support/clock.js';
@@ -87,13 +86,11 @@ it('Cleaning deletes logins and links that have expired, and no others', async (
   await loggedIn(early);
   const [old, fresh] = [await addInvited(service), await addInvited(service)];
   const links = service.app.get(PasswordLinksService);
-  links.invite(old);
-  await service.app.get(BackgroundTasks).settled();
+  await links.invite(old);
   {
     using _clock = moveClock(service, 8 * 24 * HOUR);
     await loggedIn(late);
-    links.invite(fresh);
-    await service.app.get(BackgroundTasks).settled();
+    await links.invite(fresh);
     await service.app.get(ExpiryJob).run();
   }
   expect(await sessionsOf(service, early)).toBe(0);

@@ -235,7 +235,7 @@ describe('The list of users', () => {
 describe('An invitation', () => {
   it('names the person and the organization, and logs in the new user', async () => {
     const invited = await addInvited(service);
-    service.app.get(PasswordLinksService).invite(invited);
+    await service.app.get(PasswordLinksService).invite(invited);
     const token = tokenIn(await mailTo(service, invited.email, 'Your invitation'));
     const visitor = new Visitor(service);
     const { text } = await visitor.get(`/password-reset/confirm?token=${token}`);

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { ExpiryJob, JobLock } from '../../src/infrastructure/database/index.js';
-import { DAY } from '../../src/infrastructure/time/index.js';
+import { DAY, MINUTE } from '../../src/infrastructure/time/index.js';
 import { logLines } from '../support/log-lines.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -37,8 +37,10 @@ describe('Expiry of rows', () => {
       'DashboardSession.expiresAt': 0,
       'IdempotencyKey.createdAt': 1,
       'MerchantSignOut.createdAt': 30,
+      'OutgoingEmail.expiresAt': 30,
       'PasskeyChallenge.expiresAt': 0,
       'PasswordLink.expiresAt': 0,
+      'PasswordResetRequest.createdAt': (30 * MINUTE) / DAY,
       'DeviceAuthorization.expiresAt': 1,
       'DevicePollState.acceptedAt': 1,
       'RegisteredAgent.unusedSince': 1,

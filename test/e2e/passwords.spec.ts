@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { DAY, HOUR } from '../../src/infrastructure/time/index.js';
+import { DAY, HOUR, MINUTE } from '../../src/infrastructure/time/index.js';
 import { PasswordLinksService } from '../../src/modules/dashboard-login/index.js';
+import { EmailsRepository } from '../../src/modules/dashboard-users/index.js';
+import { auditedBy } from '../support/audited.js';
 import { moveClock } from '../support/clock.js';
 import {
   addInvited,
@@ -14,8 +16,9 @@ import {
   type TestUser,
 } from '../support/dashboard-users.js';
 import { logLines } from '../support/log-lines.js';
-import { mailsTo, mailTo, tokenIn } from '../support/mails.js';
+import { mailsTo, mailTo, sendEmails, tokenIn } from '../support/mails.js';
 import { rememberSecret } from '../support/run-directory.js';
+import { SmtpServer } from '../support/smtp-server.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { BEHIND_PROXY, Visitor, type PageResponse } from '../support/visitor.js';
 
@@ -23,6 +26,7 @@ const NEW_PASSWORD = 'correct horse battery staple';
 const RESET = 'Set a new password';
 const INVITATION = 'Your invitation';
 const CHANGED = 'Your password was changed';
+const EMAILS_OF = 'SELECT 1 FROM outgoing_email WHERE user_id = $1';
 
 let service: TestApp;
 
@@ -36,10 +40,10 @@ const ask = (email: string, visitor = new Visitor(service)) => visitor.fill('/pa
 
 async function linkFor(email: string, visitor?: Visitor): Promise<string> {
   await service.database.query(`DELETE FROM password_link`);
-  const known = new Set(mailsTo(service, email));
+  const known = new Set(await mailsTo(service, email));
   expect((await ask(email, visitor)).status).toBe(200);
   for (;;) {
-    const mail = mailsTo(service, email).find((each) => !known.has(each) && each.includes(RESET));
+    const mail = (await mailsTo(service, email)).find((each) => !known.has(each) && each.includes(RESET));
     if (mail) return tokenIn(mail);
     await pause(20);
   }
@@ -104,7 +108,7 @@ describe('POST /password-reset', () => {
     expect(responses).toEqual(responses.map(() => responses[0]));
 
     await mailTo(service, existing.email, RESET);
-    for (const { email } of others) expect(mailsTo(service, email)).toEqual([]);
+    for (const { email } of others) expect(await mailsTo(service, email)).toEqual([]);
   });
 
   it('responds before the account is looked up', async () => {
@@ -114,7 +118,7 @@ describe('POST /password-reset', () => {
     await blocker.query('BEGIN; LOCK TABLE dashboard_user, password_link IN ACCESS EXCLUSIVE MODE');
     try {
       for (const email of [user.email, someAddress()]) expect((await ask(email)).status).toBe(200);
-      expect(mailsTo(service, user.email)).toEqual([]);
+      expect(await service.database.query(EMAILS_OF, [user.id])).toEqual([]);
     } finally {
       await blocker.end();
     }
@@ -152,8 +156,7 @@ describe('POST /password-reset', () => {
     const visitor = new Visitor(service);
     const user = await addUser(service);
     expect((await visitor.submit('/password-reset', { email: user.email })).status).toBe(403);
-    await pause(100);
-    expect(mailsTo(service, user.email)).toEqual([]);
+    expect(await mailsTo(service, user.email)).toEqual([]);
   });
 
   it('links to the configured address, whatever the Host header says', async () => {
@@ -235,26 +238,26 @@ describe('A password link', () => {
     expect((await new Visitor(service).get(confirmPath(token))).status).toBe(400);
   });
 
-  it('expires after one hour', async () => {
+  it('expires after 30 minutes', async () => {
     const token = await linkFor(user.email);
     {
-      using _clock = moveClock(service, HOUR + 1_000);
+      using _clock = moveClock(service, 30 * MINUTE + 1_000);
       expect((await new Visitor(service).get(confirmPath(token))).status).toBe(400);
       expect((await set(token)).status).toBe(400);
     }
     {
-      using _clock = moveClock(service, HOUR - 60_000);
+      using _clock = moveClock(service, 29 * MINUTE);
       expect((await set(token)).status).toBe(303);
     }
   });
 
   it('is replaced by a newer link', async () => {
     const first = await linkFor(user.email);
-    const known = mailsTo(service, user.email).length;
+    const known = (await mailsTo(service, user.email)).length;
     await ask(user.email);
-    while (mailsTo(service, user.email).length === known) await pause(20);
+    while ((await mailsTo(service, user.email)).length === known) await pause(20);
     expect((await set(first)).status).toBe(400);
-    const tokens = mailsTo(service, user.email).map(tokenIn);
+    const tokens = (await mailsTo(service, user.email)).map(tokenIn);
     const second = tokens.find((token) => token !== first) ?? '';
     expect((await set(second)).status).toBe(303);
   });
@@ -314,7 +317,7 @@ describe('A password link', () => {
 describe('An invitation', () => {
   const invite = async (email?: string) => {
     const invited = await addInvited(service, email);
-    service.app.get(PasswordLinksService).invite(invited);
+    await service.app.get(PasswordLinksService).invite(invited);
     const mail = await mailTo(service, invited.email, INVITATION);
     return { ...invited, mail, token: tokenIn(mail) };
   };
@@ -394,19 +397,241 @@ describe('POST /account/password', () => {
   });
 });
 
-describe('An email that cannot be sent', () => {
-  it('is logged without its recipient and not reported to the client', async () => {
+describe('An email', () => {
+  let smtp: SmtpServer;
+  let app: TestApp;
+  let admin: Visitor;
+
+  beforeAll(async () => {
+    smtp = await SmtpServer.start();
+    app = await startTestApp({
+      ...BEHIND_PROXY,
+      SMTP_URL: smtp.url,
+      DASHBOARD_URL: 'https://dashboard.example.com',
+    });
+    const inviter = await addUser(app);
+    admin = new Visitor(app);
+    await admin.logIn(inviter.email, inviter.password);
+    await sendEmails(app);
+  });
+  beforeEach(() => {
+    smtp.onRecipient = () => '250 OK';
+    smtp.onMessage = () => '250 Accepted';
+    smtp.accepted.length = 0;
+  });
+  afterAll(async () => {
+    await app.close();
+    smtp.close();
+  });
+
+  async function invite(email = someAddress()): Promise<{ email: string; page: string }> {
+    const { location } = await admin.fill('/dashboard/users/invitations/new', {
+      email,
+      name: 'Ada',
+      role: 'member',
+    });
+    return { email, page: location?.replace(/\?.*/, '') ?? '' };
+  }
+  const arrived = (email: string) => smtp.accepted.filter(({ to }) => to === email);
+  const emailsOf = (email: string) =>
+    app.database.query(
+      `SELECT kind, outcome, attempts, reply, content_sealed IS NULL AS is_empty FROM outgoing_email
+         JOIN dashboard_user ON dashboard_user.id = user_id WHERE email = $1`,
+      [email],
+    );
+
+  it('is sent over kept connections, as an automatic message of the dashboard', async () => {
+    const before = smtp.connections;
+    const sent = [await invite(), await invite()];
+    for (const _each of sent) await sendEmails(app);
+    expect(smtp.connections - before).toBeLessThan(2);
+    expect(new Set(smtp.names)).toEqual(new Set(['dashboard.example.com']));
+    for (const { email } of sent) {
+      expect(arrived(email)).toHaveLength(1);
+      expect(arrived(email)[0]?.content).toMatch(/^Auto-Submitted: auto-generated$/m);
+      expect(arrived(email)[0]?.content).toMatch(/^Message-ID: <[\w-]{36}@dashboard\.example\.com>$/m);
+      expect(await emailsOf(email)).toMatchObject([{ outcome: 'sent', attempts: 1, is_empty: true }]);
+    }
+  });
+
+  it('is stored without its content in clear, and repeated after growing pauses while the mail server defers it', async () => {
+    smtp.onRecipient = () => '451 4.7.1 Greylisted';
+    const { email, page } = await invite();
+    const [{ content_sealed: sealed } = {}] = await app.database.query<{ content_sealed?: Buffer }>(
+      `SELECT content_sealed FROM outgoing_email JOIN dashboard_user ON dashboard_user.id = user_id WHERE email = $1`,
+      [email],
+    );
+    expect(sealed?.toString()).not.toContain('token=');
+    await sendEmails(app);
+    await sendEmails(app);
+    expect(await emailsOf(email)).toMatchObject([{ outcome: null, attempts: 1, reply: '451 4.7.1' }]);
+    expect((await admin.get(page)).text).toContain(
+      'the mail server replied 451 4.7.1. The next attempt is at',
+    );
+    for (const [seconds, attempts] of [
+      [13, 2],
+      [28, 2],
+      [40, 3],
+    ] as const) {
+      using _clock = moveClock(app, seconds * 1_000);
+      await sendEmails(app);
+      expect([seconds, ...(await emailsOf(email))]).toMatchObject([seconds, { attempts }]);
+    }
+    smtp.onRecipient = () => '250 OK';
+    using _clock = moveClock(app, 10 * MINUTE);
+    await sendEmails(app);
+    expect(arrived(email)).toHaveLength(1);
+    expect((await admin.get(page)).text).not.toContain('451');
+  });
+
+  it.each([
+    ['is reset', 'reset', 1],
+    ['is reset after the message was accepted', 'accept, reset', 2],
+    ['ends with 454', '454 4.7.0 Throttling', 1],
+  ])('arrives if the first connection %s', async (_what, reply, times) => {
+    smtp.onMessage = () => reply;
+    const { email } = await invite();
+    await sendEmails(app);
+    smtp.onMessage = () => '250 Accepted';
+    using _clock = moveClock(app, MINUTE);
+    await sendEmails(app);
+    const mails = arrived(email);
+    expect(mails).toHaveLength(times);
+    // Mail programs recognize the second one.
+    expect(new Set(mails.map(({ content }) => /^Message-ID: .+$/m.exec(content)?.[0])).size).toBe(1);
+  });
+
+  it('arrives although the process that was sending it was killed', async () => {
+    const { email } = await invite();
+    // What a process that was killed leaves behind.
+    const claimed = await app.app.get(EmailsRepository).claim(new Date(), new Date(Date.now() + 90_000), 5);
+    expect(claimed.map(({ to }) => to)).toContain(email);
+    await sendEmails(app);
+    expect(arrived(email)).toEqual([]);
+    using _clock = moveClock(app, 2 * MINUTE);
+    await sendEmails(app);
+    expect(arrived(email)).toHaveLength(1);
+  });
+
+  it('with a link is sent although the process was killed after its response to the request', async () => {
+    const user = await addUser(app);
+    const links = app.app.get(PasswordLinksService);
+    await links.requestReset(user.email, { ip: '127.0.0.1', userAgent: 'test' });
+    const [request] = await app.database.query<{ email_sealed: Buffer }>(
+      'SELECT * FROM password_reset_request',
+    );
+    expect(request?.email_sealed.toString()).not.toContain(user.email);
+    await links.run();
+    await sendEmails(app);
+    expect(arrived(user.email)).toHaveLength(1);
+    expect(await app.database.query('SELECT * FROM password_reset_request')).toEqual([]);
+  });
+
+  it('is not sent when its link has expired, was replaced or was used', async () => {
+    smtp.onRecipient = () => '451 4.7.1 Greylisted';
+    const users = [await addUser(app), await addUser(app)] as const;
+    for (const { email } of [...users, users[1]]) {
+      await new Visitor(app).fill('/password-reset', { email });
+      await sendEmails(app);
+    }
+    expect(await emailsOf(users[1].email)).toHaveLength(1);
+    const { email, page } = await invite();
+    await sendEmails(app);
+    smtp.onRecipient = () => '250 OK';
+    const visitor = new Visitor(app);
+    await visitor.logIn(users[1].email, users[1].password);
+    await visitor.fill('/account/password', {
+      current_password: users[1].password,
+      new_password: NEW_PASSWORD,
+    });
+    using _clock = moveClock(app, 30 * MINUTE);
+    await sendEmails(app);
+    expect(await emailsOf(users[0].email)).toMatchObject([
+      { kind: 'reset', outcome: 'expired', is_empty: true },
+    ]);
+    const subjects = arrived(users[1].email).map(({ content }) => /^Subject: (.*)$/m.exec(content)?.[1]);
+    expect(arrived(users[0].email)).toEqual([]);
+    expect(subjects).not.toContain(RESET);
+    expect(subjects).toContain(CHANGED);
+    expect(arrived(email)).toHaveLength(1);
+    expect((await admin.get(page)).text).not.toContain('Not delivered');
+  });
+
+  it('is not sent to a user who was disabled or removed', async () => {
+    const [disabled, removed] = [await invite(), await invite()];
+    await admin.fill(`${disabled.page}/disable`, {});
+    await admin.fill(`${removed.page}/remove`, {});
+    await sendEmails(app);
+    expect(smtp.accepted.map(({ to }) => to)).toEqual([]);
+    expect(await emailsOf(disabled.email)).toMatchObject([{ outcome: 'cancelled', is_empty: true }]);
+    expect(await emailsOf(removed.email)).toEqual([]);
+  });
+
+  it.each([
+    ['550 5.1.1 <ADDRESS>: user unknown', '550 5.1.1', 'the address does not exist'],
+    ['550 ADDRESS no', '550', 'the address may be misspelled'],
+    ['552 5.2.2 ADDRESS: over quota', '552 5.2.2', 'the mailbox is full'],
+    ['554 5.7.1 ADDRESS: not welcome', '554 5.7.1', 'it does not accept emails from this service'],
+    ['554 no', '554', 'it gave no reason'],
+  ])(
+    'that is refused with %s is shown to the inviter, who can send it again',
+    async (text, reply, reason) => {
+      const before = logLines().length;
+      const refused = someAddress();
+      rememberSecret(refused);
+      smtp.onRecipient = (to) => text.replace('ADDRESS', to);
+      const { email, page } = await invite(refused);
+      await sendEmails(app);
+      const sentence = `The mail server refused the invitation: ${reason} (${reply}).`;
+      const list = await admin.get(`/dashboard/users?search=${email}`);
+      expect(list.text).toContain(sentence);
+      expect(list.text).toContain('Not delivered');
+      const shown = await admin.get(page);
+      expect(shown.text).toContain(sentence);
+      expect(shown.text).toContain('Resend invitation');
+      const logged = logLines().slice(before);
+      expect(logged).toContainEqual(
+        expect.objectContaining({ message: `An email could not be sent (${reply})`, kind: 'invitation' }),
+      );
+      expect(JSON.stringify(logged)).not.toContain(email);
+
+      smtp.onRecipient = () => '250 OK';
+      const entries = await auditedBy(app, async () => {
+        expect((await admin.submit(`${page}/invitation`)).location).toBe(`${page}?done=invited-again`);
+      });
+      expect(entries).toEqual([`user.invite success ${email}`]);
+      await sendEmails(app);
+      expect(arrived(email)).toHaveLength(1);
+      expect((await admin.get(page)).text).not.toContain(sentence);
+    },
+  );
+
+  it('with an invitation is sent again within the limits of invitations, until the invitation is accepted', async () => {
+    const { page } = await invite();
+    await admin.get(page);
+    const statuses: number[] = [];
+    for (let time = 1; time <= 10; time += 1)
+      statuses.push((await admin.submit(`${page}/invitation`)).status);
+    expect(statuses).toEqual([...Array(9).fill(303), 429]);
+    const member = await addUser(app);
+    const { status, text } = await admin.submit(`/dashboard/users/${member.id}/invitation`);
+    expect([status, text]).toEqual([400, expect.stringContaining('has accepted the invitation already')]);
+  });
+
+  it('that cannot be sent is not reported to the client', async () => {
     const broken = await startTestApp({ SMTP_URL: 'smtp://127.0.0.1:1' });
     const user = await addUser(broken);
-    const visitor = new Visitor(broken);
-    expect((await visitor.fill('/password-reset', { email: user.email })).status).toBe(200);
     rememberSecret(user.email);
     const before = logLines().length;
-    // Closing waits for running tasks.
+    expect((await new Visitor(broken).fill('/password-reset', { email: user.email })).status).toBe(200);
+    await sendEmails(broken);
     await broken.close();
-    const complaints = logLines()
-      .slice(before)
-      .filter(({ level, context }) => level === 'error' && context === 'Mail');
-    expect(complaints).toMatchObject([{ message: 'An email could not be sent (ESOCKET)' }]);
+    expect(logLines().slice(before)).toContainEqual(
+      expect.objectContaining({
+        message: 'An email could not be sent (ESOCKET)',
+        context: 'Mail',
+        attempts: 1,
+      }),
+    );
   });
 });

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { BackgroundTasks } from '../../src/infrastructure/http/index.js';
 import { Mailer } from '../../src/infrastructure/messages/index.js';
 import { auditedBy } from '../support/audited.js';
 import { logLines } from '../support/log-lines.js';
-import { mailTo, tokenIn } from '../support/mails.js';
+import { mailTo, sendEmails, tokenIn } from '../support/mails.js';
 import { rememberSecret } from '../support/run-directory.js';
 import {
   error,
@@ -237,7 +236,7 @@ describe('POST /users/create', () => {
     Object.assign(mailer, { send: () => Promise.reject(Object.assign(new Error('no'), { code: 'EDNS' })) });
     const body = newUser();
     const { status } = await invite(body);
-    await service.app.get(BackgroundTasks).settled();
+    await sendEmails(service);
     Reflect.deleteProperty(mailer, 'send');
     expect(status).toBe(200);
     const log = JSON.stringify(logLines());

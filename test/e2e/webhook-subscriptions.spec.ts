@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Transactional } from '../../src/infrastructure/database/index.js';
+import { sendEmails } from '../support/mails.js';
 import { Mailer, type RenderedMail } from '../../src/infrastructure/messages/index.js';
 import { exampleEvent, WebhookPublisher, type EventName } from '../../src/modules/webhooks/index.js';
 import { FailingEndpointsJob } from '../../src/modules/webhooks/failing-endpoints/failing-endpoints.job.js';
@@ -203,7 +204,13 @@ describe('An endpoint that keeps failing', () => {
     mails = [];
   });
 
-  const runJob = () => service.app.get(FailingEndpointsJob, { strict: false }).run();
+  /** Runs the job, sends the emails that it wrote, and runs it again: it notes what was sent. */
+  async function runJob(): Promise<void> {
+    const job = service.app.get(FailingEndpointsJob, { strict: false });
+    await job.run();
+    await sendEmails(service);
+    await job.run();
+  }
   const subjects = () => mails.map(({ to, subject }) => `${to}: ${subject}`).toSorted();
   /** All owners and admins, among them the first owner of the organization. */
   const toAll = async (subject: string): Promise<string[]> => {
@@ -325,8 +332,10 @@ describe('An endpoint that keeps failing', () => {
     await runJob();
     expect(await get(id)).toMatchObject({ status: 'enabled' });
     mailer.send = working;
+    await service.database.query('UPDATE outgoing_email SET due_at = now() WHERE outcome IS NULL');
     await runJob();
-    expect(subjects()).toEqual(await toAll(WARNING));
+    // The failures began earlier after `failFor`, which led to another warning.
+    expect([...new Set(subjects())]).toEqual(await toAll(WARNING));
   });
 
   it('is neither warned nor disabled if WEBHOOK_DISABLE_AFTER_DAYS is 0', async () => {

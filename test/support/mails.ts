@@ -1,11 +1,21 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { BackgroundTasks } from '../../src/infrastructure/http/index.js';
+import { EmailsJob } from '../../src/modules/dashboard-users/emails/emails.job.js';
 import { eventually } from './eventually.js';
 import { rememberSecret } from './run-directory.js';
 import type { TestApp } from './test-app.js';
 
+/** Sends the emails that are due, as the background work does. */
+export async function sendEmails({ app }: Pick<TestApp, 'app'>): Promise<void> {
+  await app.get(BackgroundTasks).settled();
+  await app.get(EmailsJob).run();
+  await app.get(BackgroundTasks).settled();
+}
+
 /** Returns the emails to an address, which the service writes to files, in no particular order. */
-export function mailsTo(service: TestApp, address: string): string[] {
+export async function mailsTo(service: TestApp, address: string): Promise<string[]> {
+  await sendEmails(service);
   const directory = join(service.dataDirectory, 'mail');
   if (!existsSync(directory)) return [];
   return readdirSync(directory)
@@ -15,8 +25,8 @@ export function mailsTo(service: TestApp, address: string): string[] {
 
 /** Waits for the email with this subject. */
 export function mailTo(service: TestApp, address: string, subject: string): Promise<string> {
-  return eventually(`an email to ${address} with the subject: ${subject}`, () =>
-    mailsTo(service, address).find((mail) => mail.includes(`\r\nSubject: ${subject}\r\n`)),
+  return eventually(`an email to ${address} with the subject: ${subject}`, async () =>
+    (await mailsTo(service, address)).find((mail) => mail.includes(`\r\nSubject: ${subject}\r\n`)),
   );
 }
 

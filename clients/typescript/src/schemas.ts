@@ -185,6 +185,7 @@ export interface components {
       | 'auth.device_deny'
       | 'auth.device_revoke'
       | 'user.add'
+      | 'user.invite'
       | 'user.update'
       | 'user.unlock'
       | 'user.remove'

@@ -242,7 +242,7 @@ async function mailVerdict(configuration: LoadedConfiguration): Promise<Verdict>
       'Set SMTP_URL and MAIL_FROM.',
     );
   }
-  const problem = await checkMail(mail);
+  const problem = await checkMail(mail, configuration.get(ServiceConfiguration));
   if (problem === undefined) return ok('The mail server accepts the login.');
   return failed(`The mail server cannot be used: ${problem}`, 'Check SMTP_URL.');
 }

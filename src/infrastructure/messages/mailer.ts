@@ -1,54 +1,132 @@
 import { randomUUID } from 'node:crypto';
-import { Logger } from '@nestjs/common';
+import { isIP } from 'node:net';
+import { Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { createTransport, type Transporter } from 'nodemailer';
+import type { ServiceConfiguration } from '../config/index.js';
 import type { Clock } from '../time/index.js';
 import { htmlOf, textOf, type MailPart } from './mail-body.js';
 import type { MailConfiguration } from './messages.configuration.js';
 import type { MessageFiles } from './message-files.js';
 
-export interface Mail {
-  readonly to: string;
+export interface MailContent {
   readonly subject: string;
   readonly body: readonly MailPart[];
 }
 
-/** An email as it is sent, with the same content as text and as HTML (RFC 2046, section 5.1.4). */
-export interface RenderedMail {
+interface Addressed {
+  /** The same in every attempt, so that mail programs recognize an email that arrives twice. */
+  readonly id: string;
   readonly to: string;
+  /** Ends the attempt. */
+  readonly signal?: AbortSignal;
+}
+
+/** An email as it is sent, with the same content as text and as HTML (RFC 2046, section 5.1.4). */
+export interface RenderedMail extends Addressed {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
 }
 
+/** An email that the mail server refuses whenever it is sent. The message does not contain the address. */
+export class UndeliverableMail extends Error {
+  /** @param reply the reply of the mail server without its text; null if the address can never be sent to a server */
+  constructor(readonly reply: string | null) {
+    super('The mail server refused the email');
+  }
+}
+
 /** Port for sending emails. */
 export abstract class Mailer {
-  /** Resolves when the SMTP server has accepted the email or the file is written. Rejects otherwise. */
-  send({ to, subject, body }: Mail): Promise<void> {
-    return this.deliver({ to, subject, text: textOf(body), html: htmlOf(subject, body) });
+  /**
+   * Resolves when the SMTP server has accepted the email or the file is written. Rejects otherwise.
+   *
+   * @throws UndeliverableMail
+   */
+  send({ subject, body, ...addressed }: Addressed & MailContent): Promise<void> {
+    return this.deliver({ ...addressed, subject, text: textOf(body), html: htmlOf(subject, body) });
   }
 
   abstract deliver(mail: RenderedMail): Promise<void>;
 }
 
-/** Milliseconds. Emails are sent in the background, but must not hang forever. */
-const TIMEOUT = 15_000;
+/** Tells mail programs not to respond, for example with a notice of absence (RFC 3834, section 5). */
+const HEADERS = { 'Auto-Submitted': 'auto-generated' };
 
-export class SmtpMailer extends Mailer {
+/** Milliseconds without a reply of the server. */
+const TIMEOUT = 15_000;
+/** Connections are kept for further emails: connecting and logging in takes longer than sending. */
+export const SMTP_CONNECTIONS = 5;
+
+export class SmtpMailer extends Mailer implements OnApplicationShutdown {
   private readonly transport: Transporter;
 
-  constructor(private readonly configuration: MailConfiguration) {
+  constructor(
+    private readonly configuration: MailConfiguration,
+    private readonly hostName: string,
+  ) {
     super();
-    this.transport = transportOf(configuration);
+    this.transport = createTransport({
+      ...optionsOf(configuration, hostName),
+      pool: true,
+      maxConnections: SMTP_CONNECTIONS,
+      // If the server has closed a kept connection in the meantime, the email is sent over another one. Otherwise, the caller retries.
+      maxRequeues: 1,
+    });
   }
 
-  override async deliver(mail: RenderedMail): Promise<void> {
-    await this.transport.sendMail({ from: this.configuration.from, ...mail });
+  override async deliver({ id, ...mail }: RenderedMail): Promise<void> {
+    const messageId = `<${id}@${this.hostName.replace(/^\[|\]$/g, '')}>`;
+    try {
+      await this.transport.sendMail({ from: this.configuration.from, messageId, headers: HEADERS, ...mail });
+    } catch (error) {
+      throw isFinal(error as SmtpError) ? new UndeliverableMail(replyIn(error)) : error;
+    }
+  }
+
+  onApplicationShutdown(): void {
+    this.transport.close();
   }
 }
 
+type SmtpError = Error & {
+  readonly code?: string;
+  readonly command?: string;
+  readonly response?: string;
+  readonly responseCode?: number;
+};
+
+/**
+ * Returns whether the server refuses the recipient or the message for good (RFC 5321, section 4.2.1). What it says about the login or
+ * the sender is a problem of this installation, which the operator can fix.
+ */
+function isFinal({ code, command, responseCode = 0 }: SmtpError): boolean {
+  if (command === 'API') return code === 'EENVELOPE';
+  const isRefusal = responseCode >= 500 && responseCode < 600 && responseCode !== 503;
+  return isRefusal && (command === 'RCPT TO' || command === 'DATA');
+}
+
+/** Returns the code and, if there is one, the enhanced code (RFC 3463) of the server's reply. Its text may contain the address. */
+export function replyIn(error: unknown): string | null {
+  const { response, responseCode } = error as SmtpError;
+  const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(response ?? '')?.[1];
+  return responseCode ? [responseCode, enhanced].join(' ').trim() : null;
+}
+
+/** Returns the name with which the service introduces itself to mail servers (RFC 5321, section 4.1.1.1). */
+export function mailHostName({ from }: MailConfiguration, service: ServiceConfiguration): string {
+  const url = service.publicUrlOf('dashboard');
+  const name = url === undefined ? from.slice(from.lastIndexOf('@') + 1) : new URL(url).hostname;
+  const address = name.replace(/^\[|\]$/g, '');
+  return { 0: name, 4: `[${address}]`, 6: `[IPv6:${address}]` }[isIP(address)] ?? name;
+}
+
 /** Connects to the server and logs in. @returns the problem, if there is one */
-export async function checkMail(configuration: MailConfiguration): Promise<string | undefined> {
-  const transport = transportOf(configuration);
+export async function checkMail(
+  configuration: MailConfiguration,
+  service: ServiceConfiguration,
+): Promise<string | undefined> {
+  const transport = createTransport(optionsOf(configuration, mailHostName(configuration, service)));
   try {
     await transport.verify();
     return undefined;
@@ -59,13 +137,14 @@ export async function checkMail(configuration: MailConfiguration): Promise<strin
   }
 }
 
-function transportOf({ smtpUrl }: MailConfiguration): Transporter {
-  return createTransport({
-    url: smtpUrl,
+function optionsOf({ smtpUrl }: MailConfiguration, name: string) {
+  return {
+    ...(smtpUrl !== undefined && { url: smtpUrl }),
+    name,
     connectionTimeout: TIMEOUT,
     greetingTimeout: TIMEOUT,
     socketTimeout: TIMEOUT,
-  });
+  };
 }
 
 /** Writes each email to a file and logs the path of the file. Used if no SMTP server is configured. */
@@ -93,6 +172,7 @@ export class FileMailer extends Mailer {
       `To: ${to}`,
       `Subject: ${subject}`,
       `Date: ${this.clock.now().toUTCString()}`,
+      ...Object.entries(HEADERS).map(([name, value]) => `${name}: ${value}`),
       'MIME-Version: 1.0',
       `Content-Type: multipart/alternative; boundary="${boundary}"`,
     ];

@@ -27,6 +27,13 @@ export class MailConfiguration {
     { message: '$property must be an email address without a name, such as no-reply@example.com' },
   )
   from: string = 'no-reply@merchant-connectivity.example';
+
+  @EnvironmentVariable(
+    'MAIL_MAX_RETRY_SECONDS',
+    'Longest pause between two attempts to send an email, in seconds. The first pause is 10 seconds, and each is twice as long as the one before.',
+  )
+  @IsIntegerBetween(1, 86_400)
+  maxRetrySeconds: number = 900;
 }
 
 const MAX_MESSAGES = 100_000_000;

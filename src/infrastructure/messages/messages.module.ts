@@ -3,7 +3,7 @@ import { ServiceConfiguration } from '../config/index.js';
 import { OperatorError } from '../errors/index.js';
 import { HttpClient } from '../http-client/index.js';
 import { Clock } from '../time/index.js';
-import { FileMailer, Mailer, SmtpMailer } from './mailer.js';
+import { FileMailer, Mailer, mailHostName, SmtpMailer } from './mailer.js';
 import { FileTextMessageSender, TwilioTextMessageSender } from './text-message-sender.js';
 import { MailConfiguration, TextMessagesConfiguration } from './messages.configuration.js';
 import { MessageFiles } from './message-files.js';
@@ -15,7 +15,7 @@ function mailer(
   files: MessageFiles,
   clock: Clock,
 ): Mailer {
-  if (mail.smtpUrl !== undefined) return new SmtpMailer(mail);
+  if (mail.smtpUrl !== undefined) return new SmtpMailer(mail, mailHostName(mail, service));
   if (service.isProduction && service.serves('dashboard')) {
     new Logger('Mail').warn(
       'SMTP_URL is not set: emails are written to files in DATA_DIR/mail, and their recipients do not get them',

@@ -28,6 +28,10 @@ export const AUDIT_ACTIONS = {
   'auth.device_deny': { target: 'device', meaning: 'The request of a device was denied.' },
   'auth.device_revoke': { target: 'device', meaning: 'The access of a device was ended.' },
   'user.add': { target: 'user', meaning: 'A dashboard user was added.' },
+  'user.invite': {
+    target: 'user',
+    meaning: 'An invitation was sent again to a user who has not accepted it.',
+  },
   'user.update': {
     target: 'user',
     meaning: 'A dashboard user was disabled or enabled, or their name or role was changed.',

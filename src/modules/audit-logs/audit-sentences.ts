@@ -44,6 +44,7 @@ const PHRASES: Readonly<Record<AuditAction, Phrase>> = {
   'auth.device_deny': ['denied', 'deny', DEVICE],
   'auth.device_revoke': ['ended', 'end', optionally('the access of a device', 'for the API client')],
   'user.add': ['added', 'add', the('user')],
+  'user.invite': ['invited', 'invite', (name) => `${the('user')(name)} again`],
   'user.update': ['changed', 'change', the('user')],
   'user.unlock': ['unlocked', 'unlock', the('user')],
   'user.remove': ['removed', 'remove', the('user')],

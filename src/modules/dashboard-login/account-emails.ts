@@ -1,11 +1,9 @@
-import { Injectable, Logger } from '@nestjs/common';
-import { BackgroundTasks, browserName, type RequestOrigin } from '../../infrastructure/http/index.js';
-import { Mailer, type Mail } from '../../infrastructure/messages/index.js';
+import { Injectable } from '@nestjs/common';
+import { browserName, type RequestOrigin } from '../../infrastructure/http/index.js';
 import { AttemptLimitsRepository } from '../../infrastructure/rate-limiting/index.js';
-import { Clock, DAY, HOUR, MINUTE } from '../../infrastructure/time/index.js';
+import { Clock, HOUR } from '../../infrastructure/time/index.js';
 import { AuditLog, type AuditAction, type AuditActor, type AuditOutcome } from '../audit-logs/index.js';
-import { INVITATION_LIFETIME } from '../dashboard-users/index.js';
-import { RESET_LIFETIME } from './passwords/password-link.entity.js';
+import { EmailsRepository } from '../dashboard-users/index.js';
 
 const IF_NOT_YOU =
   "If you didn't do this, request a new password on the login page right away, and tell an owner of your organization.";
@@ -38,76 +36,67 @@ const NOTICES = {
   },
 } as const;
 
-/**
- * Emails to users about their accounts. They are sent in the background, so that response times do not show whether an
- * email is sent.
- */
+/** Emails to users about their accounts. All methods join the open transaction. */
 @Injectable()
 export class AccountEmails {
-  private readonly logger = new Logger('Mail');
-
   constructor(
-    private readonly mailer: Mailer,
-    private readonly tasks: BackgroundTasks,
+    private readonly emails: EmailsRepository,
     private readonly clock: Clock,
   ) {}
 
-  sendReset(to: string, link: string): void {
-    this.send(to, 'Set a new password', [
+  async sendReset(userId: string, link: string, expiresAt: Date): Promise<void> {
+    const body = [
       'Someone, probably you, requested a new password for your account.',
-      `Set a new password here. The link works once and expires in ${RESET_LIFETIME / MINUTE} minutes:`,
+      `Set a new password here. The link works once, until ${inWords(expiresAt)}:`,
       { link, label: 'Set a new password' },
       "If you didn't request it, ignore this email. Your password stays the same.",
-    ]);
+    ];
+    await this.emails.addLink(userId, { subject: 'Set a new password', body }, { kind: 'reset', expiresAt });
   }
 
-  sendInvitation(to: string, organization: string, link: string): void {
-    this.send(to, 'Your invitation', [
+  /** @param link to the page that sets a password, or to the login page if the user must log in at an identity provider */
+  async sendInvitation(userId: string, organization: string, link: string, expiresAt: Date): Promise<void> {
+    const isToLogin = link.endsWith('/login');
+    const body = [
       `You have been invited to the dashboard of ${organization}.`,
-      `Set a password to get started. The link works once and expires in ${INVITATION_LIFETIME / DAY} days:`,
-      { link, label: 'Set a password' },
+      isToLogin
+        ? 'Log in with your organization’s account to get started:'
+        : `Set a password to get started. The link works once, until ${inWords(expiresAt)}:`,
+      { link, label: isToLogin ? 'Log in' : 'Set a password' },
       "If you didn't expect this invitation, ignore this email.",
-    ]);
+    ];
+    await this.emails.addLink(
+      userId,
+      { subject: 'Your invitation', body },
+      { kind: 'invitation', expiresAt },
+    );
   }
 
-  /** @param link to the login page */
-  sendInvitationToProvider(to: string, organization: string, link: string): void {
-    this.send(to, 'Your invitation', [
-      `You have been invited to the dashboard of ${organization}.`,
-      'Log in with your organization’s account to get started:',
-      { link, label: 'Log in' },
-      "If you didn't expect this invitation, ignore this email.",
-    ]);
+  /** Forgets emails with links that do not work anymore. */
+  async discardLinks(userId: string): Promise<void> {
+    await this.emails.deleteLinks(userId);
   }
 
-  sendNewBrowser(to: string, { ip, userAgent }: RequestOrigin): void {
-    this.send(to, 'New login to your account', [
+  async sendNewBrowser(userId: string, { ip, userAgent }: RequestOrigin): Promise<void> {
+    const body = [
       'Someone logged in to your account in a browser that you have not used before:',
       { facts: { Browser: browserName(userAgent), 'IP address': ip, Time: this.clock.now().toISOString() } },
       'If this was you, ignore this email.',
       IF_NOT_YOU,
-    ]);
+    ];
+    await this.emails.addNotice([userId], { subject: 'New login to your account', body });
   }
 
-  sendNotice(to: string, notice: keyof typeof NOTICES): void {
+  async sendNotice(userId: string, notice: keyof typeof NOTICES): Promise<void> {
     const { subject, text } = NOTICES[notice];
-    this.send(to, subject, [text, IF_NOT_YOU]);
+    await this.emails.addNotice([userId], { subject, body: [text, IF_NOT_YOU] });
   }
+}
 
-  /** Runs work that sends an email. It continues after the response. */
-  inBackground(work: () => Promise<void>): void {
-    this.tasks.begin(() =>
-      work().catch((error: unknown) => {
-        // The error message may contain the recipient's address.
-        const { code, name } = error as { code?: string; name?: string };
-        this.logger.error(`An email could not be sent (${code ?? name})`);
-      }),
-    );
-  }
-
-  private send(to: string, subject: string, body: Mail['body']): void {
-    this.inBackground(() => this.mailer.send({ to, subject, body }));
-  }
+/** Returns for example: 2026-01-31, 08:15 UTC. */
+function inWords(time: Date): string {
+  const [day, clock = ''] = time.toISOString().split('T');
+  return `${day}, ${clock.slice(0, 5)} UTC`;
 }
 
 @Injectable()

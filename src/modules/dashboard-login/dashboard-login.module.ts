@@ -17,6 +17,7 @@ import { PasskeysService } from './passkeys/passkeys.service.js';
 import { PasswordLink } from './passwords/password-link.entity.js';
 import { PasswordLinksRepository } from './passwords/password-links.repository.js';
 import { PasswordLinksService } from './passwords/password-links.service.js';
+import { PasswordResetRequest } from './passwords/password-reset-request.entity.js';
 import { PasswordResetController } from './passwords/password-reset.controller.js';
 import { PasswordsService } from './passwords/passwords.service.js';
 import { RecoveryCode } from './second-factor/recovery-code.entity.js';
@@ -34,6 +35,7 @@ import { UserLoginsService } from './user-logins.service.js';
       DashboardSession,
       RecoveryCode,
       PasswordLink,
+      PasswordResetRequest,
       KnownBrowser,
       Passkey,
       PasskeyChallenge,

@@ -22,8 +22,8 @@ export class UserLoginsService extends UserLogins {
     super();
   }
 
-  override invite(user: DashboardUser): void {
-    this.passwordLinks.invite(user);
+  override async invite(user: DashboardUser): Promise<void> {
+    await this.passwordLinks.invite(user);
   }
 
   override async end(userId: string): Promise<void> {
@@ -42,8 +42,8 @@ export class UserLoginsService extends UserLogins {
 
   /** Removes the user's second factor and passkeys. Emails notify the user. @returns false if there were none */
   @Transactional()
-  async resetSecondFactor({ id, email }: DashboardUser): Promise<boolean> {
-    const hadPasskeys = await this.passkeys.removeAll(id, email);
+  async resetSecondFactor({ id }: DashboardUser): Promise<boolean> {
+    const hadPasskeys = await this.passkeys.removeAll(id);
     return (await this.secondFactor.reset(id)) || hadPasskeys;
   }
 }

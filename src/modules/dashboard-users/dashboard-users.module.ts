@@ -7,6 +7,9 @@ import { AccessGrantsController } from './access-grants/access-grants.controller
 import { AccessGrantsPagesController } from './access-grants/access-grants-pages.controller.js';
 import { AccessGrantsRepository } from './access-grants/access-grants.repository.js';
 import { AccessGrantsService } from './access-grants/access-grants.service.js';
+import { EmailsJob } from './emails/emails.job.js';
+import { EmailsRepository } from './emails/emails.repository.js';
+import { OutgoingEmail } from './emails/outgoing-email.entity.js';
 import { RoleDenials } from './roles.js';
 import { AdministratorEmails } from './users/administrator-emails.js';
 import { DashboardUser } from './users/dashboard-user.entity.js';
@@ -20,7 +23,7 @@ import { UsersController } from './users/users.controller.js';
 
 @Module({
   imports: [
-    TypeOrmModule.forFeature([DashboardUser, AccessGrant]),
+    TypeOrmModule.forFeature([DashboardUser, AccessGrant, OutgoingEmail]),
     AllowlistedDomainsModule,
     AuditLogsModule,
   ],
@@ -35,8 +38,11 @@ import { UsersController } from './users/users.controller.js';
     AccessGrantsRepository,
     RoleDenials,
     AdministratorEmails,
+    EmailsRepository,
+    EmailsJob,
   ],
   exports: [
+    EmailsRepository,
     PasswordRules,
     DashboardUsersService,
     UserAdministrationService,

@@ -1,4 +1,5 @@
 export { DashboardUsersModule } from './dashboard-users.module.js';
+export { EmailsRepository } from './emails/emails.repository.js';
 export { AdministratorEmails } from './users/administrator-emails.js';
 export { INVITATION_LIFETIME, type DashboardUser } from './users/dashboard-user.entity.js';
 export { DashboardUsersRepository, EmailTakenError } from './users/dashboard-users.repository.js';

@@ -39,6 +39,7 @@ import { RequestLogErrors1790000000048 } from './1790000000048-request-log-error
 import { AuditChanges1790000000049 } from './1790000000049-audit-changes.js';
 import { SavedFilters1790000000050 } from './1790000000050-saved-filters.js';
 import { WebhookResends1790000000051 } from './1790000000051-webhook-resends.js';
+import { OutgoingEmails1790000000066 } from './1790000000066-outgoing-emails.js';
 import { RequestLogInRows1790000000083 } from './1790000000083-request-log-in-rows.js';
 
 /** All migrations, oldest first. Never edit one that has landed, released or not. */
@@ -87,5 +88,6 @@ export const MIGRATIONS = [
   SavedFilters1790000000050,
   WebhookResends1790000000051,
   // 0.4.0
+  OutgoingEmails1790000000066,
   RequestLogInRows1790000000083,
 ];

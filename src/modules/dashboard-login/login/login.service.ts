@@ -54,8 +54,6 @@ interface LoginFromProvider extends LoginRequest {
 export interface OpenedLogin {
   readonly stage: SessionStage;
   readonly session: OpenedSession;
-  /** Whether the login is complete and the user has not logged in with this browser before. */
-  readonly isNewBrowser: boolean;
 }
 
 /**
@@ -124,7 +122,6 @@ export class LoginService {
     const user = await this.users.find(login.userId);
     const opened = user && (await this.openFromProvider(login));
     if (user && !opened) await this.log.record('auth.login', { ...user, origin: login.origin }, 'denied');
-    if (user && opened?.isNewBrowser) this.emails.sendNewBrowser(user.email, login.origin);
     return opened ?? undefined;
   }
 
@@ -155,7 +152,6 @@ export class LoginService {
     }
     const subject = { email, ip: origin.ip, knownBrowser: browser };
     await Promise.all([this.limits.codesPerUser.forget(userId), this.limits.forget(subject)]);
-    if (opened.isNewBrowser) this.emails.sendNewBrowser(email, origin);
     return opened.session;
   }
 
@@ -179,7 +175,6 @@ export class LoginService {
       await this.log.record('auth.login', { ...user, origin }, user.disabledAt ? 'denied' : 'failure');
     if (opened) await this.limits.subtract(subject);
     if (opened?.stage === 'complete') await this.limits.forget(subject);
-    if (opened?.isNewBrowser) this.emails.sendNewBrowser(email, origin);
     return opened;
   }
 
@@ -217,6 +212,7 @@ export class LoginService {
     if (login.replacing !== undefined) await this.sessions.end(login.replacing);
     // The login uses up the invitation.
     await this.passwordLinks.deleteLinkOf(current.id);
+    await this.emails.discardLinks(current.id);
     const { authenticatedAt, isTwoFactor } = login;
     const stage = current.totpEnabledAt && !isTwoFactor ? 'second_factor' : 'complete';
     return this.open(current, stage, login, { authenticatedAt, isTwoFactor });
@@ -246,10 +242,11 @@ export class LoginService {
     proof: SessionProof = {},
   ): Promise<OpenedLogin> {
     const session = await this.sessions.open(user.id, stage, origin, proof);
-    if (stage !== 'complete') return { stage, session, isNewBrowser: false };
+    if (stage !== 'complete') return { stage, session };
     const isNewBrowser = await this.browsers.remember(user.id, browser, this.clock.now());
+    if (isNewBrowser) await this.emails.sendNewBrowser(user.id, origin);
     await this.log.record('auth.login', { ...user, origin });
-    return { stage, session, isNewBrowser };
+    return { stage, session };
   }
 }
 

@@ -8,7 +8,7 @@ import type {
 } from '@simplewebauthn/server';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import { sha256 } from '../../../infrastructure/crypto/index.js';
-import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
+import { Transactional } from '../../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { PublicAddress, rateLimitKeyOfAddress } from '../../../infrastructure/http/index.js';
 import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
@@ -56,7 +56,6 @@ export class PasskeysService {
     private readonly publicAddress: PublicAddress,
     private readonly emails: AccountEmails,
     private readonly auditLog: AuditLog,
-    private readonly transaction: Transaction,
     private readonly clock: Clock,
   ) {}
 
@@ -135,15 +134,15 @@ export class PasskeysService {
   @Transactional()
   async remove(actor: DashboardActor, { id, name }: Passkey): Promise<void> {
     if ((await this.repository.remove({ id })) === 0) return;
+    await this.emails.sendNotice(actor.userId, 'passkeyRemoved');
     await this.record('auth.passkey_remove', actor, name);
-    this.transaction.afterCommit(() => this.emails.sendNotice(actor.email, 'passkeyRemoved'));
   }
 
-  /** Removes all passkeys of a user. After the commit, an email notifies the user. @returns false if there were none */
+  /** Removes all passkeys of a user. An email notifies the user. @returns false if there were none */
   @Transactional()
-  async removeAll(userId: string, email: string): Promise<boolean> {
+  async removeAll(userId: string): Promise<boolean> {
     if ((await this.repository.remove({ userId })) === 0) return false;
-    this.transaction.afterCommit(() => this.emails.sendNotice(email, 'passkeyRemoved'));
+    await this.emails.sendNotice(userId, 'passkeyRemoved');
     return true;
   }
 
@@ -261,8 +260,8 @@ export class PasskeysService {
       usedAt: null,
     };
     if (!user || !(await this.repository.add(passkey))) throw INVALID_FIELD.error(NOT_ACCEPTED);
+    await this.emails.sendNotice(userId, 'passkeyAdded');
     await this.record('auth.passkey_add', actor, name);
-    this.transaction.afterCommit(() => this.emails.sendNotice(actor.email, 'passkeyAdded'));
   }
 
   private async record(action: AuditAction, actor: DashboardActor, name: string): Promise<void> {

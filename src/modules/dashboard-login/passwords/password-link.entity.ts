@@ -1,9 +1,9 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
 import { DeleteAfter } from '../../../infrastructure/database/index.js';
-import { HOUR } from '../../../infrastructure/time/index.js';
+import { MINUTE } from '../../../infrastructure/time/index.js';
 
 /** Milliseconds for which a link to reset a password works. */
-export const RESET_LIFETIME = HOUR;
+export const RESET_LIFETIME = 30 * MINUTE;
 
 /** A single-use link, sent by email, that sets the password of a user. A user has at most one. */
 @Entity({ name: 'password_link' })

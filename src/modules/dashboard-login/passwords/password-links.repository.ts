@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { MoreThan } from 'typeorm';
 import { Transaction } from '../../../infrastructure/database/index.js';
 import { PasswordLink } from './password-link.entity.js';
+import { PasswordResetRequest } from './password-reset-request.entity.js';
 
 @Injectable()
 export class PasswordLinksRepository {
@@ -28,6 +29,21 @@ export class PasswordLinksRepository {
       .returning('user_id')
       .execute();
     return (raw as { user_id: string }[])[0]?.user_id;
+  }
+
+  async addRequest(request: PasswordResetRequest): Promise<void> {
+    await this.transaction.manager.insert(PasswordResetRequest, request);
+  }
+
+  /** Deletes the oldest request and returns it. Concurrent calls get different ones. */
+  async takeRequest(): Promise<Pick<PasswordResetRequest, 'id' | 'emailSealed'> | undefined> {
+    const [request] = await this.transaction.changedRows<Pick<PasswordResetRequest, 'id' | 'emailSealed'>>(
+      `DELETE FROM password_reset_request
+        WHERE id IN (SELECT id FROM password_reset_request ORDER BY created_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+        RETURNING id, email_sealed AS "emailSealed"`,
+      [],
+    );
+    return request;
   }
 
   async deleteLinkOf(userId: string): Promise<void> {

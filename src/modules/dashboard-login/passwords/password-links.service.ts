@@ -1,13 +1,15 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { sha256 } from '../../../infrastructure/crypto/index.js';
-import { Transactional } from '../../../infrastructure/database/index.js';
+import { Interval } from '@nestjs/schedule';
+import { Sealer, sha256 } from '../../../infrastructure/crypto/index.js';
+import { RecurringJob, Transactional } from '../../../infrastructure/database/index.js';
 import {
+  BackgroundTasks,
   PublicAddress,
   rateLimitKeyOfAddress,
   type RequestOrigin,
 } from '../../../infrastructure/http/index.js';
-import { Clock, HOUR } from '../../../infrastructure/time/index.js';
+import { Clock, HOUR, SECOND } from '../../../infrastructure/time/index.js';
 import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
 import {
   DashboardUsersRepository,
@@ -33,7 +35,7 @@ export type Redemption = 'set' | 'invalid' | 'taken';
  * hash of the token is stored, and a new link replaces an older one.
  */
 @Injectable()
-export class PasswordLinksService {
+export class PasswordLinksService extends RecurringJob {
   private readonly resetsOfAccount = this.limits.limit('reset-account', { attempts: 5, within: HOUR });
   private readonly resetsFromAddress = this.limits.limit('reset-address', { attempts: 20, within: HOUR });
 
@@ -48,47 +50,68 @@ export class PasswordLinksService {
     private readonly loginLimits: LoginLimits,
     private readonly publicAddress: PublicAddress,
     private readonly log: AccountLog,
+    private readonly sealer: Sealer,
+    private readonly tasks: BackgroundTasks,
     private readonly clock: Clock,
-  ) {}
-
-  /**
-   * Sends an email with a link by which an invited user sets the first password, or to the login page if the user must log in at
-   * an identity provider. Call it after the commit, because an email cannot be rolled back. It is sent in the background, and
-   * the user stays invited if sending fails.
-   */
-  invite(user: Pick<DashboardUser, 'id' | 'organizationId' | 'email' | 'role' | 'isBreakGlass'>): void {
-    this.emails.inBackground(async () => {
-      const organization = await this.users.organizationName(user.organizationId);
-      if (await this.providerRequirement.appliesTo(user)) {
-        const link = `${this.publicAddress.of('dashboard')}/login`;
-        this.emails.sendInvitationToProvider(user.email, organization, link);
-      } else {
-        const link = await this.createLink(user.id, INVITATION_LIFETIME);
-        this.emails.sendInvitation(user.email, organization, link);
-      }
-    });
+  ) {
+    super('Mail', 'Requests for new passwords could not be processed');
   }
 
   /**
-   * Counts a request for a new password, whether or not the email has an account: requests could otherwise flood a mailbox.
-   * `sendReset` processes the request after the response.
+   * Sends an email with a link by which an invited user sets the first password, or to the login page if the user must log in at
+   * an identity provider. Joins the open transaction.
+   */
+  @Transactional()
+  async invite(user: Pick<DashboardUser, 'id' | 'organizationId' | 'role' | 'isBreakGlass'>): Promise<void> {
+    const organization = await this.users.organizationName(user.organizationId);
+    const expiresAt = this.timeAfter(INVITATION_LIFETIME);
+    const link = (await this.providerRequirement.appliesTo(user))
+      ? `${this.publicAddress.of('dashboard')}/login`
+      : await this.createLink(user.id, expiresAt);
+    await this.emails.sendInvitation(user.id, organization, link, expiresAt);
+  }
+
+  /**
+   * Counts and stores a request for a new password, whether or not the email has an account: requests could otherwise flood a
+   * mailbox. `beginResets` processes the request after the response.
    *
    * @throws ApiError RATE_LIMIT_EXCEEDED
    */
-  async countResetRequest(email: string, { ip }: RequestOrigin): Promise<void> {
+  async requestReset(email: string, { ip }: RequestOrigin): Promise<void> {
     await this.limits.countAll([
       { limit: this.resetsOfAccount, subject: email, error: tooManyAttempts },
       { limit: this.resetsFromAddress, subject: rateLimitKeyOfAddress(ip), error: tooManyAttempts },
     ]);
+    const id = randomUUID();
+    const emailSealed = this.sealer.seal(email, ['password_reset_request', id]);
+    await this.repository.addRequest({ id, emailSealed, createdAt: this.clock.now() });
   }
 
-  /** Sends an email with a link in the background, if the address has an account that is not disabled and may have a password. */
-  sendReset(email: string): void {
-    this.emails.inBackground(async () => {
-      const user = await this.users.findWithPassword(email);
-      if (!user || user.disabledAt || (await this.providerRequirement.appliesTo(user))) return;
-      this.emails.sendReset(user.email, await this.createLink(user.id, RESET_LIFETIME));
+  /** Sends the links that were requested, also those that a process which was killed has left behind. */
+  @Interval(5 * SECOND)
+  run(): Promise<void> {
+    return this.start(async () => {
+      // A worker may not know the address for the links.
+      while (this.publicAddress.find('dashboard') !== undefined && (await this.sendReset()));
     });
+  }
+
+  /** Continues after the response. A run in progress may have missed the last request, so another one follows. */
+  beginResets(): void {
+    this.tasks.begin(() => this.run().then(() => this.run()));
+  }
+
+  /** Sends an email with a link, if the address has an account that is not disabled and may have a password. */
+  @Transactional()
+  private async sendReset(): Promise<boolean> {
+    const request = await this.repository.takeRequest();
+    if (!request) return false;
+    const email = this.sealer.open(request.emailSealed, ['password_reset_request', request.id]);
+    const user = await this.users.findWithPassword(email);
+    if (!user || user.disabledAt || (await this.providerRequirement.appliesTo(user))) return true;
+    const expiresAt = this.timeAfter(RESET_LIFETIME);
+    await this.emails.sendReset(user.id, await this.createLink(user.id, expiresAt), expiresAt);
+    return true;
   }
 
   /** Returns the user of a valid link. Does not use up the link: email programs open links before users do. */
@@ -119,7 +142,6 @@ export class PasswordLinksService {
       const user = await this.setPassword(sha256(token), passwordHash, from);
       if (!user) return 'invalid';
       await this.loginLimits.forgetAccount(user.email);
-      if (user.passwordHash !== null) this.emails.sendNotice(user.email, 'passwordChanged');
       return 'set';
     } catch (error) {
       if (error instanceof EmailTakenError) return 'taken';
@@ -138,15 +160,20 @@ export class PasswordLinksService {
     const user = userId === undefined ? undefined : await this.users.lock(userId);
     if (!user || user.disabledAt || (await this.providerRequirement.appliesTo(user))) return undefined;
     await this.users.setPassword(user.id, passwordHash);
+    await this.emails.discardLinks(user.id);
+    if (user.passwordHash !== null) await this.emails.sendNotice(user.id, 'passwordChanged');
     await this.sessions.endAll(user.id);
     await this.browsers.remember(user.id, browser, this.clock.now());
     await this.log.record('auth.password_reset', { ...user, origin });
     return user;
   }
 
-  private async createLink(userId: string, lifetime: number): Promise<string> {
+  private timeAfter(milliseconds: number): Date {
+    return new Date(this.clock.milliseconds() + milliseconds);
+  }
+
+  private async createLink(userId: string, expiresAt: Date): Promise<string> {
     const token = randomBytes(32).toString('base64url');
-    const expiresAt = new Date(this.clock.milliseconds() + lifetime);
     await this.repository.storeLink({ tokenHash: sha256(token), userId, expiresAt });
     return `${this.publicAddress.of('dashboard')}/password-reset/confirm?token=${token}`;
   }

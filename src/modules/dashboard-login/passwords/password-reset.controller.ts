@@ -47,8 +47,8 @@ export class PasswordResetController {
   ): Promise<PageResponse> {
     const email = emailFromForm(form);
     if (email === undefined) return resetRequestPage(true);
-    await this.links.countResetRequest(email, requestOrigin(request));
-    response.once('close', () => this.links.sendReset(email));
+    await this.links.requestReset(email, requestOrigin(request));
+    response.once('close', () => this.links.beginResets());
     return resetRequestedPage();
   }
 

@@ -73,7 +73,6 @@ export class PasswordsService {
   async change(actor: DashboardActor, currentPassword: string, newPassword: string): Promise<boolean> {
     if (!(await this.confirm(actor, currentPassword, 'auth.password_change'))) return false;
     await this.set(actor, await hashPassword(newPassword));
-    this.emails.sendNotice(actor.email, 'passwordChanged');
     return true;
   }
 
@@ -83,6 +82,8 @@ export class PasswordsService {
     await this.users.lock(userId);
     await this.users.setPassword(userId, passwordHash);
     await this.links.deleteLinkOf(userId);
+    await this.emails.discardLinks(userId);
+    await this.emails.sendNotice(userId, 'passwordChanged');
     if (credential.kind === 'session') await this.sessions.endAll(userId, credential.sessionId);
     await this.log.record('auth.password_change', actor);
   }

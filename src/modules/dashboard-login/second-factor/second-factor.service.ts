@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { DashboardActor, DashboardPrincipal } from '../../../infrastructure/auth/index.js';
 import { Sealer, SecretDigest } from '../../../infrastructure/crypto/index.js';
-import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
+import { Transactional } from '../../../infrastructure/database/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { DashboardUsersRepository, type DashboardUser } from '../../dashboard-users/index.js';
 import { AccountEmails, AccountLog } from '../account-emails.js';
@@ -41,7 +41,6 @@ export class SecondFactorService {
     private readonly digest: SecretDigest,
     private readonly emails: AccountEmails,
     private readonly log: AccountLog,
-    private readonly transaction: Transaction,
     private readonly clock: Clock,
   ) {}
 
@@ -73,8 +72,8 @@ export class SecondFactorService {
     if (step === undefined) return undefined;
     await this.users.change(user.id, { totpEnabledAt: this.clock.now(), totpLastStep: step });
     const codes = await this.renew(user.id);
+    await this.emails.sendNotice(user.id, 'secondFactorEnabled');
     await this.log.record('auth.two_factor_enable', actor);
-    this.transaction.afterCommit(() => this.emails.sendNotice(actor.email, 'secondFactorEnabled'));
     return codes;
   }
 
@@ -91,9 +90,7 @@ export class SecondFactorService {
    */
   async renewRecoveryCodes(actor: DashboardActor, password: string): Promise<readonly string[] | undefined> {
     if (!(await this.passwords.confirm(actor, password, 'auth.recovery_codes_renew'))) return undefined;
-    const codes = await this.replaceRecoveryCodes(actor);
-    if (codes.length > 0) this.emails.sendNotice(actor.email, 'recoveryCodesReplaced');
-    return codes;
+    return this.replaceRecoveryCodes(actor);
   }
 
   /** Accepts a valid proof once. Joins the transaction of the login. */
@@ -107,7 +104,7 @@ export class SecondFactorService {
   }
 
   /**
-   * Removes the second factor of a user. After the commit, an email notifies the user.
+   * Removes the second factor of a user. An email notifies the user.
    *
    * @returns false if there was none
    */
@@ -117,7 +114,7 @@ export class SecondFactorService {
     if (!user?.totpEnabledAt) return false;
     await this.users.change(userId, { totpSecretSealed: null, totpEnabledAt: null, totpLastStep: null });
     await this.repository.deleteRecoveryCodes(userId);
-    this.transaction.afterCommit(() => this.emails.sendNotice(user.email, 'secondFactorDisabled'));
+    await this.emails.sendNotice(userId, 'secondFactorDisabled');
     return true;
   }
 
@@ -131,6 +128,7 @@ export class SecondFactorService {
     const user = await this.users.lock(actor.userId);
     if (!user?.totpEnabledAt) return [];
     const codes = await this.renew(user.id);
+    await this.emails.sendNotice(user.id, 'recoveryCodesReplaced');
     await this.log.record('auth.recovery_codes_renew', actor);
     return codes;
   }

@@ -1,29 +1,30 @@
-import { Injectable, Logger } from '@nestjs/common';
-import { Mailer, type Mail } from '../../../infrastructure/messages/index.js';
+import { Injectable } from '@nestjs/common';
+import { Transactional } from '../../../infrastructure/database/index.js';
+import type { MailContent } from '../../../infrastructure/messages/index.js';
+import { EmailsRepository } from '../emails/emails.repository.js';
 import { DashboardUsersService } from './dashboard-users.service.js';
 
 /** Emails to the owners and admins of an organization. */
 @Injectable()
 export class AdministratorEmails {
-  private readonly logger = new Logger('Mail');
-
   constructor(
-    private readonly mailer: Mailer,
+    private readonly emails: EmailsRepository,
     private readonly users: DashboardUsersService,
   ) {}
 
-  /** @returns false if no recipient could be reached */
-  async send(organizationId: string, mail: Omit<Mail, 'to'>): Promise<boolean> {
+  /**
+   * Sends the email unless it is on its way. Call it again until it was sent.
+   *
+   * @param about identifies what the email announces
+   * @returns whether it was sent to an owner or admin, or nobody is there to get it
+   */
+  @Transactional()
+  async send(organizationId: string, about: string, mail: MailContent): Promise<boolean> {
+    const isSent = await this.emails.isSent(about);
+    if (isSent !== undefined) return isSent;
     const recipients = await this.users.administrators(organizationId);
-    let failures = 0;
-    for (const { email: to } of recipients) {
-      await this.mailer.send({ ...mail, to }).catch((error: unknown) => {
-        failures += 1;
-        // The error message may contain the recipient's address.
-        const { code, name } = error as { code?: string; name?: string };
-        this.logger.error(`An email could not be sent (${code ?? name})`);
-      });
-    }
-    return recipients.length === 0 || failures < recipients.length;
+    const userIds = recipients.map(({ id }) => id);
+    if (userIds.length > 0) await this.emails.addNotice(userIds, mail, about);
+    return userIds.length === 0;
   }
 }

@@ -27,17 +27,16 @@ export const LAST_OWNER =
   'This is the last active owner of the organization: make another user an owner first.';
 export const LAST_BREAK_GLASS_OWNER =
   'This is the last break-glass owner of the organization: mark another owner first.';
+const INVITATION_ACCEPTED = 'The user has accepted the invitation already.';
+const INVITED_USER_DISABLED = 'The user is disabled: enable the user first.';
 export const MAX_USERS = 1_000;
 export const TOO_MANY_USERS = `The organization already has the maximum of ${MAX_USERS} users.`;
 export const INVITATIONS_PER_MAILBOX = 10;
 
 /** Port through which this module invites users and ends their logins. `dashboard-login` implements it. */
 export abstract class UserLogins {
-  /**
-   * Sends an email with a link to set the first password. Call it after the commit, because an email cannot be rolled
-   * back. The email is sent in the background.
-   */
-  abstract invite(user: DashboardUser): void;
+  /** Sends an email with a link to set the first password. Joins the open transaction. */
+  abstract invite(user: DashboardUser): Promise<void>;
 
   /** Ends all sessions of the user. Joins the open transaction. */
   abstract end(userId: string): Promise<void>;
@@ -92,16 +91,31 @@ export class UserAdministrationService {
    * @throws ApiError RATE_LIMIT_EXCEEDED, so that an organization cannot flood the mailbox of a stranger
    */
   async invite(actor: DashboardActor, request: CreateUserRequest): Promise<UserResponse> {
-    const { organizationId } = actor;
-    const mailbox = JSON.stringify([organizationId, mailboxOf(request.email)]);
+    return this.countingInvitation(actor, request.email, () =>
+      this.denials.runRecordingDenial('user.add', actor, () => this.add(actor, request)),
+    );
+  }
+
+  /** Sends another invitation, whose link replaces the earlier one. Counts toward the limits of invitations. */
+  async inviteAgain(actor: DashboardActor, id: string): Promise<UserResponse> {
+    const { email } = await this.userOf(actor.organizationId, id);
+    return this.countingInvitation(actor, email, () =>
+      this.denials.runRecordingDenial('user.invite', actor, () => this.sendInvitation(actor, id)),
+    );
+  }
+
+  private async countingInvitation(
+    { organizationId }: DashboardActor,
+    email: string,
+    work: () => Promise<DashboardUser>,
+  ): Promise<UserResponse> {
+    const mailbox = JSON.stringify([organizationId, mailboxOf(email)]);
     await this.limits.countAll([
       { limit: this.invitationsToMailbox, subject: mailbox, error: tooManyInvitations },
       { limit: this.invitationsOfOrganization, subject: organizationId, error: tooManyInvitations },
     ]);
     try {
-      const user = await this.denials.runRecordingDenial('user.add', actor, () => this.add(actor, request));
-      this.logins.invite(user);
-      return toResponse(user);
+      return toResponse(await work());
     } catch (error) {
       await this.invitationsToMailbox.subtract(mailbox);
       await this.invitationsOfOrganization.subtract(organizationId);
@@ -217,7 +231,19 @@ export class UserAdministrationService {
     await this.repository.lockUsersOf(organizationId);
     if ((await this.repository.count(organizationId)) >= MAX_USERS) throw INVALID_FIELD.error(TOO_MANY_USERS);
     if (!(await this.repository.add(user))) throw INVALID_FIELD.error(EMAIL_TAKEN);
+    await this.logins.invite(user);
     await this.auditLog.record({ action: 'user.add', actor, target: { name: user.email } });
+    return user;
+  }
+
+  @Transactional()
+  private async sendInvitation(actor: DashboardActor, id: string): Promise<DashboardUser> {
+    const user = await this.locked(actor, id);
+    requireRoleFor(actor, user.email, user.role);
+    if (user.passwordHash !== null) throw INVALID_FIELD.error(INVITATION_ACCEPTED);
+    if (user.disabledAt) throw INVALID_FIELD.error(INVITED_USER_DISABLED);
+    await this.logins.invite(user);
+    await this.auditLog.record({ action: 'user.invite', actor, target: { name: user.email } });
     return user;
   }
 

@@ -13,6 +13,7 @@ import {
 import { enumeration } from '../../../infrastructure/schemas/index.js';
 import { EnumField, TextField } from '../../../infrastructure/validation/index.js';
 import { AccessGrantsService } from '../access-grants/access-grants.service.js';
+import { EmailsRepository } from '../emails/emails.repository.js';
 import { pageOf } from '../page-of-list.js';
 import { UserAdministrationService, UserLogins } from './user-administration.service.js';
 import { CreateUserRequest, UpdateUserRequest, type UserResponse } from './users.dto.js';
@@ -59,6 +60,7 @@ export class UsersPagesController {
     private readonly users: UserAdministrationService,
     private readonly grants: AccessGrantsService,
     private readonly logins: UserLogins,
+    private readonly emails: EmailsRepository,
   ) {}
 
   /** @param query the filters `search`, `role`, `status` and `two_factor`, and the ID of the last user before this page as `cursor` */
@@ -71,10 +73,15 @@ export class UsersPagesController {
     const all = await this.users.list(actor);
     const found = all.filter(matches(query));
     const { shown, nextCursor } = pageOf(found, query['cursor']);
-    const lastLogins = await this.logins.lastLogins(shown.map(({ id }) => id));
+    const ids = shown.map(({ id }) => id);
+    const [lastLogins, invitations] = await Promise.all([
+      this.logins.lastLogins(ids),
+      this.emails.invitations(ids),
+    ]);
     const active = (await this.grants.list(actor)).filter((grant) => grant.active);
     const granted = new Map(active.map(({ user_id, role }) => [user_id, role]));
-    return usersPage({ users: shown, found: found.length, all: all.length, granted, lastLogins, nextCursor });
+    const counts = { found: found.length, all: all.length };
+    return usersPage({ users: shown, ...counts, granted, lastLogins, invitations, nextCursor });
   }
 
   @Get('invitations/new')
@@ -98,13 +105,32 @@ export class UsersPagesController {
   @Get(':id')
   @DashboardPage('listUsers')
   async show(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
-    const [user, grants, lastLogins] = await Promise.all([
-      this.users.get(actor, id),
+    const user = await this.users.get(actor, id);
+    const [grants, lastLogins, invitations] = await Promise.all([
       this.grants.list(actor),
       this.logins.lastLogins([id]),
+      this.emails.invitations([id]),
     ]);
     const grant = grants.find(({ user_id, active }) => active && user_id === user.id);
-    return userPage({ user, actor, grant, lastLogin: lastLogins.get(user.id) });
+    return userPage({
+      user,
+      actor,
+      grant,
+      lastLogin: lastLogins.get(user.id),
+      invitation: invitations.get(user.id),
+    });
+  }
+
+  @Post(':id/invitation')
+  @DashboardAction('createUser')
+  inviteAgain(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
+    return submitted(
+      async () => {
+        await this.users.inviteAgain(actor, id);
+        return { redirectTo: `${userPath(id)}?done=invited-again` };
+      },
+      () => this.show(actor, id),
+    );
   }
 
   @Get(':id/change')

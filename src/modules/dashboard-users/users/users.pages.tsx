@@ -16,6 +16,7 @@ import {
   Form,
   FormProblem,
   Moment,
+  Notice,
   Pagination,
   RelativeTime,
   Seen,
@@ -30,6 +31,7 @@ import {
 } from '../../../infrastructure/pages/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 import type { AccessGrantResponse } from '../access-grants/access-grants.dto.js';
+import type { InvitationEmail } from '../emails/emails.repository.js';
 import { mayManage, ROLE_NAMES, ROLE_RIGHTS, roleInWords } from '../roles.js';
 import { INVITATION_LIFETIME } from './dashboard-user.entity.js';
 import type { UserResponse } from './users.dto.js';
@@ -62,10 +64,12 @@ interface UsersPageProps {
   /** The temporary roles of users, by their IDs. */
   readonly granted: ReadonlyMap<string, DashboardRole>;
   readonly lastLogins: ReadonlyMap<string, Date>;
+  readonly invitations: ReadonlyMap<string, InvitationEmail>;
   readonly nextCursor: string | null;
 }
 
-export function usersPage({ users, found, all, granted, lastLogins, nextCursor }: UsersPageProps): Page {
+export function usersPage(props: UsersPageProps): Page {
+  const { users, found, all, granted, lastLogins, invitations, nextCursor } = props;
   return {
     title: USERS.title,
     actions: (
@@ -84,6 +88,7 @@ export function usersPage({ users, found, all, granted, lastLogins, nextCursor }
             </EmptyState>
           ) : (
             <>
+              <FailedInvitations users={users} invitations={invitations} />
               <p>{found === all ? counted(all) : `${found} of ${counted(all)}`}</p>
               <Table
                 caption="Users"
@@ -97,7 +102,10 @@ export function usersPage({ users, found, all, granted, lastLogins, nextCursor }
                     isShort: true,
                     cell: ({ id, role }) => rolesInWords(role, granted.get(id)),
                   },
-                  { title: 'Status', cell: (user) => <Status user={user} /> },
+                  {
+                    title: 'Status',
+                    cell: (user) => <Status user={user} invitation={invitations.get(user.id)} />,
+                  },
                   { title: 'Two-factor', cell: (user) => secondFactorOf(user) },
                   {
                     title: 'Last login',
@@ -153,9 +161,69 @@ function UserFilters(): VNode {
   );
 }
 
-function Status({ user }: { readonly user: UserResponse }): VNode {
+interface InvitedUser {
+  readonly user: UserResponse;
+  readonly invitation: InvitationEmail | undefined;
+}
+
+function Status({ user, invitation }: InvitedUser): VNode {
   const [name, tone] = STATUSES[statusOf(user)];
-  return <Badge tone={tone}>{name}</Badge>;
+  return hasFailed({ user, invitation }) ? (
+    <Badge tone="bad">Not delivered</Badge>
+  ) : (
+    <Badge tone={tone}>{name}</Badge>
+  );
+}
+
+function hasFailed({ user, invitation }: InvitedUser): boolean {
+  return (
+    statusOf(user) === 'invited' && (invitation?.outcome === 'refused' || invitation?.outcome === 'expired')
+  );
+}
+
+/** What replies of mail servers mean, by their enhanced code (RFC 3463); or, without it, by their code. */
+const REFUSALS: readonly (readonly [reply: RegExp, meaning: string])[] = [
+  [/ 5\.1\.(?:[1236]|10)$/, 'the address does not exist'],
+  [/^55[013]$/, 'the address may be misspelled'],
+  [/ 5\.2\.2|^552/, 'the mailbox is full'],
+  [/ 5\.2\./, 'the mailbox is not active'],
+  [/ 5\.7\./, 'it does not accept emails from this service'],
+];
+
+/** Returns what became of an invitation, unless it was sent or is about to be sent. */
+function problemOf({ outcome, reply, attempts, dueAt }: InvitationEmail): VNode | null {
+  const replied = reply === null ? 'could not be reached' : `replied ${reply}`;
+  if (outcome === 'refused') {
+    const meaning = REFUSALS.find(([pattern]) => pattern.test(reply ?? ''))?.[1] ?? 'it gave no reason';
+    return <>{`The mail server refused the invitation: ${meaning} (${reply ?? 'invalid address'}).`}</>;
+  }
+  if (outcome === 'expired')
+    return (
+      <>{`The invitation could not be delivered in ${INVITATION_DAYS} days: the mail server ${replied}.`}</>
+    );
+  if (outcome !== null || (attempts < 2 && reply === null)) return null;
+  return (
+    <>
+      {`The invitation is not delivered yet, because the mail server ${replied}. The next attempt is at `}
+      <Moment time={dueAt} />.
+    </>
+  );
+}
+
+function FailedInvitations(props: Pick<UsersPageProps, 'users' | 'invitations'>): VNode | null {
+  const failed = props.users.flatMap((user) => {
+    const invitation = props.invitations.get(user.id);
+    return invitation && hasFailed({ user, invitation }) ? [{ user, invitation }] : [];
+  });
+  return failed.length === 0 ? null : (
+    <Notice kind="bad">
+      {failed.map(({ user, invitation }) => (
+        <p key={user.id}>
+          <a href={userPath(user.id)}>{user.email}</a>: {problemOf(invitation)}
+        </p>
+      ))}
+    </Notice>
+  );
 }
 
 /** Logins are remembered for a year. */
@@ -174,10 +242,12 @@ interface UserPageProps {
   /** The access grant in force, if the user has one. */
   readonly grant: AccessGrantResponse | undefined;
   readonly lastLogin: Date | undefined;
+  readonly invitation: InvitationEmail | undefined;
 }
 
 export function userPage(props: UserPageProps): Page {
-  const { user, actor, grant, lastLogin } = props;
+  const { user, actor, grant, lastLogin, invitation } = props;
+  const problem = invitation && statusOf(user) === 'invited' ? problemOf(invitation) : null;
   return {
     title: user.name,
     parent: USERS,
@@ -187,15 +257,18 @@ export function userPage(props: UserPageProps): Page {
         <Done
           messages={{
             invited: 'The user was invited. They get an email with a link.',
+            'invited-again': 'The invitation was sent again. Only the link in the new email works.',
             changed: 'The user was changed.',
             disable: 'The user was disabled. All of their logins and devices were logged out.',
             enable: 'The user was enabled and can log in again.',
           }}
         />
+        <FormProblem />
+        {problem ? <Notice kind="bad">{problem}</Notice> : null}
         <Details
           entries={[
             ['Email', user.email],
-            ['Status', <Status key="status" user={user} />],
+            ['Status', <Status key="status" user={user} invitation={invitation} />],
             ['Role', roleInWords(user.role)],
             [
               'Temporary role',
@@ -213,8 +286,8 @@ export function userPage(props: UserPageProps): Page {
         />
         {user.invitation_pending ? (
           <p>
-            The link in the invitation is valid for {INVITATION_DAYS} days. To send a new one, remove the user
-            and invite them again.
+            The link in the invitation is valid for {INVITATION_DAYS} days. When you resend the invitation, a
+            new link replaces it.
           </p>
         ) : null}
         {user.id === actor.userId ? (
@@ -251,6 +324,13 @@ function UserButtons({ user, actor }: UserPageProps): VNode {
   const [toggle, label] = user.disabled ? ['enable', 'Enable'] : ['disable', 'Disable'];
   return (
     <>
+      {statusOf(user) === 'invited' ? (
+        <Allowed operation="createUser">
+          <Form action={userPath(user.id, 'invitation')}>
+            <button>Resend invitation</button>
+          </Form>
+        </Allowed>
+      ) : null}
       <Allowed operation="updateUser">
         <ButtonLink to={userPath(user.id, 'change')}>Change name or role</ButtonLink>
       </Allowed>

@@ -67,7 +67,7 @@ export class SamlCertificatesService {
     return found.toSorted((a, b) => a.expiresAt.getTime() - b.expiresAt.getTime());
   }
 
-  /** Sends an email 30 days and 7 days before a certificate expires. If an email cannot be sent, the next run retries. */
+  /** Sends an email 30 days and 7 days before a certificate expires. The run after it was sent notes this. */
   async notify({ configuration, expiresAt, whose }: ExpiringConfiguration): Promise<void> {
     const { id, organizationId, name, expiryNotifiedAt } = configuration;
     const due = NOTICES.map((days) => expiresAt.getTime() - days * DAY).find(
@@ -75,7 +75,7 @@ export class SamlCertificatesService {
     );
     if (due === undefined || (expiryNotifiedAt && expiryNotifiedAt.getTime() >= due)) return;
     const address = this.publicAddress.find('dashboard');
-    const sent = await this.emails.send(organizationId, {
+    const sent = await this.emails.send(organizationId, `certificate ${id} ${new Date(due).toISOString()}`, {
       subject: 'A single sign-on certificate expires soon',
       body: [
         `A certificate of ${whose} for single sign-on expires soon. Replace it before then, or logins may fail.`,

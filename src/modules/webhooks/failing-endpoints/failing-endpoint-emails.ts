@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { PublicAddress } from '../../../infrastructure/http/index.js';
-import type { Mail } from '../../../infrastructure/messages/index.js';
+import type { MailContent } from '../../../infrastructure/messages/index.js';
 import { maskedUrl } from '../../../infrastructure/logging/index.js';
 import { dashboardPath } from '../../../infrastructure/pages/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
@@ -15,13 +15,14 @@ export class FailingEndpointEmails {
     private readonly publicAddress: PublicAddress,
   ) {}
 
-  /** @param remaining milliseconds until the endpoint is disabled @returns false if no recipient could be reached */
+  /** @param remaining milliseconds until the endpoint is disabled @returns whether the email was sent */
   sendWarning(endpoint: FailingEndpoint, remaining: number): Promise<boolean> {
     const days = Math.ceil(remaining / DAY);
-    return this.emails.send(endpoint.organizationId, {
+    const since = endpoint.failingSince.toISOString();
+    return this.emails.send(endpoint.organizationId, `failing endpoint ${endpoint.id} ${since}`, {
       subject: 'A webhook endpoint is failing',
       body: [
-        `Your webhook endpoint has not received any event since ${endpoint.failingSince.toISOString()}, because all ` +
+        `Your webhook endpoint has not received any event since ${since}, because all ` +
           'attempts to deliver one have failed:',
         detailsOf(endpoint),
         'An endpoint must respond with status 200 within 10 seconds. The request log has the reason for each failure:',
@@ -32,10 +33,10 @@ export class FailingEndpointEmails {
     });
   }
 
-  /** @returns false if no recipient could be reached */
+  /** @returns whether the email was sent */
   sendDisabled(endpoint: FailingEndpoint): Promise<boolean> {
     const since = endpoint.failingSince.toISOString();
-    return this.emails.send(endpoint.organizationId, {
+    return this.emails.send(endpoint.organizationId, `disabled endpoint ${endpoint.id} ${since}`, {
       subject: 'A webhook endpoint was disabled',
       body: [
         `Your webhook endpoint was disabled, because all attempts to deliver an event have failed since ${since}. It gets ` +
@@ -56,7 +57,7 @@ export class FailingEndpointEmails {
   }
 
   /** Returns the link to a page of the dashboard; a worker that does not know its address leaves it out. */
-  private linkTo({ environment }: FailingEndpoint, page: string, rest: string): Mail['body'] {
+  private linkTo({ environment }: FailingEndpoint, page: string, rest: string): MailContent['body'] {
     const address = this.publicAddress.find('dashboard');
     if (address === undefined) return [];
     const link = `${address}${dashboardPath(environment, page)}${rest}`;
@@ -64,6 +65,6 @@ export class FailingEndpointEmails {
   }
 }
 
-function detailsOf({ id, url, environment }: FailingEndpoint): Mail['body'][number] {
+function detailsOf({ id, url, environment }: FailingEndpoint): MailContent['body'][number] {
   return { facts: { URL: maskedUrl(url), Environment: environment, ID: id } };
 }

@@ -13,8 +13,8 @@ import {
 } from './failing-endpoints.repository.js';
 
 /**
- * Disables endpoints that have failed for days, after a warning on the second day. An email that cannot be sent is sent in
- * the next run, and no endpoint is disabled without a warning. Drops the deliveries of disabled endpoints.
+ * Disables endpoints that have failed for days, after a warning on the second day. The warning counts from the first run after it was
+ * sent, so no endpoint is disabled without one. Drops the deliveries of disabled endpoints.
  */
 @Injectable()
 export class FailingEndpointsJob {

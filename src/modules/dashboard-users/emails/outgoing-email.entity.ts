@@ -1,0 +1,63 @@
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { DeleteAfter } from '../../../infrastructure/database/index.js';
+import { DAY } from '../../../infrastructure/time/index.js';
+
+/** Users have at most one email with a link that sets their password: an invitation or a reset. */
+export type EmailKind = 'invitation' | 'reset' | 'notice';
+
+/**
+ * `refused`: by the mail server, for good. `expired`: the mail server did not accept the email while it was of use. `cancelled`: the
+ * user was disabled.
+ */
+export type EmailOutcome = 'sent' | 'refused' | 'expired' | 'cancelled';
+
+/**
+ * An email to a dashboard user, written in the transaction that causes it and sent by `EmailsJob`. It has no address: an email goes
+ * to the address of the user, and removing the user deletes it.
+ */
+@Entity({ name: 'outgoing_email' })
+@Index('outgoing_email_user_index', ['userId', 'kind'])
+export class OutgoingEmail {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'outgoing_email_pkey' })
+  id!: string;
+
+  @ForeignKey('dashboard_user', { name: 'outgoing_email_user_fkey', onDelete: 'CASCADE' })
+  @Column({ name: 'user_id', type: 'uuid' })
+  userId!: string;
+
+  @Column({ type: 'varchar', length: 10 })
+  kind!: EmailKind;
+
+  /** What the email announces, for senders that must know whether it was sent. */
+  @Index('outgoing_email_about_index', { where: 'about IS NOT NULL' })
+  @Column({ type: 'varchar', length: 128, nullable: true })
+  about!: string | null;
+
+  /** Subject and body, sealed, because links in emails are as good as passwords. Null once there is an outcome. */
+  @Column({ name: 'content_sealed', type: 'bytea', nullable: true })
+  contentSealed!: Buffer | null;
+
+  @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
+  createdAt!: Date;
+
+  /** When the next attempt is due. During an attempt, when another process may take over. */
+  @Index('outgoing_email_due_at_index', { where: 'outcome IS NULL' })
+  @Column({ name: 'due_at', type: 'timestamptz', precision: 3 })
+  dueAt!: Date;
+
+  /** Until when the email is of use: not longer than its link works. */
+  @Index('outgoing_email_expires_at_index')
+  @DeleteAfter(30 * DAY)
+  @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
+  expiresAt!: Date;
+
+  @Column({ type: 'integer', default: 0 })
+  attempts!: number;
+
+  @Column({ type: 'varchar', length: 9, nullable: true })
+  outcome!: EmailOutcome | null;
+
+  /** The mail server's last reply that was not a success, without its text, such as `550 5.1.1`. */
+  @Column({ type: 'varchar', length: 16, nullable: true })
+  reply!: string | null;
+}
