@@ -293,9 +293,13 @@ CREATE TABLE idempotency_key (
   request_hash bytea NOT NULL,
   response_sealed bytea NOT NULL,
   created_at timestamp(3) with time zone NOT NULL,
+  user_hash bytea,
+  token_hash bytea,
   CONSTRAINT idempotency_key_pkey PRIMARY KEY (key_hash)
 );
 CREATE INDEX idempotency_key_created_at_index ON public.idempotency_key USING btree (created_at);
+CREATE INDEX idempotency_key_token_index ON public.idempotency_key USING btree (token_hash) WHERE (token_hash IS NOT NULL);
+CREATE INDEX idempotency_key_user_index ON public.idempotency_key USING btree (user_hash) WHERE (user_hash IS NOT NULL);
 
 CREATE TABLE job_application (
   id uuid NOT NULL,
@@ -468,6 +472,7 @@ CREATE TABLE password_link (
   token_hash bytea NOT NULL,
   user_id uuid NOT NULL,
   expires_at timestamp(3) with time zone NOT NULL,
+  used_by bytea,
   CONSTRAINT password_link_pkey PRIMARY KEY (token_hash),
   CONSTRAINT password_link_user_fkey FOREIGN KEY (user_id) REFERENCES dashboard_user(id) ON DELETE CASCADE,
   CONSTRAINT password_link_user_key UNIQUE (user_id)
@@ -766,6 +771,14 @@ CREATE TABLE sso_setting (
   CONSTRAINT sso_setting_organization_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
 );
 
+CREATE TABLE submitted_form (
+  form_hash bytea NOT NULL,
+  outcome_sealed bytea,
+  created_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT submitted_form_pkey PRIMARY KEY (form_hash)
+);
+CREATE INDEX submitted_form_created_at_index ON public.submitted_form USING btree (created_at);
+
 CREATE TABLE token_signing_key (
   kid uuid NOT NULL,
   algorithm character varying(5) NOT NULL,
@@ -955,6 +968,19 @@ AS $function$
         END
       $function$;
 
+CREATE OR REPLACE FUNCTION public.columns_with_statistics_of(value text)
+ RETURNS TABLE(tablename name, attname name, inherited boolean)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+        SELECT tablename, attname, inherited FROM pg_stats
+         WHERE schemaname = current_schema() AND EXISTS (
+           SELECT FROM unnest(most_common_vals::text::text[] || histogram_bounds::text::text[]) AS kept
+            WHERE kept = value OR length(value) > 5
+              AND (position(value IN kept) > 0 OR position(encode(convert_to(value, 'UTF8'), 'hex') IN kept) > 0))
+      $function$;
+
 CREATE OR REPLACE FUNCTION public.create_daily_partition(parent text, day date)
  RETURNS void
  LANGUAGE plpgsql
@@ -1073,6 +1099,24 @@ AS $function$
           OFFSET 0) token;
     END
   $function$;
+
+CREATE OR REPLACE FUNCTION public.forget_statistics(value text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+      DECLARE
+        found record;
+      BEGIN
+        FOR found IN SELECT DISTINCT tablename, attname FROM columns_with_statistics_of(value) LOOP
+          EXECUTE format('ANALYZE %I (%I)', found.tablename, found.attname);
+        END LOOP;
+        IF to_regproc('pg_catalog.pg_clear_attribute_stats') IS NULL THEN RETURN; END IF;
+        FOR found IN SELECT * FROM columns_with_statistics_of(value) LOOP
+          PERFORM pg_clear_attribute_stats(current_schema(), found.tablename, found.attname, found.inherited);
+        END LOOP;
+      END $function$;
 
 CREATE OR REPLACE FUNCTION public.move_stray_rows(parent text, stray text, first_block bigint, end_block bigint)
  RETURNS void

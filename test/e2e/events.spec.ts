@@ -584,11 +584,17 @@ describe('POST /events/batch', () => {
     expect([...pathsOf(first), ...pathsOf(last)]).toEqual([]);
   });
 
-  it('accepts NDJSON with blank lines, and reports invalid lines', async () => {
+  it.each([
+    'application/x-ndjson; charset=utf-8',
+    'application/ndjson',
+    'application/jsonl',
+    'application/x-jsonlines',
+    'Application/X-JSONL',
+  ])('accepts NDJSON as %s with blank lines, and reports invalid lines', async (type) => {
     const lines = [JSON.stringify(statusUpdate()), '', '{"broken', '[]', JSON.stringify(loginRequired())];
     const { status, body } = await service.request<{ results: Result[] }>('/events/batch', {
       body: `${lines.join('\r\n')}\n`,
-      headers: { 'content-type': 'application/x-ndjson; charset=utf-8' },
+      headers: { 'content-type': type },
       token,
     });
     expect(status).toBe(200);

@@ -113,8 +113,12 @@ describe.each(OPERATIONS)('An Idempotency-Key with POST $path', (operation) => {
     for (const [sameKey, sameBody] of [
       [key, body],
       [`"${key}"`, reordered],
-    ] as const)
-      expect(await send(operation, sameKey, sameBody)).toMatchObject({ status: 200, body: first.body });
+    ] as const) {
+      const repeated = await send(operation, sameKey, sameBody);
+      expect(repeated).toMatchObject({ status: 200, body: first.body });
+      expect(repeated.headers.get('idempotency-replayed')).toBe('true');
+    }
+    expect(first.headers.get('idempotency-replayed')).toBeNull();
     expect(await numberOf(table)).toBe(before + 1);
   });
 
@@ -278,6 +282,33 @@ describe('A request without Idempotency-Key', () => {
     for (const response of responses) rememberSecret(String(response.body['token']));
     expect(countOf(responses, 200)).toBe(CONCURRENT);
     expect(await numberOf('mcp_token')).toBe(before + CONCURRENT);
+  });
+});
+
+describe('The stored response', () => {
+  it('is deleted with its user, and when its token is revoked', async () => {
+    const [tokens, sessions] = OPERATIONS as [IdempotentOperation, IdempotentOperation];
+    const stored = async (work: () => Promise<unknown>): Promise<number> => {
+      const before = await numberOf('idempotency_key');
+      await work();
+      return (await numberOf('idempotency_key')) - before;
+    };
+    const user = `user ${randomUUID()}`;
+    const create = async (operation: IdempotentOperation) =>
+      send(operation, randomUUID(), { ...operation.newBody(), external_user_id: user });
+    let token = '';
+    expect(
+      await stored(async () => {
+        ({ token } = (await create(tokens)).body as { token: string });
+        await create(tokens);
+        await create(sessions);
+      }),
+    ).toBe(3);
+    const form = { token, client_id: service.development.clientId };
+    expect(await stored(() => sendForm(service, '/oauth/revoke', form))).toBe(-1);
+    const path = `/external-users/${encodeURIComponent(user)}`;
+    const erase = () => service.request(path, { method: 'DELETE', as: service.development });
+    expect(await stored(erase)).toBe(-2);
   });
 });
 

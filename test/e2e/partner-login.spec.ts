@@ -248,6 +248,46 @@ describe('Connection codes', () => {
     expect(responses.filter(({ status }) => status === 429)).toHaveLength(15);
   });
 
+  it('are kept by a form that is sent twice, or after the request has ended', async () => {
+    const code = await createCode();
+    const { visitor, page } = await open();
+    await visitor.get(page);
+    const entered = await Promise.all([1, 2].map(() => visitor.submit(page, { action: 'enter_code', code })));
+    expect(entered).toMatchObject([
+      { status: 303, location: page },
+      { status: 303, location: page },
+    ]);
+    const ended = await open();
+    await ended.visitor.fill(ended.page, { action: 'decline' });
+    const unused = await createCode();
+    await ended.visitor.submit(ended.page, { action: 'enter_code', code: unused });
+    const { visitor: next, page: nextPage } = await open();
+    const used = await next.fill(nextPage, { action: 'enter_code', code: unused });
+    expect(used).toMatchObject({ status: 303, location: nextPage });
+  });
+
+  it('can be guessed 20 times an hour from an address at each partner, and blank ones do not count', async () => {
+    const ip = '192.0.2.77';
+    const other = await service.anotherOrganization();
+    const agents = await Promise.all(
+      [service.development.clientId, other.development.clientId].map((clientId) =>
+        LoginAgent.register(service, { clientId }),
+      ),
+    );
+    const guess = async (at: LoginAgent | undefined, ...codes: string[]): Promise<number> => {
+      const visitor = new Visitor(service, ip);
+      const page = (await visitor.get(at?.authorizePath() ?? '')).location ?? '';
+      await visitor.get(page);
+      for (const code of codes.slice(0, -1)) await visitor.submit(page, { action: 'enter_code', code });
+      return (await visitor.submit(page, { action: 'enter_code', code: codes.at(-1) ?? '' })).status;
+    };
+    const [here, there] = agents;
+    expect(await guess(here, '', ' ', '-', '', ' ', '-', await createCode())).toBe(303);
+    const wrong = await Promise.all(Array.from({ length: 21 }, () => guess(here, 'BBBB-BBBB')));
+    expect(wrong.toSorted()).toEqual([...Array(20).fill(400), 429]);
+    expect(await guess(there, 'BBBB-BBBB')).toBe(400);
+  });
+
   it('are stored as keyed digests', async () => {
     const code = await createCode();
     const rows = await service.database.query('SELECT row::text FROM agent_connection_code AS row');

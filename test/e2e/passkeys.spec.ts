@@ -16,7 +16,7 @@ import { decide, poll, startFlow } from '../support/device-flow.js';
 import { mailTo } from '../support/mails.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
-import { BEHIND_PROXY, Visitor, type PageResponse } from '../support/visitor.js';
+import { BEHIND_PROXY, Visitor, type PageResponse, sessionIn } from '../support/visitor.js';
 
 const ORIGIN = 'https://dashboard.example.com';
 const PATH = '/account/passkeys';
@@ -189,7 +189,7 @@ describe('Adding a passkey', () => {
     expect((await passkeysOf(user)).map(({ name }) => name)).toEqual(['Own']);
   });
 
-  it('requests nothing from the addresses in certificates', async () => {
+  it('ignores what authenticators prove about their model, and requests nothing from addresses in certificates', async () => {
     const requests: unknown[] = [];
     const server = createServer((request, response) => {
       requests.push(request.url);
@@ -208,7 +208,9 @@ describe('Adding a passkey', () => {
       const statement = Buffer.concat([head, cbor(certificate)]);
       for (const format of ['apple', 'packed', 'android-key', 'tpm', 'fido-u2f']) {
         const visitor = await logInWithPassword(await addUser(service));
-        expect((await add(visitor, { attestation: [format, statement] })).response.status).toBe(400);
+        expect((await add(visitor, { attestation: [format, statement] })).response.location).toContain(
+          'added',
+        );
       }
       expect(requests).toEqual([]);
     } finally {
@@ -402,13 +404,15 @@ describe('POST /login/passkey', () => {
     expect(await passkeysOf(owner)).toMatchObject([{ counter: '0', used_at: null }]);
   });
 
-  it('refuses a signature that was used before, and accepts it from 1 of 20 concurrent requests', async () => {
+  it('accepts a signature once, also if the browser sends it 20 times, and refuses it afterwards', async () => {
     const owner = await ownerOfPasskey();
     const visitor = new Visitor(service);
     // Without a counter, only the challenge prevents the replay.
     const credential = owner.authenticator.get(await requestOptions(visitor), { counter: 0 });
     const responses = await Promise.all(Array.from({ length: 20 }, () => send(visitor.copy(), credential)));
-    expect(responses.filter(({ status }) => status === 303)).toHaveLength(1);
+    expect(responses.filter(({ status }) => status === 303)).toHaveLength(20);
+    expect(new Set(responses.map(({ headers }) => sessionIn(headers))).size).toBe(1);
+    await service.database.query('DELETE FROM submitted_form');
     await visitor.get('/login');
     expect((await send(visitor, credential)).status).not.toBe(303);
   });

@@ -7,7 +7,7 @@ import { UserErasuresService } from '../../src/modules/external-users/user-erasu
 import { moveClock } from './clock.js';
 import type { TestApp } from './test-app.js';
 
-/** Returns the tables of the database, including partitions, and the files, that contain the text anywhere. */
+/** Returns the tables of the database, including partitions, the statistics, and the files that contain the text anywhere. */
 export async function placesOf(service: TestApp, text: string): Promise<string[]> {
   const tables = await service.database.query<{ name: string }>(
     "SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'",
@@ -22,6 +22,13 @@ export async function placesOf(service: TestApp, text: string): Promise<string[]
     );
     if (rows.length > 0) found.push(name.replace(/_(default|\d{8})$/, ''));
   }
+  const statistics = await service.database.query<{ place: string }>(
+    `SELECT DISTINCT tablename || '.' || attname AS place FROM pg_stats
+      WHERE most_common_vals::text LIKE ANY ($1) OR histogram_bounds::text LIKE ANY ($1)
+         OR most_common_elems::text LIKE ANY ($1)`,
+    [patterns],
+  );
+  found.push(...statistics.map(({ place }) => `statistics of ${place}`));
   const files = readdirSync(service.dataDirectory, { recursive: true, encoding: 'utf8' })
     .map((name) => join(service.dataDirectory, name))
     .filter((path) => statSync(path).isFile() && readFileSync(path).includes(text));

@@ -107,10 +107,10 @@ export class SamlTestProvider {
     return new SamlTestProvider([await newSigner()]);
   }
 
-  metadata(): string {
+  metadata(binding = 'HTTP-Redirect'): string {
     return samlMetadata({
       entityId: this.entityId,
-      services: [['HTTP-Redirect', this.loginUrl]],
+      services: [[binding, this.loginUrl]],
       certificates: this.signers.map(({ certificate }) => certificate),
     });
   }

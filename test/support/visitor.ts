@@ -96,6 +96,11 @@ export class Visitor {
   }
 }
 
+/** Returns the session that a response opens. */
+export function sessionIn(headers: Headers): string | undefined {
+  return /(?:^|, )session=([\w-]+)/.exec(headers.get('set-cookie') ?? '')?.[1];
+}
+
 /** A user of the dashboard, logged in without the login page. */
 export async function visitorWithRole(
   service: TestApp,

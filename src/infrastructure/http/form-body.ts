@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { INVALID_FIELD } from '../errors/index.js';
 import { BodyReader } from './request-body.js';
@@ -21,6 +22,7 @@ export interface FormOptions {
   readonly hasFiles?: boolean;
 }
 
+/** The fields and files of a form that was sent. */
 export class FormFields {
   constructor(
     private readonly fields: URLSearchParams,
@@ -66,6 +68,14 @@ export class FormFields {
   /** All fields, in their order. */
   entries(): [name: string, value: string][] {
     return [...this.fields];
+  }
+
+  /** Fields and files as text, which is equal if everything in the form is equal. */
+  contents(): string[] {
+    return [
+      JSON.stringify(this.entries()),
+      ...[...this.files].map(([name, file]) => `${name} ${hash('sha256', file)}`),
+    ];
   }
 
   get hasNullCharacter(): boolean {

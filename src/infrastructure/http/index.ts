@@ -3,7 +3,7 @@ export { clearCookie, cookieOf, isCrossSiteRequest, isFromOtherSite, setCookie }
 export { OriginGuard } from './cross-origin-requests.js';
 export { dashboardPath, environmentOf, inEachEnvironment } from './dashboard-path.js';
 export { ExceptionFilter, Failures, withErrorBody } from './exception.filter.js';
-export { FORM_LIMIT, readForm, type FormFields, type FormOptions } from './form-body.js';
+export { FORM_LIMIT, FormFields, readForm, type FormOptions } from './form-body.js';
 export { HiddenFromAgentsGuard } from './hidden-from-agents.guard.js';
 export { HttpAdapter, prepareHttpServer } from './http-adapter.js';
 export { HttpConfiguration } from './http.configuration.js';

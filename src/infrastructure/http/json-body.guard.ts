@@ -22,7 +22,11 @@ const reader = new BodyReader(BODY_LIMIT, () => notJson());
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 const CHARSET = /\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/.source;
 const JSON_MEDIA_TYPE = new RegExp(`^application/json${CHARSET}`, 'i');
-const LINES_MEDIA_TYPE = new RegExp(`^application/x-ndjson${CHARSET}`, 'i');
+/** Only `application/x-ndjson` is documented; no media type is registered, and libraries use all of these. */
+const LINES_MEDIA_TYPE = new RegExp(
+  `^application/(?:x-)?(?:ndjson|jsonl|jsonlines|json-lines)${CHARSET}`,
+  'i',
+);
 
 /**
  * Reads the JSON body for `@Body()`. The last guard of a route, so that credentials are checked before the body is received

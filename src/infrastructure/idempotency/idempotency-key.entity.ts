@@ -20,6 +20,16 @@ export class IdempotencyKey {
   @Column({ name: 'response_sealed', type: 'bytea' })
   responseSealed!: Buffer;
 
+  /** Digest of the API client and the external user whom the request names. */
+  @Index('idempotency_key_user_index', { where: 'user_hash IS NOT NULL' })
+  @Column({ name: 'user_hash', type: 'bytea', nullable: true })
+  userHash!: Buffer | null;
+
+  /** SHA-256 of the token in the response. */
+  @Index('idempotency_key_token_index', { where: 'token_hash IS NOT NULL' })
+  @Column({ name: 'token_hash', type: 'bytea', nullable: true })
+  tokenHash!: Buffer | null;
+
   @Index('idempotency_key_created_at_index')
   @DeleteAfter(KEPT_FOR)
   @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })

@@ -16,6 +16,12 @@ export class IdempotencyKeysRepository {
     return this.transaction.manager.findOneBy(IdempotencyKey, { keyHash, createdAt: MoreThan(after) });
   }
 
+  /** @returns how many responses were deleted */
+  async delete(of: Partial<Pick<IdempotencyKey, 'userHash' | 'tokenHash'>>): Promise<number> {
+    const { affected } = await this.transaction.manager.delete(IdempotencyKey, of);
+    return affected ?? 0;
+  }
+
   /** Stores the key. Replaces one that has expired and is not deleted yet. */
   async store(row: IdempotencyKey): Promise<void> {
     await this.transaction.manager.upsert(IdempotencyKey, row, ['keyHash']);

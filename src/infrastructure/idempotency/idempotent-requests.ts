@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import { isDashboardUser, type RequestingOrganization } from '../auth/index.js';
-import { Sealer, SecretDigest } from '../crypto/index.js';
+import { Sealer, SecretDigest, sha256 } from '../crypto/index.js';
 import { Transactional } from '../database/index.js';
+import { HoldsUserData, type ErasedUser, type UserDataHolder } from '../erasure/index.js';
 import { ErrorKind, INVALID_FIELD } from '../errors/index.js';
 import { requestContext, requestParameter, type RequestAttribution } from '../http/index.js';
 import { Clock } from '../time/index.js';
@@ -23,6 +24,15 @@ const ONGOING_OPERATION = new ErrorKind(409, 'INVALID_REQUEST', 'ONGOING_OPERATI
   when: 'A request with the same `Idempotency-Key` is still being processed.',
   message: 'A request with this idempotency key is still being processed. Retry after a second.',
 });
+
+/** The header of a repeated response, in the API document. */
+export const IDEMPOTENCY_REPLAYED_HEADER = {
+  'Idempotency-Replayed': {
+    description: '`true` if this is the response to an earlier request with the same `Idempotency-Key`.',
+    required: false,
+    schema: { type: 'string' as const, const: 'true' },
+  },
+};
 
 /** The errors of operations that accept the header, besides INVALID_FIELD. */
 export const IDEMPOTENCY_ERRORS = [IDEMPOTENCY_KEY_REUSED, ONGOING_OPERATION];
@@ -64,8 +74,11 @@ export const IdempotencyKeyHeader = requestParameter(idempotencyKeyOf);
 export interface IdempotentRequest {
   /** The operation, the sender and the key, which together identify the request. */
   readonly identity: readonly string[];
+  /** The ID of the API client or the user. */
+  readonly sender: string;
   readonly body: object;
   readonly attribution: RequestAttribution;
+  readonly response: Pick<Response, 'setHeader'>;
 }
 
 /** Handler parameter: what `IdempotentRequests.once()` needs; undefined for a request without a key. */
@@ -75,8 +88,10 @@ export const Idempotent = requestParameter((request): IdempotentRequest | undefi
   const sender = senderOf(request.user as RequestingOrganization);
   return {
     identity: [request.method, request.path, ...sender, key],
+    sender: sender[0] as string,
     body: request.body as object,
     attribution: requestContext(request),
+    response: request.res as Response,
   };
 });
 
@@ -94,8 +109,9 @@ interface StoredResponse {
 }
 
 /** Performs requests with an `Idempotency-Key` once: docs/decisions/0033-idempotency-key-header.md. */
+@HoldsUserData('access')
 @Injectable()
-export class IdempotentRequests {
+export class IdempotentRequests implements UserDataHolder {
   constructor(
     private readonly keys: IdempotencyKeysRepository,
     private readonly digest: SecretDigest,
@@ -116,10 +132,23 @@ export class IdempotentRequests {
     return request ? this.inTransaction(request, work) : work();
   }
 
+  eraseBatch({ clientId, externalUserId }: ErasedUser): Promise<number> {
+    return this.keys.delete({ userHash: this.userHashOf(clientId, externalUserId) });
+  }
+
+  /** Deletes the stored response that contains a token, which was revoked. A repeated request is then processed again. */
+  async forgetToken(tokenHash: Buffer): Promise<void> {
+    await this.keys.delete({ tokenHash });
+  }
+
+  private userHashOf(clientId: string, externalUserId: string): Buffer {
+    return this.digest.of(JSON.stringify(['idempotent user', clientId, externalUserId]));
+  }
+
   /** One transaction contains the work and the key, so that a crash leaves both or neither. */
   @Transactional()
   private async inTransaction<Response extends object>(
-    { identity, body, attribution }: IdempotentRequest,
+    { identity, sender, body, attribution, response: http }: IdempotentRequest,
     work: () => Promise<Response>,
   ): Promise<Response> {
     const keyHash = this.digest.of(JSON.stringify(['idempotency key', ...identity]));
@@ -136,12 +165,17 @@ export class IdempotentRequests {
         this.sealer.open(earlier.responseSealed, owner),
       ) as StoredResponse;
       Object.assign(attribution, logged);
+      http.setHeader('Idempotency-Replayed', 'true');
       return response as Response;
     }
     const response = await work();
     const stored: StoredResponse = { response, sessionId: attribution.sessionId };
     const responseSealed = this.sealer.seal(JSON.stringify(stored), owner);
-    await this.keys.store({ keyHash, requestHash, responseSealed, createdAt });
+    const { external_user_id: user } = body as { readonly external_user_id?: string };
+    const { token } = response as { readonly token?: string };
+    const userHash = user === undefined ? null : this.userHashOf(sender, user);
+    const tokenHash = token === undefined ? null : sha256(token);
+    await this.keys.store({ keyHash, requestHash, responseSealed, userHash, tokenHash, createdAt });
     return response;
   }
 }

@@ -3,6 +3,7 @@ export {
   IDEMPOTENCY_ERRORS,
   IDEMPOTENCY_KEY_PARAMETER,
   IDEMPOTENCY_KEY_REUSED,
+  IDEMPOTENCY_REPLAYED_HEADER,
   IdempotencyKeyHeader,
   Idempotent,
   IdempotentRequests,

@@ -242,6 +242,13 @@ function headersOf(errors: readonly DocumentedError[], components: Components): 
     ...(errors.some(({ kind }) => kind.status === 429 || kind.status === 503) && RETRY_AFTER_HEADER),
     ...(errors.some(({ kind }) => kind.status === 500) && REQUEST_ID_HEADER),
   };
+  return namedHeaders(headers, components);
+}
+
+export type Headers = Readonly<Record<string, Part>>;
+
+/** Returns the headers of a response, as components. */
+export function namedHeaders(headers: Headers, components: Components): object {
   const named = Object.entries(headers).map(([name, header]) => [
     name,
     components.add('headers', name, header),

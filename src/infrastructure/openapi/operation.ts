@@ -18,8 +18,10 @@ import type { Components, Part } from './components.js';
 import {
   ERROR_BODY,
   errorResponses,
+  namedHeaders,
   type DocumentedError,
   type ErrorBodyDocument,
+  type Headers,
 } from './error-responses.js';
 import { exampleOf } from './properties.js';
 
@@ -44,6 +46,7 @@ export interface OperationDocument {
   readonly response: Type | readonly [Type];
   readonly responseType?: string | readonly string[];
   readonly responseDescription: string;
+  readonly responseHeaders?: Headers;
   /** Status of the response if it is not 200. */
   readonly status?: 201 | 202;
   /**
@@ -169,6 +172,7 @@ export function responsesOf(
   return {
     [status]: {
       description: operation.responseDescription,
+      ...(operation.responseHeaders && namedHeaders(operation.responseHeaders, components)),
       content: Object.fromEntries(mediaTypes.map((type) => [type, media])),
     },
     ...errorResponses(operationId, errors, errorBody ?? ERROR_BODY, components),

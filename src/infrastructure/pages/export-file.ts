@@ -30,15 +30,21 @@ const CSV = {
  * same error.
  *
  * @param columns the columns of a CSV file; each may be a path into the row, such as `actor.name`
+ * @param isDownload whether a CSV file begins with a byte order mark, without which spreadsheets do not read it as UTF-8
  */
 export function exportedRows(
   format: ExportFormat,
   columns: readonly string[],
   rows: AsyncIterable<object>,
+  isDownload = false,
 ): Readable {
   if (format === 'ndjson') return Readable.from(lines(rows));
   // The error of a failed row is that of the returned stream, too.
-  return pipeline(Readable.from(rows), stringify({ ...CSV, columns: [...columns] }), () => undefined);
+  return pipeline(
+    Readable.from(rows),
+    stringify({ ...CSV, bom: isDownload, columns: [...columns] }),
+    () => undefined,
+  );
 }
 
 async function* lines(rows: AsyncIterable<object>): AsyncGenerator<string> {
@@ -63,7 +69,7 @@ interface ExportOptions {
  * error response. A later error interrupts the download, so that nobody takes a part of the rows for all of them.
  */
 export async function exportFile({ format, name, columns, rows }: ExportOptions): Promise<StreamableFile> {
-  const file = new StreamableFile(exportedRows(format, columns, await started(rows)), {
+  const file = new StreamableFile(exportedRows(format, columns, await started(rows), true), {
     type: MEDIA_TYPES[format],
     disposition: `attachment; filename="${name}.${format}"`,
   });

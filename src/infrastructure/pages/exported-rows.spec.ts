@@ -1,4 +1,5 @@
-import { text } from 'node:stream/consumers';
+import type { Readable } from 'node:stream';
+import { buffer, text } from 'node:stream/consumers';
 import { exportedRows } from './export-file.js';
 
 const USER = 'eve\u001b[2K\u009b31m\r2026-01-31\u0000';
@@ -12,6 +13,15 @@ describe('exportedRows', () => {
     expect(await text(exportedRows('csv', ['user'], rows(USER, 'a\tb\r\nc\nd', 'zoë 👩‍💻')))).toBe(
       'user\neve\\u{1b}[2K\\u{9b}31m\\u{d}2026-01-31\\u{0}\n"a\tb\r\nc\nd"\nzoë 👩‍💻\n',
     );
+  });
+
+  it('begins a CSV file to download with a byte order mark, and no other', async () => {
+    // Reading a stream as text would remove the mark.
+    const read = async (stream: Readable): Promise<string> => (await buffer(stream)).toString();
+    expect(await read(exportedRows('csv', ['user'], rows('zoë'), true))).toBe('\uFEFFuser\nzoë\n');
+    expect(await read(exportedRows('csv', ['user'], rows(), true))).toBe('\uFEFFuser\n');
+    expect(await read(exportedRows('csv', ['user'], rows('zoë')))).toBe('user\nzoë\n');
+    expect(await read(exportedRows('ndjson', ['user'], rows('zoë'), true))).toBe('{"user":"zoë"}\n');
   });
 
   it('keeps spreadsheets from evaluating values as formulas', async () => {

@@ -14,9 +14,15 @@ export function browserOf(request: Request): string | undefined {
   return cookieOf(request, BROWSER_COOKIE);
 }
 
+/** Bytes of each part of a token. */
+const SIGNATURE_LENGTH = 16;
+
 /**
  * Anti-forgery tokens. A token is bound to the browser, through a cookie that is set with the first page, and to the
  * login session, so that forms become invalid when the session ends. The server stores no tokens.
+ *
+ * A token has two parts: a signature for the browser and the session, and one for the browser alone. Forms that need no login accept
+ * the second, because the session changes when such a form is sent twice.
  */
 @Injectable()
 export class FormTokens {
@@ -32,7 +38,8 @@ export class FormTokens {
 
   /** Returns the token for the forms of a page. Sets the browser's cookie if it is missing. */
   issue(request: Request, response: Response, session = sessionTokenOf(request)): string {
-    return this.sign(this.identify(request, response), session).toString('base64url');
+    const browser = this.identify(request, response);
+    return Buffer.concat([this.sign(browser, session), this.sign(browser)]).toString('base64url');
   }
 
   /** Returns the cookie that identifies the browser. Sets it if it is missing. */
@@ -47,17 +54,21 @@ export class FormTokens {
     return browser;
   }
 
-  /** Returns whether the token was issued for this browser and login. */
-  isValid(request: Request, token: string): boolean {
+  /** Returns whether the token was issued for this browser and, if a login is required, for this login. */
+  isValid(request: Request, token: string, requiresLogin: boolean): boolean {
     const browser = browserOf(request);
     if (!browser) return false;
-    const expected = this.sign(browser, sessionTokenOf(request));
-    return SecretDigest.equal(Buffer.from(token, 'base64url'), expected);
+    const bytes = Buffer.from(token, 'base64url');
+    const matches = (part: number, expected: Buffer): boolean =>
+      SecretDigest.equal(bytes.subarray(part * SIGNATURE_LENGTH, (part + 1) * SIGNATURE_LENGTH), expected);
+    if (matches(0, this.sign(browser, sessionTokenOf(request)))) return true;
+    return !requiresLogin && matches(1, this.sign(browser));
   }
 
   private sign(browser: string, session = ''): Buffer {
     return createHmac('sha256', this.key)
       .update(JSON.stringify([browser, session]))
-      .digest();
+      .digest()
+      .subarray(0, SIGNATURE_LENGTH);
   }
 }

@@ -6,7 +6,7 @@ import { ExceptionFilter, isCrossSiteRequest, readForm, type FormFields } from '
 import type { PageResponse } from './page.js';
 import { INVALID_FORM_TOKEN } from './page.guards.js';
 import { Link, Notice } from './parts/elements.js';
-import { Form, FORM_TOKEN_FIELD } from './parts/form.js';
+import { Form, FORM_TOKEN_FIELD, PAGE_TOKEN_FIELD } from './parts/form.js';
 import { inWords } from './page-words.js';
 import { SEEN_FIELD } from './submitted.js';
 import { cameFrom, PageRenderer } from './page.renderer.js';
@@ -89,7 +89,8 @@ function requiresLogin({ code }: ApiError): boolean {
   return code === INVALID_ACCESS_TOKEN.code;
 }
 
-/** Fields that must not be in a page again, and the token, which is replaced. */
+const OUR_FIELDS: ReadonlySet<string> = new Set([FORM_TOKEN_FIELD, PAGE_TOKEN_FIELD]);
+/** Fields that must not be in a page again, and the tokens, which are replaced. */
 const SECRET_FIELD =
   /password|secret|credential|(?:^|_)token$|^code$|^(?:recovery|two_factor|connection|user)_code$/;
 
@@ -103,7 +104,7 @@ function keptFields(form: FormFields): [name: string, value: string][] {
  */
 function sendAgainPage(error: ApiError, request: Request, form: FormFields): PageResponse {
   const kept = keptFields(form);
-  const hasSecrets = form.entries().some(([name]) => name !== FORM_TOKEN_FIELD && SECRET_FIELD.test(name));
+  const hasSecrets = form.entries().some(([name]) => !OUR_FIELDS.has(name) && SECRET_FIELD.test(name));
   return {
     title: 'Send the form again',
     status: error.status,

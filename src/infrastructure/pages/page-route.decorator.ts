@@ -12,9 +12,10 @@ import {
   type NestInterceptor,
   type Type,
 } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import { ApiExcludeEndpoint } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { mergeMap, type Observable } from 'rxjs';
+import { from, lastValueFrom, mergeMap, type Observable } from 'rxjs';
 import {
   dashboardActorOf,
   DashboardPermissionGuard,
@@ -39,18 +40,30 @@ import type { RateLimit } from '../rate-limiting/index.js';
 import { DashboardLimitGuard, OrganizationQueue, RateLimitGuard } from '../surfaces/index.js';
 import { FilteredLists, LIST_QUERY, PAGE_OPERATION } from './filtered-lists.js';
 import type { PageResponse } from './page.js';
-import { FormGuard, LoginGuard, PageGuard, ReadFormWith, SecondFactorGuard } from './page.guards.js';
+import {
+  FormGuard,
+  LoginGuard,
+  PageGuard,
+  ReadFormWith,
+  SecondFactorGuard,
+  type PageFormOptions,
+} from './page.guards.js';
 import { PageExceptionFilter } from './page-exception.filter.js';
 import { PageRenderer } from './page.renderer.js';
 import { SavedFilters, type SavedFilter } from './saved-filters.js';
+import { repeatedPartOf, SubmittedForms, type RepeatOptions } from './submitted-forms.js';
 
-/** Renders the page that the handler returns, or sends the file. */
+const REPEATS = 'repeats';
+
+/** Renders the page that the handler returns, or sends the file. Repeats the response to a form that is sent again. */
 @Injectable()
 class PageInterceptor implements NestInterceptor<PageResponse | StreamableFile, string | StreamableFile> {
   constructor(
     private readonly renderer: PageRenderer,
     private readonly lists: FilteredLists,
     private readonly savedFilters: SavedFilters,
+    private readonly forms: SubmittedForms,
+    private readonly reflector: Reflector,
   ) {}
 
   intercept(
@@ -64,7 +77,10 @@ class PageInterceptor implements NestInterceptor<PageResponse | StreamableFile, 
       const saved = 'redirectTo' in page ? undefined : await this.savedFor(request);
       return this.renderer.render(request, http.getResponse<Response>(), page, saved);
     };
-    return next.handle().pipe(mergeMap(render));
+    const repeats = this.reflector.get<RepeatOptions | undefined>(REPEATS, context.getHandler());
+    const form = repeats && repeatedPartOf(request, repeats);
+    const work = async (): Promise<string | StreamableFile> => render(await lastValueFrom(next.handle()));
+    return from(this.forms.once(form, http.getResponse<Response>(), work));
   }
 
   private async savedFor(request: Request): Promise<readonly SavedFilter[] | undefined> {
@@ -83,7 +99,12 @@ interface PageRouteOptions {
   /** Checked before a form is read. */
   readonly limit?: RateLimit;
   /** Whether the route receives a form, and how it is read. */
-  readonly form?: boolean | FormOptions;
+  readonly form?: boolean | PageFormOptions;
+  /**
+   * Whether requests contain a secret that works once, such as a code or the response of another site, so that equal requests of a
+   * browser are one that it sent again. Forms with a page token need no such secret.
+   */
+  readonly isOneTime?: boolean;
   /** What the page shows or performs. */
   readonly operation?: DashboardOperationName;
   /** Whether the route performs the operation, so that denied requests are recorded. */
@@ -105,11 +126,13 @@ export function PageRoute(options: PageRouteOptions): MethodDecorator {
     withoutSecondFactor = false,
     limit,
     form,
+    isOneTime = false,
     operation,
     isAction = false,
     isExport = false,
   } = options;
   const permission = operation && permissionOf(operation);
+  const formOptions = typeof form === 'object' ? form : {};
   return applyDecorators(
     OnSurface(surface),
     ApiExcludeEndpoint(),
@@ -127,7 +150,8 @@ export function PageRoute(options: PageRouteOptions): MethodDecorator {
       PageInterceptor,
     ),
     UseFilters(PageExceptionFilter),
-    ...(typeof form === 'object' ? [ReadFormWith(form)] : []),
+    ...(form ? [ReadFormWith({ ...formOptions, requiresLogin: login })] : []),
+    ...(form || isOneTime ? [SetMetadata(REPEATS, { ...formOptions, isOneTime })] : []),
     ...(permission
       ? [
           SetMetadata(PAGE_OPERATION, operation),

@@ -50,8 +50,19 @@ export class SecondFactorGuard implements CanActivate {
 }
 
 const FORM_OPTIONS = 'form options';
+
+export interface PageFormOptions extends FormOptions {
+  /** Whether the form comes from another site, so that it has no token of ours. The handler must verify what it contains. */
+  readonly fromOtherSites?: boolean;
+}
+
+interface RouteFormOptions extends PageFormOptions {
+  readonly requiresLogin: boolean;
+}
+
 /** Declares how `FormGuard` reads the form of a route. */
-export const ReadFormWith = (options: FormOptions): MethodDecorator => SetMetadata(FORM_OPTIONS, options);
+export const ReadFormWith = (options: RouteFormOptions): MethodDecorator =>
+  SetMetadata(FORM_OPTIONS, options);
 
 /** Reads the form that was sent, and rejects forms that do not come from our own pages. */
 @Injectable()
@@ -64,11 +75,13 @@ export class FormGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
-    const options = this.reflector.get<FormOptions | undefined>(FORM_OPTIONS, context.getHandler());
+    const options = this.reflector.get<RouteFormOptions>(FORM_OPTIONS, context.getHandler());
     const form = await readForm(request, http.getResponse<Response>(), options);
     request.body = form;
+    if (options.fromOtherSites) return true;
     const isValid =
-      !isCrossSiteRequest(request) && this.tokens.isValid(request, form.get(FORM_TOKEN_FIELD) ?? '');
+      !isCrossSiteRequest(request) &&
+      this.tokens.isValid(request, form.get(FORM_TOKEN_FIELD) ?? '', options.requiresLogin);
     if (!isValid) throw INVALID_FORM_TOKEN.error();
     return true;
   }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { renderToString } from 'preact-render-to-string';
@@ -16,6 +17,8 @@ const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 /** Pages of logged-in users, and pages with a script, may also run our own scripts, which send requests to this service only. */
 const POLICY_WITH_SCRIPTS = `${POLICY}; script-src 'self'; connect-src 'self'`;
+
+const PAGE_TOKEN_BYTES = 12;
 
 /** Headers of pages, which add to or override those of every response: no external resources, no framing. */
 const HEADERS = {
@@ -86,6 +89,7 @@ export class PageRenderer {
     const done = takeDone(request, response);
     const context: PageContext = {
       formToken: this.tokens.issue(request, response),
+      pageToken: randomBytes(PAGE_TOKEN_BYTES).toString('base64url'),
       ...(user && { user }),
       environment: this.environmentOf(request, response),
       environments: this.environments.served,
@@ -148,14 +152,7 @@ function takeDone(request: Request, response: Response): string | undefined {
 
 function policyOf(page: PageResponse, hasScripts: boolean): string {
   const policy = hasScripts ? POLICY_WITH_SCRIPTS : POLICY;
-  const target = 'formsRedirectTo' in page ? page.formsRedirectTo : undefined;
-  return target === undefined ? policy : policy.replace("form-action 'self'", `$& ${sourceOf(target)}`);
-}
-
-/** Returns the URL as a source of a content security policy, in which only hosts of https and http can be written, and no IPv6. */
-function sourceOf(url: string): string {
-  const { origin, protocol, hostname } = new URL(url);
-  return origin === 'null' || hostname.startsWith('[') ? protocol : origin;
+  return 'formsLeaveSite' in page ? policy.replace(" form-action 'self';", '') : policy;
 }
 
 /** Returns the address of the page of this service that led here, as far as the browser says so. */

@@ -20,8 +20,11 @@ export interface Page {
   readonly headers?: Readonly<Record<string, string>>;
   /** The path of a script that only this page needs, for users who are not logged in, too. */
   readonly script?: string;
-  /** A URL of another site that the response to a form of the page redirects to. Browsers refuse others. */
-  readonly formsRedirectTo?: string;
+  /**
+   * Whether a form of the page leads to another site, which may redirect to any other. Chromium cancels redirects to sites that
+   * `form-action` does not list, and nobody knows them all: docs/decisions/0038-forms-sent-twice.md.
+   */
+  readonly formsLeaveSite?: boolean;
   /** Why the form or the query was not accepted. */
   readonly problem?: string;
 }
@@ -39,6 +42,8 @@ export type PageResponse = Page | PageRedirect;
 export interface PageContext {
   /** Proves that a form comes from our own page. */
   readonly formToken: string;
+  /** A random value that tells the forms of this page from those of every other. */
+  readonly pageToken: string;
   readonly user?: DashboardIdentity;
   /** The environment that the page shows, or else the one that the browser last showed. */
   readonly environment: PlatformEnvironment;
@@ -68,6 +73,7 @@ export interface PageContext {
 
 export const CurrentPage = createContext<PageContext>({
   formToken: '',
+  pageToken: '',
   environment: 'development',
   environments: [],
   path: '',

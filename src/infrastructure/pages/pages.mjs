@@ -145,6 +145,13 @@ document.addEventListener('change', ({ target }) => {
 });
 for (const name of ['htmx:afterSwap', 'htmx:historyRestore']) document.addEventListener(name, countSelected);
 addEventListener('pageshow', countSelected);
+
+/** A form of a page that the browser shows again, without the service, is another form: the user sends it on purpose. */
+const renewPageTokens = () => {
+  for (const input of document.getElementsByName('page_token')) input.value += Date.now();
+};
+addEventListener('pageshow', ({ persisted }) => persisted && renewPageTokens());
+document.addEventListener('htmx:historyRestore', renewPageTokens);
 countSelected();
 
 // Says how many entries an update added.
@@ -319,7 +326,7 @@ const sessionValue = (name) => {
 const keepForm = (login) => {
   const form = document.querySelector('#content form');
   const address = new URL(login.href);
-  const fields = [...new FormData(form)].filter(([name]) => name !== 'form_token');
+  const fields = [...new FormData(form)].filter(([name]) => name !== 'form_token' && name !== 'page_token');
   const kept = {
     page: address.searchParams.get('next'),
     action: form.getAttribute('action'),
@@ -355,7 +362,7 @@ const isSameForm = (form, action, fields) =>
   fields.every(([name]) => form.elements.namedItem(name)) &&
   [...form.elements].some((each) => each.name && isInput(each) && each.type !== 'hidden') &&
   [...form.elements]
-    .filter(({ type, name }) => type === 'hidden' && name !== 'form_token' && name !== 'seen')
+    .filter(({ type, name }) => type === 'hidden' && !['form_token', 'page_token', 'seen'].includes(name))
     .every((each) => fields.some(([name, value]) => name === each.name && value === each.value));
 
 const fillIn = ({ action, fields }) => {

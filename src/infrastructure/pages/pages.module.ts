@@ -1,14 +1,26 @@
 import { Global, Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { AssetsController } from './assets.controller.js';
 import { FilteredLists } from './filtered-lists.js';
 import { FormTokens } from './form-tokens.js';
 import { PageEnvironments, PageRenderer } from './page.renderer.js';
+import { SubmittedForm } from './submitted-form.entity.js';
+import { SubmittedFormsRepository } from './submitted-forms.repository.js';
+import { SubmittedForms } from './submitted-forms.js';
 import { TimeZoneController } from './time-zone.controller.js';
 
 @Global()
 @Module({
+  imports: [TypeOrmModule.forFeature([SubmittedForm])],
   controllers: [AssetsController, TimeZoneController],
-  providers: [FilteredLists, FormTokens, PageEnvironments, PageRenderer],
-  exports: [FilteredLists, FormTokens, PageEnvironments, PageRenderer],
+  providers: [
+    FilteredLists,
+    FormTokens,
+    PageEnvironments,
+    PageRenderer,
+    SubmittedForms,
+    SubmittedFormsRepository,
+  ],
+  exports: [FilteredLists, FormTokens, PageEnvironments, PageRenderer, SubmittedForms],
 })
 export class PagesModule {}

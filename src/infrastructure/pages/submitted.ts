@@ -79,7 +79,10 @@ export function filtersOf(query: object): Record<string, unknown> {
   const { [ZONE_PARAMETER]: zone } = query as Record<string, unknown>;
   const filters = Object.entries(query)
     .filter(([name, value]) => value !== '' && value !== undefined && !PAGE_PARAMETERS.includes(name))
-    .map(([name, value]) => [name, TIME_PARAMETERS.includes(name) ? timestampFrom(value, zone) : value]);
+    .map(([name, value]) => [
+      name,
+      TIME_PARAMETERS.includes(name) ? timestampFrom(value, zone, name === 'end') : value,
+    ]);
   return Object.fromEntries(filters);
 }
 
@@ -96,10 +99,11 @@ const LOCAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?$/;
  * Returns the value of a field of the type `datetime-local` as a timestamp. Returns other values unchanged.
  *
  * @param zone the time zone of the value
+ * @param isEnd whether the value ends a period
  */
-export function timestampFrom(value: unknown, zone: unknown = UTC): unknown {
+export function timestampFrom(value: unknown, zone: unknown = UTC, isEnd = false): unknown {
   if (typeof value !== 'string' || !LOCAL_TIME.test(value)) return value;
-  return timeAt(value, zone === '' ? UTC : String(zone))?.toISOString() ?? value;
+  return timeAt(value, zone === '' ? UTC : String(zone), isEnd)?.toISOString() ?? value;
 }
 
 /**
@@ -107,13 +111,15 @@ export function timestampFrom(value: unknown, zone: unknown = UTC): unknown {
  *
  * @param zone the time zone of the query
  * @param shownZone the time zone of the field
+ * @param isEnd whether the value ends a period
  */
 export function localTimeOf(
   value: string | undefined,
   zone: string | undefined,
   shownZone: string,
+  isEnd = false,
 ): string | undefined {
-  const time = Date.parse(String(timestampFrom(value, zone)));
+  const time = Date.parse(String(timestampFrom(value, zone, isEnd)));
   return Number.isNaN(time)
     ? value
     : localTimeAt(new Date(time), shownZone).replace(/(?::00)?(?:\.000)?$/, '');

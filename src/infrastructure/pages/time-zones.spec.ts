@@ -1,4 +1,7 @@
+import { filtersOf } from './submitted.js';
 import { localTimeAt, offsetAt, timeAt, timeZoneNamed } from './time-zones.js';
+
+const queryTimes = (local: string, zone: string): object => filtersOf({ start: local, end: local, zone });
 
 describe('Time zones of pages', () => {
   it.each([
@@ -11,6 +14,20 @@ describe('Time zones of pages', () => {
   ])('read %s in %s as %s', (local, zone, time) => {
     expect(timeAt(local, zone)?.toISOString()).toBe(time);
   });
+
+  it.each([
+    // Clocks went back from 03:00 to 02:00, and from 02:00 to 01:00.
+    ['2026-10-25T02:30', 'Europe/Berlin', '2026-10-25T00:30:00.000Z', '2026-10-25T01:30:00.000Z'],
+    ['2026-11-01T01:00', 'America/New_York', '2026-11-01T05:00:00.000Z', '2026-11-01T06:00:00.000Z'],
+    ['2026-11-01T01:59:59', 'America/New_York', '2026-11-01T05:59:59.000Z', '2026-11-01T06:59:59.000Z'],
+    ['2026-11-01T02:00', 'America/New_York', '2026-11-01T07:00:00.000Z', '2026-11-01T07:00:00.000Z'],
+    ['2026-04-05T01:45', 'Australia/Lord_Howe', '2026-04-04T14:45:00.000Z', '2026-04-04T15:15:00.000Z'],
+  ])(
+    'read %s in %s, which came twice, as the first at a start and as the second at an end',
+    (local, zone, start, end) => {
+      expect(queryTimes(local, zone)).toEqual({ start, end });
+    },
+  );
 
   it('show what a clock shows, and the distance from UTC', () => {
     const time = new Date('2026-01-31T23:15:30.123Z');

@@ -44,13 +44,16 @@ export function timeZoneOf(request: Request): string {
  * Returns the time of a clock in the time zone. A time that was skipped when clocks went forward means the time an hour later.
  *
  * @param local as in a field of the type `datetime-local`
+ * @param isEnd whether a time that came twice, when clocks went back, means the second one: a period then includes both
  * @returns undefined if the text is not a time, or the time zone is unknown
  */
-export function timeAt(local: string, zone: string): Date | undefined {
+export function timeAt(local: string, zone: string, isEnd = false): Date | undefined {
   const name = timeZoneNamed(zone);
   if (name === undefined) return undefined;
   const time = DateTime.fromISO(local, { zone: name });
-  return time.isValid ? time.toJSDate() : undefined;
+  if (!time.isValid) return undefined;
+  const times = time.getPossibleOffsets().map((each) => each.toMillis());
+  return new Date(isEnd ? Math.max(...times) : Math.min(...times));
 }
 
 /** Returns what a clock in the time zone shows, as in a field of the type `datetime-local`, with milliseconds. */

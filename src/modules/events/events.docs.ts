@@ -53,7 +53,7 @@ export const PUBLISH_EVENTS: OperationDocument = {
     `Publishes up to ${MAX_EVENTS} events of any clients, as JSON or as NDJSON with one event on each line. Use it ` +
     'when you have many events: a batch costs much less than the same events one by one. The response has one result ' +
     'for each event, in the same order. Invalid events get an error, and all others are published. The response is ' +
-    'sent after the commit.\n\nInstead of JSON, you can send NDJSON: the media type `application/x-ndjson`, and on each line ' +
+    'sent after the commit.\n\nInstead of JSON, you can send NDJSON: the media type `application/x-ndjson` (or `application/ndjson`, `application/jsonl` or `application/x-jsonlines`), and on each line ' +
     'an object like those of `events`.',
   body: PublishEventsRequest,
   response: EventResultsResponse,

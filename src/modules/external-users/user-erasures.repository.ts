@@ -79,6 +79,11 @@ export class UserErasuresRepository {
     );
   }
 
+  /** Removes an identifier from the statistics of the planner, which contain values of rows that no longer exist. */
+  async forgetStatistics(externalUserId: string): Promise<void> {
+    await this.transaction.manager.query('SELECT forget_statistics($1)', [externalUserId]);
+  }
+
   async postpone(id: string, dueAt: Date): Promise<void> {
     await this.transaction.manager.update(UserErasure, { id }, { dueAt });
   }

@@ -134,16 +134,21 @@ export class UserErasuresService extends RecurringJob {
       while (!this.stopped.aborted && (await this.eraseBatch(erasure.id, user, holder, true)) > 0);
     }
     if (this.stopped.aborted) await this.repository.postpone(erasure.id, now);
-    else await this.finish(erasure, now);
+    else await this.finish(erasure, user, now);
     return true;
   }
 
   /** @param startedAt when the search for the user's data started that found the rest of them */
-  private async finish(erasure: ClaimedErasure, startedAt: Date): Promise<void> {
+  private async finish(
+    erasure: ClaimedErasure,
+    { externalUserId }: ErasedUser,
+    startedAt: Date,
+  ): Promise<void> {
     const settledAt = new Date(erasure.requestedAt.getTime() + SETTLING_TIME);
     if (startedAt < settledAt) return this.repository.postpone(erasure.id, settledAt);
     if (await this.partitions.isMovingRows())
       return this.repository.postpone(erasure.id, new Date(startedAt.getTime() + MINUTE));
+    await this.repository.forgetStatistics(externalUserId);
     if (!(await this.repository.finish(erasure, this.clock.now())))
       await this.repository.postpone(erasure.id, startedAt);
   }

@@ -1,4 +1,8 @@
-import { IDEMPOTENCY_ERRORS, IDEMPOTENCY_KEY_PARAMETER } from '../../infrastructure/idempotency/index.js';
+import {
+  IDEMPOTENCY_ERRORS,
+  IDEMPOTENCY_KEY_PARAMETER,
+  IDEMPOTENCY_REPLAYED_HEADER,
+} from '../../infrastructure/idempotency/index.js';
 import type { OperationDocument } from '../../infrastructure/openapi/index.js';
 import { McpTokensConfiguration } from './mcp-tokens.configuration.js';
 import { CreateMcpTokenRequest, McpTokenResponse } from './mcp-tokens.dto.js';
@@ -13,6 +17,7 @@ export const CREATE_MCP_TOKEN: OperationDocument = {
     `${configurationOf(McpTokensConfiguration).requestsPerMinute} requests per minute per client, including ` +
     'authenticated requests that fail.',
   headerParameters: IDEMPOTENCY_KEY_PARAMETER,
+  responseHeaders: IDEMPOTENCY_REPLAYED_HEADER,
   body: CreateMcpTokenRequest,
   response: McpTokenResponse,
   responseDescription: 'The token was created.',

@@ -16,6 +16,7 @@ import {
   sha256,
 } from '../../infrastructure/crypto/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
+import { IdempotentRequests } from '../../infrastructure/idempotency/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { Clock, DAY, SECOND } from '../../infrastructure/time/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
@@ -72,6 +73,7 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
     private readonly batch: McpTokensBatch,
     private readonly revocationListener: McpTokenRevocationListener,
     private readonly clients: ApiClientDirectory,
+    private readonly idempotentRequests: IdempotentRequests,
     private readonly sealer: Sealer,
     private readonly clock: Clock,
   ) {}
@@ -171,6 +173,7 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
     if (found?.clientId !== clientId) return;
     const createdAt = await this.repository.createdAt(tokenHash);
     if (createdAt) await this.revokeByHash({ tokenHash, ...found }, createdAt);
+    await this.idempotentRequests.forgetToken(tokenHash);
   }
 
   /** Revokes a token that is known by its hash, and notifies the revocation listener. */

@@ -9,7 +9,12 @@ export {
 } from './protocol/oauth-errors.js';
 export { ParameterField, PublicForm, type FormParameters } from './protocol/oauth-form.js';
 export { oauthBodyOf, OAuthMetadata, OAuthOperation } from './protocol/oauth-operation.js';
-export { formatUserCode, generateUserCode, parseUserCode } from './authorizations/user-code.js';
+export {
+  formatUserCode,
+  generateUserCode,
+  isBlankUserCode,
+  parseUserCode,
+} from './authorizations/user-code.js';
 export { OAuthModule } from './oauth.module.js';
 export { TokenSigningKeysService, type TokenSigningKeyStatus } from './tokens/token-signing-keys.service.js';
 export { ActiveAccessTokenVerifier } from './tokens/active-access-token.verifier.js';

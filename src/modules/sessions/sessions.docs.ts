@@ -1,5 +1,9 @@
 import { TOO_MANY_REQUESTS } from '../../infrastructure/errors/index.js';
-import { IDEMPOTENCY_ERRORS, IDEMPOTENCY_KEY_PARAMETER } from '../../infrastructure/idempotency/index.js';
+import {
+  IDEMPOTENCY_ERRORS,
+  IDEMPOTENCY_KEY_PARAMETER,
+  IDEMPOTENCY_REPLAYED_HEADER,
+} from '../../infrastructure/idempotency/index.js';
 import type { OperationDocument } from '../../infrastructure/openapi/index.js';
 import { MINUTE } from '../../infrastructure/time/index.js';
 import { EXTEND_NOT_SUPPORTED, SESSION_LIFETIME, SESSION_NOT_FOUND } from './sessions.service.js';
@@ -22,6 +26,7 @@ export const CREATE_SESSION: OperationDocument = {
     'backend when a user is about to link a merchant or switch a card, and pass the ID of the session to the client ' +
     'SDK. Every webhook of the session returns the metadata that you attach.',
   headerParameters: IDEMPOTENCY_KEY_PARAMETER,
+  responseHeaders: IDEMPOTENCY_REPLAYED_HEADER,
   body: CreateSessionRequest,
   response: SessionResponse,
   responseDescription: 'The session was created.',

@@ -48,7 +48,7 @@ export function credentialsPage(
               : `${merchant} did not accept the user name or the password. Check both and try again. ${attemptsLeftText(attemptsLeft)}`
           }
         />
-        <Form action={path}>
+        <Form action={path} isOnce>
           <TextField
             name="user_name"
             label={`Your ${merchant} user name or email address`}
@@ -103,7 +103,7 @@ export function codePage(data: SignInPageData, { attemptsLeft, isMissing = false
         <TestHint data={data}>
           The code is <code>123456</code>.
         </TestHint>
-        <Form action={path}>
+        <Form action={path} isOnce>
           <TextField
             name="code"
             label="One-time code"
@@ -137,7 +137,7 @@ function Decline({ path, organization }: SignInPageData): VNode {
         If you decline, the link stops working and {organization} gets no access. You can also just close this
         page.
       </p>
-      <Form action={path}>
+      <Form action={path} isOnce>
         <button class="second" name="action" value="decline">
           Decline
         </button>

@@ -40,6 +40,9 @@ import { AuditChanges1790000000049 } from './1790000000049-audit-changes.js';
 import { SavedFilters1790000000050 } from './1790000000050-saved-filters.js';
 import { WebhookResends1790000000051 } from './1790000000051-webhook-resends.js';
 import { OutgoingEmails1790000000066 } from './1790000000066-outgoing-emails.js';
+import { SubmittedForms1790000000079 } from './1790000000079-submitted-forms.js';
+import { ForgottenStatistics1790000000080 } from './1790000000080-forgotten-statistics.js';
+import { IdempotentUsers1790000000081 } from './1790000000081-idempotent-users.js';
 import { RequestLogInRows1790000000083 } from './1790000000083-request-log-in-rows.js';
 
 /** All migrations, oldest first. Never edit one that has landed, released or not. */
@@ -89,5 +92,8 @@ export const MIGRATIONS = [
   WebhookResends1790000000051,
   // 0.4.0
   OutgoingEmails1790000000066,
+  SubmittedForms1790000000079,
+  ForgottenStatistics1790000000080,
+  IdempotentUsers1790000000081,
   RequestLogInRows1790000000083,
 ];

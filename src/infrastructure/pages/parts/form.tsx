@@ -5,20 +5,33 @@ import { UTC, ZONE_PARAMETER } from '../time-zones.js';
 import { FormProblem } from './elements.js';
 
 export const FORM_TOKEN_FIELD = 'form_token';
+/** The field with a random value for each page, which shows that a browser sent the same form of the same page again. */
+export const PAGE_TOKEN_FIELD = 'page_token';
 
 interface FormProps {
   readonly action: string;
   /** Whether the form has a `FileField`. Its route must be declared with `hasFiles`, too. */
   readonly hasFiles?: boolean;
+  /** Whether the form is processed once if the browser sends it twice. True for forms of logged-in users. */
+  readonly isOnce?: boolean;
 }
 
 /** A form that is sent with POST and the anti-forgery token. */
-export const Form: FunctionComponent<FormProps> = ({ action, hasFiles = false, children }) => (
-  <form method="post" action={action} enctype={hasFiles ? 'multipart/form-data' : undefined}>
-    <input type="hidden" name={FORM_TOKEN_FIELD} value={usePage().formToken} />
-    {children}
-  </form>
-);
+export const Form: FunctionComponent<FormProps> = ({
+  action,
+  hasFiles = false,
+  isOnce = false,
+  children,
+}) => {
+  const { formToken, pageToken, user } = usePage();
+  return (
+    <form method="post" action={action} enctype={hasFiles ? 'multipart/form-data' : undefined}>
+      <input type="hidden" name={FORM_TOKEN_FIELD} value={formToken} />
+      {isOnce || user ? <input type="hidden" name={PAGE_TOKEN_FIELD} value={pageToken} /> : null}
+      {children}
+    </form>
+  );
+};
 
 /** What the form is about to change: with `requireUnchanged`, it cannot undo what somebody else changed in the meantime. */
 export const Seen: FunctionComponent<{ readonly values: ShownValues }> = ({ values }) => (

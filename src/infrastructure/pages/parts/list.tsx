@@ -141,7 +141,7 @@ export function Filter(props: FilterProps): VNode {
 export function PeriodFields(): VNode {
   const { query, timeZone } = usePage();
   const valueOf = (name: string): string | undefined =>
-    localTimeOf(query[name], query[ZONE_PARAMETER], timeZone);
+    localTimeOf(query[name], query[ZONE_PARAMETER], timeZone, name === 'end');
   const field = { type: 'datetime-local', required: false } as const;
   return (
     <>

@@ -81,6 +81,11 @@ export class AgentAuthorizationsRepository implements UserDataHolder {
     return this.change({ id, status: 'confirmed' }, { status: 'approved', codeHash, codeExpiresAt }, now);
   }
 
+  /** Lets the code of an approved authorization be redeemed for longer. @returns false if it was redeemed or declined */
+  extendCode(id: string, codeExpiresAt: Date, now: Date): Promise<boolean> {
+    return this.change({ id, status: 'approved' }, { codeExpiresAt }, now);
+  }
+
   decline(id: string, now: Date): Promise<boolean> {
     return this.change({ id, status: In(UNDECIDED) }, { status: 'declined' }, now);
   }
@@ -90,20 +95,16 @@ export class AgentAuthorizationsRepository implements UserDataHolder {
     return this.transaction.insertNew(AgentConnectionCode, code, 'agent_connection_code_pkey');
   }
 
-  /** Deletes a connection code that has not expired. @returns it, unless it does not exist or was used */
-  async takeCode(
-    clientId: string,
-    codeDigest: Buffer,
-    now: Date,
-  ): Promise<Pick<AgentConnectionCode, 'externalUserId' | 'phoneNumberSealed'> | undefined> {
-    const [taken] = await this.transaction.changedRows<
-      Pick<AgentConnectionCode, 'externalUserId' | 'phoneNumberSealed'>
-    >(
-      `DELETE FROM agent_connection_code WHERE client_id = $1 AND code_digest = $2 AND expires_at > $3
-        RETURNING external_user_id AS "externalUserId", phone_number_sealed AS "phoneNumberSealed"`,
-      [clientId, codeDigest, now],
-    );
-    return taken;
+  /** Returns a connection code that has not expired, and locks its row. */
+  lockCode(clientId: string, codeDigest: Buffer, now: Date): Promise<AgentConnectionCode | null> {
+    return this.transaction.manager.findOne(AgentConnectionCode, {
+      where: { clientId, codeDigest, expiresAt: MoreThan(now) },
+      lock: { mode: 'pessimistic_write' },
+    });
+  }
+
+  async deleteCode(codeDigest: Buffer): Promise<void> {
+    await this.transaction.manager.delete(AgentConnectionCode, { codeDigest });
   }
 
   /** Changes an authorization that has not expired and is in the given state, in one statement. */

@@ -33,6 +33,9 @@ const AUTHORIZATION_LIFETIME = 10 * MINUTE;
 const CODE_LIFETIME = MINUTE;
 const CONNECTION_CODE_LIFETIME = 5 * MINUTE;
 
+/** The parameters with which the browser returns after the user declined (RFC 6749, section 4.1.2.1). */
+const DECLINED = { error: 'access_denied', error_description: 'The user declined the request.' };
+
 /** What an authorization request asks for, of which agent. */
 export interface NewAuthorization extends AuthorizationRequest {
   readonly agent: Agent;
@@ -43,7 +46,7 @@ export interface NewAuthorization extends AuthorizationRequest {
 /** Keeps authorization requests from the agent's request to the user's decision. */
 @Injectable()
 export class AgentAuthorizationsService {
-  /** Limits on wrong connection codes, per authorization and per IP address. */
+  /** Limits on wrong connection codes, per authorization, and per partner and IP address. */
   private readonly perAuthorization = this.limits.limit('connection-code-of-authorization', {
     attempts: 5,
     within: AUTHORIZATION_LIFETIME,
@@ -183,53 +186,73 @@ export class AgentAuthorizationsService {
   }
 
   /**
-   * Uses up a connection code that the user typed.
+   * Uses up a connection code that the user typed. If the user is known already, because the form was sent twice, or the request has
+   * ended, the code is kept.
    *
-   * @returns whether there was such a code
+   * @returns whether the code is right, or no code is awaited
    * @throws ApiError RATE_LIMIT_EXCEEDED
    */
   async enterCode(
-    { id, clientId }: AgentAuthorization,
+    authorization: AgentAuthorization,
     entered: string,
     { ip }: RequestOrigin,
   ): Promise<boolean> {
+    if (authorization.status !== 'pending') return true;
+    const { id, clientId } = authorization;
     const error = (seconds: number) => tooManyAttempts(seconds, 'There were too many wrong codes.');
     const attempts = [
       { limit: this.perAuthorization, subject: id, error },
-      { limit: this.perAddress, subject: rateLimitKeyOfAddress(ip), error },
+      { limit: this.perAddress, subject: JSON.stringify([clientId, rateLimitKeyOfAddress(ip)]), error },
     ];
     await this.limits.countAll(attempts);
     const code = parseUserCode(entered);
-    if (code === undefined || !(await this.useCode(id, clientId, this.digestOf(code)))) return false;
+    if (code === undefined || !(await this.useCode(authorization, this.digestOf(code)))) return false;
     for (const { limit, subject } of attempts) await limit.subtract(subject);
     return true;
   }
 
+  /** @returns false if there is no such code, and the authorization still awaits one */
   @Transactional()
-  protected async useCode(id: string, clientId: string, codeDigest: Buffer): Promise<boolean> {
+  protected async useCode({ id, clientId }: AgentAuthorization, codeDigest: Buffer): Promise<boolean> {
     const now = this.clock.now();
-    const code = await this.repository.takeCode(clientId, codeDigest, now);
-    if (!code) return false;
+    const code = await this.repository.lockCode(clientId, codeDigest, now);
+    if (!code) return (await this.repository.findById(clientId, id))?.status !== 'pending';
     const { externalUserId, phoneNumberSealed } = code;
     const phoneNumber = this.sealer.openOptional(phoneNumberSealed, ownerOfCode(codeDigest));
     const user = { external_user_id: externalUserId, phone_number: phoneNumber };
-    return this.repository.identify(id, this.userFrom(user, ['agent_authorization', id]), now);
+    if (await this.repository.identify(id, this.userFrom(user, ['agent_authorization', id]), now))
+      await this.repository.deleteCode(codeDigest);
+    return true;
   }
 
-  /** Approves the request. @returns where the browser goes with the code, or undefined if the user cannot decide any more */
+  /** Approves the request. @returns where the browser goes with the code, or undefined unless the user has yet to decide */
   @Transactional()
   async approve(
     provider: AgentProvider,
     authorization: AgentAuthorization,
     origin: RequestOrigin,
   ): Promise<string | undefined> {
-    const code = generateSecret('');
+    const { id } = authorization;
+    const code = this.codeOf(id);
     const now = this.clock.now();
     const codeExpiresAt = new Date(now.getTime() + CODE_LIFETIME);
-    if (!(await this.repository.approve(authorization.id, sha256(code), codeExpiresAt, now)))
-      return undefined;
+    if (!(await this.repository.approve(id, sha256(code), codeExpiresAt, now))) return undefined;
     await this.record('agent.approve', provider, authorization, origin);
     return this.redirectTo(authorization, { code });
+  }
+
+  /**
+   * Returns where the browser went when the user decided, as long as the agent can use that:
+   * docs/decisions/0038-forms-sent-twice.md.
+   */
+  async repeatDecision(authorization: AgentAuthorization): Promise<string | undefined> {
+    const { id, status } = authorization;
+    if (this.hasExpired(authorization)) return undefined;
+    if (status === 'declined') return this.redirectTo(authorization, DECLINED);
+    const now = this.clock.now();
+    const codeExpiresAt = new Date(now.getTime() + CODE_LIFETIME);
+    if (!(await this.repository.extendCode(id, codeExpiresAt, now))) return undefined;
+    return this.redirectTo(authorization, { code: this.codeOf(id) });
   }
 
   /** Declines the request, before or after the login. */
@@ -241,10 +264,7 @@ export class AgentAuthorizationsService {
   ): Promise<string | undefined> {
     if (!(await this.repository.decline(authorization.id, this.clock.now()))) return undefined;
     await this.record('agent.decline', provider, authorization, origin);
-    return this.redirectTo(authorization, {
-      error: 'access_denied',
-      error_description: 'The user declined the request.',
-    });
+    return this.redirectTo(authorization, DECLINED);
   }
 
   /**
@@ -281,6 +301,11 @@ export class AgentAuthorizationsService {
     owner: string[],
   ): AuthorizedUser {
     return { externalUserId, phoneNumberSealed: this.sealer.sealOptional(phoneNumber, owner) };
+  }
+
+  /** The code can be computed again, and only its hash is stored. */
+  private codeOf(id: string): string {
+    return this.digest.of(`agent authorization code ${id}`).toString('base64url');
   }
 
   private digestOf(code: string): Buffer {

@@ -11,6 +11,7 @@ import {
 } from '../../../infrastructure/pages/index.js';
 import type { RateLimit } from '../../../infrastructure/rate-limiting/index.js';
 import { MAX_EXTERNAL_USER_ID_LENGTH, validateText } from '../../../infrastructure/validation/index.js';
+import { isBlankUserCode } from '../../oauth/index.js';
 import { OrganizationsService } from '../../organizations/index.js';
 import { AgentAddresses, pagePathOf } from '../agent-addresses.js';
 import { AgentAuthorizationConfiguration } from '../agent-authorization.configuration.js';
@@ -44,7 +45,7 @@ const HEADERS = { 'Cross-Origin-Opener-Policy': 'unsafe-none' };
 
 const NOTICES: Readonly<Partial<Record<AgentAuthorization['status'], AuthorizationNotice>>> = {
   approved: 'done',
-  redeemed: 'done',
+  redeemed: 'connected',
   declined: 'declined',
   ended: 'otherBrowser',
 };
@@ -145,11 +146,11 @@ export class AuthorizationPagesController {
         return (await this.enterCode(opened, form.get('code') ?? '', origin)) ?? path;
       case 'approve': {
         const target = await this.authorizations.approve(provider, authorization, origin);
-        return target === undefined ? path : this.redirect(target);
+        return this.afterDecision(opened, 'approved', target);
       }
       case 'decline': {
         const target = await this.authorizations.decline(provider, authorization, origin);
-        return target === undefined ? path : this.redirect(target);
+        return this.afterDecision(opened, 'declined', target);
       }
       default:
         return path;
@@ -169,9 +170,25 @@ export class AuthorizationPagesController {
     return authorization && { provider, authorization };
   }
 
+  /** @param target undefined if this request did not decide, for example because the form was sent twice */
+  private async afterDecision(
+    { provider, authorization: { clientId, id } }: OpenedAuthorization,
+    decision: 'approved' | 'declined',
+    target: string | undefined,
+  ): Promise<PageResponse> {
+    if (target !== undefined) return this.redirect(target);
+    const decided = await this.authorizations.find(provider, id);
+    if (decided?.status === 'approved' && decision === 'declined') return noticePage('done');
+    const isSame = decided?.status === decision;
+    const repeated = isSame ? await this.authorizations.repeatDecision(decided) : undefined;
+    return this.redirect(repeated ?? pagePathOf(clientId, id));
+  }
+
   private async pageOf({ provider, authorization }: OpenedAuthorization): Promise<PageResponse> {
+    const target = await this.authorizations.repeatDecision(authorization);
+    if (target !== undefined && authorization.status === 'approved') return this.redirect(target);
     const notice = NOTICES[authorization.status];
-    if (notice) return noticePage(notice);
+    if (notice) return noticePage(notice, target);
     if (this.authorizations.hasExpired(authorization)) return noticePage('expired');
     if (authorization.status === 'confirmed')
       return { ...consentPage(await this.dataOf(provider, authorization)), headers: HEADERS };
@@ -203,10 +220,13 @@ export class AuthorizationPagesController {
     code: string,
     origin: RequestOrigin,
   ): Promise<PageResponse | undefined> {
-    if (await this.authorizations.enterCode(authorization, code, origin)) return undefined;
+    const isBlank = isBlankUserCode(code);
+    if (!isBlank && (await this.authorizations.enterCode(authorization, code, origin))) return undefined;
     return loginPage(await this.dataOf(provider, authorization), {
       field: 'code',
-      message: 'This code is not valid. It may have expired: create another one in the app.',
+      message: isBlank
+        ? 'Enter the code that the app shows.'
+        : 'This code is not valid. It may have expired: create another one in the app.',
     });
   }
 

@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { AgentScope } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import { Form, Notice, TextField, type Page } from '../../../infrastructure/pages/index.js';
+import { Form, Link, Notice, TextField, type Page } from '../../../infrastructure/pages/index.js';
 import { MAX_EXTERNAL_USER_ID_LENGTH } from '../../../infrastructure/validation/index.js';
 import { hostOf, isLocalUri } from '../agents/agent.js';
 import { pagePathOf } from '../agent-addresses.js';
@@ -57,7 +57,7 @@ export function loginPage(data: AuthorizationPageData, problem?: LoginProblem): 
   return {
     title: `Connect ${authorization.agentName}`,
     ...(problem && { status: 400, problem: problem.message }),
-    formsRedirectTo: authorization.redirectUri,
+    formsLeaveSite: true,
     content: (
       <>
         <Organization {...data} />
@@ -113,7 +113,7 @@ export function consentPage(data: AuthorizationPageData): Page {
   const host = hostOf(redirectUri);
   return {
     title: `Connect ${agentName} to ${organization}?`,
-    formsRedirectTo: redirectUri,
+    formsLeaveSite: true,
     content: (
       <>
         <Organization {...data} />
@@ -167,9 +167,20 @@ function Warning({ agentKind, agentId, agentName, redirectUri }: AgentAuthorizat
 }
 
 /** Why an authorization cannot continue. */
-export type AuthorizationNotice = 'done' | 'declined' | 'expired' | 'otherBrowser' | 'waiting';
+export type AuthorizationNotice = 'done' | 'connected' | 'declined' | 'expired' | 'otherBrowser' | 'waiting';
 
-const NOTICES: Readonly<Record<AuthorizationNotice, { status: number; title: string; text: string }>> = {
+interface NoticeText {
+  readonly status: number;
+  readonly title: string;
+  readonly text: string;
+}
+
+const NOTICES: Readonly<Record<AuthorizationNotice, NoticeText>> = {
+  connected: {
+    status: 200,
+    title: 'The agent is connected',
+    text: 'You approved this request. Close this page, and continue in the agent.',
+  },
   done: {
     status: 410,
     title: 'This request was already approved',
@@ -197,9 +208,19 @@ const NOTICES: Readonly<Record<AuthorizationNotice, { status: number; title: str
   },
 };
 
-export function noticePage(notice: AuthorizationNotice): Page {
+/** @param target where the user returns to the agent, as long as the agent can use that */
+export function noticePage(notice: AuthorizationNotice, target?: string): Page {
   const { status, title, text } = NOTICES[notice];
-  return { title, status, content: <Notice kind="bad">{text}</Notice> };
+  return {
+    title,
+    status,
+    content: (
+      <>
+        <Notice kind={status === 200 ? 'good' : 'bad'}>{text}</Notice>
+        {target === undefined ? null : <Link to={target}>Return to {hostOf(target)}</Link>}
+      </>
+    ),
+  };
 }
 
 /** The page for a request that must not lead back to the agent, because the agent or its address is not verified. */

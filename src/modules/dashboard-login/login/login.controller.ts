@@ -74,11 +74,11 @@ export class LoginController {
   async askSecondFactor(@Query('next') next: unknown, @Req() request: Request): Promise<PageResponse> {
     const user = await this.sessions.awaitingSecondFactor(sessionTokenOf(request));
     const path = safeRedirectPath(next);
-    return user ? secondFactorPage(path) : { redirectTo: withNext('/login', path) };
+    return user ? secondFactorPage(path) : afterFirstStep(request, path);
   }
 
   @Post('login/second-factor')
-  @PageRoute({ login: false, form: true })
+  @PageRoute({ login: false, form: true, isOneTime: true })
   async completeLogin(
     @FormBody() form: FormFields,
     @Req() request: Request,
@@ -87,7 +87,7 @@ export class LoginController {
     const next = safeRedirectPath(form.get('next'));
     const token = sessionTokenOf(request) ?? '';
     const user = await this.sessions.awaitingSecondFactor(token);
-    if (!user) return { redirectTo: withNext('/login', next) };
+    if (!user) return afterFirstStep(request, next);
     const code = form.get('code');
     const recoveryCode = form.get('recovery_code');
     if (code === undefined && recoveryCode === undefined) return secondFactorPage(next, 'code');
@@ -109,4 +109,9 @@ export class LoginController {
     clearSessionCookie(response);
     return { redirectTo: '/login' };
   }
+}
+
+/** Returns where a login leads whose first step has ended: the browser has completed it already, or has to start again. */
+function afterFirstStep({ user }: Request, next: string): PageResponse {
+  return { redirectTo: user ? next : withNext('/login', next) };
 }

@@ -74,7 +74,7 @@ export function continuePage({ url, fields }: Extract<BegunLogin, { readonly url
   const isForm = fields !== undefined;
   return {
     title,
-    ...(isForm ? { formsRedirectTo: url } : { headers: { Refresh: `0; url=${url}` } }),
+    ...(isForm ? { formsLeaveSite: true } : { headers: { Refresh: `0; url=${url}` } }),
     content: isForm ? (
       <form method="post" action={url}>
         <p>Your organization uses single sign-on.</p>

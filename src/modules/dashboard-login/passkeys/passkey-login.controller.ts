@@ -25,7 +25,7 @@ export class PasskeyLoginController {
   }
 
   @Post()
-  @PageRoute({ login: false, form: true })
+  @PageRoute({ login: false, form: true, isOneTime: true })
   async logIn(
     @FormBody() form: FormFields,
     @Req() request: Request,

@@ -216,17 +216,16 @@ export class PasskeysService {
     challenge,
   }: PasskeyResponse<RegistrationResponseJSON>): Promise<NewCredential | undefined> {
     const { verifyRegistrationResponse } = await webAuthn();
-    const result = await unlessInvalid(async () => {
-      if (!(await isWithoutCertificates(credential))) return undefined;
-      return verifyRegistrationResponse({
-        response: credential,
+    const result = await unlessInvalid(async () =>
+      verifyRegistrationResponse({
+        response: await withoutAttestation(credential),
         expectedChallenge: challenge.toString('base64url'),
         expectedOrigin: this.site.origin,
         expectedRPID: this.site.id,
         requireUserVerification: true,
         supportedAlgorithmIDs: ALGORITHMS,
-      });
-    });
+      }),
+    );
     if (!result?.verified) return undefined;
     const { id, publicKey, counter } = result.registrationInfo.credential;
     const created = {
@@ -289,16 +288,24 @@ export function passkeyResponse<
 }
 
 /**
- * Returns whether the authenticator proves its model without certificates, or not at all, as was asked. The library would
+ * Removes what the authenticator proves about its model. Nobody asked for it, but some authenticators send it, and the library would
  * request the revocation lists of certificates from the addresses in them, which an attacker could choose.
  */
-async function isWithoutCertificates({ response }: RegistrationResponseJSON): Promise<boolean> {
-  const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers');
-  const object = decodeAttestationObject(
-    new Uint8Array(Buffer.from(response.attestationObject, 'base64url')),
+async function withoutAttestation(credential: RegistrationResponseJSON): Promise<RegistrationResponseJSON> {
+  const { decodeAttestationObject, isoCBOR } = await import('@simplewebauthn/server/helpers');
+  const { attestationObject } = credential.response;
+  const authData = decodeAttestationObject(new Uint8Array(Buffer.from(attestationObject, 'base64url'))).get(
+    'authData',
   );
-  const format = object.get('fmt');
-  return format === 'none' || (format === 'packed' && object.get('attStmt').get('x5c') === undefined);
+  const object = isoCBOR.encode(
+    new Map<string, string | Map<string, never> | Uint8Array>([
+      ['fmt', 'none'],
+      ['attStmt', new Map<string, never>()],
+      ['authData', authData],
+    ]),
+  );
+  const response = { ...credential.response, attestationObject: Buffer.from(object).toString('base64url') };
+  return { ...credential, response };
 }
 
 /** The library throws an error for everything that is not valid. */

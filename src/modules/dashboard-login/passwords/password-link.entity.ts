@@ -17,6 +17,10 @@ export class PasswordLink {
   @Column({ name: 'user_id', type: 'uuid' })
   userId!: string;
 
+  /** SHA-256 of the cookie of the browser that used the link; null if it was not used. */
+  @Column({ name: 'used_by', type: 'bytea', nullable: true })
+  usedBy!: Buffer | null;
+
   @Index('password_link_expires_at_index')
   @DeleteAfter(0)
   @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { MoreThan } from 'typeorm';
+import { IsNull, MoreThan } from 'typeorm';
 import { Transaction } from '../../../infrastructure/database/index.js';
 import { PasswordLink } from './password-link.entity.js';
 import { PasswordResetRequest } from './password-reset-request.entity.js';
@@ -13,22 +13,17 @@ export class PasswordLinksRepository {
     await this.transaction.manager.upsert(PasswordLink, link, ['userId']);
   }
 
-  /** Returns the user of the link. */
-  async findLink(tokenHash: Buffer, now: Date): Promise<string | undefined> {
-    const link = { tokenHash, expiresAt: MoreThan(now) };
-    return (await this.transaction.manager.findOneBy(PasswordLink, link))?.userId;
+  /** @param usedBy the browser that used the link; null for a link that was not used */
+  async findLink(tokenHash: Buffer, usedBy: Buffer | null, now: Date): Promise<PasswordLink | null> {
+    const link = { tokenHash, usedBy: usedBy ?? IsNull(), expiresAt: MoreThan(now) };
+    return this.transaction.manager.findOneBy(PasswordLink, link);
   }
 
-  /** Deletes the link. @returns its user, to only one of several concurrent calls */
-  async takeLink(tokenHash: Buffer, now: Date): Promise<string | undefined> {
-    const { raw } = await this.transaction.manager
-      .createQueryBuilder()
-      .delete()
-      .from(PasswordLink)
-      .where({ tokenHash, expiresAt: MoreThan(now) })
-      .returning('user_id')
-      .execute();
-    return (raw as { user_id: string }[])[0]?.user_id;
+  /** Uses up the link. @returns its user, to only one of several concurrent calls */
+  async takeLink(tokenHash: Buffer, usedBy: Buffer, now: Date): Promise<string | undefined> {
+    const unused = { tokenHash, usedBy: IsNull(), expiresAt: MoreThan(now) };
+    const { affected } = await this.transaction.manager.update(PasswordLink, unused, { usedBy });
+    return affected === 1 ? (await this.findLink(tokenHash, usedBy, now))?.userId : undefined;
   }
 
   async addRequest(request: PasswordResetRequest): Promise<void> {

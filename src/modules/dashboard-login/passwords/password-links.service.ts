@@ -116,8 +116,13 @@ export class PasswordLinksService extends RecurringJob {
 
   /** Returns the user of a valid link. Does not use up the link: email programs open links before users do. */
   async userOf(token: string): Promise<DashboardUser | null> {
-    const userId = await this.repository.findLink(sha256(token), this.clock.now());
-    return userId === undefined ? null : this.users.find(userId);
+    const link = await this.repository.findLink(sha256(token), null, this.clock.now());
+    return link && this.users.find(link.userId);
+  }
+
+  /** Returns whether this browser used the link. */
+  async isUsedBy({ browser }: LoginBrowser, token: string): Promise<boolean> {
+    return (await this.repository.findLink(sha256(token), sha256(browser), this.clock.now())) !== null;
   }
 
   /** Returns whom the link of a user invites; undefined if the user has accepted the invitation. */
@@ -156,7 +161,7 @@ export class PasswordLinksService extends RecurringJob {
     passwordHash: string,
     { origin, browser }: LoginBrowser,
   ): Promise<DashboardUser | undefined> {
-    const userId = await this.repository.takeLink(tokenHash, this.clock.now());
+    const userId = await this.repository.takeLink(tokenHash, sha256(browser), this.clock.now());
     const user = userId === undefined ? undefined : await this.users.lock(userId);
     if (!user || user.disabledAt || (await this.providerRequirement.appliesTo(user))) return undefined;
     await this.users.setPassword(user.id, passwordHash);
@@ -174,7 +179,7 @@ export class PasswordLinksService extends RecurringJob {
 
   private async createLink(userId: string, expiresAt: Date): Promise<string> {
     const token = randomBytes(32).toString('base64url');
-    await this.repository.storeLink({ tokenHash: sha256(token), userId, expiresAt });
+    await this.repository.storeLink({ tokenHash: sha256(token), userId, usedBy: null, expiresAt });
     return `${this.publicAddress.of('dashboard')}/password-reset/confirm?token=${token}`;
   }
 }

@@ -54,13 +54,17 @@ export class PasswordResetController {
 
   @Get('confirm')
   @PageRoute({ login: false })
-  async show(@Query('token') token: unknown): Promise<PageResponse> {
-    const user = typeof token === 'string' ? await this.links.userOf(token) : null;
-    return user ? setPasswordPage(String(token), await this.links.invitationOf(user)) : invalidLinkPage();
+  async show(@Query('token') token: unknown, @Req() request: Request): Promise<PageResponse> {
+    if (typeof token !== 'string') return invalidLinkPage();
+    const user = await this.links.userOf(token);
+    if (user) return setPasswordPage(token, await this.links.invitationOf(user));
+    // The user went back, or reloaded the page because the response to the form was lost.
+    if (!(await this.links.isUsedBy(loginBrowserOf(request), token))) return invalidLinkPage();
+    return request.user ? { redirectTo: HOME } : RESPONSES.set();
   }
 
   @Post('confirm')
-  @PageRoute({ login: false, form: true })
+  @PageRoute({ login: false, form: true, isOneTime: true })
   async set(
     @FormBody() form: FormFields,
     @Req() request: Request,

@@ -24,7 +24,7 @@ export function resetRequestPage(isMissing = false): Page {
     content: (
       <>
         <p>Enter the email address of your account. We’ll send you a link to set a new password.</p>
-        <Form action="/password-reset">
+        <Form action="/password-reset" isOnce>
           <TextField
             name="email"
             label="Email address"

@@ -32,7 +32,7 @@ const AUDIT_ACTIONS = { approved: 'auth.device_approve', denied: 'auth.device_de
  */
 @Injectable()
 export class DeviceApprovalsService {
-  /** Limits on wrong codes, per user and per IP address (RFC 8628, section 5.1). */
+  /** Limits on wrong codes, per user, and per organization and IP address (RFC 8628, section 5.1). */
   private readonly perUser = this.limits.limit('user-code-of-user', { attempts: 5, within: 15 * MINUTE });
   private readonly perAddress = this.limits.limit('user-code-of-address', { attempts: 20, within: HOUR });
 
@@ -54,9 +54,10 @@ export class DeviceApprovalsService {
    * @throws ApiError RATE_LIMIT_EXCEEDED
    */
   async enterCode(actor: DashboardActor, entered: string): Promise<string | undefined> {
+    const address = JSON.stringify([actor.organizationId, rateLimitKeyOfAddress(actor.origin.ip)]);
     const attempts = [
       { limit: this.perUser, subject: actor.userId, error: tooManyCodes },
-      { limit: this.perAddress, subject: rateLimitKeyOfAddress(actor.origin.ip), error: tooManyCodes },
+      { limit: this.perAddress, subject: address, error: tooManyCodes },
     ];
     await this.limits.countAll(attempts);
     const code = parseUserCode(entered);

@@ -30,6 +30,11 @@ export function parseUserCode(text: string): string | undefined {
   return USER_CODE.test(code) ? code : undefined;
 }
 
+/** Returns whether the user typed nothing that could be a part of a code. */
+export function isBlankUserCode(text: string): boolean {
+  return !/[\p{L}\p{N}]/u.test(text);
+}
+
 /** Returns the keyed digest under which a user code is stored. */
 export function digestOfUserCode(digest: SecretDigest, userCode: string): Buffer {
   return digest.of(`user code ${userCode}`);

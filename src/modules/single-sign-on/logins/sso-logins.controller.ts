@@ -7,8 +7,8 @@ import {
   type DashboardIdentity,
 } from '../../../infrastructure/auth/index.js';
 import { NOT_FOUND } from '../../../infrastructure/errors/index.js';
-import { OnSurface, readForm } from '../../../infrastructure/http/index.js';
-import { FormTokens, PageRoute, type PageResponse } from '../../../infrastructure/pages/index.js';
+import { OnSurface, type FormFields } from '../../../infrastructure/http/index.js';
+import { FormBody, FormTokens, PageRoute, type PageResponse } from '../../../infrastructure/pages/index.js';
 import { continuePage, loginBrowserOf, withNext } from '../../dashboard-login/index.js';
 import { failedLoginPage, suggestedLoginPage, testedPage } from './sso-logins.pages.js';
 import { SsoLoginsService } from './sso-logins.service.js';
@@ -37,13 +37,12 @@ export class SsoLoginsController {
 
   /** Receives the response of a SAML provider. The form comes from another site, so it has no token of ours. */
   @Post('saml/:id')
-  @PageRoute({ login: false })
+  @PageRoute({ login: false, form: { limit: RESPONSE_FORM_LIMIT, fromOtherSites: true } })
   async receive(
     @Param('id') configurationId: string,
+    @FormBody() form: FormFields,
     @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<PageResponse> {
-    const form = await readForm(request, response, { limit: RESPONSE_FORM_LIMIT });
     const path = `/sso/saml/${encodeURIComponent(configurationId)}`;
     const state = form.get('RelayState') ?? '';
     // A response without a request is not accepted: it starts a login of ours.
@@ -82,7 +81,7 @@ export class SsoLoginsController {
   }
 
   @Get(['oidc/:id', 'saml/:id'])
-  @PageRoute({ login: false })
+  @PageRoute({ login: false, isOneTime: true })
   async finish(
     @Param('id') configurationId: string,
     @Query('state') state: unknown,

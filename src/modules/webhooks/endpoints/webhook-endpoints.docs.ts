@@ -1,5 +1,9 @@
 import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
-import { IDEMPOTENCY_ERRORS, IDEMPOTENCY_KEY_PARAMETER } from '../../../infrastructure/idempotency/index.js';
+import {
+  IDEMPOTENCY_ERRORS,
+  IDEMPOTENCY_KEY_PARAMETER,
+  IDEMPOTENCY_REPLAYED_HEADER,
+} from '../../../infrastructure/idempotency/index.js';
 import {
   uuidParameter,
   withMessages,
@@ -57,6 +61,7 @@ export const CREATE_ENDPOINT: OperationDocument = {
     `environment can have at most ${MAX_ENDPOINTS} endpoints with different URLs. ${ACCESS}. Audited as ` +
     '`webhook.create`.',
   headerParameters: IDEMPOTENCY_KEY_PARAMETER,
+  responseHeaders: IDEMPOTENCY_REPLAYED_HEADER,
   body: CreateWebhookEndpointRequest,
   response: WebhookEndpointResponse,
   responseDescription: 'The endpoint was created.',
