@@ -8,7 +8,7 @@ import { LoggingConfiguration, ServiceLogger } from './infrastructure/logging/in
 import { buildDocument } from './infrastructure/openapi/index.js';
 import { describeLimits } from './infrastructure/surfaces/index.js';
 import { provideConstraints } from './infrastructure/validation/index.js';
-import { ApiOperations } from './modules/documentation/index.js';
+import { ApiOperations, readProjectFile } from './modules/documentation/index.js';
 import { webhookDocuments } from './modules/webhooks/index.js';
 
 /** Creates the whole HTTP application, ready to listen. Used by `main.ts` and by the tests of the API. */
@@ -35,5 +35,6 @@ export async function createApplication(
 /** Builds the API document: the operations of the application and the webhooks that it sends. */
 export function documentOf(app: NestExpressApplication): OpenAPIObject {
   const limits = describeLimits((target) => app.get(target, { strict: false }));
-  return buildDocument(app, webhookDocuments, limits);
+  const { version } = JSON.parse(readProjectFile('package.json')) as { version: string };
+  return buildDocument(app, webhookDocuments, limits, version);
 }

@@ -56,6 +56,33 @@ function nodesIn(value: unknown): Record<string, unknown>[] {
   return [...own, ...Object.values(value).flatMap(nodesIn)];
 }
 
+/** Returns all objects in a value, with their paths. */
+function entriesIn(value: unknown, path = ''): [string, Record<string, unknown>][] {
+  if (typeof value !== 'object' || value === null) return [];
+  const own = Array.isArray(value) ? [] : [[path, value] as [string, Record<string, unknown>]];
+  return [...own, ...Object.entries(value).flatMap(([key, part]) => entriesIn(part, `${path}/${key}`))];
+}
+
+const [MIN_INT32, MAX_INT32] = [-(2 ** 31), 2 ** 31 - 1];
+/** Generated clients read numbers without a format as 32 bits: numbers of these names are times or come from a `bigint`. */
+const NEEDS_64_BITS = /\/(?:timestamp|iat|exp|\w+_at|task_id|erased)$/;
+
+/** Returns what is wrong with the range or the format of an integer, or nothing. */
+function problemOfInteger(path: string, node: Record<string, unknown>): string[] {
+  const { type, format, minimum = 0, maximum } = node as { type?: unknown; format?: string } & Record<
+    'minimum' | 'maximum',
+    number | undefined
+  >;
+  if (![type].flat().includes('integer') || path.endsWith('/properties')) return [];
+  const fits = maximum !== undefined && maximum <= MAX_INT32 && minimum >= MIN_INT32;
+  const examples = [node['example'], node['default'], node['examples']].flat();
+  const isTooLarge = examples.some((example) => typeof example === 'number' && Math.abs(example) > MAX_INT32);
+  if (format === 'int64') return fits ? [`${path}: 32 bits are enough for the documented range`] : [];
+  if (format !== undefined) return [`${path}: unknown format ${format}`];
+  if (!fits || isTooLarge) return [`${path}: the documented range needs format int64 or a maximum`];
+  return NEEDS_64_BITS.test(path) ? [`${path}: the column or the unit needs format int64`] : [];
+}
+
 interface CommittedOperation {
   readonly operationId: string;
   readonly tags: readonly string[];
@@ -95,6 +122,48 @@ describe('Generated documents', () => {
     expect(documented('/oauth/introspect')).toContain('Limit: 7006 requests per minute per client');
     expect(documented('/apply')).toContain('Limit: 7007 requests per hour per IP address');
     expect(documented('/apply')).toContain('deleted after 7008 days');
+  });
+
+  it('openapi.json names the release, and the contact and terms of the configuration', async () => {
+    const { info } = await buildOpenApiDocument({
+      SUPPORT_URL: 'https://www.example.com/help',
+      SUPPORT_EMAIL: 'help@example.com',
+      TERMS_URL: 'https://www.example.com/terms',
+    });
+    expect(info).toMatchObject({
+      version: JSON.parse(committed('package.json')).version,
+      contact: { url: 'https://www.example.com/help', email: 'help@example.com' },
+      license: { url: 'https://www.example.com/terms' },
+    });
+    const { info: own } = JSON.parse(committed('openapi.json'));
+    expect(JSON.stringify([own.contact, own.license])).not.toContain('.example');
+  });
+
+  it('openapi.json gives each integer the format of its range', () => {
+    const document = JSON.parse(committed('openapi.json'));
+    expect(entriesIn(document).flatMap(([path, node]) => problemOfInteger(path, node))).toEqual([]);
+  });
+
+  it('openapi.json calls only access tokens JWTs, and states the limits of each Idempotency-Key', () => {
+    const { components } = JSON.parse(committed('openapi.json'));
+    const schemes = Object.entries<{ bearerFormat?: string }>(components.securitySchemes);
+    expect(schemes.filter(([, { bearerFormat }]) => bearerFormat === 'JWT').map(([name]) => name)).toEqual([
+      'bearer',
+    ]);
+    const parameters = Object.values<Record<string, { pattern: string; maxLength: number }>>(
+      components.parameters,
+    );
+    const keys = parameters.filter(({ name }) => (name as unknown) === 'Idempotency-Key');
+    expect(keys).toHaveLength(2);
+    const longest = 'k'.repeat(255);
+    for (const { schema = { pattern: '', maxLength: 0 } } of keys) {
+      const isAllowed = (key: string): boolean =>
+        key.length <= schema.maxLength && new RegExp(schema.pattern).test(key);
+      const allowed = ['k', '"k"', String.raw`"a \"b\" \\"`, longest, `"${longest}"`];
+      expect(allowed.filter((key) => !isAllowed(key))).toEqual([]);
+      const refused = ['', ' ', '""', 'a b', 'é', `${longest}k`, `"${longest}k"`, '"a"b"'];
+      expect(refused.filter(isAllowed)).toEqual([]);
+    }
   });
 
   it('openapi.json has a high quality score', () => {

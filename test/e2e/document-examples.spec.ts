@@ -207,6 +207,10 @@ const PATH_IDS: Readonly<Record<string, () => Promise<string | number>>> = {
     await service.request('/external-users/user-8f3a', { method: 'DELETE', as: service.development });
     return 'user-8f3a';
   },
+  findUserErasure: async () => {
+    await service.request('/external-users/user-8f3a', { method: 'DELETE', as: service.development });
+    return '';
+  },
 };
 
 /** The same in the body. */

@@ -408,6 +408,56 @@ describe('DELETE /external-users/{external_user_id}', () => {
   });
 });
 
+describe('POST /external-users/erase', () => {
+  const PATH = '/external-users/erase';
+  const eraseNamed = (user: string): Promise<TestResponse<Erasure>> =>
+    service.request<Erasure>(PATH, { body: { external_user_id: user }, as: service.development });
+  const find = (user: string): Promise<TestResponse<Erasure>> =>
+    service.request<Erasure>(`/external-users/erasure?${new URLSearchParams({ external_user_id: user })}`, {
+      as: service.development,
+    });
+
+  it.each(['..', '.', '%2e%2e', 'a/../b', 'é?#&+ %'])(
+    'erases a user whose identifier a path would change, %s, with the guarantees of DELETE',
+    async (identifier) => {
+      const { length: before } = await tablesOf(identifier);
+      expect([before, (await find(identifier)).status]).toEqual([0, 404]);
+      const token = await mcpToken(service, identifier);
+      await succeed('/session/create', { type: 'link', external_user_id: identifier }, service.development);
+      expect(await tablesOf(identifier)).toContain('session');
+      const { status, body } = await eraseNamed(identifier);
+      expect([status, body.status]).toEqual([202, 'running']);
+      const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+      expect((await service.request('/mcp', { token, body: ping })).status).toBe(401);
+      const repeated = await eraseNamed(identifier);
+      expect(repeated.body.requested_at >= body.requested_at).toBe(true);
+      await finishErasures(service);
+      expect(await tablesOf(identifier)).toEqual([]);
+      expect((await find(identifier)).body).toMatchObject({
+        status: 'finished',
+        requested_at: repeated.body.requested_at,
+      });
+    },
+  );
+
+  it('is recorded in the audit log and the request log without the user', async () => {
+    const user = newUser();
+    await eraseNamed(user);
+    await find(user);
+    const [entry] = await service.database.query(
+      `SELECT actor_name, target_name FROM audit_log WHERE action = 'external_user.erase' ORDER BY sequence DESC LIMIT 1`,
+    );
+    expect(entry).toEqual({ actor_name: 'API client', target_name: null });
+    expect(await tablesOf(user)).toEqual([]);
+  });
+
+  it('has the usual errors', async () => {
+    await expectUsualErrors(service, PATH, 'user_erasure', { body: { external_user_id: 'user-1' } });
+    const path = '/external-users/erasure?external_user_id=user-1';
+    await expectUsualErrors(service, path, 'user_erasure');
+  });
+});
+
 describe('GET /external-users/{external_user_id}/erasure', () => {
   it('responds with 404 for a user whose erasure was not requested', async () => {
     expect((await progressOf(newUser())).body).toEqual(

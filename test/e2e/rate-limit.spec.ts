@@ -2,6 +2,7 @@ import {
   CREATE_MCP_TOKEN,
   DASHBOARD_OPERATIONS,
   ERASE_EXTERNAL_USER,
+  FIND_USER_ERASURE,
   GET_USER_ERASURE,
   LIST_SIGN_IN_LINKS,
   OPERATIONS,
@@ -136,6 +137,7 @@ describe('Rate limit of the platform API', () => {
     LIST_SIGN_IN_LINKS,
     ERASE_EXTERNAL_USER,
     GET_USER_ERASURE,
+    FIND_USER_ERASURE,
   ].filter(({ credentials, path }) => credentials === 'basic' && path !== PATH);
 
   it.each(LIMITED)('applies to all operations of a client together, and refuses $id', async (operation) => {

@@ -143,6 +143,20 @@ export const GET_USER_ERASURE: TestedOperation = {
   method: 'GET',
 };
 
+export const ERASE_USER: BodyOperation = {
+  id: 'eraseUser',
+  path: '/external-users/erase',
+  credentials: 'basic',
+  body: { external_user_id: 'user-1' },
+};
+
+export const FIND_USER_ERASURE: TestedOperation = {
+  id: 'findUserErasure',
+  path: '/external-users/erasure?external_user_id=user-1',
+  credentials: 'basic',
+  method: 'GET',
+};
+
 export const CREATE_CONNECTION_CODE: BodyOperation = {
   id: 'createConnectionCode',
   path: '/mcp/connection-codes',
@@ -157,6 +171,7 @@ export const BODY_OPERATIONS: readonly BodyOperation[] = [
   IDENTIFY_DETECTED_ACCOUNTS,
   SUBMIT_JOB_APPLICATION,
   CREATE_SESSION,
+  ERASE_USER,
   ...SANDBOX_OPERATIONS,
 ];
 

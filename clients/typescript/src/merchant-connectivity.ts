@@ -18,11 +18,13 @@ import type {
   DeviceCodeRequest,
   DeviceCodeResponse,
   DisconnectAccountRequest,
+  EraseUserRequest,
   EventResponse,
   EventResultsResponse,
   EventStatusResponse,
   ExchangeDeviceCodeRequest,
   ExtendSessionRequest,
+  FindUserErasureQuery,
   IdentifyDetectedAccountsRequest,
   IdentifyDetectedAccountsResponse,
   IntrospectTokenRequest,
@@ -257,7 +259,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Erase a user.
    *
-   * Erases everything that is stored about one of your users in the environment of the credentials: see `/docs/erasing-users`. MCP tokens of the user stop working before the response is sent. The rest is erased in the background, which takes at least a minute. Until then, data that you send about the user are erased too. You can repeat the request, also for a user who is not known.
+   * Erases everything that is stored about one of your users in the environment of the credentials: see `/docs/erasing-users`. MCP tokens of the user stop working before the response is sent. The rest is erased in the background, which takes at least a minute. Until then, data that you send about the user are erased too. You can repeat the request, also for a user who is not known. Clients and proxies change some paths: for identifiers such as `..`, or with slashes, use "Erase a user, named in the body".
    */
   eraseExternalUser(
     external_user_id: string | number,
@@ -289,6 +291,32 @@ export class MerchantConnectivity extends Transport {
         surface: 'platform',
         credentials: 'basic',
       },
+      options,
+    );
+  }
+
+  /**
+   * Erase a user, named in the body.
+   *
+   * Does the same as "Erase a user", for every identifier: in a path, some characters have a meaning of their own.
+   */
+  eraseUser(body: EraseUserRequest, options?: RequestOptions): Promise<UserErasureResponse> {
+    return this.send(
+      'eraseUser',
+      { method: 'POST', path: '/external-users/erase', surface: 'platform', credentials: 'basic', body },
+      options,
+    );
+  }
+
+  /**
+   * Get the erasure of a user, named in the query.
+   *
+   * Does the same as "Get the erasure of a user", for every identifier.
+   */
+  findUserErasure(query: FindUserErasureQuery, options?: RequestOptions): Promise<UserErasureResponse> {
+    return this.send(
+      'findUserErasure',
+      { method: 'GET', path: '/external-users/erasure', surface: 'platform', credentials: 'basic', query },
       options,
     );
   }

@@ -32,7 +32,10 @@ export interface components {
       merchant: components['schemas']['WebhookMerchant'];
       /** @description This event has no further fields: an empty object. Fields may be added. */
       data: components['schemas']['AccountLoginRequiredWebhookData'];
-      /** @description When the event happened, in milliseconds since the Unix epoch. */
+      /**
+       * Format: int64
+       * @description When the event happened, in milliseconds since the Unix epoch.
+       */
       timestamp: number;
     };
     /** @description This event has no further fields: an empty object. Fields may be added. */
@@ -61,7 +64,10 @@ export interface components {
       external_user_id: string;
       /** @description Fields that depend on the event. */
       data: components['schemas']['AgentConnectedWebhookData'];
-      /** @description When the event happened, in milliseconds since the Unix epoch. */
+      /**
+       * Format: int64
+       * @description When the event happened, in milliseconds since the Unix epoch.
+       */
       timestamp: number;
     };
     /** @description Fields that depend on the event. */
@@ -123,7 +129,10 @@ export interface components {
       external_user_id: string;
       /** @description Fields that depend on the event. */
       data: components['schemas']['AgentDisconnectedWebhookData'];
-      /** @description When the event happened, in milliseconds since the Unix epoch. */
+      /**
+       * Format: int64
+       * @description When the event happened, in milliseconds since the Unix epoch.
+       */
       timestamp: number;
     };
     /** @description Fields that depend on the event. */
@@ -359,7 +368,10 @@ export interface components {
        * @description The session that the event belongs to.
        */
       session_id: string;
-      /** @description The task of the session. */
+      /**
+       * Format: int64
+       * @description The task of the session.
+       */
       task_id: number;
       /** @description Your own identifier for the user. */
       external_user_id: string;
@@ -367,7 +379,10 @@ export interface components {
       merchant: components['schemas']['WebhookMerchant'];
       /** @description Fields that depend on the event. */
       data: components['schemas']['AuthenticatedWebhookData'];
-      /** @description When the event happened, in milliseconds since the Unix epoch. */
+      /**
+       * Format: int64
+       * @description When the event happened, in milliseconds since the Unix epoch.
+       */
       timestamp: number;
     };
     /** @description Fields that depend on the event. */
@@ -476,7 +491,10 @@ export interface components {
        * @description The session that the event belongs to.
        */
       session_id: string;
-      /** @description The task of the session. */
+      /**
+       * Format: int64
+       * @description The task of the session.
+       */
       task_id: number;
       /** @description Your own identifier for the user. */
       external_user_id: string;
@@ -484,7 +502,10 @@ export interface components {
       merchant: components['schemas']['WebhookMerchant'];
       /** @description Fields that depend on the event. */
       data: components['schemas']['CardFailedWebhookData'];
-      /** @description When the event happened, in milliseconds since the Unix epoch. */
+      /**
+       * Format: int64
+       * @description When the event happened, in milliseconds since the Unix epoch.
+       */
       timestamp: number;
     };
     /** @description Fields that depend on the event. */
@@ -513,7 +534,10 @@ export interface components {
        * @description The session that the event belongs to.
        */
       session_id: string;
-      /** @description The task of the session. */
+      /**
+       * Format: int64
+       * @description The task of the session.
+       */
       task_id: number;
       /** @description Your own identifier for the user. */
       external_user_id: string;
@@ -521,7 +545,10 @@ export interface components {
       merchant: components['schemas']['WebhookMerchant'];
       /** @description Fields that depend on the event. */
       data: components['schemas']['CardUpdatedWebhookData'];
-      /** @description When the event happened, in milliseconds since the Unix epoch. */
+      /**
+       * Format: int64
+       * @description When the event happened, in milliseconds since the Unix epoch.
+       */
       timestamp: number;
     };
     /** @description Fields that depend on the event. */
@@ -849,6 +876,13 @@ export interface components {
      * @enum {string}
      */
     Environment: 'development' | 'production';
+    EraseUserRequest: {
+      /**
+       * @description Your own identifier for the user.
+       * @example user-8f3a
+       */
+      external_user_id: string;
+    };
     /**
      * @description The kind of error. More kinds may be added.
      * @enum {string}
@@ -1053,6 +1087,7 @@ export interface components {
        */
       session_id: string | null;
       /**
+       * Format: int64
        * @description The task; null if the event has none.
        * @example 25605
        */
@@ -1113,6 +1148,10 @@ export interface components {
       | 'FORBIDDEN_ADDRESS'
       | 'NON_200'
       | 'INTERRUPTED';
+    FindUserErasureQuery: {
+      /** @description Your own identifier for the user. */
+      external_user_id: string;
+    };
     IdentifyDetectedAccountsRequest: {
       /**
        * @description Your own identifier for the user.
@@ -1164,11 +1203,13 @@ export interface components {
        */
       client_id?: string;
       /**
+       * Format: int64
        * @description When the token was issued, in seconds since the epoch.
        * @example 1769847330
        */
       iat?: number;
       /**
+       * Format: int64
        * @description When the token expires, in seconds since the epoch.
        * @example 1769848230
        */
@@ -1270,6 +1311,7 @@ export interface components {
        */
       event_id: string;
       /**
+       * Format: int64
        * @description The `task_id` of the event.
        * @example 25605
        */
@@ -1377,6 +1419,7 @@ export interface components {
        */
       session_id?: string;
       /**
+       * Format: int64
        * @description Only entries of this task.
        * @example 25605
        */
@@ -1606,7 +1649,10 @@ export interface components {
       merchant: components['schemas']['WebhookMerchant'];
       /** @description Fields that depend on the event. */
       data: components['schemas']['MerchantStatusUpdateWebhookData'];
-      /** @description When the event happened, in milliseconds since the Unix epoch. */
+      /**
+       * Format: int64
+       * @description When the event happened, in milliseconds since the Unix epoch.
+       */
       timestamp: number;
     };
     /** @description Fields that depend on the event. */
@@ -1627,7 +1673,10 @@ export interface components {
       external_user_id: string;
       /** @description Fields that depend on the event. */
       data: components['schemas']['NewDetectedAccountsAvailableWebhookData'];
-      /** @description When the event happened, in milliseconds since the Unix epoch. */
+      /**
+       * Format: int64
+       * @description When the event happened, in milliseconds since the Unix epoch.
+       */
       timestamp: number;
     };
     /** @description Fields that depend on the event. */
@@ -1648,7 +1697,10 @@ export interface components {
       merchant: components['schemas']['WebhookMerchant'];
       /** @description This event has no further fields: an empty object. Fields may be added. */
       data: components['schemas']['NewTransactionsAvailableWebhookData'];
-      /** @description When the event happened, in milliseconds since the Unix epoch. */
+      /**
+       * Format: int64
+       * @description When the event happened, in milliseconds since the Unix epoch.
+       */
       timestamp: number;
     };
     /** @description This event has no further fields: an empty object. Fields may be added. */
@@ -1794,7 +1846,10 @@ export interface components {
        * @description A session of the client and the user. The event contains its metadata.
        */
       session_id: string;
-      /** @description The task of the session. */
+      /**
+       * Format: int64
+       * @description The task of the session.
+       */
       task_id: number;
       /** @description ID of the merchant. */
       merchant_id: number;
@@ -1826,7 +1881,10 @@ export interface components {
        * @description A session of the client and the user. The event contains its metadata.
        */
       session_id: string;
-      /** @description The task of the session. */
+      /**
+       * Format: int64
+       * @description The task of the session.
+       */
       task_id: number;
       /** @description ID of the merchant. */
       merchant_id: number;
@@ -1858,7 +1916,10 @@ export interface components {
        * @description A session of the client and the user. The event contains its metadata.
        */
       session_id: string;
-      /** @description The task of the session. */
+      /**
+       * Format: int64
+       * @description The task of the session.
+       */
       task_id: number;
       /** @description ID of the merchant. */
       merchant_id: number;
@@ -2284,7 +2345,10 @@ export interface components {
       merchant: components['schemas']['WebhookMerchant'];
       /** @description Fields that depend on the event. */
       data: components['schemas']['SignInLinkExpiredWebhookData'];
-      /** @description When the event happened, in milliseconds since the Unix epoch. */
+      /**
+       * Format: int64
+       * @description When the event happened, in milliseconds since the Unix epoch.
+       */
       timestamp: number;
     };
     /** @description Fields that depend on the event. */
@@ -2305,7 +2369,10 @@ export interface components {
       merchant: components['schemas']['WebhookMerchant'];
       /** @description Fields that depend on the event. */
       data: components['schemas']['SignInLinkFailedWebhookData'];
-      /** @description When the event happened, in milliseconds since the Unix epoch. */
+      /**
+       * Format: int64
+       * @description When the event happened, in milliseconds since the Unix epoch.
+       */
       timestamp: number;
     };
     /** @description Fields that depend on the event. */
@@ -2644,6 +2711,7 @@ export interface components {
        */
       event_id: string;
       /**
+       * Format: int64
        * @description The `task_id` of the event; null if the event has none.
        * @example 25605
        */
@@ -2694,6 +2762,7 @@ export interface components {
        */
       status: components['schemas']['UserErasureStatus'];
       /**
+       * Format: int64
        * @description Number of records that were erased, or that no longer name the user.
        * @example 12
        */
@@ -2879,6 +2948,7 @@ export type DeviceCodeRequest = components['schemas']['DeviceCodeRequest'];
 export type DeviceCodeResponse = components['schemas']['DeviceCodeResponse'];
 export type DisconnectAccountRequest = components['schemas']['DisconnectAccountRequest'];
 export type Environment = components['schemas']['Environment'];
+export type EraseUserRequest = components['schemas']['EraseUserRequest'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export type ErrorResponse = components['schemas']['ErrorResponse'];
 export type ErrorType = components['schemas']['ErrorType'];
@@ -2891,6 +2961,7 @@ export type EventStatusResponse = components['schemas']['EventStatusResponse'];
 export type ExchangeDeviceCodeRequest = components['schemas']['ExchangeDeviceCodeRequest'];
 export type ExtendSessionRequest = components['schemas']['ExtendSessionRequest'];
 export type FailureReason = components['schemas']['FailureReason'];
+export type FindUserErasureQuery = components['schemas']['FindUserErasureQuery'];
 export type IdentifyDetectedAccountsRequest = components['schemas']['IdentifyDetectedAccountsRequest'];
 export type IdentifyDetectedAccountsResponse = components['schemas']['IdentifyDetectedAccountsResponse'];
 export type IntrospectTokenRequest = components['schemas']['IntrospectTokenRequest'];

@@ -1,4 +1,4 @@
-import { ArrayNotEmpty, ArrayUnique, IsIn } from 'class-validator';
+import { ArrayNotEmpty, ArrayUnique, IsEmail, IsIn, IsUrl } from 'class-validator';
 import { IsHostUrl, parsedUrl } from './checks.js';
 import { Configuration, EnvironmentVariable } from './environment-variable.js';
 import type { LoadedConfiguration } from './load-configuration.js';
@@ -29,6 +29,8 @@ const LINKS: Readonly<Partial<Record<Surface, readonly Surface[]>>> = {
   connector: ['platform', 'connector'],
   dashboard: ['dashboard', 'platform', 'connector'],
 };
+
+const PAGE = { require_protocol: true, protocols: ['http', 'https'] };
 
 /** What this process serves, and its public addresses. */
 @Configuration('Service')
@@ -102,6 +104,18 @@ export class ServiceConfiguration implements ProductionRules {
   )
   @IsHostUrl('http://internal.example.com')
   internalUrl?: string;
+
+  @EnvironmentVariable('SUPPORT_URL', 'Page where integrators get help, for the API document.')
+  @IsUrl(PAGE)
+  supportUrl?: string;
+
+  @EnvironmentVariable('SUPPORT_EMAIL', 'Email address where integrators get help, for the API document.')
+  @IsEmail()
+  supportEmail?: string;
+
+  @EnvironmentVariable('TERMS_URL', 'Page with the terms of use of the API, for the API document.')
+  @IsUrl(PAGE)
+  termsUrl?: string;
 
   get isProduction(): boolean {
     return this.nodeEnvironment === 'production';

@@ -37,6 +37,13 @@ export const IDEMPOTENCY_REPLAYED_HEADER = {
 /** The errors of operations that accept the header, besides INVALID_FIELD. */
 export const IDEMPOTENCY_ERRORS = [IDEMPOTENCY_KEY_REUSED, ONGOING_OPERATION];
 
+/** A key, or one in quotation marks, in which a quotation mark and a backslash are escaped. The bounds are those of a key. */
+export const KEY_SCHEMA = {
+  minLength: 1,
+  maxLength: 2 * MAX_KEY_LENGTH + 2,
+  pattern: String.raw`^(?:[!#-~][!-~]{0,${MAX_KEY_LENGTH - 1}}|"(?:[!#-\[\]-~]|\\["\\])(?:[ !#-\[\]-~]|\\["\\]){0,${MAX_KEY_LENGTH - 1}}")$`,
+};
+
 /** The header in the API document. */
 export const IDEMPOTENCY_KEY_PARAMETER = {
   [HEADER]: {
@@ -44,6 +51,7 @@ export const IDEMPOTENCY_KEY_PARAMETER = {
     description:
       `Makes retries safe: 1 to ${MAX_KEY_LENGTH} visible ASCII characters, with or without quotation marks. For 24 ` +
       'hours, the same request with the same key gets the same response. See `/docs/retrying`.',
+    schema: KEY_SCHEMA,
   },
 };
 

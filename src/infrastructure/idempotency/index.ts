@@ -7,6 +7,7 @@ export {
   IdempotencyKeyHeader,
   Idempotent,
   IdempotentRequests,
+  KEY_SCHEMA,
   MAX_KEY_LENGTH,
   type IdempotentRequest,
 } from './idempotent-requests.js';

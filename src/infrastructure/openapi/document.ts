@@ -1,6 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject, type SchemaObject } from '@nestjs/swagger';
+import { ServiceConfiguration } from '../config/index.js';
 import { RouteTable } from '../http/index.js';
 import { namedSchemas } from '../schemas/index.js';
 import { Components, usedComponents } from './components.js';
@@ -13,8 +14,6 @@ import {
   type DiscoveredRoute,
   type Operation,
 } from './written-operations.js';
-
-const API_VERSION = '1.0.0';
 
 const describe = (
   limits: string,
@@ -30,7 +29,7 @@ token. A deployment can have a host name for each surface: its operations then n
 
 **Requests.** Bodies are JSON in UTF-8, at most 512 KiB and 2,000 fields and items (4 MiB for a batch of events). Unknown members are ignored, except
 those that look like a misspelled optional field, such as \`expiresIn\` for \`expires_in\`. \`null\` and blank strings count
-as missing. Lengths count Unicode code points. Timestamps are those of RFC 3339, with \`Z\` or an offset:
+as missing. Lengths count Unicode code points. Timestamps are those of RFC 3339, with \`Z\` or an offset, whose colon is optional:
 \`2026-01-31T08:15:30Z\`, \`2026-01-31T03:15:30.5-05:00\`. A \`+\` in a query string can be sent as it is or as \`%2B\`.
 
 **Responses.** Every response has an \`X-Request-Id\` header. If you send your own ID (1 to 64 letters, digits, \`-\`,
@@ -58,23 +57,20 @@ export interface WebhookDocuments {
  *
  * @param describeWebhooks adds the parts that webhooks share
  * @param limits a sentence about the rate limits that operations share
+ * @param version the release of the service
  */
 export function buildDocument(
   app: INestApplication,
   describeWebhooks: (components: Components) => WebhookDocuments,
   limits: string,
+  version: string,
 ): OpenAPIObject {
+  const { supportUrl, supportEmail, termsUrl } = app.get(ServiceConfiguration);
   const frame = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Merchant Connectivity Service')
     .setDescription(describe(limits))
-    .setVersion(API_VERSION)
-    .setContact(
-      'Developer support',
-      'https://merchant-connectivity.example/support',
-      'developers@merchant-connectivity.example',
-    )
-    .setLicense('Proprietary', 'https://merchant-connectivity.example/terms')
+    .setVersion(version)
     .addServer('/', 'This deployment')
     .addBasicAuth(
       { type: 'http', scheme: 'basic', description: 'User name: `client_id`. Password: `secret`.' },
@@ -89,15 +85,13 @@ export function buildDocument(
       },
       'bearer',
     )
-    .addBearerAuth(
-      {
-        type: 'http',
-        scheme: 'bearer',
-        description:
-          "A service token (`mcs_svc_…`) of one of the platform's own services. Operators create it.",
-      },
-      'service-token',
-    )
+    // Not `addBearerAuth`, which would add that the token is a JWT.
+    .addSecurity('service-token', {
+      type: 'http',
+      scheme: 'bearer',
+      description:
+        "A service token (`mcs_svc_…`) of one of the platform's own services. Operators create it. It is not a JWT.",
+    })
     .addSecurity('session', {
       type: 'apiKey',
       in: 'cookie',
@@ -137,6 +131,15 @@ export function buildDocument(
   );
   const all = {
     ...document,
+    info: {
+      ...document.info,
+      contact: {
+        name: 'Developer support',
+        ...(supportUrl && { url: supportUrl }),
+        ...(supportEmail && { email: supportEmail }),
+      },
+      license: { name: 'Proprietary', ...(termsUrl && { url: termsUrl }) },
+    },
     paths,
     tags: tagsOf(paths, topics),
     components: {

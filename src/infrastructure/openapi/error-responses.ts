@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Type } from '@nestjs/common';
 import { getSchemaPath } from '@nestjs/swagger';
 import { ERROR_CODES, ERROR_TYPES, type ApiError, type ErrorKind } from '../errors/index.js';
-import { enumeration } from '../schemas/index.js';
+import { enumeration, MAX_INT32 } from '../schemas/index.js';
 import type { Components, Part } from './components.js';
 import { EnumProperty, IntegerProperty, TextProperty } from './properties.js';
 
@@ -52,7 +52,7 @@ const CHALLENGE_HEADER = {
 const RETRY_AFTER_HEADER = {
   'Retry-After': {
     description: 'Seconds to wait before you retry.',
-    schema: { type: 'integer' as const, minimum: 1 },
+    schema: { type: 'integer' as const, minimum: 1, maximum: MAX_INT32 },
   },
 };
 

@@ -13,6 +13,7 @@ import {
 import type { Surface } from '../config/index.js';
 import { OnSurface } from '../http/index.js';
 import { INVALID_FIELD, type ErrorKind } from '../errors/index.js';
+import { MAX_INT32 } from '../schemas/index.js';
 import { exampleMessages, hasFields, MAX_EXTERNAL_USER_ID_LENGTH, MESSAGES } from '../validation/index.js';
 import type { Components, Part } from './components.js';
 import {
@@ -80,6 +81,8 @@ interface BodyVariant {
 
 interface HeaderParameter {
   readonly description: string;
+  /** Limits of the value. */
+  readonly schema?: SchemaObject;
   /** Name of the parameter in the API document, if several operations have it. */
   readonly component?: string;
 }
@@ -94,7 +97,7 @@ interface PathParameter {
 
 const PATH_SCHEMAS = {
   uuid: { type: 'string', format: 'uuid' },
-  integer: { type: 'integer', minimum: 1 },
+  integer: { type: 'integer', minimum: 1, maximum: MAX_INT32 },
   int64: { type: 'integer', format: 'int64', minimum: 1 },
   externalUserId: { type: 'string', minLength: 1, maxLength: MAX_EXTERNAL_USER_ID_LENGTH },
 } as const;
@@ -141,8 +144,8 @@ export function DocumentedOperation(surface: Surface, operation: OperationDocume
     ...Object.entries(pathParameters).map(([name, { schema, description, example }]) =>
       ApiParam({ name, description, schema: { ...PATH_SCHEMAS[schema], example } }),
     ),
-    ...Object.entries(headerParameters).map(([name, { description }]) =>
-      ApiHeader({ name, required: false, schema: { type: 'string' }, description }),
+    ...Object.entries(headerParameters).map(([name, { description, schema }]) =>
+      ApiHeader({ name, required: false, schema: { type: 'string', ...schema }, description }),
     ),
     ApiExtraModels((operation.errorBody ?? ERROR_BODY).model, ...(model ? [model] : [])),
   );

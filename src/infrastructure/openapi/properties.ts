@@ -1,6 +1,6 @@
 import { applyDecorators, type Type } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import type { Enumeration } from '../schemas/index.js';
+import { MAX_INT32, type Enumeration } from '../schemas/index.js';
 
 interface PropertyOptions {
   /** `false`: the property can be absent. */
@@ -75,13 +75,14 @@ export function TimestampProperty(
   return Property({ type: String, format: 'date-time' }, description, example, options);
 }
 
-/** A number without a fraction. */
+/** A number without a fraction, of 32 bits unless its format is `int64`. */
 export function IntegerProperty(
   description: string,
   example: number | null,
   options?: PropertyOptions,
 ): PropertyDecorator {
-  return Property({ type: 'integer' }, description, example, options);
+  const type = { type: 'integer', ...(options?.format !== 'int64' && { maximum: MAX_INT32 }) };
+  return Property(type, description, example, options);
 }
 
 /** `true` or `false`. */

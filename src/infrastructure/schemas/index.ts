@@ -7,6 +7,9 @@ export interface SchemaReference {
   readonly $ref: string;
 }
 
+/** The largest value of 32 bits, which generated clients assume for an integer without a format. */
+export const MAX_INT32 = 2_147_483_647;
+
 const schemas = new Map<string, SchemaObject>();
 
 /**

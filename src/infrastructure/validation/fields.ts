@@ -16,7 +16,7 @@ import {
   Min,
 } from 'class-validator';
 import { ENVIRONMENTS } from '../config/index.js';
-import { enumeration, type Enumeration } from '../schemas/index.js';
+import { enumeration, MAX_INT32, type Enumeration } from '../schemas/index.js';
 import {
   HasValidContents,
   IsNorthAmericanPhoneNumber,
@@ -89,6 +89,7 @@ export function IntegerField(
 ): PropertyDecorator {
   const schema = {
     type: 'integer',
+    ...((max ?? Infinity) > MAX_INT32 && { format: 'int64' }),
     ...(min === undefined ? {} : { minimum: min }),
     ...(max === undefined ? {} : { maximum: max }),
   } as ApiPropertyOptions;

@@ -1,8 +1,9 @@
-const TIMESTAMP = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+const TIMESTAMP = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)$/;
 
 /**
  * Returns whether a value is an RFC 3339 timestamp, to the second or finer (specification, "Every response"). Unlike
- * class-validator's `isRFC3339` and `isISO8601`, it rejects dates that do not exist, such as February 31.
+ * class-validator's `isRFC3339` and `isISO8601`, it rejects dates that do not exist, such as February 31. The colon of the offset
+ * is optional: `strftime` and `java.time` write `+0000`.
  */
 export function isTimestamp(value: unknown): value is string {
   const local = typeof value === 'string' ? TIMESTAMP.exec(value)?.[1] : undefined;
@@ -18,5 +19,5 @@ export function isTimestamp(value: unknown): value is string {
  * it. A space has no other meaning here.
  */
 export function restoreOffset(value: unknown): unknown {
-  return typeof value === 'string' ? value.replace(/ (?=\d{2}:\d{2}$)/, '+') : value;
+  return typeof value === 'string' ? value.replace(/ (?=\d{2}:?\d{2}$)/, '+') : value;
 }

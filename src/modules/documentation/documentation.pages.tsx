@@ -193,6 +193,39 @@ export function ReferenceContent({ operations, addresses }: ReferenceContentProp
   );
 }
 
+interface DownloadsContentProps {
+  readonly packages: readonly { readonly name: string; readonly checksum: string }[];
+  /** The address of this page. */
+  readonly url: string;
+}
+
+/** The packages for integrators. */
+export function DownloadsContent({ packages, url }: DownloadsContentProps): VNode {
+  return (
+    <div class="prose">
+      <h1>Downloads</h1>
+      <p>
+        The <a href="/docs/typescript">TypeScript SDK</a> and the{' '}
+        <a href="/docs/command-line">command line</a>, as npm packages of the same release as this deployment.
+        Their SHA-256 checksums are also in <a href="/docs/downloads/SHA256SUMS">SHA256SUMS</a>.
+      </p>
+      {packages.map(({ name, checksum }) => (
+        <section>
+          <h2>
+            <a href={`/docs/downloads/${name}`}>{name}</a>
+          </h2>
+          <pre tabindex={0}>
+            <code>{`npm install ${url}/${name}`}</code>
+          </pre>
+          <p>
+            SHA-256: <code>{checksum}</code>
+          </p>
+        </section>
+      ))}
+    </div>
+  );
+}
+
 /** A page of the site that a path may have meant. */
 export interface Suggestion {
   readonly title: string;

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { NOT_FOUND } from '../../infrastructure/errors/index.js';
@@ -44,15 +44,22 @@ export function readSiteAsset(name: string): StaticContent {
 
 const CHECKSUMS = 'SHA256SUMS';
 
+/** Returns the names of the packages for integrators, with their checksums. `scripts/ensure-clients.mjs` has packed them. */
+export function downloads(): { readonly name: string; readonly checksum: string }[] {
+  const file = join(projectFolder(), 'clients/dist', CHECKSUMS);
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+  return lines.map((line) => line.split('  ')).map(([checksum = '', name = '']) => ({ name, checksum }));
+}
+
 /**
- * Returns a package for integrators, or their checksums. `scripts/ensure-clients.mjs` has packed them.
+ * Returns a package for integrators, or the file with the checksums.
  *
  * @throws ApiError NOT_FOUND if there is no such file
  */
 export function readDownload(name: string): StaticContent {
-  const folder = join(projectFolder(), 'clients/dist');
-  const isOffered = name === CHECKSUMS || name.endsWith('.tgz');
-  if (!isOffered || !existsSync(folder) || !readdirSync(folder).includes(name)) throw NOT_FOUND.error();
+  const isOffered = name === CHECKSUMS || downloads().some((each) => each.name === name);
+  const file = join(projectFolder(), 'clients/dist', name);
+  if (!isOffered || !existsSync(file)) throw NOT_FOUND.error();
   const type = name === CHECKSUMS ? 'text/plain; charset=utf-8' : 'application/gzip';
-  return new StaticContent(readFileSync(join(folder, name)), { 'Content-Type': type });
+  return new StaticContent(readFileSync(file), { 'Content-Type': type });
 }

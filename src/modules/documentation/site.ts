@@ -4,6 +4,7 @@ import { NOT_FOUND, type ApiError } from '../../infrastructure/errors/index.js';
 import { nearestPath, PublicAddress, StaticContent } from '../../infrastructure/http/index.js';
 import { ApiOperations } from './api-operations.js';
 import {
+  DownloadsContent,
   ErrorContent,
   GuideContent,
   HomeContent,
@@ -11,7 +12,7 @@ import {
   type Suggestion,
   type DeploymentAddress,
 } from './documentation.pages.js';
-import { readDownload, readSiteAsset } from './site-files.js';
+import { downloads, readDownload, readSiteAsset } from './site-files.js';
 import { Guides, REFERENCE_PATH } from './guides.js';
 import { searchIndexOf } from './search-index.js';
 import { renderSitePage, type SitePage } from './site-layout.js';
@@ -95,6 +96,14 @@ export class Site {
     return this.once(`assets/${name}`, () =>
       name === 'search.json' ? this.searchIndex() : readSiteAsset(name),
     );
+  }
+
+  downloads(): StaticContent {
+    return this.rendered('/docs/downloads', () => ({
+      title: 'Downloads',
+      description: 'The packages for integrators.',
+      content: DownloadsContent({ packages: downloads(), url: `${this.platformUrl ?? ''}/docs/downloads` }),
+    }));
   }
 
   /** @throws ApiError NOT_FOUND if the site offers no such package */

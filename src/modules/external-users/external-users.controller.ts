@@ -1,19 +1,24 @@
-import { Controller, Delete, Get, Param } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { CurrentClient, type AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { Origin, type RequestOrigin } from '../../infrastructure/http/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
 import { API_CLIENT } from '../audit-logs/index.js';
-import { ERASE_EXTERNAL_USER, GET_ERASURE } from './external-users.docs.js';
-import { ExternalUserPath, type UserErasureResponse } from './user-erasures.dto.js';
+import { ERASE_EXTERNAL_USER, ERASE_USER, FIND_ERASURE, GET_ERASURE } from './external-users.docs.js';
+import {
+  EraseUserRequest,
+  ErasureQuery,
+  ExternalUserPath,
+  type UserErasureResponse,
+} from './user-erasures.dto.js';
 import { UserErasuresService } from './user-erasures.service.js';
 
 @Topic('External users', 'Your users, as you name them, and everything that is stored about them.')
-@Controller('external-users/:external_user_id')
+@Controller('external-users')
 export class ExternalUsersController {
   constructor(private readonly erasures: UserErasuresService) {}
 
-  @Delete()
+  @Delete(':external_user_id')
   @PlatformOperation(ERASE_EXTERNAL_USER)
   erase(
     @CurrentClient() client: AuthenticatedClient,
@@ -23,11 +28,31 @@ export class ExternalUsersController {
     return this.erasures.request(client, external_user_id, { ...API_CLIENT, origin });
   }
 
-  @Get('erasure')
+  @Get(':external_user_id/erasure')
   @PlatformOperation(GET_ERASURE)
   get(
     @CurrentClient() client: AuthenticatedClient,
     @Param() { external_user_id }: ExternalUserPath,
+  ): Promise<UserErasureResponse> {
+    return this.erasures.get(client, external_user_id);
+  }
+
+  @Post('erase')
+  @HttpCode(202)
+  @PlatformOperation(ERASE_USER)
+  eraseNamed(
+    @CurrentClient() client: AuthenticatedClient,
+    @Body() { external_user_id }: EraseUserRequest,
+    @Origin() origin: RequestOrigin,
+  ): Promise<UserErasureResponse> {
+    return this.erasures.request(client, external_user_id, { ...API_CLIENT, origin });
+  }
+
+  @Get('erasure')
+  @PlatformOperation(FIND_ERASURE)
+  find(
+    @CurrentClient() client: AuthenticatedClient,
+    @Query() { external_user_id }: ErasureQuery,
   ): Promise<UserErasureResponse> {
     return this.erasures.get(client, external_user_id);
   }

@@ -14,11 +14,24 @@ export class ExternalUserPath {
   external_user_id!: string;
 }
 
+export class EraseUserRequest {
+  @ExternalUserIdField()
+  external_user_id!: string;
+}
+
+export class ErasureQuery {
+  @ExternalUserIdField({ in: 'query' })
+  external_user_id!: string;
+}
+
 export class UserErasureResponse {
   @EnumProperty(ERASURE_STATUS, 'Whether everything is erased.', 'running')
   status!: (typeof ERASURE_STATUS.values)[number];
 
-  @IntegerProperty('Number of records that were erased, or that no longer name the user.', 12, { minimum: 0 })
+  @IntegerProperty('Number of records that were erased, or that no longer name the user.', 12, {
+    format: 'int64',
+    minimum: 0,
+  })
   erased!: number;
 
   @TimestampProperty('When the erasure was last requested.')

@@ -67,7 +67,7 @@ export class PublishedEventResponse {
 }
 
 export class LinkedAccountResponse extends PublishedEventResponse {
-  @IntegerProperty('The `task_id` of the event.', 25_605)
+  @IntegerProperty('The `task_id` of the event.', 25_605, { format: 'int64' })
   task_id!: number;
 
   @UuidProperty('The `session_id` of the event.', 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584')
@@ -75,6 +75,9 @@ export class LinkedAccountResponse extends PublishedEventResponse {
 }
 
 export class TriggeredWebhookResponse extends PublishedEventResponse {
-  @IntegerProperty('The `task_id` of the event; null if the event has none.', 25_605, { nullable: true })
+  @IntegerProperty('The `task_id` of the event; null if the event has none.', 25_605, {
+    format: 'int64',
+    nullable: true,
+  })
   task_id!: number | null;
 }

@@ -3,6 +3,7 @@ import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import {
   canonicalJson,
   IDEMPOTENCY_KEY_REUSED,
+  KEY_SCHEMA,
   MAX_KEY_LENGTH,
 } from '../../infrastructure/idempotency/index.js';
 import { BooleanProperty, UuidProperty } from '../../infrastructure/openapi/index.js';
@@ -32,6 +33,7 @@ export const EVENT_KEY_PARAMETER = {
   'Idempotency-Key': {
     component: 'EventKeyParameter',
     description: 'The `idempotency_key`, with or without quotation marks, instead of in the body.',
+    schema: KEY_SCHEMA,
   },
 };
 

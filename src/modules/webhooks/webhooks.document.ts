@@ -1,6 +1,6 @@
 import type { OpenAPIObject, SchemaObject } from '@nestjs/swagger';
 import type { Components, WebhookDocuments } from '../../infrastructure/openapi/index.js';
-import { namedSchema, type SchemaReference } from '../../infrastructure/schemas/index.js';
+import { MAX_INT32, namedSchema, type SchemaReference } from '../../infrastructure/schemas/index.js';
 import { EVENT_NAMES, EVENTS, type EventName } from './events/event-catalog.js';
 import { eventSchema, examplePayload, schemaNameOf } from './events/event-document.js';
 import { deliveryHeaders } from './signing/delivery-headers.js';
@@ -99,7 +99,10 @@ function requestOf({ schema, example, components, ...document }: WebhookRequest)
 
 /** Without Content-Type, which OpenAPI describes as the type of the body. */
 const HEADERS: Readonly<Record<string, { readonly description: string; readonly schema: SchemaObject }>> = {
-  'Content-Length': { description: 'Size of the body in bytes.', schema: { type: 'integer', minimum: 2 } },
+  'Content-Length': {
+    description: 'Size of the body in bytes.',
+    schema: { type: 'integer', minimum: 2, maximum: MAX_INT32 },
+  },
   'Encryption-Type': {
     description: 'The algorithm of `Service-Signature`.',
     schema: { type: 'string', const: 'HMAC-SHA256' } as SchemaObject,
@@ -121,7 +124,7 @@ const HEADERS: Readonly<Record<string, { readonly description: string; readonly 
   'webhook-timestamp': {
     description:
       'When this attempt was made, in seconds since the Unix epoch. Reject attempts older than 5 minutes.',
-    schema: { type: 'integer' },
+    schema: { type: 'integer', format: 'int64' },
   },
   'webhook-signature': {
     description:

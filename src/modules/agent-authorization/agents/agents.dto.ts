@@ -33,7 +33,9 @@ export class RegisteredAgentResponse {
   @UuidProperty('The `client_id` of the agent.', '3f2b8a4e-6d1c-4c57-9f0e-8b7a6c5d4e32')
   client_id!: string;
 
-  @IntegerProperty('When the agent was registered, in seconds since 1970.', 1_790_000_000)
+  @IntegerProperty('When the agent was registered, in seconds since 1970.', 1_790_000_000, {
+    format: 'int64',
+  })
   client_id_issued_at!: number;
 
   @TextProperty('The name that users see.', 'Example Agent')

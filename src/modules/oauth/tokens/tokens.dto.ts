@@ -104,11 +104,15 @@ export class IntrospectionResponse {
   client_id?: string;
 
   @IntegerProperty('When the token was issued, in seconds since the epoch.', 1_769_847_330, {
+    format: 'int64',
     required: false,
   })
   iat?: number;
 
-  @IntegerProperty('When the token expires, in seconds since the epoch.', 1_769_848_230, { required: false })
+  @IntegerProperty('When the token expires, in seconds since the epoch.', 1_769_848_230, {
+    format: 'int64',
+    required: false,
+  })
   exp?: number;
 
   @EnumProperty(ENVIRONMENT, 'The environment of the client.', 'development', { required: false })

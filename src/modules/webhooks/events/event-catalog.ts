@@ -28,7 +28,7 @@ function named<Type extends z.ZodType>(id: string, type: Type, description: stri
 const MERCHANT = named(
   'WebhookMerchant',
   z.object({
-    id: z.int().describe('The merchant’s id, which never changes.'),
+    id: z.int32().min(1).describe('The merchant’s id, which never changes.'),
     name: text('The merchant’s name.'),
   }),
   'The merchant that the event is about.',
@@ -62,7 +62,7 @@ const EXTERNAL_USER_ID = z.string().describe('Your own identifier for the user.'
 export const ENVELOPES = {
   session: {
     session_id: z.uuid().describe('The session that the event belongs to.'),
-    task_id: z.int().describe('The task of the session.'),
+    task_id: z.int().meta({ format: 'int64' }).describe('The task of the session.'),
     external_user_id: EXTERNAL_USER_ID,
     merchant: MERCHANT,
   },
@@ -201,7 +201,10 @@ export const EVENTS = {
           .array(
             named(
               'DetectedMerchant',
-              z.object({ id: z.int().describe('ID of the merchant.'), name: text('Name of the merchant.') }),
+              z.object({
+                id: z.int32().min(1).describe('ID of the merchant.'),
+                name: text('Name of the merchant.'),
+              }),
               'A merchant.',
             ),
           )

@@ -66,7 +66,10 @@ function payloadOf(name: EventName): z.ZodObject {
       event: z.literal(name).describe('The name of the event.'),
       ...ENVELOPES[variant],
       data: all.meta({ id: `${schemaNameOf(name)}Data`, description: data.description }),
-      timestamp: z.int().describe('When the event happened, in milliseconds since the Unix epoch.'),
+      timestamp: z
+        .int()
+        .meta({ format: 'int64' })
+        .describe('When the event happened, in milliseconds since the Unix epoch.'),
     })
     .describe(description);
 }

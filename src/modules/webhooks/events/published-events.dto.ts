@@ -103,7 +103,7 @@ export class EventStatusResponse {
   @UuidProperty('The session; null if the event has none.', 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584', NULLABLE)
   session_id!: string | null;
 
-  @IntegerProperty('The task; null if the event has none.', 25_605, NULLABLE)
+  @IntegerProperty('The task; null if the event has none.', 25_605, { ...NULLABLE, format: 'int64' })
   task_id!: number | null;
 
   @TextProperty('The user; null if the event has none.', 'user-8f3a', NULLABLE)
