@@ -73,3 +73,17 @@ describe('.ci/audit', () => {
     TIMEOUT,
   );
 });
+
+describe('.ci/phone-metadata', () => {
+  it.each([
+    ['2027-11-10', 0],
+    ['2027-11-11', 1],
+  ])('says on %s whether the metadata is older than a year', async (day, expected) => {
+    const { code, output } = await new Promise<{ code: number; output: string }>((resolve) => {
+      execFile(join(PROJECT, '.ci', 'phone-metadata'), [day], (error, stdout) =>
+        resolve({ code: Number(error?.code ?? 0), output: stdout }),
+      );
+    });
+    expect([code, output.includes('must not be older than a year')]).toEqual([expected, expected === 1]);
+  });
+});

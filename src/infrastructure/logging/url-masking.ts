@@ -1,4 +1,4 @@
-import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import { isPhoneNumber } from '../phone-numbers/index.js';
 import { redactText } from './redaction.js';
 
 const MASK = '***';
@@ -7,7 +7,7 @@ const SECRET_NAME =
   /token|secret|key|sig|pass|pwd|auth|code|jwt|session|credential|hash|otp|nonce|cookie|bearer|hmac|(?:^|[^a-z])pin(?:$|[^a-z])/i;
 const EMAIL = /[^\s@]@[^\s@]*\.[a-z]{2}/i;
 /**
- * The characters of a phone number; `isPhoneNumber` also checks the digits. A leading space is a plus sign that was
+ * The characters of a phone number; `isPhoneNumber` checks the digits. A leading space is a plus sign that was
  * decoded as in a query.
  */
 const PHONE_CHARACTERS = /^[+ ]?[\d ().-]{7,20}$/;
@@ -45,14 +45,13 @@ function maskedParameter(parameter: string): string {
 function looksSecret(text: string): boolean {
   const plain = decoded(text);
   return [text, plain].some(
-    (each) => looksGenerated(each) || EMAIL.test(each) || isPhoneNumber(each) || redactText(each) !== each,
+    (each) =>
+      looksGenerated(each) || EMAIL.test(each) || looksLikePhoneNumber(each) || redactText(each) !== each,
   );
 }
 
-/** Treats a number without a country code as a US number. */
-function isPhoneNumber(text: string): boolean {
-  if (!PHONE_CHARACTERS.test(text)) return false;
-  return parsePhoneNumberFromString(text.replace(/^ /, '+'), 'US')?.isValid() === true;
+function looksLikePhoneNumber(text: string): boolean {
+  return PHONE_CHARACTERS.test(text) && isPhoneNumber(text.replace(/^ /, '+'));
 }
 
 function decoded(text: string): string {

@@ -7,7 +7,7 @@ import {
   type ValidationArguments,
   type ValidationOptions,
 } from 'class-validator';
-import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import { isNorthAmerican } from '../phone-numbers/index.js';
 import { MESSAGES, withMessage, displayNameOf } from './messages.js';
 import { hasAtMostCharacters, isMissing, isStorable } from './text.js';
 import { isTimestamp } from './timestamp.js';
@@ -76,19 +76,11 @@ export function IsNotBefore(other: string): PropertyDecorator {
   );
 }
 
-const SUPPORTED_COUNTRIES: ReadonlySet<string | undefined> = new Set(['US', 'CA']);
-
-/**
- * Requires a valid number of the US or Canada. class-validator's `IsPhoneNumber` accepts either one country or all. The
- * full metadata (`/max`) tells apart the countries that share +1, such as Jamaica and Bermuda.
- */
+/** Requires a number of the US or Canada. class-validator's `IsPhoneNumber` accepts either one country or all. */
 export function IsNorthAmericanPhoneNumber(): PropertyDecorator {
-  // The parser names one of these countries only if the number is valid there.
-  const isSupported = (value: unknown): boolean =>
-    SUPPORTED_COUNTRIES.has(parsePhoneNumberFromString(value as string)?.country);
   return Constraint(
     'isNorthAmericanPhoneNumber',
-    isSupported,
+    (value) => isNorthAmerican(value as string),
     withMessage(() => 'The phone number must be a valid number in a supported country. Supported: US, CA.'),
   );
 }
