@@ -69,10 +69,12 @@ const NEEDS_64_BITS = /\/(?:timestamp|iat|exp|\w+_at|task_id|erased)$/;
 
 /** Returns what is wrong with the range or the format of an integer, or nothing. */
 function problemOfInteger(path: string, node: Record<string, unknown>): string[] {
-  const { type, format, minimum = 0, maximum } = node as { type?: unknown; format?: string } & Record<
-    'minimum' | 'maximum',
-    number | undefined
-  >;
+  const {
+    type,
+    format,
+    minimum = 0,
+    maximum,
+  } = node as { type?: unknown; format?: string } & Record<'minimum' | 'maximum', number | undefined>;
   if (![type].flat().includes('integer') || path.endsWith('/properties')) return [];
   const fits = maximum !== undefined && maximum <= MAX_INT32 && minimum >= MIN_INT32;
   const examples = [node['example'], node['default'], node['examples']].flat();

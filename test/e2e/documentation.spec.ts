@@ -63,7 +63,9 @@ describe('The documentation site', () => {
     const urls = pages.map(
       ({ text }) => /http:[\w:/.-]+\.tgz/.exec(text.replaceAll(/<[^>]+>/g, ''))?.[0] ?? '',
     );
+    const page = await get('/docs/downloads');
     const sums = await get('/docs/downloads/SHA256SUMS');
+    for (const url of urls) expect([page.status, page.text]).toEqual([200, expect.stringContaining(url)]);
     for (const url of urls) {
       expect(url).toMatch(
         new RegExp(`^${service.baseUrl}/docs/downloads/merchant-connectivity-\\w+-[\\d.]+\\.tgz$`),
@@ -76,6 +78,7 @@ describe('The documentation site', () => {
       ]);
       const sum = createHash('sha256').update(bytes).digest('hex');
       expect(sums.text).toContain(`${sum}  ${url.split('/').at(-1)}\n`);
+      expect(page.text).toContain(sum);
     }
     const folder = mkdtempSync(join(tmpdir(), 'installed-'));
     writeFileSync(join(folder, 'package.json'), '{ "private": true }');

@@ -17,7 +17,8 @@ export interface RequestAttribution {
   /** Set as soon as the client is known, even if its secret was wrong. */
   client?: AttributedClient;
   sessionId?: string;
-  externalUserId?: string;
+  /** `null`: the entry must not name the user of the body. */
+  externalUserId?: string | null;
   /** Name of the tool that an agent calls. */
   tool?: string;
   /** Name and host of the agent, if its user connected it. */
@@ -28,7 +29,7 @@ export interface RequestAttribution {
 export class RequestContext implements RequestAttribution {
   client?: AttributedClient;
   sessionId?: string;
-  externalUserId?: string;
+  externalUserId?: string | null;
   tool?: string;
   agent?: string | null;
   /** Whether the request is written to the client's request log. Requests to the dashboard API are not. */
@@ -91,7 +92,7 @@ export interface CompletedRequest extends AttributedClient {
   readonly body: unknown;
   /** Set if the handler knows values that the body does not contain. */
   readonly sessionId?: string | undefined;
-  readonly externalUserId?: string | undefined;
+  readonly externalUserId?: string | null | undefined;
   /** Name of the tool that an agent called. */
   readonly tool?: string | undefined;
   /** Name and host of the agent, if its user connected it. */

@@ -138,7 +138,11 @@ export function buildDocument(
         ...(supportUrl && { url: supportUrl }),
         ...(supportEmail && { email: supportEmail }),
       },
-      license: { name: 'Proprietary', ...(termsUrl && { url: termsUrl }) },
+      // OpenAPI Generator requires an address or an identifier.
+      license: {
+        name: 'Proprietary',
+        ...(termsUrl ? { url: termsUrl } : { identifier: 'LicenseRef-Proprietary' }),
+      },
     },
     paths,
     tags: tagsOf(paths, topics),

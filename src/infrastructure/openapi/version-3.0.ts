@@ -18,8 +18,8 @@ const MAPS = new Set([
   'schemas',
   'securitySchemes',
 ]);
-/** Keywords that OpenAPI 3.0 does not have. Without them, a schema allows more than before. */
-const UNKNOWN = new Set(['else', 'if', 'propertyNames', 'then']);
+/** Keywords that OpenAPI 3.0 does not have: without them, a schema allows more than before. `identifier` is that of a license. */
+const UNKNOWN = new Set(['else', 'identifier', 'if', 'propertyNames', 'then']);
 
 /**
  * Converts a document from OpenAPI 3.1 to 3.0, for generators that do not support 3.1: `null` becomes `nullable`, and

@@ -43,11 +43,6 @@ export class DocumentationController {
     return this.documentation.send((site) => site.asset(name), request, response);
   }
 
-  @Get('docs/downloads')
-  downloads(@Req() request: Request, @Res() response: Response): Promise<void> {
-    return this.documentation.send((site) => site.downloads(), request, response);
-  }
-
   @Get('docs/downloads/:name')
   download(@Param('name') name: string, @Req() request: Request, @Res() response: Response): Promise<void> {
     return this.documentation.send((site) => site.download(name), request, response);

@@ -61,6 +61,7 @@ export class Site {
 
   /** @throws ApiError NOT_FOUND if the site has no such page */
   page(name: string): StaticContent {
+    if (name === 'downloads') return this.downloads();
     return `/docs/${name}` === REFERENCE_PATH ? this.reference() : this.guide(name);
   }
 
@@ -98,7 +99,7 @@ export class Site {
     );
   }
 
-  downloads(): StaticContent {
+  private downloads(): StaticContent {
     return this.rendered('/docs/downloads', () => ({
       title: 'Downloads',
       description: 'The packages for integrators.',

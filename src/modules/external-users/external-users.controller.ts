@@ -1,6 +1,11 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { CurrentClient, type AuthenticatedClient } from '../../infrastructure/auth/index.js';
-import { Origin, type RequestOrigin } from '../../infrastructure/http/index.js';
+import {
+  Attribution,
+  Origin,
+  type RequestAttribution,
+  type RequestOrigin,
+} from '../../infrastructure/http/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
 import { API_CLIENT } from '../audit-logs/index.js';
@@ -44,8 +49,9 @@ export class ExternalUsersController {
     @CurrentClient() client: AuthenticatedClient,
     @Body() { external_user_id }: EraseUserRequest,
     @Origin() origin: RequestOrigin,
+    @Attribution() attribution: RequestAttribution,
   ): Promise<UserErasureResponse> {
-    return this.erasures.request(client, external_user_id, { ...API_CLIENT, origin });
+    return this.erasures.requestNamed(client, external_user_id, { ...API_CLIENT, origin }, attribution);
   }
 
   @Get('erasure')

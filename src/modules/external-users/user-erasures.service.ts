@@ -17,6 +17,7 @@ import {
   type UserDataHolder,
 } from '../../infrastructure/erasure/index.js';
 import { ErrorKind } from '../../infrastructure/errors/index.js';
+import type { RequestAttribution } from '../../infrastructure/http/index.js';
 import { Clock, MINUTE, SECOND } from '../../infrastructure/time/index.js';
 import { AuditLog, type AuditActor } from '../audit-logs/index.js';
 import { toErasureResponse, type UserErasureResponse } from './user-erasures.dto.js';
@@ -76,6 +77,17 @@ export class UserErasuresService extends RecurringJob {
       while ((await this.eraseBatch(id, user, holder)) > 0 && (batches += 1) < BATCHES_BEFORE_RESPONSE);
     }
     return this.get(client, externalUserId);
+  }
+
+  /** The same for a request whose body names the user, who must not get into the request log. */
+  requestNamed(
+    client: ErasingClient,
+    externalUserId: string,
+    actor: Omit<AuditActor, 'organizationId'>,
+    attribution: RequestAttribution,
+  ): Promise<UserErasureResponse> {
+    attribution.externalUserId = null;
+    return this.request(client, externalUserId, actor);
   }
 
   /** @throws ApiError ERASURE_NOT_FOUND */

@@ -123,7 +123,7 @@ export class RequestLogWriter extends RequestRecorder implements BeforeApplicati
       latencyMilliseconds: request.latencyMilliseconds,
       sessionId: request.sessionId ?? sessionIdOf(body),
       taskId: null,
-      externalUserId: request.externalUserId ?? externalUserIdOf(body),
+      externalUserId: request.externalUserId === undefined ? externalUserIdOf(body) : request.externalUserId,
       tool: request.tool ?? null,
       agent: request.agent ?? null,
       ...errorOf(request),
