@@ -7,6 +7,12 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { hashOfFiles, sourcesIn } from './hash-of-files.mjs';
 
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
+  console.error(`This service needs Node.js 20.19 or later. This is Node.js ${process.versions.node}.`);
+  process.exit(1);
+}
+
 const STAMP = 'dist/.built-from';
 const FILES = [
   '.swcrc',

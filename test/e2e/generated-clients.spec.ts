@@ -12,7 +12,10 @@ import { dirname, join } from 'node:path';
 const ROOT = join(import.meta.dirname, '..', '..');
 const DOCUMENT = join(ROOT, 'openapi.json');
 const require = createRequire(import.meta.url);
-const document = JSON.parse(readFileSync(DOCUMENT, 'utf8')) as { tags: { name: string }[] };
+const document = JSON.parse(readFileSync(DOCUMENT, 'utf8')) as {
+  tags: { name: string }[];
+  paths: Record<string, Record<string, { parameters?: object[] }>>;
+};
 
 let folder: string;
 
@@ -92,7 +95,80 @@ describe('@hey-api/openapi-ts', () => {
   });
 });
 
+const page = readFileSync(join(ROOT, 'docs/generated-clients.md'), 'utf8');
+
+/** Returns the program of the page in a language. @param mark tells the programs of one language apart */
+function programOf(language: string, mark = ''): string {
+  const programs = [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms'))].map(
+    ([, code = '']) => code,
+  );
+  return programs.find((code) => code.includes(mark)) ?? '';
+}
+
+/** Returns how many parameters an operation has besides the body. */
+function parametersOf(path: string, method: string): number {
+  const { parameters = [] } = document.paths[path]?.[method] ?? {};
+  return parameters.length;
+}
+
+/** Returns the arguments of the first call of a function. */
+function argumentsIn(code: string, name: string): string[] {
+  const start = code.indexOf(`${name}(`) + name.length + 1;
+  const found = [''];
+  for (let [index, depth] = [start, 0]; depth >= 0; index += 1) {
+    const character = code[index] ?? ')'.repeat(2);
+    if ('([{'.includes(character)) depth += 1;
+    if (')]}'.includes(character)) depth -= 1;
+    if (character === ',' && depth === 0) found.push('');
+    else if (depth >= 0) found[found.length - 1] += character;
+  }
+  return found.map((each) => each.trim()).filter((each) => each !== '');
+}
+
+// With the generated clients, these programs were compiled by hand. Their calls change when operations get parameters.
+describe('The programs of docs/generated-clients.md', () => {
+  it('compile in TypeScript with the generated client', () => {
+    const code = `declare const process: { env: Record<string, string | undefined> };\n${programOf('ts')}`;
+    const files = { 'page.ts': code.replace('./client/', './client-nodenext/') };
+    expect(problemsOf(files, '--lib', 'es2022,dom,dom.iterable', '--module', 'nodenext')).toBe('');
+  });
+
+  it('call the operations in Java with an argument for each parameter', () => {
+    const java = programOf('java');
+    expect(argumentsIn(java, '.createMcpToken')).toHaveLength(1 + parametersOf('/mcp/tokens/create', 'post'));
+    expect(argumentsIn(java, '.listRequestLogs')).toHaveLength(parametersOf('/request-logs', 'get'));
+  });
+
+  it('call the operations in Go with parameters where there are some', () => {
+    expect(parametersOf('/mcp/tokens/create', 'post')).toBeGreaterThan(0);
+    const [oapi, ogen] = [programOf('go', 'WithResponse'), programOf('go', 'ogenerrors')];
+    expect(argumentsIn(oapi, '.CreateMcpTokenWithResponse')[1]).toBe('&api.CreateMcpTokenParams{}');
+    expect(argumentsIn(ogen, '.CreateMcpToken')[2]).toBe('api.CreateMcpTokenParams{}');
+  });
+});
+
 describe('openapi-to-postmanv2', () => {
+  it('fills in requests that work as they are, with the options of the page', () => {
+    const [, options = ''] = /-O (\S+)/.exec(page) ?? [];
+    const file = join(folder, 'collection.json');
+    run('openapi-to-postmanv2', 'bin/openapi2postmanv2.js', '-s', DOCUMENT, '-o', file, '-O', options);
+    const requests = new Map<string, PostmanRequest>();
+    const visit = ({ name, item, request }: PostmanItem): void => {
+      if (request) requests.set(name, request);
+      for (const each of item ?? []) visit(each);
+    };
+    visit(JSON.parse(readFileSync(file, 'utf8')) as PostmanItem);
+    const token = requests.get('Create MCP token');
+    expect(JSON.parse(token?.body?.raw ?? '')).toMatchObject({
+      external_user_id: 'user-8f3a',
+      expires_in: 3600,
+    });
+    const enabled = (parts: readonly PostmanPart[] = []): string[] =>
+      parts.filter(({ disabled }) => !disabled).map(({ key, value }) => `${key}=${value}`);
+    expect(enabled(token?.header)).toEqual(['Content-Type=application/json', 'Accept=application/json']);
+    expect(enabled(requests.get('List request logs')?.url.query)).toEqual(['environment=development']);
+  });
+
   it('converts the document to one folder for each topic, without warnings', async () => {
     const { convert } = require('openapi-to-postmanv2') as {
       convert: (input: object, options: object, done: (error: unknown, result: Conversion) => void) => void;
@@ -120,4 +196,22 @@ interface Conversion {
   readonly output: readonly {
     readonly data: { readonly item: readonly { readonly name: string; readonly item?: readonly object[] }[] };
   }[];
+}
+
+interface PostmanPart {
+  readonly key: string;
+  readonly value: string;
+  readonly disabled?: boolean;
+}
+
+interface PostmanRequest {
+  readonly body?: { readonly raw: string };
+  readonly header?: readonly PostmanPart[];
+  readonly url: { readonly query?: readonly PostmanPart[] };
+}
+
+interface PostmanItem {
+  readonly name: string;
+  readonly item?: readonly PostmanItem[];
+  readonly request?: PostmanRequest;
 }
