@@ -42,15 +42,40 @@ async function build() {
   writeFileSync(join(SDK, 'dist/cjs/package.json'), '{ "type": "commonjs" }\n');
 
   const { build: bundle } = await import('esbuild');
-  await bundle({
+  const { metafile } = await bundle({
     entryPoints: [join(CLI, 'src/main.ts')],
     outfile: join(CLI, 'dist/mcs.cjs'),
+    absWorkingDir: ROOT,
     bundle: true,
     platform: 'node',
     target: 'node20',
     format: 'cjs',
     logLevel: 'warning',
+    metafile: true,
   });
+  writeNotices(CLI, Object.keys(metafile.inputs));
+  writeNotices(SDK, []);
+}
+
+/** Writes the licenses of the packages that a bundle contains, which require that their texts go with it. */
+function writeNotices(folder, inputs) {
+  const packages = inputs.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? []);
+  const folders = [...new Set(packages)]
+    .filter((each) => !each.includes('@merchant-connectivity/'))
+    .toSorted();
+  const notices = folders.map((each) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(ROOT, each, 'package.json'), 'utf8'));
+    const files = readdirSync(join(ROOT, each)).filter((file) =>
+      /^(?:licen[cs]e|notice|copying)/i.test(file),
+    );
+    if (files.length === 0) throw new Error(`${name}, which is bundled, has no license text.`);
+    const texts = files.map((file) => readFileSync(join(ROOT, each, file), 'utf8').trim());
+    return [`${name} ${version} (${license})`, ...texts].join('\n\n');
+  });
+  const first =
+    notices.length > 0 ? 'This package contains these packages:' : 'This package contains no other packages.';
+  const separator = `\n\n${'-'.repeat(80)}\n\n`;
+  writeFileSync(join(folder, 'THIRD_PARTY_NOTICES.txt'), `${[first, ...notices].join(separator)}\n`);
 }
 
 /** The bytes of a package depend only on its files, so its checksum stays the same until they change. */

@@ -1,7 +1,7 @@
 /*
  * Generates the types and methods of the TypeScript SDK from openapi.json: clients/typescript/src/schemas.ts has a type for
- * each schema, and merchant-connectivity.ts has a method for each operation that needs no dashboard login. `npm run openapi`
- * runs this. An argument names another folder to write to.
+ * each schema, merchant-connectivity.ts a method for each operation that needs no dashboard login, and version.ts the release.
+ * `npm run openapi` runs this. An argument names another folder to write to.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import openapiTS, { astToString } from 'openapi-typescript';
@@ -131,6 +131,7 @@ const schemas = {
     ownSchemas,
     ...[...named].map((name) => ({ $ref: `#/components/schemas/${name}` })).filter((each) => resolve(each)),
     { $ref: '#/components/schemas/ErrorResponse' },
+    { $ref: '#/components/schemas/OAuthErrorResponse' },
   ]),
   ...ownSchemas,
 };
@@ -170,10 +171,10 @@ const method = (operation) => {
     'options?: RequestOptions',
   ];
   const result = isPaged ? `Pages<${response}>` : `Promise<${isStream ? 'Response' : response}>`;
-  const url = path.replaceAll(/\{(\w+)\}/g, (_, name) => `\${encodeURIComponent(${name})}`);
   const request = [
     `method: '${operation.method}'`,
-    `path: ${inPath.length > 0 ? `\`${url}\`` : `'${url}'`}`,
+    `path: '${path}'`,
+    ...(inPath.length > 0 ? [`inPath: { ${inPath.join(', ')} }`] : []),
     `surface: '${operation.surface}'`,
     `credentials: '${operation.credentials}'`,
     ...(query ? ['query'] : []),
@@ -212,3 +213,6 @@ ${operations.map(method).join('\n\n')}
 }
 `,
 );
+
+const { version } = JSON.parse(readFileSync('clients/typescript/package.json', 'utf8'));
+await write('version.ts', `/** The release of the SDK. */\nexport const VERSION = '${version}';\n`);

@@ -163,6 +163,22 @@ describe('The TypeScript SDK', () => {
     expect(messages).toEqual([]);
   });
 
+  it('has a list of the licenses of the packages that it contains, as mcs has', () => {
+    const installed = (name: string, file: string): string =>
+      readFileSync(join(clients.folder, 'node_modules/@merchant-connectivity', name, file), 'utf8');
+    const bundled = installed('cli', 'dist/mcs.cjs').matchAll(
+      /^\/\/ node_modules\/((?:@[^/\n]+\/)?[^/\n]+)/gm,
+    );
+    const names = new Set([...bundled].map(([, name = '']) => name));
+    expect(names.size).toBeGreaterThan(3);
+    const notices = installed('cli', 'THIRD_PARTY_NOTICES.txt');
+    for (const name of names) {
+      const [, text = ''] = notices.split(`\n${name} `);
+      expect([name, /Permission is hereby granted|Apache License/.test(text)]).toEqual([name, true]);
+    }
+    expect(installed('sdk', 'THIRD_PARTY_NOTICES.txt')).toContain('contains no other packages');
+  });
+
   it('has no dependencies', () => {
     const file = readFileSync(join(clients.folder, 'node_modules', NAME, 'package.json'), 'utf8');
     expect(JSON.parse(file)).not.toHaveProperty('dependencies');

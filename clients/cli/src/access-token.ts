@@ -1,26 +1,34 @@
 import { spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  allowInsecureRequests,
-  discovery,
-  initiateDeviceAuthorization,
-  None,
-  pollDeviceAuthorizationGrant,
-  ResponseBodyError,
-  tokenRevocation,
-  type Configuration,
-} from 'openid-client';
-import { MerchantConnectivity } from '@merchant-connectivity/sdk';
-import { EXIT, Failure, NOT_REACHED } from './failures.js';
+  ApiError,
+  type AccessTokenResponse,
+  type DeviceCodeResponse,
+  type MerchantConnectivity,
+} from '@merchant-connectivity/sdk';
+import { EXIT, Failure, isTemporary } from './failures.js';
+import { clientOf } from './http.js';
 import type { Output } from './output.js';
 import type { Settings } from './settings.js';
 
 /** Milliseconds before its expiry in which a token is no longer used. */
 const LEEWAY = 10_000;
+const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code';
+/** Seconds that a slow response adds to the interval (RFC 8628, section 3.5). */
+const BACKOFF = 5;
+/** After the approval, a request is repeated more often: without its response, the user would have to approve again. */
+const RETRIES_AFTER_APPROVAL = 6;
 
 const NOT_LOGGED_IN = new Failure(
   'You are not logged in, or the login has expired.',
   EXIT.notLoggedIn,
   'Log in: mcs login',
+);
+
+const LOST_TOKEN = new Failure(
+  'The service has issued the token, but the response with the token was lost.',
+  EXIT.failure,
+  'Start again: mcs login',
 );
 
 interface LoginOptions {
@@ -70,24 +78,57 @@ export class AccessTokens {
    * @returns undefined if the code has expired
    */
   async request({ opensBrowser = false, scope }: LoginOptions = {}): Promise<string | undefined> {
-    const configuration = await this.discover();
-    const parameters = scope === undefined ? undefined : { scope };
-    const flow = await initiateDeviceAuthorization(configuration, parameters ?? {}).catch((error: unknown) =>
-      this.explain(error),
-    );
+    // Before the user approves something that could not be stored.
+    this.settings.checkStorage();
+    const client = this.client();
+    const { clientId: client_id } = this;
+    const flow = await client.requestDeviceCode({ client_id, ...(scope !== undefined && { scope }) });
     this.output.progress(`Open ${flow.verification_uri} and enter the code ${flow.user_code}`);
     if (opensBrowser) this.open(flow.verification_uri);
-    const approved = await pollDeviceAuthorizationGrant(configuration, flow).catch((error: unknown) => {
-      if (error instanceof ResponseBodyError && error.error === 'expired_token') return undefined;
-      return this.explain(error);
-    });
-    if (approved) await this.store(approved.access_token, approved.expires_in ?? 0);
+    const approved = await this.poll(client, flow);
+    if (approved) await this.store(approved.access_token, approved.expires_in);
     return approved?.access_token;
+  }
+
+  /**
+   * Polls until the user has decided. Failures of the network and of proxies say nothing about that, so polling goes on until
+   * the code expires.
+   *
+   * @returns undefined if the code has expired
+   */
+  private async poll(
+    client: MerchantConnectivity,
+    { device_code, expires_in, ...flow }: DeviceCodeResponse,
+  ): Promise<AccessTokenResponse | undefined> {
+    const end = Date.now() + expires_in * 1000;
+    const request = { grant_type: GRANT_TYPE, client_id: this.clientId, device_code } as const;
+    let { interval = BACKOFF } = flow;
+    let isInterrupted = false;
+    for (;;) {
+      await sleep(Math.max(0, Math.min(interval * 1000, end - Date.now())));
+      if (Date.now() >= end) return undefined;
+      try {
+        return await client.exchangeDeviceCode(request, { maxRetries: 0 });
+      } catch (error) {
+        const oauthError = error instanceof ApiError ? error.details.oauthError : undefined;
+        if (oauthError === 'expired_token') return undefined;
+        if (oauthError === 'slow_down' && error instanceof ApiError)
+          interval = error.details.interval ?? Math.max(interval + BACKOFF, error.retryAfter ?? 0);
+        else if (oauthError === 'invalid_grant' && isInterrupted) throw LOST_TOKEN;
+        else if (isTemporary(error)) {
+          if (!isInterrupted) this.output.progress(`${(error as Error).message} Trying again…`);
+          isInterrupted = true;
+          if (isTimeout(error)) interval += BACKOFF;
+        } else if (oauthError !== 'authorization_pending') throw error;
+      }
+    }
   }
 
   private async store(token: string, seconds: number): Promise<void> {
     const { baseUrl, dashboardUrl, connectorUrl, clientId, profile } = this.settings;
-    const me = await new MerchantConnectivity({ baseUrl: dashboardUrl, accessToken: token }).getCurrentUser();
+    const me = await clientOf({ baseUrl: dashboardUrl, accessToken: token }).getCurrentUser({
+      maxRetries: RETRIES_AFTER_APPROVAL,
+    });
     this.settings.store({
       base_url: baseUrl,
       dashboard_url: dashboardUrl === baseUrl ? undefined : dashboardUrl,
@@ -108,38 +149,29 @@ export class AccessTokens {
   }
 
   async revoke(token: string): Promise<void> {
-    await tokenRevocation(await this.discover(), token).catch((error: unknown) => this.explain(error));
+    await this.client().revokeToken({ token, client_id: this.clientId });
   }
 
-  private async discover(): Promise<Configuration> {
-    const { clientId, dashboardUrl } = this.settings;
-    if (!clientId) {
-      throw new Failure(
-        'Logging in needs the client_id of your API client.',
-        EXIT.notLoggedIn,
-        'Run mcs login --credentials <file>, or set MCS_CLIENT_ID.',
-      );
-    }
-    const url = new URL(dashboardUrl);
-    return discovery(url, clientId, undefined, None(), {
-      algorithm: 'oauth2',
-      execute: url.protocol === 'http:' ? [allowInsecureRequests] : [],
-    }).catch((error: unknown) => this.explain(error));
+  private client(): MerchantConnectivity {
+    return clientOf({ baseUrl: this.settings.dashboardUrl });
   }
 
-  /** Says in a sentence why the service, or the user, has refused. */
-  private explain(error: unknown): never {
-    if (error instanceof ResponseBodyError) {
-      throw new Failure(error.error_description ?? error.message, EXIT.failure, 'Start again: mcs login');
-    }
-    const { message, cause } = error as Error;
-    if (!(cause instanceof Error)) throw new Failure(message);
-    const reason = cause.message || String((cause as NodeJS.ErrnoException).code);
-    if (!(error instanceof TypeError)) throw new Failure(`${message}: ${reason}`);
-    // The error of `fetch` does not name the address.
-    const { origin } = new URL(this.settings.dashboardUrl);
-    throw new Failure(`The request to ${origin} failed: ${reason}.`, EXIT.failure, NOT_REACHED);
+  /** @throws Failure if there is none */
+  private get clientId(): string {
+    const { clientId } = this.settings;
+    if (clientId) return clientId;
+    throw new Failure(
+      'Logging in needs the client_id of your API client.',
+      EXIT.notLoggedIn,
+      'Run mcs login --credentials <file>, or set MCS_CLIENT_ID.',
+    );
   }
+}
+
+function isTimeout(error: unknown): boolean {
+  const { name, cause } = ((error as Error).cause ?? {}) as Partial<Error>;
+  const { code = '' } = (cause ?? {}) as NodeJS.ErrnoException;
+  return name === 'TimeoutError' || ['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT'].includes(code);
 }
 
 function openBrowser(url: string): void {

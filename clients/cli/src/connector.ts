@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport, type Tool } from '@modelcontextprotocol/client';
 import type { ErrorResponse } from '@merchant-connectivity/sdk';
 import { EXIT, Failure } from './failures.js';
+import { fetchByProxy, USER_AGENT } from './http.js';
 import packageFile from '../package.json' with { type: 'json' };
 
 /** A JSON-RPC error of the connector. Its data is the error body of the API without the message. */
@@ -8,7 +10,18 @@ interface RpcError {
   readonly error?: { readonly message?: string; readonly data?: Partial<ErrorResponse> };
 }
 
+/** Milliseconds. */
+const RETRY_DELAY = 500;
 const CHECK_ADDRESS = 'Check the address of the agent connector (MCS_CONNECTOR_URL).';
+
+function redirectOf(url: string, location: string): string {
+  const target = URL.canParse(location, url) ? new URL(location, url).href : location;
+  return `${new URL(url).origin} redirects the request to ${target}. Nothing was sent there.`;
+}
+
+function isCall(init: RequestInit | undefined): boolean {
+  return typeof init?.body === 'string' && init.body.includes('"tools/call"');
+}
 
 /** Uses the agent connector as an agent does. */
 export class Connector {
@@ -47,7 +60,10 @@ export class Connector {
       { versionNegotiation: { mode: 'auto' } },
     );
     const transport = new StreamableHTTPClientTransport(new URL(this.url), {
-      requestInit: { headers: { Authorization: `Bearer ${this.token}` } },
+      requestInit: {
+        headers: { Authorization: `Bearer ${this.token}`, 'User-Agent': USER_AGENT },
+        redirect: 'manual',
+      },
       fetch: (url, init) => this.fetch(url, init),
     });
     try {
@@ -61,16 +77,7 @@ export class Connector {
   }
 
   private async fetch(url: string | URL, init?: RequestInit): Promise<Response> {
-    const response = await fetch(url, init).catch((error: unknown) => {
-      const { message, code } = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
-      const reason = message || String(code);
-      this.failure = new Failure(
-        `The agent connector did not respond: ${reason}`,
-        EXIT.failure,
-        CHECK_ADDRESS,
-      );
-      throw error;
-    });
+    const response = await this.attempt(url, init);
     this.requestId = response.headers.get('x-request-id') ?? undefined;
     if (response.ok) {
       this.failure = undefined;
@@ -79,9 +86,38 @@ export class Connector {
         .clone()
         .json()
         .catch(() => ({}))) as RpcError;
-      this.failure = this.failureOf({ ...error.data, error_message: error.message }, response.status);
+      const location = response.headers.get('location');
+      const redirect = location === null ? undefined : redirectOf(String(url), location);
+      this.failure = this.failureOf(
+        { ...error.data, error_message: redirect ?? error.message },
+        response.status,
+      );
     }
     return response;
+  }
+
+  /** Repeats a request that a proxy answered, or nobody, unless it calls a tool, which may have an effect. */
+  private async attempt(
+    url: string | URL,
+    init: RequestInit | undefined,
+    retries = isCall(init) ? 0 : 2,
+  ): Promise<Response> {
+    try {
+      const response = await fetchByProxy(url, init);
+      if (retries === 0 || ![502, 503, 504].includes(response.status)) return response;
+      await response.body?.cancel();
+    } catch (error) {
+      if (retries === 0) throw this.noResponse(error as Error);
+    }
+    await sleep(RETRY_DELAY);
+    return this.attempt(url, init, retries - 1);
+  }
+
+  private noResponse(error: Error): Error {
+    const { message, code } = (error.cause ?? error) as NodeJS.ErrnoException;
+    const reason = message || String(code);
+    this.failure = new Failure(`The agent connector did not respond: ${reason}`, EXIT.failure, CHECK_ADDRESS);
+    return error;
   }
 
   /** @param status undefined if the response itself is a success */
@@ -91,7 +127,8 @@ export class Connector {
   ): Failure {
     const isOtherService = status === 401 || status === 404 || status === 405;
     return new Failure(
-      message ?? `The response of the agent connector has the status ${status}.`,
+      message ??
+        `The response with the status ${status} does not come from the agent connector, but from a proxy or another server.`,
       EXIT.failure,
       wait === undefined ? (isOtherService ? CHECK_ADDRESS : undefined) : `Retry in ${wait} s.`,
       {

@@ -32,10 +32,12 @@ export class EventStream {
   async read({ onReady, onEvent }: Handlers): Promise<void> {
     const silence = new AbortController();
     const alarm = setTimeout(() => silence.abort(new Error('the connection is silent')), SILENCE_LIMIT);
+    const stop = (): void => silence.abort(this.signal.reason);
+    this.signal.addEventListener('abort', stop);
     try {
       const response = await this.client.streamWebhooks({
         ...(this.place !== undefined && { headers: { 'Last-Event-ID': this.place } }),
-        signal: AbortSignal.any([this.signal, silence.signal]),
+        signal: silence.signal,
         maxRetries: 0,
       });
       const messages: { id: string | undefined; event: string | undefined; data: string }[] = [];
@@ -53,6 +55,7 @@ export class EventStream {
       }
     } finally {
       clearTimeout(alarm);
+      this.signal.removeEventListener('abort', stop);
     }
   }
 }

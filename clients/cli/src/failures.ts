@@ -20,7 +20,7 @@ export class Failure extends Error {
 export const usage = (message: string): Failure => new Failure(message, EXIT.usage);
 
 /** What to do if an address does not respond. */
-export const NOT_REACHED =
+const NOT_REACHED =
   'Check that the service runs at this address. --base-url, MCS_BASE_URL and MCS_DASHBOARD_URL change it.';
 
 const HINTS: Readonly<Record<string, string>> = {
@@ -29,6 +29,12 @@ const HINTS: Readonly<Record<string, string>> = {
   INSUFFICIENT_SCOPE: 'Log in again, with all scopes: mcs login',
   ENVIRONMENT_MISMATCH: 'Use a profile of the other environment: mcs --profile <name> …',
 };
+
+/** Whether a request may succeed later: it had no response, or one that says nothing about the request itself. */
+export function isTemporary(error: unknown): boolean {
+  if (error instanceof ApiError) return error.status === 429 || error.status >= 500;
+  return error instanceof ConnectionError;
+}
 
 /** What is printed about a failed command. */
 export interface FailureReport {
@@ -70,7 +76,7 @@ function reportOfResponse({
 }: ApiError): FailureReport {
   const wait = retryAfter === undefined ? undefined : `Retry in ${retryAfter} s.`;
   return {
-    exitCode: status === 401 ? EXIT.notLoggedIn : EXIT.failure,
+    exitCode: status === 401 && errorCode !== undefined ? EXIT.notLoggedIn : EXIT.failure,
     message,
     hint: HINTS[errorCode ?? ''] ?? wait,
     details: {

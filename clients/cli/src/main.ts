@@ -61,9 +61,11 @@ for (const add of [
   add(program);
 
 // A reader that has read enough, such as `head`, closes the pipe. Output that is lost in another way is a failure.
-process.stdout.on('error', (error: NodeJS.ErrnoException) =>
-  process.exit(error.code === 'EPIPE' ? 0 : EXIT.failure),
-);
+process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+  if (code === 'EPIPE') process.exit(0);
+  const reason = code === 'ENOSPC' ? 'the disk is full' : message;
+  process.exit(output.failure(new Failure(`The output cannot be written: ${reason}.`)));
+});
 
 program.parseAsync().catch((error: unknown) => {
   if (!(error instanceof CommanderError)) process.exitCode = output.failure(error);

@@ -1,7 +1,8 @@
 import { Command } from 'commander';
-import { MerchantConnectivity } from '@merchant-connectivity/sdk';
+import type { MerchantConnectivity } from '@merchant-connectivity/sdk';
 import { AccessTokens } from './access-token.js';
 import { usage } from './failures.js';
+import { clientOf } from './http.js';
 import { Output } from './output.js';
 import { Settings, type Environment, type GlobalOptions } from './settings.js';
 
@@ -20,12 +21,12 @@ export class Session {
 
   /** A client of the platform API, with the credentials of the API client. */
   platform(): MerchantConnectivity {
-    return new MerchantConnectivity({ baseUrl: this.settings.baseUrl, ...this.settings.clientCredentials });
+    return clientOf({ baseUrl: this.settings.baseUrl, ...this.settings.clientCredentials });
   }
 
   /** A client of the dashboard API, with the access token of the user. */
   dashboard(accessToken = (): string | Promise<string> => this.tokens.current()): MerchantConnectivity {
-    return new MerchantConnectivity({ baseUrl: this.settings.dashboardUrl, accessToken });
+    return clientOf({ baseUrl: this.settings.dashboardUrl, accessToken });
   }
 
   /** The environment of an option, or of the access token. */

@@ -1,6 +1,17 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  fchmodSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { EXIT, Failure, usage } from './failures.js';
 import { isLoopback } from './loopback.js';
 
@@ -117,7 +128,7 @@ export class Settings {
       text = readFileSync(this.file, 'utf8');
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { profiles: {} };
-      throw new Failure(`${this.file} cannot be read: ${(error as Error).message}`);
+      throw this.problem('read', error as NodeJS.ErrnoException);
     }
     try {
       const { profiles = {} } = JSON.parse(text) as Partial<File>;
@@ -127,15 +138,77 @@ export class Settings {
     }
   }
 
+  /** Finds out whether the profile can be stored, before something is requested that is lost otherwise. */
+  checkStorage(): void {
+    const file = this.read();
+    // Larger than the file that a login stores, so that a full disk is found out now.
+    this.keeping(() => rmSync(this.draft(`${JSON.stringify(file)}${' '.repeat(SPARE_BYTES)}`)));
+  }
+
   /** Replaces the file at once, readable by its owner only. */
   private write(file: File): void {
-    mkdirSync(dirname(this.file), { recursive: true, mode: 0o700 });
-    const draft = `${this.file}.${process.pid}`;
-    writeFileSync(draft, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 });
-    chmodSync(draft, 0o600);
-    renameSync(draft, this.file);
+    this.keeping(() => renameSync(this.draft(`${JSON.stringify(file, null, 2)}\n`), this.target));
+  }
+
+  /** Writes a file next to the one with the profiles. @returns its path */
+  private draft(text: string): string {
+    mkdirSync(dirname(this.target), { recursive: true, mode: 0o700 });
+    const draft = `${this.target}.${process.pid}`;
+    const descriptor = openSync(draft, 'w', 0o600);
+    try {
+      fchmodSync(descriptor, 0o600);
+      writeFileSync(descriptor, text);
+      // Some file systems report a full disk only now.
+      fsyncSync(descriptor);
+    } catch (error) {
+      rmSync(draft, { force: true });
+      throw error;
+    } finally {
+      closeSync(descriptor);
+    }
+    return draft;
+  }
+
+  /** The file itself if its path is a link, which stays. */
+  private get target(): string {
+    let path = this.file;
+    for (let links = 0; links < MAX_LINKS; links += 1) {
+      try {
+        path = resolve(dirname(path), readlinkSync(path));
+      } catch {
+        break;
+      }
+    }
+    return path;
+  }
+
+  private keeping(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      throw this.problem('written', error as NodeJS.ErrnoException);
+    }
+  }
+
+  private problem(what: 'read' | 'written', { code = '', message }: NodeJS.ErrnoException): Failure {
+    const reason = STORAGE_PROBLEMS[code] ?? message;
+    const text = `${this.target} cannot be ${what}: ${reason}.`;
+    return new Failure(text, EXIT.failure, 'XDG_CONFIG_HOME names another folder for it.');
   }
 }
+
+const MAX_LINKS = 40;
+const SPARE_BYTES = 8_192;
+
+const STORAGE_PROBLEMS: Readonly<Record<string, string>> = {
+  EACCES: 'you have no permission',
+  EDQUOT: 'your quota of the disk is used up',
+  ELOOP: 'the path is a circle of links',
+  ENOSPC: 'the disk is full',
+  ENOTDIR: 'a part of the path is not a folder',
+  EPERM: 'you have no permission',
+  EROFS: 'the disk is read-only',
+};
 
 /** @throws Failure unless secrets can be sent to the address: over https, or to this machine */
 export function checkedUrl(url: string): string {

@@ -1,4 +1,4 @@
-import type { ErrorCode, ErrorResponse, ErrorType } from './schemas.js';
+import type { ErrorCode, ErrorResponse, ErrorType, OAuthErrorCode, OAuthErrorResponse } from './schemas.js';
 
 /** An error response of the service. Branch on `errorCode`. */
 export class ApiError extends Error {
@@ -18,6 +18,10 @@ export class ApiError extends Error {
       readonly retryAfter?: number | undefined;
       /** Address of the documentation of this error. */
       readonly help?: string | undefined;
+      /** The error code of OAuth, of operations of the device authorization flow. */
+      readonly oauthError?: OAuthErrorCode | undefined;
+      /** Seconds between polls from now on. */
+      readonly interval?: number | undefined;
     } = {},
   ) {
     super(message);
@@ -63,18 +67,50 @@ export class ConnectionError extends Error {
 export async function errorOf(operation: string, url: string, response: Response): Promise<ApiError> {
   const { status, headers } = response;
   const body = await bodyOf(response);
+  if (body.error_code === undefined) return foreignResponse(operation, response, url);
   return new ApiError(operation, status, body.error_message ?? `The response has the status ${status}.`, {
     errorType: body.error_type,
     errorCode: body.error_code,
     requestId: headers.get('x-request-id') ?? undefined,
     retryAfter: body.retry_after ?? secondsOf(headers.get('retry-after')),
     help: helpOf(url, headers.get('link') ?? ''),
+    oauthError: body.error,
+    interval: body.interval,
   });
 }
 
-async function bodyOf(response: Response): Promise<Partial<ErrorResponse>> {
+/** Whether the response does not come from the service. */
+export function isForeign({ errorCode }: ApiError): boolean {
+  return errorCode === undefined;
+}
+
+/** Returns the error that a response stands for that does not come from the service. */
+export function foreignResponse(
+  operation: string,
+  { status, headers, url: own }: Response,
+  url = own,
+): ApiError {
+  const origin = URL.canParse(url) ? ` of ${new URL(url).origin}` : '';
+  const [type] = headers.get('content-type')?.split(';') ?? [];
+  const details = [
+    type ?? 'no content type',
+    ...(headers.has('server') ? [`server: ${headers.get('server')}`] : []),
+  ];
+  const message = `The response${origin} with the status ${status} does not come from the service, but from a proxy or another server (${details.join(', ')}).`;
+  return new ApiError(operation, status, message, { retryAfter: secondsOf(headers.get('retry-after')) });
+}
+
+/** Returns the error that a redirect stands for. The service never redirects requests of its operations. */
+export function redirected(operation: string, url: string, { status, headers }: Response): ApiError {
+  const location = headers.get('location') ?? '';
+  const target = URL.canParse(location, url) ? ` to ${new URL(location, url).href}` : '';
+  const message = `${new URL(url).origin} redirects the request${target}. Nothing was sent there: set the base URL to the address of the service.`;
+  return new ApiError(operation, status, message);
+}
+
+async function bodyOf(response: Response): Promise<Partial<ErrorResponse & OAuthErrorResponse>> {
   try {
-    return ((await response.json()) as Partial<ErrorResponse> | null) ?? {};
+    return ((await response.json()) as Partial<ErrorResponse & OAuthErrorResponse> | null) ?? {};
   } catch {
     return {};
   }

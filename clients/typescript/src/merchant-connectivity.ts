@@ -94,7 +94,8 @@ export class MerchantConnectivity extends Transport {
       'completeAgentAuthorization',
       {
         method: 'POST',
-        path: `/mcp/authorizations/${encodeURIComponent(authorization_id)}/complete`,
+        path: '/mcp/authorizations/{authorization_id}/complete',
+        inPath: { authorization_id },
         surface: 'platform',
         credentials: 'basic',
         body,
@@ -142,7 +143,8 @@ export class MerchantConnectivity extends Transport {
       'disconnectAgent',
       {
         method: 'DELETE',
-        path: `/agent-connections/${encodeURIComponent(id)}`,
+        path: '/agent-connections/{id}',
+        inPath: { id },
         surface: 'platform',
         credentials: 'basic',
       },
@@ -269,7 +271,8 @@ export class MerchantConnectivity extends Transport {
       'eraseExternalUser',
       {
         method: 'DELETE',
-        path: `/external-users/${encodeURIComponent(external_user_id)}`,
+        path: '/external-users/{external_user_id}',
+        inPath: { external_user_id },
         surface: 'platform',
         credentials: 'basic',
       },
@@ -287,7 +290,8 @@ export class MerchantConnectivity extends Transport {
       'getUserErasure',
       {
         method: 'GET',
-        path: `/external-users/${encodeURIComponent(external_user_id)}/erasure`,
+        path: '/external-users/{external_user_id}/erasure',
+        inPath: { external_user_id },
         surface: 'platform',
         credentials: 'basic',
       },
@@ -373,7 +377,8 @@ export class MerchantConnectivity extends Transport {
       'listMerchantStatuses',
       {
         method: 'GET',
-        path: `/merchants/${encodeURIComponent(id)}/status`,
+        path: '/merchants/{id}/status',
+        inPath: { id },
         surface: 'internal',
         credentials: 'service',
       },
@@ -395,7 +400,8 @@ export class MerchantConnectivity extends Transport {
       'setMerchantStatus',
       {
         method: 'PUT',
-        path: `/merchants/${encodeURIComponent(id)}/status`,
+        path: '/merchants/{id}/status',
+        inPath: { id },
         surface: 'internal',
         credentials: 'service',
         body,
@@ -539,7 +545,8 @@ export class MerchantConnectivity extends Transport {
       'getRequestLog',
       {
         method: 'GET',
-        path: `/request-logs/${encodeURIComponent(id)}`,
+        path: '/request-logs/{id}',
+        inPath: { id },
         surface: 'dashboard',
         credentials: 'bearer',
       },
@@ -688,7 +695,8 @@ export class MerchantConnectivity extends Transport {
       'cancelSignInLink',
       {
         method: 'POST',
-        path: `/sign-in-links/${encodeURIComponent(id)}/cancel`,
+        path: '/sign-in-links/{id}/cancel',
+        inPath: { id },
         surface: 'platform',
         credentials: 'basic',
       },
@@ -722,7 +730,8 @@ export class MerchantConnectivity extends Transport {
       'getWebhookEndpoint',
       {
         method: 'GET',
-        path: `/webhook-endpoints/${encodeURIComponent(id)}`,
+        path: '/webhook-endpoints/{id}',
+        inPath: { id },
         surface: 'dashboard',
         credentials: 'bearer',
       },
@@ -744,7 +753,8 @@ export class MerchantConnectivity extends Transport {
       'updateWebhookEndpoint',
       {
         method: 'PATCH',
-        path: `/webhook-endpoints/${encodeURIComponent(id)}`,
+        path: '/webhook-endpoints/{id}',
+        inPath: { id },
         surface: 'dashboard',
         credentials: 'bearer',
         body,
@@ -763,7 +773,8 @@ export class MerchantConnectivity extends Transport {
       'deleteWebhookEndpoint',
       {
         method: 'DELETE',
-        path: `/webhook-endpoints/${encodeURIComponent(id)}`,
+        path: '/webhook-endpoints/{id}',
+        inPath: { id },
         surface: 'dashboard',
         credentials: 'bearer',
       },
@@ -820,7 +831,8 @@ export class MerchantConnectivity extends Transport {
       'testWebhookEndpoint',
       {
         method: 'POST',
-        path: `/webhook-endpoints/${encodeURIComponent(id)}/test`,
+        path: '/webhook-endpoints/{id}/test',
+        inPath: { id },
         surface: 'dashboard',
         credentials: 'bearer',
         body,
@@ -843,7 +855,8 @@ export class MerchantConnectivity extends Transport {
       'redeliverWebhook',
       {
         method: 'POST',
-        path: `/webhook-endpoints/${encodeURIComponent(id)}/redeliver`,
+        path: '/webhook-endpoints/{id}/redeliver',
+        inPath: { id },
         surface: 'dashboard',
         credentials: 'bearer',
         body,
@@ -862,7 +875,8 @@ export class MerchantConnectivity extends Transport {
       'getWebhookRecovery',
       {
         method: 'GET',
-        path: `/webhook-endpoints/${encodeURIComponent(id)}/recover`,
+        path: '/webhook-endpoints/{id}/recover',
+        inPath: { id },
         surface: 'dashboard',
         credentials: 'bearer',
       },
@@ -884,7 +898,8 @@ export class MerchantConnectivity extends Transport {
       'recoverWebhooks',
       {
         method: 'POST',
-        path: `/webhook-endpoints/${encodeURIComponent(id)}/recover`,
+        path: '/webhook-endpoints/{id}/recover',
+        inPath: { id },
         surface: 'dashboard',
         credentials: 'bearer',
         body,
@@ -901,12 +916,7 @@ export class MerchantConnectivity extends Transport {
   getEvent(id: string | number, options?: RequestOptions): Promise<EventStatusResponse> {
     return this.send(
       'getEvent',
-      {
-        method: 'GET',
-        path: `/events/${encodeURIComponent(id)}`,
-        surface: 'internal',
-        credentials: 'service',
-      },
+      { method: 'GET', path: '/events/{id}', inPath: { id }, surface: 'internal', credentials: 'service' },
       options,
     );
   }

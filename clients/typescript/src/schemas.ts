@@ -1705,6 +1705,62 @@ export interface components {
     };
     /** @description This event has no further fields: an empty object. Fields may be added. */
     NewTransactionsAvailableWebhookData: Record<string, never>;
+    /**
+     * @description An error code of OAuth 2.0.
+     * @enum {string}
+     */
+    OAuthErrorCode:
+      | 'invalid_request'
+      | 'invalid_client'
+      | 'invalid_grant'
+      | 'invalid_scope'
+      | 'unsupported_grant_type'
+      | 'unsupported_response_type'
+      | 'invalid_target'
+      | 'invalid_redirect_uri'
+      | 'authorization_pending'
+      | 'slow_down'
+      | 'access_denied'
+      | 'expired_token'
+      | 'server_error'
+      | 'temporarily_unavailable';
+    OAuthErrorResponse: {
+      /**
+       * @description Category of the error.
+       * @example INVALID_REQUEST
+       */
+      error_type: components['schemas']['ErrorType'];
+      /**
+       * @description The error. Branch on this value.
+       * @example INVALID_FIELD
+       */
+      error_code: components['schemas']['ErrorCode'];
+      /**
+       * @description Message for people. The wording may change.
+       * @example The external user id field is required.
+       */
+      error_message: string;
+      /**
+       * @description Seconds to wait before you retry. Only present for rate-limit errors.
+       * @example 12
+       */
+      retry_after?: number;
+      /**
+       * @description The OAuth error code. Standard OAuth clients branch on this value.
+       * @example authorization_pending
+       */
+      error: components['schemas']['OAuthErrorCode'];
+      /**
+       * @description Message for people, like `error_message`.
+       * @example The user has not decided yet. Poll again after the interval.
+       */
+      error_description: string;
+      /**
+       * @description Seconds to wait between polls from now on. Only present if a poll came too early.
+       * @example 10
+       */
+      interval?: number;
+    };
     OpenSessionRequest: {
       /**
        * Format: uuid
@@ -3000,6 +3056,8 @@ export type NewDetectedAccountsAvailableWebhookData =
 export type NewTransactionsAvailableWebhook = components['schemas']['NewTransactionsAvailableWebhook'];
 export type NewTransactionsAvailableWebhookData =
   components['schemas']['NewTransactionsAvailableWebhookData'];
+export type OAuthErrorCode = components['schemas']['OAuthErrorCode'];
+export type OAuthErrorResponse = components['schemas']['OAuthErrorResponse'];
 export type OpenSessionRequest = components['schemas']['OpenSessionRequest'];
 export type OpenedSessionResponse = components['schemas']['OpenedSessionResponse'];
 export type PublicJwk = components['schemas']['PublicJwk'];

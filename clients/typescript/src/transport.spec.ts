@@ -1,4 +1,6 @@
+import { getEventListeners } from 'node:events';
 import { ApiError, ConnectionError, MerchantConnectivity, type ClientOptions } from './index.js';
+import { VERSION } from './version.js';
 
 type Answer = Response | Error | ((request: Request) => Response);
 
@@ -94,15 +96,123 @@ describe('The client', () => {
   });
 
   it('reports a response that does not come from the service', async () => {
-    answers = [new Response('<html>Bad gateway</html>', { status: 502 })];
+    const headers = { 'content-type': 'text/html', server: 'nginx' };
+    const bad = (): Response => new Response('<html>Bad gateway</html>', { status: 502, headers });
+    answers = [bad(), bad(), bad()];
     const error = await client()
       .createMcpToken({ external_user_id: 'u' })
       .catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({
       status: 502,
-      message: 'The response has the status 502.',
+      message:
+        'The response of https://api.example with the status 502 does not come from the service, but from a proxy or another server (text/html, server: nginx).',
       errorCode: undefined,
     });
+    // A page to log in to a network.
+    answers = [new Response('<html>', { headers: { 'content-type': 'text/html; charset=utf-8' } })];
+    await expect(client().createMcpToken({ external_user_id: 'u' })).rejects.toThrow(
+      'with the status 200 does not come from the service, but from a proxy or another server (text/html).',
+    );
+    answers = [new Response('{}', { headers: { 'content-type': 'application/json' } })];
+    await expect(client().streamWebhooks()).rejects.toThrow('does not come from the service');
+  });
+
+  it.each([
+    [
+      'http://www.example.com/mcp',
+      'https://api.example redirects the request to http://www.example.com/mcp.',
+    ],
+    ['/elsewhere', 'https://api.example redirects the request to https://api.example/elsewhere.'],
+  ])('does not follow a redirect to %s', async (location, message) => {
+    for (const status of [301, 302, 307, 308]) {
+      answers = [new Response(null, { status, headers: { location } })];
+      await expect(client().createMcpToken({ external_user_id: 'u' })).rejects.toThrow(
+        `${message} Nothing was sent there: set the base URL to the address of the service.`,
+      );
+    }
+    expect(requests.map(({ redirect }) => redirect)).toEqual(Array.from({ length: 4 }, () => 'manual'));
+  });
+
+  it('names itself or the program, and says what it accepts', async () => {
+    const stream = { headers: { 'content-type': 'text/event-stream' } };
+    answers = [token(), new Response('', stream), pageOf([], null), token()];
+    await client().createMcpToken({ external_user_id: 'u' });
+    await client().streamWebhooks();
+    await client().listAuditLogs();
+    await client({ userAgent: 'shop/1.2' }).createMcpToken({ external_user_id: 'u' });
+    const sdk = `merchant-connectivity-sdk/${VERSION}`;
+    expect(requests.map(({ headers }) => [headers.get('user-agent'), headers.get('accept')])).toEqual([
+      [sdk, 'application/json'],
+      [sdk, 'text/event-stream'],
+      [sdk, 'application/json'],
+      ['shop/1.2', 'application/json'],
+    ]);
+  });
+
+  it.each(['..', '.', '', ' ', '%2e%2e', '%2E.', 'a/../b', '../b', 'a/..', 'a%2f..%2fb', 'a\\..', '\ud800'])(
+    'sends no request for a path with %j, which would be that of another operation',
+    async (id) => {
+      const named = client({ accessToken: 'jwt' });
+      await expect(named.eraseExternalUser(id)).rejects.toThrow('external_user_id must not be');
+      await expect(named.getUserErasure(id)).rejects.toThrow(TypeError);
+      await expect(named.deleteWebhookEndpoint(id)).rejects.toThrow('id must not be');
+      await expect(named.getRequestLog(id)).rejects.toThrow('id must not be');
+      await expect(named.disconnectAgent(id)).rejects.toThrow('id must not be');
+      expect(requests).toEqual([]);
+      answers = [Response.json({}), Response.json({})];
+      await named.eraseUser({ external_user_id: id });
+      await named.findUserErasure({ external_user_id: id });
+      expect(requests.map(({ url }) => new URL(url).pathname)).toEqual([
+        '/external-users/erase',
+        '/external-users/erasure',
+      ]);
+    },
+  );
+
+  it.each(['a/b', 'a..b', '...', '.a', '?#&=+ %', 'é', '%', 'https://x/'])(
+    'keeps %j in one segment of the path',
+    async (id) => {
+      answers = [Response.json({})];
+      await client().eraseExternalUser(id);
+      const segments = new URL(requests[0]?.url ?? '').pathname.split('/');
+      expect([segments.length, decodeURIComponent(segments[2] ?? '')]).toEqual([3, id]);
+    },
+  );
+
+  it('keeps nothing of ended requests at a signal that lives on', async () => {
+    const { signal } = new AbortController();
+    const dependents = (): number[] =>
+      Object.getOwnPropertySymbols(signal)
+        .filter(({ description }) => description?.startsWith('kDependant'))
+        .map((symbol) => (signal as unknown as Record<symbol, Set<unknown> | null>)[symbol]?.size ?? 0);
+    const stream = (): Response =>
+      new Response('event: ready\n\n', { headers: { 'content-type': 'text/event-stream' } });
+    answers = [token(), new Response('', { status: 400 }), new Error('lost'), stream(), stream(), stream()];
+    await client().createMcpToken({ external_user_id: 'u' }, { signal });
+    for (const maxRetries of [0, 0])
+      await expect(
+        client().createMcpToken({ external_user_id: 'u' }, { signal, maxRetries }),
+      ).rejects.toThrow();
+    expect(await (await client().streamWebhooks({ signal })).text()).toContain('ready');
+    await (await client().streamWebhooks({ signal })).body?.cancel();
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+    await client().streamWebhooks({ signal });
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    expect(dependents().filter((size) => size > 0)).toEqual([]);
+  });
+
+  it('says what to do about a proxy that fetch does not use', async () => {
+    const before = process.env['HTTPS_PROXY'];
+    process.env['HTTPS_PROXY'] = 'http://proxy.example:3128';
+    try {
+      const direct = { baseUrl: 'https://127.0.0.1:2', fetch: undefined, maxRetries: 0 };
+      await expect(client(direct).createMcpToken({ external_user_id: 'u' })).rejects.toThrow(
+        /ECONNREFUSED.*HTTPS_PROXY is set, but fetch does not use it: set NODE_USE_ENV_PROXY=1/,
+      );
+    } finally {
+      if (before === undefined) delete process.env['HTTPS_PROXY'];
+      else process.env['HTTPS_PROXY'] = before;
+    }
   });
 
   describe('repeats', () => {
@@ -126,6 +236,17 @@ describe('The client', () => {
       await expect(lost).rejects.toBeInstanceOf(ConnectionError);
       await expect(lost).rejects.toMatchObject({ operation: 'extendSession' });
       expect(requests).toHaveLength(4);
+    });
+
+    it.each([502, 504, 522])('a response of a proxy with status %d', async (status) => {
+      const page = (): Response => new Response('<html>', { status });
+      answers = [page(), page(), token()];
+      await client().createMcpToken({ external_user_id: 'u' });
+      answers = [page(), Response.json({})];
+      await client().eraseUser({ external_user_id: 'u' });
+      answers = [page()];
+      await expect(client().extendSession({ session_id: 's' })).rejects.toMatchObject({ status });
+      expect(requests).toHaveLength(6);
     });
 
     it('publishing only with an idempotency key', async () => {

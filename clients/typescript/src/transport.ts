@@ -1,5 +1,7 @@
-import { ApiError, ConnectionError, errorOf } from './errors.js';
+import { ApiError, ConnectionError, errorOf, foreignResponse, isForeign, redirected } from './errors.js';
 import { Pages, type Page } from './pages.js';
+import { reasonOf } from './reasons.js';
+import { VERSION } from './version.js';
 
 /** A secret, or a function that returns the current one. */
 export type Secret = string | (() => string | Promise<string>);
@@ -18,7 +20,7 @@ export interface ClientOptions {
   readonly accessToken?: Secret | undefined;
   /** A service token, for the internal API. */
   readonly serviceToken?: Secret | undefined;
-  /** How often a request is repeated after a response with status 429 or 503, or without a response. Default: 2. */
+  /** How often a request is repeated after a response with status 429, 502, 503 or 504, or without a response. Default: 2. */
   readonly maxRetries?: number | undefined;
   /** Seconds. If the service asks for a longer wait, the request fails at once. Default: 60. */
   readonly maxRetryDelay?: number | undefined;
@@ -26,6 +28,8 @@ export interface ClientOptions {
   readonly timeout?: number | undefined;
   /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;
+  /** The header `User-Agent`, such as `my-shop/1.2.3`. Default: the name and version of the SDK. */
+  readonly userAgent?: string | undefined;
 }
 
 /** Options of one request. */
@@ -45,7 +49,10 @@ export interface RequestOptions {
 /** A request as the API document describes it. */
 export interface OperationRequest {
   readonly method: string;
+  /** With names in braces, such as `/request-logs/{id}`. */
   readonly path: string;
+  /** The values of the names in the path. */
+  readonly inPath?: Readonly<Record<string, string | number>> | undefined;
   readonly surface: 'platform' | 'dashboard' | 'careers' | 'internal';
   readonly credentials: 'basic' | 'bearer' | 'service' | 'none';
   readonly query?: object | undefined;
@@ -63,6 +70,7 @@ export interface OperationRequest {
 const REPEATABLE = new Set([
   'createMcpToken',
   'createSession',
+  'eraseUser',
   'identifyDetectedAccounts',
   'introspectToken',
   'openSession',
@@ -76,9 +84,22 @@ const REPEATABLE = new Set([
 /** POST operations that are safe to repeat with an `Idempotency-Key` header. */
 const REPEATABLE_WITH_KEY = new Set(['createDetection', 'createWebhookEndpoint', 'publishEvent']);
 
+/** 502 and 504 come from proxies. It is unknown whether the service has processed the request. */
+const TEMPORARY = new Set([502, 503, 504]);
+
 /** Milliseconds before the first retry if the service does not say how long to wait; doubled each time. */
 const FIRST_DELAY = 500;
 const DEFAULTS = { maxRetries: 2, maxRetryDelay: 60, timeout: 30_000 };
+
+const JSON_TYPE = 'application/json';
+const STREAM_TYPE = 'text/event-stream';
+
+/** How the body of a response is read. */
+interface Reading<Result> {
+  readonly type: string;
+  /** @param release to be called when the body has ended */
+  readonly read: (response: Response, release: () => void) => Promise<Result>;
+}
 
 /** Sends requests: credentials, time limits, retries and errors. */
 export class Transport {
@@ -89,9 +110,17 @@ export class Transport {
     request: OperationRequest,
     options: RequestOptions = {},
   ): Promise<Body> {
-    return this.withRetries(operation, request, options, async (response) => {
-      const text = await response.text();
-      return (text === '' ? undefined : JSON.parse(text)) as Body;
+    return this.withRetries(operation, request, options, {
+      type: JSON_TYPE,
+      read: async (response, release) => {
+        const text = await response.text();
+        release();
+        try {
+          return (text === '' ? undefined : JSON.parse(text)) as Body;
+        } catch {
+          throw foreignResponse(operation, response);
+        }
+      },
     });
   }
 
@@ -101,7 +130,14 @@ export class Transport {
     request: OperationRequest,
     options: RequestOptions = {},
   ): Promise<Response> {
-    return this.withRetries(operation, request, options, (response) => Promise.resolve(response));
+    return this.withRetries(operation, request, options, {
+      type: STREAM_TYPE,
+      read: (response, release) => {
+        const isStream = response.headers.get('content-type')?.startsWith(STREAM_TYPE);
+        if (isStream) return Promise.resolve(releasedAtEnd(response, release));
+        return Promise.reject(foreignResponse(operation, response));
+      },
+    });
   }
 
   protected pages<Item>(operation: string, request: OperationRequest, options?: RequestOptions): Pages<Item> {
@@ -115,12 +151,12 @@ export class Transport {
     operation: string,
     request: OperationRequest,
     options: RequestOptions,
-    read: (response: Response) => Promise<Result>,
+    reading: Reading<Result>,
   ): Promise<Result> {
     const maxRetries = options.maxRetries ?? this.options.maxRetries ?? DEFAULTS.maxRetries;
     for (let retries = 0; ; retries += 1) {
       try {
-        return await this.attempt(operation, request, options, read);
+        return await this.attempt(operation, request, options, reading);
       } catch (error) {
         const isRepeatable =
           request.method !== 'POST' ||
@@ -138,21 +174,25 @@ export class Transport {
     operation: string,
     request: OperationRequest,
     options: RequestOptions,
-    read: (response: Response) => Promise<Result>,
+    { type, read }: Reading<Result>,
   ): Promise<Result> {
-    const init = await this.initOf(operation, request, options);
+    const init = await this.initOf(operation, request, options, type);
     const limit = options.timeout ?? this.options.timeout ?? DEFAULTS.timeout;
     const url = this.urlOf(request);
-    const timeout = new AbortController();
-    const timer = setTimeout(() => timeout.abort(new Error(`no response within ${limit} ms`)), limit);
+    const aborted = new AbortController();
+    const late = Object.assign(new Error(`no response within ${limit} ms`), { name: 'TimeoutError' });
+    const timer = setTimeout(() => aborted.abort(late), limit);
+    const release = forward(options.signal, aborted);
     try {
-      const signal = AbortSignal.any([timeout.signal, ...(options.signal ? [options.signal] : [])]);
-      const response = await (this.options.fetch ?? fetch)(url, { ...init, signal });
+      const response = await (this.options.fetch ?? fetch)(url, { ...init, signal: aborted.signal });
+      if (isRedirect(response)) throw redirected(operation, url, response);
       if (!response.ok) throw await errorOf(operation, url, response);
-      return await read(response);
+      return await read(response, release);
     } catch (error) {
-      if (error instanceof ApiError || options.signal?.aborted) throw error;
-      const message = `The request to ${new URL(url).origin} failed: ${reasonOf(error)}.`;
+      release();
+      if (options.signal?.aborted) throw options.signal.reason;
+      if (error instanceof ApiError) throw error;
+      const message = `The request to ${new URL(url).origin} failed: ${reasonOf(error, url, this.options.fetch === undefined)}`;
       throw new ConnectionError(operation, message, { cause: error });
     } finally {
       clearTimeout(timer);
@@ -165,7 +205,9 @@ export class Transport {
       error instanceof ApiError &&
       (error.status === 429 || (error.status === 409 && error.errorCode === 'ONGOING_OPERATION'));
     const isTemporary =
-      error instanceof ConnectionError || (error instanceof ApiError && error.status === 503);
+      error instanceof ConnectionError ||
+      (error instanceof ApiError &&
+        (TEMPORARY.has(error.status) || (isForeign(error) && error.status > 504)));
     if (!wasNotProcessed && !(isTemporary && isRepeatable)) return undefined;
     const retryAfter = error instanceof ApiError ? error.retryAfter : undefined;
     const jitter = 0.5 + Math.random() / 2;
@@ -174,10 +216,11 @@ export class Transport {
     return retryAfter * 1000 + FIRST_DELAY * jitter;
   }
 
-  private urlOf({ surface, path, query = {} }: OperationRequest): string {
+  private urlOf({ surface, path, inPath = {}, query = {} }: OperationRequest): string {
     const { baseUrl, dashboardUrl, careersUrl, internalUrl } = this.options;
     const own = { platform: baseUrl, dashboard: dashboardUrl, careers: careersUrl, internal: internalUrl };
-    const url = new URL((own[surface] ?? baseUrl).replace(/\/+$/, '') + path);
+    const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => segment(name, inPath[name] ?? ''));
+    const url = new URL((own[surface] ?? baseUrl).replace(/\/+$/, '') + filled);
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined && value !== null) url.searchParams.set(name, textOf(value));
     }
@@ -188,15 +231,19 @@ export class Transport {
     operation: string,
     { method, credentials, body, form }: OperationRequest,
     options: RequestOptions,
+    accept: string,
   ): Promise<RequestInit> {
-    const headers = new Headers({ accept: 'application/json, text/event-stream', ...options.headers });
+    const { userAgent = `merchant-connectivity-sdk/${VERSION}` } = this.options;
+    const headers = new Headers({ accept, 'user-agent': userAgent, ...options.headers });
     const authorization = await this.authorization(operation, credentials);
     if (authorization !== undefined) headers.set('authorization', authorization);
     if (options.idempotencyKey !== undefined) headers.set('idempotency-key', options.idempotencyKey);
-    if (form) return { method, headers, body: new URLSearchParams(definedOf(form)) };
-    if (body === undefined) return { method, headers };
-    headers.set('content-type', 'application/json');
-    return { method, headers, body: JSON.stringify(body) };
+    // A redirect could lead the credentials and the body to another host, or turn the request into a GET.
+    const init = { method, headers, redirect: 'manual' } as const;
+    if (form) return { ...init, body: new URLSearchParams(definedOf(form)) };
+    if (body === undefined) return init;
+    headers.set('content-type', JSON_TYPE);
+    return { ...init, body: JSON.stringify(body) };
   }
 
   private async authorization(
@@ -218,6 +265,68 @@ export class Transport {
   }
 }
 
+/** A path that `.` and `..` change, for URL parsers, or for proxies that decode it before they do. */
+const DOT_SEGMENT = /(?:^|[/\\])\.{1,2}(?:[/\\]|$)/;
+
+/**
+ * Returns a value for one segment of a path.
+ *
+ * @throws TypeError for a value with which the path would be that of another operation
+ */
+function segment(name: string, value: string | number): string {
+  const text = String(value);
+  const decoded = text.replaceAll(/%(?:2e|2f|5c)/gi, (escape) => decodeURIComponent(escape));
+  if (text.trim() === '' || DOT_SEGMENT.test(decoded) || hasLoneSurrogate(text))
+    throw new TypeError(`${name} must not be ${JSON.stringify(text)}, which cannot be part of a path.`);
+  return encodeURIComponent(text);
+}
+
+/** `String.prototype.isWellFormed` is newer than the oldest browsers and compilers. */
+function hasLoneSurrogate(text: string): boolean {
+  return /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/.test(text);
+}
+
+/** Browsers hide the status of a redirect that they do not follow. */
+function isRedirect({ status, type }: Response): boolean {
+  return type === 'opaqueredirect' || (status >= 300 && status < 400 && status !== 304);
+}
+
+/**
+ * Aborts the request when the signal of the caller is aborted. `AbortSignal.any` would keep something of each request as
+ * long as that signal exists, on Node.js 20 and 22.
+ *
+ * @returns a function that ends that
+ */
+function forward(signal: AbortSignal | undefined, request: AbortController): () => void {
+  const abort = (): void => request.abort(signal?.reason);
+  if (signal?.aborted) abort();
+  signal?.addEventListener('abort', abort, { once: true });
+  return () => signal?.removeEventListener('abort', abort);
+}
+
+/** Returns the response, with a body that calls the function when it has ended. */
+function releasedAtEnd(response: Response, release: () => void): Response {
+  const reader = response.body?.getReader();
+  const body = new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      try {
+        const { value, done } = (await reader?.read()) ?? { done: true };
+        if (value) controller.enqueue(value);
+        if (!done) return;
+        controller.close();
+      } catch (error) {
+        controller.error(error);
+      }
+      release();
+    },
+    cancel: (reason) => {
+      release();
+      return reader?.cancel(reason);
+    },
+  });
+  return new Response(body, response);
+}
+
 /** Whether each event to be published has an idempotency key. */
 function hasKeys(body: unknown): boolean {
   const { events = [body] } = (body ?? {}) as { readonly events?: readonly unknown[] };
@@ -237,14 +346,6 @@ function definedOf(form: object): Record<string, string> {
   return Object.fromEntries(
     Object.entries(form).flatMap(([name, value]) => (value === undefined ? [] : [[name, textOf(value)]])),
   );
-}
-
-/** The reason of a failed `fetch` is in its cause. */
-function reasonOf(error: unknown): string {
-  const { message, cause } = error as Error;
-  if (!(cause instanceof Error)) return message;
-  // An error for several addresses has a code only.
-  return cause.message || (cause as { readonly code?: string }).code || message;
 }
 
 function wait(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {

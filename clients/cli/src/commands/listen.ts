@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { ApiError, ConnectionError } from '@merchant-connectivity/sdk';
+import { ApiError } from '@merchant-connectivity/sdk';
 import { EventStream, type StreamedEvent } from '../event-stream.js';
-import { usage } from '../failures.js';
+import { isTemporary, usage } from '../failures.js';
 import { forward } from '../forward.js';
 import { styled, styledStatus } from '../output.js';
 import { action, integerOption, type Session } from '../program.js';
@@ -61,7 +61,7 @@ async function listen(session: Session, options: ListenOptions): Promise<void> {
         stream.place = undefined;
         continue;
       }
-      if (!isTemporary(error)) throw error;
+      if (!isInterruption(error)) throw error;
       output.progress(`${(error as Error).message} Connecting again…`);
       if (error instanceof ApiError && error.retryAfter) delay = Math.max(delay, error.retryAfter * 1000);
     }
@@ -101,11 +101,10 @@ function isForgotten(error: unknown, { place }: EventStream): boolean {
   return error instanceof ApiError && error.status === 400 && place !== undefined;
 }
 
-function isTemporary(error: unknown): boolean {
-  if (error instanceof ApiError) return error.status === 429 || error.status >= 500;
+function isInterruption(error: unknown): boolean {
   // `TypeError`: `fetch` lost the connection while reading.
   return (
-    error instanceof ConnectionError ||
+    isTemporary(error) ||
     error instanceof TypeError ||
     (error as Error).name === 'AbortError' ||
     (error as Error).message === 'the connection is silent'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { MerchantConnectivity } from '@merchant-connectivity/sdk';
 import { EXIT, Failure, usage } from '../failures.js';
+import { clientOf } from '../http.js';
 import { action, type Session } from '../program.js';
 import { checkedUrl, type Environment } from '../settings.js';
 
@@ -74,8 +74,9 @@ async function storeCredentials(
   const [dashboardUrl, connectorUrl] = [file.dashboard_url, file.connector_url].map(
     (url) => url && checkedUrl(url),
   );
+  settings.checkStorage();
   // Any request shows whether the credentials are right. This one changes nothing.
-  await new MerchantConnectivity({
+  await clientOf({
     baseUrl: dashboardUrl ?? baseUrl,
     clientId,
     clientSecret: secret,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { ApiError, ConnectionError } from '@merchant-connectivity/sdk';
+import { ApiError } from '@merchant-connectivity/sdk';
+import { isTemporary } from '../failures.js';
 import { LogTail, type LogEntry, type LogFilters } from '../log-tail.js';
 import { fieldsOf, styled, styledStatus, timeOf, type Line } from '../output.js';
 import {
@@ -117,12 +118,13 @@ async function tail(
   const show = (entries: readonly LogEntry[]): void => {
     for (const entry of entries) output.result(entry, lineOf(entry));
   };
-  show(await log.begin(count));
+  let hasBegun = false;
   let isInterrupted = false;
   for (;;) {
-    await sleep(isInterrupted ? RETRY_DELAY : log.interval);
+    if (hasBegun || isInterrupted) await sleep(isInterrupted ? RETRY_DELAY : log.interval);
     try {
-      show(await log.look());
+      show(hasBegun ? await log.look() : await log.begin(count));
+      hasBegun = true;
       if (isInterrupted) output.progress('Connected again.');
       isInterrupted = false;
     } catch (error) {
@@ -133,11 +135,6 @@ async function tail(
       else throw error;
     }
   }
-}
-
-function isTemporary(error: unknown): boolean {
-  if (error instanceof ApiError) return error.status === 429 || error.status >= 500;
-  return error instanceof ConnectionError;
 }
 
 async function get(session: Session, _options: object, id = ''): Promise<void> {
