@@ -106,9 +106,11 @@ CREATE TABLE agent_setting (
   hosts text[] NOT NULL,
   login_url text,
   updated_at timestamp(3) with time zone NOT NULL,
+  sandbox_login character varying(7) NOT NULL DEFAULT 'members'::character varying,
   CONSTRAINT agent_setting_pkey PRIMARY KEY (client_id),
   CONSTRAINT agent_setting_agents_check CHECK (((agents)::text = ANY ((ARRAY['off'::character varying, 'hosts'::character varying, 'any'::character varying])::text[]))),
-  CONSTRAINT agent_setting_client_fkey FOREIGN KEY (client_id) REFERENCES api_client(id)
+  CONSTRAINT agent_setting_client_fkey FOREIGN KEY (client_id) REFERENCES api_client(id),
+  CONSTRAINT agent_setting_sandbox_login_check CHECK (((sandbox_login)::text = ANY ((ARRAY['members'::character varying, 'anyone'::character varying])::text[])))
 );
 
 CREATE TABLE allowlisted_domain (
@@ -350,6 +352,7 @@ CREATE TABLE mcp_token (
   connection_id uuid,
   scope text,
   agent text,
+  used_at timestamp(3) with time zone,
   CONSTRAINT mcp_token_pkey PRIMARY KEY (token_hash, created_at)
 ) PARTITION BY RANGE (created_at);
 CREATE INDEX mcp_token_expires_at_index ON ONLY public.mcp_token USING brin (expires_at) WITH (pages_per_range='32');
@@ -1064,7 +1067,7 @@ AS $function$
       $function$;
 
 CREATE OR REPLACE FUNCTION public.find_agent_tokens(hashes bytea[], created_from timestamp with time zone, created_before timestamp with time zone)
- RETURNS TABLE(place integer, id bigint, client_id uuid, environment character varying, external_user_id character varying, phone_number_sealed bytea, expires_at timestamp with time zone, connection_id uuid, scope text, agent text)
+ RETURNS TABLE(place integer, id bigint, client_id uuid, environment character varying, external_user_id character varying, phone_number_sealed bytea, expires_at timestamp with time zone, connection_id uuid, scope text, agent text, is_used boolean)
  LANGUAGE plpgsql
  STABLE
  SET plan_cache_mode TO 'force_generic_plan'
@@ -1072,13 +1075,17 @@ CREATE OR REPLACE FUNCTION public.find_agent_tokens(hashes bytea[], created_from
 AS $function$
     #variable_conflict use_column
     BEGIN
-      RETURN QUERY SELECT hash.place::integer, token.*
+      RETURN QUERY SELECT hash.place::integer, found.*
         FROM unnest(hashes) WITH ORDINALITY AS hash (value, place) CROSS JOIN LATERAL (
-          SELECT id, client_id, environment, external_user_id, phone_number_sealed, expires_at, connection_id, scope, agent
-            FROM mcp_token
+          SELECT id, client_id, environment, external_user_id, phone_number_sealed, expires_at, connection_id, scope, agent, used_at IS NOT NULL
+            FROM mcp_token token
            WHERE token_hash = hash.value AND created_at >= created_from AND created_at < created_before
-             AND revoked_at IS NULL
-          OFFSET 0) token;
+             AND revoked_at IS NULL AND (connection_id IS NULL OR EXISTS (
+                 SELECT FROM agent_connection connection
+                  WHERE connection.id = token.connection_id AND connection.ended_at IS NULL
+                    AND NOT EXISTS (SELECT FROM agent_setting setting
+                                     WHERE setting.client_id = connection.client_id AND setting.agents = 'off')))
+          OFFSET 0) found;
     END
   $function$;
 

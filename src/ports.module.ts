@@ -19,7 +19,11 @@ import {
   ApiClientsModule,
   OrganizationAccessibleClients,
 } from './modules/api-clients/index.js';
-import { AgentAuthorizationModule, AgentSettingsService } from './modules/agent-authorization/index.js';
+import {
+  AgentAuthorizationModule,
+  AgentConnectionsRepository,
+  AgentSettingsService,
+} from './modules/agent-authorization/index.js';
 import { AuditLog, AuditLogsModule } from './modules/audit-logs/index.js';
 import {
   DashboardLoginModule,
@@ -30,7 +34,12 @@ import {
 } from './modules/dashboard-login/index.js';
 import { UserLogins } from './modules/dashboard-users/index.js';
 import { ErasedUsersRegister, ExternalUsersModule } from './modules/external-users/index.js';
-import { McpTokenRevocationListener, McpTokensModule, McpTokensService } from './modules/mcp-tokens/index.js';
+import {
+  AgentConnectionStates,
+  McpTokenRevocationListener,
+  McpTokensModule,
+  McpTokensService,
+} from './modules/mcp-tokens/index.js';
 import { ActiveAccessTokenVerifier, OAuthModule } from './modules/oauth/index.js';
 import {
   EventBodies,
@@ -64,6 +73,7 @@ const PORTS = [
   { provide: ProviderRequirement, useExisting: SsoSettingsRepository },
   { provide: RequestRecorder, useExisting: RequestLogWriter },
   { provide: SavedFilters, useExisting: SavedFiltersService },
+  { provide: AgentConnectionStates, useExisting: AgentConnectionsRepository },
   { provide: McpTokenRevocationListener, useExisting: SignInLinksService },
   { provide: WebhookFilterOptions, useExisting: WebhookEndpointsService },
   { provide: UserLogins, useExisting: UserLoginsService },

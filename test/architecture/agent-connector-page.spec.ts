@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
+import { AGENT_SCOPES } from '../../src/infrastructure/auth/index.js';
 import {
   ConnectorRateLimitConfiguration,
   PlatformRateLimitConfiguration,
@@ -8,11 +9,15 @@ import {
 import type { ToolGroup } from '../../src/modules/agent-connector/tools/tool.js';
 import { TOOL_CLASSES } from '../../src/modules/agent-connector/tools/tool-registry.js';
 
-const PAGE = readFileSync(join(import.meta.dirname, '../../docs/agent-connector.md'), 'utf8');
+const pageAt = (path: string): string => readFileSync(join(import.meta.dirname, '../../docs', path), 'utf8');
+const PAGE = pageAt('agent-connector.md');
+
+// The descriptions of tools need none of their services.
+const TOOLS = TOOL_CLASSES.flatMap((ToolClass) => (Reflect.construct(ToolClass, []) as ToolGroup).tools);
 
 /** Returns the cells of the first table below a heading, without its head. */
-function rowsBelow(heading: string): string[][] {
-  const [, section = ''] = new RegExp(`^#+ ${heading}\\n([^]*?)\\n#`, 'm').exec(PAGE) ?? [];
+function rowsBelow(heading: string, page = PAGE): string[][] {
+  const [, section = ''] = new RegExp(`^#+ ${heading}\\n([^]*?)(?:\\n#|$(?![^]))`, 'm').exec(page) ?? [];
   const rows = section.split('\n').filter((line) => line.startsWith('|'));
   return rows.slice(2).map((row) =>
     row
@@ -24,9 +29,7 @@ function rowsBelow(heading: string): string[][] {
 
 describe('docs/agent-connector.md', () => {
   it('lists every tool with its arguments, and whether it changes something', () => {
-    // The descriptions of tools need none of their services.
-    const tools = TOOL_CLASSES.flatMap((ToolClass) => (Reflect.construct(ToolClass, []) as ToolGroup).tools);
-    const existing = tools.map(({ name, input, annotations }) => [
+    const existing = TOOLS.map(({ name, input, annotations }) => [
       name,
       Object.entries(input.shape)
         .map(([argument, schema]) => (schema.safeParse(undefined).success ? `[${argument}]` : argument))
@@ -51,6 +54,17 @@ describe('docs/agent-connector.md', () => {
     expect(PAGE).toContain(`- ${failuresPerAddress} requests with wrong credentials per minute`);
     const [, revisions = ''] = /^- The connector serves the revision([^]*?)\.\n/m.exec(PAGE) ?? [];
     expect(revisions.match(/\d{4}-\d\d-\d\d/g)).toEqual(['2026-07-28', ...SUPPORTED_PROTOCOL_VERSIONS]);
+  });
+});
+
+describe('docs/agent-login.md', () => {
+  it('lists the tools of each scope', () => {
+    const rows = rowsBelow('Scopes', pageAt('agent-login.md'));
+    const existing = AGENT_SCOPES.map((scope) => [
+      scope,
+      TOOLS.filter((tool) => tool.scope === scope).map(({ name }) => name).join(', '),
+    ]);
+    expect(rows.map(([scope, , tools]) => [scope, tools])).toEqual(existing);
   });
 });
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { REDIRECT_URI } from '../support/agent-logins.js';
 import { UNKNOWN_ID } from '../support/operations.js';
 import { eventually } from '../support/eventually.js';
@@ -33,6 +34,17 @@ describe('Limits for agents', () => {
     const body = { redirect_uris: [REDIRECT_URI] };
     const responses = await Promise.all(tries.map(() => service.request(path, { body })));
     expect([countOf(responses, 201), countOf(responses, 429)]).toEqual([20, 5]);
+    // A hosted agent registers from the same address with every organization.
+    const other = await service.anotherOrganization();
+    const elsewhere = path.replace(service.development.clientId, other.development.clientId);
+    expect((await service.request(elsewhere, { body })).status).toBe(201);
+    // Other spellings and invented API clients do not evade the limits.
+    const capitals = path.replace(service.development.clientId, service.development.clientId.toUpperCase());
+    expect((await service.request(capitals, { body })).status).toBe(429);
+    const invented = await Promise.all(
+      Array.from({ length: 200 }, () => service.request(`/connections/${randomUUID()}/register`, { body })),
+    );
+    expect(countOf(invented, 429)).toBeGreaterThan(10);
   });
 });
 
@@ -85,6 +97,7 @@ describe('Endpoints for agents', () => {
     const address = (host += 1);
     {
       await using _settings = await service.database.hide('agent_setting');
+      await using _tokens = await service.database.hide('agent_refresh_token');
       await using _authorizations = await service.database.hide('agent_authorization');
       expect((await from(address, path(), options())).status).toBe(500);
     }

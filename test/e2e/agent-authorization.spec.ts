@@ -19,6 +19,7 @@ import {
 } from '../support/agent-logins.js';
 import { agentOf, mcpToken, sendRpc, toolCall } from '../support/agents.js';
 import { moveClock } from '../support/clock.js';
+import { serveMetrics } from '../support/metrics.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { BEHIND_PROXY, Visitor } from '../support/visitor.js';
@@ -27,7 +28,7 @@ let service: TestApp;
 let agent: LoginAgent;
 
 beforeAll(async () => {
-  service = await startTestApp({ ...BEHIND_PROXY, OAUTH_REQUESTS_PER_MINUTE: '100000' });
+  service = await startTestApp({ ...BEHIND_PROXY, OAUTH_REQUESTS_PER_MINUTE: '100000', METRICS_PORT: '0' });
   agent = await LoginAgent.register(service);
 });
 afterAll(() => service.close());
@@ -200,24 +201,47 @@ describe('Metadata', () => {
       status: 200,
       body: { resource: addressOf(clientId).href, authorization_servers: [issuer()] },
     });
-    const paths = [
-      `/.well-known/oauth-authorization-server/connections/${clientId}`,
+    const metadata = await service.request(`/.well-known/oauth-authorization-server/connections/${clientId}`);
+    expect(metadata).toMatchObject({
+      status: 200,
+      body: {
+        issuer: issuer(),
+        code_challenge_methods_supported: ['S256'],
+        authorization_response_iss_parameter_supported: true,
+        client_id_metadata_document_supported: true,
+      },
+    });
+  });
+
+  it('does not pretend to be OpenID Connect, whose clients refuse documents without ID tokens', async () => {
+    const { clientId } = service.development;
+    for (const path of [
       `/.well-known/openid-configuration/connections/${clientId}`,
       `/connections/${clientId}/.well-known/openid-configuration`,
-    ];
-    for (const path of paths) {
-      const { status, body } = await service.request(path);
-      expect({ path, status, body }).toMatchObject({
-        path,
-        status: 200,
-        body: {
-          issuer: issuer(),
-          code_challenge_methods_supported: ['S256'],
-          authorization_response_iss_parameter_supported: true,
-          client_id_metadata_document_supported: true,
-        },
-      });
-    }
+    ])
+      expect([path, (await service.request(path)).status]).toEqual([path, 404]);
+  });
+
+  it('repeats the address as the agent wrote it, in capitals too, and accepts its tokens there', async () => {
+    const id = service.development.clientId.toUpperCase();
+    const metadata = `${service.baseUrl}/.well-known/oauth-protected-resource/mcp/${id}`;
+    const { headers } = await sendRpc(service, toolCall('get_connection_info'), {}, `/mcp/${id}`);
+    expect(headers.get('www-authenticate')).toContain(`resource_metadata="${metadata}"`);
+    const { body } = await service.request<{ resource: string; authorization_servers: string[] }>(
+      metadata.slice(service.baseUrl.length),
+    );
+    expect(body).toMatchObject({ resource: addressOf(id).href, authorization_servers: [issuer()] });
+    const tokens = await agent.connect('capitals', { resource: body.resource });
+    expect((await agent.refresh(tokens.refresh_token, { resource: body.resource })).status).toBe(200);
+    expect(await statusOf(tokens.access_token, `/mcp/${id}`)).toBe(200);
+    const narrow = await agent.connect('capitals', { scope: 'accounts:read' });
+    const refused = await sendRpc(
+      service,
+      toolCall('cancel_sign_in_link', { link_id: 'x' }),
+      { authorization: `Bearer ${narrow.access_token}` },
+      `/mcp/${id}`,
+    );
+    expect(refused.headers.get('www-authenticate')).toContain(`resource_metadata="${metadata}"`);
   });
 
   it('is not published for production until agents are allowed, nor for unknown clients', async () => {
@@ -225,17 +249,16 @@ describe('Metadata', () => {
       for (const path of [
         `/.well-known/oauth-protected-resource/mcp/${id}`,
         `/.well-known/oauth-authorization-server/connections/${id}`,
-        `/.well-known/openid-configuration/connections/${id}`,
-        `/connections/${id}/.well-known/openid-configuration`,
       ])
         expect((await service.request(path)).status).toBe(404);
       expect((await new Visitor(service).get(`/connections/${id}/authorize`)).status).toBe(404);
       const body = { redirect_uris: [REDIRECT_URI] };
       expect((await service.request(`/connections/${id}/register`, { body })).status).toBe(404);
       expect((await sendForm(service, `/connections/${id}/token`, {})).status).toBe(404);
+      // Tokens can also be revoked when agents cannot log in any more.
       expect(
         (await sendForm(service, `/connections/${id}/revoke`, { token: 'x', client_id: 'y' })).status,
-      ).toBe(404);
+      ).toBe(id === service.production.clientId ? 200 : 404);
     }
   });
 
@@ -315,7 +338,6 @@ describe('The authorization endpoint', () => {
     ['user information', 'https://agent.example.com@evil.example/callback'],
     ['another scheme', 'http://agent.example.com/callback'],
     ['a script', 'javascript:alert(1)'],
-    ['nothing', ''],
   ])('does not redirect to an address with %s', async (_title, redirect) => {
     const page = await new Visitor(service).get(
       agent.authorizePath({ redirect_uri: redirect, response_type: 'x' }),
@@ -371,15 +393,18 @@ describe('The authorization endpoint', () => {
   });
 
   it.each([
-    ['no response type', { response_type: null }, 'unsupported_response_type'],
+    ['no response type', { response_type: null }, 'invalid_request'],
+    ['an empty response type', { response_type: '' }, 'invalid_request'],
     ['the implicit flow', { response_type: 'token' }, 'unsupported_response_type'],
     ['no PKCE', { code_challenge: null, code_challenge_method: null }, 'invalid_request'],
     ['PKCE without a method, which would be plain', { code_challenge_method: null }, 'invalid_request'],
     ['plain PKCE', { code_challenge_method: 'plain' }, 'invalid_request'],
     ['a short challenge', { code_challenge: 'short' }, 'invalid_request'],
-    ['an unknown scope', { scope: 'accounts:read admin' }, 'invalid_scope'],
     ['another resource', { resource: 'https://evil.example/mcp' }, 'invalid_target'],
     ['a long state', { state: 'x'.repeat(5_000) }, 'invalid_request'],
+    ['a state that is long when it is encoded', { state: '/'.repeat(1_200) }, 'invalid_request'],
+    ['a state with U+0000', { state: 'a\0b' }, 'invalid_request'],
+    ['a scope with U+0000', { scope: 'a\0b' }, 'invalid_request'],
   ])('tells the agent about %s, with iss and state', async (_title, changes, error) => {
     const response = await new Visitor(service).get(
       agent.authorizePath(changes as Record<string, string | null>),
@@ -391,22 +416,107 @@ describe('The authorization endpoint', () => {
     expect(parameters.get('error_description')).toMatch(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/);
   });
 
-  it('refuses repeated parameters', async () => {
-    const response = await new Visitor(service).get(`${agent.authorizePath()}&scope=a&scope=b`);
-    expect(returned(response).get('error')).toBe('invalid_request');
+  it('refuses parameters with several values', async () => {
+    for (const more of [
+      '&scope=a&scope=b',
+      '&state=other',
+      '&response_type=token',
+      '&code_challenge=other',
+    ]) {
+      const response = await new Visitor(service).get(`${agent.authorizePath()}${more}`);
+      expect(returned(response).get('error')).toBe('invalid_request');
+    }
     const twice = await new Visitor(service).get(
       `${agent.authorizePath()}&redirect_uri=https://evil.example`,
     );
     expect(twice).toMatchObject({ status: 400, location: null });
   });
 
-  it('accepts the resource that the metadata name', async () => {
-    const resource = addressOf(service.development.clientId).href;
-    const code = (await agent.authorize('resource', { resource })).get('code') ?? '';
+  it.each([
+    ['unknown parameters, also repeated ones', '&prompt=consent&nonce=a&nonce=b&claims=%7B%7D&x=%00'],
+    ['parameters without a value', '&scope=&resource=&response_mode=&login_hint'],
+    [
+      'a value that is sent twice, or once more without a value',
+      '&response_type=code&state=the+state&client_id=',
+    ],
+    ['a scope of other servers', '&scope=accounts:read+offline_access'],
+    ['scopes of other servers only', '&scope=openid+email+profile'],
+    ['a scope in quotation marks', '&scope=%22accounts:read%22'],
+  ])('accepts %s', async (_title, more) => {
+    const visitor = new Visitor(service);
+    const { location } = await visitor.get(`${agent.authorizePath()}${more}`);
+    expect(location).toMatch(/\/authorizations\/[\da-f-]{36}$/);
+    await visitor.fill(location ?? '', { action: 'log_in', external_user_id: 'lenient' });
+    const parameters = returned(await visitor.fill(location ?? '', { action: 'approve' }));
+    expect(parameters.get('state')).toBe('the state');
+    const { body } = await agent.redeem(parameters.get('code') ?? '');
+    const isReader = more.includes('accounts:read+');
+    expect(body.scope).toBe(isReader ? 'accounts:read' : 'accounts:read sign_in_links:write');
+  });
+
+  it('knows the redirect address of an agent that has registered only one', async () => {
+    const parameters = await agent.authorize('one address', { redirect_uri: null });
+    expect((await agent.redeem(parameters.get('code') ?? '')).status).toBe(200);
+    const two = await LoginAgent.register(service, { redirectUris: [REDIRECT_URI, `${REDIRECT_URI}/2`] });
+    for (const redirect_uri of [null, ''])
+      expect(await new Visitor(service).get(two.authorizePath({ redirect_uri }))).toMatchObject({
+        status: 400,
+        location: null,
+      });
+  });
+
+  it.each([
+    ['itself', (resource: string) => [resource]],
+    ['itself twice', (resource: string) => [resource, resource]],
+    ['a slash at the end', (resource: string) => [`${resource}/`]],
+    [
+      'other cases',
+      (resource: string) => [resource.replace('http:', 'HTTP:'), resource.replace('/mcp/', '/MCP/')],
+    ],
+  ])('accepts the resource that the metadata name: %s', async (_title, variants) => {
+    const resources = variants(addressOf(service.development.clientId).href);
+    const query = resources.map((resource) => `&resource=${encodeURIComponent(resource)}`).join('');
+    expect((await new Visitor(service).get(`${agent.authorizePath()}${query}`)).location).toContain(
+      '/authorizations/',
+    );
+    const code = (await agent.authorize('resource')).get('code') ?? '';
     expect((await agent.redeem(code, { resource: 'https://evil.example/mcp' })).body).toMatchObject({
       error: 'invalid_target',
     });
-    expect((await agent.redeem(code, { resource })).status).toBe(200);
+    const fields: [string, string][] = [
+      ['grant_type', 'authorization_code'],
+      ['client_id', agent.id],
+      ['code', code],
+      ['code_verifier', agent.verifier],
+      ...resources.map((resource): [string, string] => ['resource', resource]),
+    ];
+    expect((await sendForm(service, `${agent.issuerPath}/token`, fields)).status).toBe(200);
+  });
+
+  it('sends headers of less than 4 KiB, which fit into the buffer of a proxy', async () => {
+    const longest = await LoginAgent.register(service, {
+      redirectUris: [`${REDIRECT_URI}?${'x'.repeat(1_900)}`],
+    });
+    for (const sender of [agent, longest]) {
+      let [accepted, refused] = [0, 4_096];
+      const locationOf = async (state: number) =>
+        (await new Visitor(service).get(sender.authorizePath({ state: 'ä'.repeat(state) }))).location ?? '';
+      while (refused - accepted > 1) {
+        const state = Math.floor((accepted + refused) / 2);
+        if ((await locationOf(state)).includes('/authorizations/')) accepted = state;
+        else refused = state;
+      }
+      const visitor = new Visitor(service);
+      const page = await sender.logIn(visitor, 'long', { state: 'ä'.repeat(accepted) });
+      const responses = [
+        await visitor.get(page),
+        await visitor.fill(page, { action: 'approve' }),
+        await visitor.get(sender.authorizePath({ state: 'ä'.repeat(refused) })),
+      ];
+      expect(accepted).toBeGreaterThan(50);
+      for (const { headers } of responses)
+        expect([...headers].map((header) => header.join(': ')).join('\r\n').length).toBeLessThan(4_000);
+    }
   });
 });
 
@@ -436,14 +546,27 @@ describe('The pages', () => {
     expect(page.text).toContain('a program on this computer');
   });
 
-  it('warn about the address of Cursor, to which they return', async () => {
-    const uri = 'cursor://anysphere.cursor-mcp/oauth/callback';
-    const cursor = await LoginAgent.register(service, { redirectUris: [uri] });
-    const visitor = new Visitor(service);
-    const page = await visitor.get(await cursor.logIn(visitor, 'reader'));
-    expect(page.text).toContain('a program on this computer');
-    expect(await cursor.connect('reader')).toHaveProperty('access_token');
-  });
+  it.each(['cursor://claude.ai/cb', 'vscode://ms.mcp/callback', 'com.example.app:/callback'])(
+    'show the private-use scheme of %s, and no host that an app can invent',
+    async (uri) => {
+      const scheme = uri.replace(/:.*/, ':');
+      const app = await LoginAgent.register(service, { redirectUris: [uri] });
+      const visitor = new Visitor(service);
+      const page = await visitor.get(await app.logIn(visitor, scheme));
+      expect(page.text).toContain('a program on this computer');
+      expect(page.text).toContain('an app on this device');
+      expect(page.text).toContain(`<strong>${scheme}</strong>`);
+      expect(page.text).not.toContain('claude.ai');
+      expect(await app.connect(scheme)).toHaveProperty('access_token');
+      const [connection] = await service.database.query<{ agent_host: string }>(
+        'SELECT agent_host FROM agent_connection WHERE external_user_id = $1',
+        [scheme],
+      );
+      expect(connection?.agent_host).toBe(scheme);
+      const other = app.authorizePath({ redirect_uri: 'cursor://claude.ai/other' });
+      expect((await new Visitor(service).get(other)).text).not.toContain('claude.ai');
+    },
+  );
 
   it('escape what the agent chose, and drop invisible characters', async () => {
     const body = { client_name: '<script>\u202E x\n\n</script>', redirect_uris: [REDIRECT_URI] };
@@ -518,6 +641,8 @@ describe('The pages', () => {
   });
 
   it('return access_denied, iss and state to the agent when the user declines, before or after the login', async () => {
+    const declines = () => service.database.query("SELECT FROM audit_log WHERE action = 'agent.decline'");
+    const before = await declines();
     const visitor = new Visitor(service);
     const page = await agent.logIn(visitor, 'unwilling');
     for (const declined of [
@@ -533,7 +658,30 @@ describe('The pages', () => {
       });
     expect((await visitor.get(page)).text).toContain('was declined');
     expect((await visitor.fill(page, { action: 'approve' })).location).toBe(page);
-    expect((await auditedActions()).slice(0, 2)).toEqual(['agent.decline', 'agent.decline']);
+    // Nobody knows who declined the second request.
+    expect(await declines()).toHaveLength(before.length + 1);
+  });
+
+  it('leave neither an audit log entry nor much data of strangers', async () => {
+    const before = await service.database.query('SELECT max(sequence) FROM audit_log');
+    const visitor = new Visitor(service);
+    const state = 'x'.repeat(2_000);
+    for (let number = 0; number < 30; number += 1) {
+      const { location } = await visitor.get(agent.authorizePath({ state }));
+      if (number % 2 === 0) await visitor.fill(location ?? '', { action: 'decline' });
+    }
+    expect(await service.database.query('SELECT max(sequence) FROM audit_log')).toEqual(before);
+    const [{ bytes } = { bytes: 0 }] = await service.database.query<{ bytes: number }>(
+      'SELECT max(pg_column_size(row.*)) AS bytes FROM agent_authorization AS row',
+    );
+    expect(bytes).toBeLessThan(5_000);
+    const metrics = await serveMetrics(service);
+    expect(
+      await metrics.value('mcs_agent_authorizations_total', { outcome: 'declined' }),
+    ).toBeGreaterThanOrEqual(15);
+    using _clock = moveClock(service, 10 * MINUTE + SECOND);
+    await service.app.get(ExpiryJob).run();
+    expect(await service.database.query('SELECT FROM agent_authorization')).toEqual([]);
   });
 
   it('expire after 10 minutes', async () => {
@@ -582,23 +730,44 @@ describe('Codes', () => {
     expect(await agent.redeem(code)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
   });
 
-  it('work once, and end what the first of 20 concurrent uses produced', async () => {
+  it('create one connection for 20 concurrent uses, which get the same response', async () => {
     const code = (await agent.authorize('raced')).get('code') ?? '';
     const responses = await Promise.all(Array.from({ length: 20 }, () => agent.redeem(code)));
-    const [accepted, ...others] = responses.filter(({ status }) => status === 200);
-    expect(others).toEqual([]);
-    const { access_token: access = '', refresh_token: refresh = '' } = accepted?.body ?? {};
+    expect(new Set(responses.map(({ body }) => `${body.access_token} ${body.refresh_token}`)).size).toBe(1);
+    expect(responses.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    expect(await statusOf(responses[0]?.body.access_token ?? '')).toBe(200);
+  });
+
+  it('create one connection for requests that waited for the same lock', async () => {
+    const code = (await agent.authorize('waiting')).get('code') ?? '';
+    const statement = 'SELECT FROM agent_authorization WHERE external_user_id = $1 FOR UPDATE';
+    const responses = await whileLocked(statement, 'waiting', () => agent.redeem(code));
+    expect(new Set(responses.map(({ body }) => body.refresh_token)).size).toBe(1);
+  });
+
+  it('end the connection if the agent shows them again after the tokens were used, but only with the verifier', async () => {
+    const code = (await agent.authorize('replayed')).get('code') ?? '';
+    const { access_token: access, refresh_token: refresh } = (await agent.redeem(code)).body;
+    expect(await statusOf(access)).toBe(200);
+    {
+      using _clock = moveClock(service, 31 * SECOND);
+      const others: Record<string, string>[] = [
+        { code_verifier: '' },
+        { code_verifier: 'a'.repeat(43) },
+        { redirect_uri: 'https://x.example/' },
+      ];
+      for (const changes of others) expect((await agent.redeem(code, changes)).status).toBe(400);
+      expect(await statusOf(access)).toBe(200);
+      expect((await agent.redeem(code)).body).toMatchObject({ error: 'invalid_grant' });
+    }
     expect(await statusOf(access)).toBe(401);
     expect(await agent.refresh(refresh)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
     expect(await auditedActions()).toContain('agent.reuse');
   });
 
-  it('work once for requests that waited for the same lock', async () => {
-    const code = (await agent.authorize('waiting')).get('code') ?? '';
-    const statement = 'SELECT FROM agent_authorization WHERE external_user_id = $1 FOR UPDATE';
-    const responses = await whileLocked(statement, 'waiting', () => agent.redeem(code));
-    const statuses = responses.map(({ status }) => status);
-    expect(statuses.toSorted()).toEqual([200, ...Array<number>(CONCURRENT - 1).fill(400)]);
+  it('need no redirect address at the token endpoint, because PKCE protects them', async () => {
+    const code = (await agent.authorize('OAuth 2.1')).get('code') ?? '';
+    expect((await agent.redeem(code, { redirect_uri: '' })).status).toBe(200);
   });
 
   it.each([
@@ -661,19 +830,130 @@ describe('The token endpoint', () => {
     });
     expect((await fetch(`${service.baseUrl}${agent.issuerPath}/token`)).status).toBe(405);
   });
+
+  it.each([
+    [
+      'unknown parameters, also repeated ones',
+      [
+        ['nonce', 'a'],
+        ['nonce', 'b'],
+        ['client_secret', ''],
+      ],
+      200,
+    ],
+    ['a value that is sent twice', [['grant_type', 'refresh_token']], 200],
+    ['no resource', [['resource', '']], 200],
+    ['two grant types', [['grant_type', 'authorization_code']], 400],
+    ['two clients', [['client_id', 'https://agent.example.com/other.json']], 400],
+  ] as const)('answers a request with %s', async (_title, more, expected) => {
+    const { refresh_token } = await agent.connect('parameters');
+    const form: [string, string][] = [
+      ['grant_type', 'refresh_token'],
+      ['client_id', agent.id],
+      ['refresh_token', refresh_token],
+    ];
+    const { status, body } = await sendForm(service, `${agent.issuerPath}/token`, [
+      ...form,
+      ...more.map(([name, value]): [string, string] => [name, value]),
+    ]);
+    expect([status, (body as { error?: string }).error]).toEqual([
+      expected,
+      expected === 200 ? undefined : 'invalid_request',
+    ]);
+  });
+
+  it('accepts a client ID without a secret as Basic credentials, and no other credentials', async () => {
+    const { refresh_token } = await agent.connect('basic');
+    const statusWith = async (credentials: string, client_id: string) => {
+      const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token, client_id });
+      const authorization = `Basic ${Buffer.from(credentials).toString('base64')}`;
+      const url = `${service.baseUrl}${agent.issuerPath}/token`;
+      const response = await fetch(url, { method: 'POST', body, headers: { authorization } });
+      const { access_token: access, refresh_token: refresh } = (await response.json()) as Partial<Tokens>;
+      rememberSecret(...[access, refresh].filter((token) => token !== undefined));
+      return response.status;
+    };
+    expect(await statusWith(`${agent.id}:secret`, agent.id)).toBe(400);
+    expect(await statusWith(`${agent.id}:`, 'other')).toBe(400);
+    expect(await statusWith(`${agent.id}:`, '')).toBe(200);
+  });
 });
 
 describe('Refresh tokens', () => {
-  it('are rotated, and a request repeated within 30 seconds gets the same response', async () => {
+  it('are rotated, and a request whose response was lost gets the same response until the tokens are used', async () => {
     const first = await agent.connect('rotating');
     const second = (await agent.refresh(first.refresh_token)).body;
     expect(second.refresh_token).not.toBe(first.refresh_token);
-    using _clock = moveClock(service, 20 * SECOND);
-    const { body: again } = await agent.refresh(first.refresh_token);
-    expect(again).toMatchObject({ access_token: second.access_token, refresh_token: second.refresh_token });
-    expect(again.expires_in).toBeLessThanOrEqual(3580);
+    const again = async (milliseconds: number, token = first.refresh_token) => {
+      using _clock = moveClock(service, milliseconds);
+      return await agent.refresh(token);
+    };
+    const { body } = await again(59 * MINUTE);
+    expect(body).toMatchObject({ access_token: second.access_token, refresh_token: second.refresh_token });
+    expect(body.expires_in).toBeLessThanOrEqual(60);
     expect(await statusOf(second.access_token)).toBe(200);
-    expect((await agent.refresh(second.refresh_token)).status).toBe(200);
+    expect((await again(29 * SECOND)).body.refresh_token).toBe(second.refresh_token);
+    const third = (await agent.refresh(second.refresh_token)).body;
+    expect((await again(59 * MINUTE, second.refresh_token)).body.refresh_token).toBe(third.refresh_token);
+    expect((await again(31 * SECOND)).status).toBe(400);
+    expect((await agent.refresh(third.refresh_token)).status).toBe(400);
+  });
+
+  it('end the connection if they are used again after an hour, although the next ones were not used', async () => {
+    const first = await agent.connect('forgotten');
+    const second = (await agent.refresh(first.refresh_token)).body;
+    using _clock = moveClock(service, HOUR + SECOND);
+    expect((await agent.refresh(first.refresh_token)).status).toBe(400);
+    expect((await agent.refresh(second.refresh_token)).status).toBe(400);
+  });
+
+  it('are few rows however often they are rotated, and copies of deleted ones end the connection', async () => {
+    const first = await agent.connect('busy');
+    let { refresh_token: token } = first;
+    for (let minute = 1; minute <= 10; minute += 1) {
+      using _clock = moveClock(service, minute * MINUTE + SECOND);
+      token = (await agent.refresh(token)).body.refresh_token;
+    }
+    const [{ count } = { count: 0 }] = await service.database.query<{ count: number }>(
+      `SELECT count(*)::int FROM agent_refresh_token JOIN agent_connection ON id = connection_id
+        WHERE external_user_id = 'busy'`,
+    );
+    expect(count).toBeLessThanOrEqual(4);
+    await sendForm(service, `${agent.issuerPath}/revoke`, { token: first.access_token });
+    expect(await statusOf(first.access_token)).toBe(401);
+    const thief = await LoginAgent.register(service);
+    expect((await thief.refresh(first.refresh_token)).status).toBe(400);
+    using _clock = moveClock(service, 12 * MINUTE);
+    token = (await agent.refresh(token)).body.refresh_token;
+    expect((await agent.refresh(first.refresh_token)).body).toMatchObject({ error: 'invalid_grant' });
+    expect((await agent.refresh(token)).body).toMatchObject({ error: 'invalid_grant' });
+    expect(await auditedActions()).toContain('agent.reuse');
+  });
+
+  it('survive 200 rotations of a client that loses every third response', async () => {
+    let sent = 0;
+    /** Sends a request until its response arrives. */
+    const reliably = async <Result>(send: () => Promise<Result>): Promise<Result> => {
+      for (;;) {
+        const result = await send();
+        if ((sent += 1) % 3 !== 0) return result;
+      }
+    };
+    const visitor = new Visitor(service);
+    const { location } = await reliably(() => visitor.get(agent.authorizePath()));
+    await reliably(() => visitor.fill(location ?? '', { action: 'log_in', external_user_id: 'unlucky' }));
+    const parameters = returned(await visitor.fill(location ?? '', { action: 'approve' }));
+    let tokens = (await reliably(() => agent.redeem(parameters.get('code') ?? ''))).body;
+    for (let rotation = 0; rotation < 200; rotation += 1) {
+      const { status, body } = await reliably(() => agent.refresh(tokens.refresh_token));
+      expect({ rotation, status }).toEqual({ rotation, status: 200 });
+      tokens = body;
+    }
+    expect(await reliably(() => statusOf(tokens.access_token))).toBe(200);
+    const form = { token: tokens.refresh_token, client_id: agent.id };
+    const revoked = await reliably(() => sendForm(service, `${agent.issuerPath}/revoke`, form));
+    expect(revoked.status).toBe(200);
+    expect(await statusOf(tokens.access_token)).toBe(401);
   });
 
   it('get one response for 20 concurrent requests', async () => {
@@ -715,10 +995,12 @@ describe('Refresh tokens', () => {
 
   it('give at most the scopes that the user has granted', async () => {
     const { refresh_token: token } = await agent.connect('escalating', { scope: 'accounts:read' });
-    const escalated = await agent.refresh(token, { scope: 'accounts:read sign_in_links:write' });
-    expect(escalated).toMatchObject({ status: 400, body: { error: 'invalid_scope' } });
-    expect((await agent.refresh(token, { scope: 'admin' })).body).toMatchObject({ error: 'invalid_scope' });
-    expect((await agent.refresh(token)).body).toMatchObject({ scope: 'accounts:read' });
+    let latest = token;
+    for (const scope of ['accounts:read sign_in_links:write', 'sign_in_links:write', 'offline_access', '']) {
+      const { body } = await agent.refresh(latest, { scope });
+      expect([scope, body.scope]).toEqual([scope, 'accounts:read']);
+      latest = body.refresh_token;
+    }
     const both = await agent.connect('narrowing');
     const narrowed = (await agent.refresh(both.refresh_token, { scope: 'accounts:read' })).body;
     expect(narrowed.scope).toBe('accounts:read');
@@ -777,6 +1059,9 @@ describe('Revocation', () => {
     await revoke(next.refresh_token);
     expect(await statusOf(next.access_token)).toBe(401);
     expect((await agent.refresh(next.refresh_token)).status).toBe(400);
+    const { refresh_token: without } = await agent.connect('revoking without client_id');
+    await sendForm(service, `${agent.issuerPath}/revoke`, { token: without, token_type_hint: 'unknown' });
+    expect((await agent.refresh(without)).status).toBe(400);
     const { status, body } = await sendForm(service, `${agent.issuerPath}/revoke`, { client_id: agent.id });
     expect([status, body['error']]).toEqual([400, 'invalid_request']);
   });
@@ -804,20 +1089,52 @@ describe('Registration', () => {
     expect(registered).not.toHaveProperty('client_secret');
   });
 
+  it('registers the addresses that can be used, and says which were left out', async () => {
+    const usable = ['http://127.0.0.1/', 'vscode://vscode.mcp/cb', 'com.example.app:/cb', REDIRECT_URI];
+    const unusable = [
+      'http://agent.example.com/',
+      'javascript:alert(1)',
+      'data:text/html,x',
+      'file:///etc/passwd',
+      'search-ms:q',
+    ];
+    const { status, body } = await register({
+      redirect_uris: [...unusable, ...usable, ...usable],
+      client_name: 'x'.repeat(500),
+      'client_name#ja': 'x',
+      client_uris: [],
+    });
+    expect({ status, body }).toMatchObject({
+      status: 201,
+      body: { redirect_uris: usable, redirect_uris_left_out: unusable, client_name: 'x'.repeat(200) },
+    });
+    const many = Array.from(
+      { length: 20 },
+      (_, index) => `https://agent.example.com/${'x'.repeat(900)}/${index}`,
+    );
+    expect((await register({ redirect_uris: many })).body['redirect_uris']).toEqual(many.slice(0, 4));
+    const tooMany = await register({ redirect_uris: Array(101).fill(REDIRECT_URI) });
+    expect(tooMany).toMatchObject({ status: 400, body: { error: 'invalid_client_metadata' } });
+    const none = await register({ redirect_uris: unusable });
+    expect(none).toMatchObject({ status: 400, body: { error: 'invalid_redirect_uri' } });
+    expect(none.body['error_description']).toContain('http://agent.example.com/');
+  });
+
   it.each([
     [[]],
     [['http://agent.example.com/callback']],
-    [['myapp://callback']],
+    [['https://a;script-src.example.com/callback']],
+    [['https://*.example.com/callback']],
+    [['https:agent.example.com/callback']],
+    [['JavaScript:alert(1)']],
     [['https://user@agent.example.com/callback']],
     [[`${REDIRECT_URI}#fragment`]],
-    [[REDIRECT_URI, 'javascript:alert(1)']],
-    [Array(11).fill(REDIRECT_URI)],
     [[`https://agent.example.com/${'x'.repeat(2_000)}`]],
     [[7]],
   ])('rejects redirect addresses like %j', async (redirectUris) => {
     const { status, body } = await register({ redirect_uris: redirectUris });
     expect(status).toBe(400);
-    expect(body['error']).toMatch(/^invalid_(?:redirect_uri|request)$/);
+    expect(body['error']).toMatch(/^invalid_(?:redirect_uri|client_metadata)$/);
   });
 
   it('is deleted after a day if no user has connected the agent', async () => {

@@ -1,10 +1,12 @@
-import { LoginAgent, REDIRECT_URI } from '../support/agent-logins.js';
+import { ServiceConfiguration } from '../../src/infrastructure/config/index.js';
+import { McpTokensRepository } from '../../src/modules/mcp-tokens/index.js';
+import { LoginAgent, REDIRECT_URI, sendForm } from '../support/agent-logins.js';
 import { mcpToken, sendRpc, toolCall } from '../support/agents.js';
 import { sendForm as sendClientForm } from '../support/device-flow.js';
 import { auditEntries, auditedBy } from '../support/audited.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { expectUsualErrors } from '../support/usual-errors.js';
-import { BEHIND_PROXY, visitorWithRole } from '../support/visitor.js';
+import { BEHIND_PROXY, Visitor, visitorWithRole } from '../support/visitor.js';
 import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
 
 let service: TestApp;
@@ -203,10 +205,31 @@ describe('Connecting and disconnecting', () => {
       expect(await statusOf(refreshed.body.access_token)).toBe(401);
       expect((await agent.refresh(refreshed.body.refresh_token)).status).toBe(400);
     }
-    const valid = await service.database.query(
-      "SELECT FROM mcp_token WHERE external_user_id = 'raced' AND revoked_at IS NULL",
+    const open = await service.database.query(
+      "SELECT FROM agent_connection WHERE external_user_id = 'raced' AND ended_at IS NULL",
     );
-    expect(valid).toEqual([]);
+    expect(open).toEqual([]);
+  });
+
+  it('ends a connection without a change of its tokens, of which there may be any number', async () => {
+    const { access_token: token } = await agent.connect('tokens');
+    const { id } = await connectionOf('tokens');
+    const unchanged = () =>
+      service.database.query(
+        `SELECT token.xmin, refresh.xmin FROM mcp_token token
+           JOIN agent_refresh_token refresh ON access_token_hash = token.token_hash WHERE token.connection_id = $1`,
+        [id],
+      );
+    expect(await statusOf(token)).toBe(200);
+    const before = await unchanged();
+    expect(before).toHaveLength(1);
+    expect((await disconnect(id)).status).toBe(200);
+    expect(await unchanged()).toEqual(before);
+    expect(await statusOf(token)).toBe(401);
+    const listed = await service.app
+      .get(McpTokensRepository)
+      .newestOfUser(service.development.clientId, 'tokens', 1);
+    expect(listed).toMatchObject([{ revokedAt: expect.any(Date) }]);
   });
 
   it('rolls back the end of a connection if its event cannot be published', async () => {
@@ -253,12 +276,38 @@ describe('Agent settings', () => {
     [{ allowed_agents: 'all' }],
     [{ allowed_agents: 'hosts', allowed_hosts: ['https://claude.ai'] }],
     [{ allowed_agents: 'hosts', allowed_hosts: ['Claude.ai'] }],
+    [{ allowed_agents: 'hosts', allowed_hosts: ['cursor://claude.ai'] }],
+    [{ allowed_agents: 'any', sandbox_login: 'nobody' }],
     [{ allowed_agents: 'any', login_url: 'javascript:alert(1)' }],
     [{ allowed_agents: 'any', login_url: 'https://user@shop.example.com' }],
     [{ allowed_agents: 'any', login_url: 'https://shop.example.com/#fragment' }],
     [{ allowed_agents: 'any', login_url: 'shop' }],
   ])('reject %j', async (body) => {
     expect((await settings(body)).status).toBe(400);
+  });
+
+  it('list private-use schemes as schemes: the host that an app invents after one proves nothing', async () => {
+    const uri = 'cursor://claude.ai/cb';
+    const app = await LoginAgent.register(service, { redirectUris: [uri] });
+    const status = async () => (await new Visitor(service).get(app.authorizePath())).status;
+    for (const [allowed_hosts, expected] of [
+      [['claude.ai'], 403],
+      [['vscode:', 'claude.ai'], 403],
+      [['cursor:'], 303],
+    ] as const) {
+      await settings({ allowed_agents: 'hosts', allowed_hosts });
+      expect([allowed_hosts, await status()]).toEqual([allowed_hosts, expected]);
+    }
+    await settings({ allowed_agents: 'any' });
+    const { access_token: token, refresh_token: refresh } = await app.connect('app');
+    expect((await list('?host=cursor:')).data).toMatchObject([{ agent: { host: 'cursor:' } }]);
+    await settings({ allowed_agents: 'off' });
+    expect(await statusOf(token)).toBe(401);
+    const revoked = { token: refresh, client_id: app.id };
+    expect((await sendForm(service, `${app.issuerPath}/revoke`, revoked)).status).toBe(200);
+    await settings({ allowed_agents: 'any' });
+    expect(await statusOf(token)).toBe(401);
+    expect((await app.refresh(refresh)).status).toBe(400);
   });
 
   it('register agents, at most 50, and end their connections with them', async () => {
@@ -289,6 +338,63 @@ describe('Agent settings', () => {
     expect(await statusOf(token)).toBe(401);
     expect(await registered.redeem(code)).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
     expect((await remove()).status).toBe(404);
+  });
+});
+
+describe('The sandbox of a production deployment', () => {
+  /** Lets the service run as if in production. */
+  const inProduction = () => {
+    const configuration = service.app.get(ServiceConfiguration);
+    const { nodeEnvironment } = configuration;
+    configuration.nodeEnvironment = 'production';
+    return { [Symbol.dispose]: () => void (configuration.nodeEnvironment = nodeEnvironment) };
+  };
+  const settings = async (body: object, role: 'owner' | 'admin' = 'owner') =>
+    service.request<{ sandbox_login: string }>('/agent-settings/update', {
+      body: { environment: 'development', allowed_agents: 'any', ...body },
+      login: await service.login(role),
+    });
+
+  it('lets members of the organization log in as test users, in the dashboard', async () => {
+    using _production = inProduction();
+    const stranger = new Visitor(service);
+    const { location: path = '' } = await stranger.get(agent.authorizePath());
+    expect((await stranger.get(path ?? '')).text).not.toContain('name="external_user_id"');
+    await stranger.submit(path ?? '', { action: 'log_in', external_user_id: 'victim' });
+    expect((await stranger.submit(path ?? '', { action: 'approve' })).location).toBe(path);
+
+    const [, link = ''] =
+      /href="[^"]*(\/dashboard\/development\/agents\/log-in[^"]+)"/.exec(
+        (await stranger.get(path ?? '')).text,
+      ) ?? [];
+    const id = new URL(link, service.baseUrl).searchParams.get('authorization_id') ?? '';
+    expect((await stranger.get(link)).location).toContain('/login');
+    const form = { authorization_id: id, external_user_id: 'tester' };
+    const other = await visitorWithRole(service, 'owner', (await service.anotherOrganization()).id);
+    expect((await other.fill(link, form)).status).toBe(404);
+    const member = await visitorWithRole(service, 'member');
+    const page = await member.get(link);
+    expect(page.headers.get('content-security-policy')).not.toContain('form-action');
+    const ticket = (await member.fill(link, form)).location?.slice(service.baseUrl.length) ?? '';
+    expect((await stranger.get(ticket)).location).toBe(path);
+    const { location } = await stranger.fill(path ?? '', { action: 'approve' });
+    const code = new URL(location ?? '').searchParams.get('code') ?? '';
+    expect((await agent.redeem(code)).status).toBe(200);
+    expect((await list('?external_user_id=tester')).data).toHaveLength(1);
+  });
+
+  it('lets anyone log in if an owner says so', async () => {
+    using _production = inProduction();
+    expect(await settings({})).toMatchObject({ body: { sandbox_login: 'members' } });
+    expect((await settings({ sandbox_login: 'anyone' }, 'admin')).status).toBe(403);
+    expect(await settings({ sandbox_login: 'anyone' })).toMatchObject({ body: { sandbox_login: 'anyone' } });
+    expect(await settings({}, 'admin')).toMatchObject({ body: { sandbox_login: 'anyone' } });
+    expect(await agent.connect('anyone')).toHaveProperty('access_token');
+    expect(await settings({ sandbox_login: 'members' }, 'admin')).toMatchObject({ status: 200 });
+    const page = await (
+      await visitorWithRole(service, 'owner')
+    ).get('/dashboard/development/agents/settings');
+    expect(page.text).toContain('Who may log in as any test user');
   });
 });
 

@@ -14,6 +14,7 @@ import {
   type Connect,
   type RpcResponse,
 } from '../support/agents.js';
+import { LoginAgent } from '../support/agent-logins.js';
 import { moveClock } from '../support/clock.js';
 import { sendForm } from '../support/device-flow.js';
 import { logLines } from '../support/log-lines.js';
@@ -480,6 +481,11 @@ describe('The list of tools', () => {
       Object.keys(properties).filter((name) => !required.includes(name)),
     );
     expect(optionals.toSorted()).toEqual(expect.arrayContaining(['cursor', 'limit']));
+  });
+
+  it('can be null altogether', async () => {
+    const { message } = await send(toolCall('get_connection_info', null as unknown as object));
+    expect(message?.result).toMatchObject({ structuredContent: { environment: 'development' } });
   });
 
   it.each([null, '', ' '])(
@@ -958,6 +964,25 @@ describe('The limits of the agent connector', () => {
     expect(entries.map(({ status_code: status, tool }) => [status, tool])).toEqual(
       Array(5).fill([200, 'get_connection_info']),
     );
+  });
+
+  it('count the calls of a connected agent with any number of tokens together, and those of its user', async () => {
+    const agent = await LoginAgent.register(limited);
+    const path = `/mcp/${agent.clientId}`;
+    const accepted = async (tokens: readonly string[]): Promise<number> => {
+      const each = tokens.flatMap((token) => Array<string>(3).fill(token));
+      const calls = each.map((token) =>
+        sendRpc(limited, toolCall('get_connection_info'), { authorization: `Bearer ${token}` }, path),
+      );
+      return outcomes(await Promise.all(calls)).filter((isError) => !isError).length;
+    };
+    const first = await agent.connect('connected');
+    const second = (await agent.refresh(first.refresh_token)).body;
+    const third = (await agent.refresh(second.refresh_token)).body;
+    expect(await accepted([first, second, third].map(({ access_token: token }) => token))).toBe(3);
+    expect(await accepted([(await agent.connect('connected')).access_token])).toBe(3);
+    expect(await accepted([(await agent.connect('connected')).access_token])).toBe(0);
+    expect(await accepted([(await agent.connect('another')).access_token])).toBe(3);
   });
 
   it('refuse more than five times as many messages of any kind', async () => {

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { MINUTE, SECOND } from '../../src/infrastructure/time/index.js';
+import { SCOPES } from '../../src/infrastructure/auth/index.js';
+import { sha256 } from '../../src/infrastructure/crypto/index.js';
 import { ServiceConfiguration } from '../../src/infrastructure/config/index.js';
 import { OAuthConfiguration } from '../../src/modules/oauth/oauth.configuration.js';
 import { ExpiryJob } from '../../src/infrastructure/database/index.js';
@@ -74,7 +76,6 @@ const EXPIRED = { error: 'expired_token', type: 'INVALID_REQUEST', code: 'INVALI
 const INVALID_GRANT = { error: 'invalid_grant', type: 'INVALID_REQUEST', code: 'INVALID_FIELD' };
 const INVALID_REQUEST = { error: 'invalid_request', type: 'INVALID_REQUEST', code: 'INVALID_FIELD' };
 const UNSUPPORTED = { error: 'unsupported_grant_type', type: 'INVALID_REQUEST', code: 'INVALID_FIELD' };
-const INVALID_SCOPE = { error: 'invalid_scope', type: 'INVALID_REQUEST', code: 'INVALID_FIELD' };
 const INVALID_CLIENT = {
   status: 401,
   error: 'invalid_client',
@@ -141,13 +142,18 @@ describe('POST /oauth/device/code', () => {
   });
 
   it.each([
-    'openid',
-    'request_logs:read admin',
-    'REQUEST_LOGS:READ',
-    'request_logs:read,webhook_endpoints:read',
-  ])('rejects unknown scopes: "%s"', async (scope) => {
-    const fields = { client_id: service.development.clientId, scope };
-    expectOAuthError(await sendForm(service, '/oauth/device/code', fields), INVALID_SCOPE);
+    ['request_logs:read admin offline_access', ['request_logs:read']],
+    ['openid', SCOPES],
+    ['REQUEST_LOGS:READ', SCOPES],
+    ['request_logs:read,webhook_endpoints:read', SCOPES],
+    ['"', SCOPES],
+  ])('ignores unknown scopes: "%s"', async (scope, granted) => {
+    const { device_code } = await startFlow(service, service.development, scope);
+    const [row] = await service.database.query<{ scopes: string[] }>(
+      'SELECT scopes FROM device_authorization WHERE device_code_hash = $1',
+      [sha256(device_code)],
+    );
+    expect(row?.scopes).toEqual(granted);
   });
 
   it('returns verification_uri_complete only when it is configured', async () => {
@@ -171,7 +177,9 @@ describe('POST /oauth/device/code', () => {
     }
     expectOAuthError(await send({}), INVALID_REQUEST);
     expectOAuthError(await send({ client_id: '' }), INVALID_REQUEST);
-    expectOAuthError(await send([['client_id', id], ['client_id', id]]), INVALID_REQUEST); // prettier-ignore
+    expectOAuthError(await send([['client_id', id], ['client_id', UNKNOWN_ID]]), INVALID_REQUEST); // prettier-ignore
+    const repeated: Fields = [['client_id', id], ['client_id', id], ['x', '1'], ['x', '2'], ['scope', '']]; // prettier-ignore
+    expect((await send(repeated)).status).toBe(200);
     expectOAuthError(await send({ client_id: id }, { authorization: 'Basic eDp5' }), INVALID_REQUEST);
     expectOAuthError(await send({ client_id: id }, { 'content-type': 'application/json' }), INVALID_REQUEST);
   });
@@ -205,7 +213,12 @@ describe('POST /oauth/token', () => {
     expect(status).toBe(200);
     expect(headers.get('cache-control')).toBe('no-store');
     expect(headers.has('etag')).toBe(false);
-    expect(body).toEqual({ token_type: 'Bearer', expires_in: 900, access_token: expect.any(String) });
+    expect(body).toEqual({
+      token_type: 'Bearer',
+      expires_in: 900,
+      access_token: expect.any(String),
+      scope: 'request_logs:read',
+    });
     const token = String(body['access_token']);
     rememberSecret(token);
     const claims = decodeJwt(token);
@@ -275,9 +288,8 @@ describe('POST /oauth/token', () => {
       { ...right, grant_type: '' },
       { ...right, client_id: '' },
       { ...right, device_code: '' },
-      [...Object.entries(right), ['device_code', device_code]] as [string, string][],
-      [...Object.entries(right), ['client_id', id]] as [string, string][],
-      [...Object.entries(right), ['other', '1'], ['other', '2']] as [string, string][],
+      [...Object.entries(right), ['device_code', 'other']] as [string, string][],
+      [...Object.entries(right), ['client_id', UNKNOWN_ID]] as [string, string][],
     ] as Fields[]) {
       expectOAuthError(await exchange(fields), INVALID_REQUEST);
     }

@@ -108,6 +108,7 @@ describe('npm run cli -- doctor', () => {
         'partitions of webhook_event: failed',
         'partitions of mcp_token: failed',
         'single sign-on: ok',
+        'sandbox: ok',
         'redis: failed',
         'mail: failed',
         'text messages: failed',

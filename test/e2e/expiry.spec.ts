@@ -30,7 +30,7 @@ describe('Expiry of rows', () => {
       .rules()
       .map(({ entity, property, keepFor }) => [`${entity}.${property}`, keepFor / DAY]);
     expect(Object.fromEntries(days)).toEqual({
-      'AgentAuthorization.expiresAt': 1,
+      'AgentAuthorization.expiresAt': 0,
       'AgentConnection.expiresAt': 7,
       'AgentConnectionCode.expiresAt': 1,
       'AttemptCount.expire': 0,

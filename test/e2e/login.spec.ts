@@ -189,6 +189,14 @@ describe('The redirect after a login', () => {
     expect(done.location).toBe('/account/second-factor?a=b');
   });
 
+  it('opens the page without its query if that would not fit into the buffer of a proxy', async () => {
+    const visitor = new Visitor(service);
+    for (const query of ['x'.repeat(6_000), '/'.repeat(1_200), 'ä'.repeat(600)]) {
+      const { status, location } = await visitor.get(`/account/second-factor?a=${query}`);
+      expect({ status, location }).toEqual({ status: 303, location: '/login' });
+    }
+  });
+
   it.each([
     '//evil.example',
     '/\\evil.example',

@@ -5,7 +5,7 @@ import { MerchantSignOutsJob } from '../../src/modules/merchant-gateway/merchant
 import { MerchantStatusesService } from '../../src/modules/merchant-statuses/index.js';
 import { SignInLinksService } from '../../src/modules/sign-in-links/index.js';
 import { EndedLinksJob } from '../../src/modules/sign-in-links/ended-links.job.js';
-import { CLIENTS, mcpToken } from '../support/agents.js';
+import { CLIENTS, mcpToken, sendRpc, toolCall } from '../support/agents.js';
 import { eventually } from '../support/eventually.js';
 import { TestGateway, type Fault } from '../support/merchant-gateway.js';
 import { Program } from '../support/program.js';
@@ -500,6 +500,12 @@ describe('The availability of merchants', () => {
     const { length } = gateway.requests;
     expect(titleOf(await visitor.get(link.path))).toBe('Netflix is not available');
     expect(await isAvailable()).toBe(false);
+    const token = await mcpToken(service, 'circuit', { as: service.production });
+    const info = await sendRpc(service, toolCall('get_connection_info'), { authorization: `Bearer ${token}` });
+    expect(info.message?.result?.['structuredContent']).toMatchObject({
+      can_create_sign_in_links: false,
+      reason: expect.stringContaining('not'),
+    });
     expect(gateway.requests).toHaveLength(length);
     await gateway.reset();
     Object.assign(Reflect.get(service.app.get(MerchantGatewayService), 'circuit') as object, { retryAt: 0 });

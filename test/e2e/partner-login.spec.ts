@@ -118,6 +118,22 @@ describe('A login at the partner', () => {
     returned(await visitor.fill(pageOf(path), { action: 'approve' }));
   });
 
+  it('can be completed again with the same user until the browser has returned, if the response was lost', async () => {
+    const visitor = new Visitor(service);
+    const id = await begin(visitor);
+    const path = await completed(id);
+    const repeated = await Promise.all(Array.from({ length: 20 }, () => completed(id)));
+    expect(new Set(repeated)).toEqual(new Set([path]));
+    for (const other of [
+      { external_user_id: 'user-2', phone_number: PHONE_NUMBER },
+      { external_user_id: USER.external_user_id },
+    ])
+      expect((await complete(id, other)).status).toBe(409);
+    expect((await returnTo(visitor, path)).status).toBe(200);
+    expect((await complete(id)).status).toBe(409);
+    returned(await visitor.fill(pageOf(path), { action: 'approve' }));
+  });
+
   it('accepts exactly one of 20 concurrent completions', async () => {
     const id = await begin(new Visitor(service));
     const responses = await Promise.all(

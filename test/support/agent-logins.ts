@@ -27,7 +27,7 @@ export const issuerPathOf = (clientId: string): string => `/connections/${client
 export async function sendForm<Body = Record<string, unknown>>(
   { baseUrl }: Pick<TestApp, 'baseUrl'>,
   path: string,
-  parameters: Record<string, string>,
+  parameters: Record<string, string> | [string, string][],
 ): Promise<OAuthResponse<Body>> {
   const response = await fetch(`${baseUrl}${path}`, {
     method: 'POST',

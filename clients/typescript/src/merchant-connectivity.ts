@@ -83,7 +83,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Complete agent authorization.
    *
-   * Says which of your users has logged in to connect an agent. Users come to your login address with an `authorization_id`. Log the user in as always, call this operation from your backend, and redirect the browser to the `redirect_url`, where the user approves the agent. Works once, within 10 minutes.
+   * Says which of your users has logged in to connect an agent. Users come to your login address with an `authorization_id`. Log the user in as always, call this operation from your backend, and redirect the browser to the `redirect_url`, where the user approves the agent. Works once, within 10 minutes. Until the browser has returned, a repeated request gets the same response.
    */
   completeAgentAuthorization(
     authorization_id: string | number,

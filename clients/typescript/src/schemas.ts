@@ -18,6 +18,11 @@ export interface components {
        * @example eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCIsImtpZCI6ImV4YW1wbGUifQ.eyJzdWIiOiJleGFtcGxlIn0.c2lnbmF0dXJl
        */
       access_token: string;
+      /**
+       * @description The scopes of the token, separated by spaces.
+       * @example request_logs:read webhook_endpoints:read webhook_endpoints:write
+       */
+      scope: string;
     };
     /** @description The account is disconnected: the user must log in to the merchant again. Start a session for this. */
     AccountLoginRequiredWebhook: {
@@ -814,7 +819,7 @@ export interface components {
        */
       client_id: string;
       /**
-       * @description The requested scopes, separated by spaces: `request_logs:read`, `webhook_endpoints:read`, `webhook_endpoints:write`. The default is all scopes.
+       * @description The requested scopes, separated by spaces: `request_logs:read`, `webhook_endpoints:read`, `webhook_endpoints:write`. Unknown scopes are ignored. The default is all scopes.
        * @example request_logs:read webhook_endpoints:read
        */
       scope?: string;

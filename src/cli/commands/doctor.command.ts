@@ -107,6 +107,7 @@ class Examination {
         await this.examine(`partitions of ${table}`, () => partitionsVerdict(app, table));
       }
       await this.examine('single sign-on', () => certificatesVerdict(app));
+      await this.examine('sandbox', () => sandboxVerdict(app, this.configuration));
     }).catch((error: unknown) => {
       const remedy =
         'If the message is about a key, set the keys that the database uses. Otherwise fix the cause.';
@@ -219,6 +220,22 @@ async function certificatesVerdict(app: INestApplicationContext): Promise<Verdic
   return warning(
     `Single sign-on certificates that expire within 30 days or have expired: ${others.length + 1}. The earliest is that of ${whose} for configuration ${configuration.id}: ${expiresAt.toISOString()}.`,
     'Tell the organization. Its owners and admins get an email 30 days and 7 days before a certificate expires.',
+  );
+}
+
+async function sandboxVerdict(
+  app: INestApplicationContext,
+  configuration: LoadedConfiguration,
+): Promise<Verdict> {
+  if (!configuration.get(ServiceConfiguration).isProduction)
+    return ok('Anyone can log in as any user of the development environments: NODE_ENV is not production.');
+  const { AgentSettingsService } = await import('../../modules/agent-authorization/index.js');
+  const open = await app.get(AgentSettingsService).countOpenSandboxes();
+  if (open === 0)
+    return ok('Only users of the dashboard can log in as users of the development environments.');
+  return warning(
+    `Development environments whose owners let anyone log in as any user: ${open}.`,
+    'Ask the owners whether they need it: Agents, Settings, in the development environment.',
   );
 }
 

@@ -125,7 +125,7 @@ export class McpTokenStrategy extends TokenStrategy<AuthenticatedAgent>('mcp-tok
    */
   override accepts({ client, agent }: AuthenticatedAgent, { params }: Request): boolean {
     const clientId = params[ADDRESS];
-    return clientId === undefined ? agent === null : clientId === client.clientId;
+    return clientId === undefined ? agent === null : String(clientId).toLowerCase() === client.clientId;
   }
 
   override async validate(request: Request): Promise<AuthenticatedAgent> {

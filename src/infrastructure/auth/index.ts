@@ -65,6 +65,7 @@ export {
   AGENT_SCOPES,
   CurrentClient,
   CurrentOrganization,
+  agentKeyOf,
   currentAgentOf,
   currentClientOf,
   isDashboardUser,

@@ -27,8 +27,10 @@ export type AgentScope = (typeof AGENT_SCOPES)[number];
 
 /** An agent that acts for one user, as its MCP token says. */
 export interface AuthenticatedAgent {
-  /** Identifies the token in rate limits. */
+  /** Identifies a token that an API client created in rate limits. */
   readonly tokenId: string;
+  /** The connection of an agent that the end user connected: limits count all its tokens together. */
+  readonly connectionId: string | null;
   /** SHA-256. */
   readonly tokenHash: Buffer;
   readonly client: AttributedClient;
@@ -42,6 +44,11 @@ export interface AuthenticatedAgent {
   readonly scopes: readonly AgentScope[];
   /** Name and host of an agent that the end user connected; null for a token that an API client created. */
   readonly agent: string | null;
+}
+
+/** Returns the key by which limits count an agent: an agent that logged in gets many tokens. */
+export function agentKeyOf({ connectionId, tokenId }: AuthenticatedAgent): string {
+  return connectionId ?? tokenId;
 }
 
 /** The client or user that sent a request. */

@@ -5,6 +5,7 @@ export { SecretDigest, sha256 } from './secret-digest.js';
 export {
   dayOfSecret,
   DEFAULT_OVERLAP_HOURS,
+  digestOfSecret,
   generateDatedSecret,
   generateSecret,
   isWellFormedSecret,

@@ -2,10 +2,12 @@ import fc from 'fast-check';
 import { SECRET_PATTERN } from '../logging/index.js';
 import {
   dayOfSecret,
+  digestOfSecret,
   generateDatedSecret,
   generateSecret,
   isWellFormedSecret,
   isWellFormedToken,
+  secretFrom,
 } from './secret-format.js';
 
 const PREFIXES = ['mcs_dev_', 'mcs_live_', 'mcp_dev_', 'mcp_live_', 'mcs_svc_'];
@@ -78,6 +80,16 @@ describe('Format of secrets', () => {
     expect(new Set(secrets.map((secret) => secret.slice(0, 20))).size).toBe(1_000);
     expect(new Set(secrets.map((secret) => secret.slice(20))).size).toBe(1_000);
     expect(secrets.every((secret) => secret.length === 40)).toBe(true);
+  });
+
+  it('holds the digest that it was made from', () => {
+    const digests = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes));
+    fc.assert(
+      fc.property(digests, (digest) => {
+        expect(digestOfSecret(secretFrom(digest, 'mcp_dev_'))).toEqual(digest);
+      }),
+    );
+    expect(digestOfSecret('mcp_dev_invented')).toBeUndefined();
   });
 
   it('is valid with one prefix only', () => {

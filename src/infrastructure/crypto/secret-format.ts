@@ -54,6 +54,17 @@ export function secretFrom(digest: Buffer, prefix: string, createdAt?: Date): st
   return withChecksum(prefix + day + digits);
 }
 
+/** Returns the digest from which `secretFrom` made a secret without a date, or undefined if the text is not well-formed. */
+export function digestOfSecret(secret: string): Buffer | undefined {
+  if (!isWellFormedSecret(secret)) return undefined;
+  let digest = 0n;
+  const start = secret.length - RANDOM_DIGITS - CHECKSUM_DIGITS;
+  for (let position = start + RANDOM_DIGITS - 1; position >= start; position -= 1)
+    digest = digest * 62n + BigInt(DIGITS.indexOf(secret.charAt(position)));
+  const hex = digest.toString(16).padStart(64, '0');
+  return hex.length === 64 ? Buffer.from(hex, 'hex') : undefined;
+}
+
 /** Returns the start of the day in a dated secret. For a well-formed secret without a date, that is a random day. */
 export function dayOfSecret(secret: string): Date {
   const start = -(RANDOM_DIGITS + CHECKSUM_DIGITS);

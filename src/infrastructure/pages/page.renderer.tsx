@@ -83,7 +83,7 @@ export class PageRenderer {
       .type('html');
     if ('redirectTo' in page) {
       this.rememberDone(response, page.redirectTo);
-      response.status(303).location(page.redirectTo);
+      response.status(303).location(fitting(page.redirectTo));
       return '';
     }
     const done = takeDone(request, response);
@@ -140,6 +140,18 @@ function inWordsOfPage(page: Page, context: PageContext): PageContext {
   if (!rejected) return context;
   renderToString(<Layout page={page} context={context} />);
   return { ...context, rejected: { ...rejected, problem: rejected.labels.applyTo(rejected.problem) } };
+}
+
+/**
+ * Bytes of an address of this service in a redirect. Proxies hold the headers of a response in a buffer that has 4 KiB by default
+ * (nginx, `proxy_buffer_size`), and respond with 502 if it is too small.
+ */
+const MAX_LOCATION_LENGTH = 2_600;
+
+/** Returns the address, without its query if that is too long: the user gets the page without the filters. */
+function fitting(address: string): string {
+  const isOwn = address.startsWith('/');
+  return isOwn && encodeURI(address).length > MAX_LOCATION_LENGTH ? (address.split('?')[0] ?? address) : address;
 }
 
 /** Returns what a form has done, if this is the page that it led to. Each form is mentioned once. */

@@ -2,15 +2,21 @@ import { Configuration, EnvironmentVariable, IsIntegerBetween } from '../config/
 
 /** Messages for each tool call: clients without sessions repeat the handshake and `tools/list`. */
 const MESSAGES_PER_TOOL_CALL = 5;
+/** How many agents of a user can reach their limit at the same time. */
+const AGENTS_OF_USER = 2;
 
 @Configuration('Agent connector')
 export class ConnectorRateLimitConfiguration {
   @EnvironmentVariable(
     'MCP_TOOL_CALLS_PER_MINUTE',
-    'Maximum number of tool calls per minute with one MCP token. The limit for messages of any kind, tool calls included, is five times as high.',
+    'Maximum number of tool calls per minute with one MCP token, or of one agent that a user has connected. All agents of a user together may send twice as many. The limit for messages of any kind, tool calls included, is five times as high.',
   )
   @IsIntegerBetween(1, 100_000_000)
   toolCallsPerMinute: number = 120;
+
+  get toolCallsPerMinuteAndUser(): number {
+    return this.toolCallsPerMinute * AGENTS_OF_USER;
+  }
 
   get messagesPerMinute(): number {
     return this.toolCallsPerMinute * MESSAGES_PER_TOOL_CALL;

@@ -72,8 +72,11 @@ export interface RateLimit {
   /** Operations with the same name share their counts; the name is also in headers and a label of the metrics. */
   readonly name: string;
   readonly requests: (configuration: LoadedConfiguration) => number;
-  /** Whose requests are counted together; all but addresses must be authenticated first. An agent is counted by its token. */
-  readonly per: 'client' | 'user' | 'agent' | 'address';
+  /**
+   * Whose requests are counted together; all but addresses must be authenticated first. An agent is counted by its connection, or else
+   * by its token. `issuer`: an address at the authorization server of one API client.
+   */
+  readonly per: 'client' | 'user' | 'agent' | 'address' | 'issuer';
   readonly seconds: number;
 }
 

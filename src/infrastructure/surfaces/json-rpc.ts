@@ -44,6 +44,12 @@ export function calledTool(message: unknown): { readonly name: unknown } | undef
   return { name: (params as { readonly name?: unknown } | null | undefined)?.name };
 }
 
+/** Models that have nothing to say send null. */
+function dropNullArguments({ params }: JsonRpcMessage): void {
+  const call = params as { arguments?: unknown } | null | undefined;
+  if (call?.arguments === null) delete call.arguments;
+}
+
 /** Any other name is the agent's own text, which may contain secrets. */
 const TOOL_NAME = /^[a-z][a-z_]{0,63}$/;
 
@@ -61,6 +67,7 @@ export class JsonRpcMessageGuard extends JsonBodyGuard {
     const problem = problemOf(message);
     if (problem !== undefined) throw INVALID_FIELD.error(problem);
     const call = calledTool(message);
+    if (call) dropNullArguments(message);
     const attribution = requestContext(request);
     attribution.isRecorded = call !== undefined;
     if (typeof call?.name === 'string' && TOOL_NAME.test(call.name)) attribution.tool = call.name;

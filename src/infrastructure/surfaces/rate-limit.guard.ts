@@ -1,6 +1,6 @@
 import { Injectable, mixin, type CanActivate, type ExecutionContext, type Type } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { currentAgentOf, currentClientOf, dashboardActorOf } from '../auth/index.js';
+import { agentKeyOf, currentAgentOf, currentClientOf, dashboardActorOf } from '../auth/index.js';
 import type { ErrorKind } from '../errors/index.js';
 import { clientAddress, rateLimitKeyOfAddress } from '../http/index.js';
 import { RateLimiters, type RateLimit } from '../rate-limiting/index.js';
@@ -8,8 +8,10 @@ import { RateLimiters, type RateLimit } from '../rate-limiting/index.js';
 const SUBJECTS: Readonly<Record<RateLimit['per'], (request: Request) => string>> = {
   client: (request) => currentClientOf(request).clientId,
   user: (request) => dashboardActorOf(request).userId,
-  agent: (request) => currentAgentOf(request).tokenId,
+  agent: (request) => agentKeyOf(currentAgentOf(request)),
   address: (request) => rateLimitKeyOfAddress(clientAddress(request)),
+  issuer: (request) =>
+    `${String(request.params['client_id']).toLowerCase()} ${rateLimitKeyOfAddress(clientAddress(request))}`,
 };
 
 /**

@@ -13,7 +13,7 @@ export class AgentAuthorizationConfiguration {
 
   @EnvironmentVariable(
     'AGENT_REGISTRATIONS_PER_HOUR',
-    'Maximum number of agents that may register per hour from one IP address. An agent in the cloud registers for many users from few addresses.',
+    'Maximum number of agents that may register per hour with one API client from one IP address, and ten times as many with all API clients. An agent in the cloud registers for many users from few addresses.',
   )
   @IsIntegerBetween(1, MAX_REQUESTS)
   registrationsPerHour: number = 300;

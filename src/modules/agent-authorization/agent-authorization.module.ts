@@ -78,7 +78,7 @@ import { AgentSettingsService } from './settings/agent-settings.service.js';
     AgentConnectionsService,
     AgentConnectionsRepository,
   ],
-  exports: [AgentSettingsService],
+  exports: [AgentConnectionsRepository, AgentSettingsService],
 })
 export class AgentAuthorizationModule implements NestModule {
   configure(consumer: MiddlewareConsumer): void {

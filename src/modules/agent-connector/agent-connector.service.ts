@@ -87,7 +87,7 @@ export class AgentConnectorService {
       return;
     }
     const agent = currentAgentOf(request);
-    await this.requireScope(agent, calledTool(message)?.name);
+    await this.requireScope(agent, calledTool(message)?.name, request.params['client_id']);
     const refusal = calledTool(message) && (await this.limit.count(agent, response));
     const context: MessageContext = { agent, requestId: requestContext(request).requestId, refusal };
     const result = await this.handler.fetch(toWebRequest(request), {
@@ -114,13 +114,17 @@ export class AgentConnectorService {
    *
    * @throws ApiError INSUFFICIENT_SCOPE
    */
-  private async requireScope({ scopes, client }: AuthenticatedAgent, toolName: unknown): Promise<void> {
+  private async requireScope(
+    { scopes, client: { clientId } }: AuthenticatedAgent,
+    toolName: unknown,
+    address: unknown = clientId,
+  ): Promise<void> {
     const tool = this.tools.find(toolName);
     if (!tool || scopes.includes(tool.scope)) return;
     const needed = AGENT_SCOPES.filter((scope) => scope === tool.scope || scopes.includes(scope));
     throw INSUFFICIENT_SCOPE.error(`The tool ${tool.name} requires the scope ${tool.scope}.`, {
       headers: {
-        'WWW-Authenticate': insufficientScope(needed, await this.logins.metadataUrlOf(client.clientId)),
+        'WWW-Authenticate': insufficientScope(needed, await this.logins.metadataUrlOf(String(address))),
       },
     });
   }

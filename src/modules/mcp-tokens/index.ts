@@ -2,8 +2,14 @@ export { McpTokensModule } from './mcp-tokens.module.js';
 export {
   McpTokenRevocationListener,
   McpTokensService,
+  type EndedConnection,
   type McpTokenData,
   type RevokedMcpToken,
 } from './mcp-tokens.service.js';
 export { McpTokensBatch, type NewAgentToken } from './mcp-tokens.batch.js';
-export { DAYS_KEPT_AFTER_EXPIRY, McpTokensRepository, type UserMcpToken } from './mcp-tokens.repository.js';
+export {
+  AgentConnectionStates,
+  DAYS_KEPT_AFTER_EXPIRY,
+  McpTokensRepository,
+  type UserMcpToken,
+} from './mcp-tokens.repository.js';

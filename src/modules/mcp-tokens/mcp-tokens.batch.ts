@@ -40,6 +40,10 @@ export interface StoredMcpToken extends Omit<NewMcpToken, 'tokenHash' | 'created
   readonly agent: string | null;
   /** Separated by spaces; null stands for all. */
   readonly scope: string | null;
+  /** The connection of such an agent. */
+  readonly connectionId: string | null;
+  /** Whether an agent has used the token. Stored for tokens of connections only. */
+  readonly isUsed: boolean;
 }
 
 interface Lookup {
@@ -68,14 +72,18 @@ const INSERT = new Statement<object, never, NewMcpToken>(`
 const FIND = prepared(
   `SELECT place AS position, id, client_id AS "clientId", environment, external_user_id AS "externalUserId",
           phone_number_sealed AS "phoneNumberSealed", expires_at AS "expiresAt",
-          agent, scope
+          agent, scope, connection_id AS "connectionId", is_used AS "isUsed"
      FROM find_agent_tokens($1::bytea[], $2::timestamptz, $3::timestamptz)`,
+);
+const MARK_USED = prepared(
+  `UPDATE mcp_token SET used_at = $2
+    WHERE token_hash = ANY ($1::bytea[]) AND created_at >= $3 AND created_at < $4 AND used_at IS NULL`,
 );
 const ANY_DAY = ['-infinity', 'infinity'] as const;
 
 /**
- * The two statements that run for nearly every request: one inserts tokens, the other finds them. Each serves several concurrent
- * requests. `McpTokensRepository` has the statements that are rare.
+ * The statements that run for nearly every request: one inserts tokens, another finds them, and a third records the first use of a
+ * token of an agent that logged in. Each serves several concurrent requests. `McpTokensRepository` has the statements that are rare.
  *
  * The statements run outside any open transaction, because a rollback for one request must not affect the others. Tokens that are
  * created in a transaction get a statement of their own.
@@ -106,6 +114,18 @@ export class McpTokensBatch {
     maxStatements: 1,
   });
 
+  /** Once for each access token of an agent that logged in, so about once an hour. */
+  private readonly firstUses = new BatchedStatement<Lookup & { readonly usedAt: Date }>({
+    execute: async (uses) => {
+      const days = uses.map(({ day }) => day.getTime());
+      const hashes = uses.map(({ tokenHash }) => tokenHash);
+      const [from, before] = [timestamp(Math.min(...days)), timestamp(Math.max(...days) + DAY)];
+      await this.dataSource.query(MARK_USED, [hashes, uses[0]?.usedAt, from, before]);
+    },
+    maxRows: LOOKUPS_PER_STATEMENT,
+    maxStatements: 1,
+  });
+
   constructor(
     private readonly dataSource: DataSource,
     private readonly transaction: Transaction,
@@ -119,6 +139,11 @@ export class McpTokensBatch {
   /** Returns the token with this hash, whenever it was created, unless it was revoked. It may have expired. */
   findOfAnyDay(tokenHash: Buffer): Promise<StoredMcpToken | undefined> {
     return this.lookupsOfAnyDay.add(tokenHash);
+  }
+
+  /** Records that an agent has used the token, unless it had before. */
+  markUsed(use: Lookup & { readonly usedAt: Date }): Promise<void> {
+    return this.firstUses.add(use);
   }
 
   /** Joins the open transaction. Without one, resolves when the token is committed. */

@@ -24,6 +24,17 @@ export interface UserMcpToken {
 }
 
 /**
+ * Port (bound in `src/ports.module.ts`): knows which connections of agents have ended. Their tokens are not revoked one by one, but
+ * `find_agent_tokens` does not find them any more.
+ */
+export abstract class AgentConnectionStates {
+  /** Returns whether the connection has not ended. If so, locks its row until the open transaction ends. */
+  abstract lockUnlessEnded(id: string): Promise<boolean>;
+  /** Returns when those of the connections ended that have. */
+  abstract endsOf(ids: readonly string[]): Promise<Map<string, Date>>;
+}
+
+/**
  * The rare statements: erasure, introspection, revocation, sign-in links and the list of a user's tokens. `McpTokensBatch` has the
  * two that run for nearly every request. There is no entity, because the rows are written and found for many tokens at a time, in
  * daily partitions.
@@ -36,6 +47,7 @@ export interface UserMcpToken {
 export class McpTokensRepository implements UserDataHolder {
   constructor(
     private readonly transaction: Transaction,
+    private readonly connections: AgentConnectionStates,
     rotation: PartitionRotation,
   ) {
     rotation.add({ name: 'mcp_token', retention: RETENTION, lock: 'mcp-tokens.rotation' });
@@ -62,25 +74,42 @@ export class McpTokensRepository implements UserDataHolder {
   }
 
   /**
-   * Returns whether the token exists and has not been revoked. If so, locks its row: a concurrent revocation waits until this
-   * transaction ends, and then sees what this transaction wrote. Searches all partitions, so only rare use cases may call it.
+   * Returns whether the token exists and has not been revoked, and its connection has not ended. If so, locks their rows: a
+   * concurrent revocation waits until this transaction ends, and then sees what this transaction wrote. Searches all partitions, so only rare use cases may call it.
    */
   async lockUnlessRevoked(tokenHash: Buffer): Promise<boolean> {
-    const rows = await this.transaction.manager.query<unknown[]>(
-      'SELECT FROM mcp_token WHERE token_hash = $1 AND revoked_at IS NULL FOR SHARE',
+    const [token] = await this.transaction.manager.query<{ connectionId: string | null }[]>(
+      'SELECT connection_id AS "connectionId" FROM mcp_token WHERE token_hash = $1 AND revoked_at IS NULL FOR SHARE',
       [tokenHash],
     );
-    return rows.length > 0;
+    if (!token?.connectionId) return token !== undefined;
+    return this.connections.lockUnlessEnded(token.connectionId);
+  }
+
+  /** Returns when an agent first used the token of a connection. `createdAt` limits the search to one partition. */
+  async firstUsedAt(tokenHash: Buffer, createdAt: Date): Promise<Date | undefined> {
+    const [row] = await this.transaction.manager.query<{ usedAt: Date | null }[]>(
+      `SELECT used_at AS "usedAt" FROM mcp_token WHERE token_hash = $1 AND created_at = $2`,
+      [tokenHash, createdAt],
+    );
+    return row?.usedAt ?? undefined;
   }
 
   /** Returns the newest of the first `MAX_SEARCHED` tokens of a user that are found. */
   async newestOfUser(clientId: string, externalUserId: string, limit: number): Promise<UserMcpToken[]> {
-    return this.transaction.manager.query<UserMcpToken[]>(
-      `SELECT id, agent, created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt"
-         FROM (SELECT id, agent, created_at, expires_at, revoked_at FROM mcp_token WHERE client_id = $1 AND external_user_id = $2 LIMIT $4) found
+    const tokens = await this.transaction.manager.query<(UserMcpToken & { connectionId: string | null })[]>(
+      `SELECT id, agent, created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt",
+              connection_id AS "connectionId"
+         FROM (SELECT id, agent, created_at, expires_at, revoked_at, connection_id
+                 FROM mcp_token WHERE client_id = $1 AND external_user_id = $2 LIMIT $4) found
         ORDER BY created_at DESC, id DESC LIMIT $3`,
       [clientId, externalUserId, limit, MAX_SEARCHED],
     );
+    const ends = await this.connections.endsOf(tokens.flatMap(({ connectionId }) => connectionId ?? []));
+    return tokens.map(({ connectionId, ...token }) => ({
+      ...token,
+      revokedAt: token.revokedAt ?? ends.get(connectionId ?? '') ?? null,
+    }));
   }
 
   /** Revokes a token. `createdAt` limits the update to one partition. */

@@ -46,12 +46,16 @@ export interface McpTokenData {
 /** An MCP token that was revoked, and the end user for whom it was created. */
 export type RevokedMcpToken = Pick<NewMcpToken, 'tokenHash' | 'clientId' | 'externalUserId'>;
 
+/** A connection of an agent that ended, with all its tokens. */
+export type EndedConnection = Pick<NewAgentToken, 'connectionId' | 'clientId' | 'externalUserId'>;
+
 /**
  * Port (bound in `src/ports.module.ts`) that cancels the pending sign-in links of a revoked token. Implementations join the
  * transaction that revokes the token.
  */
 export abstract class McpTokenRevocationListener {
   abstract onRevoked(token: RevokedMcpToken): Promise<void>;
+  abstract onConnectionEnded(connection: EndedConnection): Promise<void>;
 }
 
 const TOKEN_PREFIXES: Readonly<Record<PlatformEnvironment, string>> = {
@@ -146,10 +150,13 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
     const { id: tokenId, clientId, environment, externalUserId, expiresAt, phoneNumberSealed } = found;
     const client = await this.clients.find(clientId);
     if (!client) return undefined;
+    if (found.connectionId !== null && !found.isUsed)
+      await this.batch.markUsed({ tokenHash, day: dayOfSecret(token), usedAt: this.clock.now() });
     const openPhoneNumber = () => this.sealer.openOptional(phoneNumberSealed, ownerOf(tokenHash));
     return {
       tokenId,
       tokenHash,
+      connectionId: found.connectionId,
       client: { clientId, environment },
       organizationId: client.organizationId,
       externalUserId,
@@ -178,9 +185,24 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
 
   /** Revokes a token that is known by its hash, and notifies the revocation listener. */
   @Transactional()
-  async revokeByHash(token: RevokedMcpToken, createdAt: Date): Promise<void> {
+  protected async revokeByHash(token: RevokedMcpToken, createdAt: Date): Promise<void> {
     await this.repository.revoke(token.tokenHash, createdAt, this.clock.now());
     await this.revocationListener.onRevoked(token);
+  }
+
+  /** Says that a connection ended. Its tokens are refused because of that, however many they are. */
+  async endConnection(connection: EndedConnection): Promise<void> {
+    await this.revocationListener.onConnectionEnded(connection);
+  }
+
+  /** Returns the connection of an access token that an agent got by logging in, unless the token is revoked. */
+  async connectionOf(token: string): Promise<string | undefined> {
+    return (await this.findStored(token, sha256(token)))?.connectionId ?? undefined;
+  }
+
+  /** Returns when an agent first used a token that it got by logging in. */
+  firstUsedAt(tokenHash: Buffer, createdAt: Date): Promise<Date | undefined> {
+    return this.repository.firstUsedAt(tokenHash, createdAt);
   }
 
   /**

@@ -3,11 +3,10 @@ export {
   INVALID_CLIENT,
   INVALID_GRANT,
   INVALID_REQUEST,
-  INVALID_SCOPE,
   OAuthErrorKind,
   UNSUPPORTED_GRANT_TYPE,
 } from './protocol/oauth-errors.js';
-export { ParameterField, PublicForm, type FormParameters } from './protocol/oauth-form.js';
+export { ParameterField, parametersIn, PublicForm, type FormParameters } from './protocol/oauth-form.js';
 export { oauthBodyOf, OAuthMetadata, OAuthOperation } from './protocol/oauth-operation.js';
 export {
   formatUserCode,

@@ -21,7 +21,7 @@ export class OAuthConfiguration {
 
   @EnvironmentVariable(
     'OAUTH_REQUESTS_PER_MINUTE',
-    'Maximum number of requests per minute from one IP address to the other OAuth endpoints without credentials. A device that polls every 5 seconds sends 12.',
+    'Maximum number of requests per minute from one IP address to the other OAuth endpoints without credentials. A device that polls every 5 seconds sends 12. For agents that log in, it applies to each API client, and ten times as many requests may be sent to all of them.',
   )
   @IsIntegerBetween(1, MAX_REQUESTS)
   requestsPerMinute: number = 1_200;

@@ -36,7 +36,7 @@ export class MerchantSignIn {
   }
 
   /** Returns whether users can probably sign in to a merchant with this status. Sends no request to the gateway. */
-  isProbablyAvailable(environment: PlatformEnvironment, { link }: StatusByType): boolean {
+  isProbablyAvailable(environment: PlatformEnvironment, { link }: Pick<StatusByType, 'link'>): boolean {
     return link === 'UP' && (environment === 'development' || this.gateway.isProbablyAvailable);
   }
 

@@ -206,21 +206,34 @@ export class SignInLinksRepository {
     return completed.length > 0;
   }
 
-  /** Cancels the pending links that were created with an MCP token. Locks them in the same order as `complete`. */
-  async cancelByMcpToken(
+  /** Cancels the pending links that were created with an MCP token. */
+  cancelByMcpToken(user: ExternalUser, tokenHash: Buffer, now: Date): Promise<void> {
+    return this.cancelWhere('mcp_token_hash = $4', user, tokenHash, now);
+  }
+
+  /** Cancels the pending links that were created with any token of the connection of an agent. */
+  cancelByConnection(user: ExternalUser, connectionId: string, now: Date): Promise<void> {
+    const condition = `EXISTS (SELECT FROM mcp_token token
+                                 WHERE token.token_hash = sign_in_link.mcp_token_hash AND token.connection_id = $4)`;
+    return this.cancelWhere(condition, user, connectionId, now);
+  }
+
+  /** Locks the links in the same order as `complete`. */
+  private async cancelWhere(
+    condition: string,
     { clientId, externalUserId }: ExternalUser,
-    tokenHash: Buffer,
+    value: Buffer | string,
     now: Date,
   ): Promise<void> {
     await this.transaction.manager.query(
       `WITH pending AS MATERIALIZED (
          SELECT id FROM sign_in_link
-          WHERE client_id = $1 AND external_user_id = $2 AND mcp_token_hash = $3
-            AND status = 'pending' AND expires_at > $4
+          WHERE client_id = $1 AND external_user_id = $2 AND ${condition}
+            AND status = 'pending' AND expires_at > $3
           ORDER BY id FOR UPDATE)
-       UPDATE sign_in_link link SET status = 'cancelled', finished_at = $4, challenge_sealed = NULL
+       UPDATE sign_in_link link SET status = 'cancelled', finished_at = $3, challenge_sealed = NULL
          FROM pending WHERE link.id = pending.id`,
-      [clientId, externalUserId, tokenHash, now],
+      [clientId, externalUserId, now, value],
     );
   }
 }

@@ -36,6 +36,7 @@ import { API_CLIENT, AuditLog } from '../audit-logs/index.js';
 import {
   McpTokensRepository,
   type McpTokenRevocationListener,
+  type EndedConnection,
   type RevokedMcpToken,
 } from '../mcp-tokens/index.js';
 import { MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
@@ -198,6 +199,12 @@ export class SignInLinksService implements McpTokenRevocationListener {
     return isPremiumRate(phoneNumber) ? PHONE_NUMBER_UNREACHABLE.error(PREMIUM_RATE) : undefined;
   }
 
+  /** Returns why the agent cannot create links now. Sends no request to the merchant gateway, so it may miss a failure. */
+  presentProblemOf(agent: SignInAgent): ApiError | undefined {
+    const isUp = this.merchantSignIn.isProbablyAvailable(agent.client.environment, { link: 'UP' });
+    return this.problemOf(agent) ?? (isUp ? undefined : MERCHANT_UNAVAILABLE.error());
+  }
+
   /** @throws ApiError NOT_FOUND if the user has no such link */
   async find(agent: Pick<SignInAgent, 'client' | 'externalUserId'>, linkId: string): Promise<SignInLinkView> {
     const link = isUUID(linkId) ? await this.repository.findById(userOf(agent), linkId) : null;
@@ -274,6 +281,11 @@ export class SignInLinksService implements McpTokenRevocationListener {
   /** Cancels the pending links that an agent created with a token, when the token is revoked. */
   async onRevoked({ tokenHash, ...user }: RevokedMcpToken): Promise<void> {
     await this.repository.cancelByMcpToken(user, tokenHash, this.clock.now());
+  }
+
+  /** Cancels the pending links that an agent created, when its connection ends. */
+  async onConnectionEnded({ connectionId, ...user }: EndedConnection): Promise<void> {
+    await this.repository.cancelByConnection(user, connectionId, this.clock.now());
   }
 
   /** Fails a link that is still pending, and publishes the event in the same transaction. */

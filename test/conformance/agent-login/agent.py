@@ -55,6 +55,7 @@ def provider(version):
         "client_name": f"Python client {version}",
         "redirect_uris": [REDIRECT_URI],
         "token_endpoint_auth_method": "none",
+        "scope": "accounts:read sign_in_links:write offline_access",
     }
     registered = OAuthClientInformationFull(client_id=CLIENT_ID, **details) if CLIENT_ID else None
     return OAuthClientProvider(

@@ -17,7 +17,7 @@ const decision = existsSync(`${visits}-declines`) ? 'decline' : 'approve';
 const [address] = process.argv.slice(2);
 appendFileSync(visits, `${address}\n`);
 
-const { location: page } = await request(address);
+const { location: page } = await request(withMore(address));
 await fill(page, { action: 'log_in', external_user_id: user });
 const { location: returnsTo } = await fill(page, { action: decision });
 console.log(returnsTo);
@@ -26,6 +26,26 @@ const hasServer = new URL(returnsTo).port === process.env.PORT;
 for (let attempt = 0; attempt < (hasServer ? 50 : 1); attempt += 1) {
   if (await fetch(returnsTo).catch(() => undefined)) break;
   await sleep(200);
+}
+
+/** Returns the authorization request with what other clients send: the service must ignore it, or treat it as the specification says. */
+function withMore(text) {
+  const url = new URL(text);
+  const { searchParams } = url;
+  const scope = searchParams.get('scope');
+  searchParams.set('scope', `${scope ?? ''} openid offline_access`.trim());
+  for (const name of ['client_id', 'resource', 'code_challenge'])
+    if (searchParams.has(name)) searchParams.append(name, searchParams.get(name));
+  for (const [name, value] of [
+    ['prompt', 'consent'],
+    ['nonce', 'one'],
+    ['nonce', 'another'],
+    ['response_mode', ''],
+    ['scope', ''],
+    ['redirect_uri', ''],
+  ])
+    searchParams.append(name, value);
+  return url.href;
 }
 
 /** Opens a page and submits its form. */

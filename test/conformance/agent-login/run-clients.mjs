@@ -1,12 +1,17 @@
 /**
  * Lets unmodified clients of MCP log in at the agent connector, once for each way of registration and each revision of the protocol,
  * and prints a Markdown table. Exits with 1 if a journey fails. An argument selects clients by name. Downloads the clients. Needs Python 3.11 and Go 1.25.
+ *
+ * All requests pass nginx with its default buffers, so it must be installed (Debian's package). The browser adds what other clients send to each authorization
+ * request: scopes of other servers, unknown, and repeated and empty parameters.
  */
 import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
+import { createServer as createTcpServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { AgentTokensService } from '../../../dist/src/modules/agent-authorization/connections/agent-tokens.service.js';
 import { DashboardSessionsService } from '../../../dist/src/modules/dashboard-login/index.js';
@@ -46,8 +51,15 @@ const CLIENTS = [
 ];
 
 const documents = await publishDocuments();
-const service = await startService({ WEBHOOK_TARGETS: 'any', WEBHOOK_EXTRA_CA: TEST_AUTHORITY });
-const { app, url, directory } = service;
+const url = `http://127.0.0.1:${await freePort()}`;
+const service = await startService({
+  WEBHOOK_TARGETS: 'any',
+  WEBHOOK_EXTRA_CA: TEST_AUTHORITY,
+  CONNECTOR_URL: url,
+  TRUSTED_PROXY_HOPS: '1',
+});
+const { app, directory } = service;
+const proxy = await startProxy();
 const { development: credentials } = service.organization;
 const database = app.get(DataSource);
 const visits = mkdtempSync(join(directory, 'visits-'));
@@ -72,7 +84,50 @@ try {
 } finally {
   documents.server.close();
   documents.server.closeAllConnections();
+  proxy.kill();
   await service.close();
+}
+
+async function freePort() {
+  const server = createTcpServer();
+  await new Promise((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address();
+  await new Promise((done) => server.close(done));
+  return port;
+}
+
+/** Starts nginx with the sample configuration's headers and the default buffers, in front of the service. */
+async function startProxy() {
+  const file = join(directory, 'nginx.conf');
+  writeFileSync(
+    file,
+    `daemon off; pid ${directory}/nginx.pid; error_log stderr; events {}
+     http {
+       access_log off; client_body_temp_path ${directory}/body; proxy_temp_path ${directory}/proxy;
+       fastcgi_temp_path ${directory}/fastcgi; uwsgi_temp_path ${directory}/uwsgi; scgi_temp_path ${directory}/scgi;
+       server {
+         listen ${new URL(url).host};
+         location / {
+           proxy_pass ${service.url};
+           proxy_http_version 1.1;
+           proxy_set_header Connection "";
+           proxy_set_header Host $host:$server_port;
+           proxy_set_header X-Forwarded-For $remote_addr;
+           proxy_set_header X-Forwarded-Proto $scheme;
+         }
+       }
+     }`,
+  );
+  const nginx = spawn('nginx', ['-c', file], {
+    env: { PATH: `${process.env.PATH}:/usr/sbin` },
+    stdio: 'inherit',
+  });
+  const started = async () => (await fetch(`${url}/healthz`).catch(() => undefined))?.ok;
+  for (let attempt = 0; !(await started()); attempt += 1) {
+    if (attempt === 50) throw new Error('nginx did not start');
+    await sleep(100);
+  }
+  return nginx;
 }
 
 function typescript(packageName, major, modes) {

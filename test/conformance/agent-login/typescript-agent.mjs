@@ -20,6 +20,7 @@ const authProvider = {
     client_name: `TypeScript client ${version}`,
     redirect_uris: [REDIRECT_URI],
     token_endpoint_auth_method: 'none',
+    scope: 'accounts:read sign_in_links:write offline_access',
   },
   clientInformation: () => saved.client,
   saveClientInformation: (client) => (saved.client = client),

@@ -3,9 +3,15 @@ import { OAuthErrorKind } from '../../oauth/index.js';
 
 export const INVALID_REDIRECT_URI = new OAuthErrorKind(400, 'INVALID_REQUEST', 'INVALID_FIELD', {
   oauthCode: 'invalid_redirect_uri',
-  when: 'A redirect address is neither an https URL, nor an http URL of a loopback address, nor a `cursor` URL (`invalid_redirect_uri`).',
+  when: 'No redirect address can be used (`invalid_redirect_uri`).',
   message:
-    'Each redirect URI must be an https URL, an http URL of 127.0.0.1, [::1] or localhost, or a cursor URL, without a fragment and with at most 2000 characters.',
+    'Each redirect URI must be an https URL, an http URL of 127.0.0.1, [::1] or localhost, or a URL with the scheme of an app, such as vscode, without a fragment and with at most 2000 characters.',
+});
+
+export const INVALID_CLIENT_METADATA = new OAuthErrorKind(400, 'INVALID_REQUEST', 'INVALID_FIELD', {
+  oauthCode: 'invalid_client_metadata',
+  when: 'A field of the registration is missing or has another type (`invalid_client_metadata`).',
+  message: 'The redirect uris field is required.',
 });
 
 export const AGENTS_NOT_ALLOWED = new OAuthErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {

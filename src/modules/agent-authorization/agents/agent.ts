@@ -1,4 +1,4 @@
-import { AGENT_SCOPES, type AgentScope } from '../../../infrastructure/auth/index.js';
+import type { AgentScope } from '../../../infrastructure/auth/index.js';
 import { parsedUrl } from '../../../infrastructure/config/index.js';
 import { isLoopback } from '../../../infrastructure/http/index.js';
 
@@ -15,19 +15,28 @@ export interface Agent {
 }
 
 const MAX_URI_LENGTH = 2_000;
+const URI = /^([a-z][a-z\d+.-]{0,62}):[\x21-\x7e]+$/;
+/** Other characters are valid in a URL, but have a meaning in a content security policy. */
+const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])$/i;
+/**
+ * Schemes that no app can claim: browsers or the system handle them. Nobody but the user's own browser may run a script or open a
+ * file, and other protocols would send the code somewhere.
+ */
+const NOT_PRIVATE =
+  /^(?:https?|wss?|ftps?|sftp|ssh|telnet|ldaps?|file|data|blob|javascript|vbscript|about|view-source|filesystem|jar|resource|chrome.*|edge|mailto|tel|sms|mms|intent|search-ms|search|ms-.*|shell|urn|cid|mid)$/;
 
 /**
- * Returns the URL of a redirect address that may be registered: https, http on a loopback address (RFC 8252, section 7.3), or the
- * scheme of the editor Cursor, which registers no other (section 7.1).
+ * Returns the URL of a redirect address that may be registered: https, http on a loopback address (RFC 8252, section 7.3), or a
+ * private-use scheme, which an app on the user's device has claimed (section 7.1).
  */
 function redirectUrlOf(uri: string): URL | undefined {
-  const url =
-    uri.length > MAX_URI_LENGTH || !/^(?:https?|cursor):\/\/[\x21-\x7e]+$/.test(uri)
-      ? undefined
-      : parsedUrl(uri);
+  const scheme = uri.length > MAX_URI_LENGTH ? undefined : URI.exec(uri)?.[1];
+  const url = scheme === undefined ? undefined : parsedUrl(uri);
   if (!url || uri.includes('#') || uri.includes('\\') || url.username !== '' || url.password !== '')
     return undefined;
-  return url.protocol !== 'http:' || isLoopback(url.hostname) ? url : undefined;
+  if (scheme !== 'https' && scheme !== 'http') return NOT_PRIVATE.test(scheme ?? '') ? undefined : url;
+  if (!uri.startsWith(`${scheme}://`) || !HOST.test(url.hostname)) return undefined;
+  return scheme === 'https' || isLoopback(url.hostname) ? url : undefined;
 }
 
 export function isRedirectUri(uri: unknown): uri is string {
@@ -40,16 +49,25 @@ export function isLocalUri(uri: string): boolean {
   return protocol !== undefined && protocol !== 'https:';
 }
 
+/** Returns whether the address has a scheme that an app has claimed. Any app can: what follows the scheme proves nothing. */
+export function isPrivateUseUri(uri: string): boolean {
+  return isLocalUri(uri) && !isLoopbackUri(uri);
+}
+
 function isLoopbackUri(uri: string): boolean {
   return redirectUrlOf(uri)?.protocol === 'http:';
 }
 
-/** Returns the host of an address as users know it, without the port. */
-export function hostOf(uri: string): string {
-  return new URL(uri).hostname;
+/**
+ * Returns where an address leads, as users and settings know it: the host without the port, or a private-use scheme with its colon,
+ * such as `cursor:`.
+ */
+export function placeOf(uri: string): string {
+  const { protocol, hostname } = new URL(uri);
+  return isPrivateUseUri(uri) ? protocol : hostname;
 }
 
-/** Returns an agent as logs name it. @param host of its redirect address */
+/** Returns an agent as logs name it. @param host or scheme of its redirect address */
 export const labelOf = (name: string, host: string): string => `${name} (${host})`;
 
 /**
@@ -74,15 +92,18 @@ const MAX_NAME_LENGTH = 200;
 /** Invisible characters, and those that change the direction of the text around them. */
 const INVISIBLE = /\p{C}/gu;
 
-/** Returns what an agent calls itself, as one line without invisible characters, or else the host of the address. */
+/** Returns what an agent calls itself, as one line without invisible characters, or else the place of the address. */
 export function displayNameOf(name: unknown, address: string): string {
   const text = typeof name === 'string' ? name.replaceAll(/\s+/g, ' ').replaceAll(INVISIBLE, '').trim() : '';
-  return text === '' ? hostOf(address) : [...text].slice(0, MAX_NAME_LENGTH).join('');
+  return text === '' ? placeOf(address) : [...text].slice(0, MAX_NAME_LENGTH).join('');
 }
 
-/** Returns the scopes of a `scope` parameter (RFC 6749, section 3.3), or undefined if it contains another one. */
-export function scopesIn(text: string): AgentScope[] | undefined {
-  const names = new Set(text.split(' ').filter(Boolean));
-  const known = AGENT_SCOPES.filter((scope) => names.has(scope));
-  return known.length > 0 && known.length === names.size ? known : undefined;
+/**
+ * Returns those of the allowed scopes that a `scope` parameter names. Others are ignored (RFC 6749, section 3.3): agents ask for scopes
+ * of other servers, such as `offline_access`. All are returned if it names none of them.
+ */
+export function scopesIn(text: string | undefined, allowed: readonly AgentScope[]): readonly AgentScope[] {
+  const names = new Set(text?.split(' '));
+  const known = allowed.filter((scope) => names.has(scope));
+  return known.length > 0 ? known : allowed;
 }

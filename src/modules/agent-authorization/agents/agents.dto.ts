@@ -1,31 +1,42 @@
+import { IsString } from 'class-validator';
 import {
   ConstantProperty,
   IntegerProperty,
   TextProperty,
   UuidProperty,
 } from '../../../infrastructure/openapi/index.js';
-import { ArrayField, MESSAGES, TextField } from '../../../infrastructure/validation/index.js';
+import { ArrayField, Field, MESSAGES, withMessage } from '../../../infrastructure/validation/index.js';
 
 export const EXAMPLE_REDIRECT_URIS = ['https://agent.example.com/callback'];
 
 /** Addresses that users may return to. The service checks them, because its errors differ. */
-export function RedirectUrisField(): PropertyDecorator {
+export function RedirectUrisField(max = 10): PropertyDecorator {
   return ArrayField({
-    max: 10,
+    max,
     items: { type: 'string', minLength: 1, pattern: '\\S' },
     validateItem: (item, field) => (typeof item === 'string' ? undefined : MESSAGES.string(field)),
     description:
-      'Where users may return: https URLs, or http URLs of a loopback address, whose port may differ later.',
+      'Where users may return: https URLs, http URLs of a loopback address, whose port may differ later, or URLs with the ' +
+      'scheme of an app on the user’s device.',
     example: EXAMPLE_REDIRECT_URIS,
   });
 }
 
-/** RFC 7591, section 2. Other metadata are ignored. */
+/** RFC 7591, section 2. Other metadata are ignored, as parameters of a form are. */
 export class RegisterAgentRequest {
-  @RedirectUrisField()
+  @RedirectUrisField(100)
   redirect_uris!: string[];
 
-  @TextField({ required: false, max: 200, description: 'The name that users see.', example: 'Example Agent' })
+  @Field(
+    {
+      in: 'form',
+      required: false,
+      description: 'The name that users see: the first 200 characters.',
+      example: 'Example Agent',
+      schema: { type: String },
+    },
+    IsString(withMessage(MESSAGES.string)),
+  )
   client_name?: string;
 }
 
@@ -43,6 +54,13 @@ export class RegisteredAgentResponse {
 
   @TextProperty('Where users may return.', EXAMPLE_REDIRECT_URIS, { isArray: true })
   redirect_uris!: string[];
+
+  @TextProperty(
+    'The redirect addresses of the request that cannot be used, shortened to 200 characters.',
+    ['http://agent.example.com/callback'],
+    { isArray: true, required: false },
+  )
+  redirect_uris_left_out?: string[];
 
   @TextProperty('The grants that the agent may use.', ['authorization_code', 'refresh_token'], {
     isArray: true,

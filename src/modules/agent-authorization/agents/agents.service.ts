@@ -4,7 +4,7 @@ import { isUUID } from 'class-validator';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { INVALID_CLIENT } from '../../oauth/index.js';
 import type { AgentProvider } from '../settings/agent-settings.service.js';
-import { displayNameOf, hostOf, isLocalUri, isRedirectUri, type Agent } from './agent.js';
+import { displayNameOf, isLocalUri, isRedirectUri, placeOf, type Agent } from './agent.js';
 import { INVALID_REDIRECT_URI } from './agent-errors.js';
 import { ClientDocuments } from './client-documents.js';
 import type { RegisterAgentRequest, RegisteredAgentResponse } from './agents.dto.js';
@@ -38,22 +38,24 @@ export class AgentsService {
   isAllowed({ settings }: AgentProvider, agent: Agent, redirectUri: string): boolean {
     if (settings.agents === 'any' || agent.kind === 'registered') return settings.agents !== 'off';
     // Only the metadata document says whose program listens on the user's own machine.
-    const host =
-      isLocalUri(redirectUri) && agent.kind === 'document' ? hostOf(agent.id) : hostOf(redirectUri);
-    return settings.agents === 'hosts' && settings.hosts.includes(host);
+    const place = placeOf(isLocalUri(redirectUri) && agent.kind === 'document' ? agent.id : redirectUri);
+    return settings.agents === 'hosts' && settings.hosts.includes(place);
   }
 
   /**
-   * Registers a public client (RFC 7591, section 3). Other values than those of the response are replaced (section 3.2.1).
+   * Registers a public client with the addresses that can be used (RFC 7591, section 3). Other values than those of the response are
+   * replaced (section 3.2.1).
    *
-   * @throws OAuthError `invalid_redirect_uri`
+   * @throws OAuthError `invalid_redirect_uri` if none can be used
    */
   async register(
     { clientId }: AgentProvider,
-    { client_name: name, redirect_uris: redirectUris }: RegisterAgentRequest,
+    { client_name: name, redirect_uris: requested }: RegisterAgentRequest,
   ): Promise<RegisteredAgentResponse> {
-    const invalid = redirectUris.find((uri) => !isRedirectUri(uri));
-    if (invalid !== undefined) throw INVALID_REDIRECT_URI.error();
+    const redirectUris = usableOf(requested);
+    const leftOut = [...new Set(requested)].filter((uri) => !redirectUris.includes(uri)).map(shortened);
+    if (redirectUris.length === 0)
+      throw INVALID_REDIRECT_URI.error(`${INVALID_REDIRECT_URI.message} Refused: ${leftOut.join(', ')}`);
     const now = this.clock.now();
     const agent = {
       id: randomUUID(),
@@ -70,9 +72,28 @@ export class AgentsService {
       client_id_issued_at: Math.floor(now.getTime() / SECOND),
       client_name: agent.name,
       redirect_uris: redirectUris,
+      ...(leftOut.length > 0 && { redirect_uris_left_out: leftOut }),
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
       token_endpoint_auth_method: 'none',
     };
   }
+}
+
+const MAX_REDIRECT_URIS = 10;
+/** Characters of all addresses together. Anyone can register an agent, and the usual ones have fewer than 500. */
+const MAX_TOTAL_LENGTH = 4_000;
+/** Characters of an address that was left out. */
+const SHOWN_LENGTH = 200;
+
+/** Returns the addresses that can be used, each once, as far as they fit. */
+function usableOf(uris: readonly string[]): string[] {
+  let total = 0;
+  return [...new Set(uris)]
+    .filter((uri) => isRedirectUri(uri) && (total += uri.length) <= MAX_TOTAL_LENGTH)
+    .slice(0, MAX_REDIRECT_URIS);
+}
+
+function shortened(uri: string): string {
+  return uri.length <= SHOWN_LENGTH ? uri : `${uri.slice(0, SHOWN_LENGTH).toWellFormed()}…`;
 }

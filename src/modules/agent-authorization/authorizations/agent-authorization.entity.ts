@@ -85,8 +85,9 @@ export class AgentAuthorization {
   @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
   createdAt!: Date;
 
+  /** Codes are repeatable until then. Anyone can begin a request, so none is kept longer. */
   @Index('agent_authorization_expires_at_index')
-  @DeleteAfter(DAY)
+  @DeleteAfter(0)
   @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
   expiresAt!: Date;
 }

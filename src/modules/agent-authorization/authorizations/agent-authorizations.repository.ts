@@ -14,6 +14,9 @@ import {
 
 const UNDECIDED: AgentAuthorizationStatus[] = ['pending', 'completed', 'confirmed'];
 
+/** More than one, so that a backlog shrinks. */
+const EXPIRED_PER_REQUEST = 2;
+
 const ROWS_PER_ERASURE = 1_000;
 
 /** The user of an authorization. */
@@ -40,8 +43,14 @@ export class AgentAuthorizationsRepository implements UserDataHolder {
     return authorizations + codes;
   }
 
+  /** Stores a request, and deletes expired ones: strangers can begin many requests before the hourly job runs. */
   async add(authorization: AgentAuthorization): Promise<void> {
     await this.transaction.manager.insert(AgentAuthorization, authorization);
+    await this.transaction.change(
+      `DELETE FROM agent_authorization WHERE id IN (
+         SELECT id FROM agent_authorization WHERE expires_at < $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+      [authorization.createdAt, EXPIRED_PER_REQUEST],
+    );
   }
 
   findById(clientId: string, id: string): Promise<AgentAuthorization | null> {
@@ -60,6 +69,12 @@ export class AgentAuthorizationsRepository implements UserDataHolder {
       { ...user, status: 'completed', ticketHash },
       now,
     );
+  }
+
+  /** Returns whether the authorization awaits the browser with this ticket. */
+  hasTicket(id: string, ticketHash: Buffer, now: Date): Promise<boolean> {
+    const where = { id, ticketHash, status: 'completed' as const, expiresAt: MoreThan(now) };
+    return this.transaction.manager.existsBy(AgentAuthorization, where);
   }
 
   /** Stores the user who entered a code, or in the sandbox an ID, in the browser that began. @returns false unless a user is awaited */

@@ -3,26 +3,31 @@ import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import type { AuthenticatedClient } from '../../../infrastructure/auth/index.js';
 import {
-  generateSecret,
   isWellFormedToken,
   Sealer,
   SecretDigest,
+  secretFrom,
   sha256,
 } from '../../../infrastructure/crypto/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import { rateLimitKeyOfAddress, type RequestOrigin } from '../../../infrastructure/http/index.js';
+import { CounterMetric, Metrics } from '../../../infrastructure/metrics/index.js';
 import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
 import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
 import { AuditLog, type AuditAction } from '../../audit-logs/index.js';
 import { formatUserCode, generateUserCode, parseUserCode } from '../../oauth/index.js';
 import { AgentAddresses, pagePathOf } from '../agent-addresses.js';
-import { hostOf, labelOf, type Agent } from '../agents/agent.js';
+import { labelOf, placeOf, type Agent } from '../agents/agent.js';
 import { AGENT_USER } from '../connections/agent-connections.service.js';
 import type { AgentProvider } from '../settings/agent-settings.service.js';
 import type { AgentAuthorization } from './agent-authorization.entity.js';
 import { AUTHORIZATION_CLOSED, AUTHORIZATION_NOT_FOUND } from './agent-users.docs.js';
 import { AgentAuthorizationsRepository, type AuthorizedUser } from './agent-authorizations.repository.js';
-import type { AuthorizationRequest, RequestProblem } from './authorization-request.js';
+import {
+  MAX_REDIRECT_LENGTH,
+  type AuthorizationRequest,
+  type RequestProblem,
+} from './authorization-request.js';
 import type {
   AgentUserRequest,
   CompletedAuthorizationResponse,
@@ -35,6 +40,11 @@ const CONNECTION_CODE_LIFETIME = 5 * MINUTE;
 
 /** The parameters with which the browser returns after the user declined (RFC 6749, section 4.1.2.1). */
 const DECLINED = { error: 'access_denied', error_description: 'The user declined the request.' };
+const BEFORE_LOGIN = new CounterMetric({
+  name: 'mcs_agent_authorizations_total',
+  help: 'Authorization requests of agents before a user has logged in, which leave no audit log entry: `begun`, `refused` because of a parameter, or `declined`.',
+  labels: ['outcome'],
+});
 
 /** What an authorization request asks for, of which agent. */
 export interface NewAuthorization extends AuthorizationRequest {
@@ -56,8 +66,11 @@ export class AgentAuthorizationsService {
     within: HOUR,
   });
 
+  private readonly strangers = this.metrics.counter(BEFORE_LOGIN);
+
   constructor(
     private readonly limits: AttemptLimitsRepository,
+    private readonly metrics: Metrics,
     private readonly repository: AgentAuthorizationsRepository,
     private readonly addresses: AgentAddresses,
     private readonly auditLog: AuditLog,
@@ -95,11 +108,27 @@ export class AgentAuthorizationsService {
       createdAt: now,
       expiresAt: new Date(now.getTime() + AUTHORIZATION_LIFETIME),
     });
+    this.strangers.inc({ outcome: 'begun' });
     if (settings.loginUrl === null) return pagePathOf(clientId, id);
     const login = new URL(settings.loginUrl);
     login.searchParams.set('authorization_id', id);
     login.searchParams.set('environment', environment);
     return login.href;
+  }
+
+  /**
+   * Returns the redirect for a request that is refused (RFC 6749, section 4.1.2.1), without the state if that is too long for it.
+   */
+  refuse(
+    target: Pick<AgentAuthorization, 'clientId' | 'redirectUri' | 'state'>,
+    { error, description }: RequestProblem,
+  ): string {
+    this.strangers.inc({ outcome: 'refused' });
+    const parameters = { error, error_description: description };
+    const redirect = this.redirectTo(target, parameters);
+    return redirect.length <= MAX_REDIRECT_LENGTH
+      ? redirect
+      : this.redirectTo({ ...target, state: null }, parameters);
   }
 
   async find({ clientId }: AgentProvider, id: string): Promise<AgentAuthorization | undefined> {
@@ -115,21 +144,27 @@ export class AgentAuthorizationsService {
   }
 
   /**
-   * Stores the user whom the partner has logged in.
+   * Stores the user whom the partner has logged in. Can be repeated until the browser returns with the ticket.
    *
    * @throws ApiError NOT_FOUND, or 409 if the authorization was completed, declined or has expired
    */
   async complete(
-    { clientId }: AuthenticatedClient,
+    { clientId }: Pick<AuthenticatedClient, 'clientId'>,
     id: string,
     user: AgentUserRequest,
   ): Promise<CompletedAuthorizationResponse> {
     const found = isUUID(id) ? await this.repository.findById(clientId, id) : null;
     if (!found) throw AUTHORIZATION_NOT_FOUND.error();
-    const ticket = generateSecret('');
+    // Follows from the request, so that a repeated one gets the same response.
+    const { external_user_id: externalUserId, phone_number: phoneNumber = '' } = user;
+    const request = JSON.stringify([found.id, externalUserId, phoneNumber]);
+    const ticket = secretFrom(this.digest.of(`ticket ${request}`), '');
     const authorized = this.userFrom(user, ['agent_authorization', found.id]);
-    if (!(await this.repository.complete(found, authorized, sha256(ticket), this.clock.now())))
-      throw AUTHORIZATION_CLOSED.error();
+    const now = this.clock.now();
+    const isCompleted =
+      (await this.repository.complete(found, authorized, sha256(ticket), now)) ||
+      (await this.repository.hasTicket(found.id, sha256(ticket), now));
+    if (!isCompleted) throw AUTHORIZATION_CLOSED.error();
     const url = new URL(this.addresses.pageOf(clientId, found.id));
     url.searchParams.set('ticket', ticket);
     return { redirect_url: url.href };
@@ -263,7 +298,9 @@ export class AgentAuthorizationsService {
     origin: RequestOrigin,
   ): Promise<string | undefined> {
     if (!(await this.repository.decline(authorization.id, this.clock.now()))) return undefined;
-    await this.record('agent.decline', provider, authorization, origin);
+    // Anyone can begin a request, with any text, and decline it.
+    if (authorization.externalUserId === null) this.strangers.inc({ outcome: 'declined' });
+    else await this.record('agent.decline', provider, authorization, origin);
     return this.redirectTo(authorization, DECLINED);
   }
 
@@ -292,7 +329,7 @@ export class AgentAuthorizationsService {
     await this.auditLog.record({
       action,
       actor: { ...AGENT_USER, organizationId, origin },
-      target: { name: labelOf(agentName, hostOf(redirectUri)), environment },
+      target: { name: labelOf(agentName, placeOf(redirectUri)), environment },
     });
   }
 
@@ -315,9 +352,4 @@ export class AgentAuthorizationsService {
 
 function ownerOfCode(codeDigest: Buffer): string[] {
   return ['agent_connection_code', codeDigest.toString('hex')];
-}
-
-/** Parameters of an error response (RFC 6749, section 4.1.2.1). */
-export function errorParameters({ error, description }: RequestProblem): Record<string, string> {
-  return { error, error_description: description };
 }

@@ -17,7 +17,7 @@ export const AUTHORIZATION_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NO
 });
 
 export const AUTHORIZATION_CLOSED = new ErrorKind(409, 'USER_ERROR', 'NO_ACCESS', {
-  when: 'The authorization has been completed before, was declined or has ended, or is older than 10 minutes.',
+  when: 'The authorization has been completed before with another user, the user has returned from the login, or it was declined or has ended, or is older than 10 minutes.',
   message: 'The authorization cannot be completed any more. The user has to start again in the agent.',
 });
 
@@ -27,7 +27,8 @@ export const COMPLETE_AUTHORIZATION: OperationDocument = {
   description:
     'Says which of your users has logged in to connect an agent. Users come to your login address with an ' +
     '`authorization_id`. Log the user in as always, call this operation from your backend, and redirect the browser to the ' +
-    '`redirect_url`, where the user approves the agent. Works once, within 10 minutes.',
+    '`redirect_url`, where the user approves the agent. Works once, within 10 minutes. Until the browser has returned, a repeated request gets the ' +
+    'same response.',
   pathParameters: {
     authorization_id: uuidParameter(
       'AgentAuthorizationIdParameter',

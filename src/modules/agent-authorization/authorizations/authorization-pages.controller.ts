@@ -11,17 +11,17 @@ import {
 } from '../../../infrastructure/pages/index.js';
 import type { RateLimit } from '../../../infrastructure/rate-limiting/index.js';
 import { MAX_EXTERNAL_USER_ID_LENGTH, validateText } from '../../../infrastructure/validation/index.js';
-import { isBlankUserCode } from '../../oauth/index.js';
+import { isBlankUserCode, parametersIn } from '../../oauth/index.js';
 import { OrganizationsService } from '../../organizations/index.js';
 import { AgentAddresses, pagePathOf } from '../agent-addresses.js';
 import { AgentAuthorizationConfiguration } from '../agent-authorization.configuration.js';
-import { hasRedirectUri } from '../agents/agent.js';
+import { hasRedirectUri, type Agent } from '../agents/agent.js';
 import { AGENTS_NOT_ALLOWED } from '../agents/agent-errors.js';
 import { AgentsService } from '../agents/agents.service.js';
 import { AgentSettingsService, type AgentProvider } from '../settings/agent-settings.service.js';
 import type { AgentAuthorization } from './agent-authorization.entity.js';
-import { AgentAuthorizationsService, errorParameters } from './agent-authorizations.service.js';
-import { readRequest, single, stateOf, type QueryParameters } from './authorization-request.js';
+import { AgentAuthorizationsService } from './agent-authorizations.service.js';
+import { readRequest, single, type QueryParameters } from './authorization-request.js';
 import {
   consentPage,
   loginPage,
@@ -73,29 +73,29 @@ export class AuthorizationPagesController {
   @PageRoute(PAGE)
   async begin(
     @Param('client_id') clientId: string,
-    @Query() query: QueryParameters,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<PageResponse> {
     const provider = await this.settings.providerOf(clientId);
     if (!provider) return refusedPage(AGENTS_NOT_ALLOWED.message, 404);
+    const query = parametersIn(new URLSearchParams(request.url.split('?', 2)[1]));
     const agentId = single(query, 'client_id');
     if (agentId === undefined)
       return refusedPage('The request lacks the parameter client_id, or repeats it.');
     const agent = await this.agents.find(provider, agentId);
     if (!agent)
       return refusedPage('The agent is not known. Remove the connector in the agent, and add it again.');
-    const redirectUri = single(query, 'redirect_uri');
+    const redirectUri = redirectUriOf(query, agent);
     if (redirectUri === undefined || !hasRedirectUri(agent, redirectUri))
       return refusedPage(unregisteredAddress(redirectUri));
     if (!this.agents.isAllowed(provider, agent, redirectUri))
       return refusedPage('This organization does not allow this agent.', 403);
-    const state = stateOf(query);
-    const read = readRequest(query, this.addresses.resourceOf(provider.clientId));
-    if ('error' in read) {
-      const target = { clientId: provider.clientId, redirectUri, state: state ?? null };
-      return this.redirect(this.authorizations.redirectTo(target, errorParameters(read)));
-    }
+    const state = single(query, 'state');
+    const { clientId: id } = provider;
+    const target = { clientId: id, redirectUri, state: state ?? null };
+    const longest = this.authorizations.redirectTo(target, { code: EXAMPLE_CODE });
+    const read = readRequest(query, (text) => this.addresses.isResourceOf(id, text), longest);
+    if ('error' in read) return this.redirect(this.authorizations.refuse(target, read));
     const browser = this.browsers.identify(request, response);
     return this.redirect(
       await this.authorizations.begin(provider, { ...read, agent, redirectUri, state }, browser),
@@ -204,7 +204,7 @@ export class AuthorizationPagesController {
   ): Promise<PageResponse | undefined> {
     const { provider, authorization } = opened;
     // Only the sandbox has no login: users of production enter a code.
-    if (provider.environment !== 'development' || provider.settings.loginUrl !== null) return undefined;
+    if (this.sandboxOf(provider, authorization) !== 'open') return undefined;
     const problem = validateText('external user id', externalUserId, MAX_EXTERNAL_USER_ID_LENGTH);
     if (externalUserId.trim() === '' || problem !== undefined)
       return loginPage(await this.dataOf(provider, authorization), {
@@ -230,16 +230,27 @@ export class AuthorizationPagesController {
     });
   }
 
+  /** Returns whether anyone can be any user, the page of the dashboard where members can, or null without a sandbox. */
+  private sandboxOf(
+    { environment, settings }: AgentProvider,
+    { id }: AgentAuthorization,
+  ): AuthorizationPageData['sandbox'] {
+    if (environment !== 'development' || settings.loginUrl !== null) return null;
+    return settings.sandboxLogin === 'anyone' ? 'open' : this.addresses.sandboxLoginOf(id);
+  }
+
   private async dataOf(
-    { organizationId, environment, clientId }: AgentProvider,
+    provider: AgentProvider,
     authorization: AgentAuthorization,
   ): Promise<AuthorizationPageData> {
+    const { organizationId, environment, clientId } = provider;
     const [organization, hasLogo] = await Promise.all([
       this.organizations.nameOf(organizationId),
       this.organizations.hasLogo(organizationId),
     ]);
     const logo = hasLogo ? `/connections/${clientId}/logo` : undefined;
-    return { authorization, organization, logo, environment };
+    const sandbox = this.sandboxOf(provider, authorization);
+    return { authorization, organization, logo, environment, sandbox };
   }
 
   private redirect(redirectTo: string): PageResponse {
@@ -247,9 +258,22 @@ export class AuthorizationPagesController {
   }
 }
 
-/** Names only the host: anyone can write a text into the rest of the address. */
+/** As long as a code. */
+const EXAMPLE_CODE = '0'.repeat(49);
+
+/** Returns the redirect address of a request, which may lack it if the agent has only one (RFC 6749, section 3.1.2.3). */
+function redirectUriOf(
+  query: QueryParameters,
+  { redirectUris: [first, ...others] }: Agent,
+): string | undefined {
+  if (query['redirect_uri'] === undefined) return others.length === 0 ? first : undefined;
+  return single(query, 'redirect_uri');
+}
+
+/** Names only the host or scheme: anyone can write a text into the rest of the address. */
 function unregisteredAddress(redirectUri: string | undefined): string {
-  const host = parsedUrl(redirectUri ?? '')?.host;
+  const url = parsedUrl(redirectUri ?? '');
+  const host = url && /^https?:$/.test(url.protocol) ? url.host : url?.protocol;
   const place = host ? ` at ${host}` : '';
   return `The agent has not registered the address${place} that you would return to.`;
 }

@@ -2,8 +2,11 @@ import type { AgentScope } from '../../../infrastructure/auth/index.js';
 import { AGENT_SCOPES } from '../../../infrastructure/auth/index.js';
 import { scopesIn } from '../agents/agent.js';
 
-/** Characters. Agents keep their own state there; the longest known ones are signed tokens. */
-const MAX_STATE_LENGTH = 4_096;
+/**
+ * Bytes of the redirect back to the agent. Proxies hold the headers of a response in a buffer that has 4 KiB by default (nginx,
+ * `proxy_buffer_size`), and the other headers of a page have about 1.2 KiB.
+ */
+export const MAX_REDIRECT_LENGTH = 2_600;
 /** SHA-256 in base64url (RFC 7636, section 4.2). */
 const CODE_CHALLENGE = /^[\w-]{43}$/;
 
@@ -15,49 +18,67 @@ export interface AuthorizationRequest {
 
 /** Why a request is refused (RFC 6749, section 4.1.2.1; RFC 8707, section 2). */
 export interface RequestProblem {
-  readonly error:
-    'invalid_request' | 'unsupported_response_type' | 'invalid_scope' | 'invalid_target' | 'access_denied';
+  readonly error: 'invalid_request' | 'unsupported_response_type' | 'invalid_target' | 'access_denied';
   /** Without quotation marks and backslashes. */
   readonly description: string;
 }
 
-/** The parameters of a query that are not empty (RFC 6749, section 3.1). Repeated ones are arrays. */
-export type QueryParameters = Readonly<Record<string, unknown>>;
+/** The parameters of a query that are not empty (RFC 6749, section 3.1). Those with several different values are arrays. */
+export type QueryParameters = Readonly<Record<string, string | string[]>>;
+
+/** The parameters that are read. Others are ignored. `resource` may be repeated (RFC 8707, section 2). */
+const PARAMETERS = [
+  'response_type',
+  'client_id',
+  'redirect_uri',
+  'scope',
+  'state',
+  'code_challenge',
+  'code_challenge_method',
+] as const;
+type ParameterName = (typeof PARAMETERS)[number];
 
 /** Returns a parameter that is sent once. */
-export function single(query: QueryParameters, name: string): string | undefined {
+export function single(query: QueryParameters, name: ParameterName): string | undefined {
   const value = query[name];
-  return typeof value === 'string' && value !== '' && !value.includes('\0') ? value : undefined;
+  return typeof value === 'string' && !value.includes('\0') ? value : undefined;
 }
 
-/** Returns the state if it can be repeated. */
-export function stateOf(query: QueryParameters): string | undefined {
-  const state = single(query, 'state');
-  return state !== undefined && state.length <= MAX_STATE_LENGTH ? state : undefined;
-}
-
-/** Checks the parameters whose errors the agent may be told: its redirect address has been verified. */
-export function readRequest(query: QueryParameters, resource: string): AuthorizationRequest | RequestProblem {
-  const repeated = Object.values(query).some((value) => typeof value !== 'string');
-  if (repeated) return invalid('A parameter is given more than once.');
-  if (single(query, 'response_type') !== 'code')
+/**
+ * Checks the parameters whose errors the agent may be told: its redirect address has been verified.
+ *
+ * @param redirect the redirect to the agent with a code, as long as it will be
+ */
+export function readRequest(
+  query: QueryParameters,
+  isResource: (text: string) => boolean,
+  redirect: string,
+): AuthorizationRequest | RequestProblem {
+  if (PARAMETERS.some((name) => Array.isArray(query[name])))
+    return invalid('A parameter is given more than once.');
+  if (PARAMETERS.some((name) => query[name]?.includes('\0')))
+    return invalid('A parameter contains the character U+0000.');
+  const responseType = single(query, 'response_type');
+  if (responseType === undefined) return invalid('The response type is missing. It must be code.');
+  if (responseType !== 'code')
     return { error: 'unsupported_response_type', description: 'The response type must be code.' };
-  if (query['state'] !== undefined && query['state'] !== '' && stateOf(query) === undefined)
-    return invalid(`The state must not be longer than ${MAX_STATE_LENGTH} characters.`);
+  if (redirect.length > MAX_REDIRECT_LENGTH)
+    return invalid(
+      `The state is too long: with it, the redirect would have ${redirect.length} bytes of at most ${MAX_REDIRECT_LENGTH}.`,
+    );
   const codeChallenge = single(query, 'code_challenge');
   if (codeChallenge === undefined) return invalid('The code challenge is missing. PKCE is required.');
   if (single(query, 'code_challenge_method') !== 'S256')
     return invalid('The code challenge method must be S256.');
   if (!CODE_CHALLENGE.test(codeChallenge))
     return invalid('The code challenge must be a SHA-256 in base64url, which has 43 characters.');
-  const target = single(query, 'resource');
-  if (target !== undefined && target !== resource)
-    return { error: 'invalid_target', description: `The resource must be ${resource}.` };
-  const scope = single(query, 'scope');
-  const scopes = scope === undefined ? AGENT_SCOPES : scopesIn(scope);
-  if (!scopes)
-    return { error: 'invalid_scope', description: `The known scopes are ${AGENT_SCOPES.join(' and ')}.` };
-  return { codeChallenge, scopes };
+  const resources = [query['resource'] ?? []].flat();
+  if (!resources.every(isResource))
+    return {
+      error: 'invalid_target',
+      description: 'The resource must be the address of the agent connector.',
+    };
+  return { codeChallenge, scopes: scopesIn(single(query, 'scope'), AGENT_SCOPES) };
 }
 
 function invalid(description: string): RequestProblem {

@@ -3,7 +3,7 @@ import type { AgentScope } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { Form, Link, Notice, TextField, type Page } from '../../../infrastructure/pages/index.js';
 import { MAX_EXTERNAL_USER_ID_LENGTH } from '../../../infrastructure/validation/index.js';
-import { hostOf, isLocalUri } from '../agents/agent.js';
+import { isLocalUri, isPrivateUseUri, placeOf } from '../agents/agent.js';
 import { pagePathOf } from '../agent-addresses.js';
 import type { AgentAuthorization } from './agent-authorization.entity.js';
 
@@ -14,6 +14,8 @@ export interface AuthorizationPageData {
   /** The path of the logo, if the organization has one. */
   readonly logo: string | undefined;
   readonly environment: PlatformEnvironment;
+  /** Whether anyone can be any user, or the page of the dashboard where members can; null if users have to prove who they are. */
+  readonly sandbox: 'open' | (string & {}) | null;
 }
 
 /** What an agent may do, in words. */
@@ -53,7 +55,7 @@ interface LoginProblem {
 
 /** The page where the user says who they are: with a code from the partner's app or, in the sandbox, with any ID. */
 export function loginPage(data: AuthorizationPageData, problem?: LoginProblem): Page {
-  const { authorization, organization, environment } = data;
+  const { authorization, organization, sandbox } = data;
   return {
     title: `Connect ${authorization.agentName}`,
     ...(problem && { status: 400, problem: problem.message }),
@@ -61,7 +63,13 @@ export function loginPage(data: AuthorizationPageData, problem?: LoginProblem): 
     content: (
       <>
         <Organization {...data} />
-        {environment === 'development' ? (
+        {sandbox !== null && sandbox !== 'open' ? (
+          <p>
+            Members of {organization} can <a href={sandbox}>log in to the dashboard</a> and continue as any
+            test user.
+          </p>
+        ) : null}
+        {sandbox === 'open' ? (
           <>
             <p>
               This page stands in for the login of {organization} in the test environment. Enter the ID of any
@@ -110,7 +118,7 @@ export function loginPage(data: AuthorizationPageData, problem?: LoginProblem): 
 export function consentPage(data: AuthorizationPageData): Page {
   const { authorization, organization } = data;
   const { agentName, redirectUri, scopes } = authorization;
-  const host = hostOf(redirectUri);
+  const place = placeOf(redirectUri);
   return {
     title: `Connect ${agentName} to ${organization}?`,
     formsLeaveSite: true,
@@ -119,7 +127,8 @@ export function consentPage(data: AuthorizationPageData): Page {
         <Organization {...data} />
         <p>
           <strong>{agentName}</strong> asks to act for you. If you approve, you return to{' '}
-          <strong>{host}</strong>.
+          {isPrivateUseUri(redirectUri) ? 'an app on this device, which opens links that begin with ' : null}
+          <strong>{place}</strong>.
         </p>
         <Warning {...authorization} />
         <h2>What it may do</h2>
@@ -157,7 +166,7 @@ function Warning({ agentKind, agentId, agentName, redirectUri }: AgentAuthorizat
       </Notice>
     );
   if (agentKind === 'registered') return null;
-  const proof = agentKind === 'document' ? hostOf(agentId) : hostOf(redirectUri);
+  const proof = placeOf(agentKind === 'document' ? agentId : redirectUri);
   return (
     <Notice kind="bad">
       The agent chose its name itself. What is certain is only that it belongs to {proof}. Approve only if you
@@ -217,7 +226,7 @@ export function noticePage(notice: AuthorizationNotice, target?: string): Page {
     content: (
       <>
         <Notice kind={status === 200 ? 'good' : 'bad'}>{text}</Notice>
-        {target === undefined ? null : <Link to={target}>Return to {hostOf(target)}</Link>}
+        {target === undefined ? null : <Link to={target}>Return to {placeOf(target)}</Link>}
       </>
     ),
   };

@@ -4,9 +4,10 @@ import { isUUID } from 'class-validator';
 import { Sealer, SecretDigest, sha256 } from '../../../infrastructure/crypto/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { INVALID_GRANT, type Grant } from '../../oauth/index.js';
-import { hostOf } from '../agents/agent.js';
+import { placeOf } from '../agents/agent.js';
 import { AgentsService } from '../agents/agents.service.js';
 import { AgentAuthorizationsRepository } from '../authorizations/agent-authorizations.repository.js';
+import { AgentConnectionsRepository } from './agent-connections.repository.js';
 import { AgentTokensService, CONNECTION_LIFETIME, type TokenClient } from './agent-tokens.service.js';
 import { AGENT_USER, AgentConnectionsService } from './agent-connections.service.js';
 import { AgentTokensBatch, type CodeAuthorization } from './agent-tokens.batch.js';
@@ -27,6 +28,7 @@ export class AgentCodeGrant implements Grant<TokenClient, RedeemCodeRequest, Age
     private readonly authorizations: AgentAuthorizationsRepository,
     private readonly agents: AgentsService,
     private readonly batch: AgentTokensBatch,
+    private readonly connections: AgentConnectionsRepository,
     private readonly connectionEnds: AgentConnectionsService,
     private readonly tokens: AgentTokensService,
     private readonly sealer: Sealer,
@@ -34,8 +36,8 @@ export class AgentCodeGrant implements Grant<TokenClient, RedeemCodeRequest, Age
   ) {}
 
   /**
-   * Checks the code, then redeems it. A second use of a code ends the connection that the first one created (RFC 6749, section
-   * 4.1.2).
+   * Checks the code, then redeems it. A repeated request gets the same response until somebody uses the tokens. A later one ends the
+   * connection (RFC 6749, section 4.1.2), but only with the verifier: without it, the request is not that of the agent.
    *
    * @throws OAuthError `invalid_client` or `invalid_grant`
    */
@@ -43,16 +45,19 @@ export class AgentCodeGrant implements Grant<TokenClient, RedeemCodeRequest, Age
     const { provider, agentId } = client;
     const found = await this.batch.findAuthorization(sha256(request.code));
     const isOfAgent = found?.clientId === provider.clientId && found.agentId === agentId;
-    if (isOfAgent && found.status === 'approved') {
-      if (found.redirectUri !== request.redirect_uri)
+    if (isOfAgent) {
+      // Not required (OAuth 2.1), but checked if the agent sends it.
+      if ((request.redirect_uri ?? found.redirectUri) !== found.redirectUri)
         throw INVALID_GRANT.error('The redirect uri field must be that of the authorization request.');
       if (!isVerified(request.code_verifier, found.codeChallenge))
         throw INVALID_GRANT.error('The code verifier field does not match the code challenge.');
-      const tokens = await this.redeem(client, found, request.code);
+      const isApproved = found.status === 'approved';
+      const tokens =
+        (isApproved && (await this.redeem(client, found, request.code))) ||
+        (await this.repeat(client, found.id, request.code));
       if (tokens) return tokens;
     }
     await this.agents.requireKnown(provider, agentId);
-    if (isOfAgent) await this.endConnectionOf(client, found.id);
     throw INVALID_GRANT.error(INVALID_CODE);
   }
 
@@ -68,7 +73,7 @@ export class AgentCodeGrant implements Grant<TokenClient, RedeemCodeRequest, Age
       id,
       externalUserId: authorization.externalUserId as string,
       agentName: authorization.agentName,
-      agentHost: hostOf(authorization.redirectUri),
+      agentHost: placeOf(authorization.redirectUri),
       phoneNumber,
     };
     const { response, stored } = this.tokens.issue(provider, connection, { presented: code, scopes, now });
@@ -84,13 +89,23 @@ export class AgentCodeGrant implements Grant<TokenClient, RedeemCodeRequest, Age
     return isRedeemed ? response : undefined;
   }
 
-  private async endConnectionOf({ provider, origin }: TokenClient, authorizationId: string): Promise<void> {
-    const { connectionId } = (await this.authorizations.findById(provider.clientId, authorizationId)) ?? {};
-    if (!connectionId) return;
-    await this.connectionEnds.end(provider, connectionId, {
-      action: 'agent.reuse',
-      actor: { ...AGENT_USER, origin },
-    });
+  /** Returns the tokens that another request got for the same code, or ends its connection. */
+  private async repeat(
+    { provider, origin }: TokenClient,
+    authorizationId: string,
+    code: string,
+  ): Promise<AgentTokensResponse | undefined> {
+    const authorization = await this.authorizations.findById(provider.clientId, authorizationId);
+    const connection =
+      authorization?.connectionId && (await this.connections.findById(authorization.connectionId));
+    if (!connection || connection.expiresAt <= this.clock.now()) return undefined;
+    const issued = await this.tokens.issuedBefore(provider, code, connection.id, connection.createdAt);
+    if (issued === 'reused')
+      await this.connectionEnds.end(provider, connection.id, {
+        action: 'agent.reuse',
+        actor: { ...AGENT_USER, origin },
+      });
+    return typeof issued === 'object' ? issued : undefined;
   }
 }
 

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { IsNull, MoreThan } from 'typeorm';
+import { In, IsNull, MoreThan, Not } from 'typeorm';
 import { Transaction } from '../../../infrastructure/database/index.js';
 import {
   HoldsUserData,
   type ErasedUser,
   type UserDataHolder,
 } from '../../../infrastructure/erasure/index.js';
+import type { AgentConnectionStates } from '../../mcp-tokens/index.js';
 import { AgentConnection, AgentRefreshToken } from './agent-connection.entity.js';
 
 const CONNECTIONS_PER_ERASURE = 100;
@@ -18,16 +19,13 @@ interface ConnectionFilter {
   readonly now: Date;
 }
 
-/** An access token that may still be valid. */
-export type IssuedAccessToken = Pick<AgentRefreshToken, 'accessTokenHash' | 'createdAt'>;
-
 /** The position of a connection in lists. */
 type ConnectionPosition = Pick<AgentConnection, 'createdAt' | 'id'>;
 
 /** Finds and ends connections, and finds their tokens. The statements that issue tokens are in `agent-tokens.batch.ts`. */
 @HoldsUserData('access')
 @Injectable()
-export class AgentConnectionsRepository implements UserDataHolder {
+export class AgentConnectionsRepository implements UserDataHolder, AgentConnectionStates {
   constructor(private readonly transaction: Transaction) {}
 
   /** Erases the connections with their tokens. */
@@ -75,25 +73,23 @@ export class AgentConnectionsRepository implements UserDataHolder {
     return affected === 1;
   }
 
+  async lockUnlessEnded(id: string): Promise<boolean> {
+    const where = { id, endedAt: IsNull() };
+    const lock = { mode: 'pessimistic_read' as const };
+    return (await this.transaction.manager.findOne(AgentConnection, { where, lock })) !== null;
+  }
+
+  async endsOf(ids: readonly string[]): Promise<Map<string, Date>> {
+    const where = { id: In([...ids]), endedAt: Not(IsNull()) };
+    const ended = ids.length === 0 ? [] : await this.transaction.manager.findBy(AgentConnection, where);
+    return new Map(ended.map(({ id, endedAt }) => [id, endedAt as Date]));
+  }
+
   findById(id: string): Promise<AgentConnection | null> {
     return this.transaction.manager.findOneBy(AgentConnection, { id });
   }
 
   findToken(tokenHash: Buffer): Promise<AgentRefreshToken | null> {
     return this.transaction.manager.findOneBy(AgentRefreshToken, { tokenHash });
-  }
-
-  findByAccessToken(accessTokenHash: Buffer): Promise<AgentRefreshToken | null> {
-    return this.transaction.manager.findOneBy(AgentRefreshToken, { accessTokenHash });
-  }
-
-  /** Returns the access tokens of a connection that have not expired. */
-  findAccessTokens(connectionId: string, now: Date): Promise<IssuedAccessToken[]> {
-    return this.transaction.manager
-      .createQueryBuilder(AgentRefreshToken, 'token')
-      .select(['token.tokenHash', 'token.accessTokenHash', 'token.createdAt'])
-      .where({ connectionId })
-      .andWhere('token.accessExpiresAt > :now', { now })
-      .getMany();
   }
 }

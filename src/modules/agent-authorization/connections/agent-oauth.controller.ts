@@ -3,7 +3,7 @@ import { Origin, type RequestOrigin } from '../../../infrastructure/http/index.j
 import { Topic } from '../../../infrastructure/openapi/index.js';
 import { OAuthOperation, PublicForm, type FormParameters } from '../../oauth/index.js';
 import { AgentAuthorizationConfiguration } from '../agent-authorization.configuration.js';
-import { RegisterAgentRequest, type RegisteredAgentResponse } from '../agents/agents.dto.js';
+import type { RegisteredAgentResponse } from '../agents/agents.dto.js';
 import { AgentOAuthService } from './agent-oauth.service.js';
 import { EXCHANGE_FOR_AGENT_TOKENS, REGISTER_AGENT, REVOKE_AGENT_TOKEN } from './tokens.docs.js';
 import {
@@ -44,14 +44,11 @@ export class AgentOAuthController {
     limit: {
       name: 'agent-registrations',
       requests: (configuration) => configuration.get(AgentAuthorizationConfiguration).registrationsPerHour,
-      per: 'address',
+      per: 'issuer',
       seconds: 3_600,
     },
   })
-  register(
-    @Param('client_id') clientId: string,
-    @Body() request: RegisterAgentRequest,
-  ): Promise<RegisteredAgentResponse> {
-    return this.oauth.register(clientId, request);
+  register(@Param('client_id') clientId: string, @Body() metadata: object): Promise<RegisteredAgentResponse> {
+    return this.oauth.register(clientId, metadata);
   }
 }

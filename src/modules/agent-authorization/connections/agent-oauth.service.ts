@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { sha256 } from '../../../infrastructure/crypto/index.js';
+import { ApiError } from '../../../infrastructure/errors/index.js';
 import type { RequestOrigin } from '../../../infrastructure/http/index.js';
 import { validated } from '../../../infrastructure/validation/index.js';
 import { McpTokensService } from '../../mcp-tokens/index.js';
+import { ApiClientDirectory } from '../../api-clients/index.js';
 import { grantOf, type FormParameters } from '../../oauth/index.js';
 import { AgentAddresses } from '../agent-addresses.js';
-import { INVALID_TARGET } from '../agents/agent-errors.js';
-import type { RegisterAgentRequest, RegisteredAgentResponse } from '../agents/agents.dto.js';
+import { AGENTS_NOT_ALLOWED, INVALID_CLIENT_METADATA, INVALID_TARGET } from '../agents/agent-errors.js';
+import { RegisterAgentRequest, type RegisteredAgentResponse } from '../agents/agents.dto.js';
 import { AgentsService } from '../agents/agents.service.js';
 import { AgentSettingsService } from '../settings/agent-settings.service.js';
 import { AgentCodeGrant } from './agent-code.grant.js';
@@ -28,6 +30,7 @@ const AGENT = { name: 'agent', email: 'agent' };
 export class AgentOAuthService {
   constructor(
     private readonly settings: AgentSettingsService,
+    private readonly clients: ApiClientDirectory,
     private readonly agents: AgentsService,
     private readonly codes: AgentCodeGrant,
     private readonly refreshTokens: AgentRefreshGrant,
@@ -48,9 +51,9 @@ export class AgentOAuthService {
     origin: RequestOrigin,
   ): Promise<AgentTokensResponse> {
     const provider = await this.settings.requireProvider(clientId);
-    const { grant_type: grantType, client_id: agentId, resource } = validated(AgentTokenRequest, form);
+    const { grant_type: grantType, client_id: agentId, resource = [] } = validated(AgentTokenRequest, form);
     const grant = grantOf([this.codes, this.refreshTokens], grantType);
-    if (resource !== undefined && resource !== this.addresses.resourceOf(provider.clientId))
+    if (!resource.every((each) => this.addresses.isResourceOf(provider.clientId, each)))
       throw INVALID_TARGET.error();
     return grant.redeem({ provider, agentId, origin }, form);
   }
@@ -61,12 +64,14 @@ export class AgentOAuthService {
     { token, client_id: agentId }: RevokeAgentTokenRequest,
     origin: RequestOrigin,
   ): Promise<AgentTokenRevocationResponse> {
-    const provider = await this.settings.requireProvider(clientId);
-    const tokenHash = sha256(token);
-    const refresh = await this.connections.findToken(tokenHash);
-    const found = refresh ?? (await this.connections.findByAccessToken(tokenHash));
-    const connection = found && (await this.connections.findById(found.connectionId));
-    if (connection?.clientId !== provider.clientId || connection.agentId !== agentId) return {};
+    // Also if agents cannot log in any more.
+    const provider = await this.clients.find(clientId);
+    if (!provider) throw AGENTS_NOT_ALLOWED.error();
+    const refresh = await this.connections.findToken(sha256(token));
+    const connectionId = refresh?.connectionId ?? (await this.mcpTokens.connectionOf(token));
+    const connection = connectionId === undefined ? null : await this.connections.findById(connectionId);
+    if (connection?.clientId !== provider.clientId || connection.agentId !== (agentId ?? connection.agentId))
+      return {};
     if (refresh)
       await this.connectionEnds.end(provider, connection.id, {
         action: 'agent.disconnect',
@@ -76,7 +81,18 @@ export class AgentOAuthService {
     return {};
   }
 
-  async register(clientId: string, request: RegisterAgentRequest): Promise<RegisteredAgentResponse> {
-    return this.agents.register(await this.settings.requireProvider(clientId), request);
+  /** @throws OAuthError `invalid_client_metadata` or `invalid_redirect_uri` */
+  async register(clientId: string, metadata: object): Promise<RegisteredAgentResponse> {
+    const provider = await this.settings.requireProvider(clientId);
+    return this.agents.register(provider, registrationIn(metadata));
+  }
+}
+
+/** Validates the metadata, whose errors have a code of their own (RFC 7591, section 3.2.2). */
+function registrationIn(metadata: object): RegisterAgentRequest {
+  try {
+    return validated(RegisterAgentRequest, metadata);
+  } catch (error) {
+    throw error instanceof ApiError ? INVALID_CLIENT_METADATA.error(error.message) : error;
   }
 }

@@ -1,16 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Sealer, sha256 } from '../../../infrastructure/crypto/index.js';
-import { Clock, SECOND } from '../../../infrastructure/time/index.js';
-import { INVALID_GRANT, INVALID_SCOPE, type Grant } from '../../oauth/index.js';
+import { Clock } from '../../../infrastructure/time/index.js';
+import { INVALID_GRANT, type Grant } from '../../oauth/index.js';
 import { scopesIn } from '../agents/agent.js';
 import { AgentsService } from '../agents/agents.service.js';
+import { AgentConnectionsRepository } from './agent-connections.repository.js';
 import { AGENT_USER, AgentConnectionsService } from './agent-connections.service.js';
 import { AgentTokensService, CONNECTION_LIFETIME, type TokenClient } from './agent-tokens.service.js';
 import { AgentTokensBatch } from './agent-tokens.batch.js';
 import { RefreshTokensRequest, type AgentTokensResponse } from './tokens.dto.js';
-
-/** Milliseconds for which a repeated request gets the same response: the agent may not have received it. */
-const REPEATABLE_FOR = 30 * SECOND;
 
 const INVALID_REFRESH_TOKEN = 'The refresh token is not valid. Start the authorization again.';
 
@@ -23,6 +21,7 @@ export class AgentRefreshGrant implements Grant<TokenClient, RefreshTokensReques
   constructor(
     private readonly agents: AgentsService,
     private readonly batch: AgentTokensBatch,
+    private readonly connections: AgentConnectionsRepository,
     private readonly connectionEnds: AgentConnectionsService,
     private readonly tokens: AgentTokensService,
     private readonly sealer: Sealer,
@@ -30,9 +29,9 @@ export class AgentRefreshGrant implements Grant<TokenClient, RefreshTokensReques
   ) {}
 
   /**
-   * Returns the next tokens. If the token was used more than 30 seconds ago, somebody else has a copy, so the connection ends.
+   * Returns the next tokens. If the token was used before, and its successors since then, two parties have it, so the connection ends.
    *
-   * @throws OAuthError `invalid_client`, `invalid_grant` or `invalid_scope`
+   * @throws OAuthError `invalid_client` or `invalid_grant`
    */
   async handle(client: TokenClient, request: RefreshTokensRequest): Promise<AgentTokensResponse> {
     const { refresh_token: presented, scope } = request;
@@ -42,13 +41,12 @@ export class AgentRefreshGrant implements Grant<TokenClient, RefreshTokensReques
     const isOfAgent = found?.clientId === client.provider.clientId && found.agentId === client.agentId;
     if (!isOfAgent || found.expiresAt <= now) {
       await this.agents.requireKnown(client.provider, client.agentId);
+      if (!found) await this.endConnectionIn(client, presented);
       throw INVALID_GRANT.error(INVALID_REFRESH_TOKEN);
     }
-    const scopes = scope === undefined ? found.scopes : scopesIn(scope);
-    if (!scopes?.every((each) => found.scopes.includes(each)))
-      throw INVALID_SCOPE.error('The scope field contains a scope that the user has not granted.');
     if (found.rotatedAt) return this.repeat(client, found.id, presented, found.rotatedAt);
 
+    const scopes = scopesIn(scope, found.scopes);
     const phoneNumber = this.sealer.openOptional(found.phoneNumberSealed, ['agent_connection', found.id]);
     const { response, stored } = this.tokens.issue(
       client.provider,
@@ -65,18 +63,28 @@ export class AgentRefreshGrant implements Grant<TokenClient, RefreshTokensReques
 
   /** Returns the tokens that another request got for the same refresh token. */
   private async repeat(
-    { provider, origin }: TokenClient,
+    client: TokenClient,
     connectionId: string,
     presented: string,
     rotatedAt: Date,
   ): Promise<AgentTokensResponse> {
-    if (this.clock.milliseconds() - rotatedAt.getTime() > REPEATABLE_FOR) {
-      const actor = { ...AGENT_USER, origin };
-      await this.connectionEnds.end(provider, connectionId, { action: 'agent.reuse', actor });
-      throw INVALID_GRANT.error(INVALID_REFRESH_TOKEN);
-    }
-    const issued = await this.tokens.issuedBefore(provider, presented, rotatedAt);
-    if (!issued) throw INVALID_GRANT.error(INVALID_REFRESH_TOKEN);
-    return issued;
+    const issued = await this.tokens.issuedBefore(client.provider, presented, connectionId, rotatedAt);
+    if (typeof issued === 'object') return issued;
+    if (issued === 'reused') await this.end(client, connectionId);
+    throw INVALID_GRANT.error(INVALID_REFRESH_TOKEN);
+  }
+
+  /** Ends the connection of a token that was rotated so long ago that it is no longer stored. */
+  private async endConnectionIn(client: TokenClient, presented: string): Promise<void> {
+    const id = this.tokens.connectionIn(presented);
+    const connection = id === undefined ? null : await this.connections.findById(id);
+    const isOfAgent =
+      connection?.clientId === client.provider.clientId && connection.agentId === client.agentId;
+    if (isOfAgent) await this.end(client, connection.id);
+  }
+
+  private async end({ provider, origin }: TokenClient, connectionId: string): Promise<void> {
+    const actor = { ...AGENT_USER, origin };
+    await this.connectionEnds.end(provider, connectionId, { action: 'agent.reuse', actor });
   }
 }

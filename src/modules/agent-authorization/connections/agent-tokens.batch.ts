@@ -77,6 +77,8 @@ interface Outcome extends Positioned {
 
 const ROWS_PER_STATEMENT = 100;
 const CONCURRENT_STATEMENTS = 2;
+/** One row is usual. Connections of earlier releases have thousands. */
+const ROWS_PER_PRUNING = 1_000;
 
 /** Milliseconds before a request that found a lock tries again: at first, and how long in total. */
 const FIRST_PAUSE = 10;
@@ -118,7 +120,8 @@ const INSERT_TOKENS = `
 
 /**
  * Uses up refresh tokens. Locks their connections, so that these cannot end before the transaction does. If several items present
- * the same token, one of them succeeds.
+ * the same token, one of them succeeds. Of the tokens that were rotated more than a minute ago, only the last one of a connection is
+ * kept: the successor of each other one was used so long ago that nobody may repeat its request.
  */
 const ROTATE = new Statement<object, Outcome, TokensItem & Pick<Rotation, 'presentedHash'>>(`
   WITH item AS MATERIALIZED (
@@ -142,7 +145,17 @@ const ROTATE = new Statement<object, Outcome, TokensItem & Pick<Rotation, 'prese
            FROM item JOIN renewed ON renewed.id = item.connection_id
           WHERE token.token_hash = item.presented_hash AND token.token_hash = ANY ($presentedHash) AND rotated_at IS NULL
          RETURNING item.*),
-       inserted AS (${INSERT_TOKENS} FROM stored)
+       inserted AS (${INSERT_TOKENS} FROM stored),
+       horizon AS MATERIALIZED (
+         SELECT connection_id, (
+                  SELECT max(rotated_at) FROM agent_refresh_token token
+                   WHERE token.connection_id = stored.connection_id AND rotated_at < created_at_of_next - interval '1 minute') AS rotated_before
+           FROM (SELECT connection_id, max(created_at) AS created_at_of_next FROM stored GROUP BY connection_id) stored),
+       pruned AS (
+         DELETE FROM agent_refresh_token WHERE token_hash = ANY (ARRAY(
+           SELECT token_hash FROM horizon CROSS JOIN LATERAL (
+             SELECT token_hash FROM agent_refresh_token token
+              WHERE token.connection_id = horizon.connection_id AND rotated_at < rotated_before LIMIT ${ROWS_PER_PRUNING}) old)))
   SELECT item.position::integer,
          CASE WHEN stored.position IS NOT NULL THEN 'stored'
               WHEN locked.id IS NULL AND EXISTS (SELECT FROM agent_connection WHERE id = item.connection_id) THEN 'locked'

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { AgentScope } from '../../../infrastructure/auth/index.js';
-import { SecretDigest, secretFrom, sha256 } from '../../../infrastructure/crypto/index.js';
+import { digestOfSecret, SecretDigest, secretFrom, sha256 } from '../../../infrastructure/crypto/index.js';
 import type { RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Clock, DAY, HOUR, SECOND } from '../../../infrastructure/time/index.js';
 import type { ClientRecord } from '../../api-clients/index.js';
@@ -22,6 +22,14 @@ export interface TokenClient {
 const ACCESS_LIFETIME = HOUR;
 /** How long a connection may stay unused. */
 export const CONNECTION_LIFETIME = 60 * DAY;
+
+/** Milliseconds for which a repeated request gets the same response while nobody has used the tokens, and after the first use. */
+const REPEATABLE_FOR = HOUR;
+const REPEATABLE_AFTER_USE = 30 * SECOND;
+
+/** Bytes of a UUID, and where the proof begins in the 32 bytes of a refresh token. */
+const ID_BYTES = 16;
+const PROOF = 24;
 
 const REFRESH_PREFIXES = { development: 'mcr_dev_', production: 'mcr_live_' } as const;
 
@@ -49,7 +57,7 @@ export class AgentTokensService {
     connection: ConnectedAgent,
     { presented, scopes, now }: { presented: string; scopes: readonly AgentScope[]; now: Date },
   ): { response: AgentTokensResponse; stored: NewTokens } {
-    const { access, refresh } = this.tokensAfter(presented, client, now);
+    const { access, refresh } = this.tokensAfter(presented, client, connection.id, now);
     const row = this.mcpTokens.agentTokenRow(access, {
       clientId: client.clientId,
       environment: client.environment,
@@ -67,29 +75,72 @@ export class AgentTokensService {
     };
   }
 
-  /** Returns the tokens that were issued for the refresh token at that time, or undefined if they do not exist. */
+  /**
+   * Returns the tokens that were issued for a code or a refresh token, for a request that is repeated because its response was lost.
+   * As long as neither of them was used, nothing suggests that two parties have the credential (RFC 9700, section 4.14.2).
+   *
+   * @param exchangedAt when the credential was exchanged
+   * @returns `reused` if somebody has used the tokens, and `unknown` if another release has issued them
+   */
   async issuedBefore(
     client: ClientRecord,
     presented: string,
-    rotatedAt: Date,
-  ): Promise<AgentTokensResponse | undefined> {
-    const { access, refresh } = this.tokensAfter(presented, client, rotatedAt);
-    const issued = await this.repository.findToken(sha256(refresh));
-    if (!issued) return undefined;
-    const left = issued.accessExpiresAt.getTime() - this.clock.milliseconds();
-    return toResponse(access, refresh, issued.scopes, Math.max(0, left));
+    connectionId: string,
+    exchangedAt: Date,
+  ): Promise<AgentTokensResponse | 'reused' | 'unknown'> {
+    const isSince = (time: Date, milliseconds: number) =>
+      this.clock.milliseconds() - time.getTime() > milliseconds;
+    const issued = await this.repository.findToken(
+      sha256(this.refreshTokenAfter(presented, client, connectionId)),
+    );
+    if (!issued) return isSince(exchangedAt, REPEATABLE_FOR) ? 'reused' : 'unknown';
+    const { createdAt, rotatedAt, accessTokenHash, accessExpiresAt, scopes } = issued;
+    const uses = [rotatedAt, await this.mcpTokens.firstUsedAt(accessTokenHash, createdAt)];
+    const wasUsed = uses.some((usedAt) => usedAt && isSince(usedAt, REPEATABLE_AFTER_USE));
+    if (wasUsed || isSince(createdAt, REPEATABLE_FOR)) return 'reused';
+    const { access, refresh } = this.tokensAfter(presented, client, connectionId, createdAt);
+    return toResponse(
+      access,
+      refresh,
+      scopes,
+      Math.max(0, accessExpiresAt.getTime() - this.clock.milliseconds()),
+    );
+  }
+
+  /**
+   * Returns the connection that a refresh token was issued for, also if the token is no longer stored: the token contains it, and
+   * proves it.
+   */
+  connectionIn(refreshToken: string): string | undefined {
+    const bytes = digestOfSecret(refreshToken);
+    if (!bytes || !SecretDigest.equal(bytes.subarray(PROOF), this.proofOf(bytes.subarray(0, PROOF))))
+      return undefined;
+    const hex = bytes.toString('hex', 0, ID_BYTES);
+    return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
   }
 
   private tokensAfter(
     presented: string,
     client: ClientRecord,
+    connectionId: string,
     now: Date,
   ): { access: string; refresh: string } {
-    const digestFor = (purpose: string): Buffer => this.digest.of(`${purpose} after ${presented}`);
     return {
-      access: this.mcpTokens.agentTokenFrom(digestFor('access token'), client, now),
-      refresh: secretFrom(digestFor('refresh token'), REFRESH_PREFIXES[client.environment]),
+      access: this.mcpTokens.agentTokenFrom(this.digest.of(`access token after ${presented}`), client, now),
+      refresh: this.refreshTokenAfter(presented, client, connectionId),
     };
+  }
+
+  /** The token consists of the ID of its connection, 64 bits that follow from what was presented, and a proof of 64 bits. */
+  private refreshTokenAfter(presented: string, { environment }: ClientRecord, connectionId: string): string {
+    const id = Buffer.from(connectionId.replaceAll('-', ''), 'hex');
+    const follows = this.digest.of(`refresh token after ${presented}`).subarray(0, PROOF - ID_BYTES);
+    const parts = Buffer.concat([id, follows]);
+    return secretFrom(Buffer.concat([parts, this.proofOf(parts)]), REFRESH_PREFIXES[environment]);
+  }
+
+  private proofOf(parts: Buffer): Buffer {
+    return this.digest.of(`proof of refresh token ${parts.toString('hex')}`).subarray(0, 32 - PROOF);
   }
 }
 

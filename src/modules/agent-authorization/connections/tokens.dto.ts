@@ -1,4 +1,6 @@
+import { IsString } from 'class-validator';
 import { ConstantProperty, IntegerProperty, TextProperty } from '../../../infrastructure/openapi/index.js';
+import { Field } from '../../../infrastructure/validation/index.js';
 import { ParameterField } from '../../oauth/index.js';
 
 const EXAMPLE_AGENT_ID = 'https://agent.example.com/oauth/client.json';
@@ -11,7 +13,7 @@ export const EXAMPLE_RESOURCE = 'https://mcp.example.com/mcp/19b11f7c-4c8e-49bf-
 /** What every grant has. */
 export class AgentTokenRequest {
   @ParameterField(
-    '`authorization_code` or `refresh_token`. The first requires `code`, `redirect_uri` and `code_verifier`, the second `refresh_token`.',
+    '`authorization_code` or `refresh_token`. The first requires `code` and `code_verifier`, the second `refresh_token`.',
     'authorization_code',
   )
   grant_type!: string;
@@ -22,14 +24,19 @@ export class AgentTokenRequest {
   )
   client_id!: string;
 
-  @ParameterField(
-    'The address of the agent connector (RFC 8707). No other value is accepted.',
-    EXAMPLE_RESOURCE,
+  @Field(
     {
+      in: 'form',
       required: false,
+      description:
+        'The address of the agent connector (RFC 8707). No other value is accepted. May be repeated.',
+      example: EXAMPLE_RESOURCE,
+      schema: { type: String },
+      convert: (value) => [value].flat(),
     },
+    IsString({ each: true }),
   )
-  resource?: string;
+  resource?: string[];
 }
 
 /** RFC 6749, section 4.1.3, and RFC 7636, section 4.5. */
@@ -37,8 +44,12 @@ export class RedeemCodeRequest extends AgentTokenRequest {
   @ParameterField('The code from the redirect.', EXAMPLE_CODE)
   code!: string;
 
-  @ParameterField('The redirect address of the authorization request.', 'https://agent.example.com/callback')
-  redirect_uri!: string;
+  @ParameterField(
+    'The redirect address of the authorization request. Not required, because PKCE protects the code (OAuth 2.1).',
+    'https://agent.example.com/callback',
+    { required: false },
+  )
+  redirect_uri?: string;
 
   @ParameterField(
     'The text whose SHA-256 is the code challenge.',
@@ -52,9 +63,13 @@ export class RefreshTokensRequest extends AgentTokenRequest {
   @ParameterField('The latest refresh token.', EXAMPLE_REFRESH_TOKEN)
   refresh_token!: string;
 
-  @ParameterField('Fewer scopes than the user has granted. The default is all of them.', 'accounts:read', {
-    required: false,
-  })
+  @ParameterField(
+    'Fewer scopes than the user has granted. Others are ignored; the default is all of them.',
+    'accounts:read',
+    {
+      required: false,
+    },
+  )
   scope?: string;
 }
 
@@ -84,9 +99,13 @@ export class ExchangeForAgentTokensRequest extends AgentTokenRequest {
   @ParameterField('The latest refresh token.', EXAMPLE_REFRESH_TOKEN, { required: false })
   refresh_token?: string;
 
-  @ParameterField('Fewer scopes than the user has granted. The default is all of them.', 'accounts:read', {
-    required: false,
-  })
+  @ParameterField(
+    'Fewer scopes than the user has granted. Others are ignored; the default is all of them.',
+    'accounts:read',
+    {
+      required: false,
+    },
+  )
   scope?: string;
 }
 
@@ -111,8 +130,17 @@ export class RevokeAgentTokenRequest {
   @ParameterField('An access token or a refresh token.', EXAMPLE_REFRESH_TOKEN)
   token!: string;
 
-  @ParameterField('The agent that the token was issued to.', EXAMPLE_AGENT_ID)
-  client_id!: string;
+  @ParameterField(
+    'The agent that the token was issued to. Not required: the token proves it.',
+    EXAMPLE_AGENT_ID,
+    {
+      required: false,
+    },
+  )
+  client_id?: string;
+
+  @ParameterField('A hint about the kind of token, which is ignored.', 'refresh_token', { required: false })
+  token_type_hint?: string;
 }
 
 /** RFC 7009, section 2.2, requires no content. */

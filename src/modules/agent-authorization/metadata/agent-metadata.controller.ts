@@ -7,7 +7,6 @@ import { AgentMetadataService } from './agent-metadata.service.js';
 
 /** Short, because an owner may disallow agents at any time. */
 const CACHE_CONTROL = 'public, max-age=60';
-const ISSUER = 'connections/:client_id';
 
 @Topic('Agents that log in', 'OAuth endpoints of the agent connector, with which your users connect agents.')
 @Controller()
@@ -21,15 +20,8 @@ export class AgentMetadataController {
     return this.metadata.protectedResource(clientId);
   }
 
-  /** Older clients look for the document at the paths of OpenID Connect Discovery. */
-  @Get([`.well-known/openid-configuration/${ISSUER}`, `${ISSUER}/.well-known/openid-configuration`])
-  @Header('Cache-Control', CACHE_CONTROL)
-  @OAuthMetadata(GET_AGENT_METADATA, { surface: 'connector', isAlias: true })
-  openIdConfiguration(@Param('client_id') clientId: string): Promise<AgentAuthorizationServerMetadata> {
-    return this.metadata.authorizationServer(clientId);
-  }
-
-  @Get(`.well-known/oauth-authorization-server/${ISSUER}`)
+  /** The paths of OpenID Connect Discovery have no document: clients refuse one that describes no ID tokens. */
+  @Get('.well-known/oauth-authorization-server/connections/:client_id')
   @Header('Cache-Control', CACHE_CONTROL)
   @OAuthMetadata(GET_AGENT_METADATA, { surface: 'connector' })
   authorizationServer(@Param('client_id') clientId: string): Promise<AgentAuthorizationServerMetadata> {

@@ -26,8 +26,7 @@ export const GET_AGENT_METADATA: OperationDocument = {
   operationId: 'getAgentAuthorizationServerMetadata',
   summary: 'Get authorization server metadata for agents',
   description:
-    'Returns the OAuth endpoints with which agents log in for users of an API client (RFC 8414). Agents read it automatically. ' +
-    'The two paths of OpenID Connect Discovery return the same document.',
+    'Returns the OAuth endpoints with which agents log in for users of an API client (RFC 8414). Agents read it automatically.',
   pathParameters: CLIENT_ID_PARAMETER,
   response: AgentAuthorizationServerMetadata,
   responseDescription: 'The metadata.',

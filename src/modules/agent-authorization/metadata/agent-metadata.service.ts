@@ -16,7 +16,8 @@ export class AgentMetadataService {
   async protectedResource(id: string): Promise<ProtectedResourceMetadata> {
     const { clientId } = await this.settings.requireProvider(id);
     return {
-      resource: this.addresses.resourceOf(clientId),
+      // As the agent wrote it, perhaps in capitals (RFC 9728, section 3.3).
+      resource: this.addresses.resourceOf(id),
       authorization_servers: [this.addresses.issuerOf(clientId)],
       scopes_supported: AGENT_SCOPES,
       bearer_methods_supported: ['header'],

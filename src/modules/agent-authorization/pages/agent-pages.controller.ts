@@ -9,16 +9,26 @@ import {
   FormBody,
   inEachEnvironment,
   PageEnvironment,
+  PageRoute,
   queryFrom,
   requestFrom,
   submitted,
   type PageResponse,
 } from '../../../infrastructure/pages/index.js';
+import { AgentAuthorizationsService } from '../authorizations/agent-authorizations.service.js';
+import { AgentUserRequest } from '../authorizations/authorizations.dto.js';
 import { ListAgentConnectionsQuery } from '../connections/agent-connections.dto.js';
 import { AgentConnectionsService } from '../connections/agent-connections.service.js';
 import { CreateAgentRequest, UpdateAgentSettingsRequest } from '../settings/agent-settings.dto.js';
 import { AgentSettingsService } from '../settings/agent-settings.service.js';
-import { agentsPage, disconnectPage, registerPage, removePage, settingsPage } from './agents.pages.js';
+import {
+  agentsPage,
+  disconnectPage,
+  registerPage,
+  removePage,
+  sandboxLoginPage,
+  settingsPage,
+} from './agents.pages.js';
 
 /** The pages of the dashboard about agents that users have connected, and about those that may log in. */
 @Controller(inEachEnvironment('agents'))
@@ -26,6 +36,7 @@ export class AgentPagesController {
   constructor(
     private readonly connections: AgentConnectionsService,
     private readonly settings: AgentSettingsService,
+    private readonly authorizations: AgentAuthorizationsService,
   ) {}
 
   @Get()
@@ -66,6 +77,38 @@ export class AgentPagesController {
   ): Promise<PageResponse> {
     await this.connections.disconnect(actor, id, origin);
     return doneOf(environment, 'disconnected');
+  }
+
+  /** The login of the sandbox, for an authorization that began at the agent connector. */
+  @Get('log-in')
+  @DashboardPage('listAgentConnections')
+  startLoggingIn(
+    @PageEnvironment() environment: PlatformEnvironment,
+    @Query('authorization_id') id: unknown,
+  ): PageResponse {
+    return sandboxLoginPage(environment, String(id));
+  }
+
+  @Post('log-in')
+  @PageRoute({ login: true, operation: 'listAgentConnections', form: true })
+  logIn(
+    @CurrentActor() actor: DashboardActor,
+    @PageEnvironment() environment: PlatformEnvironment,
+    @FormBody() form: FormFields,
+  ): Promise<PageResponse> {
+    const id = form.get('authorization_id') ?? '';
+    return submitted(
+      async () => {
+        const client = await this.settings.requireSandbox(actor, environment);
+        const { redirect_url: redirectTo } = await this.authorizations.complete(
+          client,
+          id,
+          requestFrom(AgentUserRequest, form),
+        );
+        return { redirectTo };
+      },
+      () => sandboxLoginPage(environment, id),
+    );
   }
 
   @Get('settings')

@@ -22,6 +22,7 @@ import {
   usePage,
   type Page,
 } from '../../../infrastructure/pages/index.js';
+import { MAX_EXTERNAL_USER_ID_LENGTH } from '../../../infrastructure/validation/index.js';
 import type { AgentConnectionListResponse } from '../connections/agent-connections.dto.js';
 import type { AgentSettingsResponse } from '../settings/agent-settings.dto.js';
 
@@ -141,6 +142,42 @@ export function disconnectPage(environment: PlatformEnvironment, id: string): Pa
   });
 }
 
+/** The page where a member of the organization says which user of the sandbox connects the agent. */
+export function sandboxLoginPage(
+  environment: PlatformEnvironment,
+  authorizationId: string,
+): Page {
+  return {
+    title: 'Log in as a test user',
+    parent: { title: 'Agents', path: pathOf(environment) },
+    formsLeaveSite: true,
+    content: (
+      <>
+        <FormProblem />
+        <p>
+          You are connecting an agent in the {environment} environment. Continue only if you have just started
+          this yourself.
+        </p>
+        <Form action={pathOf(environment, '/log-in')}>
+          <input type="hidden" name="authorization_id" value={authorizationId} />
+          <TextField
+            name="external_user_id"
+            label="External user ID"
+            autocapitalize="none"
+            maxLength={MAX_EXTERNAL_USER_ID_LENGTH}
+          />
+          <button>Continue as this user</button>
+        </Form>
+      </>
+    ),
+  };
+}
+
+const SANDBOX_CHOICES = [
+  { value: 'members', label: 'Users of this dashboard' },
+  { value: 'anyone', label: 'Anyone who knows the connector address' },
+];
+
 const CHOICES = [
   { value: 'off', label: 'No agents' },
   { value: 'hosts', label: 'Agents of the listed hosts' },
@@ -178,7 +215,7 @@ export function settingsPage(environment: PlatformEnvironment, settings: AgentSe
             <TextArea
               name="allowed_hosts"
               label="Listed hosts"
-              hint="One host name per line, such as claude.ai. Users return to these hosts."
+              hint="One host name per line, such as claude.ai, or the scheme of an app, such as cursor:. Users return to these hosts and apps."
               rows={4}
               required={false}
               value={settings.allowed_hosts.join('\n')}
@@ -191,6 +228,15 @@ export function settingsPage(environment: PlatformEnvironment, settings: AgentSe
               required={false}
               value={settings.login_url ?? ''}
             />
+            {environment === 'development' ? (
+              <SelectField
+                name="sandbox_login"
+                label="Who may log in as any test user"
+                hint="As long as there is no login page. Only owners can let anyone log in."
+                options={SANDBOX_CHOICES}
+                value={settings.sandbox_login}
+              />
+            ) : null}
             <button>Save settings</button>
           </Form>
         </Allowed>
@@ -205,6 +251,7 @@ function CurrentSettings({
   allowed_agents: agents,
   allowed_hosts: hosts,
   login_url: url,
+  sandbox_login: sandbox,
 }: AgentSettingsResponse): VNode {
   const choice = CHOICES.find(({ value }) => value === agents)?.label ?? agents;
   return (
@@ -213,6 +260,10 @@ function CurrentSettings({
         ['Agents that may log in', choice],
         ['Listed hosts', hosts.length === 0 ? 'None' : hosts.join(', ')],
         ['Your login page', url ?? 'None: users enter a code'],
+        [
+          'Who may log in as any test user',
+          SANDBOX_CHOICES.find(({ value }) => value === sandbox)?.label ?? '',
+        ],
       ]}
     />
   );

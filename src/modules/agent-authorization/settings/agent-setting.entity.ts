@@ -4,9 +4,14 @@ import { Check, Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
 export const ALLOWED_AGENTS = ['off', 'hosts', 'any'] as const;
 export type AllowedAgents = (typeof ALLOWED_AGENTS)[number];
 
+/** Who may log in as any user of the sandbox of a production deployment: dashboard users of the organization, or anyone. */
+export const SANDBOX_LOGINS = ['members', 'anyone'] as const;
+export type SandboxLogin = (typeof SANDBOX_LOGINS)[number];
+
 /** The settings of an API client for agents that log in. Without a row, the defaults of the environment apply. */
 @Entity({ name: 'agent_setting' })
 @Check('agent_setting_agents_check', `agents IN ('off', 'hosts', 'any')`)
+@Check('agent_setting_sandbox_login_check', `sandbox_login IN ('members', 'anyone')`)
 export class AgentSetting {
   @ForeignKey('api_client', { name: 'agent_setting_client_fkey' })
   @PrimaryColumn({ name: 'client_id', type: 'uuid', primaryKeyConstraintName: 'agent_setting_pkey' })
@@ -21,6 +26,9 @@ export class AgentSetting {
   /** Where users log in; null if they type a connection code instead. */
   @Column({ name: 'login_url', type: 'text', nullable: true })
   loginUrl!: string | null;
+
+  @Column({ name: 'sandbox_login', type: 'varchar', length: 7, default: 'members' })
+  sandboxLogin!: SandboxLogin;
 
   @Column({ name: 'updated_at', type: 'timestamptz', precision: 3 })
   updatedAt!: Date;

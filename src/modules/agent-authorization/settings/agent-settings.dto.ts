@@ -15,14 +15,26 @@ import {
 } from '../../../infrastructure/validation/index.js';
 import { EXAMPLE_REDIRECT_URIS, RedirectUrisField } from '../agents/agents.dto.js';
 import { EXAMPLE_RESOURCE } from '../connections/tokens.dto.js';
-import { ALLOWED_AGENTS, type AllowedAgents } from './agent-setting.entity.js';
+import {
+  ALLOWED_AGENTS,
+  SANDBOX_LOGINS,
+  type AllowedAgents,
+  type SandboxLogin,
+} from './agent-setting.entity.js';
 
 const ALLOWED = enumeration(
   'AllowedAgents',
   ALLOWED_AGENTS,
   'Which agents may log in. `hosts`: those of the listed hosts. Agents that you have registered may log in unless it is `off`.',
 );
-const HOST = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
+const SANDBOX = enumeration(
+  'SandboxLogin',
+  SANDBOX_LOGINS,
+  'Who may log in as any user of the development environment, as long as it has no login page of its own. `members`: users of the dashboard of the organization. `anyone`: everybody who knows the address. A service that does not run in production always lets anyone log in.',
+);
+/** A host name, or a private-use scheme with its colon. */
+const HOST =
+  /^(?:(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?|[a-z][a-z0-9+.-]{0,62}:)$/;
 const MAX_HOST_LENGTH = 253;
 const EXAMPLE_LOGIN_URL = 'https://shop.example.com/connect-agent';
 export const EXAMPLE_AGENT_ID = '3f2b8a4e-6d1c-4c57-9f0e-8b7a6c5d4e32';
@@ -50,7 +62,8 @@ export class UpdateAgentSettingsRequest extends EnvironmentRequest {
         ? undefined
         : MESSAGES.format(field),
     description:
-      'Host names in lower case that agents may return users to. Without them, `hosts` allows only agents that you have registered.',
+      'Host names in lower case that agents may return users to, and schemes of apps on their devices, such as `cursor:`, which any ' +
+      'app can claim. Without them, `hosts` allows only agents that you have registered.',
     example: ['claude.ai', 'chatgpt.com'],
   })
   allowed_hosts?: string[];
@@ -65,6 +78,13 @@ export class UpdateAgentSettingsRequest extends EnvironmentRequest {
     example: EXAMPLE_LOGIN_URL,
   })
   login_url?: string;
+
+  @EnumField(SANDBOX, {
+    required: false,
+    description: 'Who may log in as any user of the sandbox. Without it, the setting stays as it is.',
+    example: 'members',
+  })
+  sandbox_login?: SandboxLogin;
 }
 
 export class CreateAgentRequest extends EnvironmentRequest {
@@ -93,11 +113,16 @@ export class AgentSettingsResponse {
   @EnumProperty(ALLOWED, 'Which agents may log in.', 'hosts')
   allowed_agents!: AllowedAgents;
 
-  @TextProperty('The hosts that agents may return users to.', ['claude.ai', 'chatgpt.com'], { isArray: true })
+  @TextProperty('The hosts and schemes that agents may return users to.', ['claude.ai', 'chatgpt.com'], {
+    isArray: true,
+  })
   allowed_hosts!: string[];
 
   @TextProperty('The page of yours that logs users in.', EXAMPLE_LOGIN_URL, { nullable: true, format: 'uri' })
   login_url!: string | null;
+
+  @EnumProperty(SANDBOX, 'Who may log in as any user of the sandbox.', 'members')
+  sandbox_login!: SandboxLogin;
 
   @ObjectProperty([AgentResponse], 'The agents that you have registered.')
   registered_agents!: AgentResponse[];

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { In } from 'typeorm';
+import { In, IsNull, Not } from 'typeorm';
 import { BatchedStatement, Transaction } from '../../../infrastructure/database/index.js';
 import { AgentSetting } from './agent-setting.entity.js';
 
@@ -23,6 +23,15 @@ export class AgentSettingsRepository {
   async find(clientId: string): Promise<AgentSetting | undefined> {
     if (!this.transaction.isOpen) return this.lookups.add(clientId);
     return (await this.transaction.manager.findOneBy(AgentSetting, { clientId })) ?? undefined;
+  }
+
+  /** Returns how many development environments let anyone log in to the sandbox. */
+  countOpenSandboxes(): Promise<number> {
+    return this.transaction.manager.countBy(AgentSetting, {
+      sandboxLogin: 'anyone',
+      loginUrl: IsNull(),
+      agents: Not('off'),
+    });
   }
 
   async save(setting: AgentSetting): Promise<void> {

@@ -12,7 +12,7 @@ import {
   type PlatformEnvironment,
 } from '../../../infrastructure/config/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
-import { ErrorKind, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import { ErrorKind, INSUFFICIENT_ROLE, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.js';
 import { AuditLog, changesBetween, type AuditAction, type AuditRecord } from '../../audit-logs/index.js';
@@ -21,6 +21,7 @@ import { displayNameOf, isRedirectUri } from '../agents/agent.js';
 import { AGENTS_NOT_ALLOWED, INVALID_REDIRECT_URI } from '../agents/agent-errors.js';
 import type { RegisteredAgent } from '../agents/registered-agent.entity.js';
 import { RegisteredAgentsRepository } from '../agents/registered-agents.repository.js';
+import { AUTHORIZATION_NOT_FOUND } from '../authorizations/agent-users.docs.js';
 import { AgentConnectionsService } from '../connections/agent-connections.service.js';
 import type { AgentSetting } from './agent-setting.entity.js';
 import type {
@@ -31,7 +32,7 @@ import type {
 } from './agent-settings.dto.js';
 import { AgentSettingsRepository } from './agent-settings.repository.js';
 
-export type AgentSettings = Pick<AgentSetting, 'agents' | 'hosts' | 'loginUrl'>;
+export type AgentSettings = Pick<AgentSetting, 'agents' | 'hosts' | 'loginUrl' | 'sandboxLogin'>;
 
 /** An API client whose users may connect agents. */
 export interface AgentProvider extends ClientRecord {
@@ -41,6 +42,8 @@ export interface AgentProvider extends ClientRecord {
 const MAX_AGENTS = 50;
 export const TOO_MANY_AGENTS = `An API client can have at most ${MAX_AGENTS} registered agents.`;
 export const INSECURE_LOGIN_URL = 'The login url field must be an https URL without a fragment.';
+
+const ONLY_OWNERS = 'Only owners can let anyone log in to the sandbox.';
 
 export const AGENT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
   when: 'Your organization has not registered an agent with this ID.',
@@ -77,19 +80,40 @@ export class AgentSettingsService implements AgentLogins {
     return provider;
   }
 
+  /** The URL has the client ID as the agent sent it, because agents compare the `resource` of the metadata with their address. */
   async metadataUrlOf(clientId: string): Promise<string | undefined> {
-    const provider = await this.providerOf(clientId);
-    return provider && this.addresses.metadataUrlOf(provider.clientId);
+    return (await this.providerOf(clientId)) && this.addresses.metadataUrlOf(clientId);
+  }
+
+  /** Returns how many development environments let anyone log in as any user. */
+  countOpenSandboxes(): Promise<number> {
+    return this.repository.countOpenSandboxes();
+  }
+
+  /**
+   * Returns the API client of a development environment whose users have no login but the sandbox.
+   *
+   * @throws ApiError NOT_FOUND
+   */
+  async requireSandbox(
+    actor: DashboardActor,
+    environment: PlatformEnvironment,
+  ): Promise<Pick<AgentProvider, 'clientId' | 'environment'>> {
+    const provider = await this.providerOf((await this.clientOf(actor, environment)).clientId);
+    if (environment !== 'development' || !provider || provider.settings.loginUrl !== null)
+      throw AUTHORIZATION_NOT_FOUND.error();
+    return provider;
   }
 
   async get(actor: DashboardActor, environment: PlatformEnvironment): Promise<AgentSettingsResponse> {
     const client = await this.clientOf(actor, environment);
-    const { agents, hosts, loginUrl } = await this.of(client);
+    const { agents, hosts, loginUrl, sandboxLogin } = await this.of(client);
     return {
       connector_url: this.addresses.resourceOf(client.clientId),
       allowed_agents: agents,
       allowed_hosts: hosts,
       login_url: loginUrl,
+      sandbox_login: sandboxLogin,
       registered_agents: (await this.registered.findRegistered(client.clientId)).map(toResponse),
     };
   }
@@ -103,16 +127,21 @@ export class AgentSettingsService implements AgentLogins {
       allowed_agents: agents,
       allowed_hosts: hosts = [],
       login_url: loginUrl,
+      sandbox_login: sandboxLogin,
     }: UpdateAgentSettingsRequest,
   ): Promise<AgentSettingsResponse> {
     const client = await this.clientOf(actor, environment);
     const before = await this.get(actor, environment);
     if (loginUrl !== undefined && !this.isLoginUrl(loginUrl)) throw INVALID_FIELD.error(INSECURE_LOGIN_URL);
+    const stored = (await this.repository.find(client.clientId))?.sandboxLogin ?? 'members';
+    if (sandboxLogin === 'anyone' && before.sandbox_login !== 'anyone' && actor.role !== 'owner')
+      throw INSUFFICIENT_ROLE.error(ONLY_OWNERS);
     await this.repository.save({
       clientId: client.clientId,
       agents,
       hosts: [...new Set(hosts)],
       loginUrl: loginUrl ?? null,
+      sandboxLogin: sandboxLogin ?? stored,
       updatedAt: this.clock.now(),
     });
     const response = await this.get(actor, environment);
@@ -186,9 +215,14 @@ export class AgentSettingsService implements AgentLogins {
     clientId,
     environment,
   }: Pick<ClientRecord, 'clientId' | 'environment'>): Promise<AgentSettings> {
-    const stored = await this.repository.find(clientId);
-    if (stored) return stored;
-    return { agents: environment === 'development' ? 'any' : 'off', hosts: [], loginUrl: null };
+    const agents = environment === 'development' ? ('any' as const) : ('off' as const);
+    const stored = (await this.repository.find(clientId)) ?? {
+      agents,
+      hosts: [],
+      loginUrl: null,
+      sandboxLogin: 'members' as const,
+    };
+    return { ...stored, sandboxLogin: this.configuration.isProduction ? stored.sandboxLogin : 'anyone' };
   }
 
   private clientOf(
@@ -219,8 +253,8 @@ export class AgentSettingsService implements AgentLogins {
 }
 
 /** What the audit log shows of the settings. */
-function auditedOf({ allowed_agents, allowed_hosts, login_url }: AgentSettingsResponse) {
-  return { allowed_agents, allowed_hosts, login_url };
+function auditedOf({ allowed_agents, allowed_hosts, login_url, sandbox_login }: AgentSettingsResponse) {
+  return { allowed_agents, allowed_hosts, login_url, sandbox_login };
 }
 
 function toResponse({ id, name, redirectUris }: RegisteredAgent): AgentResponse {

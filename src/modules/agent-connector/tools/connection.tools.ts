@@ -27,7 +27,7 @@ export class ConnectionTools implements ToolGroup {
         reason: z.string().nullable(),
       }),
       run: async (agent) => {
-        const problem = this.links.problemOf(agent);
+        const problem = this.links.presentProblemOf(agent);
         return {
           environment: agent.client.environment,
           expires_at: agent.expiresAt.toISOString(),

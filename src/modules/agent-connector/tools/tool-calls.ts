@@ -2,7 +2,8 @@ import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcon
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import type { z } from 'zod';
-import type { AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
+import { agentKeyOf, type AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
+import { sha256 } from '../../../infrastructure/crypto/index.js';
 import { INVALID_FIELD, TOO_MANY_REQUESTS, type ApiError } from '../../../infrastructure/errors/index.js';
 import { Failures } from '../../../infrastructure/http/index.js';
 import { CounterMetric, Metrics } from '../../../infrastructure/metrics/index.js';
@@ -22,23 +23,38 @@ const LIMIT: RateLimit = {
   seconds: 60,
 };
 
+/** Counts all agents that a user has connected together: a user, or an agent, can connect any number of times. */
+const USER_LIMIT: Omit<RateLimit, 'per'> = {
+  name: 'tool-calls-of-user',
+  requests: (configuration) => configuration.get(ConnectorRateLimitConfiguration).toolCallsPerMinuteAndUser,
+  seconds: 60,
+};
+
 /** Limits tool calls. Not a guard: at a response with the status 429, clients of earlier revisions end the conversation. */
 @Injectable()
 export class ToolCallLimit {
   private readonly limit = this.limiters.limit(LIMIT);
+  private readonly userLimit = this.limiters.limit(USER_LIMIT);
 
   constructor(private readonly limiters: RateLimiters) {}
 
   /** Counts a call, and adds the state of the limit to the headers. @returns the error for a call over the limit */
-  async count({ tokenId }: AuthenticatedAgent, response: Response): Promise<ApiError | undefined> {
-    const state = await this.limit.consume(tokenId);
+  async count(agent: AuthenticatedAgent, response: Response): Promise<ApiError | undefined> {
+    const state = await this.limit.consume(agentKeyOf(agent));
     response.set(this.limit.headersOf(state));
-    const { retryAfter } = state;
+    const retryAfter = state.retryAfter ?? (await this.countForUser(agent));
     if (retryAfter === undefined) return undefined;
     return TOO_MANY_REQUESTS.error(
       'There were too many tool calls within a minute. Wait the number of seconds given in retry_after.',
       { retryAfter },
     );
+  }
+
+  /** @returns seconds to wait if the agents that the user has connected exceed their limit */
+  private async countForUser(agent: AuthenticatedAgent): Promise<number | undefined> {
+    const { connectionId, client, externalUserId } = agent;
+    if (connectionId === null) return undefined;
+    return this.userLimit.count(sha256(`${client.clientId} ${externalUserId}`).toString('base64url'));
   }
 }
 

@@ -1,7 +1,7 @@
 import { withExamples, type OperationDocument } from '../../../infrastructure/openapi/index.js';
 import { MESSAGES } from '../../../infrastructure/validation/index.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
-import { INVALID_CLIENT, INVALID_REQUEST, INVALID_SCOPE } from '../protocol/oauth-errors.js';
+import { INVALID_CLIENT, INVALID_REQUEST } from '../protocol/oauth-errors.js';
 import { DeviceCodeRequest, DeviceCodeResponse } from './device-authorizations.dto.js';
 
 export const REQUEST_DEVICE_CODE: OperationDocument = {
@@ -24,7 +24,6 @@ export const REQUEST_DEVICE_CODE: OperationDocument = {
       'This endpoint takes no Authorization header.',
       'The request body must be application/x-www-form-urlencoded.',
     ),
-    INVALID_SCOPE,
     INVALID_CLIENT,
   ],
 };

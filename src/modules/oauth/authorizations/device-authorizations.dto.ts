@@ -15,7 +15,7 @@ export class DeviceCodeRequest {
   client_id!: string;
 
   @ParameterField(
-    `The requested scopes, separated by spaces: ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}. The default is all scopes.`,
+    `The requested scopes, separated by spaces: ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}. Unknown scopes are ignored. The default is all scopes.`,
     'request_logs:read webhook_endpoints:read',
     { required: false },
   )

@@ -6,7 +6,6 @@ import { PublicAddress, type RequestOrigin } from '../../../infrastructure/http/
 import { Clock, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
 import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
-import { INVALID_SCOPE } from '../protocol/oauth-errors.js';
 import { publicClient } from '../protocol/oauth-form.js';
 import type { DeviceAuthorization } from './device-authorization.entity.js';
 import type { DeviceCodeRequest, DeviceCodeResponse } from './device-authorizations.dto.js';
@@ -36,7 +35,7 @@ export class DeviceAuthorizationsService {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws OAuthError `invalid_client` or `invalid_scope` */
+  /** @throws OAuthError `invalid_client` */
   async request(request: DeviceCodeRequest, origin: RequestOrigin): Promise<DeviceCodeResponse> {
     const client = await publicClient(this.clients, request);
     const scopes = scopesIn(request.scope);
@@ -92,11 +91,12 @@ export class DeviceAuthorizationsService {
   }
 }
 
-/** Returns the requested scopes in the order of the catalog, or all scopes if none is requested (RFC 6749, section 3.3). */
+/**
+ * Returns the requested scopes in the order of the catalog, or all scopes if no known one is requested. Others are ignored (RFC 6749,
+ * section 3.3): the user and the response of operation 2 see what is granted.
+ */
 function scopesIn(text: string | undefined): Scope[] {
-  const requested = new Set(text?.split(' ').filter((scope) => scope !== ''));
-  if (requested.size === 0) return [...SCOPES];
+  const requested = new Set(text?.split(' '));
   const known = SCOPES.filter((scope) => requested.has(scope));
-  if (known.length < requested.size) throw INVALID_SCOPE.error();
-  return known;
+  return known.length > 0 ? known : [...SCOPES];
 }

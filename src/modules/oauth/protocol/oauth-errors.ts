@@ -1,4 +1,3 @@
-import { SCOPES } from '../../../infrastructure/auth/index.js';
 import {
   ApiError,
   ErrorKind,
@@ -17,11 +16,11 @@ export const OAUTH_ERROR_CODES = [
   'invalid_request',
   'invalid_client',
   'invalid_grant',
-  'invalid_scope',
   'unsupported_grant_type',
   'unsupported_response_type',
   'invalid_target',
   'invalid_redirect_uri',
+  'invalid_client_metadata',
   'authorization_pending',
   'slow_down',
   'access_denied',
@@ -108,15 +107,9 @@ export const UNSUPPORTED_GRANT_TYPE = new OAuthErrorKind(400, 'INVALID_REQUEST',
   message: 'The grant type must be urn:ietf:params:oauth:grant-type:device_code.',
 });
 
-export const INVALID_SCOPE = new OAuthErrorKind(400, 'INVALID_REQUEST', 'INVALID_FIELD', {
-  oauthCode: 'invalid_scope',
-  when: 'A requested scope does not exist (`invalid_scope`).',
-  message: `The scope field contains an unknown scope. Allowed values: ${SCOPES.join(', ')}.`,
-});
-
 export const INVALID_REQUEST = new OAuthErrorKind(400, 'INVALID_REQUEST', 'INVALID_FIELD', {
   oauthCode: 'invalid_request',
-  when: 'A parameter is missing or given more than once, the body is not a form, or the endpoint does not accept an `Authorization` header (`invalid_request`).',
+  when: 'A parameter is missing or given more than once with different values, the body is not a form, or the endpoint does not accept an `Authorization` header (`invalid_request`).',
   message: 'The client id field is required.',
 });
 

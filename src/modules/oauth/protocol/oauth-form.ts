@@ -2,37 +2,68 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { IsString } from 'class-validator';
 import type { Request, Response } from 'express';
 import { readForm } from '../../../infrastructure/http/index.js';
-import { Field, MESSAGES, withMessage } from '../../../infrastructure/validation/index.js';
+import { Field } from '../../../infrastructure/validation/index.js';
 import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.js';
 import { INVALID_CLIENT, INVALID_REQUEST } from './oauth-errors.js';
 
-/** The parameters of a form that are not empty. The DTOs of the endpoints and grants say which of them are read. */
-export type FormParameters = Readonly<Record<string, string>>;
+/**
+ * The parameters of a form that are not empty (RFC 6749, section 3.1). The values of one that is repeated are an array, unless they
+ * are equal. The DTOs of the endpoints and grants say which parameters are read; others are ignored, also repeated ones.
+ */
+export type FormParameters = Readonly<Record<string, string | string[]>>;
 
 /**
  * Injects the form sent by a public client (RFC 8252, section 8.4). Credentials are rejected, because the client
- * probably called the wrong endpoint and should stop sending them.
+ * probably called the wrong endpoint and should stop sending them. A client ID with an empty secret identifies a client like the
+ * parameter `client_id` (RFC 6749, section 2.3.1).
  */
-export const PublicForm = createParamDecorator((_data: unknown, context: ExecutionContext) => {
-  const { headers } = context.switchToHttp().getRequest<Request>();
-  if (headers.authorization !== undefined)
-    throw INVALID_REQUEST.error('This endpoint takes no Authorization header.');
-  return readOAuthForm(context);
+export const PublicForm = createParamDecorator(async (_data: unknown, context: ExecutionContext) => {
+  const { authorization } = context.switchToHttp().getRequest<Request>().headers;
+  if (authorization === undefined) return readOAuthForm(context);
+  const id = clientIdIn(authorization);
+  if (id === undefined) throw INVALID_REQUEST.error('This endpoint takes no Authorization header.');
+  const { client_id: sent = id, ...form } = await readOAuthForm(context);
+  if (sent !== id)
+    throw INVALID_REQUEST.error('The Authorization header and the form name different clients.');
+  return { ...form, client_id: id };
 });
+
+/** Returns the client ID of Basic credentials without a secret. */
+function clientIdIn(authorization: string): string | undefined {
+  const [, encoded = ''] = /^basic +([\w+/-]+={0,2}) *$/i.exec(authorization) ?? [];
+  const [, id] = /^([^:]+):$/.exec(Buffer.from(encoded, 'base64').toString()) ?? [];
+  // Both parts are encoded like a form.
+  return id === undefined
+    ? undefined
+    : (new URLSearchParams(`id=${id.replaceAll('&', '%26')}`).get('id') ?? undefined);
+}
 
 /** Injects the form sent by an authenticated client. */
 export const ConfidentialForm = createParamDecorator((_data: unknown, context: ExecutionContext) =>
   readOAuthForm(context),
 );
 
-/** Rejects repeated parameters (RFC 6749, section 3.2). */
 async function readOAuthForm(context: ExecutionContext): Promise<FormParameters> {
   const http = context.switchToHttp();
   const form = await readForm(http.getRequest<Request>(), http.getResponse<Response>());
-  if (form.repeated !== undefined)
-    throw INVALID_REQUEST.error('A parameter of the form is given more than once.');
-  return form.parameters;
+  return parametersIn(form.entries());
 }
+
+/** Returns the parameters by name: see `FormParameters`. */
+export function parametersIn(entries: Iterable<readonly [name: string, value: string]>): FormParameters {
+  const values = new Map<string, Set<string>>();
+  for (const [name, value] of entries)
+    if (value !== '') values.set(name, (values.get(name) ?? new Set()).add(value));
+  return Object.fromEntries(
+    [...values].map(([name, [first = '', ...others]]) => [
+      name,
+      others.length === 0 ? first : [first, ...others],
+    ]),
+  );
+}
+
+/** Only a value that contradicts another one is an error. */
+const REPEATED = 'A parameter of the form is given more than once.';
 
 interface ParameterOptions {
   readonly required?: false;
@@ -40,7 +71,10 @@ interface ParameterOptions {
   readonly format?: 'uuid';
 }
 
-/** A parameter of a form: any text that is not empty. What else can be wrong with it has an OAuth error of its own. */
+/**
+ * A parameter of a form: any text that is not empty, once (RFC 6749, section 3.2). What else can be wrong with it has an OAuth error of
+ * its own.
+ */
 export function ParameterField(
   description: string,
   example: string,
@@ -55,7 +89,7 @@ export function ParameterField(
       schema: { type: String, ...schema },
       ...(required === false && { required }),
     },
-    IsString(withMessage(MESSAGES.string)),
+    IsString({ message: REPEATED }),
   );
 }
 

@@ -7,7 +7,7 @@ import {
   type CanActivate,
   type Type,
 } from '@nestjs/common';
-import { ApiConsumes, ApiExcludeEndpoint, ApiSecurity } from '@nestjs/swagger';
+import { ApiConsumes, ApiSecurity } from '@nestjs/swagger';
 import { INVALID_API_KEYS, OAuthClientAuthGuard } from '../../../infrastructure/auth/index.js';
 import {
   bodyTooLarge,
@@ -101,7 +101,7 @@ interface OAuthChecks {
   readonly surface?: Surface;
   /** How the body is sent. Defaults to a form. */
   readonly body?: 'form' | 'json';
-  /** Checked before the body is read; the default is one limit per IP address for all OAuth endpoints. */
+  /** Checked before the body is read; the default is one limit per IP address, and per issuer, for all OAuth endpoints. */
   readonly limit?: RateLimit;
 }
 
@@ -113,6 +113,28 @@ const OAUTH_LIMIT: RateLimit = {
   seconds: 60,
 };
 
+/** The same for each API client that agents log in for: a hosted agent sends the requests of its users from few addresses. */
+const ISSUER_LIMIT: RateLimit = { ...OAUTH_LIMIT, name: 'agent-oauth', per: 'issuer' };
+/** How many API clients can reach a limit from one address: anyone can send any ID of a client. */
+const ISSUERS_PER_ADDRESS = 10;
+
+function limitOf(surface: Surface): RateLimit {
+  return surface === 'connector' ? ISSUER_LIMIT : OAUTH_LIMIT;
+}
+
+/** Returns the guards of a limit. One per issuer has another limit for all issuers together. */
+function limitGuards(limit: RateLimit): Type<CanActivate>[] {
+  const total: RateLimit = {
+    ...limit,
+    name: `${limit.name}-of-address`,
+    per: 'address',
+    requests: (configuration) => limit.requests(configuration) * ISSUERS_PER_ADDRESS,
+  };
+  return (limit.per === 'issuer' ? [total, limit] : [limit]).map((each) =>
+    RateLimitGuard(each, RATE_LIMIT_EXCEEDED),
+  );
+}
+
 const FORM_TOO_LARGE = withSharedMessages('FormTooLarge', PAYLOAD_TOO_LARGE, bodyTooLarge(FORM_LIMIT));
 
 const ERROR_BODY: ErrorBodyDocument = { model: OAuthErrorResponse, bodyOf: oauthBodyOf };
@@ -120,13 +142,13 @@ const ERROR_BODY: ErrorBodyDocument = { model: OAuthErrorResponse, bodyOf: oauth
 /** An OAuth endpoint: takes a form by default, and its errors have both the fields of OAuth and those of the API. */
 export function OAuthOperation(
   document: OperationDocument,
-  { security, surface = 'dashboard', body = 'form', limit = OAUTH_LIMIT }: OAuthChecks = {},
+  { security, surface = 'dashboard', body = 'form', limit = limitOf(surface) }: OAuthChecks = {},
 ): MethodDecorator {
   return applyDecorators(
     HttpCode(document.status ?? 200),
     UseGuards(
       ...(security ? [OAuthClientAuthGuard] : []),
-      RateLimitGuard(limit, RATE_LIMIT_EXCEEDED),
+      ...limitGuards(limit),
       ...(body === 'json' ? [JsonBodyGuard] : []),
     ),
     UseFilters(OAuthExceptionFilter),
@@ -152,20 +174,17 @@ export function OAuthOperation(
 interface MetadataOptions {
   readonly surface?: Surface;
   readonly guards?: readonly Type<CanActivate>[];
-  /** Whether the path is another one for a documented operation. */
-  readonly isAlias?: boolean;
 }
 
 /** An operation that returns public metadata of an authorization server, to requests that the other guards admit. */
 export function OAuthMetadata(
   document: OperationDocument,
-  { surface = 'dashboard', guards = [], isAlias = false }: MetadataOptions = {},
+  { surface = 'dashboard', guards = [] }: MetadataOptions = {},
 ): MethodDecorator {
   return applyDecorators(
-    UseGuards(RateLimitGuard(OAUTH_LIMIT, RATE_LIMIT_EXCEEDED), ...guards),
+    UseGuards(...limitGuards(limitOf(surface)), ...guards),
     UseFilters(OAuthExceptionFilter),
     ApiSecurity({}),
-    ...(isAlias ? [ApiExcludeEndpoint()] : []),
     DocumentedOperation(surface, {
       ...document,
       errorBody: ERROR_BODY,

@@ -62,7 +62,12 @@ export class DeviceCodeGrant implements Grant<ClientRecord, ExchangeDeviceCodeRe
       // Sign before redeeming the code, so that the device can retry if signing fails.
       const token = await this.tokens.sign({ ...authorization, ...user, tokenId: authorization.id });
       if (await this.batch.redeem(authorization.id, this.clock.now())) {
-        return { token_type: 'Bearer', expires_in: TOKEN_LIFETIME / SECOND, access_token: token };
+        return {
+          token_type: 'Bearer',
+          expires_in: TOKEN_LIFETIME / SECOND,
+          access_token: token,
+          scope: authorization.scopes.join(' '),
+        };
       }
       // Another request redeemed or withdrew the code, or it expired: read its final state in the next pass.
     }

@@ -7,7 +7,7 @@ import {
   UuidProperty,
   ObjectProperty,
 } from '../../../infrastructure/openapi/index.js';
-import { ROLE, SCOPE, type DashboardRole, type Scope } from '../../../infrastructure/auth/index.js';
+import { ROLE, SCOPE, SCOPES, type DashboardRole, type Scope } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { enumeration } from '../../../infrastructure/schemas/index.js';
 import { ENVIRONMENT } from '../../../infrastructure/validation/index.js';
@@ -59,6 +59,9 @@ export class AccessTokenResponse {
     EXAMPLE_ACCESS_TOKEN,
   )
   access_token!: string;
+
+  @TextProperty('The scopes of the token, separated by spaces.', SCOPES.join(' '))
+  scope!: string;
 }
 
 export class RevokeTokenRequest {
