@@ -54,7 +54,7 @@ const RULES = {
     },
   },
   chosen: {
-    start: () => ({ width: START, ceiling: null, baseline: null }),
+    start: () => ({ width: START, ceiling: null, baseline: null, usualFailures: 0, allowedFailures: 0 }),
     settle: (lane, { latencySum, ...batch }) =>
       adaptWidth(lane, { ...batch, latency: latencySum / (batch.succeeded || 1) }, MAX),
   },
@@ -138,6 +138,21 @@ const SCENARIOS = [
     seconds: 120,
   },
   { name: '1 % random failures, 100 ms, 300/s', receiver: failing(0.01, 100), rate: 300, seconds: 120 },
+  ...[2, 5, 15].flatMap((percent) => [
+    {
+      name: `${percent} % random failures, 1 ms, backlog of 5,000`,
+      receiver: failing(percent / 100, 1),
+      backlog: 5000,
+      seconds: 200,
+    },
+    {
+      name: `${percent} % random failures, 100 ms, 300/s`,
+      receiver: failing(percent / 100, 100),
+      rate: 300,
+      seconds: 120,
+    },
+  ]),
+  { name: '503 beyond 3, 20 ms, backlog of 2,000', receiver: limited(3, 20), backlog: 2000, seconds: 200 },
 ];
 
 function simulate(rule, { receiver, backlog, rate, seconds, wideFrom = 0 }) {

@@ -23,6 +23,7 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     rounds: { type: 'string', default: '3' },
     keep: { type: 'boolean', default: false },
+    trace: { type: 'boolean', default: false },
   },
 });
 const ROUNDS = Number(options.rounds);
@@ -107,11 +108,16 @@ async function useEndpoints(paths) {
   await settled();
 }
 
+/** Deliveries that a receiver does not respond to, or has refused, wait for longer than a benchmark takes. */
 const settled = () =>
   until(
     async () =>
-      (await database.query("SELECT FROM webhook_delivery WHERE url NOT LIKE '%/dead%' LIMIT 1")).rowCount ===
-      0,
+      (
+        await database.query(
+          `SELECT FROM webhook_delivery
+            WHERE url NOT LIKE '%/dead%' AND (url NOT LIKE '%/refuse%' OR attempts = 0 OR claim_id IS NOT NULL) LIMIT 1`,
+        )
+      ).rowCount === 0,
   );
 
 async function publish() {
@@ -207,6 +213,57 @@ async function steady(perSecond, seconds, path = '/0') {
     database: (cpuOf([postmaster]) - database) / published.length,
     memory: memoryOf(service.pid),
   };
+}
+
+/**
+ * Publishes at a steady rate to an endpoint that refuses some of the first attempts, and locks the request log
+ * meanwhile, so that no attempt is settled. Returns the seconds from the release of the lock until no first attempt waits.
+ */
+async function blocked(perSecond, percent, { before = 30, blockedFor = 20 } = {}) {
+  await useEndpoints([percent > 0 ? `/refuse-${percent}` : '/0']);
+  let isRunning = true;
+  const publisher = (async () => {
+    const work = [];
+    const begin = performance.now();
+    for (let index = 0; isRunning; index += 1) {
+      const due = begin + (index * 1000) / perSecond;
+      if (due > performance.now()) await pause(due - performance.now());
+      work.push(publish());
+    }
+    await Promise.all(work);
+  })();
+  const state = async () =>
+    (
+      await database.query(
+        `SELECT (SELECT count(*)::integer FROM webhook_delivery WHERE attempts = 0) AS waiting,
+                (SELECT row_to_json(lane) FROM webhook_lane lane ORDER BY last_success_at DESC LIMIT 1) AS lane`,
+      )
+    ).rows[0];
+  const trace = async (label) => {
+    if (!options.trace) return;
+    const { waiting, lane } = await state();
+    console.error(label, waiting, lane.in_flight, lane.adaptive_width, lane.width_ceiling, lane.baseline_ms);
+  };
+  for (let second = 0; second < before; second += 5) {
+    await pause(5_000);
+    await trace(`before ${second}`);
+  }
+  const lock = await database.connect();
+  await lock.query('BEGIN; LOCK TABLE request_log IN ACCESS EXCLUSIVE MODE');
+  await pause(blockedFor * 1000);
+  const { waiting } = await state();
+  await lock.query('COMMIT');
+  lock.release();
+  const released = performance.now();
+  await until(async () => {
+    await trace(`${((performance.now() - released) / 1000).toFixed(1)} s`);
+    if (options.trace) await pause(500);
+    return (await state()).waiting <= 2;
+  });
+  const seconds = (performance.now() - released) / 1000;
+  isRunning = false;
+  await publisher;
+  return { waiting, seconds };
 }
 
 /** Signs and posts in a loop, without storage. */
@@ -450,6 +507,16 @@ async function scenarios(processesUsed) {
         `${processesUsed}, backlog of ${events.toLocaleString('en')}: delivered, CPU per event`,
         `${perSecond(delivered)}, ${cpu.toFixed(2)} ms`,
         'the same for both',
+      );
+    }
+  }
+  if (wants('blocked')) {
+    for (const percent of [0, 2, 5]) {
+      const { waiting, seconds } = await rounds(() => blocked(50, percent));
+      add(
+        `${processesUsed}, 50/s, settlements blocked for 20 s, ${percent} % of first attempts refused: waiting, until sent`,
+        `${waiting}, ${seconds.toFixed(1)} s`,
+        '5 s',
       );
     }
   }

@@ -888,6 +888,8 @@ CREATE TABLE webhook_lane (
   failing_since timestamp(3) with time zone,
   last_failure_at timestamp(3) with time zone,
   notified_at timestamp(3) with time zone,
+  usual_failures double precision NOT NULL DEFAULT 0,
+  allowed_failures double precision NOT NULL DEFAULT 0,
   CONSTRAINT webhook_lane_pkey PRIMARY KEY (endpoint_id),
   CONSTRAINT webhook_lane_endpoint_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoint(id) ON DELETE CASCADE,
   CONSTRAINT webhook_lane_in_flight_check CHECK ((in_flight >= 0))

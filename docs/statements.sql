@@ -67,11 +67,11 @@ SELECT endpoint_id, NULL, false, 0, false FROM full_lane;
 
 -- PUBLISH_EVENTS: src/modules/webhooks/queue/sql/publish-events.ts
 WITH request AS MATERIALIZED (
-       SELECT * FROM unnest($id::uuid[], $createdAt::timestamptz[], $clientId::uuid[], $environment::text[],
+       SELECT * FROM unnest($id::uuid[], $createdAt::timestamptz[], $occurredAt::timestamptz[], $clientId::uuid[], $environment::text[],
                             $name::text[], $sessionId::uuid[], $taskId::bigint[], $externalUserId::text[],
                             $merchantId::integer[], $body::bytea[], $organizationId::uuid[], $organizationRoom::integer[],
                             $key::text[], $contentHash::bytea[])
-                WITH ORDINALITY AS request (id, created_at, client_id, environment, event, session_id, task_id,
+                WITH ORDINALITY AS request (id, created_at, occurred_at, client_id, environment, event, session_id, task_id,
                                             external_user_id, merchant_id, body, organization_id, organization_room, key,
                                             content_hash, position)),
      key AS (
@@ -84,9 +84,9 @@ WITH request AS MATERIALIZED (
        SELECT * FROM request WHERE key IS NULL OR id IN (SELECT event_id FROM key)),
      account AS (
        INSERT INTO merchant_account AS account (client_id, external_user_id, merchant_id, state, since, session_id)
-       SELECT client_id, external_user_id, merchant_id, (array_agg(state ORDER BY created_at DESC, position DESC))[1],
-              max(created_at),
-              (array_agg(session_id ORDER BY created_at DESC, position DESC) FILTER (WHERE session_id IS NOT NULL))[1]
+       SELECT client_id, external_user_id, merchant_id, (array_agg(state ORDER BY occurred_at DESC, position DESC))[1],
+              max(occurred_at),
+              (array_agg(session_id ORDER BY occurred_at DESC, position DESC) FILTER (WHERE session_id IS NOT NULL))[1]
          FROM event
          JOIN (VALUES ('AUTHENTICATED', 'connected'), ('ACCOUNT_LOGIN_REQUIRED', 'disconnected'))
               AS change (event, state) USING (event)
@@ -173,8 +173,8 @@ WITH attempt AS MATERIALIZED (
                   AS attempt (delivery_id, claim_id, endpoint_id, succeeded, retry_in, latency)),
      lane AS MATERIALIZED (
        SELECT endpoint_id, COALESCE(adaptive_width, 4) AS width,
-              COALESCE(width_ceiling, $maxWidth::double precision) AS ceiling, baseline_ms AS baseline, in_flight,
-              consecutive_failures
+              COALESCE(width_ceiling, $maxWidth::double precision) AS ceiling, baseline_ms AS baseline, usual_failures,
+              allowed_failures, in_flight, consecutive_failures
          FROM webhook_lane WHERE endpoint_id = ANY ($endpointId) ORDER BY endpoint_id FOR UPDATE),
      settled AS MATERIALIZED (
        SELECT delivery.id, delivery.endpoint_id, succeeded, latency,
@@ -201,8 +201,11 @@ WITH attempt AS MATERIALIZED (
               succeeded = 0 AND consecutive_failures + failed >= 5 AS is_narrow,
               CASE WHEN succeeded = 0 THEN 0
                    ELSE 0.5 * GREATEST(-1, LEAST(1, 2 - latency
-                          / GREATEST(known_baseline, 20))) END AS gain
+                          / GREATEST(known_baseline, 20))) END AS gain,
+              GREATEST(0, failed - floor(allowed)) AS unusual
          FROM batch JOIN lane USING (endpoint_id)
+        CROSS JOIN LATERAL (SELECT LEAST(allowed_failures + 1.5::double precision * usual_failures
+                                           * (succeeded + failed), 5) AS allowed) allowance
         CROSS JOIN LATERAL (SELECT GREATEST(COALESCE(baseline, latency), 1) AS known_baseline) known),
      raised AS (
        SELECT *, LEAST($maxWidth, CASE WHEN is_used AND gain > 0 THEN ceiling * exp(0.005 * succeeded)
@@ -210,13 +213,18 @@ WITH attempt AS MATERIALIZED (
          FROM signal),
      adapted AS (
        SELECT *,
-              GREATEST(1, power(0.8, failed)
+              GREATEST(1, power(0.8, unusual)
                 * CASE WHEN is_used OR gain < 0 THEN LEAST(raised_ceiling, width + gain * succeeded)
                        ELSE width END) AS next_width,
               CASE WHEN succeeded > 0 AND (baseline IS NULL OR GREATEST(width, in_flight) <= 4)
                    THEN GREATEST(known_baseline + (latency - known_baseline) * (1 - exp(-succeeded / 8.0)),
                                  1)
-                   ELSE baseline END AS next_baseline
+                   ELSE baseline END AS next_baseline,
+              CASE WHEN in_flight <= 3
+                   THEN LEAST(usual_failures
+                                + (failed::double precision / GREATEST(succeeded + failed, 1) - usual_failures)
+                                  * (1 - exp((-succeeded - failed) / 50.0)), 0.2)
+                   ELSE usual_failures END AS next_usual
          FROM raised),
      updated_lane AS (
        UPDATE webhook_lane
@@ -231,8 +239,10 @@ WITH attempt AS MATERIALIZED (
                                                  now())
                                    ELSE failing_since END,
               adaptive_width = CASE WHEN is_narrow THEN 1 ELSE next_width END,
-              width_ceiling = CASE WHEN is_narrow THEN NULL WHEN failed > 0 THEN next_width ELSE raised_ceiling END,
+              width_ceiling = CASE WHEN is_narrow THEN NULL WHEN unusual > 0 THEN next_width ELSE raised_ceiling END,
               baseline_ms = next_baseline,
+              usual_failures = CASE WHEN is_narrow OR next_usual < 0.0001 THEN 0 ELSE next_usual END,
+              allowed_failures = CASE WHEN is_narrow THEN 0 ELSE allowed - (failed - unusual) END,
               not_before = CASE WHEN succeeded > 0 THEN '-infinity'
                                 WHEN is_narrow AND failed > 0
                                  AND (last_success_at > now() - $grace * interval '1 millisecond') IS NOT TRUE

@@ -5,6 +5,7 @@ import {
   findForbiddenDrivers,
   findForbiddenEnvironmentAccess,
   findForbiddenHttpClients,
+  findUnlistedSenders,
   findForbiddenHttpExceptions,
   findForbiddenRedisClients,
   findForbiddenSql,
@@ -316,6 +317,17 @@ describe('Restricted APIs', () => {
     'src/modules/careers/b.ts imports https',
     'src/infrastructure/http/d.ts imports node:http',
     'src/modules/careers/a.ts:3 sends HTTP requests',
+  ]);
+
+  rule('the list of places that send HTTP requests is complete', findUnlistedSenders, [
+    {
+      'src/modules/careers/a.ts': `import { HttpClient } from '../../infrastructure/http-client/index.js';`,
+      'src/modules/careers/b.ts': `import type { HttpClient } from '../../infrastructure/http-client/index.js';`,
+      'src/modules/careers/c.ts': `const client = await import('openid-client');`,
+      'src/modules/webhooks/sender/delivery-sender.ts': `import { HttpClient } from '../../../infrastructure/http-client/index.js';`,
+    },
+    'src/modules/careers/a.ts imports ../../infrastructure/http-client/index.js and may send requests',
+    'src/modules/careers/c.ts imports openid-client',
   ]);
 
   rule("Nest's exceptions are not thrown by modules", findForbiddenHttpExceptions, [

@@ -153,6 +153,45 @@ export function findForbiddenHttpClients(sources: Sources): string[] {
   return [...imported, ...called];
 }
 
+/**
+ * All places that send HTTP requests. Each of them uses a client of infrastructure/http-client, which adds the headers that every
+ * request has, or says here where the headers come from. All show their failures.
+ */
+const SENDERS: ReadonlyMap<string, string> = new Map([
+  ['src/modules/webhooks/sender/delivery-sender.ts', 'deliveries, and tests of endpoints'],
+  ['src/modules/webhooks/endpoints/webhook-endpoint.constraints.ts', 'nothing: checks URLs'],
+  ['src/modules/agent-authorization/agents/client-documents.ts', 'metadata documents of agents'],
+  [
+    'src/modules/single-sign-on/openid/openid-provider.ts',
+    'discovery, keys, tokens and user info, for openid-client',
+  ],
+  ['src/modules/single-sign-on/saml/saml-metadata.reader.ts', 'metadata of SAML providers'],
+  ['src/modules/merchant-gateway/gateway-client.ts', 'the merchant gateway'],
+  ['src/infrastructure/messages/text-message-sender.ts', 'text messages'],
+  ['src/infrastructure/messages/messages.module.ts', 'nothing: wires the sender of text messages'],
+  [
+    'src/infrastructure/tracing/trace-export.ts',
+    'spans; the exporter sends its headers, and these are set there',
+  ],
+  ['src/cli/commands/doctor.command.ts', 'nothing: passes a client to the checks of other modules'],
+]);
+const CLIENTS = new Set(['HttpClient', 'ServiceClient']);
+/** Libraries that send HTTP requests by themselves, or with a function that is passed to them. */
+const SENDING_LIBRARIES = /^(?:openid-client|@opentelemetry\/exporter-[\w-]+)$/;
+
+export function findUnlistedSenders(sources: Sources): string[] {
+  return importsOf(sources)
+    .filter(({ from, specifier, values }) => {
+      const isClient =
+        specifier.endsWith('/http-client/index.js') && values.some((name) => CLIENTS.has(name));
+      return !SENDERS.has(from) && (isClient || (SENDING_LIBRARIES.test(specifier) && values.length > 0));
+    })
+    .map(
+      ({ from, specifier }) =>
+        `${from} imports ${specifier} and may send requests: add it to SENDERS in restricted-api-rules.ts, and test that its failures are visible.`,
+    );
+}
+
 /** Confines `HttpException` and its subclasses to the infrastructure. */
 export function findForbiddenHttpExceptions(sources: Sources): string[] {
   return importsOf(sources)

@@ -118,6 +118,111 @@ it('An older event never changes an account, and one with the same time does', a
   expect(await accountsOf('d')).toEqual([account('disconnected', now.toISOString(), session)]);
 });
 
+describe.each<{
+  source: string;
+  environment: Environment;
+  send: (event: Event) => Promise<{ status: number; body: unknown }>;
+}>([
+  {
+    source: 'POST /events',
+    environment: 'production',
+    send: (event) => service.request('/events', { body: event, token }),
+  },
+  {
+    source: 'POST /events/batch',
+    environment: 'production',
+    send: async (event) => {
+      const { body } = await service.request<{ results: { error: { status_code?: number } | null }[] }>(
+        '/events/batch',
+        {
+          body: { events: [event] },
+          token,
+        },
+      );
+      const error = body.results[0]?.error ?? null;
+      return { status: error === null ? 200 : 400, body: error };
+    },
+  },
+  {
+    source: 'POST /development/webhooks/trigger',
+    environment: 'development',
+    send: ({ client_id: _client, task_id: _task, ...event }) =>
+      service.request('/development/webhooks/trigger', { body: event, as: service.development }),
+  },
+  {
+    source: 'POST /development/accounts/…',
+    environment: 'development',
+    send: ({ event, external_user_id, merchant_id, session_id, timestamp }) =>
+      service.request(`/development/accounts/${event === 'AUTHENTICATED' ? 'link' : 'disconnect'}`, {
+        body: { external_user_id, merchant_id, session_id, timestamp },
+        as: service.development,
+      }),
+  },
+])('The timestamp of an event of $source', ({ source, environment, send }) => {
+  const user = `time-${source.replaceAll(/\W+/g, '-')}`;
+  const state = async (): Promise<unknown> => {
+    const [found] = (await accountsOf(user, environment)) as { state: string; since: string }[];
+    return found && [found.state, Date.parse(found.since)];
+  };
+
+  it('decides the state of the account, whenever the event is published', async () => {
+    const now = Date.now();
+    const session = await sessionOf(user, environment);
+    const connected = authenticated(user, session, environment);
+    const at = async (timestamp: number | null | undefined, event: Event): Promise<void> => {
+      const { status, body } = await send({ ...event, timestamp });
+      expect([status, body]).toEqual([200, body]);
+    };
+    await at(now - 30 * MINUTE, connected);
+    expect(await state()).toEqual(['connected', now - 30 * MINUTE]);
+    await at(now - 60 * MINUTE, required(user, environment));
+    expect(await state()).toEqual(['connected', now - 30 * MINUTE]);
+    await at(now - 30 * MINUTE, required(user, environment));
+    expect(await state()).toEqual(['disconnected', now - 30 * MINUTE]);
+    await at(now - 31 * MINUTE, connected);
+    expect(await state()).toEqual(['disconnected', now - 30 * MINUTE]);
+    await at(null, connected);
+    const [, since] = (await state()) as [string, number];
+    expect(since).toBeGreaterThanOrEqual(now);
+    await at(now + 4 * MINUTE, required(user, environment));
+    expect(await state()).toEqual(['disconnected', now + 4 * MINUTE]);
+    await at(undefined, connected);
+    expect(await state()).toEqual(['disconnected', now + 4 * MINUTE]);
+    const sent = await service.database.query<{ body: Buffer }>(
+      'SELECT body FROM webhook_event WHERE external_user_id = $1 ORDER BY created_at',
+      [user],
+    );
+    const times = sent.map(({ body }) => (JSON.parse(String(body)) as { timestamp: number }).timestamp);
+    expect(times).toEqual(expect.arrayContaining([now - 60 * MINUTE, now - 31 * MINUTE, now + 4 * MINUTE]));
+  });
+
+  it.each([
+    [() => Date.now() + 6 * MINUTE, 'must not be more than 5 minutes in the future'],
+    [() => 1_795_691_826, 'must be at least 1000000000000'],
+    [() => '2026-01-31T08:15:30Z', 'must be an integer'],
+    [() => 1.5, 'must be an integer'],
+    [() => 1e15, 'must not be greater than 253402300799999'],
+  ])('is refused if it is out of bounds: %s', async (timestamp, message) => {
+    const session = await sessionOf(user, environment);
+    const event = { ...authenticated(user, session, environment), timestamp: timestamp() };
+    const { status, body } = await send(event);
+    expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining(message)]);
+  });
+});
+
+it('An account that the client unlinks stays disconnected, although it was connected by a clock that is ahead', async () => {
+  const session = await sessionOf('ahead', 'production');
+  const time = Date.now() + 4 * MINUTE;
+  await publish({ ...authenticated('ahead', session), timestamp: time });
+  const unlinked = await service.request('/accounts/unlink', {
+    body: { external_user_id: 'ahead', merchant_id: MERCHANT.id },
+    as: service.production,
+  });
+  expect(unlinked.status).toBe(200);
+  await publish({ ...authenticated('ahead', session), timestamp: time - MINUTE });
+  expect(await accountsOf('ahead')).toEqual([account('disconnected', new Date(time).toISOString(), session)]);
+});
+
 it('An event that is repeated with its idempotency key changes nothing', async () => {
   const event = { ...authenticated('e', await sessionOf('e', 'production')), idempotency_key: 'sign-in-e' };
   await publish(event);

@@ -472,12 +472,13 @@ describe('The list of tools', () => {
       expect(JSON.stringify(outputSchema)).not.toContain('additionalProperties');
   });
 
-  it('says that optional arguments can be null', async () => {
-    for (const { inputSchema } of await listed())
-      for (const [name, schema] of Object.entries(inputSchema.properties))
-        if (!inputSchema.required?.includes(name))
-          expect(schema).toMatchObject({ type: [expect.any(String), 'null'] });
-    const optionals = (await listed()).flatMap(({ inputSchema: { properties, required = [] } }) =>
+  it('has one simple type for every argument, and no list of types anywhere', async () => {
+    const tools = await listed();
+    for (const { inputSchema } of tools)
+      for (const schema of Object.values(inputSchema.properties))
+        expect(schema).toMatchObject({ type: expect.stringMatching(/^(?:string|integer|array)$/) });
+    expect(JSON.stringify(tools)).not.toMatch(/"type":\[|"anyOf"|"oneOf"|"allOf"|"null"|"nullable"|"\$ref"/);
+    const optionals = tools.flatMap(({ inputSchema: { properties, required = [] } }) =>
       Object.keys(properties).filter((name) => !required.includes(name)),
     );
     expect(optionals.toSorted()).toEqual(expect.arrayContaining(['cursor', 'limit']));
@@ -488,7 +489,7 @@ describe('The list of tools', () => {
     expect(message?.result).toMatchObject({ structuredContent: { environment: 'development' } });
   });
 
-  it.each([null, '', ' '])(
+  it.each([null, '', ' ', 'null', 'None', 'undefined'])(
     'belongs to tools that read optional arguments that are %j as absent',
     async (value) => {
       for (const { name, inputSchema } of await listed()) {
@@ -514,6 +515,53 @@ describe('The list of tools', () => {
       { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' },
     );
     expect(message?.result).toMatchObject({ ttlMs: 3_600_000, cacheScope: 'private' });
+  });
+});
+
+describe('Arguments in the shapes that models send', () => {
+  const resultOf = async (name: string, input: unknown): Promise<Record<string, unknown> | undefined> =>
+    (await send(toolCall(name, input as object))).message?.result;
+
+  it.each<[string, unknown, object]>([
+    ['get_connection_info', undefined, {}],
+    ['get_connection_info', null, {}],
+    ['get_connection_info', '', {}],
+    ['get_connection_info', '{}', {}],
+    ['get_connection_info', [], {}],
+    ['search_merchants', '{"query":"netflix"}', { query: 'netflix' }],
+    ['search_merchants', JSON.stringify('{"query":"netflix"}'), { query: 'netflix' }],
+    ['search_merchants', [{ query: 'netflix' }], { query: 'netflix' }],
+    ['search_merchants', { query: ['netflix'], limit: '1' }, { query: 'netflix', limit: 1 }],
+    ['search_merchants', { query: 'netflix', limit: '1.0' }, { query: 'netflix', limit: 1 }],
+    ['search_merchants', { query: 7 }, { query: '7' }],
+    ['search_detected_accounts', { names: 'Netflix' }, { names: ['Netflix'] }],
+    ['search_detected_accounts', { names: '["Netflix","Hulu"]' }, { names: ['Netflix', 'Hulu'] }],
+    ['search_detected_accounts', { names: [7, 'Hulu'] }, { names: ['7', 'Hulu'] }],
+    ['search_detected_accounts', '{"names":"[\\"Netflix\\"]"}', { names: ['Netflix'] }],
+    ['list_merchant_accounts', { cursor: 'null' }, {}],
+  ])('are read if only one meaning is possible: %s(%j)', async (name, sent, meant) => {
+    const [result, expected] = [await resultOf(name, sent), await resultOf(name, meant)];
+    expect(expected).not.toHaveProperty('isError');
+    expect(result).toEqual(expected);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['search_merchants', { query: 'a', limit: 'ten' }, '{"query":"text","limit":16}'],
+    ['search_merchants', { query: 'a', limit: '1.5' }, '{"query":"text","limit":16}'],
+    ['search_merchants', { query: 'a', limit: { value: 1 } }, '{"query":"text","limit":16}'],
+    ['search_merchants', { query: true }, '{"query":"text"}'],
+    ['search_merchants', { query: { text: 'a' } }, '{"query":"text"}'],
+    ['search_detected_accounts', { names: 'Netflix, Hulu' }, '{"names":["text"]}'],
+    ['search_detected_accounts', { names: [{ name: 'Netflix' }] }, '{"names":["text"]}'],
+    ['search_detected_accounts', { names: '{"name":"Netflix"}' }, '{"names":["text"]}'],
+    ['create_sign_in_link', { merchant_id: 'Netflix' }, '{"merchant_id":16}'],
+    ['create_sign_in_link', { merchant_id: [16, 17] }, '{"merchant_id":16}'],
+  ])('are refused with the right form otherwise: %s(%j)', async (name, sent, form) => {
+    const result = await resultOf(name, sent);
+    expect(result).toMatchObject({ isError: true });
+    expect(JSON.stringify(result?.['content'])).toContain(
+      JSON.stringify(JSON.stringify(`Send arguments in this form: ${form}`)).slice(3, -3),
+    );
   });
 });
 

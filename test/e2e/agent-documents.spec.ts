@@ -1,12 +1,16 @@
 import { createServer, type Server } from 'node:https';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 import { DAY, MINUTE, SECOND } from '../../src/infrastructure/time/index.js';
 import { LoginAgent, REDIRECT_URI, SandboxLogin } from '../support/agent-logins.js';
 import { agentOf } from '../support/agents.js';
 import { moveClock } from '../support/clock.js';
+import { eventually } from '../support/eventually.js';
 import { httpClient } from '../support/http-clients.js';
+import { logLines } from '../support/log-lines.js';
+import { outgoingRequests } from '../support/outgoing-requests.js';
 import { RECEIVER_CERTIFICATES, RECEIVER_KEY, TEST_AUTHORITY } from '../support/receiver-certificates.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { BEHIND_PROXY, Visitor } from '../support/visitor.js';
@@ -173,6 +177,112 @@ describe('Client ID metadata documents', () => {
     expect(performance.now() - start).toBeLessThan(9_000);
   }, 20_000);
 
+  it('are read in the encodings and with the media types that servers really send', async () => {
+    const encoded =
+      (headers: Record<string, string>, encode: (text: string) => Buffer) =>
+      (response: ServerResponse, url: string): void => {
+        const document = { client_id: url, client_name: 'Agént', redirect_uris: [REDIRECT_URI] };
+        response.writeHead(200, headers).end(encode(JSON.stringify(document)));
+      };
+    for (const respond of [
+      encoded({ 'content-encoding': 'gzip' }, (text) => gzipSync(text)),
+      encoded({ 'content-encoding': 'br', 'content-type': 'application/json' }, (text) =>
+        brotliCompressSync(text),
+      ),
+      encoded({ 'content-type': 'application/octet-stream' }, (text) => Buffer.from(text)),
+      encoded({ 'content-type': 'binary/octet-stream' }, (text) => Buffer.from(`\uFEFF${text}`)),
+      encoded({ 'content-type': 'application/json; charset=ISO-8859-1' }, (text) =>
+        Buffer.from(text, 'latin1'),
+      ),
+    ])
+      expect((await authorize(documentAt(respond))).status).toBe(303);
+  });
+
+  const status = (code: number) => (response: ServerResponse) => void response.writeHead(code).end();
+  const logged = (reason: string, usesCopy: boolean): Promise<boolean> =>
+    eventually('the failure is logged', () =>
+      logLines().some(
+        (line) => line['reason'] === reason && line['usesCopy'] === usesCopy && line['host'] === 'localhost',
+      ),
+    );
+
+  it.each<[string, (response: ServerResponse, url: string) => void, string]>([
+    ['responds with 503', status(503), 'localhost responded with status 503'],
+    ['responds with 403', status(403), 'localhost responded with status 403'],
+    ['responds with 429', status(429), 'localhost responded with status 429'],
+    [
+      'closes the connection',
+      (response) => void response.destroy(),
+      'the document at localhost cannot be read: the connection was closed before a response arrived',
+    ],
+    [
+      'closes the connection in the middle',
+      (response) => {
+        response.writeHead(200, { 'content-length': '100' });
+        response.write('{', () => response.destroy());
+      },
+      'the document at localhost cannot be read: the connection was closed before the end of the document',
+    ],
+  ])(
+    'name host and failure if the server %s, and the last good copy is used for a day',
+    async (_, fails, reason) => {
+      const id = documentAt(fails);
+      const page = await authorize(id);
+      expect(page.status).toBe(400);
+      expect(page.text).toContain(`The agent cannot be identified now: ${reason}. Try again`);
+      expect(page.text).not.toContain('Remove the connector');
+      await logged(reason, false);
+
+      const path = new URL(id).pathname;
+      responses.set(path, sendDocument());
+      expect((await authorize(id)).status).toBe(303);
+      responses.set(path, fails);
+      const before = countOf(id);
+      {
+        using _clock = moveClock(service, 6 * MINUTE);
+        for (let request = 0; request < 3; request += 1) expect((await authorize(id)).status).toBe(303);
+        expect(countOf(id)).toBe(before + 1);
+        await logged(reason, true);
+      }
+      {
+        using _clock = moveClock(service, DAY + 4 * MINUTE);
+        expect((await authorize(id)).status).toBe(303);
+      }
+      using _clock = moveClock(service, DAY + 7 * MINUTE);
+      expect((await authorize(id)).text).toContain(reason);
+    },
+  );
+
+  it.each([
+    ['is gone', status(410)],
+    ['describes another agent now', sendDocument({ client_id: 'https://localhost/other.json' })],
+    ['requires a secret now', sendDocument({ token_endpoint_auth_method: 'client_secret_basic' })],
+  ])('are not replaced by a copy if the document %s', async (_, respond) => {
+    const id = documentAt(sendDocument());
+    expect((await authorize(id)).status).toBe(303);
+    responses.set(new URL(id).pathname, respond);
+    using _clock = moveClock(service, 6 * MINUTE);
+    expect((await authorize(id)).text).toContain('The agent is not known: ');
+  });
+
+  it('of a host do not wait for each other, and there is a limit per host', async () => {
+    const good = documentAt(sendDocument());
+    expect((await authorize(good)).status).toBe(303);
+    const waiting: ServerResponse[] = [];
+    const slow = (): string => documentAt((response) => void waiting.push(response));
+    const slowPages = Array.from({ length: 7 }, () => authorize(slow()));
+    await eventually('the documents are requested', () => waiting.length === 7);
+    // A further document of the host is read while the others are waiting.
+    expect((await authorize(documentAt(sendDocument()))).status).toBe(303);
+    slowPages.push(authorize(slow()));
+    await eventually('the document is requested', () => waiting.length === 8);
+    const refused = await authorize(documentAt(sendDocument()));
+    expect(refused.text).toContain('the service is reading other documents of localhost');
+    for (const response of waiting) response.writeHead(404).end();
+    expect((await Promise.all(slowPages)).map(({ status: code }) => code)).toEqual(Array(8).fill(400));
+    expect((await authorize(documentAt(sendDocument()))).status).toBe(303);
+  });
+
   it('are fetched once for 20 concurrent requests', async () => {
     const id = documentAt((response, url) => void setTimeout(() => sendDocument()(response, url), 100));
     const pages = await Promise.all(Array.from({ length: 20 }, () => authorize(id)));
@@ -280,6 +390,14 @@ describe('Allowed agents', () => {
     expect((await agent.refresh(token)).status).toBe(404);
     expect(await update({ allowed_agents: 'any' })).toBe(200);
     expect((await agent.refresh(token)).status).toBe(200);
+  });
+});
+
+describe('Requests for documents', () => {
+  it('have the headers that every request has, like those of all test files', () => {
+    const { count, incomplete } = outgoingRequests();
+    expect(count).toBeGreaterThanOrEqual(requests.length);
+    expect(incomplete).toEqual([]);
   });
 });
 

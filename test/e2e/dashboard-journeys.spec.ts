@@ -70,11 +70,32 @@ describe('A form that was not accepted', () => {
     expect(text).not.toContain('a secret of mine');
   });
 
+  it('says that cookies are missing, and not that it is out of date, if it comes without any', async () => {
+    const visitor = new Visitor(service);
+    await visitor.get('/login?with=password');
+    const fields = { form_token: 'x'.repeat(43), email: 'ada@example.com', password: 'a secret of mine' };
+    const outdated = await visitor.submit('/login', fields);
+    expect(outdated.text).toContain('This form is out of date');
+    for (const sent of [fields, { form_token: '' }]) {
+      visitor.cookies.clear();
+      const { status, text } = await visitor.submit('/login', sent);
+      expect([status, text]).toEqual([403, expect.stringContaining('Your browser sent no cookies')]);
+      expect(text).not.toContain('out of date');
+    }
+    visitor.cookies.clear();
+    const withLogin = await visitor.submit(INVITE, invitation());
+    expect(withLogin.text).toContain('Your browser sent no cookies');
+    expect(withLogin.text).not.toContain('logged out');
+    // The page sets the cookies, and keeps the input, so that the form can be sent again.
+    expect(visitor.cookies.size).toBeGreaterThan(0);
+  });
+
   it('is refused, and its input not kept, if it comes from another site', async () => {
     const owner = await visitorWithRole(service);
     await owner.get(INVITE);
     const { status, text } = await owner.submit(INVITE, invitation(), { 'sec-fetch-site': 'cross-site' });
     expect(status).toBe(403);
+    expect(text).toContain('The request comes from a page of another site.');
     expect(text).not.toContain('Send again');
     expect(text).not.toContain('Grace Hopper');
   });

@@ -22,6 +22,8 @@ const batch = fc.record({
     width: positive(MAX_WIDTH),
     ceiling: fc.option(positive(MAX_WIDTH)),
     baseline: fc.option(fc.double({ min: 0, max: 10_000, noNaN: true })),
+    allowedFailures: fc.oneof(fc.constant(0), fc.double({ min: 0, max: 5, noNaN: true })),
+    usualFailures: fc.oneof(fc.constantFrom(0, 0.0001), fc.double({ min: 0.0001, max: 0.2, noNaN: true })),
   }),
   consecutiveFailures: fc.integer({ min: 0, max: 7 }),
   /** Attempts in flight that are not settled with the batch. */
@@ -39,7 +41,7 @@ const batch = fc.record({
 
 /** After thousands of attempts of 0 ms: PostgreSQL does not multiply such a number with one below 1. */
 const ALWAYS_AT_ONCE: typeof batch extends fc.Arbitrary<infer Batch> ? Batch : never = {
-  lane: { width: 1, ceiling: null, baseline: Number.MIN_VALUE },
+  lane: { width: 1, ceiling: null, baseline: Number.MIN_VALUE, usualFailures: 0, allowedFailures: 0 },
   consecutiveFailures: 0,
   others: 0,
   attempts: [{ succeeded: true, latency: 0, retryIn: null }],
@@ -58,6 +60,8 @@ interface LaneRow {
   readonly adaptive_width: number;
   readonly width_ceiling: number | null;
   readonly baseline_ms: number | null;
+  readonly usual_failures: number;
+  readonly allowed_failures: number;
   readonly in_flight: number;
 }
 
@@ -77,8 +81,10 @@ it(`settles ${BATCHES} random batches with the widths of adaptWidth()`, async ()
     [service.development.clientId, batches.map(({ id }) => id)],
   );
   await service.database.query(
-    `INSERT INTO webhook_lane (endpoint_id, adaptive_width, width_ceiling, baseline_ms, in_flight, consecutive_failures)
-     SELECT * FROM unnest($1::uuid[], $2::float8[], $3::float8[], $4::float8[], $5::integer[], $6::integer[])`,
+    `INSERT INTO webhook_lane (endpoint_id, adaptive_width, width_ceiling, baseline_ms, in_flight, consecutive_failures,
+                               usual_failures, allowed_failures)
+     SELECT * FROM unnest($1::uuid[], $2::float8[], $3::float8[], $4::float8[], $5::integer[], $6::integer[], $7::float8[],
+                          $8::float8[])`,
     [
       batches.map(({ id }) => id),
       batches.map(({ lane }) => lane.width),
@@ -86,6 +92,8 @@ it(`settles ${BATCHES} random batches with the widths of adaptWidth()`, async ()
       batches.map(({ lane }) => lane.baseline),
       batches.map(({ others, attempts }) => others + attempts.length),
       batches.map(({ consecutiveFailures }) => consecutiveFailures),
+      batches.map(({ lane }) => lane.usualFailures),
+      batches.map(({ lane }) => lane.allowedFailures),
     ],
   );
   const deliveries = await service.database.query<{ id: string; claim_id: string }>(
@@ -127,7 +135,9 @@ it(`settles ${BATCHES} random batches with the widths of adaptWidth()`, async ()
       row?.in_flight === others &&
       isClose(row.adaptive_width, expected.width) &&
       isClose(row.width_ceiling, expected.ceiling) &&
-      isClose(row.baseline_ms, expected.baseline)
+      isClose(row.baseline_ms, expected.baseline) &&
+      isClose(row.usual_failures, expected.usualFailures) &&
+      isClose(row.allowed_failures, expected.allowedFailures)
     );
   });
   expect(differing).toEqual([]);

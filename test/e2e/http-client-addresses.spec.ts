@@ -244,7 +244,12 @@ describe('WEBHOOK_PROXY_URL', () => {
   it('that is unavailable is logged', async () => {
     loggedErrors.length = 0;
     const client = clientWith({ WEBHOOK_PROXY_URL: `http://127.0.0.1:${await refusedPort()}` });
-    expect(await post(client, PROXIED)).toMatchObject({ statusCode: 0, failure: 'REFUSED' });
+    expect(await post(client, PROXIED)).toMatchObject({
+      statusCode: 0,
+      failure: 'REFUSED',
+      explanation: 'The service could not open a connection.',
+      isOurs: true,
+    });
     expect(loggedErrors).toEqual(['The proxy in WEBHOOK_PROXY_URL is unreachable.']);
   });
 

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { DAY, HOUR, MINUTE } from '../../src/infrastructure/time/index.js';
 import { DomainProofsJob } from '../../src/modules/allowlisted-domains/domain-proofs.job.js';
+import { eventually } from '../support/eventually.js';
+import { logLines } from '../support/log-lines.js';
 import { moveClock } from '../support/clock.js';
 import { auditOf, disable, sessionsOf, type TestUser } from '../support/dashboard-users.js';
 import { startDnsServer, type DnsServer } from '../support/dns-server.js';
@@ -790,8 +792,14 @@ describe('A domain', () => {
       expect([status, await isProved(owner, domain)]).toEqual([400, false]);
       expect(text).toContain('The record was not found');
     }
-    dns.set(name(domain), { errorCode: 2 });
-    expect((await checkDomain(owner, id)).text).toContain('did not respond');
+    for (const [failure, reason] of [
+      [{ errorCode: 2 }, 'did not respond with the record, but with a failure (SERVFAIL)'],
+      [{ errorCode: 5 }, 'refused the query (REFUSED)'],
+      [{ errorCode: 4 }, 'could not be looked up'],
+    ] as const) {
+      dns.set(name(domain), failure);
+      expect((await checkDomain(owner, id)).text).toContain(reason);
+    }
     dns.set(name(domain), { txt: ['v=spf1 -all', record] });
     expect((await checkDomain(owner, id)).location).toBe(`${DOMAINS_PATH}?done=proved`);
     expect(await isProved(owner, domain)).toBe(true);
@@ -847,6 +855,32 @@ describe('A domain', () => {
     const { visitor, response } = await logIn(await addUser(), claimsOf(user));
     expectRefused(response, visitor, 'not a domain that your organization has proved');
   });
+
+  it.each([
+    ['a failure', { errorCode: 2 }],
+    ['a refusal', { errorCode: 5 }],
+    ['silence', { silentFor: ['TXT' as const] }],
+  ])(
+    'keeps its proof, however long the DNS servers respond with %s, and each check is logged',
+    async (_, records) => {
+      const { domain } = await setUp();
+      const check = async (day: number, found: Parameters<typeof dns.set>[1]): Promise<void> => {
+        dns.set(name(domain), found);
+        using _clock = moveClock(service, day * DAY);
+        await service.app.get(DomainProofsJob).run();
+      };
+      await check(1, { txt: [] });
+      for (const day of [2, 5, 9]) await check(day, records);
+      expect(await isProvedNow(domain)).toBe(true);
+      const logged = (state: string) => () =>
+        logLines().some((line) => line['domain'] === domain && line['state'] === state);
+      await eventually('the failure is logged', logged('unknown'));
+      await eventually('the missing record is logged', logged('missing'));
+      await check(10, { txt: ['v=spf1 -all'] });
+      expect(await isProvedNow(domain)).toBe(false);
+    },
+    60_000,
+  );
 
   const isProvedNow = async (domain: string): Promise<boolean> => {
     const rows = await service.database.query(

@@ -157,6 +157,9 @@ describe('With a collector', () => {
       'x-api-key': API_KEY,
       'x-tenant': '7',
       'content-type': 'application/json',
+      accept: '*/*',
+      'accept-encoding': 'identity',
+      'user-agent': expect.any(String),
     });
     expect([...collector.serviceNames]).toEqual(['trial']);
   });

@@ -14,6 +14,7 @@ import { DashboardUsersService } from '../../src/modules/dashboard-users/index.j
 import { OrganizationsService } from '../../src/modules/organizations/index.js';
 import { expectDocumented } from './api-document.js';
 import { cloneDatabase, type TestDatabase } from './database.js';
+import { isOwnOrigin, outgoingRequests } from './outgoing-requests.js';
 import { rememberSecret } from './run-directory.js';
 
 export interface TestResponse<Body = Record<string, unknown>> {
@@ -116,6 +117,7 @@ export async function startTestApp(
   const restoreTransactionHosts = keepTransactionHosts();
   await app.listen(0, '127.0.0.1');
   const baseUrl = await app.getUrl();
+  isOwnOrigin(baseUrl);
   const createOrganization = async () => {
     const created = await app.get(OrganizationsService).create({
       name: 'Test organization',
@@ -172,6 +174,7 @@ export async function startTestApp(
       await app.close();
       restoreTransactionHosts();
       await database.drop();
+      expect(outgoingRequests().incomplete).toEqual([]);
     },
   };
 }

@@ -870,6 +870,12 @@ export interface components {
        */
       merchant_id: number;
       /**
+       * Format: int64
+       * @description When the event happened, in milliseconds since the Unix epoch; at most 5 minutes in the future. The default is the time of the request. `AUTHENTICATED` and `ACCOUNT_LOGIN_REQUIRED` do not change an account that an event with a later time has changed.
+       * @example 1710864923198
+       */
+      timestamp?: number | null;
+      /**
        * Format: uuid
        * @description A session of this user. It must exist, but the event does not name a session.
        * @example fb5aa994-ed1c-4c3e-b29a-b2a53222e584
@@ -1301,6 +1307,12 @@ export interface components {
        * @example 16
        */
       merchant_id: number;
+      /**
+       * Format: int64
+       * @description When the event happened, in milliseconds since the Unix epoch; at most 5 minutes in the future. The default is the time of the request. `AUTHENTICATED` and `ACCOUNT_LOGIN_REQUIRED` do not change an account that an event with a later time has changed.
+       * @example 1710864923198
+       */
+      timestamp?: number | null;
       /**
        * Format: uuid
        * @description A session of this user. The event contains its card and metadata. Without this field, the event names a session that does not exist.
@@ -1847,6 +1859,11 @@ export interface components {
       data?: {
         [key: string]: unknown;
       } | null;
+      /**
+       * Format: int64
+       * @description When the event happened, in milliseconds since the Unix epoch; at most 5 minutes in the future. The default is the time of the request. `AUTHENTICATED` and `ACCOUNT_LOGIN_REQUIRED` do not change an account that an event with a later time has changed.
+       */
+      timestamp?: number | null;
       /** @description Makes retries safe: an event with the same key and content is published once. */
       idempotency_key?: string | null;
     };
@@ -1866,6 +1883,11 @@ export interface components {
       external_user_id: string;
       /** @description Fields that depend on the event. */
       data: components['schemas']['AgentConnectedWebhookData'];
+      /**
+       * Format: int64
+       * @description When the event happened, in milliseconds since the Unix epoch; at most 5 minutes in the future. The default is the time of the request. `AUTHENTICATED` and `ACCOUNT_LOGIN_REQUIRED` do not change an account that an event with a later time has changed.
+       */
+      timestamp?: number | null;
       /** @description Makes retries safe: an event with the same key and content is published once. */
       idempotency_key?: string | null;
     };
@@ -1885,6 +1907,11 @@ export interface components {
       external_user_id: string;
       /** @description Fields that depend on the event. */
       data: components['schemas']['AgentDisconnectedWebhookData'];
+      /**
+       * Format: int64
+       * @description When the event happened, in milliseconds since the Unix epoch; at most 5 minutes in the future. The default is the time of the request. `AUTHENTICATED` and `ACCOUNT_LOGIN_REQUIRED` do not change an account that an event with a later time has changed.
+       */
+      timestamp?: number | null;
       /** @description Makes retries safe: an event with the same key and content is published once. */
       idempotency_key?: string | null;
     };
@@ -1920,6 +1947,11 @@ export interface components {
       metadata?: {
         [key: string]: string;
       } | null;
+      /**
+       * Format: int64
+       * @description When the event happened, in milliseconds since the Unix epoch; at most 5 minutes in the future. The default is the time of the request. `AUTHENTICATED` and `ACCOUNT_LOGIN_REQUIRED` do not change an account that an event with a later time has changed.
+       */
+      timestamp?: number | null;
       /** @description Makes retries safe: an event with the same key and content is published once. */
       idempotency_key?: string | null;
     };
@@ -1955,6 +1987,11 @@ export interface components {
       metadata?: {
         [key: string]: string;
       } | null;
+      /**
+       * Format: int64
+       * @description When the event happened, in milliseconds since the Unix epoch; at most 5 minutes in the future. The default is the time of the request. `AUTHENTICATED` and `ACCOUNT_LOGIN_REQUIRED` do not change an account that an event with a later time has changed.
+       */
+      timestamp?: number | null;
       /** @description Makes retries safe: an event with the same key and content is published once. */
       idempotency_key?: string | null;
     };
@@ -1990,6 +2027,11 @@ export interface components {
       metadata?: {
         [key: string]: string;
       } | null;
+      /**
+       * Format: int64
+       * @description When the event happened, in milliseconds since the Unix epoch; at most 5 minutes in the future. The default is the time of the request. `AUTHENTICATED` and `ACCOUNT_LOGIN_REQUIRED` do not change an account that an event with a later time has changed.
+       */
+      timestamp?: number | null;
       /** @description Makes retries safe: an event with the same key and content is published once. */
       idempotency_key?: string | null;
     };
@@ -2042,6 +2084,11 @@ export interface components {
       merchant_id: number;
       /** @description Fields that depend on the event. */
       data: components['schemas']['MerchantStatusUpdateWebhookData'];
+      /**
+       * Format: int64
+       * @description When the event happened, in milliseconds since the Unix epoch; at most 5 minutes in the future. The default is the time of the request. `AUTHENTICATED` and `ACCOUNT_LOGIN_REQUIRED` do not change an account that an event with a later time has changed.
+       */
+      timestamp?: number | null;
       /** @description Makes retries safe: an event with the same key and content is published once. */
       idempotency_key?: string | null;
     };
@@ -2061,6 +2108,11 @@ export interface components {
       external_user_id: string;
       /** @description Fields that depend on the event. */
       data: components['schemas']['NewDetectedAccountsAvailableWebhookData'];
+      /**
+       * Format: int64
+       * @description When the event happened, in milliseconds since the Unix epoch; at most 5 minutes in the future. The default is the time of the request. `AUTHENTICATED` and `ACCOUNT_LOGIN_REQUIRED` do not change an account that an event with a later time has changed.
+       */
+      timestamp?: number | null;
       /** @description Makes retries safe: an event with the same key and content is published once. */
       idempotency_key?: string | null;
     };
@@ -2084,6 +2136,11 @@ export interface components {
       data?: {
         [key: string]: unknown;
       } | null;
+      /**
+       * Format: int64
+       * @description When the event happened, in milliseconds since the Unix epoch; at most 5 minutes in the future. The default is the time of the request. `AUTHENTICATED` and `ACCOUNT_LOGIN_REQUIRED` do not change an account that an event with a later time has changed.
+       */
+      timestamp?: number | null;
       /** @description Makes retries safe: an event with the same key and content is published once. */
       idempotency_key?: string | null;
     };
@@ -2105,6 +2162,11 @@ export interface components {
       merchant_id: number;
       /** @description Fields that depend on the event. */
       data: components['schemas']['SignInLinkExpiredWebhookData'];
+      /**
+       * Format: int64
+       * @description When the event happened, in milliseconds since the Unix epoch; at most 5 minutes in the future. The default is the time of the request. `AUTHENTICATED` and `ACCOUNT_LOGIN_REQUIRED` do not change an account that an event with a later time has changed.
+       */
+      timestamp?: number | null;
       /** @description Makes retries safe: an event with the same key and content is published once. */
       idempotency_key?: string | null;
     };
@@ -2126,6 +2188,11 @@ export interface components {
       merchant_id: number;
       /** @description Fields that depend on the event. */
       data: components['schemas']['SignInLinkFailedWebhookData'];
+      /**
+       * Format: int64
+       * @description When the event happened, in milliseconds since the Unix epoch; at most 5 minutes in the future. The default is the time of the request. `AUTHENTICATED` and `ACCOUNT_LOGIN_REQUIRED` do not change an account that an event with a later time has changed.
+       */
+      timestamp?: number | null;
       /** @description Makes retries safe: an event with the same key and content is published once. */
       idempotency_key?: string | null;
     };
@@ -2763,6 +2830,12 @@ export interface components {
       metadata?: {
         [key: string]: string;
       } | null;
+      /**
+       * Format: int64
+       * @description When the event happened, in milliseconds since the Unix epoch; at most 5 minutes in the future. The default is the time of the request. `AUTHENTICATED` and `ACCOUNT_LOGIN_REQUIRED` do not change an account that an event with a later time has changed.
+       * @example 1710864923198
+       */
+      timestamp?: number | null;
     };
     TriggeredWebhookResponse: {
       /**

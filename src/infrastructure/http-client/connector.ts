@@ -13,6 +13,7 @@ import {
   connectError,
   FORBIDDEN_ADDRESS,
   handshakeError,
+  NOT_OPENED,
   REFUSED,
   RESET,
   UNRESOLVED,
@@ -195,8 +196,9 @@ export class Connector {
         : (await lookup(proxy.hostname, { all: true })).map(({ address }) => address);
       return await this.connectToOneOf(addresses, Number(proxy.port || DEFAULT_PORTS['http:']), signal);
     } catch (error) {
-      if (!signal.aborted) this.report('The proxy in WEBHOOK_PROXY_URL is unreachable.');
-      throw connectError(error);
+      if (signal.aborted) throw connectError(error);
+      this.report('The proxy in WEBHOOK_PROXY_URL is unreachable.');
+      throw NOT_OPENED;
     }
   }
 

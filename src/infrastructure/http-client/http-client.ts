@@ -11,14 +11,16 @@ import { Connector } from './connector.js';
 import { rejectOnAbort, Stopwatch, type RequestPhases } from './stopwatch.js';
 import { GuardedSocket } from './guarded-socket.js';
 import { HttpClientConfiguration } from './http-client.configuration.js';
+import { outgoingHeaders } from './outgoing-headers.js';
 import { validatePublicUrl, validateUrl, type UrlProblem } from './public-url.js';
-import { readText, retryAfterSeconds, type ResponseText } from './response.js';
+import { readDocument, readText, retryAfterSeconds, type ReadBody, type ResponseText } from './response.js';
 import {
   codeOf,
   exchangeError,
   FORBIDDEN_URL,
   isUnexpectedError,
   timeoutIn,
+  withSeconds,
   type TransportFailure,
 } from './transport-error.js';
 
@@ -32,6 +34,12 @@ const MAX_CONNECTION_AGE = MINUTE;
 /** Bytes of a response body that are read, so that the connection can be reused. */
 const MAX_BODY_BYTES = 16 * 1024;
 
+/**
+ * Connections for documents of one origin. A server that responds slowly to some requests must not delay the others: many
+ * customers of an identity provider share its origin.
+ */
+const CONNECTIONS_FOR_DOCUMENTS = 8;
+
 /** How a request is sent, and what of its response is read. */
 interface Exchange {
   readonly method: 'GET' | 'POST';
@@ -40,6 +48,8 @@ interface Exchange {
   readonly body: Buffer | null;
   readonly connections: number;
   readonly wantsText: (statusCode: number) => boolean;
+  /** Reads a text for which `wantsText` asks. */
+  readonly read: typeof readText;
   /** Bytes of the body that are read. */
   readonly maxBytes: number;
   /** Milliseconds for the whole exchange. */
@@ -72,18 +82,22 @@ export interface OutgoingResult {
   readonly statusCode: number;
   /** Null if there was a response, whatever its status. */
   readonly failure: TransportFailure | null;
+  /** Whether the request failed on this side, for example because the proxy is unreachable. */
+  readonly isOurs: boolean;
   /** A sentence for the owner of the receiver, without addresses or internals. */
   readonly explanation: string | null;
   /** From the `Retry-After` header, at most an hour. */
   readonly retryAfterSeconds: number | null;
   /** The beginning of the body, at most 16 KiB; null if it is not wanted, or not text. */
   readonly text: ResponseText | null;
+  /** Of a document: why it cannot be used, whether it did not arrive or cannot be read. Null if its text is complete. */
+  readonly problem: string | null;
   /** The `Cache-Control` header. */
   readonly cacheControl: string | null;
   readonly phases: RequestPhases;
 }
 
-const nothing = (): null => null;
+const nothing = (): ReadBody => ({ text: null, problem: null });
 
 interface RequestOptions extends Dispatcher.RequestOptions<Stopwatch> {
   readonly signal: AbortSignal;
@@ -148,6 +162,7 @@ export class HttpClient implements OnApplicationShutdown {
       method: 'POST',
       connections: CONNECTIONS_PER_ORIGIN,
       wantsText: () => false,
+      read: readText,
       maxBytes: MAX_BODY_BYTES,
       deadline: this.deadline,
       ...request,
@@ -155,18 +170,25 @@ export class HttpClient implements OnApplicationShutdown {
   }
 
   /**
-   * Sends a GET request for a document, by default JSON, under the same rules. Does not follow redirects. Sends one request to
-   * an origin at a time.
+   * Sends a GET request for a document, by default JSON, under the same rules. Does not follow redirects. Reads a document of
+   * any media type, and also compressed, because not every server does what `Accept` and `Accept-Encoding` ask for.
    */
-  getDocument(request: DocumentRequest): Promise<OutgoingResult> {
-    return this.traced({
+  async getDocument(request: DocumentRequest): Promise<OutgoingResult> {
+    const result = await this.traced({
       method: 'GET',
       headers: { accept: 'application/json' },
       body: null,
-      connections: 1,
+      connections: CONNECTIONS_FOR_DOCUMENTS,
       wantsText: (status) => status === 200,
+      read: readDocument,
       ...request,
     });
+    const { statusCode, problem } = result;
+    const explanation = withSeconds(result.explanation, request.deadline / SECOND);
+    const isMissing = statusCode !== 0 && statusCode !== 200;
+    const reason = isMissing ? `The server responded with status ${statusCode}.` : (explanation ?? problem);
+    const isLate = result.text?.isComplete === false && result.phases.total >= request.deadline;
+    return { ...result, explanation, problem: isLate ? 'The document did not arrive in time.' : reason };
   }
 
   private traced(request: Exchange): Promise<OutgoingResult> {
@@ -203,8 +225,8 @@ export class HttpClient implements OnApplicationShutdown {
       );
       stopwatch.stop();
       // The status counts, even if the body is too long, too slow or cut off.
-      const text = request.wantsText(statusCode)
-        ? await readText(headers, body, request.maxBytes)
+      const { text, problem } = request.wantsText(statusCode)
+        ? await request.read(headers, body, request.maxBytes)
         : await body.dump({ limit: MAX_BODY_BYTES }).then(nothing, nothing);
       // Give undici one turn of the event loop to notice that the connection is free or closed.
       await nextTurn();
@@ -212,22 +234,26 @@ export class HttpClient implements OnApplicationShutdown {
       return {
         statusCode,
         failure: null,
+        isOurs: false,
         explanation: null,
         retryAfterSeconds: retryAfterSeconds(retryAfter, this.clock.milliseconds()),
         text,
+        problem,
         cacheControl: [headers['cache-control']].flat()[0] ?? null,
         phases: stopwatch.read(),
       };
     } catch (error) {
       if (isUnexpectedError(error)) this.logger.error(error);
-      const { failure, explanation } = exchangeError(error);
+      const { failure, explanation, isOurs } = exchangeError(error);
       const phases = stopwatch.read();
       return {
         statusCode: 0,
         failure,
+        isOurs,
         explanation,
         retryAfterSeconds: null,
         text: null,
+        problem: null,
         cacheControl: null,
         phases,
       };
@@ -246,7 +272,7 @@ export class HttpClient implements OnApplicationShutdown {
     const options: RequestOptions = {
       method: request.method,
       path: `${pathname}${search}`,
-      headers: request.headers,
+      headers: outgoingHeaders(request.headers),
       body: request.body,
       signal,
       opaque: stopwatch,

@@ -1,13 +1,18 @@
 import { Readable } from 'node:stream';
-import { readText } from './response.js';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { readDocument, readText, type ReadBody } from './response.js';
 
 const LIMIT = 100;
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 type Body = Parameters<typeof readText>[1];
 
-function read(headers: Record<string, string>, ...chunks: (string | Buffer)[]): ReturnType<typeof readText> {
-  return readText(headers, Readable.from(chunks.map((chunk) => Buffer.from(chunk))) as Body, LIMIT);
+async function read(
+  headers: Record<string, string>,
+  ...chunks: (string | Buffer)[]
+): Promise<ReadBody['text']> {
+  const body = Readable.from(chunks.map((chunk) => Buffer.from(chunk))) as Body;
+  return (await readText(headers, body, LIMIT)).text;
 }
 
 describe('readText', () => {
@@ -67,7 +72,7 @@ describe('readText', () => {
         for (; sent < 1_000; sent += 1) yield Buffer.alloc(10, 'x');
       })(),
     );
-    expect(await readText({}, endless as Body, LIMIT)).toMatchObject({ isComplete: false });
+    expect((await readText({}, endless as Body, LIMIT)).text).toMatchObject({ isComplete: false });
     expect(endless.destroyed).toBe(true);
     expect(sent).toBeLessThan(100);
   });
@@ -79,6 +84,48 @@ describe('readText', () => {
         throw new Error('reset');
       })(),
     );
-    expect(await readText({}, failing as Body, LIMIT)).toEqual({ text: 'part', isComplete: false });
+    expect((await readText({}, failing as Body, LIMIT)).text).toEqual({ text: 'part', isComplete: false });
+  });
+});
+
+describe('readDocument', () => {
+  const document = (headers: Record<string, string>, bytes: Buffer): Promise<ReadBody> =>
+    readDocument(headers, Readable.from([bytes]) as Body, LIMIT);
+  const XML = '<?xml version="1.0" encoding="ISO-8859-1"?><ä/>';
+
+  it.each<[string, Record<string, string>, Buffer, string]>([
+    ['of any media type', { 'content-type': 'application/octet-stream' }, Buffer.from('{}'), '{}'],
+    ['with gzip', { 'content-encoding': 'GZip' }, gzipSync('{}'), '{}'],
+    ['with deflate', { 'content-encoding': 'deflate' }, deflateSync('{}'), '{}'],
+    ['with Brotli', { 'content-encoding': 'br' }, brotliCompressSync('{}'), '{}'],
+    [
+      'in Latin-1, as its type says',
+      { 'content-type': 'text/xml;charset="iso-8859-1"' },
+      Buffer.from('ä', 'latin1'),
+      'ä',
+    ],
+    ['in Latin-1, as its declaration says', { 'content-type': 'text/xml' }, Buffer.from(XML, 'latin1'), XML],
+    ['in UTF-16', {}, Buffer.from('\uFEFFä', 'utf16le'), 'ä'],
+    [
+      'with a byte order mark',
+      { 'content-type': 'text/xml;charset=iso-8859-1' },
+      Buffer.from('\uFEFFä'),
+      'ä',
+    ],
+  ])('reads a document %s', async (_, headers, bytes, text) => {
+    expect(await document(headers, bytes)).toEqual({ text: { text, isComplete: true }, problem: null });
+  });
+
+  it.each<[string, Record<string, string>, Buffer]>([
+    ['larger than', {}, Buffer.alloc(LIMIT + 1, 'a')],
+    ['larger than', { 'content-encoding': 'gzip' }, gzipSync(Buffer.alloc(1_000_000))],
+    ['content encoding', { 'content-encoding': 'zstd' }, Buffer.from('{}')],
+    ['content encoding', { 'content-encoding': 'constructor' }, Buffer.from('{}')],
+    ['decompressed', { 'content-encoding': 'gzip' }, Buffer.from('{}')],
+    ['not text', {}, Buffer.from([0xff, 0xff, 0xff])],
+    ['not text', { 'content-type': 'text/xml; charset=unknown' }, Buffer.from('a')],
+    ['not text', { 'content-type': 'application/json' }, Buffer.from([0, 1, 2])],
+  ])('says that it is "%s" and not another reason', async (reason, headers, bytes) => {
+    expect(await document(headers, bytes)).toEqual({ text: null, problem: expect.stringContaining(reason) });
   });
 });

@@ -1,4 +1,5 @@
 import { TextDecoder } from 'node:util';
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { HOUR, SECOND } from '../time/index.js';
 
@@ -17,21 +18,83 @@ const TEXT_TYPE = /^(?:text\/|application\/(?:json|xml|[\w.-]+\+(?:json|xml))(?:
 // oxlint-disable-next-line no-control-regex
 const NOT_TEXT = /[\u0000-\u0008\u000E-\u001A\u001C-\u001F\u007F]/;
 
-/**
- * Reads the beginning of a body. If it is longer than the limit, the connection is closed. Never rejects.
- *
- * @param limit in bytes
- * @returns null if the body is not text in UTF-8
- */
-export async function readText(headers: Headers, body: Body, limit: number): Promise<ResponseText | null> {
-  const { bytes, isComplete } = await readStart(body, limit);
-  const isPlain = /^(?:identity)?$/i.test(valueOf(headers, 'content-encoding'));
-  if (!isPlain || !TEXT_TYPE.test(valueOf(headers, 'content-type'))) return null;
-  const text = decoded(bytes, isComplete);
-  return text === undefined || NOT_TEXT.test(text) ? null : { text, isComplete };
+export interface ReadBody {
+  readonly text: ResponseText | null;
+  /** Why a document cannot be read; null if its text is complete, and for other bodies. */
+  readonly problem: string | null;
 }
 
-function readStart(body: Body, limit: number): Promise<{ bytes: Buffer; isComplete: boolean }> {
+/**
+ * Reads the beginning of a body that may be anything. If it is longer than the limit, the connection is closed. Never rejects.
+ *
+ * @param limit in bytes
+ * @returns no text if the body is not text in UTF-8
+ */
+export async function readText(headers: Headers, body: Body, limit: number): Promise<ReadBody> {
+  const { bytes, isComplete } = await readStart(body, limit);
+  const isPlain = encodingOf(headers) === 'identity';
+  if (!isPlain || !TEXT_TYPE.test(valueOf(headers, 'content-type'))) return { text: null, problem: null };
+  const text = decoded(bytes, 'utf-8', isComplete);
+  return { text: text === undefined ? null : { text, isComplete }, problem: null };
+}
+
+const CUT_OFF = 'The connection was closed before the end of the document.';
+const DECOMPRESS = {
+  identity: (bytes: Buffer, _options: object) => bytes,
+  gzip: gunzipSync,
+  'x-gzip': gunzipSync,
+  deflate: inflateSync,
+  br: brotliDecompressSync,
+} as const;
+
+/**
+ * Reads a document that was asked for, whatever its media type says: what reads it recognizes other content. Never rejects.
+ *
+ * @param limit in bytes, also after decompression
+ * @returns an incomplete text if the end of the document did not arrive
+ */
+export async function readDocument(headers: Headers, body: Body, limit: number): Promise<ReadBody> {
+  const { bytes, isComplete, isTooLong } = await readStart(body, limit);
+  const unreadable = (problem: string): ReadBody => ({ text: null, problem });
+  const tooLong = `The document is larger than ${limit / 1024} KiB.`;
+  if (isTooLong) return unreadable(tooLong);
+  if (!isComplete) return { text: { text: '', isComplete }, problem: CUT_OFF };
+  const encoding = encodingOf(headers);
+  if (!Object.hasOwn(DECOMPRESS, encoding))
+    return unreadable('The document has a content encoding that the service does not know.');
+  let plain: Buffer;
+  try {
+    plain = DECOMPRESS[encoding as keyof typeof DECOMPRESS](bytes, { maxOutputLength: limit });
+  } catch (error) {
+    const isLimit = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+    return unreadable(isLimit ? tooLong : 'The document cannot be decompressed.');
+  }
+  const text = decoded(plain, characterSetOf(plain, valueOf(headers, 'content-type')), true);
+  if (text === undefined) return unreadable('The document is not text in its character set.');
+  return { text: { text, isComplete: true }, problem: null };
+}
+
+/** Returns the character set of a document: as its first bytes, its media type, or its XML declaration say, or UTF-8. */
+function characterSetOf(bytes: Buffer, type: string): string {
+  const start = bytes.subarray(0, 200).toString('latin1');
+  if (start.startsWith('\xef\xbb\xbf')) return 'utf-8';
+  if (start.startsWith('\xff\xfe')) return 'utf-16le';
+  if (start.startsWith('\xfe\xff')) return 'utf-16be';
+  return (
+    /;\s*charset\s*=\s*"?([\w.:-]+)/i.exec(type)?.[1] ??
+    /^\s*<\?xml[^>]*\sencoding\s*=\s*["']([\w.:-]+)/i.exec(start)?.[1] ??
+    'utf-8'
+  );
+}
+
+function encodingOf(headers: Headers): string {
+  return valueOf(headers, 'content-encoding').toLowerCase() || 'identity';
+}
+
+function readStart(
+  body: Body,
+  limit: number,
+): Promise<{ bytes: Buffer; isComplete: boolean; isTooLong: boolean }> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -43,16 +106,21 @@ function readStart(body: Body, limit: number): Promise<{ bytes: Buffer; isComple
       })
       .on('error', () => undefined)
       .on('close', () => {
-        const isComplete = body.readableEnded && length <= limit;
-        resolve({ bytes: Buffer.concat(chunks).subarray(0, limit), isComplete });
+        const isTooLong = length > limit;
+        const isComplete = body.readableEnded && !isTooLong;
+        resolve({ bytes: Buffer.concat(chunks).subarray(0, limit), isComplete, isTooLong });
       });
   });
 }
 
-/** @param isComplete if false, the last character may be incomplete and is then left out */
-function decoded(bytes: Buffer, isComplete: boolean): string | undefined {
+/**
+ * @param isComplete if false, the last character may be incomplete and is then left out
+ * @returns undefined if the bytes are not text
+ */
+function decoded(bytes: Buffer, characterSet: string, isComplete: boolean): string | undefined {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: !isComplete });
+    const text = new TextDecoder(characterSet, { fatal: true }).decode(bytes, { stream: !isComplete });
+    return NOT_TEXT.test(text) ? undefined : text;
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
 import { Pool, type Dispatcher } from 'undici';
+import { outgoingHeaders } from './outgoing-headers.js';
 import { rejectOnAbort } from './stopwatch.js';
 
 /** Requests beyond this number wait, within their deadline. */
@@ -40,12 +41,14 @@ export class ServiceClient {
     path,
     deadline,
     body,
+    headers,
     ...request
   }: ServiceRequest): Promise<{ statusCode: number; text: string }> {
     const timeout = new AbortController();
     const timer = setTimeout(() => timeout.abort(new Error('No response arrived in time.')), deadline);
     const options: Dispatcher.RequestOptions = {
       ...request,
+      headers: outgoingHeaders(headers),
       ...(body.length > 0 && { body }),
       path: this.base.pathname.replace(/\/+$/, '') + path,
       signal: timeout.signal,

@@ -23,6 +23,8 @@ export class TransportError extends Error {
     readonly failure: TransportFailure,
     readonly explanation: string,
     options?: ErrorOptions,
+    /** Whether the request failed on this side, whatever the receiver does. */
+    readonly isOurs = false,
   ) {
     super(explanation, options);
   }
@@ -44,6 +46,13 @@ export const FORBIDDEN_ADDRESS = new TransportError(
   'The host name resolves to an address that is not public.',
 );
 export const REFUSED = new TransportError('REFUSED', 'The connection was refused.');
+const UNREACHABLE = new TransportError('REFUSED', 'The host cannot be reached.');
+export const NOT_OPENED = new TransportError(
+  'REFUSED',
+  'The service could not open a connection.',
+  undefined,
+  true,
+);
 export const RESET = new TransportError('RESET', 'The connection was closed before a response arrived.');
 const NOT_HTTP = new TransportError('NOT_HTTP', 'The response is not valid HTTP.');
 const HEADERS_TOO_LARGE = new TransportError(
@@ -70,12 +79,20 @@ export function timeoutIn(phase: Phase | undefined): TransportError {
   return phase === 'tls' ? HANDSHAKE_TIMEOUT : RESPONSE_TIMEOUT;
 }
 
+/** Returns the explanation of a timeout for requests that have less time. */
+export function withSeconds(explanation: string | null, seconds: number): string | null {
+  return explanation?.replace('within 10 seconds', `within ${seconds} seconds`) ?? null;
+}
+
+const UNREACHABLE_CODES: ReadonlySet<string> = new Set(['EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN']);
+
 export function connectError(error: unknown): TransportError {
   if (error instanceof TransportError) return error;
   const code = codeOf(error);
   if (code === 'ETIMEDOUT') return CONNECT_TIMEOUT;
   if (code === 'ECONNRESET') return RESET;
-  return REFUSED;
+  if (code === 'ECONNREFUSED') return REFUSED;
+  return UNREACHABLE_CODES.has(code) ? UNREACHABLE : NOT_OPENED;
 }
 
 export function handshakeError(error: unknown): TransportError {

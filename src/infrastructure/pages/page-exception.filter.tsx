@@ -4,7 +4,7 @@ import { RECENT_LOGIN_REQUIRED, SECOND_FACTOR_REQUIRED } from '../auth/index.js'
 import { INSUFFICIENT_ROLE, INVALID_ACCESS_TOKEN, type ApiError } from '../errors/index.js';
 import { ExceptionFilter, isCrossSiteRequest, readForm, type FormFields } from '../http/index.js';
 import type { PageResponse } from './page.js';
-import { INVALID_FORM_TOKEN } from './page.guards.js';
+import { INVALID_FORM_TOKEN, NO_COOKIES } from './page.guards.js';
 import { Link, Notice } from './parts/elements.js';
 import { Form, FORM_TOKEN_FIELD, PAGE_TOKEN_FIELD } from './parts/form.js';
 import { inWords } from './page-words.js';
@@ -19,8 +19,9 @@ export class PageExceptionFilter extends ExceptionFilter {
   }
 
   protected override async bodyOf(error: ApiError, request: Request, response: Response): Promise<string> {
-    const form = await lostForm(error, request, response);
-    const page = form ? sendAgainPage(error, request, form) : pageOf(error, request);
+    const shown = lacksCookies(error, request) ? INVALID_FORM_TOKEN.error(NO_COOKIES) : error;
+    const form = await lostForm(shown, request, response);
+    const page = form ? sendAgainPage(shown, request, form) : pageOf(shown, request);
     return this.renderer.render(request, response, page);
   }
 }
@@ -69,7 +70,7 @@ function adviceFor({ status, code }: ApiError): string {
 const URLENCODED = /^application\/x-www-form-urlencoded/i;
 
 /**
- * Returns a form of ours that was not accepted because it is out of date, because the user was logged out in the meantime, or
+ * Returns a form of ours that was not accepted because it is out of date or came without cookies, because the user was logged out in the meantime, or
  * because it requires a recent login.
  */
 async function lostForm(
@@ -77,12 +78,17 @@ async function lostForm(
   request: Request,
   response: Response,
 ): Promise<FormFields | undefined> {
-  const isLost = requiresLogin(error) || error.message === INVALID_FORM_TOKEN.message;
+  const isLost = requiresLogin(error) || [INVALID_FORM_TOKEN.message, NO_COOKIES].includes(error.message);
   if (!isLost || request.method !== 'POST' || isCrossSiteRequest(request)) return undefined;
   if (!URLENCODED.test(request.headers['content-type'] ?? '')) return undefined;
   const form =
     (request.body as FormFields | undefined) ?? (await readForm(request, response).catch(() => undefined));
   return form && keptFields(form).length > 0 ? form : undefined;
+}
+
+/** Returns whether a form that requires a login came without any cookie: the user may be logged in all the same. */
+function lacksCookies(error: ApiError, request: Request): boolean {
+  return requiresLogin(error) && request.method === 'POST' && !request.headers.cookie;
 }
 
 function requiresLogin({ code }: ApiError): boolean {
@@ -148,9 +154,7 @@ function sendAgainPage(error: ApiError, request: Request, form: FormFields): Pag
 function reasonOf(error: ApiError): string {
   if (error.message === RECENT_LOGIN_REQUIRED)
     return 'Your login was more than 5 minutes ago, and this requires a recent one.';
-  return requiresLogin(error)
-    ? 'You were logged out in the meantime.'
-    : 'The form was open for too long, or you logged in again in the meantime.';
+  return requiresLogin(error) ? 'You were logged out in the meantime.' : error.message;
 }
 
 /** Returns the address of the login. `again` says why users who are logged in have to log in: for a page or a form. */

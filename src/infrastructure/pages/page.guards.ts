@@ -13,9 +13,13 @@ import { FormTokens } from './form-tokens.js';
 import { FORM_TOKEN_FIELD } from './parts/form.js';
 
 export const INVALID_FORM_TOKEN = new ErrorKind(403, 'INVALID_REQUEST', 'NO_ACCESS', {
-  when: 'The submitted form has expired or came from another site.',
-  message: 'This form is out of date.',
+  when: 'The browser sent no cookies with the form, the form belongs to another login, or it came from another site.',
+  message:
+    'This form is out of date: you logged in or out, or deleted cookies, after the page was opened. Send it again.',
 });
+export const NO_COOKIES =
+  'Your browser sent no cookies with this form. Allow cookies for this site, then send it again.';
+const OTHER_SITE = 'The request comes from a page of another site.';
 
 @Injectable()
 export class PageGuard implements CanActivate {
@@ -82,7 +86,12 @@ export class FormGuard implements CanActivate {
     const isValid =
       !isCrossSiteRequest(request) &&
       this.tokens.isValid(request, form.get(FORM_TOKEN_FIELD) ?? '', options.requiresLogin);
-    if (!isValid) throw INVALID_FORM_TOKEN.error();
+    if (!isValid) throw INVALID_FORM_TOKEN.error(problemOf(request));
     return true;
   }
+}
+
+function problemOf(request: Request): string | undefined {
+  if (isCrossSiteRequest(request)) return OTHER_SITE;
+  return request.headers.cookie ? undefined : NO_COOKIES;
 }

@@ -151,7 +151,9 @@ const MAX_LOCATION_LENGTH = 2_600;
 /** Returns the address, without its query if that is too long: the user gets the page without the filters. */
 function fitting(address: string): string {
   const isOwn = address.startsWith('/');
-  return isOwn && encodeURI(address).length > MAX_LOCATION_LENGTH ? (address.split('?')[0] ?? address) : address;
+  return isOwn && encodeURI(address).length > MAX_LOCATION_LENGTH
+    ? (address.split('?')[0] ?? address)
+    : address;
 }
 
 /** Returns what a form has done, if this is the page that it led to. Each form is mentioned once. */

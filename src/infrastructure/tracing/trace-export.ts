@@ -41,7 +41,8 @@ export async function openTraceExport(
   ]);
   const exporter = new exporters.OTLPTraceExporter({
     url: `${String(configuration.endpoint).replace(/\/+$/, '')}/v1/traces`,
-    headers: configuration.headerFields,
+    // The exporter sends a `User-Agent` of its own.
+    headers: { Accept: '*/*', 'Accept-Encoding': 'identity', ...configuration.headerFields },
     timeoutMillis: EXPORT_TIMEOUT,
   });
   const sampler = new sdk.TraceIdRatioBasedSampler(configuration.sampledShare);

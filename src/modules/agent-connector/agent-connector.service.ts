@@ -18,6 +18,7 @@ import {
 } from '../../infrastructure/surfaces/index.js';
 import { HOUR, SECOND } from '../../infrastructure/time/index.js';
 import { withReadableError } from './protocol-errors.js';
+import { argumentsIn } from './tools/tool-arguments.js';
 import { ToolCallLimit, ToolCalls } from './tools/tool-calls.js';
 import { Tools } from './tools/tool-registry.js';
 
@@ -91,7 +92,7 @@ export class AgentConnectorService {
     const refusal = calledTool(message) && (await this.limit.count(agent, response));
     const context: MessageContext = { agent, requestId: requestContext(request).requestId, refusal };
     const result = await this.handler.fetch(toWebRequest(request), {
-      parsedBody: message,
+      parsedBody: withReadArguments(message),
       authInfo: {
         token: '',
         clientId: agent.client.clientId,
@@ -143,6 +144,13 @@ export class AgentConnectorService {
     server.setRequestHandler('tools/call', ({ params }) => this.calls.run(agent, params, requestId, refusal));
     return server;
   }
+}
+
+/** The SDK would refuse arguments that are not an object, although it can be clear what they mean. */
+function withReadArguments(message: JsonRpcMessage): JsonRpcMessage {
+  const params = message.params as Readonly<Record<string, unknown>> | null | undefined;
+  if (!calledTool(message) || typeof params !== 'object' || params === null) return message;
+  return { ...message, params: { ...params, arguments: argumentsIn(params['arguments']) } };
 }
 
 /** The URL does not matter to the SDK; one from the request could be invalid. */

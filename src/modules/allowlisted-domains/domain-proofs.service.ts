@@ -1,5 +1,5 @@
 import { Resolver } from 'node:dns/promises';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import type { DashboardActor } from '../../infrastructure/auth/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
@@ -21,11 +21,28 @@ const PROVED_BY_ANOTHER =
   'Another organization has proved this domain. Its proof ends a few days after its record is removed.';
 const MISSING =
   'The record was not found, or has other content. Check the name and the content, or try again later.';
-const UNREACHABLE = 'The DNS servers of the domain did not respond. Try again later.';
+const SERVERS = 'The DNS servers of the domain did not respond';
+/** What a lookup that failed says, which is nothing about the record. */
+const LOOKUP_FAILURES: Readonly<Record<string, string>> = {
+  ESERVFAIL: `${SERVERS} with the record, but with a failure (SERVFAIL). Check the name servers of the domain, or try again later.`,
+  EREFUSED: `${SERVERS} with the record, but refused the query (REFUSED). Check the name servers of the domain, or try again later.`,
+  ETIMEOUT: `${SERVERS} in time. Try again later.`,
+  ECONNREFUSED: 'The service cannot reach its own DNS server. Try again later.',
+};
+
+/** `unknown`: the lookup failed, so that nothing is known about the record. */
+type ProofState = 'proved' | 'missing' | 'unknown';
+
+interface Lookup {
+  readonly state: ProofState;
+  /** Why the record does not prove the domain; undefined if it does. */
+  readonly problem?: string;
+}
 
 /** Proves that domains belong to organizations, by a TXT record. */
 @Injectable()
 export class DomainProofsService {
+  private readonly logger = new Logger('Domains');
   private readonly resolver = new Resolver({ timeout: 2 * SECOND, tries: 2 });
 
   constructor(
@@ -39,7 +56,7 @@ export class DomainProofsService {
 
   /** Proves a domain now. @throws ApiError INVALID_FIELD with the reason if the record is missing */
   async check(actor: DashboardActor, { id, domain }: AllowlistedDomainResponse): Promise<void> {
-    const problem = await this.problemWith({ id, domain });
+    const { problem } = await this.lookUp({ id, domain });
     if (problem !== undefined) throw INVALID_FIELD.error(problem);
     await this.prove(actor, id);
   }
@@ -49,10 +66,15 @@ export class DomainProofsService {
     return this.repository.toCheck(new Date(this.clock.milliseconds() - CHECK_INTERVAL), limit);
   }
 
-  /** Checks a proved domain again. The proof ends after several days without a successful check. */
+  /**
+   * Checks a proved domain again. The proof ends when the record has been missing for several days. A lookup that fails says
+   * nothing about the record, so it changes nothing.
+   */
   async checkAgain(domain: AllowlistedDomain): Promise<void> {
-    const isProved = (await this.problemWith(domain)) === undefined;
-    await this.noteCheck(domain, isProved);
+    const { state, problem } = await this.lookUp(domain);
+    if (state !== 'proved')
+      this.logger.warn('A check did not prove a domain', { domain: domain.domain, state, reason: problem });
+    await this.noteCheck(domain, state);
   }
 
   @Transactional()
@@ -67,10 +89,14 @@ export class DomainProofsService {
   }
 
   @Transactional()
-  private async noteCheck(domain: AllowlistedDomain, isProved: boolean): Promise<void> {
+  private async noteCheck(domain: AllowlistedDomain, state: ProofState): Promise<void> {
     const { id, organizationId, domain: name } = domain;
     const now = this.clock.now();
-    const missingSince = isProved ? null : (domain.proofMissingSince ?? now);
+    if (state === 'unknown') {
+      await this.repository.change(id, { proofCheckedAt: now });
+      return;
+    }
+    const missingSince = state === 'proved' ? null : (domain.proofMissingSince ?? now);
     const isLost = missingSince !== null && now.getTime() - missingSince.getTime() >= PROOF_GRACE;
     await this.repository.change(id, {
       proofCheckedAt: now,
@@ -82,17 +108,17 @@ export class DomainProofsService {
     await this.auditLog.record({ action: 'domain.lose_proof', actor, target: { name } });
   }
 
-  /** Returns why the record does not prove the domain; undefined if it does. */
-  private async problemWith({
-    id,
-    domain,
-  }: Pick<AllowlistedDomain, 'id' | 'domain'>): Promise<string | undefined> {
+  private async lookUp({ id, domain }: Pick<AllowlistedDomain, 'id' | 'domain'>): Promise<Lookup> {
     try {
       const records = await this.resolver.resolveTxt(`${PROOF_LABEL}.${domain}`);
-      return records.some((chunks) => chunks.join('') === proofRecord(id)) ? undefined : MISSING;
+      const isProved = records.some((chunks) => chunks.join('') === proofRecord(id));
+      return isProved ? { state: 'proved' } : { state: 'missing', problem: MISSING };
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException;
-      return code === 'ENOTFOUND' || code === 'ENODATA' ? MISSING : UNREACHABLE;
+      // NXDOMAIN and NODATA.
+      if (code === 'ENOTFOUND' || code === 'ENODATA') return { state: 'missing', problem: MISSING };
+      const other = `The record could not be looked up (${code}). Try again later.`;
+      return { state: 'unknown', problem: LOOKUP_FAILURES[code] ?? other };
     }
   }
 }

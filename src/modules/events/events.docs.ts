@@ -10,7 +10,7 @@ import { withMessages, type OperationDocument } from '../../infrastructure/opena
 import { API_CLIENT_NOT_FOUND } from '../api-clients/index.js';
 import { MERCHANT_NOT_FOUND } from '../merchants/index.js';
 import { SESSION_NOT_FOUND } from '../sessions/index.js';
-import { EVENT_KEY_PARAMETER, EVENT_VARIANTS, EventResponse } from '../webhooks/index.js';
+import { EVENT_IN_FUTURE, EVENT_KEY_PARAMETER, EVENT_VARIANTS, EventResponse } from '../webhooks/index.js';
 import {
   EventResultsResponse,
   MAX_BATCH_BYTES,
@@ -38,6 +38,7 @@ export const PUBLISH_EVENT: OperationDocument = {
       'The session id field is required when the event is CARD_UPDATED.',
       'The task id field must not be present when the event is MERCHANT_STATUS_UPDATE.',
       'The data.card id field is required.',
+      EVENT_IN_FUTURE,
     ),
     API_CLIENT_NOT_FOUND,
     SESSION_NOT_FOUND,

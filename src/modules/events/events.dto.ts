@@ -16,7 +16,13 @@ import {
   withMessage,
 } from '../../infrastructure/validation/index.js';
 import { MAX_MERCHANT_ID } from '../merchants/index.js';
-import { EVENT_NAME, IdempotencyKeyField, MetadataField, type EventName } from '../webhooks/index.js';
+import {
+  EVENT_NAME,
+  EventTimestampField,
+  IdempotencyKeyField,
+  MetadataField,
+  type EventName,
+} from '../webhooks/index.js';
 
 export const MAX_EVENTS = 1_000;
 /** About 4 KiB for each event. */
@@ -83,6 +89,9 @@ export class PublishEventRequest {
 
   @MetadataField('Replaces the metadata of the session. An empty object means none.')
   metadata?: Readonly<Record<string, string>>;
+
+  @EventTimestampField()
+  timestamp?: number;
 
   @IdempotencyKeyField(EXAMPLE_EVENT.idempotency_key)
   idempotency_key?: string;

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { isObject } from 'class-validator';
 import { BatchedStatement } from '../../infrastructure/database/index.js';
 import { ApiError, INVALID_FIELD, PAYLOAD_TOO_LARGE } from '../../infrastructure/errors/index.js';
+import { Clock } from '../../infrastructure/time/index.js';
 import { validated } from '../../infrastructure/validation/index.js';
 import { API_CLIENT_NOT_FOUND, ApiClientDirectory, type ClientRecord } from '../api-clients/index.js';
 import { MERCHANT_NOT_FOUND, MerchantCatalogService, requireMerchants } from '../merchants/index.js';
@@ -12,6 +13,7 @@ import {
   detectedMerchantIds,
   eventResponseOf,
   EVENTS,
+  requireEventTime,
   validateData,
   WebhookPublisher,
   type AnyEvent,
@@ -59,11 +61,12 @@ export class EventsService {
     private readonly merchants: MerchantCatalogService,
     private readonly sessions: SessionsService,
     private readonly publisher: WebhookPublisher,
+    private readonly clock: Clock,
   ) {}
 
   /** Returns after the commit. */
   async publish(request: PublishEventRequest): Promise<EventResponse> {
-    validateEventFields(request);
+    validateEventFields(request, this.clock.now());
     const result = await this.singleEvents.add(request);
     if (result instanceof Error) throw result;
     return result;
@@ -79,7 +82,8 @@ export class EventsService {
     header: string | undefined,
   ): Promise<EventResultsResponse> {
     if (header !== undefined) throw INVALID_FIELD.error(NO_KEY_FOR_BATCH);
-    const requests = events.map((event) => resultOrError(() => readEvent(event)));
+    const now = this.clock.now();
+    const requests = events.map((event) => resultOrError(() => readEvent(event, now)));
     const results = await this.publishAll(requests);
     return {
       results: results.map((result) => {
@@ -125,14 +129,14 @@ export class EventsService {
 
 const EVENT_TOO_LARGE = `The event must not be larger than ${MAX_EVENT_BYTES} bytes.`;
 
-function readEvent(event: unknown): PublishEventRequest {
+function readEvent(event: unknown, now: Date): PublishEventRequest {
   // `JsonOrLinesBodyGuard` puts an `ApiError` in place of an invalid line.
   if (event instanceof ApiError) throw event;
   if (!isObject(event)) throw INVALID_FIELD.error('The event must be a JSON object.');
   if (Buffer.byteLength(JSON.stringify(event)) > MAX_EVENT_BYTES)
     throw PAYLOAD_TOO_LARGE.error(EVENT_TOO_LARGE);
   const request = validated(PublishEventRequest, event);
-  validateEventFields(request);
+  validateEventFields(request, now);
   return request;
 }
 
@@ -154,6 +158,7 @@ function toPublishRequest(
   return {
     client: { clientId: client.clientId, environment: client.environment },
     event: requestedEvent(request, merchant, request.metadata ?? session?.metadata),
+    timestamp: request.timestamp,
     idempotency: key === undefined ? undefined : { key, contentHash: contentHash(contentOf(request)) },
   };
 }
@@ -180,9 +185,10 @@ const CONDITIONAL_FIELDS = ['external_user_id', 'session_id', 'task_id', 'mercha
  *
  * @throws ApiError INVALID_FIELD for the first problem in the order of the fields
  */
-function validateEventFields(request: PublishEventRequest): void {
+function validateEventFields(request: PublishEventRequest, now: Date): void {
   const problem = problemOfFields(request) ?? validateData(request.event, request.data ?? {});
   if (problem !== undefined) throw INVALID_FIELD.error(problem);
+  requireEventTime(request.timestamp, now);
 }
 
 function problemOfFields(request: PublishEventRequest): string | undefined {

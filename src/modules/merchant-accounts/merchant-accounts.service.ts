@@ -71,7 +71,8 @@ export class MerchantAccountsService {
   @Transactional()
   async disconnect(key: AccountKey): Promise<MerchantAccountResponse> {
     const account = await this.lockConnected(key);
-    const stateSetAt = this.clock.now();
+    // The clock of the publisher that connected the account may be ahead. An event before that must not connect it again.
+    const stateSetAt = new Date(Math.max(this.clock.now().getTime(), account.stateSetAt.getTime()));
     await this.repository.disconnect(key, stateSetAt);
     const merchants = await this.merchants.byIds([key.merchantId]);
     return toResponse({ ...account, state: 'disconnected', stateSetAt }, merchants);

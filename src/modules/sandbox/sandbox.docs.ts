@@ -9,6 +9,7 @@ import { DetectAccountsRequest } from '../detected-accounts/index.js';
 import { MERCHANT_ACCOUNT_DISCONNECTED, MERCHANT_ACCOUNT_NOT_FOUND } from '../merchant-accounts/index.js';
 import { MERCHANT_NOT_FOUND } from '../merchants/index.js';
 import { SESSION_NOT_FOUND } from '../sessions/index.js';
+import { EVENT_IN_FUTURE } from '../webhooks/index.js';
 import {
   DisconnectAccountRequest,
   LinkAccountRequest,
@@ -20,6 +21,7 @@ import {
 
 export const DEVELOPMENT_ONLY = 'The sandbox requires development credentials.';
 const FORBIDDEN = withSharedMessages('DevelopmentOnly', NO_ACCESS, DEVELOPMENT_ONLY);
+const IN_FUTURE = withMessages(INVALID_FIELD, EVENT_IN_FUTURE);
 const SANDBOX = 'Sandbox: requires development credentials; nothing real is affected.';
 const QUEUED = 'The event is queued.';
 
@@ -32,7 +34,7 @@ export const LINK_ACCOUNT: OperationDocument = {
   body: LinkAccountRequest,
   response: LinkedAccountResponse,
   responseDescription: QUEUED,
-  errors: [FORBIDDEN, SESSION_NOT_FOUND, MERCHANT_NOT_FOUND],
+  errors: [IN_FUTURE, FORBIDDEN, SESSION_NOT_FOUND, MERCHANT_NOT_FOUND],
 };
 
 export const DISCONNECT_ACCOUNT: OperationDocument = {
@@ -46,6 +48,7 @@ export const DISCONNECT_ACCOUNT: OperationDocument = {
   response: PublishedEventResponse,
   responseDescription: QUEUED,
   errors: [
+    IN_FUTURE,
     FORBIDDEN,
     SESSION_NOT_FOUND,
     MERCHANT_NOT_FOUND,
@@ -78,7 +81,7 @@ export const TRIGGER_WEBHOOK: OperationDocument = {
   response: TriggeredWebhookResponse,
   responseDescription: QUEUED,
   errors: [
-    withMessages(INVALID_FIELD, MESSAGES.string('data.card id')),
+    withMessages(INVALID_FIELD, MESSAGES.string('data.card id'), EVENT_IN_FUTURE),
     FORBIDDEN,
     SESSION_NOT_FOUND,
     MERCHANT_NOT_FOUND,

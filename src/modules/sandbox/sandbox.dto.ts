@@ -7,7 +7,7 @@ import {
   UuidField,
 } from '../../infrastructure/validation/index.js';
 import { MAX_MERCHANT_ID } from '../merchants/index.js';
-import { EVENT_NAME, MetadataField, type EventName } from '../webhooks/index.js';
+import { EVENT_NAME, EventTimestampField, MetadataField, type EventName } from '../webhooks/index.js';
 
 const MERCHANT_ID = { min: 1, max: MAX_MERCHANT_ID, description: 'ID of the merchant.', example: 16 };
 
@@ -21,6 +21,9 @@ class AccountRequest {
 
   @IntegerField(MERCHANT_ID)
   merchant_id!: number;
+
+  @EventTimestampField()
+  timestamp?: number;
 }
 
 export class LinkAccountRequest extends AccountRequest {
@@ -59,6 +62,9 @@ export class TriggerWebhookRequest {
 
   @MetadataField('For events of a session. An empty object means none.')
   metadata?: Record<string, string>;
+
+  @EventTimestampField()
+  timestamp?: number;
 }
 
 export class PublishedEventResponse {

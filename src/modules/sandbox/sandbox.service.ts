@@ -3,12 +3,14 @@ import { Injectable } from '@nestjs/common';
 import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
+import { Clock } from '../../infrastructure/time/index.js';
 import { DetectedAccountsService, type DetectAccountsRequest } from '../detected-accounts/index.js';
 import { MerchantAccountsService } from '../merchant-accounts/index.js';
 import { MerchantCatalogService, requireMerchants } from '../merchants/index.js';
 import { SESSION_NOT_FOUND, SessionsService, type SessionDetails } from '../sessions/index.js';
 import {
   detectedMerchantIds,
+  requireEventTime,
   validateData,
   WebhookEventsRepository,
   WebhookPublisher,
@@ -33,22 +35,28 @@ export class SandboxService {
     private readonly accounts: MerchantAccountsService,
     private readonly detectedAccounts: DetectedAccountsService,
     private readonly events: WebhookEventsRepository,
+    private readonly clock: Clock,
   ) {}
 
   async link(client: AuthenticatedClient, request: LinkAccountRequest): Promise<LinkedAccountResponse> {
+    requireEventTime(request.timestamp, this.clock.now());
     const { external_user_id: externalUserId, session_id: sessionId = randomUUID() } = request;
     const session = await this.sessionOf(client, request.session_id, externalUserId);
     const merchant = await this.merchants.require(request.merchant_id);
     const taskId = await this.events.nextTaskId();
-    const eventId = await this.publisher.publish(client, {
-      event: 'AUTHENTICATED',
-      sessionId,
-      taskId,
-      externalUserId,
-      merchant,
-      data: { card_id: session?.cardId ?? null },
-      metadata: session?.metadata,
-    });
+    const eventId = await this.publisher.publish(
+      client,
+      {
+        event: 'AUTHENTICATED',
+        sessionId,
+        taskId,
+        externalUserId,
+        merchant,
+        data: { card_id: session?.cardId ?? null },
+        metadata: session?.metadata,
+      },
+      request.timestamp,
+    );
     return { event_id: eventId, task_id: taskId, session_id: sessionId };
   }
 
@@ -57,16 +65,16 @@ export class SandboxService {
     client: AuthenticatedClient,
     request: DisconnectAccountRequest,
   ): Promise<PublishedEventResponse> {
+    requireEventTime(request.timestamp, this.clock.now());
     const { external_user_id: externalUserId } = request;
     await this.sessionOf(client, request.session_id, externalUserId);
     const merchant = await this.merchants.require(request.merchant_id);
     await this.accounts.lockConnected({ clientId: client.clientId, externalUserId, merchantId: merchant.id });
-    const eventId = await this.publisher.publish(client, {
-      event: 'ACCOUNT_LOGIN_REQUIRED',
-      externalUserId,
-      merchant,
-      data: {},
-    });
+    const eventId = await this.publisher.publish(
+      client,
+      { event: 'ACCOUNT_LOGIN_REQUIRED', externalUserId, merchant, data: {} },
+      request.timestamp,
+    );
     return { event_id: eventId };
   }
 
@@ -81,6 +89,7 @@ export class SandboxService {
     client: AuthenticatedClient,
     request: TriggerWebhookRequest,
   ): Promise<TriggeredWebhookResponse> {
+    requireEventTime(request.timestamp, this.clock.now());
     const data = triggeredData(request.event, request.data ?? {});
     const problem = validateData(request.event, data);
     if (problem !== undefined) throw INVALID_FIELD.error(problem);
@@ -97,7 +106,7 @@ export class SandboxService {
       // For a session without metadata, the event has none either, instead of the example's.
       metadata: request.metadata ?? (session && (session.metadata ?? {})),
     });
-    const eventId = await this.publisher.publish(client, event);
+    const eventId = await this.publisher.publish(client, event, request.timestamp);
     return { event_id: eventId, task_id: 'taskId' in event ? event.taskId : null };
   }
 

@@ -17,6 +17,7 @@ export {
   type EventName,
   type SessionType,
 } from './events/event-catalog.js';
+export { EVENT_IN_FUTURE, EventTimestampField, requireEventTime } from './events/event-time.js';
 export { EVENT_VARIANTS, eventSchema, exampleEvent, examplePayload } from './events/event-document.js';
 export {
   mergeMetadata,

@@ -21,6 +21,8 @@ import {
 export interface PublishRequest {
   readonly client: AttributedClient;
   readonly event: AnyEvent;
+  /** Milliseconds since the Unix epoch; the default is the time of the publication. */
+  readonly timestamp?: number | undefined;
   /** A client's events with the same key and content are published once. The same key with other content is a conflict. */
   readonly idempotency?: Idempotency | undefined;
 }
@@ -43,8 +45,12 @@ export class WebhookPublisher {
    *
    * @returns the event's id, which receivers get as `webhook-id`
    */
-  async publish<Name extends EventName>(client: AttributedClient, event: EventOf<Name>): Promise<string> {
-    const publication = await this.publicationOf({ client, event: event as AnyEvent });
+  async publish<Name extends EventName>(
+    client: AttributedClient,
+    event: EventOf<Name>,
+    timestamp?: number,
+  ): Promise<string> {
+    const publication = await this.publicationOf({ client, event: event as AnyEvent, timestamp });
     const { id } = publication.event;
     const attributes = { 'messaging.message.id': id, 'mcs.client_id': client.clientId };
     const options = () => ({ kind: SpanKind.PRODUCER, attributes });
@@ -78,10 +84,16 @@ export class WebhookPublisher {
     return this.queue.addClaimed(event, endpoint);
   }
 
-  private async publicationOf({ client, event, idempotency }: PublishRequest): Promise<Publication> {
+  private async publicationOf({
+    client,
+    event,
+    timestamp,
+    idempotency,
+  }: PublishRequest): Promise<Publication> {
     const record = await this.clients.find(client.clientId);
     if (!record) throw new Error(`There is no client ${client.clientId}`);
-    const stored = newEvent(client, event, this.clock.now());
+    const occurredAt = timestamp === undefined ? undefined : new Date(timestamp);
+    const stored = newEvent(client, event, this.clock.now(), occurredAt);
     return { event: stored, organizationId: record.organizationId, idempotency };
   }
 }

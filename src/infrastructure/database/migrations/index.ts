@@ -40,6 +40,7 @@ import { AuditChanges1790000000049 } from './1790000000049-audit-changes.js';
 import { SavedFilters1790000000050 } from './1790000000050-saved-filters.js';
 import { WebhookResends1790000000051 } from './1790000000051-webhook-resends.js';
 import { OutgoingEmails1790000000066 } from './1790000000066-outgoing-emails.js';
+import { UsualWebhookFailures1790000000070 } from './1790000000070-usual-webhook-failures.js';
 import { AgentConnectionEnds1790000000074 } from './1790000000074-agent-connection-ends.js';
 import { SubmittedForms1790000000079 } from './1790000000079-submitted-forms.js';
 import { ForgottenStatistics1790000000080 } from './1790000000080-forgotten-statistics.js';
@@ -93,6 +94,7 @@ export const MIGRATIONS = [
   WebhookResends1790000000051,
   // 0.4.0
   OutgoingEmails1790000000066,
+  UsualWebhookFailures1790000000070,
   AgentConnectionEnds1790000000074,
   SubmittedForms1790000000079,
   ForgottenStatistics1790000000080,

@@ -6,7 +6,7 @@ import { INVALID_CLIENT } from '../../oauth/index.js';
 import type { AgentProvider } from '../settings/agent-settings.service.js';
 import { displayNameOf, isLocalUri, isRedirectUri, placeOf, type Agent } from './agent.js';
 import { INVALID_REDIRECT_URI } from './agent-errors.js';
-import { ClientDocuments } from './client-documents.js';
+import { ClientDocuments, NOT_KNOWN, type UnknownAgent } from './client-documents.js';
 import type { RegisterAgentRequest, RegisteredAgentResponse } from './agents.dto.js';
 import { RegisteredAgentsRepository } from './registered-agents.repository.js';
 
@@ -19,10 +19,10 @@ export class AgentsService {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns the agent with this `client_id`. */
-  async find({ clientId }: AgentProvider, agentId: string): Promise<Agent | undefined> {
+  /** Returns the agent with this `client_id`, or why there is none. */
+  async find({ clientId }: AgentProvider, agentId: string): Promise<Agent | UnknownAgent> {
     if (!isUUID(agentId)) return this.documents.find(agentId);
-    return (await this.registered.find(clientId, agentId)) ?? undefined;
+    return (await this.registered.find(clientId, agentId)) ?? { problem: NOT_KNOWN };
   }
 
   /**

@@ -83,8 +83,7 @@ export class AuthorizationPagesController {
     if (agentId === undefined)
       return refusedPage('The request lacks the parameter client_id, or repeats it.');
     const agent = await this.agents.find(provider, agentId);
-    if (!agent)
-      return refusedPage('The agent is not known. Remove the connector in the agent, and add it again.');
+    if ('problem' in agent) return refusedPage(agent.problem);
     const redirectUri = redirectUriOf(query, agent);
     if (redirectUri === undefined || !hasRedirectUri(agent, redirectUri))
       return refusedPage(unregisteredAddress(redirectUri));

@@ -143,10 +143,7 @@ export function disconnectPage(environment: PlatformEnvironment, id: string): Pa
 }
 
 /** The page where a member of the organization says which user of the sandbox connects the agent. */
-export function sandboxLoginPage(
-  environment: PlatformEnvironment,
-  authorizationId: string,
-): Page {
+export function sandboxLoginPage(environment: PlatformEnvironment, authorizationId: string): Page {
   return {
     title: 'Log in as a test user',
     parent: { title: 'Agents', path: pathOf(environment) },

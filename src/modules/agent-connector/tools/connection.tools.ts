@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ENVIRONMENTS } from '../../../infrastructure/config/index.js';
 import { SignInLinksService } from '../../sign-in-links/index.js';
 import { maskedPhoneNumber } from './sign-in-link.tools.js';
-import { READ_ONLY, TIMESTAMP, tool, type ToolGroup } from './tool.js';
+import { nullable, READ_ONLY, TIMESTAMP, tool, type ToolGroup } from './tool.js';
 
 @Injectable()
 export class ConnectionTools implements ToolGroup {
@@ -22,9 +22,9 @@ export class ConnectionTools implements ToolGroup {
       output: z.object({
         environment: z.enum(ENVIRONMENTS).describe('development: simulated merchants.'),
         expires_at: TIMESTAMP,
-        phone_number: z.string().nullable(),
+        phone_number: nullable(z.string(), 'masked, or null'),
         can_create_sign_in_links: z.boolean(),
-        reason: z.string().nullable(),
+        reason: nullable(z.string(), 'or null'),
       }),
       run: async (agent) => {
         const problem = this.links.presentProblemOf(agent);

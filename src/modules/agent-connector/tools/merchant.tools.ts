@@ -10,6 +10,7 @@ import {
   CURSOR,
   MERCHANT,
   NEXT_CURSOR,
+  nullable,
   optional,
   PAGE_SIZE,
   READ_ONLY,
@@ -91,7 +92,11 @@ export class MerchantTools implements ToolGroup {
       }),
       output: z.object({
         results: z.array(
-          z.object({ name: z.string(), detected: z.boolean(), detected_at: TIMESTAMP.nullable() }),
+          z.object({
+            name: z.string(),
+            detected: z.boolean(),
+            detected_at: nullable(TIMESTAMP, 'or null'),
+          }),
         ),
       }),
       run: async ({ client, externalUserId }, { names }) => {

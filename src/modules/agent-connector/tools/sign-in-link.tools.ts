@@ -11,6 +11,7 @@ import {
   CURSOR,
   MERCHANT,
   NEXT_CURSOR,
+  nullable,
   PAGE_SIZE,
   READ_ONLY,
   TIMESTAMP,
@@ -28,7 +29,7 @@ const SIGN_IN_LINK = z.object({
   link_id: z.string(),
   merchant: MERCHANT,
   status: z.enum(SIGN_IN_LINK_STATUSES),
-  failure_reason: z.string().nullable(),
+  failure_reason: nullable(z.string(), 'or null'),
   expires_at: TIMESTAMP,
 });
 

@@ -12,7 +12,7 @@ import {
   RateLimiters,
   type RateLimit,
 } from '../../../infrastructure/rate-limiting/index.js';
-import { isMissing } from '../../../infrastructure/validation/index.js';
+import { exampleOf, readArguments } from './tool-arguments.js';
 import type { Tool } from './tool.js';
 import { Tools } from './tool-registry.js';
 
@@ -113,26 +113,21 @@ export class ToolCalls {
 function perform(tool: Tool, agent: AuthenticatedAgent, input: object): Promise<Record<string, unknown>> {
   const problem = tool.unavailableTo?.(agent);
   if (problem) throw problem;
-  const { data, error } = tool.input.safeParse(withoutMissing(input, tool));
-  if (error) throw INVALID_FIELD.error(messageOf(error));
+  const { data, error } = tool.input.safeParse(readArguments(input, tool.input));
+  if (error) throw INVALID_FIELD.error(messageOf(error, tool));
   return tool.run(agent, data);
 }
 
-/** Returns the arguments without those that are optional and have no value: see `optional`. */
-function withoutMissing(input: object, { input: { shape } }: Tool): object {
-  const given = Object.entries(input);
-  return Object.fromEntries(
-    given.filter(
-      ([name, value]) => !(isMissing(value) && Object.hasOwn(shape, name) && shape[name]?.isOptional()),
-    ),
-  );
-}
-
-function messageOf({ issues: [issue] }: z.ZodError): string {
+function messageOf({ issues: [issue] }: z.ZodError, { input }: Tool): string {
   if (issue?.code === 'unrecognized_keys')
     return `The arguments are not valid: ${JSON.stringify(issue.keys[0]?.slice(0, QUOTE_LENGTH).toWellFormed())} is not known.`;
   const path = issue?.path.join('.') ?? '';
-  return `${path === '' ? 'The arguments are' : `The argument ${path} is`} not valid: ${issue?.message}`;
+  const message = `${path === '' ? 'The arguments are' : `The argument ${path} is`} not valid: ${issue?.message}`;
+  // A value that is missing needs no other form.
+  const hasWrongForm = issue?.code === 'invalid_type' && !issue.message.endsWith('received undefined');
+  return hasWrongForm
+    ? `${message}. Send arguments in this form: ${exampleOf(input, issue.path[0])}`
+    : message;
 }
 
 /** Models do not see headers: the body says how long to wait. */

@@ -49,17 +49,22 @@ export const READ_ONLY: ToolAnnotations = {
 };
 
 /**
- * An argument that may be absent. Clients with strict schemas send every argument, so its schema allows null, and `ToolCalls`
- * reads null and blank text as absent.
+ * An argument that may be absent. `readArguments` reads null and blank text as absent, because clients with strict schemas send
+ * every argument. The schema does not say so: converters for Gemini fail on a list of types.
  */
 export function optional<Schema extends z.ZodType>(
   schema: Schema,
   description: string,
-): z.ZodType<z.output<Schema> | undefined, z.input<Schema> | null | undefined> {
-  return schema
-    .nullish()
-    .describe(description)
-    .transform((value) => value ?? undefined);
+): z.ZodOptional<Schema> {
+  return schema.optional().describe(description);
+}
+
+/** A part of a result that can be null. The schema has no type, because converters fail on a list of types. */
+export function nullable<Schema extends z.ZodType>(
+  schema: Schema,
+  description: string,
+): z.ZodNullable<Schema> {
+  return schema.nullable().meta({ anyOf: undefined, description });
 }
 
 /** A text that can be stored: 1 to `max` Unicode code points, not blank. Zod would count UTF-16 units. */
@@ -82,8 +87,7 @@ export const MERCHANT = z.object({ id: z.int(), name: z.string() });
 
 export const CURSOR = optional(z.string().max(512), 'next_cursor of the previous page.');
 
-/** null on the last page. */
-export const NEXT_CURSOR = z.string().nullable();
+export const NEXT_CURSOR = nullable(z.string(), 'null on the last page');
 
 /** Entries per page, for tools that have no argument for it. */
 export const PAGE_SIZE = 50;

@@ -162,11 +162,12 @@ export class OpenidProvider extends IdentityProvider {
   }
 
   private readonly send: CustomFetch = async (url, { method, headers, body }) => {
-    const { statusCode, explanation, text } =
+    const { statusCode, explanation, problem, text } =
       method === 'POST'
         ? await this.http.post({ url, headers, body: Buffer.from(String(body)), wantsText: () => true })
         : await this.http.getDocument({ url, headers, maxBytes: MAX_DOCUMENT_SIZE, deadline: DEADLINE });
-    if (explanation !== null) throw new RefusedLogin(explanation);
+    const reason = explanation ?? problem;
+    if (reason !== null) throw new RefusedLogin(reason);
     const isJson = text?.isComplete ?? false;
     return new Response(isJson ? text?.text : '', {
       status: statusCode,

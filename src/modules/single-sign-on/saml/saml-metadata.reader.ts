@@ -42,16 +42,13 @@ export class SamlMetadataReader {
   }
 
   private async fetch(url: string): Promise<string> {
-    const { statusCode, explanation, text } = await this.http.getDocument({
+    const { text, problem } = await this.http.getDocument({
       url,
       headers: { accept: 'application/samlmetadata+xml, application/xml, text/xml' },
       maxBytes: MAX_SIZE,
       deadline: DEADLINE,
     });
-    if (text?.isComplete) return text.text;
-    const reason =
-      explanation ??
-      (statusCode === 200 ? 'It is larger than 256 KiB.' : `The server responded with status ${statusCode}.`);
-    throw INVALID_FIELD.error(`The metadata cannot be fetched. ${reason}`);
+    if (text && problem === null) return text.text;
+    throw INVALID_FIELD.error(`The metadata cannot be fetched. ${problem}`);
   }
 }

@@ -82,8 +82,9 @@ export class WebhookEndpointsRepository {
   async forgetReceiver(id: string): Promise<void> {
     await this.transaction.manager.query(
       `UPDATE webhook_lane
-          SET adaptive_width = NULL, width_ceiling = NULL, baseline_ms = NULL, consecutive_failures = 0, failing_since = NULL,
-              last_success_at = NULL, last_failure_at = NULL, not_before = '-infinity'
+          SET adaptive_width = NULL, width_ceiling = NULL, baseline_ms = NULL, usual_failures = 0,
+              allowed_failures = 0, consecutive_failures = 0, failing_since = NULL, last_success_at = NULL, last_failure_at = NULL,
+              not_before = '-infinity'
         WHERE endpoint_id = $1`,
       [id],
     );

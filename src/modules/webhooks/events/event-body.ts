@@ -28,11 +28,16 @@ export function eventBody<Name extends EventName>(
   return Buffer.from(JSON.stringify(payload));
 }
 
-/** Returns the event with an ID, as it is stored. */
+/**
+ * Returns the event with an ID, as it is stored.
+ *
+ * @param occurredAt when it happened; the default is when it is published
+ */
 export function newEvent<Name extends EventName>(
   { clientId, environment }: AttributedClient,
   event: EventOf<Name>,
   createdAt: Date,
+  occurredAt: Date = createdAt,
 ): NewEvent {
   const { sessionId, taskId, externalUserId, merchant } = event as Partial<FieldsOfVariant['session']>;
   return {
@@ -40,12 +45,13 @@ export function newEvent<Name extends EventName>(
     environment,
     id: randomUUID(),
     createdAt,
+    occurredAt,
     name: event.event,
     sessionId: sessionId ?? null,
     taskId: taskId ?? null,
     externalUserId: externalUserId ?? null,
     merchantId: merchant?.id ?? null,
-    body: eventBody(event, createdAt.getTime()),
+    body: eventBody(event, occurredAt.getTime()),
     isTest: false,
   };
 }

@@ -41,6 +41,7 @@ export const EVENT_VARIANTS: BodyVariants = {
       optional: [
         ...(hasData ? [] : ['data']),
         ...(variant === 'session' ? ['metadata'] : []),
+        'timestamp',
         'idempotency_key',
       ],
       properties: { ...(hasData && { data: dataReferenceOf(name) }) },

@@ -14,6 +14,8 @@ export interface NewEvent extends DeliveredEvent {
   readonly clientId: string;
   readonly environment: PlatformEnvironment;
   readonly createdAt: Date;
+  /** When the event happened: its `timestamp`. */
+  readonly occurredAt: Date;
   readonly merchantId: number | null;
   /** Sent to test an endpoint. Recovery skips it. */
   readonly isTest: boolean;

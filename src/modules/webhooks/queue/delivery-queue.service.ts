@@ -160,7 +160,7 @@ export class DeliveryQueueService {
   private settlementOf({ delivery, outcome }: FinishedAttempt): Settlement {
     const { id: deliveryId, claimId, endpointId, attempt: attempts, attemptsAllowed: allowed } = delivery;
     const isInterrupted = outcome.reason === 'INTERRUPTED';
-    const succeeded = isInterrupted ? null : outcome.reason === null;
+    const succeeded = isInterrupted || outcome.isOurs ? null : outcome.reason === null;
     const { retryDelays } = this.configuration;
     const { total, dns, connect, tls } = outcome.phases;
     // Opening connections takes longer, however busy the receiver is.

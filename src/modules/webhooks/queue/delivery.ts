@@ -49,6 +49,8 @@ export interface Outcome {
   readonly statusCode: number;
   /** Null when the attempt succeeded. */
   readonly reason: FailureReason | null;
+  /** Whether the attempt failed on this side, so that the endpoint is not to blame. */
+  readonly isOurs?: boolean;
   readonly retryAfterMilliseconds?: number;
   /** A sentence for the owner of the endpoint about why there was no response. */
   readonly explanation?: string;

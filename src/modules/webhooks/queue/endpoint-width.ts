@@ -20,6 +20,16 @@ export const WIDTH_RULE = {
   keptPerFailure: 0.8,
   /** How fast the ceiling rises with each success, as an exponent. */
   ceilingGrowth: 0.005,
+  /** Attempts in flight that are not too many for a receiver. If attempts fail then, the reason is another one. */
+  fewInFlight: 3,
+  /** Number of attempts over which the share of such failures is averaged. */
+  attemptsToLearn: 50,
+  /** The largest share that the rule believes, and the smallest one that is not 0: PostgreSQL refuses numbers that are too small. */
+  maxUsualFailures: 0.2,
+  leastUsualFailures: 0.0001,
+  /** How many times the usual failures a lane may have without narrowing, and how many at once. */
+  toleratedFailures: 1.5,
+  maxAllowedFailures: 5,
   /**
    * Consecutive failures after which an endpoint gets one attempt at a time, with a pause before each unless its last
    * success is recent.
@@ -34,6 +44,10 @@ export interface EndpointWidth {
   readonly ceiling: number | null;
   /** Milliseconds that the endpoint takes while few attempts are in flight; null if unknown. */
   readonly baseline: number | null;
+  /** Share of the attempts that fail although few are in flight. */
+  readonly usualFailures: number;
+  /** Failures that will not narrow the lane, because so many are usual. */
+  readonly allowedFailures: number;
 }
 
 /** Attempts to one endpoint that are settled together. */
@@ -50,13 +64,13 @@ export interface SettledAttempts {
 
 /** Returns the width of an endpoint after a settlement. */
 export function adaptWidth(
-  { width, ceiling, baseline }: EndpointWidth,
+  { width, ceiling, baseline, usualFailures, allowedFailures }: EndpointWidth,
   { succeeded, failed, latency, inFlight, consecutiveFailures }: SettledAttempts,
   maxWidth: number,
 ): EndpointWidth {
   const rule = WIDTH_RULE;
   if (succeeded === 0 && consecutiveFailures + failed >= rule.failuresUntilNarrow) {
-    return { width: 1, ceiling: null, baseline };
+    return { width: 1, ceiling: null, baseline, usualFailures: 0, allowedFailures: 0 };
   }
   const known = Math.max(baseline ?? latency, rule.leastBaseline);
   const slowness = latency / Math.max(known, rule.minBaseline);
@@ -65,12 +79,24 @@ export function adaptWidth(
   const growth = isUsed && gain > 0 ? Math.exp(rule.ceilingGrowth * succeeded) : 1;
   const raised = Math.min(maxWidth, (ceiling ?? maxWidth) * growth);
   const grown = isUsed || gain < 0 ? Math.min(raised, width + gain * succeeded) : width;
-  const next = Math.max(1, grown * rule.keptPerFailure ** failed);
+  const attempts = succeeded + failed;
+  const allowed = Math.min(
+    allowedFailures + rule.toleratedFailures * usualFailures * attempts,
+    rule.maxAllowedFailures,
+  );
+  const unusual = Math.max(0, failed - Math.floor(allowed));
+  const next = Math.max(1, grown * rule.keptPerFailure ** unusual);
   const learns = succeeded > 0 && (baseline === null || Math.max(width, inFlight) <= rule.startWidth);
   const weight = 1 - Math.exp(-succeeded / rule.successesToLearn);
+  const change =
+    (failed / Math.max(attempts, 1) - usualFailures) * (1 - Math.exp(-attempts / rule.attemptsToLearn));
+  const usual =
+    inFlight <= rule.fewInFlight ? Math.min(usualFailures + change, rule.maxUsualFailures) : usualFailures;
   return {
     width: next,
-    ceiling: failed > 0 ? next : raised,
+    ceiling: unusual > 0 ? next : raised,
     baseline: learns ? Math.max(known + (latency - known) * weight, rule.leastBaseline) : baseline,
+    usualFailures: usual < rule.leastUsualFailures ? 0 : usual,
+    allowedFailures: allowed - (failed - unusual),
   };
 }

@@ -58,6 +58,7 @@ export class DeliverySender {
 function toOutcome({
   statusCode,
   failure,
+  isOurs,
   explanation,
   retryAfterSeconds,
   text,
@@ -66,6 +67,7 @@ function toOutcome({
   return {
     statusCode,
     reason: failure ?? (statusCode === OK ? null : 'NON_200'),
+    ...(isOurs && { isOurs }),
     ...(explanation !== null && { explanation }),
     ...(retryAfterSeconds !== null && { retryAfterMilliseconds: retryAfterSeconds * SECOND }),
     responseBody: (text && excerptOf(text)) || null,

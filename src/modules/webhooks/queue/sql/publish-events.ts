@@ -59,11 +59,11 @@ const NOTIFY_LISTENERS = `
 export const PUBLISH_EVENTS = new Statement<PublishLimits, Row, PublishedItem>(
   `
   WITH request AS MATERIALIZED (
-         SELECT * FROM unnest($id::uuid[], $createdAt::timestamptz[], $clientId::uuid[], $environment::text[],
+         SELECT * FROM unnest($id::uuid[], $createdAt::timestamptz[], $occurredAt::timestamptz[], $clientId::uuid[], $environment::text[],
                               $name::text[], $sessionId::uuid[], $taskId::bigint[], $externalUserId::text[],
                               $merchantId::integer[], $body::bytea[], $organizationId::uuid[], $organizationRoom::integer[],
                               $key::text[], $contentHash::bytea[])
-                  WITH ORDINALITY AS request (id, created_at, client_id, environment, event, session_id, task_id,
+                  WITH ORDINALITY AS request (id, created_at, occurred_at, client_id, environment, event, session_id, task_id,
                                               external_user_id, merchant_id, body, organization_id, organization_room, key,
                                               content_hash, position)),
        key AS (

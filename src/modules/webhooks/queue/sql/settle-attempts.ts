@@ -7,7 +7,7 @@ export interface Settlement {
   readonly deliveryId: string;
   readonly claimId: string;
   readonly endpointId: string;
-  /** Null if the endpoint is not to blame: the process ended before the attempt did. */
+  /** Null if the endpoint is not to blame: the process ended before the attempt did, or could not open a connection. */
   readonly succeeded: boolean | null;
   /** Milliseconds until the response, without the time to connect. */
   readonly latency: number;
@@ -31,7 +31,8 @@ interface SettledRow {
 
 const { startWidth, gain, toleratedSlowness, minBaseline, leastBaseline, successesToLearn, keptPerFailure } =
   WIDTH_RULE;
-const { ceilingGrowth, failuresUntilNarrow } = WIDTH_RULE;
+const { ceilingGrowth, failuresUntilNarrow, fewInFlight, attemptsToLearn } = WIDTH_RULE;
+const { maxUsualFailures, leastUsualFailures, toleratedFailures, maxAllowedFailures } = WIDTH_RULE;
 
 /**
  * Ends attempts: finished deliveries leave the queue, the others become due again, and their lanes get room and another
@@ -50,8 +51,8 @@ export const SETTLE_ATTEMPTS = new Statement<LaneRules, SettledRow, Settlement>(
                     AS attempt (delivery_id, claim_id, endpoint_id, succeeded, retry_in, latency)),
        lane AS MATERIALIZED (
          SELECT endpoint_id, COALESCE(adaptive_width, ${startWidth}) AS width,
-                COALESCE(width_ceiling, $maxWidth::double precision) AS ceiling, baseline_ms AS baseline, in_flight,
-                consecutive_failures
+                COALESCE(width_ceiling, $maxWidth::double precision) AS ceiling, baseline_ms AS baseline, usual_failures,
+                allowed_failures, in_flight, consecutive_failures
            FROM webhook_lane WHERE endpoint_id = ANY ($endpointId) ORDER BY endpoint_id FOR UPDATE),
        settled AS MATERIALIZED (
          SELECT delivery.id, delivery.endpoint_id, succeeded, latency,
@@ -78,8 +79,11 @@ export const SETTLE_ATTEMPTS = new Statement<LaneRules, SettledRow, Settlement>(
                 succeeded = 0 AND consecutive_failures + failed >= ${failuresUntilNarrow} AS is_narrow,
                 CASE WHEN succeeded = 0 THEN 0
                      ELSE ${gain} * GREATEST(-1, LEAST(1, ${toleratedSlowness} - latency
-                            / GREATEST(known_baseline, ${minBaseline}))) END AS gain
+                            / GREATEST(known_baseline, ${minBaseline}))) END AS gain,
+                GREATEST(0, failed - floor(allowed)) AS unusual
            FROM batch JOIN lane USING (endpoint_id)
+          CROSS JOIN LATERAL (SELECT LEAST(allowed_failures + ${toleratedFailures}::double precision * usual_failures
+                                             * (succeeded + failed), ${maxAllowedFailures}) AS allowed) allowance
           CROSS JOIN LATERAL (SELECT GREATEST(COALESCE(baseline, latency), ${leastBaseline}) AS known_baseline) known),
        raised AS (
          SELECT *, LEAST($maxWidth, CASE WHEN is_used AND gain > 0 THEN ceiling * exp(${ceilingGrowth} * succeeded)
@@ -87,13 +91,18 @@ export const SETTLE_ATTEMPTS = new Statement<LaneRules, SettledRow, Settlement>(
            FROM signal),
        adapted AS (
          SELECT *,
-                GREATEST(1, power(${keptPerFailure}, failed)
+                GREATEST(1, power(${keptPerFailure}, unusual)
                   * CASE WHEN is_used OR gain < 0 THEN LEAST(raised_ceiling, width + gain * succeeded)
                          ELSE width END) AS next_width,
                 CASE WHEN succeeded > 0 AND (baseline IS NULL OR GREATEST(width, in_flight) <= ${startWidth})
                      THEN GREATEST(known_baseline + (latency - known_baseline) * (1 - exp(-succeeded / ${successesToLearn}.0)),
                                    ${leastBaseline})
-                     ELSE baseline END AS next_baseline
+                     ELSE baseline END AS next_baseline,
+                CASE WHEN in_flight <= ${fewInFlight}
+                     THEN LEAST(usual_failures
+                                  + (failed::double precision / GREATEST(succeeded + failed, 1) - usual_failures)
+                                    * (1 - exp((-succeeded - failed) / ${attemptsToLearn}.0)), ${maxUsualFailures})
+                     ELSE usual_failures END AS next_usual
            FROM raised),
        updated_lane AS (
          UPDATE webhook_lane
@@ -108,8 +117,10 @@ export const SETTLE_ATTEMPTS = new Statement<LaneRules, SettledRow, Settlement>(
                                                    now())
                                      ELSE failing_since END,
                 adaptive_width = CASE WHEN is_narrow THEN 1 ELSE next_width END,
-                width_ceiling = CASE WHEN is_narrow THEN NULL WHEN failed > 0 THEN next_width ELSE raised_ceiling END,
+                width_ceiling = CASE WHEN is_narrow THEN NULL WHEN unusual > 0 THEN next_width ELSE raised_ceiling END,
                 baseline_ms = next_baseline,
+                usual_failures = CASE WHEN is_narrow OR next_usual < ${leastUsualFailures} THEN 0 ELSE next_usual END,
+                allowed_failures = CASE WHEN is_narrow THEN 0 ELSE allowed - (failed - unusual) END,
                 not_before = CASE WHEN succeeded > 0 THEN '-infinity'
                                   WHEN is_narrow AND failed > 0
                                    AND (last_success_at > now() - $grace * interval '1 millisecond') IS NOT TRUE
