@@ -10,13 +10,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { AuditVerification } from '../dist/src/modules/audit-logs/index.js';
 import { OrganizationsService } from '../dist/src/modules/organizations/index.js';
+import '../test/support/register-typescript.mjs';
 import { startBalancer } from './support/balancer.mjs';
 import { accessToken } from './support/dashboard-login.mjs';
 import { eventually, openDrill } from './support/drill.mjs';
 import { metricsOf, openFleet } from './support/fleet.mjs';
 import { openSmallDisk } from './support/full-disk.mjs';
 import { openMixedLoad } from './support/mixed-load.mjs';
-import { restartPostgres } from './support/postgres.mjs';
+import { pausePostgres, restartPostgres } from './support/postgres.mjs';
 import { startRedis } from './support/redis.mjs';
 import { openWebhooks } from './support/webhooks.mjs';
 import { basic, openWorkbench } from './support/workbench.mjs';
@@ -26,6 +27,9 @@ const { values: options } = parseArgs({
 });
 /** Number of kills per process kind, and seconds for which a state lasts. */
 const [KILLS, DURATION] = options.short ? [1, 2] : [5, 8];
+const SILENCES = options.short ? 2 : 10;
+/** Milliseconds. */
+const RECOVERY_TIME = 15_000;
 /** Requests per second. */
 const RATES = { token: 25, search: 15, event: 8, page: 1 };
 const CUSTOMERS = 6;
@@ -52,15 +56,18 @@ const webhooks = await openWebhooks(bench, {
   environment: {
     DASHBOARD_URL: balancer.baseUrl,
     ...(redis && { REDIS_URL: redis.url }),
-    // On a busy machine, requests must fail only because the database is unavailable, not because they wait.
-    DATABASE_CONNECT_TIMEOUT_MS: '10000',
+    // On a busy machine, requests must fail only because the database is unavailable, not because they wait. Three attempts of the
+    // load balancer must fit into the time limit of the load.
+    DATABASE_CONNECT_TIMEOUT_MS: '4000',
     SHUTDOWN_DELAY_MS: String(SHUTDOWN_DELAY),
     TRUSTED_PROXY_HOPS: '1',
     WEBHOOK_RETRY_SECONDS: '1,2',
     LOG_LEVEL: 'warn',
   },
 });
-const fleet = openFleet(webhooks.settings, balancer);
+const { startDatabaseAddress } = await import('../test/support/database-address.ts');
+const address = await startDatabaseAddress(webhooks.settings.DATABASE_URL);
+const fleet = openFleet({ ...webhooks.settings, DATABASE_URL: address.url }, balancer);
 const disk = await openSmallDisk(webhooks.query, join(bench.directory, 'postgres'));
 
 const drill = openDrill({ balancer, webhooks, only: options.only });
@@ -206,6 +213,62 @@ try {
     return `down for ${downFor.toFixed(1)} s, with a SIGTERM to an API process: ${refused.length} requests got 503 with Retry-After and none failed otherwise; the last one ${last} ms after the restart`;
   });
 
+  /** Checks that no request fails that was sent more than 15 s after the fault. */
+  const worksAgain = (name, since) => {
+    const late = load.requests.filter(
+      ({ phase: of, status, at, milliseconds }) =>
+        of === name && milliseconds !== undefined && status !== 200 && at > since + RECOVERY_TIME,
+    );
+    expect(`${name}: ${late.length} requests failed more than 15 s after the fault`, late.length === 0);
+  };
+  const failedOf = (name) =>
+    load.requests.filter(({ phase: of, status }) => of === name && status === 503).length;
+  /** Waits until all API processes say that they are not ready. */
+  const notReady = async () => {
+    const from = performance.now();
+    const status = async ({ baseUrl }) => (await fetch(`${baseUrl}/readyz`)).status;
+    await eventually('no API process is ready', async () =>
+      (await Promise.all(apis.map(status))).every((each) => each === 503),
+    );
+    return `${((performance.now() - from) / 1000).toFixed(1)} s`;
+  };
+
+  await phase('silence', 'all connections to PostgreSQL fall silent', { mayFail: true }, async () => {
+    for (let round = 0; round < SILENCES; round += 1) {
+      await seconds(1);
+      address.silence();
+      const since = Date.now();
+      await seconds(options.short ? 17 : 20);
+      worksAgain('silence', since);
+    }
+    return `${SILENCES} times, while new connections work: ${failedOf('silence')} requests got 503 with Retry-After`;
+  });
+
+  await phase('paused', 'PostgreSQL paused (SIGSTOP)', { mayFail: true }, async () => {
+    let until = '';
+    await pausePostgres(join(bench.directory, 'postgres'), async () => {
+      until = await notReady();
+      await seconds(options.short ? 8 : 20);
+    });
+    const since = Date.now();
+    await seconds(options.short ? 16 : 20);
+    worksAgain('paused', since);
+    return `no process was ready after ${until}; ${failedOf('paused')} requests got 503 with Retry-After`;
+  });
+
+  await phase('read-only', 'PostgreSQL read-only', { mayFail: true }, async () => {
+    await webhooks.query('ALTER SYSTEM SET default_transaction_read_only = on');
+    await webhooks.query('SELECT pg_reload_conf()');
+    const until = await notReady();
+    await seconds(DURATION);
+    await webhooks.query('ALTER SYSTEM RESET default_transaction_read_only');
+    await webhooks.query('SELECT pg_reload_conf()');
+    const since = Date.now();
+    await seconds(options.short ? 16 : 20);
+    worksAgain('read-only', since);
+    return `no process was ready after ${until}; ${failedOf('read-only')} requests got 503 with Retry-After`;
+  });
+
   if (redis)
     await phase('redis', 'Redis restarted', { mayRetry: false }, async () => {
       await seconds(1);
@@ -349,6 +412,7 @@ try {
   await webhooks.close();
   balancer.close();
   await redis?.stop();
+  await address.close();
   await bench.close();
   disk.close();
 }

@@ -19,6 +19,24 @@ export async function restartPostgres(directory, whileDown = async () => undefin
   await once(server, 'spawn');
 }
 
+/** Pauses the server and all its processes, as a machine that is suspended, while the work runs. */
+export async function pausePostgres(directory, work) {
+  const postmaster = Number(readFileSync(join(directory, 'postmaster.pid'), 'utf8').split('\n')[0]);
+  // The postmaster first, so that it starts no process that would be missed.
+  process.kill(postmaster, 'SIGSTOP');
+  const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8').trim().split(' ');
+  const all = [postmaster, ...children.filter(Boolean).map(Number)];
+  const signal = (name) => {
+    for (const pid of all) if (isAlive(pid)) process.kill(pid, name);
+  };
+  signal('SIGSTOP');
+  try {
+    await work();
+  } finally {
+    signal('SIGCONT');
+  }
+}
+
 function isAlive(pid) {
   try {
     process.kill(pid, 0);

@@ -93,16 +93,21 @@ function keepTransactionHosts(): () => void {
 /**
  * @param options.backgroundWork whether scheduled jobs and the delivery worker run too
  * @param options.modules further modules, with routes that only the test needs
+ * @param options.addressOf returns the URL by which the service reaches its database
  */
 export async function startTestApp(
   environment: Record<string, string> = {},
-  { backgroundWork = false, modules = [] }: Partial<AppOptions> = {},
+  {
+    backgroundWork = false,
+    modules = [],
+    addressOf = (url) => url,
+  }: Partial<AppOptions> & { readonly addressOf?: (url: string) => string | Promise<string> } = {},
 ): Promise<TestApp> {
   const database = await cloneDatabase();
   const dataDirectory = mkdtempSync(join(process.env.TEST_RUN_DIRECTORY ?? tmpdir(), 'data-'));
   const configuration = loadConfiguration({
     DATA_DIR: dataDirectory,
-    DATABASE_URL: database.url,
+    DATABASE_URL: await addressOf(database.url),
     DATABASE_DISTRIBUTION: process.env.TEST_DATABASE_DISTRIBUTION ?? 'none',
     SECRET_PEPPER: randomBytes(32).toString('base64'),
     KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),

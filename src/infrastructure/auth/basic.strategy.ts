@@ -59,7 +59,12 @@ export class BasicStrategy extends PassportStrategy(PassportBasicStrategy, 'basi
       throw invalidCredentials(read.message);
     }
     const credentials = isOAuth ? formDecoded(read) : read;
-    const check = await this.verifier.verify(credentials.clientId, credentials.secret);
+    const { clientId, secret } = credentials;
+    const check = await this.verifier.verify(clientId, secret).catch((error: unknown) => {
+      // The failed request appears in the client's log, too.
+      context.client = this.verifier.lastAccepted(clientId, secret);
+      throw error;
+    });
     // Also when the secret is wrong: the failed request appears in the client's log.
     if (check.client) context.client = check.client;
     if (check.accepted) return check.client;

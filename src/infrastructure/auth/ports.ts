@@ -17,6 +17,8 @@ export type CredentialCheck =
 export abstract class CredentialVerifier {
   /** Takes equally long for an unknown client and for a wrong secret. */
   abstract verify(clientId: string, secret: string): Promise<CredentialCheck>;
+  /** Returns whose credentials they were when they were last accepted, for the log of a request that cannot be checked. */
+  abstract lastAccepted(clientId: string, secret: string): AttributedClient | undefined;
 }
 
 /** Port (`src/ports.module.ts` passes an implementation to each strategy): verifies the tokens of a surface. */

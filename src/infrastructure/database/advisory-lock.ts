@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import pg from 'pg';
+import { Client, IDLE_SESSION } from './client.js';
 import type { DriverAddress } from './database-address.js';
 import { DatabaseConfiguration } from './database.configuration.js';
 
@@ -14,6 +14,7 @@ export function advisoryLockKey(name: string): string {
 const RETRY_DELAY = 200;
 /** Milliseconds until connecting fails. A scheduled job then runs again at its next time. */
 const CONNECT_TIMEOUT = 5_000;
+const STATEMENT_TIMEOUT = 5_000;
 
 /**
  * Runs the work while a separate connection holds the lock. If connections of the pool held the locks, jobs that start
@@ -30,14 +31,15 @@ async function withLock<T>(
   waits: boolean,
   work: () => Promise<T>,
 ): Promise<T | undefined> {
-  const connection = new pg.Client({
+  const connection = new Client({
     ...address,
     application_name: 'merchant-connectivity-service lock',
     connectionTimeoutMillis: CONNECT_TIMEOUT,
+    statement_timeout: STATEMENT_TIMEOUT,
     keepAlive: true,
+    // A migration must not lose its lock because the process that runs it was paused.
+    ...(!waits && { options: IDLE_SESSION }),
   });
-  // Without a listener, a lost connection would end the process.
-  connection.on('error', () => undefined);
   try {
     await connection.connect();
     const isAcquired = async (): Promise<boolean> => {

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { repeatedOnce } from './repeat.js';
 import { isDatabaseUnavailable } from './sql-state.js';
 
 /** Receives the result of the row's statement once it is committed, or the error that prevents it. */
@@ -33,6 +34,11 @@ export interface BatchedStatementOptions<Row, Result = void> {
    * the batch is executed alone, unless the database is unavailable.
    */
   readonly retryAfter?: (error: unknown) => number | undefined;
+  /**
+   * Whether a batch whose connection was lost is executed once more, on another connection. Only for statements that change nothing
+   * when they run twice: the server may have executed the first.
+   */
+  readonly isRepeatable?: boolean;
 }
 
 /** The row was dropped to make room for newer ones. */
@@ -182,7 +188,8 @@ export class BatchedStatement<Row, Result = void> {
   }
 
   private async execute(batch: readonly WaitingRow<Row, Result>[]): Promise<void> {
-    const results = await this.options.execute(batch.map(({ row }) => row));
+    const run = () => this.options.execute(batch.map(({ row }) => row));
+    const results = await (this.options.isRepeatable ? repeatedOnce(run) : run());
     for (const [index, waiting] of batch.entries()) this.settle(waiting, undefined, results?.[index]);
   }
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
-import pg from 'pg';
+import { Client, IDLE_SESSION } from './client.js';
 import { DatabaseConfiguration } from './database.configuration.js';
 
 /** Milliseconds. */
@@ -27,7 +27,9 @@ export function presentProcesses(kind: number): string {
 export class Subscription {
   private readonly stopped = new AbortController();
   private readonly done: Promise<void>;
-  private client: pg.Client | undefined;
+  private client: Client | undefined;
+  /** When the connection was last lost, in milliseconds of a monotonic clock. */
+  lostAt = -Infinity;
 
   constructor(
     private readonly configuration: DatabaseConfiguration,
@@ -54,21 +56,24 @@ export class Subscription {
         if (!signal.aborted)
           logger.warn(`The connection of channel ${this.channel} was lost: ${(error as Error).message}`);
       }
+      this.lostAt = performance.now();
       await this.client.end().catch(() => undefined);
       await pause(RECONNECT_DELAY, undefined, { signal }).catch(() => undefined);
     }
   }
 
-  private newClient(): pg.Client {
-    return new pg.Client({
+  private newClient(): Client {
+    return new Client({
       ...this.configuration.driverAddress,
       application_name: 'merchant-connectivity-service notifications',
       connectionTimeoutMillis: this.configuration.connectTimeoutMilliseconds,
+      statement_timeout: this.configuration.statementTimeoutMilliseconds,
+      options: IDLE_SESSION,
       keepAlive: true,
     });
   }
 
-  private async listenUntilLost(client: pg.Client): Promise<void> {
+  private async listenUntilLost(client: Client): Promise<void> {
     const lost = new Promise<never>((_, reject) => {
       client.on('error', reject);
       client.once('end', () => reject(new Error('the connection ended')));

@@ -2,18 +2,15 @@ import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { CounterMetric, GaugeMetric, Metrics, type CounterValue } from '../metrics/index.js';
-import { SECOND } from '../time/index.js';
+import { Client, IDLE_IN_TRANSACTION, isDatabaseSilent } from './client.js';
 import type { DriverAddress } from './database-address.js';
 import { DatabaseConfiguration } from './database.configuration.js';
 import { ReadReplica } from './read-replica.js';
+import { repeatedOnce } from './repeat.js';
 import { isDatabaseUnavailable, isStatementCanceled, isTransient } from './sql-state.js';
 
-/** Added to the statement timeout. If no response arrives by then, the network or the server is down. */
-const NETWORK_TIMEOUT = 2 * SECOND;
 /** The message of `pg` when no connection became free in time. */
 const CONNECTION_TIMEOUT = 'timeout exceeded when trying to connect';
-/** The message of `pg` when no response arrived in time. */
-const RESPONSE_TIMEOUT = 'Query read timeout';
 
 const RETRIES = new CounterMetric({
   name: 'mcs_database_replica_retries_total',
@@ -100,14 +97,14 @@ export class ReadPool {
   constructor(name: string, address: DriverAddress, { connections, timeoutMilliseconds }: ReadPoolOptions) {
     this.pool = new pg.Pool({
       ...address,
+      Client,
       application_name: `merchant-connectivity-service ${name}`,
       max: connections,
       keepAlive: true,
       connectionTimeoutMillis: timeoutMilliseconds,
       statement_timeout: timeoutMilliseconds,
-      query_timeout: timeoutMilliseconds + NETWORK_TIMEOUT,
       // A statement may be slow, but must not use more than one processor.
-      options: '-c default_transaction_read_only=on -c max_parallel_workers_per_gather=0 -c jit=off',
+      options: `${IDLE_IN_TRANSACTION} -c default_transaction_read_only=on -c max_parallel_workers_per_gather=0 -c jit=off`,
     });
     this.pool.on('error', (error) =>
       new Logger('Database').warn(`A connection of the pool ${name} was lost: ${error.message}`),
@@ -123,7 +120,9 @@ export class ReadPool {
     try {
       return await this.run<Row>(statement, values, options);
     } catch (error) {
-      throw isLate(error) ? new QueryTimeout('The query took too long', { cause: error }) : error;
+      throw isLate(error) && !isDatabaseSilent()
+        ? new QueryTimeout('The query took too long', { cause: error })
+        : error;
     }
   }
 
@@ -137,7 +136,7 @@ export class ReadPool {
     values: readonly unknown[],
     _options: ReadOptions,
   ): Promise<Row[]> {
-    const { rows } = await this.pool.query<Row>(statement, [...values]);
+    const { rows } = await repeatedOnce(() => this.pool.query<Row>(statement, [...values]));
     return rows;
   }
 }
@@ -203,11 +202,7 @@ function isLate(error: unknown): boolean {
  * failure or a deadlock.
  */
 function isFailureOfReplica(error: unknown): boolean {
-  return (
-    isTransient(error) ||
-    isDatabaseUnavailable(error) ||
-    (error instanceof Error && error.message === RESPONSE_TIMEOUT)
-  );
+  return isTransient(error) || isDatabaseUnavailable(error);
 }
 
 /**

@@ -6,6 +6,7 @@ import { OperatorError } from '../errors/index.js';
 import { GaugeMetric, Metrics } from '../metrics/index.js';
 import { SECOND } from '../time/index.js';
 import { BatchedStatement } from './batched-statement.js';
+import { Client } from './client.js';
 import type { DriverAddress } from './database-address.js';
 import { DatabaseConfiguration } from './database.configuration.js';
 import { ReplicaLag } from './replica-lag.js';
@@ -78,6 +79,7 @@ function openServers(
   const open = (address: DriverAddress): pg.Pool => {
     const pool = new pg.Pool({
       ...address,
+      Client,
       application_name: `merchant-connectivity-service ${purpose}`,
       max: 1,
       keepAlive: true,

@@ -1,5 +1,9 @@
 import { Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { SECOND } from '../time/index.js';
 import { isDatabaseUnavailable } from './sql-state.js';
+
+/** Milliseconds after which a run that failed because the database was unavailable is repeated. */
+const RETRY_DELAY = 5 * SECOND;
 
 /**
  * A job that runs at an interval, whose runs never overlap in a process: if one takes longer than the interval, the next is
@@ -10,6 +14,7 @@ export abstract class RecurringJob implements OnApplicationShutdown {
   /** Aborted when the process shuts down. A long run checks it between two steps; another process continues. */
   protected readonly stopped = this.stopping.signal;
   private running: Promise<void> | undefined;
+  private retry: NodeJS.Timeout | undefined;
 
   /** @param failure the log message about a failed run */
   protected constructor(
@@ -21,7 +26,9 @@ export abstract class RecurringJob implements OnApplicationShutdown {
     this.running ??= work()
       .catch((error: unknown) => {
         // The delivery worker reports that the database is unavailable.
-        if (!isDatabaseUnavailable(error)) new Logger(this.loggerName).error(this.failure, error);
+        if (!isDatabaseUnavailable(error)) return new Logger(this.loggerName).error(this.failure, error);
+        clearTimeout(this.retry);
+        if (!this.stopped.aborted) this.retry = setTimeout(() => void this.start(work), RETRY_DELAY).unref();
       })
       .finally(() => (this.running = undefined));
     return this.running;
@@ -29,6 +36,7 @@ export abstract class RecurringJob implements OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     this.stopping.abort();
+    clearTimeout(this.retry);
     await this.running;
   }
 }

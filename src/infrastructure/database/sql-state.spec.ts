@@ -1,4 +1,10 @@
-import { isDatabaseUnavailable, isTransient, violatesUnique } from './sql-state.js';
+import {
+  endsConnection,
+  isDatabaseUnavailable,
+  isTransient,
+  mayRepeat,
+  violatesUnique,
+} from './sql-state.js';
 
 const withCode = (code: string): Error => Object.assign(new Error('refused'), { code });
 /** Wraps an error of the driver as TypeORM does. */
@@ -17,9 +23,24 @@ describe('SQLSTATE codes', () => {
     ['ECONNRESET', true],
     ['ENOTFOUND', true],
     ['57014', true],
+    ['25006', true],
+    ['25P03', true],
+    ['28P01', true],
+    ['58030', true],
+    ['XX000', true],
+    ['XX001', true],
+    ['EHOSTDOWN', true],
+    ['0A000', false],
+    ['22P02', false],
     ['23505', false],
+    ['25P02', false],
     ['40001', false],
+    ['42P01', false],
+    ['54000', false],
+    ['55P03', false],
+    ['P0001', false],
     ['ENOENT', false],
+    ['EBUSY', false],
   ])('isDatabaseUnavailable returns for code %s: %s', (code, expected) => {
     expect(isDatabaseUnavailable(withCode(code))).toBe(expected);
     expect(isDatabaseUnavailable(queryFailed(withCode(code)))).toBe(expected);
@@ -31,21 +52,11 @@ describe('SQLSTATE codes', () => {
     ['Connection terminated due to connection timeout', true],
     ['Client has encountered a connection error and is not queryable', true],
     ['Cannot use a pool after calling end on the pool', true],
+    ['timeout expired', true],
     ['syntax error at or near "timeout"', false],
     ['', false],
   ])('isDatabaseUnavailable returns for message "%s": %s', (message, expected) => {
     expect(isDatabaseUnavailable(new Error(message))).toBe(expected);
-  });
-
-  it.each([
-    ['ReportResultError', 'SSL SYSCALL error: EOF detected', true],
-    ['ReportResultError', 'server closed the connection unexpectedly', true],
-    ['ReportResultError', 'cache lookup failed for type 1', false],
-    ['exec_simple_query', 'server closed the connection unexpectedly', false],
-  ])('isDatabaseUnavailable returns for an internal error of %s, "%s": %s', (routine, message, expected) => {
-    expect(isDatabaseUnavailable(Object.assign(new Error(message), { code: 'XX000', routine }))).toBe(
-      expected,
-    );
   });
 
   it('inspects each error of an AggregateError', () => {
@@ -65,6 +76,20 @@ describe('SQLSTATE codes', () => {
     expect(
       ['40001', '40P01', '23505', '57014'].map((code) => isTransient(queryFailed(withCode(code)))),
     ).toEqual([true, true, false, false]);
+  });
+
+  it.each([
+    ['08006', true, true],
+    ['25006', true, true],
+    ['57P01', true, true],
+    ['ECONNRESET', false, true],
+    ['28P01', true, false],
+    ['53100', true, false],
+    ['57014', false, false],
+    ['23505', false, false],
+  ])('code %s ends the connection: %s, and the work may be repeated at once: %s', (code, ends, repeats) => {
+    const error = queryFailed(withCode(code));
+    expect([endsConnection(error), mayRepeat(error)]).toEqual([ends, repeats]);
   });
 
   it('violatesUnique distinguishes constraints', () => {

@@ -6,42 +6,45 @@ const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
 const QUERY_CANCELED = '57014';
 const LOCK_NOT_AVAILABLE = '55P03';
+const READ_ONLY = '25006';
 const UNIQUE_VIOLATION = '23505';
 const CHECK_VIOLATION = '23514';
 
+/** The codes of PostgreSQL, as opposed to those of Node.js, such as EPIPE. */
+const SQL_STATE = /^(?:\d|F0|HV|P0|XX)[\dA-Z]{3,4}$/;
 /**
- * Class 08: connection exception. 57014: query canceled, for example by its timeout. Class 57P: operator intervention
- * (shutdown, crash, starting up). Class 53: insufficient resources (full disk, out of memory, too many connections).
+ * Classes of errors whose statement is at fault: features, cardinality, data, constraints, states of transactions and cursors,
+ * names, syntax, privileges, limits of the program, states of objects, and exceptions that our functions raise. With any other
+ * error, the server refuses statements for a reason of its own: it has lost the connection (08), is read-only since a failover
+ * (25006), ended a session (25P03, 57P), refuses the password (28), is out of resources (53), canceled the statement (57014), or
+ * has failed (58, XX).
  */
-const UNAVAILABLE_STATES = /^(?:08|57014|57P|53)/;
+const FAULT_OF_STATEMENT = /^(?:0[39A-Z]|2(?!5006|5P0[34]|8)|3|4|5[45]|P0)/;
 /**
  * PostgreSQL's routine CheckMyDatabase reports 55000 for a database that does not accept connections at the moment.
  * From any other routine, the code means that the statement is wrong.
  */
 const CONNECTION_CHECK = { code: '55000', routine: 'CheckMyDatabase' };
-/**
- * Citus reports a worker node that goes down during a statement or a commit as an internal error, with the message of libpq.
- * A connection that cannot be opened has a code of class 08.
- */
-const LOST_NODE = {
-  code: 'XX000',
-  routines: new Set<unknown>(['ReportResultError', 'MarkRemoteTransactionFailed']),
-  message:
-    /SSL SYSCALL error|invalid socket|server closed the connection|no connection to the server|could not (?:receive|send) data|failure on connection/i,
-};
 const UNAVAILABLE_SYSTEM_CODES = new Set([
+  'ECONNABORTED',
   'ECONNREFUSED',
   'ECONNRESET',
   'EPIPE',
+  'EPROTO',
   'ETIMEDOUT',
+  'EHOSTDOWN',
   'EHOSTUNREACH',
+  'ENETDOWN',
   'ENETUNREACH',
   'ENOTFOUND',
   'EAI_AGAIN',
 ]);
 /** Messages of `pg` and its pool that come without a code. */
 const UNAVAILABLE_MESSAGES =
-  /Connection terminated|timeout exceeded when trying to connect|connection timeout|Client has encountered a connection error|not queryable|Cannot use a pool after calling end/i;
+  /Connection terminated|timeout exceeded when trying to connect|timeout expired|connection timeout|Query read timeout|not queryable|Cannot use a pool after calling end|error establishing an SSL connection/i;
+
+const REFUSED_LOGIN = /^28/;
+const NO_RESOURCES = /^53/;
 
 interface DriverError {
   readonly code?: unknown;
@@ -52,14 +55,18 @@ interface DriverError {
   readonly driverError?: unknown;
 }
 
+function isOfClass(code: unknown, states: RegExp): boolean {
+  return typeof code === 'string' && states.test(code);
+}
+
 function driverErrorOf(error: unknown): DriverError {
   const outer = (error ?? {}) as DriverError;
   return (outer.driverError ?? outer) as DriverError;
 }
 
 /**
- * Returns whether the database is unreachable, shutting down, out of resources or too slow (a statement timeout), as opposed to
- * refusing the statement.
+ * Returns whether the database is unreachable, shutting down, read-only, out of resources or too slow (a statement timeout), as
+ * opposed to refusing the statement.
  * When a connection breaks between two statements of a transaction, TypeORM releases it, and the second statement fails
  * with an error about the release.
  */
@@ -69,11 +76,9 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof QueryRunnerProviderAlreadyReleasedError) return true;
   const { code, message, routine } = driverErrorOf(error);
   if (code === CONNECTION_CHECK.code) return routine === CONNECTION_CHECK.routine;
-  if (code === LOST_NODE.code) {
-    return LOST_NODE.routines.has(routine) && LOST_NODE.message.test(String(message));
-  }
   if (typeof code === 'string') {
-    return UNAVAILABLE_SYSTEM_CODES.has(code) || UNAVAILABLE_STATES.test(code) || isCertificateRefused(code);
+    if (SQL_STATE.test(code)) return !FAULT_OF_STATEMENT.test(code);
+    return UNAVAILABLE_SYSTEM_CODES.has(code) || isCertificateRefused(code);
   }
   return typeof message === 'string' && (UNAVAILABLE_MESSAGES.test(message) || message === TLS_NOT_SUPPORTED);
 }
@@ -81,7 +86,51 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 /** Returns whether the database may become available without a change of the configuration. */
 export function isTemporarilyUnavailable(error: unknown): boolean {
   const { code, message } = driverErrorOf(error);
-  return isDatabaseUnavailable(error) && !isCertificateRefused(code) && message !== TLS_NOT_SUPPORTED;
+  return (
+    isDatabaseUnavailable(error) &&
+    !isCertificateRefused(code) &&
+    !isOfClass(code, REFUSED_LOGIN) &&
+    message !== TLS_NOT_SUPPORTED
+  );
+}
+
+/** Returns whether the server cannot be reached, as opposed to refusing a login or a statement. */
+export function isUnreachable(error: unknown): boolean {
+  return isTemporarilyUnavailable(error) && !isOfClass(driverErrorOf(error).code, NO_RESOURCES);
+}
+
+/**
+ * Returns whether the server may refuse further statements of this connection, so that the next one should get a new connection.
+ * Its address may lead to another server by now.
+ */
+export function endsConnection(error: unknown): boolean {
+  return isOfClass(driverErrorOf(error).code, /^(?:08|25006|28|53|57P|58|XX)/);
+}
+
+/**
+ * Returns whether the server refuses work that is not at fault, and will refuse the same from others: it is read-only, does not
+ * accept the login, or is out of resources.
+ */
+export function isRefusal(error: unknown): boolean {
+  return isOfClass(driverErrorOf(error).code, /^(?:25006|28|53|58)/);
+}
+
+/** Returns whether the server accepts no writes, like a primary that has become a replica. */
+export function isReadOnly(error: unknown): boolean {
+  return driverErrorOf(error).code === READ_ONLY;
+}
+
+/** Returns whether the same work may succeed on a new connection at once. */
+export function mayRepeat(error: unknown): boolean {
+  return isUnreachable(error) && !isStatementCanceled(error);
+}
+
+/**
+ * Returns whether the error is no fault of the rows that were to be written, so that they must be kept and written later. It is the
+ * rule for everything that nobody else repeats: log entries, settlements and work in the background.
+ */
+export function isTransientFailure(error: unknown): boolean {
+  return isDatabaseUnavailable(error) || isTransient(error) || isMissingPartition(error);
 }
 
 /** Returns whether a retry of the whole transaction may succeed. */

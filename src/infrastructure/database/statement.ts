@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { prepared } from './data-source-options.js';
+import { prepared } from './client.js';
 
 /**
  * A prepared statement whose parameters have names: `$endpointId` instead of `$3`. They are numbered in the order in which they first

@@ -2,8 +2,14 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Propagation, Transactional as InTransaction, TransactionHost } from '@nestjs-cls/transactional';
 import type { TransactionalAdapterTypeOrm } from '@nestjs-cls/transactional-adapter-typeorm';
 import { Injectable } from '@nestjs/common';
-import type { EntityManager, EntityTarget, QueryDeepPartialEntity } from 'typeorm';
+import {
+  QueryFailedError,
+  type EntityManager,
+  type EntityTarget,
+  type QueryDeepPartialEntity,
+} from 'typeorm';
 import { advisoryLockKey } from './advisory-lock.js';
+import { isRepeatedAfter } from './repeat.js';
 import { isTransient, unlessDuplicate } from './sql-state.js';
 
 const MAX_ATTEMPTS = 3;
@@ -88,7 +94,8 @@ export class Transaction {
 
 /**
  * Opens a transaction around a use case; nested calls join it. If PostgreSQL aborts the transaction in favor of
- * another one (SQLSTATE 40001, 40P01), the whole method is retried. It runs at most three times.
+ * another one (SQLSTATE 40001, 40P01), or the connection is lost before COMMIT is sent, the whole method is retried. It runs at
+ * most three times. If the connection is lost after that, nobody knows whether the transaction is committed.
  */
 export function Transactional(): MethodDecorator {
   const inTransaction = InTransaction();
@@ -114,6 +121,7 @@ export function Snapshot(): MethodDecorator {
  * for the outermost method, because nested methods commit or roll back together with that one.
  */
 async function withRetries<T>(run: () => Promise<T>): Promise<T> {
+  const start = performance.now();
   for (let attempt = 1; ; attempt += 1) {
     const callbacks: (() => void)[] = [];
     try {
@@ -121,7 +129,13 @@ async function withRetries<T>(run: () => Promise<T>): Promise<T> {
       for (const callback of callbacks) callback();
       return result;
     } catch (error) {
-      if (attempt >= MAX_ATTEMPTS || !isTransient(error)) throw error;
+      const mayRetry = isTransient(error) || (isRepeatedAfter(error, start) && !isInDoubt(error));
+      if (attempt >= MAX_ATTEMPTS || !mayRetry) throw error;
     }
   }
+}
+
+/** Returns whether the transaction may be committed although the statement failed. */
+function isInDoubt(error: unknown): boolean {
+  return error instanceof QueryFailedError && error.query === 'COMMIT';
 }

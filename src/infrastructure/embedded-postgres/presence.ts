@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
+import { Client } from '../database/index.js';
 
 /** Key of the advisory lock: an arbitrary number, the same in all processes. */
 const LOCK = 4_207_516_893;
@@ -32,7 +33,7 @@ export class Presence {
   /** Rejects when the server is not available, for example because its last user is stopping it. */
   async join(): Promise<void> {
     const socket = new Socket();
-    const client = new pg.Client({
+    const client = new Client({
       connectionString: `${await this.findServer()}/postgres`,
       ssl: false,
       keepAlive: true,

@@ -8,7 +8,7 @@ import {
   type ExceptionFilter as NestExceptionFilter,
 } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
-import { isDatabaseUnavailable } from '../database/index.js';
+import { isDatabaseUnavailable, isRefusal, isTransient } from '../database/index.js';
 import { ApiError, INTERNAL_ERROR, SERVICE_UNAVAILABLE, type ErrorCode } from '../errors/index.js';
 import { PROTECTIVE_HEADERS } from './protective-headers.js';
 import { isTooLongToDiscard } from './request-body.js';
@@ -35,13 +35,19 @@ export function helpLink(code: ErrorCode): string {
 @Injectable()
 export class Failures {
   private readonly logger = new Logger('Http');
+  /** When the database last refused to do the work of a request, in milliseconds of a monotonic clock. */
+  refusedAt = -Infinity;
 
   /** Returns an `ApiError` as it is, and one without details for every other failure. */
   report(exception: unknown, requestId: string): ApiError {
     if (exception instanceof ApiError) return exception;
     const details = { request_id: requestId };
-    if (isDatabaseUnavailable(exception)) {
-      this.logger.warn(`The database is unavailable: ${(exception as Error).message}`, details);
+    if (isRefusal(exception)) this.refusedAt = performance.now();
+    if (isDatabaseUnavailable(exception) || isTransient(exception)) {
+      const cause = isTransient(exception)
+        ? 'A transaction was rolled back again and again'
+        : 'The database is unavailable';
+      this.logger.warn(`${cause}: ${(exception as Error).message}`, details);
       return SERVICE_UNAVAILABLE.error(undefined, { retryAfter: RETRY_AFTER_SECONDS });
     }
     this.logger.error('Unexpected error', exception, details);

@@ -24,7 +24,8 @@ const TASKS_TIMEOUT = 5_000;
 @Injectable()
 export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicationShutdown {
   private readonly logger = new Logger('Http');
-  private pendingResponses = 0;
+  /** The requests without a complete response, in the order in which they arrived. */
+  private readonly pending = new Map<Response, RequestContext>();
 
   constructor(
     private readonly adapterHost: HttpAdapterHost,
@@ -34,7 +35,10 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
     private readonly tracing: Tracing,
     @Optional() @Inject(RequestRecorder) private readonly recorder?: RequestRecorder,
   ) {
-    metrics.watch(() => this.pendingResponses);
+    metrics.watch(
+      () => this.pending.size,
+      () => this.oldestMilliseconds(),
+    );
   }
 
   /**
@@ -51,7 +55,7 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
    */
   async onApplicationShutdown(): Promise<void> {
     const deadline = performance.now() + HANDLERS_TIMEOUT;
-    while (this.pendingResponses > 0 && performance.now() < deadline) await pause(10);
+    while (this.pending.size > 0 && performance.now() < deadline) await pause(10);
     await Promise.race([this.tasks.settled(), pause(TASKS_TIMEOUT, undefined, { ref: false })]);
     await this.recorder?.close();
   }
@@ -62,12 +66,9 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
     response.setHeader('X-Request-Id', context.requestId);
     if (this.shutdown.isShuttingDown) response.setHeader('Connection', 'close');
     const span = this.tracing.begin(methodOf(request), { kind: SpanKind.SERVER, headers: request.headers });
-    this.pendingResponses += 1;
-    let isPending = true;
+    this.pending.set(response, context);
     const log = (): void => {
-      if (!isPending) return;
-      isPending = false;
-      this.pendingResponses -= 1;
+      if (!this.pending.delete(response)) return;
       const milliseconds = context.elapsedMilliseconds;
       this.metrics.completed(request, response, milliseconds);
       this.writeLogLine(request, response, context, milliseconds, span?.spanContext().traceId);
@@ -87,6 +88,13 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
     });
     this.tracing.within(span, next);
   };
+
+  /** Returns the age of the oldest request whose response has not begun. Streams, whose responses take hours, have begun. */
+  private oldestMilliseconds(): number {
+    for (const [{ headersSent }, { elapsedMilliseconds }] of this.pending)
+      if (!headersSent) return elapsedMilliseconds;
+    return 0;
+  }
 
   /** The worker and the CLI have no server. */
   private get server(): Server | undefined {

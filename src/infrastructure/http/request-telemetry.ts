@@ -44,6 +44,11 @@ const IN_FLIGHT = new GaugeMetric({
   help: 'Requests that are being processed.',
 });
 
+const OLDEST = new GaugeMetric({
+  name: 'mcs_http_oldest_request_age_seconds',
+  help: 'Age of the oldest request whose response has not begun; 0 if there is none. Requests that hang are in no other metric until they end.',
+});
+
 /** Metrics of HTTP requests. */
 @Injectable()
 export class RequestMetrics {
@@ -52,9 +57,13 @@ export class RequestMetrics {
 
   constructor(private readonly metrics: Metrics) {}
 
-  /** @param count returns the number of requests in flight */
-  watch(count: () => number): void {
+  /**
+   * @param count returns the number of requests in flight
+   * @param oldestMilliseconds returns the age of the oldest one whose response has not begun
+   */
+  watch(count: () => number, oldestMilliseconds: () => number): void {
     this.metrics.gauge(IN_FLIGHT, () => [{ labels: {}, value: count() }]);
+    this.metrics.gauge(OLDEST, () => [{ labels: {}, value: oldestMilliseconds() / SECOND }]);
   }
 
   completed(request: Request, response: Response, milliseconds: number): void {

@@ -31,6 +31,7 @@ export class ApiClientCredentialVerifier extends CredentialVerifier {
     ttl: CREDENTIALS_CACHED_FOR,
     // Without rounding, and by the service's clock.
     ttlResolution: 0,
+    noDeleteOnStaleGet: true,
     perf: { now: () => this.clock.milliseconds() },
   });
 
@@ -44,7 +45,7 @@ export class ApiClientCredentialVerifier extends CredentialVerifier {
   }
 
   async verify(clientId: string, secret: string): Promise<CredentialCheck> {
-    const key = `${clientId}:${sha256(secret).toString('base64')}`;
+    const key = keyOf(clientId, secret);
     const cached = this.cache.get(key);
     if (cached) return { accepted: true, client: cached };
 
@@ -69,4 +70,12 @@ export class ApiClientCredentialVerifier extends CredentialVerifier {
     this.cache.set(key, client);
     return { accepted: true, client };
   }
+
+  lastAccepted(clientId: string, secret: string): AuthenticatedClient | undefined {
+    return this.cache.peek(keyOf(clientId, secret), { allowStale: true });
+  }
+}
+
+function keyOf(clientId: string, secret: string): string {
+  return `${clientId}:${sha256(secret).toString('base64')}`;
 }

@@ -33,6 +33,7 @@ export class DetectedAccountsBatch {
     execute: (lookups) => this.select(lookups),
     maxRows: LOOKUPS_PER_STATEMENT,
     maxStatements: CONCURRENT_STATEMENTS,
+    isRepeatable: true,
   });
 
   constructor(private readonly dataSource: DataSource) {}

@@ -102,6 +102,7 @@ export class McpTokensBatch {
     execute: (lookups) => this.selectByDay(lookups),
     maxRows: LOOKUPS_PER_STATEMENT,
     maxStatements: CONCURRENT_LOOKUP_STATEMENTS,
+    isRepeatable: true,
   });
 
   /**
@@ -112,6 +113,7 @@ export class McpTokensBatch {
     execute: (hashes) => this.select(hashes, ANY_DAY),
     maxRows: LOOKUPS_PER_STATEMENT,
     maxStatements: 1,
+    isRepeatable: true,
   });
 
   /** Once for each access token of an agent that logged in, so about once an hour. */

@@ -227,6 +227,7 @@ export class AgentTokensBatch {
     },
     maxRows: ROWS_PER_STATEMENT,
     maxStatements: CONCURRENT_STATEMENTS,
+    isRepeatable: true,
   });
   private readonly authorizations = new BatchedStatement<Buffer, CodeAuthorization | undefined>({
     execute: async (hashes) => {
@@ -235,6 +236,7 @@ export class AgentTokensBatch {
     },
     maxRows: ROWS_PER_STATEMENT,
     maxStatements: CONCURRENT_STATEMENTS,
+    isRepeatable: true,
   });
   private readonly rotations = new BatchedStatement<Rotation, Outcome['outcome']>({
     execute: (rotations) => this.rotateAll(rotations),

@@ -15,6 +15,7 @@ export class AgentSettingsRepository {
     },
     maxRows: CLIENTS_PER_STATEMENT,
     maxStatements: CONCURRENT_STATEMENTS,
+    isRepeatable: true,
   });
 
   constructor(private readonly transaction: Transaction) {}

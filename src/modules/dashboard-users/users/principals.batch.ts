@@ -22,6 +22,7 @@ export class PrincipalsBatch {
     execute: (lookups) => this.execute(lookups),
     maxRows: LOOKUPS_PER_STATEMENT,
     maxStatements: CONCURRENT_STATEMENTS,
+    isRepeatable: true,
   });
 
   constructor(private readonly dataSource: DataSource) {}

@@ -1,12 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import {
   DatabaseConfiguration,
+  isDatabaseSilent,
   KeyedQueue,
   QueryTimeout,
   ReadPools,
   type ReadPool,
 } from '../../../infrastructure/database/index.js';
-import { RATE_LIMIT_EXCEEDED } from '../../../infrastructure/errors/index.js';
+import {
+  RATE_LIMIT_EXCEEDED,
+  SERVICE_UNAVAILABLE,
+  type ApiError,
+} from '../../../infrastructure/errors/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
@@ -37,15 +42,24 @@ const RETRY_AFTER_SECONDS = 1;
 export class OrganizationTurns extends KeyedQueue {
   /**
    * Refuses a query with RATE_LIMIT_EXCEEDED if too many queries wait, and with REQUEST_LOG_QUERY_TIMEOUT if it waits longer than
-   * a query may run.
+   * a query may run. While the database is silent, neither is the reason.
    */
   constructor({ queryTimeoutMilliseconds }: RequestLogsConfiguration) {
     super(1, {
       maxWaiting: MAX_WAITING,
-      refusal: () => RATE_LIMIT_EXCEEDED.error(undefined, { retryAfter: RETRY_AFTER_SECONDS }),
-      timeout: { milliseconds: queryTimeoutMilliseconds, error: () => REQUEST_LOG_QUERY_TIMEOUT.error() },
+      refusal: () => unlessSilent(RATE_LIMIT_EXCEEDED.error(undefined, { retryAfter: RETRY_AFTER_SECONDS })),
+      timeout: {
+        milliseconds: queryTimeoutMilliseconds,
+        error: () => unlessSilent(REQUEST_LOG_QUERY_TIMEOUT.error()),
+      },
     });
   }
+}
+
+function unlessSilent(error: ApiError): ApiError {
+  return isDatabaseSilent()
+    ? SERVICE_UNAVAILABLE.error(undefined, { retryAfter: RETRY_AFTER_SECONDS })
+    : error;
 }
 
 /** The connections for queries of the request log and of events, which users can make slow. */

@@ -3,8 +3,8 @@ import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/comm
 import { isUUID } from 'class-validator';
 import {
   BatchedStatement,
-  isDatabaseUnavailable,
   isMissingPartition,
+  isTransientFailure,
   ReadPools,
   RowDropped,
 } from '../../../infrastructure/database/index.js';
@@ -202,7 +202,7 @@ export class RequestLogWriter extends RequestRecorder implements BeforeApplicati
 
   private retryAfter(error: unknown): number | undefined {
     if (isMissingPartition(error)) return 0;
-    if (!isDatabaseUnavailable(error)) return undefined;
+    if (!isTransientFailure(error)) return undefined;
     if (!this.isStoreUnavailable) {
       this.logger.warn(`Request log entries are waiting in memory: ${(error as Error).message}`);
     }

@@ -5,12 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { ServiceConfiguration } from '../../../infrastructure/config/index.js';
-import {
-  isDatabaseUnavailable,
-  isMissingPartition,
-  isTransient,
-  Transactional,
-} from '../../../infrastructure/database/index.js';
+import { isTransientFailure, Transactional } from '../../../infrastructure/database/index.js';
 import {
   ErasedUsers,
   HoldsUserData,
@@ -33,8 +28,6 @@ const RETRY_DELAY = 5 * SECOND;
 /** Maximum milliseconds that a shutdown waits for a statement. Its transaction is then rolled back, or another process finds it. */
 const STOP_TIMEOUT = SECOND;
 const ENTRIES_PER_STATEMENT = 1_000;
-/** Errors that are no fault of the entries. */
-const RETRIED = [isDatabaseUnavailable, isMissingPartition, isTransient];
 
 /**
  * Keeps entries in `DATA_DIR/request-log` that a process could not write before it ended, and writes them after the next start.
@@ -161,7 +154,7 @@ export class SavedEntries implements OnApplicationBootstrap, OnModuleDestroy, Us
         this.logger.log(`${entries.length} saved request log entries were written`);
       await this.remove(id);
     } catch (error) {
-      if (this.stopped.signal.aborted || RETRIED.some((isRetried) => isRetried(error))) return;
+      if (this.stopped.signal.aborted || isTransientFailure(error)) return;
       const path = await this.setAside(id);
       this.logger.error(
         `A file of request log entries could not be written and is set aside as ${path}`,

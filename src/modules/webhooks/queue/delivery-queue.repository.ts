@@ -42,6 +42,9 @@ export interface QueueOverview {
   readonly lanesNarrow: number;
 }
 
+/** Seconds after which a worker knows of all claims that it has made and heard of. */
+const UNKNOWN_CLAIM_AGE = 5;
+
 interface EventRow
   extends AttributedClient, Omit<DeliveredEvent, 'id' | 'taskId'>, Pick<ClaimedDelivery, 'secretVersions'> {
   readonly eventId: string;
@@ -205,19 +208,28 @@ export class DeliveryQueueRepository {
     return { ids, hasDueLane: rows[0]?.hasDueLane ?? false };
   }
 
-  /** Returns the workers that have claimed deliveries and are not connected to the database. */
-  async absentWorkers(): Promise<number[]> {
+  /**
+   * Returns the workers that have claimed deliveries and are not connected to the database. Returns none while the given worker is
+   * not connected itself: after a failover, its connection may be the first on the new server.
+   */
+  async absentWorkers(self: number | null): Promise<number[]> {
     const rows = await this.transaction.manager.query<{ worker: number }[]>(
-      `SELECT DISTINCT claimed_by AS worker FROM webhook_delivery
+      `WITH present AS MATERIALIZED (SELECT objid FROM (${presentProcesses(WORKER_LOCK)}) process (objid))
+       SELECT DISTINCT claimed_by AS worker FROM webhook_delivery
         WHERE lease_until IS NOT NULL AND claimed_by IS NOT NULL
-          AND claimed_by NOT IN (${presentProcesses(WORKER_LOCK)})`,
+          AND claimed_by NOT IN (SELECT objid FROM present) AND $1::bigint IN (SELECT objid FROM present)`,
+      [self],
     );
     return rows.map(({ worker }) => worker);
   }
 
-  /** Returns claimed deliveries whose lease has expired, or whose worker has ended. */
+  /**
+   * Returns claimed deliveries whose lease has expired, whose worker has ended, or whose own worker never learned of the claim,
+   * because the response was lost. An attempt of the own worker has not expired while its result waits to be settled.
+   */
   async expired(
     endedWorkers: readonly number[],
+    own: { readonly worker: number | null; readonly claimIds: readonly string[] },
     limit: number,
   ): Promise<(ClaimedDelivery & { readonly startedMillisecondsAgo: number })[]> {
     const rows = await this.transaction.manager.query<(DeliveryRow & { startedMillisecondsAgo: number })[]>(
@@ -225,10 +237,12 @@ export class DeliveryQueueRepository {
               (extract(epoch FROM now() - claimed.attempt_started_at) * 1000)::integer AS "startedMillisecondsAgo"
          FROM webhook_delivery claimed
          JOIN webhook_event event ON event.id = claimed.event_id AND event.created_at = claimed.event_created_at
-        WHERE claimed.lease_until < now() OR (claimed.lease_until IS NOT NULL AND claimed.claimed_by = ANY ($2))
+        WHERE claimed.lease_until IS NOT NULL AND claimed.claim_id <> ALL ($4)
+          AND (claimed.lease_until < now() OR claimed.claimed_by = ANY ($2)
+               OR (claimed.claimed_by = $3 AND claimed.attempt_started_at < now() - interval '${UNKNOWN_CLAIM_AGE} seconds'))
         ORDER BY claimed.lease_until
         LIMIT $1`,
-      [limit, endedWorkers],
+      [limit, endedWorkers, own.worker, own.claimIds],
     );
     return rows.map(({ startedMillisecondsAgo, ...row }) => ({ ...toClaimed(row), startedMillisecondsAgo }));
   }

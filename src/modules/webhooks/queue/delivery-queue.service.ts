@@ -1,8 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
 import {
   BatchedStatement,
-  isDatabaseUnavailable,
   isMissingPartition,
+  isTransientFailure,
   Transaction,
   Transactional,
 } from '../../../infrastructure/database/index.js';
@@ -15,6 +15,17 @@ import { DeliveryQueueRepository } from './delivery-queue.repository.js';
 import { delayUntilRetry } from './retry-delay.js';
 import type { LockedLane } from './sql/lock-due-lanes.js';
 import type { Settlement } from './sql/settle-attempts.js';
+
+/** A worker that claims deliveries. */
+export interface ClaimingWorker {
+  readonly id: number;
+  /** The claims whose attempts it is making, or has made and not settled. */
+  readonly claimIds: Iterable<string>;
+  /** Whether it has been connected for so long that other workers are connected, too, if they run. */
+  readonly seesOthers: boolean;
+  /** Called after a settlement if a lane has further deliveries that are due. */
+  onLaneDue(): void;
+}
 
 /** The result of `claim()`. */
 export interface ClaimedBatch {
@@ -52,7 +63,7 @@ export class DeliveryQueueService {
     enoughRows: ENOUGH_ATTEMPTS,
     retryAfter: (error) => {
       if (isMissingPartition(error)) return 0;
-      return isDatabaseUnavailable(error) ? SETTLEMENT_RETRY_DELAY : undefined;
+      return isTransientFailure(error) ? SETTLEMENT_RETRY_DELAY : undefined;
     },
   });
 
@@ -66,8 +77,8 @@ export class DeliveryQueueService {
   /** Workers that were not connected when `resumeStranded()` last ran. */
   private absentWorkers: readonly number[] = [];
 
-  /** Set by the worker: called after a settlement if a lane has further deliveries that are due. */
-  onLaneDue: () => void = () => undefined;
+  /** The worker of this process, if there is one. */
+  worker: ClaimingWorker | undefined;
 
   /**
    * @param worker identifies the process
@@ -103,11 +114,16 @@ export class DeliveryQueueService {
   async resumeStranded(): Promise<void> {
     await this.repository.wakeForgottenLanes();
     // Count interrupted attempts; otherwise an event that crashes its process would be retried forever.
-    const absent = await this.repository.absentWorkers();
+    const { id = null, seesOthers = false, claimIds = [] } = this.worker ?? {};
+    const absent = seesOthers ? await this.repository.absentWorkers(id) : [];
     // A worker that lost its connection is back before the second look. One that ended is not.
     const ended = absent.filter((worker) => this.absentWorkers.includes(worker));
     this.absentWorkers = absent;
-    const expired = await this.repository.expired(ended, EXPIRED_PER_RUN);
+    const expired = await this.repository.expired(
+      ended,
+      { worker: id, claimIds: [...claimIds] },
+      EXPIRED_PER_RUN,
+    );
     await Promise.all(
       expired.map(({ startedMillisecondsAgo, ...delivery }) =>
         this.settle({ delivery, outcome: interruptedAfter(startedMillisecondsAgo) }),
@@ -144,7 +160,7 @@ export class DeliveryQueueService {
     const unsettled = attempts.filter(({ delivery }) => !settled.has(delivery.id));
     const expired = unsettled.length === 0 ? unsettled : await this.withExistingEndpoint(unsettled);
     if (expired.length > 0) throw new LeasesExpired(expired);
-    if (hasDueLane) this.transaction.afterCommit(this.onLaneDue);
+    if (hasDueLane) this.transaction.afterCommit(() => this.worker?.onLaneDue());
   }
 
   /**

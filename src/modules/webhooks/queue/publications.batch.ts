@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { BatchedStatement, Transaction } from '../../../infrastructure/database/index.js';
+import { BatchedStatement, repeatedOnce, Transaction } from '../../../infrastructure/database/index.js';
 import type { NewEvent } from '../events/webhook-events.repository.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
 import type { Reservation } from './attempt-slots.js';
@@ -84,7 +84,28 @@ export class PublicationsBatch {
     );
   }
 
-  private async execute(publications: readonly Publication[]): Promise<PublishResult[]> {
+  private execute(publications: readonly Publication[]): Promise<PublishResult[]> {
+    return repeatedOnce(
+      () => this.storeAndStart(publications),
+      () => this.storeMissing(publications),
+    );
+  }
+
+  /** Stores what the database does not have, because the response to the first statement was lost. */
+  private async storeMissing(publications: readonly Publication[]): Promise<PublishResult[]> {
+    const events = publications.map(({ event }) => event);
+    const rows = await this.transaction.manager.query<{ id: string }[]>(
+      'SELECT id FROM webhook_event WHERE id = ANY ($1) AND created_at = ANY ($2)',
+      [events.map(({ id }) => id), events.map(({ createdAt }) => createdAt)],
+    );
+    const stored = new Set(rows.map(({ id }) => id));
+    const missing = publications.filter(({ event }) => !stored.has(event.id));
+    const results = missing.length === 0 ? [] : await this.storeAndStart(missing);
+    const byEvent = new Map(missing.map(({ event }, index) => [event.id, results[index] as PublishResult]));
+    return events.map(({ id }) => byEvent.get(id) ?? { outcome: 'published', eventId: id });
+  }
+
+  private async storeAndStart(publications: readonly Publication[]): Promise<PublishResult[]> {
     const { worker } = this;
     if (!worker) return (await this.store(publications, NO_CLAIMS)).results;
     const organizationIds = new Set(publications.map(({ organizationId }) => organizationId));

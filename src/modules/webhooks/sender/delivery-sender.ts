@@ -1,5 +1,6 @@
 import { TextDecoder } from 'node:util';
 import { Injectable } from '@nestjs/common';
+import { repeatedOnce } from '../../../infrastructure/database/index.js';
 import {
   HttpClient,
   type OutgoingResult,
@@ -40,7 +41,8 @@ export class DeliverySender {
     return this.tracing.inSpan(`deliver ${event.name}`, options, async (span) => {
       const result = await this.http.post({
         url,
-        headers: await this.signer.headersOf(delivery),
+        // The secret may have to be read from the database.
+        headers: await repeatedOnce(() => this.signer.headersOf(delivery)),
         body: event.body,
         // Endpoints that share a host must not wait for each other: their lanes limit the concurrency.
         connections: this.configuration.concurrency,

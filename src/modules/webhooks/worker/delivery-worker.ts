@@ -15,7 +15,7 @@ import {
 import { GaugeMetric, Metrics } from '../../../infrastructure/metrics/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
 import type { QueuedDelivery } from '../queue/delivery.js';
-import { DeliveryQueueService } from '../queue/delivery-queue.service.js';
+import { DeliveryQueueService, type ClaimingWorker } from '../queue/delivery-queue.service.js';
 import { PublicationsBatch, type LocalWorker } from '../queue/publications.batch.js';
 import { LANES_CHANNEL, WORKER_LOCK } from '../queue/sql/lane.js';
 import { DeliverySender } from '../sender/delivery-sender.js';
@@ -29,6 +29,8 @@ const CLAIM_INTERVAL = 5;
 /** Milliseconds for which a notification is remembered. After that, `StrandedDeliveriesJob` finds the deliveries. */
 const NOTIFICATION_LIFETIME = SECOND;
 const DRAIN_TIMEOUT = 15 * SECOND;
+/** Milliseconds within which all workers notice that their connections are lost, and have connected to the server that is there now. */
+const RECONNECTION_TIME = 15 * SECOND;
 
 const IN_FLIGHT = new GaugeMetric({
   name: 'mcs_webhook_attempts_in_flight',
@@ -62,12 +64,18 @@ type Mode = keyof typeof NEXT_MODES;
 /** Claims due deliveries and makes their attempts. Any number of processes can do this at the same time. */
 @Injectable()
 export class DeliveryWorker
-  implements LocalWorker, OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown
+  implements
+    LocalWorker,
+    ClaimingWorker,
+    OnApplicationBootstrap,
+    BeforeApplicationShutdown,
+    OnApplicationShutdown
 {
   /** Tells the workers apart. */
   readonly id = randomInt(2 ** 31);
   private readonly logger = new Logger('Webhooks');
-  private readonly inFlight = new Set<Promise<void>>();
+  /** By claim. */
+  private readonly inFlight = new Map<string, Promise<void>>();
   private readonly slots: AttemptSlots;
   /** Endpoints that have new deliveries, and the `performance.now()` of their notification. */
   private readonly notified = new Map<string, number>();
@@ -110,7 +118,7 @@ export class DeliveryWorker
       },
       [WORKER_LOCK, this.id],
     );
-    this.queue.onLaneDue = () => this.wakeUp.abort();
+    this.queue.worker = this;
     this.publications.setWorker(this);
     this.loop = this.run();
   }
@@ -131,7 +139,7 @@ export class DeliveryWorker
     await this.loop;
     const timeout = new AbortController();
     await Promise.race([
-      Promise.all(this.inFlight),
+      Promise.all(this.inFlight.values()),
       sleep(DRAIN_TIMEOUT, undefined, { signal: timeout.signal }),
     ]);
     timeout.abort();
@@ -200,6 +208,18 @@ export class DeliveryWorker
     return this.slots.reserve(isClaiming ? new Set() : organizationIds);
   }
 
+  onLaneDue(): void {
+    this.wakeUp.abort();
+  }
+
+  get claimIds(): Iterable<string> {
+    return this.inFlight.keys();
+  }
+
+  get seesOthers(): boolean {
+    return performance.now() - (this.subscription?.lostAt ?? -Infinity) > RECONNECTION_TIME;
+  }
+
   /** Makes the attempt of a delivery that this process has claimed. */
   start(delivery: QueuedDelivery): void {
     const release = this.slots.take(delivery.lane);
@@ -210,12 +230,12 @@ export class DeliveryWorker
         this.logger.error('An attempt could not be settled; its lease will expire', error),
       )
       .then(() => {
-        this.inFlight.delete(attempt);
+        this.inFlight.delete(delivery.claimId);
         const wasFull = this.slots.isFullFor(delivery.lane);
         release();
         if (wasFull) this.wakeUp.abort();
       });
-    this.inFlight.add(attempt);
+    this.inFlight.set(delivery.claimId, attempt);
   }
 
   private async pause(): Promise<void> {

@@ -1,0 +1,257 @@
+import type { EventEmitter } from 'node:events';
+import type { Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { SECOND } from '../time/index.js';
+import { endsConnection, isReadOnly, isUnreachable } from './sql-state.js';
+
+/** Milliseconds between two looks at all connections. */
+const WATCH_INTERVAL = SECOND / 2;
+/** Milliseconds after which a connection at rest is probed. */
+const REST = 4 * SECOND;
+/** Milliseconds without a response after which the server is asked whether it still runs the statement. */
+const PATIENCE = 2 * SECOND;
+/** Milliseconds without a response if nobody can say whether the server still runs the statement, as behind a pooler. */
+const MAX_PATIENCE = 600 * SECOND;
+/** Milliseconds for which a response may be under way after the server has finished the statement. */
+const UNDER_WAY = SECOND / 4;
+/** Milliseconds. If connecting takes longer, the server is unreachable for the other connections, too. */
+const CONNECT_TIMEOUT = 2.5 * SECOND;
+const QUESTION_TIMEOUT = 2 * SECOND;
+/** Milliseconds after a connection fell silent, or could not be opened, for which to say that the database does not respond. */
+const SILENT_FOR = 10 * SECOND;
+/** Milliseconds between two times that all connections to a read-only server are closed, at least. */
+const LEAVE_INTERVAL = SECOND;
+/** Milliseconds until a connection that was asked to end is closed. */
+const GOODBYE = SECOND;
+
+/**
+ * Makes the server end a transaction that makes no progress, because it cannot know that a silent connection was closed. Until then,
+ * the transaction would keep its locks.
+ */
+export const IDLE_IN_TRANSACTION = '-c idle_in_transaction_session_timeout=5s';
+/** Makes the server end a session whose connection is not even probed any more, and so release its locks. */
+export const IDLE_SESSION = '-c idle_session_timeout=12s';
+
+const names = new Map<string, string>();
+
+/**
+ * Marks a statement that runs so often that planning it each time would cost more than running it. Every connection
+ * prepares it once. Use it for a constant only: prepared statements stay in memory.
+ *
+ * @returns the same text, which repositories run as any other statement
+ */
+export function prepared(statement: string): string {
+  if (!names.has(statement)) names.set(statement, `prepared_${names.size + 1}`);
+  return statement;
+}
+
+/**
+ * The client of every connection to PostgreSQL.
+ *
+ * It closes a connection that has fallen silent: after a failover or a forgetful firewall, TCP does not notice for hours that
+ * nobody responds. A connection at rest is probed with a statement. If a statement gets no response for 2 s, the server is asked
+ * over a new connection whether it still runs. If the server has finished it, or cannot be reached, the connection is closed,
+ * and everything that waits for it fails with ETIMEDOUT. A statement that runs long is left alone: `statement_timeout` ends it.
+ *
+ * It also closes a connection whose server reports that the failure is its own, such as a primary that became a replica, so
+ * that the next statement gets a connection to the server that has the address now.
+ *
+ * Statements marked by `prepared()` are run as prepared statements, because TypeORM cannot name statements.
+ */
+export class Client extends pg.Client {
+  /** When a statement was sent whose response is awaited, in milliseconds of a monotonic clock; undefined at rest. */
+  private waitingSince: number | undefined;
+  /** Whether the statement that is awaited is a probe. */
+  isBeingProbed = false;
+  private restingSince = performance.now();
+  private heardAt = 0;
+  private bytesRead = 0;
+  /** Milliseconds of silence after which to ask the server next. */
+  private patience = PATIENCE;
+
+  constructor(readonly config: pg.ClientConfig = {}) {
+    super(config);
+    // The next statement on the connection fails with the error. There is a listener from the start: the pool removes its own
+    // when it hands out a connection, and TypeORM adds one a moment later, so a server that shuts down in between would crash
+    // this process.
+    this.on('error', () => undefined);
+    this.once('connect', () => add(this));
+    this.once('end', () => remove(this));
+    this.on('drain', () => {
+      this.waitingSince = undefined;
+      this.restingSince = performance.now();
+      this.isBeingProbed = false;
+    });
+    this.wire.on('errorMessage', (error: Error) => {
+      if (!endsConnection(error)) return;
+      this.abort(error);
+      if (isReadOnly(error)) leaveServer(config.connectionString);
+    });
+    const query = this.query.bind(this) as (...parameters: unknown[]) => unknown;
+    this.query = ((statement: unknown, ...rest: unknown[]) => {
+      this.waitingSince ??= performance.now();
+      const name = typeof statement === 'string' ? names.get(statement) : undefined;
+      return query(name === undefined ? statement : { name, text: statement }, ...rest);
+    }) as typeof this.query;
+    const end = this.end.bind(this) as (...parameters: unknown[]) => unknown;
+    this.end = ((...parameters: unknown[]) => {
+      // A silent server never closes its side.
+      const timer = setTimeout(() => this.wire.stream.destroy(), GOODBYE).unref();
+      this.once('end', () => clearTimeout(timer));
+      return end(...parameters);
+    }) as typeof this.end;
+  }
+
+  private get wire(): EventEmitter & { readonly stream: Socket } {
+    return this.connection as unknown as EventEmitter & { readonly stream: Socket };
+  }
+
+  get backend(): number {
+    return (this as unknown as { readonly processID: number }).processID;
+  }
+
+  /** Probes a connection at rest. @returns whether it is time to ask the server about the statement that is awaited */
+  watch(now: number): boolean {
+    const { bytesRead } = this.wire.stream;
+    if (bytesRead !== this.bytesRead) {
+      [this.bytesRead, this.heardAt, this.patience] = [bytesRead, now, PATIENCE];
+    }
+    if (this.waitingSince === undefined) {
+      this.probe(now - REST);
+      return false;
+    }
+    const silence = now - Math.max(this.waitingSince, this.heardAt);
+    if (silence > MAX_PATIENCE) this.giveUp();
+    return silence > this.patience;
+  }
+
+  /**
+   * Begins an examination. @returns a function that ends it; it closes the connection if there was no sign of life meanwhile, and
+   * returns whether it did
+   */
+  examine(): (isRunning: boolean | undefined) => boolean {
+    const { waitingSince } = this;
+    const { bytesRead } = this.wire.stream;
+    return (isRunning) => {
+      this.patience *= 2;
+      const isUnchanged = this.waitingSince === waitingSince && this.wire.stream.bytesRead === bytesRead;
+      if (isRunning !== false || !isUnchanged) return false;
+      this.giveUp();
+      return true;
+    };
+  }
+
+  /** Sends a statement over a connection that has been at rest since before the time. */
+  probe(time: number): void {
+    if (this.waitingSince !== undefined || this.restingSince > time) return;
+    this.isBeingProbed = true;
+    this.query('SELECT 1').catch(() => undefined);
+  }
+
+  /** Closes the connection when it is at rest. */
+  leave(error: Error): void {
+    if (this.waitingSince === undefined) this.abort(error);
+    else this.once('drain', () => this.abort(error));
+  }
+
+  private giveUp(): void {
+    silentAt = performance.now();
+    const message = 'The connection to the database has fallen silent';
+    this.abort(Object.assign(new Error(message), { code: 'ETIMEDOUT' }));
+  }
+
+  /** Closes the connection as if it had broken. */
+  private abort(error: Error): void {
+    this.wire.stream.destroy(error);
+  }
+}
+
+/** The open connections of this process. */
+const connections = new Set<Client>();
+/** When a connection last fell silent or could not be opened, in milliseconds of a monotonic clock. */
+let silentAt = -Infinity;
+/** Servers that are being asked, by URL. */
+const asked = new Set<string | undefined>();
+/** When the connections to a server were last closed because it was read-only, by URL, on the same clock. */
+const leftAt = new Map<string | undefined, number>();
+let watching: NodeJS.Timeout | undefined;
+
+function add(connection: Client): void {
+  connections.add(connection);
+  watching ??= setInterval(watch, WATCH_INTERVAL).unref();
+}
+
+function remove(connection: Client): void {
+  if (!connections.delete(connection)) silentAt = performance.now();
+  if (connections.size > 0) return;
+  clearInterval(watching);
+  watching = undefined;
+}
+
+/**
+ * Closes the connections to a server that was found to be read-only. Its address may lead to the new primary by now, and
+ * connections that only read or listen would never notice.
+ */
+function leaveServer(url: string | undefined): void {
+  const now = performance.now();
+  if (now - (leftAt.get(url) ?? -Infinity) < LEAVE_INTERVAL) return;
+  leftAt.set(url, now);
+  const error = Object.assign(new Error('The database has become read-only'), { code: '25006' });
+  for (const connection of connections)
+    if (connection.config.connectionString === url) connection.leave(error);
+}
+
+function watch(): void {
+  const now = performance.now();
+  const silent = [...connections].filter((connection) => connection.watch(now));
+  for (const url of new Set(silent.map(({ config }) => config.connectionString))) {
+    if (asked.has(url)) continue;
+    asked.add(url);
+    const ofServer = [...connections].filter(({ config }) => config.connectionString === url);
+    const suspects = ofServer.filter((connection) => silent.includes(connection));
+    const others = ofServer.filter((connection) => !silent.includes(connection));
+    void examine(suspects, others).finally(() => asked.delete(url));
+  }
+}
+
+async function examine(silent: readonly Client[], others: readonly Client[]): Promise<void> {
+  const ends = silent.map((connection) => [connection.backend, connection.examine()] as const);
+  // The others may have fallen silent, too.
+  for (const connection of others) connection.probe(performance.now() - WATCH_INTERVAL);
+  const probes = others
+    .filter(({ isBeingProbed }) => isBeingProbed)
+    .map((connection) => connection.examine());
+  const running = await runningBackends((silent[0] as Client).config);
+  await pause(UNDER_WAY);
+  const closed = ends.filter(([backend, end]) => end(running?.has(backend)));
+  for (const end of probes) end(closed.length === 0);
+}
+
+/** Returns whether the database did not respond a moment ago, so that whatever waits for it does not wait for slow queries. */
+export function isDatabaseSilent(): boolean {
+  return performance.now() - silentAt < SILENT_FOR;
+}
+
+/** Returns the backends that run a statement: none if the server cannot be reached, and undefined if it cannot be known. */
+async function runningBackends(config: pg.ClientConfig): Promise<ReadonlySet<number> | undefined> {
+  const client = new Client({
+    ...config,
+    stream: undefined,
+    application_name: 'merchant-connectivity-service watch',
+    connectionTimeoutMillis: CONNECT_TIMEOUT,
+    query_timeout: QUESTION_TIMEOUT,
+  });
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ pid: number; own: number }>(
+      `SELECT pid, pg_backend_pid() AS own FROM pg_stat_activity WHERE state = 'active'`,
+    );
+    // The question itself runs. A pooler tells its clients other numbers.
+    return rows[0]?.own === client.backend ? new Set(rows.map(({ pid }) => pid)) : undefined;
+  } catch (error) {
+    return isUnreachable(error) ? new Set() : undefined;
+  } finally {
+    void client.end();
+  }
+}
