@@ -62,7 +62,9 @@ describe('docs/agent-login.md', () => {
     const rows = rowsBelow('Scopes', pageAt('agent-login.md'));
     const existing = AGENT_SCOPES.map((scope) => [
       scope,
-      TOOLS.filter((tool) => tool.scope === scope).map(({ name }) => name).join(', '),
+      TOOLS.filter((tool) => tool.scope === scope)
+        .map(({ name }) => name)
+        .join(', '),
     ]);
     expect(rows.map(([scope, , tools]) => [scope, tools])).toEqual(existing);
   });

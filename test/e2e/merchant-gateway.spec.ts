@@ -501,7 +501,9 @@ describe('The availability of merchants', () => {
     expect(titleOf(await visitor.get(link.path))).toBe('Netflix is not available');
     expect(await isAvailable()).toBe(false);
     const token = await mcpToken(service, 'circuit', { as: service.production });
-    const info = await sendRpc(service, toolCall('get_connection_info'), { authorization: `Bearer ${token}` });
+    const info = await sendRpc(service, toolCall('get_connection_info'), {
+      authorization: `Bearer ${token}`,
+    });
     expect(info.message?.result?.['structuredContent']).toMatchObject({
       can_create_sign_in_links: false,
       reason: expect.stringContaining('not'),

@@ -1,5 +1,9 @@
 import type { VNode } from 'preact';
-import { mayPerform, type DashboardIdentity, type DashboardOperationName } from '../../infrastructure/auth/index.js';
+import {
+  mayPerform,
+  type DashboardIdentity,
+  type DashboardOperationName,
+} from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
   Badge,

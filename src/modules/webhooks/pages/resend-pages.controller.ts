@@ -57,10 +57,8 @@ export class ResendPagesController {
   }
 }
 
-function resendQuery(
-  { environment }: PageVisit,
-  { selected, from: _, ...filters }: PageVisit['query'],
-): ResendQuery {
+function resendQuery({ environment }: PageVisit, query: PageVisit['query']): ResendQuery {
+  const { selected, from: _, ...filters } = query;
   // A list sends one parameter for each selected row.
   const selection = selected === undefined ? {} : { selected: [selected].flat().join(',') };
   return queryFrom(ResendQuery, filters, { environment, ...selection });

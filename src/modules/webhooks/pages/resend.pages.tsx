@@ -98,10 +98,8 @@ function FilterProblem(): VNode {
 }
 
 /** The list of events as it was, if the user came from there. */
-function cameFrom(
-  environment: PlatformEnvironment,
-  { from, selected: _, ...filters }: PageVisit['query'],
-): Page['parent'] {
+function cameFrom(environment: PlatformEnvironment, query: PageVisit['query']): Page['parent'] {
+  const { from, selected: _, ...filters } = query;
   const given = Object.entries(filters).filter(
     (filter): filter is [string, string] => typeof filter[1] === 'string',
   );
