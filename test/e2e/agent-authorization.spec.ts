@@ -942,7 +942,7 @@ describe('Refresh tokens', () => {
     const visitor = new Visitor(service);
     const { location } = await reliably(() => visitor.get(agent.authorizePath()));
     await reliably(() => visitor.fill(location ?? '', { action: 'log_in', external_user_id: 'unlucky' }));
-    const parameters = returned(await visitor.fill(location ?? '', { action: 'approve' }));
+    const parameters = returned(await reliably(() => visitor.fill(location ?? '', { action: 'approve' })));
     let tokens = (await reliably(() => agent.redeem(parameters.get('code') ?? ''))).body;
     for (let rotation = 0; rotation < 200; rotation += 1) {
       const { status, body } = await reliably(() => agent.refresh(tokens.refresh_token));

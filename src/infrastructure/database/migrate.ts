@@ -161,14 +161,14 @@ function explanationOf(
   if (code === '28000' && message?.includes('no encryption')) {
     return `The database at ${host} requires TLS: add ?sslmode=verify-full to ${variable}, or set DATABASE_CA.`;
   }
+  if (code === '28P01' || code === '28000') {
+    return `The database at ${host} refused the user or password of ${variable}.`;
+  }
   if (isDatabaseUnavailable(error)) {
     // A code of PostgreSQL is its answer: too many connections, a full disk, a statement that takes too long.
     return /^[0-9A-Z]{5}$/.test(code ?? '') && code !== 'EPIPE'
       ? `The database at ${host} responds, but cannot be used at the moment: ${message} (${code}).`
       : `The database at ${host} is unreachable (${code ?? message}). Is it running, and is ${variable} right?`;
-  }
-  if (code === '28P01' || code === '28000') {
-    return `The database at ${host} refused the user or password of ${variable}.`;
   }
   if (code === INSUFFICIENT_PRIVILEGE && message?.includes('for database')) {
     return `The role of ${variable} may not connect to the database "${database}" (${message}). Grant it CONNECT: docs/deployment.md, "Database roles".`;

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import { KeyedQueue, Snapshot } from '../../infrastructure/database/index.js';
@@ -49,6 +49,8 @@ type ExpectedEnd = ExportedHead & { readonly source: string };
 
 /** Each one holds a connection. */
 const CONCURRENT_VERIFICATIONS = 2;
+/** Milliseconds between two answers. Rendering a page takes a third of it. */
+const ANSWER_INTERVAL = 20;
 /** A page that takes longer would not be seen. */
 const WAITING = {
   timeout: {
@@ -119,8 +121,8 @@ export class AuditVerification {
       this.ofOrganization.run(organizationId, verify).finally(() => this.running.delete(key));
     this.running.set(key, running);
     const report = await running;
-    // Requests that waited together are answered one by one, so that others come in between.
-    await this.answers.run('', () => setImmediate());
+    // Requests that waited together are answered one after the other, so that their pages do not delay other organizations.
+    await this.answers.run(organizationId, () => pause(ANSWER_INTERVAL));
     return report;
   }
 
