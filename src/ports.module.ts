@@ -32,7 +32,7 @@ import {
   ProviderRequirement,
   UserLoginsService,
 } from './modules/dashboard-login/index.js';
-import { UserLogins } from './modules/dashboard-users/index.js';
+import { ProviderLinks, UserLogins } from './modules/dashboard-users/index.js';
 import { ErasedUsersRegister, ExternalUsersModule } from './modules/external-users/index.js';
 import {
   AgentConnectionStates,
@@ -52,6 +52,7 @@ import { ServiceTokensModule, ServiceTokenVerifier } from './modules/service-tok
 import { SignInLinksModule, SignInLinksService } from './modules/sign-in-links/index.js';
 import {
   SingleSignOnModule,
+  SsoAttemptsRepository,
   SsoLoginsService,
   SsoSettingsRepository,
 } from './modules/single-sign-on/index.js';
@@ -70,6 +71,7 @@ const PORTS = [
   { provide: ErasedUsers, useExisting: ErasedUsersRegister },
   { provide: EventBodies, useExisting: WebhookEventsRepository },
   { provide: IdentityProviders, useExisting: SsoLoginsService },
+  { provide: ProviderLinks, useExisting: SsoAttemptsRepository },
   { provide: ProviderRequirement, useExisting: SsoSettingsRepository },
   { provide: RequestRecorder, useExisting: RequestLogWriter },
   { provide: SavedFilters, useExisting: SavedFiltersService },

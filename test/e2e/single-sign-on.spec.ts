@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { DAY, HOUR, MINUTE } from '../../src/infrastructure/time/index.js';
 import { DomainProofsJob } from '../../src/modules/allowlisted-domains/domain-proofs.job.js';
 import { eventually } from '../support/eventually.js';
@@ -134,6 +134,22 @@ const lastAttempt = async (): Promise<Record<string, unknown> | undefined> => {
   return rows[0] as Record<string, unknown> | undefined;
 };
 
+const numbered = (count: number): string[] => Array.from({ length: count }, () => randomUUID());
+
+/** @returns a function that returns the code for a time */
+async function setUpSecondFactor(user: TestUser): Promise<(at: number) => string> {
+  const owner = new Visitor(service);
+  await owner.logIn(user.email, user.password);
+  const setup = '/account/second-factor/setup';
+  await owner.get('/account/second-factor');
+  await owner.submit(setup);
+  const [, secret = ''] = /<code class="secret">([A-Z2-7 ]+)</.exec((await owner.get(setup)).text) ?? [];
+  rememberSecret(secret, secret.replaceAll(' ', ''));
+  const code = (at: number): string => totpCode(secret.replaceAll(' ', ''), at);
+  expect((await owner.submit('/account/second-factor/enable', { code: code(Date.now()) })).status).toBe(200);
+  return code;
+}
+
 describe('A login through an identity provider', () => {
   it('logs in the user with the verified address in a proved domain, and links the account', async () => {
     const user = await addUser();
@@ -264,18 +280,7 @@ describe('A login through an identity provider', () => {
     'is as old as the login at the provider, also after the second factor: %d minutes',
     async (age, status) => {
       const user = await addUser();
-      const owner = new Visitor(service);
-      await owner.logIn(user.email, user.password);
-      const setup = '/account/second-factor/setup';
-      await owner.get('/account/second-factor');
-      await owner.submit(setup);
-      const [, secret = ''] = /<code class="secret">([A-Z2-7 ]+)</.exec((await owner.get(setup)).text) ?? [];
-      rememberSecret(secret, secret.replaceAll(' ', ''));
-      const code = (at: number): string => totpCode(secret.replaceAll(' ', ''), at);
-      expect((await owner.submit('/account/second-factor/enable', { code: code(Date.now()) })).status).toBe(
-        200,
-      );
-
+      const code = await setUpSecondFactor(user);
       const authTime = Math.floor((Date.now() - age * MINUTE) / 1_000);
       const { visitor } = await logIn(user, { ...claimsOf(user), auth_time: authTime });
       await visitor.fill('/login/second-factor', { code: code(Date.now() + 30_000) });
@@ -291,15 +296,168 @@ describe('A login through an identity provider', () => {
       const url = providerUrl(await begin(visitor, user.email, { again: 'page' }));
       const { searchParams } = new URL(url);
       expect([searchParams.get('max_age'), searchParams.get('prompt')]).toEqual(['0', 'login']);
+      expect(JSON.parse(searchParams.get('claims') ?? '')).toEqual({
+        id_token: { auth_time: { essential: true } },
+      });
       return respond(visitor, organization.id, provider.respondTo(url, { ...claimsOf(user), ...claims }));
     };
     const now = Math.floor(Date.now() / 1_000);
     expect((await again({ auth_time: now })).status).toBe(303);
-    for (const claims of [{ auth_time: now - 120 }, {}]) {
+    for (const [claims, reason] of [
+      [{ auth_time: now - 120 }, 'did not ask the person to log in again'],
+      [{}, 'does not say when the person logged in (the claim auth_time)'],
+    ] as const) {
       const { status, text } = await again(claims);
       expect(status).toBe(403);
-      expect(text).toContain('did not ask the person to log in again');
+      expect(text).toContain(reason);
+      expect(text).toContain('A second factor of this service proves it, too');
     }
+  });
+
+  it.each<[string, (user: TestUser, now: number) => Record<string, unknown>, boolean]>([
+    [
+      'Okta',
+      ({ email }, now) => ({ sub: '00uixa271s6x7qt8I0h7', email, auth_time: now, groups: numbered(100) }),
+      true,
+    ],
+    [
+      'Microsoft Entra ID',
+      ({ email }) => ({
+        sub: 'x'.repeat(43),
+        oid: randomUUID(),
+        tid: randomUUID(),
+        ver: '2.0',
+        email,
+        groups: numbered(200),
+      }),
+      false,
+    ],
+    [
+      'Google',
+      ({ email }) => ({ sub: '110169484474386276334', email, email_verified: true, hd: organization.domain }),
+      false,
+    ],
+    [
+      'Google, with session age claims',
+      ({ email }, now) => ({ sub: '110169484474386276335', email, email_verified: true, auth_time: now }),
+      true,
+    ],
+    [
+      'Keycloak',
+      ({ email }, now) => ({
+        sub: randomUUID(),
+        email,
+        email_verified: true,
+        auth_time: now,
+        groups: ['/admins'],
+      }),
+      true,
+    ],
+    [
+      'Auth0',
+      ({ email }, now) => ({
+        sub: 'auth0|507f1f77bcf86cd799439020',
+        email,
+        email_verified: true,
+        auth_time: now,
+        'https://example.com/roles': [],
+      }),
+      true,
+    ],
+    [
+      'Auth0, with a text',
+      ({ email }, now) => ({
+        sub: 'auth0|507f1f77bcf86cd799439021',
+        email,
+        email_verified: 'true',
+        auth_time: now,
+      }),
+      true,
+    ],
+    ['Ping', ({ email }) => ({ sub: 'f81d4fae', email, 'pi.sri': 'x' }), false],
+    [
+      'AD FS',
+      ({ email }) => ({ sub: `${'x'.repeat(43)}=`, upn: email, unique_name: 'EXAMPLE\\ada', email }),
+      false,
+    ],
+  ])('logs in what %s sends, and knows whether the login is recent', async (_provider, claims, isRecent) => {
+    const user = await addUser();
+    const now = Math.floor(Date.now() / 1_000);
+    const { visitor, response } = await logIn(user, claims(user, now));
+    expect(response.location).toBe('/dashboard');
+    expect((await visitor.get('/dashboard/users/invitations/new')).status).toBe(isRecent ? 200 : 303);
+  });
+
+  it('needs an address, which AD FS does not send without a claim rule', async () => {
+    const user = await addUser();
+    const { visitor, response } = await logIn(user, { sub: 'x', upn: user.email, unique_name: user.email });
+    expectRefused(response, visitor, 'The identity provider did not send an email address.');
+  });
+
+  it('is recent after the second factor if the provider does not say when the person logged in', async () => {
+    const user = await addUser();
+    const code = await setUpSecondFactor(user);
+    const visitor = new Visitor(service);
+    const url = providerUrl(await begin(visitor, user.email, { again: 'page' }));
+    const response = await respond(visitor, organization.id, provider.respondTo(url, claimsOf(user)));
+    expect(response.location).toMatch(/^\/login\/second-factor/);
+    await visitor.fill('/login/second-factor', { code: code(Date.now() + 30_000) });
+    expect((await visitor.get('/dashboard/users/invitations/new')).status).toBe(200);
+  });
+
+  it('warns in the test if the provider does not say when the person logged in', async () => {
+    const user = await addUser();
+    const warning = 'users need a second factor of this service';
+    expect((await test(organization, organization.id, claimsOf(user))).text).toContain(warning);
+    const now = Math.floor(Date.now() / 1_000);
+    const claims = { ...claimsOf(user), auth_time: now };
+    expect((await test(organization, organization.id, claims)).text).not.toContain(warning);
+  });
+
+  it.each([
+    ['two addresses', (email: string) => `someone@evil.example, ${email}`],
+    ['two at signs', (email: string) => `someone@evil.example@${email.split('@')[1]}`],
+    ['a quoted name', (email: string) => `"someone@evil.example, x"@${email.split('@')[1]}`],
+    ['an empty name', (email: string) => `@${email.split('@')[1]}`],
+    ['a line break', (email: string) => `a\r\nBcc:${email}`],
+    ['a null character', (email: string) => `a\u0000${email}`],
+    ['a character that changes the direction', (email: string) => `\u202e${email}`],
+    ['an invisible character', (email: string) => `\u200b${email}`],
+    ['half a character', (email: string) => `\ud800${email}`],
+    ['a name and an address', (email: string) => `Ada <${email}>`],
+    ['a space', (email: string) => ` ${email}`],
+    ['no text', () => ['a@b.example']],
+    ['too many characters', (email: string) => 'a'.repeat(250) + email],
+  ])('is refused if the address is not one mailbox: %s', async (_what, change) => {
+    const user = await addUser();
+    const email = change(user.email);
+    const { visitor, response } = await logIn(user, { ...claimsOf(user), email });
+    expectRefused(response, visitor, 'The identity provider sent an email address that is not valid.');
+    expect((await lastAttempt())?.['email']).toBeNull();
+  });
+
+  it.each([
+    ['empty', ''],
+    ['blank', '  '],
+    ['with a null character', 'a\u0000b'],
+    ['with a line break', 'a\nb'],
+    ['with a character that changes the direction', 'a\u202eb'],
+    ['of 256 characters', 'a'.repeat(256)],
+  ])('is refused if the subject is %s', async (_what, sub) => {
+    const user = await addUser();
+    const { visitor, response } = await logIn(user, { ...claimsOf(user), sub });
+    expect([response.status, visitor.session]).toEqual([403, undefined]);
+  });
+
+  it.each([
+    [4_000, 303, ''],
+    [5_000, 403, 'The response of the identity provider is larger than 256 KiB.'],
+  ])('may have a token response of up to 256 KiB: %d groups', async (count, status, reason) => {
+    const user = await addUser();
+    const groups = Array.from({ length: count }, (_, index) => `group-${index}`.padEnd(40, 'x'));
+    const { response } = await logIn(user, { ...claimsOf(user), groups });
+    expect(response.status).toBe(status);
+    expect(response.text).toContain(reason);
   });
 });
 
@@ -425,7 +583,7 @@ describe('The response of an identity provider', () => {
     ],
     ['is signed with another key', 'not signed with a key', { signature: 'other key' }],
     ['has a changed signature', 'not signed with a key', { signature: 'changed' }],
-    ['has a subject that is too long', 'too long', { claims: { sub: 'x'.repeat(256) } }],
+    ['has a subject that is too long', '1 to 255 printable characters', { claims: { sub: 'x'.repeat(256) } }],
     ['has no subject', 'is not valid', { claims: { sub: undefined } }],
   ])('is refused if its ID token %s', async (_what, reason, forgery) => {
     const user = await addUser();
@@ -459,15 +617,15 @@ describe('The response of an identity provider', () => {
 describe('An address at the identity provider', () => {
   it.each<[what: string, reason: string, claims: Record<string, unknown>]>([
     ['that is not verified', 'verified email address', { email_verified: false }],
-    ['that is verified with text', 'verified email address', { email_verified: 'true' }],
+    ['that is not verified, in a text', 'verified email address', { email_verified: 'false' }],
     ['that is missing', 'did not send an email address', { email: undefined }],
-    ['that is no text', 'did not send an email address', { email: ['a@b.example'] }],
+    ['that is no text', 'an email address that is not valid', { email: ['a@b.example'] }],
     [
       'in a domain of nobody',
       'not a domain that your organization has proved',
       { email: 'a@nobody.example' },
     ],
-    ['that is not an address', 'not a domain that your organization has proved', { email: 'nobody' }],
+    ['that is not an address', 'an email address that is not valid', { email: 'nobody' }],
   ])('%s is refused', async (_what, reason, claims) => {
     const user = await addUser();
     const { visitor, response } = await logIn(user, { ...claimsOf(user), ...claims });
@@ -514,6 +672,29 @@ describe('An address at the identity provider', () => {
     expect(response.status).toBe(303);
     expect((await visitor.get('/account')).text).toContain(email);
     expect(await auditOf(service, { email })).toEqual(['auth.provider_link success', 'auth.login success']);
+  });
+});
+
+describe('A user who is unlinked', () => {
+  it('is linked again by the next login, and is logged out', async () => {
+    const user = await addUser();
+    const { visitor } = await logIn(user);
+    const page = `/dashboard/users/${user.id}`;
+    const other = { ...claimsOf(user), sub: `other-${user.id}` };
+    expect((await logIn(user, other)).response.text).toContain('Unlink single sign-on');
+    const admin = organization.visitor;
+    expect((await admin.get(page)).text).toContain('Unlink single sign-on');
+    expect((await admin.fill(`${page}/unlink`, {})).location).toBe(`${page}?done=unlink`);
+    expect((await visitor.get('/account')).status).toBe(303);
+    expect((await admin.get(page)).text).not.toContain('Unlink single sign-on');
+    expect((await logIn(user, other)).response.status).toBe(303);
+    expect((await logIn(user)).response.status).toBe(403);
+    expect(
+      await service.database.query(
+        `SELECT actor_email FROM audit_log WHERE action = 'auth.provider_unlink' AND target_name = $1`,
+        [user.email],
+      ),
+    ).toHaveLength(1);
   });
 });
 

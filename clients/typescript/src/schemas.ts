@@ -192,6 +192,7 @@ export interface components {
       | 'auth.passkey_rename'
       | 'auth.passkey_remove'
       | 'auth.provider_link'
+      | 'auth.provider_unlink'
       | 'auth.session_end'
       | 'auth.password_reset'
       | 'auth.password_change'

@@ -75,6 +75,8 @@ export interface OutgoingRequest {
   readonly connections?: number;
   /** Whether the text of a response with this status is returned. Default: never. */
   readonly wantsText?: (statusCode: number) => boolean;
+  /** Bytes of that text. Default: 16 KiB. */
+  readonly maxBytes?: number;
 }
 
 export interface OutgoingResult {
@@ -88,7 +90,7 @@ export interface OutgoingResult {
   readonly explanation: string | null;
   /** From the `Retry-After` header, at most an hour. */
   readonly retryAfterSeconds: number | null;
-  /** The beginning of the body, at most 16 KiB; null if it is not wanted, or not text. */
+  /** The beginning of the body, at most `maxBytes`; null if it is not wanted, or not text. */
   readonly text: ResponseText | null;
   /** Of a document: why it cannot be used, whether it did not arrive or cannot be read. Null if its text is complete. */
   readonly problem: string | null;

@@ -7,6 +7,7 @@ export interface ResponseText {
   readonly text: string;
   /** False if the body is longer, or its end did not arrive. */
   readonly isComplete: boolean;
+  readonly isTooLong?: boolean;
 }
 
 type Body = Dispatcher.ResponseData['body'];
@@ -31,11 +32,12 @@ export interface ReadBody {
  * @returns no text if the body is not text in UTF-8
  */
 export async function readText(headers: Headers, body: Body, limit: number): Promise<ReadBody> {
-  const { bytes, isComplete } = await readStart(body, limit);
+  const { bytes, isComplete, isTooLong } = await readStart(body, limit);
   const isPlain = encodingOf(headers) === 'identity';
   if (!isPlain || !TEXT_TYPE.test(valueOf(headers, 'content-type'))) return { text: null, problem: null };
   const text = decoded(bytes, 'utf-8', isComplete);
-  return { text: text === undefined ? null : { text, isComplete }, problem: null };
+  if (text === undefined) return { text: null, problem: null };
+  return { text: { text, isComplete, ...(isTooLong && { isTooLong }) }, problem: null };
 }
 
 const CUT_OFF = 'The connection was closed before the end of the document.';

@@ -21,6 +21,11 @@ export const AUDIT_ACTIONS = {
     meaning:
       'A user logged in through single sign-on for the first time, which links the user to the account there.',
   },
+  'auth.provider_unlink': {
+    target: 'user',
+    meaning:
+      'The link between a user and an account at the identity provider was removed. The next login links the user again.',
+  },
   'auth.session_end': { target: 'user', meaning: 'A user ended one or all of their other logins.' },
   'auth.password_reset': { target: 'user', meaning: 'A password was set with a link from an email.' },
   'auth.password_change': { target: 'user', meaning: 'A user changed the password while logged in.' },

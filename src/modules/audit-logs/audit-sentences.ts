@@ -34,6 +34,10 @@ const PHRASES: Readonly<Record<AuditAction, Phrase>> = {
     'was linked to an account at the identity provider',
     'be linked to an account at the identity provider',
   ],
+  'auth.provider_unlink': [
+    'unlinked a user from an account at the identity provider',
+    'unlink a user from an account at the identity provider',
+  ],
   'auth.session_end': ['ended other logins', 'end other logins'],
   'auth.password_reset': [
     'set a password with a link from an email',

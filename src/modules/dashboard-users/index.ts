@@ -12,4 +12,4 @@ export {
   PasswordRules,
 } from './users/password-rules.js';
 export { ROLE_NAMES, roleInWords } from './roles.js';
-export { UserAdministrationService, UserLogins } from './users/user-administration.service.js';
+export { ProviderLinks, UserAdministrationService, UserLogins } from './users/user-administration.service.js';

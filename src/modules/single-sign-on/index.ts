@@ -1,3 +1,4 @@
+export { SsoAttemptsRepository } from './logins/sso-attempts.repository.js';
 export { SsoLoginsService } from './logins/sso-logins.service.js';
 export { SamlCertificatesService } from './saml/saml-certificates.service.js';
 export { SsoSettingsRepository } from './settings/sso-settings.repository.js';

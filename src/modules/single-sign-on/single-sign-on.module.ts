@@ -22,6 +22,7 @@ import { SamlKey } from './saml/saml-key.entity.js';
 import { SamlKeysService } from './saml/saml-keys.service.js';
 import { SamlMetadataReader } from './saml/saml-metadata.reader.js';
 import { SamlProvider } from './saml/saml-provider.js';
+import { SamlWorker } from './saml/saml-worker.js';
 import { SsoSetting } from './settings/sso-setting.entity.js';
 import { SsoSettingsPagesController } from './settings/sso-settings-pages.controller.js';
 import { SsoSettingsRepository } from './settings/sso-settings.repository.js';
@@ -47,6 +48,7 @@ import { SsoSettingsService } from './settings/sso-settings.service.js';
     SamlProvider,
     SamlKeysService,
     SamlMetadataReader,
+    SamlWorker,
     SamlCertificatesService,
     SamlCertificatesJob,
     SsoConfigurationsRepository,
@@ -56,6 +58,12 @@ import { SsoSettingsService } from './settings/sso-settings.service.js';
     SsoSettingsService,
     SsoSettingsRepository,
   ],
-  exports: [SsoLoginsService, SamlCertificatesService, SsoSettingsService, SsoSettingsRepository],
+  exports: [
+    SsoAttemptsRepository,
+    SsoLoginsService,
+    SamlCertificatesService,
+    SsoSettingsService,
+    SsoSettingsRepository,
+  ],
 })
 export class SingleSignOnModule {}

@@ -29,8 +29,8 @@ const MAX_AGE_MS = 86_400_000;
 
 /** Files that start a program when they are loaded. */
 const PROGRAMS = ['src/main.js', 'src/worker.js', 'src/cli/main.js'];
-/** Programs of the development. They wait at the top level, which a script cannot. */
-const NOT_BUNDLED = ['src/openapi.js', 'src/reference.js'];
+/** Programs of the development, which wait at the top level as a script cannot, and what runs in another thread. */
+const NOT_BUNDLED = ['src/openapi.js', 'src/reference.js', 'src/modules/single-sign-on/saml/saml-thread.js'];
 /** It has a native part, and is loaded by Node.js. */
 const NATIVE = '@node-rs/argon2';
 /** Libraries that tests use so much that they belong into the bundle, too. */

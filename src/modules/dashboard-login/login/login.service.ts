@@ -48,6 +48,8 @@ interface LoginFromProvider extends LoginRequest {
   readonly authenticatedAt: Date;
   /** Whether the login at the provider counts as two factors. */
   readonly isTwoFactor: boolean;
+  /** Whether only the second factor of the user proves that the login is recent. */
+  readonly needsSecondFactor: boolean;
 }
 
 /** The result of a step that succeeded. */
@@ -209,6 +211,7 @@ export class LoginService {
   private async openFromProvider(login: LoginFromProvider): Promise<OpenedLogin | undefined> {
     const current = await this.users.lock(login.userId);
     if (!current || current.disabledAt || current.passwordHash === null) return undefined;
+    if (login.needsSecondFactor && !current.totpEnabledAt) return undefined;
     if (login.replacing !== undefined) await this.sessions.end(login.replacing);
     // The login uses up the invitation.
     await this.passwordLinks.deleteLinkOf(current.id);

@@ -45,6 +45,14 @@ export abstract class UserLogins {
   abstract lastLogins(userIds: readonly string[]): Promise<ReadonlyMap<string, Date>>;
 }
 
+/** The links of users to accounts at identity providers. */
+export abstract class ProviderLinks {
+  abstract isLinked(userId: string): Promise<boolean>;
+
+  /** Joins the open transaction. @returns whether the user was linked */
+  abstract unlink(userId: string): Promise<boolean>;
+}
+
 /** Changes to a user. Absent fields stay the same. */
 type Changes = Partial<Pick<DashboardUser, 'name' | 'role' | 'disabledAt' | 'isBreakGlass'>>;
 
@@ -65,6 +73,7 @@ export class UserAdministrationService {
     private readonly repository: DashboardUsersRepository,
     private readonly domains: AllowlistedDomainsService,
     private readonly logins: UserLogins,
+    private readonly providerLinks: ProviderLinks,
     private readonly denials: RoleDenials,
     private readonly auditLog: AuditLog,
     private readonly clock: Clock,
@@ -139,6 +148,16 @@ export class UserAdministrationService {
   async remove(actor: DashboardActor, id: string): Promise<UserResponse> {
     const user = await this.denials.runRecordingDenial('user.remove', actor, () => this.delete(actor, id));
     return toResponse(user);
+  }
+
+  /** Whether the user is linked to an account at an identity provider. */
+  isLinked(userId: string): Promise<boolean> {
+    return this.providerLinks.isLinked(userId);
+  }
+
+  /** Lets the next login through single sign-on link the user to another account. Ends the user's sessions. */
+  async unlink(actor: DashboardActor, id: string): Promise<void> {
+    await this.denials.runRecordingDenial('auth.provider_unlink', actor, () => this.removeLinks(actor, id));
   }
 
   /**
@@ -284,6 +303,15 @@ export class UserAdministrationService {
     await this.repository.remove(user.id);
     await this.auditLog.record({ action: 'user.remove', actor, target: { name: user.email } });
     return user;
+  }
+
+  @Transactional()
+  private async removeLinks(actor: DashboardActor, id: string): Promise<void> {
+    const user = await this.locked(actor, id);
+    requireRoleFor(actor, user.email, user.role);
+    if (!(await this.providerLinks.unlink(user.id))) return;
+    await this.logins.end(user.id);
+    await this.auditLog.record({ action: 'auth.provider_unlink', actor, target: { name: user.email } });
   }
 
   private async locked({ organizationId }: DashboardActor, id: string): Promise<DashboardUser> {

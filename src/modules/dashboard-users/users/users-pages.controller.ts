@@ -106,10 +106,11 @@ export class UsersPagesController {
   @DashboardPage('listUsers')
   async show(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
     const user = await this.users.get(actor, id);
-    const [grants, lastLogins, invitations] = await Promise.all([
+    const [grants, lastLogins, invitations, isLinked] = await Promise.all([
       this.grants.list(actor),
-      this.logins.lastLogins([id]),
-      this.emails.invitations([id]),
+      this.logins.lastLogins([user.id]),
+      this.emails.invitations([user.id]),
+      this.users.isLinked(user.id),
     ]);
     const grant = grants.find(({ user_id, active }) => active && user_id === user.id);
     return userPage({
@@ -118,6 +119,7 @@ export class UsersPagesController {
       grant,
       lastLogin: lastLogins.get(user.id),
       invitation: invitations.get(user.id),
+      isLinked,
     });
   }
 
@@ -181,6 +183,18 @@ export class UsersPagesController {
     return this.perform(actor, id, 'enable');
   }
 
+  @Get(':id/unlink')
+  @DashboardPage('updateUser')
+  startUnlinking(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
+    return this.confirm(actor, id, 'unlink');
+  }
+
+  @Post(':id/unlink')
+  @DashboardAction('updateUser')
+  unlink(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
+    return this.perform(actor, id, 'unlink');
+  }
+
   @Get(':id/remove')
   @DashboardPage('deleteUser')
   startRemoving(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
@@ -202,6 +216,7 @@ export class UsersPagesController {
     return submitted(
       async () => {
         if (action === 'remove') await this.users.remove(actor, id);
+        else if (action === 'unlink') await this.users.unlink(actor, id);
         else await this.users.update(actor, id, { disabled: action === 'disable' });
         const path = action === 'remove' ? USERS_PATH : userPath(id);
         return { redirectTo: `${path}?done=${action}` };

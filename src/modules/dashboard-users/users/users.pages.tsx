@@ -243,10 +243,12 @@ interface UserPageProps {
   readonly grant: AccessGrantResponse | undefined;
   readonly lastLogin: Date | undefined;
   readonly invitation: InvitationEmail | undefined;
+  /** Whether the user is linked to an account at an identity provider. */
+  readonly isLinked: boolean;
 }
 
 export function userPage(props: UserPageProps): Page {
-  const { user, actor, grant, lastLogin, invitation } = props;
+  const { user, actor, grant, lastLogin, invitation, isLinked } = props;
   const problem = invitation && statusOf(user) === 'invited' ? problemOf(invitation) : null;
   return {
     title: user.name,
@@ -261,6 +263,7 @@ export function userPage(props: UserPageProps): Page {
             changed: 'The user was changed.',
             disable: 'The user was disabled. All of their logins and devices were logged out.',
             enable: 'The user was enabled and can log in again.',
+            unlink: 'The user was unlinked. The next login through single sign-on links them again.',
           }}
         />
         <FormProblem />
@@ -280,6 +283,7 @@ export function userPage(props: UserPageProps): Page {
               ) : null,
             ],
             ['Two-factor authentication', secondFactorOf(user)],
+            ['Single sign-on', isLinked ? 'Linked to an account' : null],
             ['Last login', <LastLogin key="login" user={user} time={lastLogin} />],
             ['Added', <Added key="added" user={user} />],
           ]}
@@ -314,7 +318,7 @@ function Added({ user }: { readonly user: UserResponse }): VNode {
   );
 }
 
-function UserButtons({ user, actor }: UserPageProps): VNode {
+function UserButtons({ user, actor, isLinked }: UserPageProps): VNode {
   if (user.id === actor.userId)
     return (
       <Allowed operation="updateUser">
@@ -349,6 +353,13 @@ function UserButtons({ user, actor }: UserPageProps): VNode {
           {label}
         </ButtonLink>
       </Allowed>
+      {isLinked ? (
+        <Allowed operation="updateUser">
+          <ButtonLink to={userPath(user.id, 'unlink')} kind="second">
+            Unlink single sign-on
+          </ButtonLink>
+        </Allowed>
+      ) : null}
       <Allowed operation="deleteUser">
         <ButtonLink to={userPath(user.id, 'remove')} kind="danger">
           Remove
@@ -432,7 +443,7 @@ export const changeableOf = ({ name, role }: UserResponse): ShownValues => ({
   Role: ROLE_NAMES[role],
 });
 
-export type UserAction = 'disable' | 'enable' | 'remove';
+export type UserAction = 'disable' | 'enable' | 'unlink' | 'remove';
 
 const ACTIONS: Readonly<Record<UserAction, { readonly word: string; readonly effect: string }>> = {
   disable: {
@@ -442,6 +453,12 @@ const ACTIONS: Readonly<Record<UserAction, { readonly word: string; readonly eff
       'Their name, role and history stay.',
   },
   enable: { word: 'Enable', effect: 'The user can log in again with their password, in their role.' },
+  unlink: {
+    word: 'Unlink',
+    effect:
+      'The user is logged out everywhere. The next login through single sign-on with their email address links them to the ' +
+      'account that they use then, such as a new one at the identity provider.',
+  },
   remove: {
     word: 'Remove',
     effect:
@@ -457,7 +474,7 @@ export function confirmUserPage(user: UserResponse, action: UserAction): Page {
     parent: { title: user.name, path: userPath(user.id) },
     action: userPath(user.id, action),
     button: `${word} user`,
-    isDestructive: action !== 'enable',
+    isDestructive: action === 'disable' || action === 'remove',
     children: (
       <>
         <p>

@@ -1,4 +1,6 @@
+import { isEmail } from 'class-validator';
 import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
+import { REASONS, RefusedLogin } from './refused-login.js';
 
 /** The secrets of one login. The browser sees only the state and the nonce. */
 export interface LoginSecrets {
@@ -13,12 +15,16 @@ export interface ProviderIdentity {
   readonly issuer: string;
   /** Identifies the person at the issuer and never changes, unlike the address. */
   readonly subject: string;
+  /** Whether the case of letters in the subject does not matter. */
+  readonly ignoresCase?: boolean;
   readonly email: string | undefined;
   readonly isEmailVerified: boolean;
   /** The name of the person; undefined if the provider does not send it. */
   readonly name: string | undefined;
   /** When the person logged in at the provider; undefined if it does not say. */
   readonly authenticatedAt: Date | undefined;
+  /** Why the response does not prove that the person logged in just now; undefined if it does. */
+  readonly staleness: string | undefined;
   /** Everything that the provider sent, for the page of a test login. Stored, encrypted, only while a SAML login is in progress. */
   readonly claims: Readonly<Record<string, unknown>>;
 }
@@ -56,8 +62,36 @@ export abstract class IdentityProvider {
     configuration: SsoConfiguration,
     secrets: LoginSecrets,
     response: string,
-    options: Freshness & { readonly startedAt: Date },
+    startedAt: Date,
   ): Promise<ProviderIdentity>;
+}
+
+const MAX_EMAIL_LENGTH = 254;
+/** Quoted names, spaces and several addresses are not one mailbox. Control, format and unassigned characters cannot be seen. */
+const NOT_A_MAILBOX = /["\s\p{C}]|@.*@/u;
+const SUBJECT = /^[^\p{C}\p{Zl}\p{Zp}]{1,255}$/u;
+
+/**
+ * Returns the address in lower case, or undefined without one. It decides who is logged in or created, so it must pass the check of
+ * invitations before anything is looked up.
+ *
+ * @throws RefusedLogin
+ */
+export function mailboxIn(value: unknown): string | undefined {
+  if (value === undefined || value === null || value === '') return undefined;
+  const isMailbox =
+    typeof value === 'string' &&
+    value.length <= MAX_EMAIL_LENGTH &&
+    !NOT_A_MAILBOX.test(value) &&
+    isEmail(value);
+  if (!isMailbox) throw new RefusedLogin(REASONS.invalidEmail);
+  return value.toLowerCase();
+}
+
+/** Returns what identifies the person at the issuer. @throws RefusedLogin unless it has 1 to 255 printable characters */
+export function subjectIn(text: string): string {
+  if (!SUBJECT.test(text) || text.trim() === '') throw new RefusedLogin(REASONS.subject);
+  return text;
 }
 
 /** Users' names have at most this many characters. */

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { IsNull, Not } from 'typeorm';
+import { IsNull, Not, Raw } from 'typeorm';
 import { Transaction } from '../../../infrastructure/database/index.js';
+import { ProviderLinks } from '../../dashboard-users/index.js';
 import { SsoAttempt } from './sso-attempt.entity.js';
 import { SsoIdentity } from './sso-identity.entity.js';
 
@@ -10,9 +11,21 @@ type Expected = Pick<SsoAttempt, 'configurationId' | 'stateHash' | 'browser'>;
 const TRIMMED_AT_ONCE = 1_000;
 const NOTHING = Buffer.alloc(0);
 
+/** Logins at identity providers, and the links that they create. Implements the port `ProviderLinks`. */
 @Injectable()
-export class SsoAttemptsRepository {
-  constructor(private readonly transaction: Transaction) {}
+export class SsoAttemptsRepository extends ProviderLinks {
+  constructor(private readonly transaction: Transaction) {
+    super();
+  }
+
+  override isLinked(userId: string): Promise<boolean> {
+    return this.transaction.manager.existsBy(SsoIdentity, { userId });
+  }
+
+  override async unlink(userId: string): Promise<boolean> {
+    const { affected } = await this.transaction.manager.delete(SsoIdentity, { userId });
+    return affected !== 0;
+  }
 
   async add(attempt: SsoAttempt): Promise<void> {
     await this.transaction.manager.insert(SsoAttempt, attempt);
@@ -92,10 +105,21 @@ export class SsoAttemptsRepository {
     });
   }
 
-  async findIdentity(
-    identity: Pick<SsoIdentity, 'organizationId' | 'issuer' | 'subject'>,
-  ): Promise<SsoIdentity | null> {
-    return this.transaction.manager.findOneBy(SsoIdentity, identity);
+  /** @param identity.ignoresCase whether a link whose subject differs only in the case of letters is the same */
+  async findIdentity({
+    organizationId,
+    issuer,
+    subject,
+    ignoresCase = false,
+  }: Pick<SsoIdentity, 'organizationId' | 'issuer' | 'subject'> & {
+    readonly ignoresCase?: boolean | undefined;
+  }): Promise<SsoIdentity | null> {
+    const { manager } = this.transaction;
+    const exact = await manager.findOneBy(SsoIdentity, { organizationId, issuer, subject });
+    if (exact || !ignoresCase) return exact;
+    const anyCase = Raw((column) => `lower(${column}) = lower(:subject)`, { subject });
+    const where = { organizationId, issuer, subject: anyCase };
+    return manager.findOne(SsoIdentity, { where, order: { linkedAt: 'ASC' } });
   }
 
   async hasIdentity(userId: string, issuer: string): Promise<boolean> {

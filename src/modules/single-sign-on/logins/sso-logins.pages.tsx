@@ -46,7 +46,8 @@ export function suggestedLoginPage({ id, name, ssoUrl }: SsoConfiguration, curre
 }
 
 /** Shows what a login would do, and the claims that it is based on. */
-export function testedPage({ id, name }: SsoConfiguration, { claims, person, problem }: TestResult): Page {
+export function testedPage({ id, name }: SsoConfiguration, result: TestResult): Page {
+  const { claims, person, problem, staleness } = result;
   return {
     title: person ? 'The test succeeded' : 'The test failed',
     parent: { title: name, path: configurationPath(id) },
@@ -54,6 +55,12 @@ export function testedPage({ id, name }: SsoConfiguration, { claims, person, pro
     content: (
       <>
         {person ? <Notice kind="good">{effectOf(person)}</Notice> : <Notice kind="bad">{problem}</Notice>}
+        {staleness === undefined ? null : (
+          <Notice kind="bad">
+            {staleness} Where a recent login is required, users need a second factor of this service: set them
+            up before you require single sign-on.
+          </Notice>
+        )}
         <h2>What the identity provider sent</h2>
         <p>These values are not stored, except the email address in the list of logins.</p>
         <Table

@@ -61,6 +61,8 @@ export interface TestResult {
   /** Who would be logged in. */
   readonly person?: Person;
   readonly problem?: string;
+  /** Why the login does not prove that the person logged in just now, although it was requested. */
+  readonly staleness?: string;
 }
 
 /** How a login ended. */
@@ -81,7 +83,7 @@ interface Beginning extends LoginBrowser {
 @Injectable()
 export class SsoLoginsService extends IdentityProviders {
   private readonly begun = this.limits.limit('sso-begin', { attempts: 600, within: HOUR });
-  /** Responses that were refused: checking a signature takes time. */
+  /** Refused responses of a configuration from an address: checking a signature takes time. */
   private readonly refused = this.limits.limit('sso-refused', { attempts: 30, within: HOUR });
 
   constructor(
@@ -117,7 +119,7 @@ export class SsoLoginsService extends IdentityProviders {
     { userId }: DashboardActor,
     from: LoginBrowser,
   ): Promise<BegunLogin> {
-    return this.start(configuration, { ...from, next: '', isFresh: false, testerId: userId });
+    return this.start(configuration, { ...from, next: '', isFresh: true, testerId: userId });
   }
 
   /** Returns our metadata for a SAML provider: XML. @throws ApiError NOT_FOUND */
@@ -161,12 +163,14 @@ export class SsoLoginsService extends IdentityProviders {
     const attempt = await this.takeReceived(configurationId, state, sha256(secrets.state));
     const configuration = attempt && (await this.find(configurationId));
     if (!configuration) return { problem: REASONS.unknown };
-    const address = rateLimitKeyOfAddress(origin.ip);
+    const counted = refusedKeyOf(configuration, origin);
+    // An admin who tests a configuration must be able to repair it.
+    const isTest = attempt.testerId !== null;
     try {
-      const wait = await this.refused.count(address);
+      const wait = isTest ? undefined : await this.refused.count(counted);
       if (wait !== undefined) throw tooManyAttempts(wait);
       const identity = await this.verify(configuration, attempt, response);
-      await this.refused.subtract(address);
+      if (!isTest) await this.refused.subtract(counted);
       await this.attempts.seal(
         attempt.id,
         this.sealer.seal(JSON.stringify(identity), ownerOfSecrets(attempt.id)),
@@ -196,9 +200,10 @@ export class SsoLoginsService extends IdentityProviders {
       if (attempt.testerId !== null) {
         await this.configurations.change(configuration.id, { testedAt: this.clock.now() });
         await this.attempts.settle(attempt.id, { email, problem: null });
-        return { test: { claims: identity.claims, person }, configuration };
+        const { claims, staleness } = identity;
+        return { test: { claims, person, ...(staleness !== undefined && { staleness }) }, configuration };
       }
-      const opened = await this.open(configuration, identity, person, response);
+      const opened = await this.open(configuration, identity, person, response, attempt.isFresh);
       await this.attempts.settle(attempt.id, { email, problem: null });
       return { opened, next: attempt.next };
     } catch (error) {
@@ -289,9 +294,8 @@ export class SsoLoginsService extends IdentityProviders {
     attempt: SsoAttempt,
     response: string,
   ): Promise<ProviderIdentity> {
-    const { isFresh, createdAt: startedAt } = attempt;
     const secrets = JSON.parse(this.opened(attempt)) as LoginSecrets;
-    return this.providerOf(configuration).finish(configuration, secrets, response, { isFresh, startedAt });
+    return this.providerOf(configuration).finish(configuration, secrets, response, attempt.createdAt);
   }
 
   private opened({ id, secretsSealed }: SsoAttempt): string {
@@ -303,13 +307,19 @@ export class SsoLoginsService extends IdentityProviders {
     identity: ProviderIdentity,
     person: Person,
     { origin, browser, replacing }: ProviderResponse,
+    isFresh: boolean,
   ): Promise<OpenedLogin> {
     const now = this.clock.milliseconds();
-    // A provider that does not say when the person logged in does not prove a recent login.
-    const authenticatedAt = new Date(Math.min(identity.authenticatedAt?.getTime() ?? now - HOUR, now));
+    const needsSecondFactor = isFresh && identity.staleness !== undefined;
+    if (needsSecondFactor && !person.user?.totpEnabledAt)
+      throw new RefusedLogin(`${identity.staleness} ${REASONS.secondFactorHelps}`);
+    // A provider that does not say when the person logged in does not prove a recent login. The second step does.
+    const atProvider = identity.authenticatedAt?.getTime() ?? now - HOUR;
+    const authenticatedAt = new Date(needsSecondFactor ? now : Math.min(atProvider, now));
     const { id: userId } = await this.people.admit(configuration, identity, person, origin);
-    const { isTwoFactor } = await this.settings.get(configuration.organizationId);
-    const login = { userId, authenticatedAt, isTwoFactor, origin, browser, replacing };
+    const setting = await this.settings.get(configuration.organizationId);
+    const isTwoFactor = setting.isTwoFactor && !needsSecondFactor;
+    const login = { userId, authenticatedAt, isTwoFactor, needsSecondFactor, origin, browser, replacing };
     const opened = await this.logins.logInFromProvider(login);
     if (!opened) throw new RefusedLogin(REASONS.userDisabled);
     return opened;
@@ -324,6 +334,14 @@ function checkAttempt(
 ): void {
   if (testerId === null && !enabledAt) throw new RefusedLogin(REASONS.disabled);
   if (testerId !== null && testerId !== user?.userId) throw new RefusedLogin(REASONS.otherTester);
+}
+
+/** A configuration that was changed has a count of its own, so that the users of a repaired one can log in. */
+function refusedKeyOf(
+  { id, entityId, ssoUrl, certificates }: SsoConfiguration,
+  { ip }: RequestOrigin,
+): string {
+  return JSON.stringify([id, entityId, ssoUrl, certificates, rateLimitKeyOfAddress(ip)]);
 }
 
 /** Returns when a login that can still be finished began at the earliest. */

@@ -90,8 +90,7 @@ export class SsoUsersService {
     const actor: AuditActor = { organizationId, name, email, origin };
     // One at a time, so that two first logins of one person lead to one user.
     await this.users.lockUsersOf(organizationId);
-    const { issuer, subject } = identity;
-    const linked = await this.attempts.findIdentity({ organizationId, issuer, subject });
+    const linked = await this.attempts.findIdentity({ ...identity, organizationId });
     // Read again under the lock: a concurrent change of the role must not be undone.
     const known = linked?.userId ?? user?.id;
     const found = known
@@ -108,9 +107,9 @@ export class SsoUsersService {
   /** Returns the user that the account is linked to. @throws RefusedLogin if the link outlives the user */
   private async linked(
     organizationId: string,
-    { issuer, subject }: ProviderIdentity,
+    identity: ProviderIdentity,
   ): Promise<DashboardUser | undefined> {
-    const link = await this.attempts.findIdentity({ organizationId, issuer, subject });
+    const link = await this.attempts.findIdentity({ ...identity, organizationId });
     if (!link) return undefined;
     const user = await this.users.find(link.userId);
     if (!user) throw new RefusedLogin(REASONS.noUser);

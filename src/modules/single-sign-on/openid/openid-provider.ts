@@ -4,17 +4,19 @@ import type { Configuration, CustomFetch } from 'openid-client';
 import { Sealer } from '../../../infrastructure/crypto/index.js';
 import { HttpClient, HttpClientConfiguration } from '../../../infrastructure/http-client/index.js';
 import { PublicAddress } from '../../../infrastructure/http/index.js';
-import { Clock, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
+import { MINUTE, SECOND } from '../../../infrastructure/time/index.js';
 import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
 import {
   IdentityProvider,
+  mailboxIn,
   nameIn,
+  subjectIn,
   type BegunRequest,
   type Freshness,
   type LoginSecrets,
   type ProviderIdentity,
 } from '../logins/identity-provider.js';
-import { RefusedLogin } from '../logins/refused-login.js';
+import { REASONS, RefusedLogin } from '../logins/refused-login.js';
 
 /** Bytes. Discovery documents have about 4,000, and sets of keys up to 20,000. */
 const MAX_DOCUMENT_SIZE = 262_144;
@@ -22,9 +24,17 @@ const DEADLINE = 5 * SECOND;
 /** Milliseconds for which the documents of a provider are used. Keys that are new are fetched earlier. */
 const CACHE_LIFETIME = 10 * MINUTE;
 const MAX_CACHED = 200;
-/** OpenID Connect Core, section 2. */
-const MAX_SUBJECT_LENGTH = 255;
-const MAX_EMAIL_LENGTH = 254;
+/** Bytes. A person in 400 groups has an ID token of 30,000. */
+const MAX_RESPONSE_SIZE = 262_144;
+const TOO_LARGE =
+  'The response of the identity provider is larger than 256 KiB. Send fewer claims or groups.';
+const CUT_OFF = 'The response of the identity provider was cut off.';
+/** Milliseconds by which the clocks of the provider and the service may differ. */
+const CLOCK_TOLERANCE = 30 * SECOND;
+/** Not every provider sends the time of the login, and some send it only if it is requested (OpenID Connect Core, section 5.5.1). */
+const REQUESTED_CLAIMS = JSON.stringify({ id_token: { auth_time: { essential: true } } });
+const NOT_REPEATED =
+  'The identity provider did not ask the person to log in again, although it was requested.';
 
 const UNREADABLE = 'The discovery document of the issuer cannot be read:';
 
@@ -49,7 +59,6 @@ export class OpenidProvider extends IdentityProvider {
     private readonly httpConfiguration: HttpClientConfiguration,
     private readonly publicAddress: PublicAddress,
     private readonly sealer: Sealer,
-    private readonly clock: Clock,
   ) {
     super();
   }
@@ -77,6 +86,7 @@ export class OpenidProvider extends IdentityProvider {
       nonce,
       code_challenge: await client.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
+      claims: REQUESTED_CLAIMS,
       ...(email !== undefined && { login_hint: email }),
       ...(isFresh && { max_age: '0', prompt: 'login' }),
     });
@@ -88,27 +98,27 @@ export class OpenidProvider extends IdentityProvider {
     configuration: Credentials,
     { state, nonce, verifier }: LoginSecrets,
     query: string,
-    { isFresh, startedAt }: Freshness & { readonly startedAt: Date },
+    startedAt: Date,
   ): Promise<ProviderIdentity> {
     const client = await openidClient();
     const configured = await this.configured(configuration);
     const url = new URL(this.address(configuration.id));
     url.search = query;
-    const elapsed = Math.ceil((this.clock.milliseconds() - startedAt.getTime()) / SECOND);
     try {
       const tokens = await client.authorizationCodeGrant(configured, url, {
         pkceCodeVerifier: verifier,
         expectedState: state,
         expectedNonce: nonce,
         idTokenExpected: true,
-        // The person must have logged in after this login began.
-        ...(isFresh && { maxAge: elapsed }),
       });
       const token = tokens.claims();
-      if (!token || token.sub.length > MAX_SUBJECT_LENGTH) throw new RefusedLogin('The subject is too long.');
-      const isComplete = token['email'] !== undefined || !configured.serverMetadata().userinfo_endpoint;
+      if (!token) throw new RefusedLogin(REASONS.subject);
+      // Some providers send only the address in the ID token (PingOne), or nothing.
+      const isComplete =
+        (token['email'] !== undefined && nameIn(token) !== undefined) ||
+        !configured.serverMetadata().userinfo_endpoint;
       const info = isComplete ? {} : await client.fetchUserInfo(configured, tokens.access_token, token.sub);
-      return identityFrom(configuration.entityId, { ...info, ...token });
+      return identityFrom(configuration.entityId, { ...info, ...token }, startedAt);
     } catch (error) {
       throw error instanceof RefusedLogin ? error : new RefusedLogin(reasonFor(error));
     }
@@ -164,14 +174,20 @@ export class OpenidProvider extends IdentityProvider {
   private readonly send: CustomFetch = async (url, { method, headers, body }) => {
     const { statusCode, explanation, problem, text } =
       method === 'POST'
-        ? await this.http.post({ url, headers, body: Buffer.from(String(body)), wantsText: () => true })
+        ? await this.http.post({
+            url,
+            headers,
+            body: Buffer.from(String(body)),
+            wantsText: () => true,
+            maxBytes: MAX_RESPONSE_SIZE,
+          })
         : await this.http.getDocument({ url, headers, maxBytes: MAX_DOCUMENT_SIZE, deadline: DEADLINE });
     const reason = explanation ?? problem;
     if (reason !== null) throw new RefusedLogin(reason);
-    const isJson = text?.isComplete ?? false;
-    return new Response(isJson ? text?.text : '', {
+    if (text?.isComplete === false) throw new RefusedLogin(text.isTooLong ? TOO_LARGE : CUT_OFF);
+    return new Response(text?.text ?? '', {
       status: statusCode,
-      headers: { 'content-type': isJson ? 'application/json' : 'text/plain' },
+      headers: { 'content-type': text ? 'application/json' : 'text/plain' },
     });
   };
 }
@@ -190,24 +206,32 @@ const MICROSOFT_CONSUMERS = 'https://login.microsoftonline.com/9188040d-6c67-4c5
  * chosen the provider. At Google, an account with the address does not belong to the organization unless `hd` says so.
  */
 export function isVerified(issuer: string, email = '', claims: ProviderIdentity['claims']): boolean {
-  const { email_verified: isConfirmed = true, hd } = claims;
-  if (issuer === GOOGLE) return isConfirmed === true && hd === email.slice(email.lastIndexOf('@') + 1);
-  return isConfirmed === true && issuer !== MICROSOFT_CONSUMERS;
+  const { email_verified: confirmed = true, hd } = claims;
+  // Some providers send texts, such as AWS Cognito and older versions of Keycloak's mappers.
+  const isConfirmed = confirmed === true || confirmed === 'true';
+  if (issuer === GOOGLE) return isConfirmed && hd === email.slice(email.lastIndexOf('@') + 1);
+  return isConfirmed && issuer !== MICROSOFT_CONSUMERS;
 }
 
-function identityFrom(issuer: string, claims: ProviderIdentity['claims']): ProviderIdentity {
+function identityFrom(issuer: string, claims: ProviderIdentity['claims'], startedAt: Date): ProviderIdentity {
   const { sub, email, auth_time: time } = claims;
-  const address =
-    typeof email === 'string' && email.length <= MAX_EMAIL_LENGTH ? email.toLowerCase() : undefined;
+  const address = mailboxIn(email);
+  const authenticatedAt = typeof time === 'number' ? new Date(time * SECOND) : undefined;
   return {
     issuer,
-    subject: String(sub),
+    subject: subjectIn(String(sub)),
     email: address,
     isEmailVerified: isVerified(issuer, address, claims),
     name: nameIn(claims),
-    authenticatedAt: typeof time === 'number' ? new Date(time * SECOND) : undefined,
+    authenticatedAt,
+    staleness: stalenessOf(authenticatedAt, startedAt),
     claims,
   };
+}
+
+function stalenessOf(authenticatedAt: Date | undefined, startedAt: Date): string | undefined {
+  if (!authenticatedAt) return REASONS.noTime;
+  return authenticatedAt.getTime() < startedAt.getTime() - CLOCK_TOLERANCE ? NOT_REPEATED : undefined;
 }
 
 /** Reasons for the codes of the library's errors about claims and signatures. */
@@ -215,8 +239,8 @@ const CLAIMS: Readonly<Record<string, string>> = {
   nonce: 'The ID token belongs to another login (the nonce differs).',
   aud: 'The ID token is meant for another client (the claim aud differs).',
   iss: 'The ID token comes from another issuer (the claim iss differs).',
+  auth_time: 'The claim auth_time of the ID token must be a number.',
   exp: 'The ID token has expired. Check the clock of the identity provider.',
-  auth_time: 'The identity provider did not ask the person to log in again, although it was requested.',
 };
 
 /** What the library's errors have. The cause of a wrong claim or signature is another error, or its details. */

@@ -4,6 +4,7 @@ import { HttpClient } from '../../../infrastructure/http-client/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
 import { readSamlMetadata } from './saml-metadata.js';
+import { SamlWorker } from './saml-worker.js';
 
 /** Bytes. */
 const MAX_SIZE = 262_144;
@@ -20,6 +21,7 @@ export type ReadMetadata = Pick<
 export class SamlMetadataReader {
   constructor(
     private readonly http: HttpClient,
+    private readonly worker: SamlWorker,
     private readonly clock: Clock,
   ) {}
 
@@ -34,7 +36,7 @@ export class SamlMetadataReader {
     const now = this.clock.now();
     const isFetched = xml === undefined;
     return {
-      ...readSamlMetadata(metadataXml, now),
+      ...readSamlMetadata(await this.worker.run('metadata', 'parse', metadataXml), now),
       metadataXml,
       metadataUrl: isFetched ? (url ?? null) : null,
       metadataCheckedAt: isFetched ? now : null,

@@ -1,17 +1,18 @@
 import { CERTIFICATES, samlMetadata, type MetadataOptions } from '../../../../test/support/saml.js';
 import { METADATA_ERRORS, readCertificate, readSamlMetadata } from './saml-metadata.js';
+import { parseXml } from './xml.js';
 
 const NOW = new Date('2026-01-31T08:15:30.123Z');
 const { STRONG, WEAK, P256, P521, P224, K256, ED25519, EXPIRED } = CERTIFICATES;
 const REDIRECT = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect';
 const POST = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST';
 
-const read = (options?: MetadataOptions) => readSamlMetadata(samlMetadata(options), NOW);
+const read = (options?: MetadataOptions) => readSamlMetadata(parseXml(samlMetadata(options)), NOW);
 
 /** The message of the rule that the text breaks. */
 function problemOf(xml: string): string {
   try {
-    readSamlMetadata(xml, NOW);
+    readSamlMetadata(parseXml(xml), NOW);
   } catch (error) {
     expect(error).toMatchObject({ status: 400, code: 'INVALID_FIELD' });
     return (error as Error).message;

@@ -1,7 +1,7 @@
 import { X509Certificate, type KeyObject } from 'node:crypto';
 import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { parsedUrl } from '../../../infrastructure/config/index.js';
-import { childrenOf, parseXml, XML_LIMITS, type XmlElement } from './xml.js';
+import { childrenOf, XML_LIMITS, type XmlElement } from './xml.js';
 
 /** The properties of an identity provider that the service uses. */
 export interface SamlMetadata {
@@ -59,9 +59,13 @@ export const METADATA_ERRORS = {
   key: 'The key of the signing certificate must be RSA of at least 2048 bits, or EC on P-256, P-384 or P-521.',
 } as const;
 
-/** Reads the metadata of an identity provider. @throws ApiError INVALID_FIELD with the reason */
-export function readSamlMetadata(xml: string, now: Date): SamlMetadata {
-  const root = parseXml(xml);
+/**
+ * Reads the metadata of an identity provider.
+ *
+ * @param root what `parseXml` returned
+ * @throws ApiError INVALID_FIELD with the reason
+ */
+export function readSamlMetadata(root: XmlElement | 'malformed' | 'too complex', now: Date): SamlMetadata {
   if (root === 'malformed') throw INVALID_FIELD.error(METADATA_ERRORS.xml);
   if (root === 'too complex') throw INVALID_FIELD.error(METADATA_ERRORS.complexity);
   if (root.namespace !== METADATA || root.name !== 'EntityDescriptor')

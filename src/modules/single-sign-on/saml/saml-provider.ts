@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import type { CacheProvider, SAML, SamlConfig } from '@node-saml/node-saml';
+import type { SamlConfig } from '@node-saml/node-saml';
 import { PublicAddress } from '../../../infrastructure/http/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
 import {
   IdentityProvider,
+  mailboxIn,
   nameIn,
+  subjectIn,
   type BegunRequest,
   type Freshness,
   type LoginSecrets,
@@ -22,16 +24,19 @@ import {
   NOT_DECRYPTED,
   readAssertion,
   reasonOfLibrary,
+  RESPONSE_LIMITS,
+  rootOf,
   TOO_LARGE,
   WITHOUT_FRESH_LOGIN,
   type ExpectedResponse,
   type SignedAssertion,
 } from './saml-response.js';
+import { SamlFailure, SamlWorker } from './saml-worker.js';
+import type { XmlElement } from './xml.js';
 
 /** Bytes of the XML. */
 const MAX_RESPONSE_SIZE = 262_144;
 const REDIRECT = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect';
-const MAX_EMAIL_LENGTH = 254;
 /** The attributes with the email address that identity providers send, in lowercase. */
 const EMAIL_ATTRIBUTES = new Set([
   'email',
@@ -47,13 +52,14 @@ const EMAIL_ATTRIBUTES = new Set([
 const nodeSaml = () => import('@node-saml/node-saml');
 
 /**
- * Identity providers that speak SAML 2.0. The library `@node-saml/node-saml` checks signatures, audience and periods;
- * `saml-response.ts` checks before and after it what the library does not check safely.
+ * Identity providers that speak SAML 2.0. The library `@node-saml/node-saml` checks signatures, audience and periods in a thread of
+ * its own (`SamlWorker`); `saml-response.ts` checks before and after it what the library does not check safely.
  */
 @Injectable()
 export class SamlProvider extends IdentityProvider {
   constructor(
     private readonly keys: SamlKeysService,
+    private readonly worker: SamlWorker,
     private readonly publicAddress: PublicAddress,
     private readonly clock: Clock,
   ) {
@@ -93,8 +99,12 @@ export class SamlProvider extends IdentityProvider {
     { isFresh }: Freshness,
   ): Promise<BegunRequest> {
     const [oldest] = await this.keys.keysOf(configuration.id);
-    const saml = await this.saml(configuration, secrets, {
+    const requestId = requestIdOf(secrets);
+    const { SAML } = await nodeSaml();
+    const saml = new SAML({
+      ...this.optionsFor(configuration),
       forceAuthn: isFresh,
+      generateUniqueId: () => requestId,
       ...(oldest && signedWith(oldest)),
     });
     const { state } = secrets;
@@ -109,7 +119,7 @@ export class SamlProvider extends IdentityProvider {
     configuration: SsoConfiguration,
     secrets: LoginSecrets,
     response: string,
-    { isFresh, startedAt }: Freshness & { readonly startedAt: Date },
+    startedAt: Date,
   ): Promise<ProviderIdentity> {
     const bytes = Buffer.from(response, 'base64');
     if (bytes.length > MAX_RESPONSE_SIZE) throw new RefusedLogin(TOO_LARGE);
@@ -120,24 +130,16 @@ export class SamlProvider extends IdentityProvider {
       certificates: configuration.certificates,
     };
     const xml = bytes.toString('utf8');
-    const { isEncrypted } = checkResponse(xml, expected);
-    const readable = isEncrypted ? await this.decrypted(xml, configuration.id, expected) : xml;
-    const saml = await this.saml(configuration, secrets, {});
-    const signedXml = await verified(saml, readable);
-    const assertion = readAssertion(signedXml, expected, this.clock.now());
-    if (isFresh && assertion.authenticatedAt.getTime() < startedAt.getTime() - CLOCK_TOLERANCE)
-      throw new RefusedLogin(WITHOUT_FRESH_LOGIN);
-    return identityFrom(configuration.entityId, assertion);
+    const { isEncrypted } = checkResponse(await this.parse(xml, configuration), expected);
+    const decrypted = isEncrypted ? await this.decrypted(xml, configuration, expected) : undefined;
+    const signedXml = await this.verified(xml, decrypted, configuration, expected);
+    const signed = await this.parse(signedXml, configuration);
+    const assertion = readAssertion(signed, expected, this.clock.now());
+    return identityFrom(configuration.entityId, assertion, startedAt);
   }
 
-  private async saml(
-    configuration: SsoConfiguration,
-    secrets: LoginSecrets,
-    options: Partial<SamlConfig>,
-  ): Promise<SAML> {
-    const { SAML: Library, ValidateInResponseTo } = await nodeSaml();
-    const requestId = requestIdOf(secrets);
-    return new Library({
+  private optionsFor(configuration: SsoConfiguration): SamlConfig {
+    return {
       issuer: this.entityId(configuration.id),
       audience: this.entityId(configuration.id),
       callbackUrl: this.address(configuration.id),
@@ -152,58 +154,43 @@ export class SamlProvider extends IdentityProvider {
       signatureAlgorithm: 'sha256',
       digestAlgorithm: 'sha256',
       acceptedClockSkewMs: CLOCK_TOLERANCE,
-      generateUniqueId: () => requestId,
-      validateInResponseTo: ValidateInResponseTo.always,
-      cacheProvider: new OneRequest(requestId, this.clock.now()),
-      ...options,
-    });
+    };
   }
 
-  /**
-   * Returns the response with the assertion in the place of the encrypted one. A signature of the response is left out: only that
-   * of the assertion counts.
-   *
-   * @throws RefusedLogin
-   */
-  private async decrypted(xml: string, configurationId: string, expected: ExpectedResponse): Promise<string> {
-    const { DOMParser, XMLSerializer } = await import('@xmldom/xmldom');
-    const document = new DOMParser().parseFromString(xml, 'text/xml');
-    const encrypted = document.getElementsByTagNameNS(ASSERTION, 'EncryptedAssertion').item(0) as Element;
-    for (const { privateKey } of await this.keys.keysOf(configurationId)) {
-      const assertion = await decrypt(encrypted.toString(), privateKey);
-      if (assertion === undefined) continue;
-      checkDecrypted(assertion, expected);
-      const parsed = new DOMParser().parseFromString(assertion, 'text/xml').documentElement;
-      for (const child of Array.from(document.documentElement.childNodes))
-        if (child === encrypted)
-          document.documentElement.replaceChild(document.importNode(parsed, true), child);
-        else if (child.nodeName.endsWith('Signature')) document.documentElement.removeChild(child);
-      return new XMLSerializer().serializeToString(document);
+  /** @throws RefusedLogin */
+  private async parse(xml: string, { id }: SsoConfiguration): Promise<XmlElement> {
+    return rootOf(await this.worker.run(id, 'parse', xml, RESPONSE_LIMITS, { refusesComments: true }));
+  }
+
+  /** Returns the assertion that was encrypted, after the same checks as those of one that was not. @throws RefusedLogin */
+  private async decrypted(
+    xml: string,
+    configuration: SsoConfiguration,
+    expected: ExpectedResponse,
+  ): Promise<string> {
+    const { id } = configuration;
+    const keys = (await this.keys.keysOf(id)).map(({ privateKey }) => privateKey);
+    const assertion = await this.worker.run(id, 'decrypt', xml, ASSERTION, keys);
+    if (assertion === undefined) throw new RefusedLogin(NOT_DECRYPTED);
+    checkDecrypted(await this.parse(assertion, configuration), expected);
+    return assertion;
+  }
+
+  /** Returns the bytes of the assertion that its signature covers. @throws RefusedLogin */
+  private async verified(
+    response: string,
+    decrypted: string | undefined,
+    configuration: SsoConfiguration,
+    { requestId }: ExpectedResponse,
+  ): Promise<string> {
+    const requestedAt = this.clock.now();
+    const options = this.optionsFor(configuration);
+    try {
+      const verification = { response, decrypted, requestId, requestedAt, options };
+      return await this.worker.run(configuration.id, 'verify', verification);
+    } catch (error) {
+      throw error instanceof SamlFailure ? new RefusedLogin(reasonOfLibrary(error.message)) : error;
     }
-    throw new RefusedLogin(NOT_DECRYPTED);
-  }
-}
-
-/**
- * What the library knows about requests: the one of this login, which PostgreSQL keeps as a row of `sso_attempt` and lets only
- * one response use.
- */
-class OneRequest implements CacheProvider {
-  constructor(
-    private readonly requestId: string,
-    private readonly createdAt: Date,
-  ) {}
-
-  saveAsync(): Promise<null> {
-    return Promise.resolve(null);
-  }
-
-  getAsync(key: string): Promise<string | null> {
-    return Promise.resolve(key === this.requestId ? this.createdAt.toISOString() : null);
-  }
-
-  removeAsync(): Promise<null> {
-    return Promise.resolve(null);
   }
 }
 
@@ -217,41 +204,24 @@ function requestIdOf({ nonce }: LoginSecrets): string {
   return `_${nonce}`;
 }
 
-/** Returns the bytes of the assertion that its signature covers. @throws RefusedLogin */
-async function verified(saml: SAML, response: string): Promise<string> {
-  try {
-    const SAMLResponse = Buffer.from(response).toString('base64');
-    const { profile } = await saml.validatePostResponseAsync({ SAMLResponse });
-    return profile?.getAssertionXml?.() ?? '';
-  } catch (error) {
-    throw new RefusedLogin(reasonOfLibrary((error as Error).message));
-  }
-}
-
-/** Returns undefined if the key is not the right one. */
-async function decrypt(encrypted: string, key: string): Promise<string | undefined> {
-  const library = await import('xml-encryption');
-  // `checkResponse` has checked the algorithms. Okta and AD FS encrypt in the mode CBC by default.
-  const options = { key, disallowDecryptionWithInsecureAlgorithm: false, warnInsecureAlgorithm: false };
-  return new Promise((resolve) => {
-    library.decrypt(encrypted, options, (error, text) => resolve(error ? undefined : text));
-  });
-}
-
-function identityFrom(issuer: string, assertion: SignedAssertion): ProviderIdentity {
+function identityFrom(issuer: string, assertion: SignedAssertion, startedAt: Date): ProviderIdentity {
   const { nameId, nameIdFormat, authenticatedAt, attributes } = assertion;
-  const [attribute] = Object.entries(attributes).flatMap(([name, values]) =>
-    EMAIL_ATTRIBUTES.has(name.toLowerCase()) ? values : [],
-  );
-  const email = attribute ?? (nameIdFormat === 'emailAddress' ? nameId : '');
+  const isAddress = nameIdFormat === 'emailAddress';
+  const attribute = Object.entries(attributes)
+    .flatMap(([name, values]) => (EMAIL_ATTRIBUTES.has(name.toLowerCase()) ? values : []))
+    .find((value) => value !== '');
   return {
     issuer,
-    subject: nameId,
-    email: email !== '' && email.length <= MAX_EMAIL_LENGTH ? email.toLowerCase() : undefined,
+    // Providers spell the same address differently after somebody has edited it.
+    subject: subjectIn(isAddress ? nameId.toLowerCase() : nameId),
+    ignoresCase: isAddress,
+    email: mailboxIn(attribute ?? (isAddress ? nameId : undefined)),
     // Only the identity provider of the organization that proved the domain can sign it.
     isEmailVerified: true,
     name: nameIn(attributes),
     authenticatedAt,
+    staleness:
+      authenticatedAt.getTime() < startedAt.getTime() - CLOCK_TOLERANCE ? WITHOUT_FRESH_LOGIN : undefined,
     claims: { NameID: nameId, 'NameID format': nameIdFormat, ...attributes },
   };
 }

@@ -1,7 +1,7 @@
 import { SECOND, MINUTE } from '../../../infrastructure/time/index.js';
 import { RefusedLogin } from '../logins/refused-login.js';
-import { readCertificate } from './saml-metadata.js';
-import { allNamed, childrenOf, parseXml, XML_LIMITS, type XmlElement } from './xml.js';
+import { MAX_CERTIFICATES, readCertificate } from './saml-metadata.js';
+import { allNamed, childrenOf, XML_LIMITS, type XmlElement } from './xml.js';
 
 const PROTOCOL = 'urn:oasis:names:tc:SAML:2.0:protocol';
 export const ASSERTION = 'urn:oasis:names:tc:SAML:2.0:assertion';
@@ -43,12 +43,25 @@ const ENCRYPTION = new Set([
   'http://www.w3.org/2009/xmlenc11#aes256-gcm',
 ]);
 
-/** Checking a signature takes time for each element and each certificate. A person in 400 groups needs fewer elements. */
-const RESPONSE_LIMITS = { ...XML_LIMITS, elements: 500, attributes: 1_000, declarations: 500 };
+/**
+ * Checking a signature takes time for each node, namespace and certificate. A person in 400 groups needs fewer; Okta declares two
+ * namespaces for each of them.
+ */
+export const RESPONSE_LIMITS = {
+  ...XML_LIMITS,
+  nodes: 1_500,
+  elements: 500,
+  attributes: 1_000,
+  declarations: 1_000,
+  namespaces: 32,
+};
+/** The elements of a signature, which usually has 20, and characters of a list of prefixes, which usually has one. */
+const MAX_SIGNATURE_ELEMENTS = 60;
+const MAX_PREFIX_LIST_LENGTH = 128;
 
 const REASONS = {
-  complex: `The response has more than ${RESPONSE_LIMITS.elements} elements or ${RESPONSE_LIMITS.depth} levels. Send fewer attributes or groups.`,
-  xml: 'The response is not well-formed XML, or has a document type.',
+  complex: `The response has more than ${RESPONSE_LIMITS.elements} elements, ${RESPONSE_LIMITS.namespaces} namespaces or ${RESPONSE_LIMITS.depth} levels. Send fewer attributes or groups.`,
+  xml: 'The response is not well-formed XML, or has a document type, a comment or a processing instruction.',
   notSaml: 'The response is not a SAML 2.0 response.',
   destination: 'The response is meant for another address (the Destination differs).',
   request: 'The response belongs to another login (InResponseTo differs).',
@@ -96,8 +109,8 @@ export interface SignedAssertion {
   readonly attributes: Readonly<Record<string, readonly string[]>>;
 }
 
-function parsed(xml: string): XmlElement {
-  const root = parseXml(xml, RESPONSE_LIMITS);
+/** @param root what `parseXml` returned. @throws RefusedLogin */
+export function rootOf(root: XmlElement | 'malformed' | 'too complex'): XmlElement {
   if (root === 'too complex') throw new RefusedLogin(REASONS.complex);
   if (root === 'malformed') throw new RefusedLogin(REASONS.xml);
   return root;
@@ -109,8 +122,10 @@ function parsed(xml: string): XmlElement {
  * @returns whether the assertion is encrypted
  * @throws RefusedLogin with the reason
  */
-export function checkResponse(xml: string, expected: ExpectedResponse): { readonly isEncrypted: boolean } {
-  const root = parsed(xml);
+export function checkResponse(
+  root: XmlElement,
+  expected: ExpectedResponse,
+): { readonly isEncrypted: boolean } {
   if (root.namespace !== PROTOCOL || root.name !== 'Response') throw new RefusedLogin(REASONS.notSaml);
   if (root.attributes['Destination'] !== expected.address) throw new RefusedLogin(REASONS.destination);
   if (root.attributes['InResponseTo'] !== expected.requestId) throw new RefusedLogin(REASONS.request);
@@ -128,8 +143,7 @@ export function checkResponse(xml: string, expected: ExpectedResponse): { readon
 }
 
 /** Checks an assertion that was encrypted, like one that was not. @throws RefusedLogin with the reason */
-export function checkDecrypted(xml: string, expected: ExpectedResponse): void {
-  const root = parsed(xml);
+export function checkDecrypted(root: XmlElement, expected: ExpectedResponse): void {
   if (root.namespace !== ASSERTION || allNamed(root, 'Assertion', 'EncryptedAssertion').length !== 1)
     throw new RefusedLogin(REASONS.assertions);
   checkSignatures(root, expected);
@@ -157,11 +171,21 @@ function checkSignatures(root: XmlElement, { certificates }: ExpectedResponse): 
     for (const [name, allowed] of Object.entries(ALGORITHMS))
       for (const { attributes } of allNamed(signature, name))
         requireAllowed(attributes['Algorithm'], allowed);
-    if (allNamed(signature, 'Reference').length !== 1) throw new RefusedLogin(REASONS.signatures);
-    const used = allNamed(signature, 'X509Certificate').map(({ text }) => readCertificate(text)?.encoded);
+    const isLarge = sizeOf(signature) > MAX_SIGNATURE_ELEMENTS;
+    if (isLarge || allNamed(signature, 'Reference').length !== 1) throw new RefusedLogin(REASONS.signatures);
+    for (const { attributes } of allNamed(signature, 'InclusiveNamespaces'))
+      if ((attributes['PrefixList'] ?? '').length > MAX_PREFIX_LIST_LENGTH)
+        throw new RefusedLogin(REASONS.signatures);
+    const sent = allNamed(signature, 'X509Certificate');
+    if (sent.length > MAX_CERTIFICATES) throw new RefusedLogin(REASONS.signatures);
+    const used = sent.map(({ text }) => readCertificate(text)?.encoded);
     if (used.length > 0 && !used.some((each) => each !== undefined && certificates.includes(each)))
       throw new RefusedLogin(REASONS.unknownCertificate);
   }
+}
+
+function sizeOf({ children }: XmlElement): number {
+  return children.reduce((sum, child) => sum + sizeOf(child), 1);
 }
 
 /** The last part of the URI of an algorithm is its name, such as `rsa-sha1`. */
@@ -190,8 +214,7 @@ function checkAssertion(assertion: XmlElement, { issuer }: ExpectedResponse): vo
  *
  * @throws RefusedLogin with the reason
  */
-export function readAssertion(signedXml: string, expected: ExpectedResponse, now: Date): SignedAssertion {
-  const assertion = parsed(signedXml);
+export function readAssertion(assertion: XmlElement, expected: ExpectedResponse, now: Date): SignedAssertion {
   const below = (element: XmlElement | undefined, name: string): XmlElement[] =>
     element ? childrenOf(element, ASSERTION, name) : [];
   const [issuer] = below(assertion, 'Issuer');

@@ -10,8 +10,18 @@ export interface XmlElement {
   text: string;
 }
 
-/** Limits for a document, well above what metadata and responses of identity providers need. */
-export const XML_LIMITS = { elements: 5_000, attributes: 5_000, declarations: 2_000, depth: 32 } as const;
+/**
+ * Limits for a document, well above what metadata of identity providers needs. `nodes` are elements, texts, CDATA sections,
+ * comments and processing instructions; `namespaces` are declarations that differ from each other.
+ */
+export const XML_LIMITS = {
+  nodes: 20_000,
+  elements: 5_000,
+  attributes: 5_000,
+  declarations: 2_000,
+  namespaces: 200,
+  depth: 32,
+} as const;
 
 type XmlLimits = Readonly<Record<keyof typeof XML_LIMITS, number>>;
 
@@ -22,31 +32,39 @@ class TooComplex extends Error {}
  * Parses a document in one pass, which ends at the first error or exceeded limit. Document types are rejected, and with
  * them all entities except XML's own five, because they can make parsers fetch URLs and exhaust memory.
  *
+ * @param options.refusesComments whether comments and processing instructions make the document `malformed`
  * @returns the root; `malformed` when the text is not well-formed XML with namespaces or has a document type; `too
  * complex` when it exceeds a limit
  */
 export function parseXml(
   text: string,
   limits: XmlLimits = XML_LIMITS,
+  { refusesComments = false } = {},
 ): XmlElement | 'malformed' | 'too complex' {
   try {
-    return rootOf(text, limits);
+    return rootOf(text, limits, refusesComments);
   } catch (error) {
     return error instanceof TooComplex ? 'too complex' : 'malformed';
   }
 }
 
-function rootOf(text: string, limits: XmlLimits): XmlElement {
+function rootOf(text: string, limits: XmlLimits, refusesComments: boolean): XmlElement {
   const parser = new SaxesParser({ xmlns: true, position: false });
   /** The stack of open elements. The first one stands for the document, whose only child is the root. */
   const open: XmlElement[] = [{ namespace: '', name: '', attributes: {}, children: [], text: '' }];
-  const counts = { elements: 0, attributes: 0, declarations: 0 };
+  const counts = { nodes: 0, elements: 0, attributes: 0, declarations: 0, namespaces: 0 };
+  const namespaces = new Set<string>();
   const count = (what: keyof typeof counts): void => {
     counts[what] += 1;
     if (counts[what] > limits[what]) throw new TooComplex();
   };
   const addText = (part: string): void => {
+    count('nodes');
     (open.at(-1) as XmlElement).text += part;
+  };
+  const addComment = (): void => {
+    if (refusesComments) throw new Error('Comments and processing instructions are not allowed');
+    count('nodes');
   };
   parser.on('error', (error) => {
     throw error;
@@ -54,11 +72,18 @@ function rootOf(text: string, limits: XmlLimits): XmlElement {
   parser.on('doctype', () => {
     throw new Error('Document types are not allowed');
   });
-  parser.on('attribute', ({ name, prefix }) => {
-    count(name === 'xmlns' || prefix === 'xmlns' ? 'declarations' : 'attributes');
+  parser.on('comment', addComment);
+  parser.on('processinginstruction', addComment);
+  parser.on('attribute', ({ name, prefix, value }) => {
+    const isDeclaration = name === 'xmlns' || prefix === 'xmlns';
+    count(isDeclaration ? 'declarations' : 'attributes');
+    if (!isDeclaration || namespaces.has(`${name} ${value}`)) return;
+    count('namespaces');
+    namespaces.add(`${name} ${value}`);
   });
   parser.on('opentag', ({ uri: namespace, local: name, attributes: found }) => {
     count('elements');
+    count('nodes');
     if (open.length > limits.depth) throw new TooComplex();
     const attributes = Object.fromEntries(Object.values(found).map((each) => [each.name, each.value]));
     const element = { namespace, name, attributes, children: [], text: '' };

@@ -1,0 +1,90 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { KeyedQueue } from '../../../infrastructure/database/index.js';
+import { MINUTE, SECOND } from '../../../infrastructure/time/index.js';
+import { RefusedLogin } from '../logins/refused-login.js';
+import type { SamlOutcome, SamlTasks } from './saml-thread.js';
+
+/** For one task, without loading the libraries. Tasks that pass the limits of `saml-response.ts` take far less. */
+const TIME_LIMIT = 5 * SECOND;
+/** After the last task. The libraries take about 20 MB. */
+const IDLE_TIME = MINUTE;
+const MEMORY = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
+const MAX_WAITING = 100;
+const TOO_SLOW = 'Checking the response takes too long. Send fewer attributes or groups.';
+
+/**
+ * Reads XML and checks signatures in a thread of its own, which ends if a task takes too long: the libraries are slow for some
+ * documents, and anyone can send them. Tasks of one configuration wait for each other, and then for those of the others.
+ */
+@Injectable()
+export class SamlWorker implements OnModuleDestroy {
+  private readonly ofConfiguration = new KeyedQueue(1, { maxWaiting: MAX_WAITING });
+  private readonly all = new KeyedQueue(1);
+  private thread: Worker | undefined;
+  private idle: NodeJS.Timeout | undefined;
+
+  onModuleDestroy(): void {
+    clearTimeout(this.idle);
+    void this.thread?.terminate();
+  }
+
+  /**
+   * @param key whose tasks wait for each other
+   * @throws RefusedLogin if the task takes too long or too much memory. @throws SamlFailure with the message of the library
+   */
+  async run<Name extends keyof SamlTasks>(
+    key: string,
+    name: Name,
+    ...parameters: Parameters<SamlTasks[Name]>
+  ): Promise<Awaited<ReturnType<SamlTasks[Name]>>> {
+    const perform = () => this.perform({ name, parameters });
+    const outcome = await this.ofConfiguration.run(key, () => this.all.run('', perform));
+    if ('failure' in outcome) throw new SamlFailure(outcome.failure);
+    return outcome.value as Awaited<ReturnType<SamlTasks[Name]>>;
+  }
+
+  private async perform(task: object): Promise<SamlOutcome> {
+    clearTimeout(this.idle);
+    const thread = (this.thread ??= await startThread());
+    const timer = setTimeout(() => void thread.terminate(), TIME_LIMIT);
+    const done = new AbortController();
+    const { signal } = done;
+    try {
+      thread.postMessage(task);
+      const ended = once(thread, 'exit', { signal }).then(() => {
+        throw new RefusedLogin(TOO_SLOW);
+      });
+      const [outcome] = (await Promise.race([once(thread, 'message', { signal }), ended])) as [SamlOutcome];
+      return outcome;
+    } catch (error) {
+      this.thread = undefined;
+      const isOutOfMemory = (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
+      throw isOutOfMemory ? new RefusedLogin(TOO_SLOW) : error;
+    } finally {
+      clearTimeout(timer);
+      done.abort();
+      this.idle = setTimeout(() => this.end(), IDLE_TIME).unref();
+    }
+  }
+
+  private end(): void {
+    void this.thread?.terminate();
+    this.thread = undefined;
+  }
+}
+
+/** What a library says about a document. */
+export class SamlFailure extends Error {}
+
+async function startThread(): Promise<Worker> {
+  // Options of the program, such as `--import`, are not for the thread.
+  const options = { resourceLimits: MEMORY, execArgv: [] };
+  const thread = new Worker(new URL('./saml-thread.js', import.meta.url), options);
+  thread.unref();
+  // Without a listener, an error between two tasks would end the process.
+  thread.on('error', () => undefined);
+  await once(thread, 'message');
+  return thread;
+}
