@@ -1,15 +1,27 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { readFileSync } from 'node:fs';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { IDENTIFY_OPERATION_NAME } from '../../src/modules/detected-accounts/index.js';
 import { ApiClientsService } from '../../src/modules/api-clients/index.js';
 import { mcpToken } from '../support/agents.js';
 import { documentedBodies, type DocumentedBody } from '../support/api-document.js';
+import { startDnsServer, type DnsServer } from '../support/dns-server.js';
 import { Program } from '../support/program.js';
 import { rememberSecret } from '../support/run-directory.js';
+import { decode, encode, SamlTestProvider } from '../support/saml-provider.js';
 import { issueServiceToken } from '../support/service-tokens.js';
+import {
+  addSamlProvider,
+  newOwner,
+  proveDomain,
+  providerUrl,
+  SSO_PATH,
+  type Owner,
+} from '../support/single-sign-on.js';
 import { basic, startTestApp, type TestApp } from '../support/test-app.js';
+import { BEHIND_PROXY, Visitor } from '../support/visitor.js';
 
 /** Milliseconds of CPU time for one request, on a machine that hashes `REFERENCE_BYTES` in `REFERENCE_TIME`; more on a slower one. */
 const LIMIT = 150;
@@ -29,6 +41,8 @@ interface HostileBody {
 }
 
 let service: TestApp;
+let dns: DnsServer;
+let program: Program;
 /** The program that gets the bodies, in a process of its own, because the heap of a test run distorts measurements. */
 let baseUrl: string;
 let metricsUrl: string;
@@ -41,7 +55,9 @@ beforeAll(async () => {
     KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
   };
   rememberSecret(...Object.values(keys));
-  service = await startTestApp(keys);
+  dns = await startDnsServer();
+  const shared = { ...keys, ...BEHIND_PROXY, DASHBOARD_URL: 'https://dashboard.example.com' };
+  service = await startTestApp({ ...shared, DOMAIN_PROOF_DNS_SERVERS: dns.address });
   await service.app
     .get(ApiClientsService)
     .enableOperation(service.development.clientId, IDENTIFY_OPERATION_NAME);
@@ -54,9 +70,9 @@ beforeAll(async () => {
     agent: { authorization: `Bearer ${await mcpToken(service, 'user-1')}` },
   };
   const metricsPort = await freePort();
-  const program = new Program('main.js', {
+  program = new Program('main.js', {
     environment: {
-      ...keys,
+      ...shared,
       DATABASE_URL: service.database.url,
       DATA_DIR: service.dataDirectory,
       PORT: '0',
@@ -80,6 +96,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await Program.endAll();
   await service.close();
+  await dns.close();
 });
 
 async function freePort(): Promise<string> {
@@ -299,5 +316,351 @@ describe('A body with too many parts', () => {
     expect(await sent(type, form.slice(1).join('&'), '/oauth/token', 'none')).toMatchObject({
       error_message: 'The grant type field is required.',
     });
+  });
+});
+
+/** Sends a beginning and then the same bytes again and again, until the service closes the connection. */
+async function sendEndlessly(
+  begin: string,
+  part: string,
+  to = baseUrl,
+): Promise<{ response: string; sent: number }> {
+  const { hostname, port } = new URL(to);
+  const socket = connect(Number(port), hostname).on('error', () => undefined);
+  const block = Buffer.from(part.repeat(Math.ceil(65_536 / part.length)), 'latin1');
+  let response = '';
+  socket.on('data', (bytes) => (response += bytes.toString('latin1')));
+  const fill = (): void => {
+    while (!socket.destroyed && socket.write(block));
+  };
+  socket.on('drain', fill);
+  socket.write(begin, 'latin1');
+  fill();
+  await new Promise((resolve) => socket.once('close', resolve));
+  return { response, sent: socket.bytesWritten };
+}
+
+const headOf = (method: string, path: string, ...headers: string[]): string =>
+  [`${method} ${path} HTTP/1.1`, 'Host: x', ...headers, '', ''].join('\r\n');
+const CHUNKED = 'Transfer-Encoding: chunked';
+const JSON_TYPE = 'Content-Type: application/json';
+const FORM_TYPE = 'Content-Type: application/x-www-form-urlencoded';
+const chunk = (text: string, extension = ''): string =>
+  `${text.length.toString(16)}${extension}\r\n${text}\r\n`;
+
+/** Returns the CPU time of the best of several attempts. */
+async function leastTime(send: () => Promise<void>, limit = LIMIT): Promise<number> {
+  let least = Infinity;
+  for (let attempt = 0; attempt < ATTEMPTS && least > limit * scale; attempt += 1) {
+    const before = await cpuTime();
+    await send();
+    least = Math.min(least, (await cpuTime()) - before);
+  }
+  return least;
+}
+
+/** CPU time of the event loop in milliseconds, without that of other threads. */
+function eventLoopTime(): number {
+  const statistics = readFileSync(`/proc/${program.pid}/task/${program.pid}/schedstat`, 'utf8');
+  return Number(statistics.split(' ')[0]) / 1e6;
+}
+
+/** Sends requests at the same time. Whatever takes longer than 20 ms must not do so in the event loop. */
+async function expectFreeEventLoop(sends: readonly (() => Promise<number>)[], status: number): Promise<void> {
+  const before = eventLoopTime();
+  const statuses = await Promise.all(sends.map((send) => send()));
+  const time = (eventLoopTime() - before) / sends.length;
+  expect(new Set(statuses)).toEqual(new Set([status]));
+  expect(time).toBeLessThan(20 * scale);
+}
+
+describe('A body in small chunks', () => {
+  const SCATTERED = 'The request body has too many small chunks. Send larger chunks.';
+
+  it.each([
+    ['of JSON', headOf('POST', '/session/open', JSON_TYPE, CHUNKED), chunk('a'), '400'],
+    ['of JSON, of two bytes', headOf('POST', '/session/open', JSON_TYPE, CHUNKED), chunk('aa'), '400'],
+    [
+      'of JSON, with extensions',
+      headOf('POST', '/session/open', JSON_TYPE, CHUNKED),
+      chunk('a', ';b=c'),
+      '400',
+    ],
+    [
+      'of a compressed body',
+      headOf('POST', '/session/open', JSON_TYPE, CHUNKED, 'Content-Encoding: gzip'),
+      chunk('a'),
+      '400',
+    ],
+    ['of a form', headOf('POST', '/oauth/token', FORM_TYPE, CHUNKED), chunk('a'), '400'],
+    ['of a page', headOf('POST', '/login', FORM_TYPE, CHUNKED), chunk('a'), '400'],
+    ['without credentials', headOf('POST', '/events/batch', CHUNKED), chunk('a'), '401'],
+    ['that nobody reads', headOf('GET', '/healthz', CHUNKED), chunk('a'), '200'],
+  ])('takes little CPU time: %s', async (_what, begin, part, status) => {
+    const least = await leastTime(async () => {
+      const { response } = await sendEndlessly(begin, part);
+      expect(response.slice(9, 12)).toBe(status);
+      if (status === '400') expect(response).toContain(SCATTERED);
+    });
+    expect(least).toBeLessThan(LIMIT * scale);
+  });
+
+  it('takes little CPU time: with a service token, up to the limit of a batch', async () => {
+    const { authorization } = headersOf['service-token'] as { authorization: string };
+    const type = 'Content-Type: application/x-ndjson';
+    const begin = headOf('POST', '/events/batch', `Authorization: ${authorization}`, type, CHUNKED);
+    const least = await leastTime(async () => {
+      expect((await sendEndlessly(begin, chunk('\n'))).response).toContain(SCATTERED);
+    });
+    expect(least).toBeLessThan(LIMIT * scale);
+  });
+
+  it('takes little CPU time: of pipelined requests', async () => {
+    const request = `${headOf('POST', '/session/open', JSON_TYPE, CHUNKED)}${chunk('a').repeat(500)}0\r\n\r\n`;
+    expect(await leastTime(async () => void (await sendEndlessly('', request)))).toBeLessThan(LIMIT * scale);
+  });
+
+  it.each([
+    ['5,000 chunks of a byte', 1, 5_000],
+    ['20,000 chunks of 16 bytes', 16, 320_000],
+  ])('is read if the client is honest: %s', async (_what, size, length) => {
+    const body = '{"device_id":1'.padEnd(length - 1) + '}';
+    const chunks = Array.from({ length: length / size }, (_, index) =>
+      chunk(body.slice(index * size, (index + 1) * size)),
+    ).join('');
+    const begin = headOf('POST', '/session/open', JSON_TYPE, CHUNKED, 'Connection: close');
+    const { hostname, port } = new URL(baseUrl);
+    const socket = connect(Number(port), hostname);
+    socket.write(`${begin}${chunks}0\r\n\r\n`);
+    let response = '';
+    for await (const bytes of socket) response += String(bytes);
+    expect(response).toContain('The session id field is required.');
+  });
+});
+
+describe('A body that nobody reads', () => {
+  const PART = chunk('a'.repeat(16_384));
+  /** Bytes that the buffers of both systems hold. Without a limit, the service would receive gigabytes within its time limit. */
+  const MAX_SENT = 32 * 1_048_576;
+
+  it.each([
+    ['GET', '/healthz', 200],
+    ['HEAD', '/healthz', 200],
+    ['GET', '/readyz', 200],
+    ['OPTIONS', '/mcp', 401],
+    ['PUT', '/healthz', 404],
+    ['GET', '/login', 200],
+    ['GET', '/docs', 302],
+    ['GET', '/docs/quickstart', 200],
+    ['GET', '/openapi.json', 200],
+    ['GET', '/unknown', 404],
+    ['POST', '/logout', 303],
+    ['POST', '/mcp', 401],
+    ['POST', '/mcp/tokens/create', 401],
+    ['GET', '/metrics', 200],
+  ])('closes the connection after the response: %s %s', async (method, path, _status) => {
+    const to = path === '/metrics' ? metricsUrl : baseUrl;
+    for (const expectation of [[], ['Expect: 100-continue']]) {
+      const begin = headOf(method, path, CHUNKED, ...expectation);
+      const { response, sent } = await sendEndlessly(begin, PART, to);
+      expect(response).toMatch(/^HTTP\/1\.1 [2-4]\d\d /);
+      expect(response.toLowerCase()).toContain('\r\nconnection: close\r\n');
+      expect(sent).toBeLessThan(MAX_SENT);
+    }
+  });
+
+  it.each([
+    ['a header of gzip that never ends', '\x1f\x8b\x08\x08\x00\x00\x00\x00\x00\x03', 'a'.repeat(16_384)],
+    [
+      'blocks of gzip without content',
+      '\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03',
+      '\x00\x00\x00\xff\xff'.repeat(3_000),
+    ],
+  ])('is limited before it is decompressed: %s', async (_what, first, rest) => {
+    const begin = headOf('POST', '/session/open', JSON_TYPE, CHUNKED, 'Content-Encoding: gzip');
+    const { response, sent } = await sendEndlessly(begin + chunk(first), chunk(rest));
+    expect(response).toMatch(/^HTTP\/1\.1 413 /);
+    expect(sent).toBeLessThan(MAX_SENT);
+  });
+
+  it('closes the connection if the rest of a short body does not arrive', async () => {
+    const { hostname, port } = new URL(baseUrl);
+    const socket = connect(Number(port), hostname);
+    socket.write(headOf('POST', '/mcp/tokens/create', 'Content-Length: 60000'));
+    const drip = setInterval(() => socket.write('x'), 50);
+    let response = '';
+    socket.on('data', (bytes) => (response += String(bytes))).on('error', () => undefined);
+    await new Promise((resolve) => socket.once('close', resolve));
+    clearInterval(drip);
+    expect(response).toMatch(/^HTTP\/1\.1 401 /);
+    expect(socket.bytesWritten).toBeLessThan(1_000);
+  });
+
+  it('keeps the connection after a short body', async () => {
+    const { hostname, port } = new URL(baseUrl);
+    const socket = connect(Number(port), hostname);
+    socket.write(headOf('GET', '/healthz', 'Content-Length: 5'));
+    await once(socket, 'data');
+    socket.write(`hello${headOf('GET', '/healthz', 'Connection: close')}`);
+    let response = '';
+    for await (const bytes of socket) response += String(bytes);
+    expect(response).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});
+
+describe('A SAML response', () => {
+  /** Milliseconds of CPU time, most of them in another thread. Without limits, these responses take seconds to minutes. */
+  const XML_LIMIT = 3 * LIMIT;
+  /** Characters of the XML: 256 KiB are accepted. */
+  const SIZE = 262_000;
+  let owner: Owner;
+  let domain: string;
+  let id: string;
+  let metadata: string;
+  let provider: SamlTestProvider;
+
+  beforeAll(async () => {
+    provider = await SamlTestProvider.create();
+    owner = await newOwner(service);
+    domain = await proveDomain(owner, dns);
+    id = await addSamlProvider(owner, { metadata_xml: provider.metadata() });
+    await owner.visitor.fill(`${SSO_PATH}/${id}/enable`, {});
+    metadata = (await owner.visitor.get(`/sso/saml/${id}/metadata`)).text;
+    // The first response loads the libraries.
+    await (
+      await prepare((xml) => xml)
+    )();
+  });
+
+  /** Begins a login. @returns a function that sends the changed response of the provider and returns the status */
+  async function prepare(change: (xml: string) => string): Promise<() => Promise<number>> {
+    const visitor = new Visitor({ baseUrl });
+    const email = `somebody@${domain}`;
+    const url = providerUrl(await visitor.fill('/login', { step: 'address', email }));
+    const form = await provider.respondTo(url, metadata, { nameId: 'somebody', email });
+    const body = new URLSearchParams({ ...form, SAMLResponse: encode(change(decode(form))) });
+    return async () => {
+      const headers = { 'x-forwarded-for': visitor.ip };
+      const options = { method: 'POST', body, headers, redirect: 'manual' } as const;
+      return (await fetch(`${baseUrl}/sso/saml/${id}`, options)).status;
+    };
+  }
+
+  const PLACES: Readonly<Record<string, string>> = {
+    'in an attribute': '</saml:AttributeValue>',
+    'in the assertion': '</saml:Assertion>',
+    'in the signed information': '</ds:SignedInfo>',
+    'in the signature': '</ds:Signature>',
+    'outside the assertion': '</samlp:Response>',
+  };
+  const KINDS: Readonly<Record<string, string | ((index: number) => string)>> = {
+    comments: '<!---->',
+    'processing instructions': '<?a?>',
+    'CDATA sections': '<![CDATA[]]>',
+    'CDATA sections with text between': '<![CDATA[a]]>a',
+    'comments with text between': '<!---->a',
+    elements: '<a/>',
+    'elements with text between': '<a/>a',
+    'elements with attributes': '<a b="c"/>',
+    levels: '<a>',
+    namespaces: (index) => `<a xmlns:n${index}="u"/>`,
+    'entity references': '&amp;',
+    'character references': '&#13;',
+    text: 'a',
+    'line breaks': '\r\n',
+    certificates: '<ds:X509Certificate>AAAA</ds:X509Certificate>',
+    transforms: '<ds:Transform Algorithm="http://www.w3.org/2001/10/xml-exc-c14n#"/>',
+  };
+
+  it.each(Object.entries(KINDS))('takes little CPU time with %s, wherever they are', async (_what, part) => {
+    const slow: string[] = [];
+    for (const [place, end] of Object.entries(PLACES)) {
+      const many = filled('', part, '', SIZE - 8_000).toString();
+      let status = 0;
+      const least = await leastTime(async () => {
+        const send = await prepare((xml) => xml.replace(end, `${many}${end}`));
+        status = await send();
+      }, XML_LIMIT);
+      // What the signature does not cover makes no difference, unless there is too much of it.
+      if (least > XML_LIMIT * scale || ![303, 403].includes(status))
+        slow.push(`${place}: ${status}, ${Math.round(least)} ms`);
+    }
+    expect(slow).toEqual([]);
+  });
+
+  it.each<[string, (xml: string) => string]>([
+    ['a document type', (xml) => `<!DOCTYPE a [${'<!ENTITY b "c">'.repeat(16_000)}]>${xml}`],
+    ['spaces before it', (xml) => ' '.repeat(SIZE - 8_000) + xml],
+    [
+      'a long list of prefixes',
+      (xml) =>
+        xml.replace(
+          /(<ds:Transform Algorithm="[^"]*exc-c14n#")\/>/,
+          `$1><ec:InclusiveNamespaces xmlns:ec="http://www.w3.org/2001/10/xml-exc-c14n#" PrefixList="${'a '.repeat(120_000)}"/></ds:Transform>`,
+        ),
+    ],
+    [
+      'a long attribute',
+      (xml) => xml.replace('<samlp:Response', `<samlp:Response a="${'&lt;'.repeat(60_000)}"`),
+    ],
+    [
+      'many attributes',
+      (xml) =>
+        xml.replace(
+          '<samlp:Response',
+          `<samlp:Response ${filled('', (n) => `a${n}="" `, '', SIZE - 8_000).toString()}`,
+        ),
+    ],
+    [
+      'many namespaces in one element',
+      (xml) =>
+        xml.replace(
+          '<samlp:Response',
+          `<samlp:Response ${filled('', (n) => `xmlns:a${n}="u" `, '', SIZE - 8_000).toString()}`,
+        ),
+    ],
+    [
+      'a long signature',
+      (xml) => xml.replace('<ds:SignatureValue>', `<ds:SignatureValue>${'A'.repeat(SIZE - 8_000)}`),
+    ],
+  ])('takes little CPU time with %s', async (_what, change) => {
+    let status = 0;
+    const least = await leastTime(async () => {
+      const send = await prepare(change);
+      status = await send();
+    }, XML_LIMIT);
+    expect([303, 403]).toContain(status);
+    expect(least).toBeLessThan(XML_LIMIT * scale);
+  });
+
+  it.each<[string, string]>([
+    ['elements', '<a/>'.repeat(440)],
+    ['CDATA sections', '<![CDATA[a]]>'.repeat(1_400)],
+    ['a long text', '&amp;'.repeat(50_000)],
+    ['comments', '<!---->'.repeat(30_000)],
+  ])('leaves the event loop free: 20 at the same time, with as many %s as possible', async (_what, many) => {
+    const end = '</saml:AttributeValue>';
+    const sends: (() => Promise<number>)[] = [];
+    while (sends.length < 20) sends.push(await prepare((xml) => xml.replace(end, `${many}${end}`)));
+    await expectFreeEventLoop(sends, 403);
+  });
+
+  it('leaves the event loop free: 20 passwords at the same time', async () => {
+    const send = async (): Promise<number> => {
+      const visitor = new Visitor({ baseUrl });
+      return (await visitor.logIn('nobody@example.com', 'wrong-password')).status;
+    };
+    const status = await send();
+    await expectFreeEventLoop(Array(20).fill(send) as (typeof send)[], status);
+  });
+
+  it('leaves the event loop free: 20 documents with metadata at the same time', async () => {
+    const metadata_xml = provider.metadata().replace('</md:EntityDescriptor>', `${' '.repeat(250_000)}$&`);
+    const send = async (): Promise<number> => {
+      const page = owner.visitor.copy();
+      return (await page.submit(`${SSO_PATH}/${id}/change`, { name: 'Changed', metadata_xml })).status;
+    };
+    const before = await send();
+    await expectFreeEventLoop(Array(20).fill(send) as (typeof send)[], before);
   });
 });

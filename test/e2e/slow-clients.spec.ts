@@ -132,16 +132,6 @@ describe('Slow connections', () => {
         () => sendSlowly(bodyOf(10)),
       ],
       [
-        'without credentials that keep sending a body after the response',
-        401,
-        SHORT_LIMITS.requestTimeout,
-        () =>
-          sendSlowly(
-            'POST /mcp/tokens/create HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n',
-            'x'.repeat(1_000),
-          ),
-      ],
-      [
         'that stay open after their response',
         200,
         SHORT_LIMITS.keepAliveTimeout,

@@ -74,6 +74,10 @@ export class Program {
     return this.texts.errors;
   }
 
+  get pid(): number {
+    return Number(this.child.pid);
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.child.kill(signal);
   }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { INVALID_FIELD } from '../errors/index.js';
+import { countWith, skipRest } from '../http-bodies/index.js';
 import { helpLink } from './exception.filter.js';
 import { PROTECTIVE_HEADERS } from './protective-headers.js';
 
@@ -42,7 +43,9 @@ export function serializeRequests(handle: RequestListener): RequestListener {
       return;
     }
     pipeline.waiting += 1;
+    countWith(previous.req, request);
     if (pipeline.waiting > MAX_WAITING) {
+      skipRest(socket);
       socket.destroy();
       return;
     }
@@ -102,6 +105,8 @@ function reject(socket: Socket, code = ''): void {
     socket.destroy();
     return;
   }
+  // Otherwise, Node.js would receive what follows, and report it again.
+  socket.pause();
   const { status, message } = REASONS[code] ?? NOT_HTTP;
   const body = JSON.stringify(INVALID_FIELD.error(message).body);
   socket.end(

@@ -11,18 +11,11 @@ import type { NextFunction, Request, Response } from 'express';
 import { isDatabaseUnavailable, isRefusal, isTransient } from '../database/index.js';
 import { ApiError, INTERNAL_ERROR, SERVICE_UNAVAILABLE, type ErrorCode } from '../errors/index.js';
 import { PROTECTIVE_HEADERS } from './protective-headers.js';
-import { isTooLongToDiscard } from './request-body.js';
 import { requestContext } from './request-context.js';
 import { RouteTable } from './route-table.js';
 
 /** Seconds until clients should retry if the database is unavailable: about as long as a restart takes. */
 const RETRY_AFTER_SECONDS = 5;
-
-/**
- * Milliseconds between a response to an unread body and closing the connection. A client that is still sending might otherwise
- * miss the response.
- */
-const CLOSE_DELAY = 1_000;
 
 const ERROR_BODY = 'errorBody';
 
@@ -99,8 +92,7 @@ export class ExceptionFilter implements NestExceptionFilter {
     await requestContext(request).recordNow();
     const body = await this.bodyOf(error, request, response.set(error.headers));
     if (response.headersSent) return;
-    if (isTooLongToDiscard(request)) sendBeforeClosing(body, response);
-    else if (typeof body === 'string') response.send(body);
+    if (typeof body === 'string') response.send(body);
     else response.json(body);
   }
 
@@ -120,18 +112,6 @@ export class ExceptionFilter implements NestExceptionFilter {
 function statusOf(exception: unknown): number {
   if (exception instanceof HttpException) return exception.getStatus();
   return Number((exception as { status?: unknown } | undefined)?.status ?? 500);
-}
-
-/**
- * Closes the connection some time after the response, because Node.js would receive the whole body to keep the connection. It
- * would reset a connection that is closed while the client is sending, so the response is sent before it ends.
- */
-function sendBeforeClosing(body: object | string, response: Response): void {
-  const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-  if (typeof body !== 'string') response.type('json');
-  response.set({ Connection: 'close', 'Content-Length': String(bytes.length) }).flushHeaders();
-  response.write(bytes);
-  setTimeout(() => response.end(), CLOSE_DELAY);
 }
 
 /** Creates middleware with which the errors of requests that no route accepts have another body than that of the API. */

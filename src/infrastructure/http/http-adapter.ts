@@ -1,6 +1,7 @@
-import { createServer, IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
 import express, { type Express, type Response } from 'express';
+import { createRequestClass, createResponseClass } from '../http-bodies/index.js';
 import { handleClientErrors, serializeRequests } from './connections.js';
 import { HttpConfiguration } from './http.configuration.js';
 import { requestContext } from './request-context.js';
@@ -44,8 +45,7 @@ export class HttpAdapter extends ExpressAdapter {
 
   override initHttpServer(): void {
     const application = this.getInstance<Express>();
-    class ExpressRequest extends IncomingMessage {}
-    class ExpressResponse extends ServerResponse {}
+    const [ExpressRequest, ExpressResponse] = [createRequestClass(), createResponseClass()];
     // Express sets these prototypes on every request and response, which already have them.
     application.request = Object.setPrototypeOf(ExpressRequest.prototype, application.request);
     application.response = Object.setPrototypeOf(ExpressResponse.prototype, application.response);

@@ -1,33 +1,20 @@
-import type { IncomingMessage } from 'node:http';
-import type { Transform } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib';
 import type { Request, Response } from 'express';
-import { bodyTooLarge, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE } from '../errors/index.js';
+import { bodyTooLarge, INVALID_FIELD, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE } from '../errors/index.js';
+import { hasBody, isScattered, isTooLongToDiscard } from '../http-bodies/index.js';
 
-const DECOMPRESSORS: ReadonlyMap<string, () => Transform> = new Map([
-  ['gzip', createGunzip],
-  ['deflate', createInflate],
-  ['br', createBrotliDecompress],
+type Decompress = (bytes: Buffer, options: ZlibOptions) => Promise<Buffer>;
+
+const DECOMPRESSORS: ReadonlyMap<string, Decompress> = new Map<string, Decompress>([
+  ['gzip', promisify(gunzip)],
+  ['deflate', promisify(inflate)],
+  ['br', promisify(brotliDecompress)],
 ]);
 export const UNSUPPORTED_CONTENT_ENCODING =
   'The content encoding of the request body must be gzip, deflate, br or identity.';
+const SCATTERED = 'The request body has too many small chunks. Send larger chunks.';
 const CONTINUE = /^100-continue$/i;
-/** Bytes of an unread body that the service discards to keep the connection usable. */
-const MAX_DISCARDED = 65_536;
-
-/** Returns whether the request has a body (RFC 9112, section 6.3). */
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-}
-
-/**
- * Returns whether the rest of the body is too long, or of unknown length, so that receiving and discarding it is not
- * worthwhile.
- */
-export function isTooLongToDiscard(request: IncomingMessage): boolean {
-  if (request.complete || !hasBody(request)) return false;
-  return !(Number(request.headers['content-length']) <= MAX_DISCARDED);
-}
 
 /**
  * Reads request bodies up to a limit. Unlike body-parser, rejects a body that is too large without receiving the rest
@@ -48,44 +35,62 @@ export class BodyReader {
     if (!hasBody(request)) return Buffer.alloc(0);
     if (Number(request.headers['content-length']) > this.limit) throw this.tooLarge();
     const encoding = (request.headers['content-encoding'] ?? 'identity').toLowerCase();
-    const decompressor = DECOMPRESSORS.get(encoding)?.();
-    if (!decompressor && encoding !== 'identity') {
+    const decompress = DECOMPRESSORS.get(encoding);
+    if (!decompress && encoding !== 'identity') {
       throw UNSUPPORTED_MEDIA_TYPE.error(UNSUPPORTED_CONTENT_ENCODING);
     }
     // `100 Continue` is sent only here, so a client does not send the body of a request that was rejected before.
     if (CONTINUE.test(request.headers.expect ?? '')) response.writeContinue();
     try {
-      return await this.collect(request, decompressor);
+      const bytes = await this.collect(request);
+      return decompress ? await this.decompressed(bytes, decompress) : bytes;
     } finally {
-      if (decompressor) request.unpipe(decompressor);
-      decompressor?.destroy();
       if (isTooLongToDiscard(request)) request.pause();
       else request.resume();
     }
   }
 
-  private collect(request: Request, decompressor: Transform | undefined): Promise<Buffer> {
+  /** Copies the pieces into one buffer as they arrive. */
+  private collect(request: Request): Promise<Buffer> {
     // The stream of a client that disconnected, for example while its request waited in a queue, emits no event any more.
     if (request.destroyed) return Promise.reject(this.broken());
     return new Promise((resolve, reject) => {
-      const chunks: Buffer[] = [];
+      let bytes: Buffer = Buffer.alloc(0);
       let length = 0;
-      const fail = (): void => reject(this.broken());
-      request.on('error', fail);
-      const body = decompressor ? request.pipe(decompressor).on('error', fail) : request;
-      body.on('data', (chunk: Buffer) => {
-        length += chunk.length;
-        if (length <= this.limit) chunks.push(chunk);
-        else {
-          request.pause();
-          reject(this.tooLarge());
+      const stop = (error: Error): void => {
+        request.pause();
+        reject(error);
+      };
+      request.on('error', () => reject(this.broken()));
+      request.on('data', (piece: Buffer) => {
+        const start = length;
+        length += piece.length;
+        if (length > this.limit) return stop(this.tooLarge());
+        if (start === 0) {
+          bytes = piece;
+          return undefined;
         }
+        if (length > bytes.length) bytes = Buffer.concat([bytes], this.capacity(request, length));
+        piece.copy(bytes, start);
+        return isScattered(request) ? stop(INVALID_FIELD.error(SCATTERED)) : undefined;
       });
-      body.on('end', () => {
-        const [first] = chunks;
-        resolve(first && chunks.length === 1 ? first : Buffer.concat(chunks));
-      });
+      request.on('end', () => resolve(bytes.subarray(0, length)));
     });
+  }
+
+  /** The length that the client announced, or room for twice as many bytes. */
+  private capacity({ headers }: Request, length: number): number {
+    return Math.max(length, Number(headers['content-length'] ?? Math.min(2 * length, this.limit)));
+  }
+
+  private async decompressed(bytes: Buffer, decompress: Decompress): Promise<Buffer> {
+    try {
+      return await decompress(bytes, { maxOutputLength: this.limit });
+    } catch (error) {
+      throw (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
+        ? this.tooLarge()
+        : this.broken();
+    }
   }
 
   private tooLarge(): Error {

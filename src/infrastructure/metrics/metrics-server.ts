@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { Global, Injectable, Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { listenProblem } from '../errors/index.js';
+import { createRequestClass, createResponseClass } from '../http-bodies/index.js';
 import { SECOND } from '../time/index.js';
 import { MetricsConfiguration } from './metrics.configuration.js';
 import { Metrics } from './metrics.js';
@@ -30,12 +31,19 @@ export class MetricsServer implements OnApplicationShutdown {
     const { host, port } = this.configuration;
     if (port === undefined) return undefined;
     this.metrics.includeProcess();
-    this.server = createServer({ requestTimeout: REQUEST_TIMEOUT }, (request, response) => {
+    const options = {
+      requestTimeout: REQUEST_TIMEOUT,
+      IncomingMessage: createRequestClass(),
+      ServerResponse: createResponseClass(),
+    };
+    const listener = (request: IncomingMessage, response: ServerResponse): void => {
       this.handle(request, response).catch((error: unknown) => {
         this.logger.error('The metrics could not be read', error);
         respond(response, 500, 'The metrics could not be read.\n');
       });
-    });
+    };
+    // Bodies are never read, so nobody is asked to send one.
+    this.server = createServer(options, listener).on('checkContinue', listener);
     this.server.listen(port, host);
     try {
       await once(this.server, 'listening');
@@ -65,7 +73,8 @@ export class MetricsServer implements OnApplicationShutdown {
 }
 
 function respond(response: ServerResponse, status: number, text: string, contentType = 'text/plain'): void {
-  response.writeHead(status, { 'Content-Type': contentType }).end(text);
+  response.statusCode = status;
+  response.setHeader('Content-Type', contentType).end(text);
 }
 
 @Global()
