@@ -14,6 +14,8 @@ export interface TestedOperation {
   readonly environment?: 'development' | 'production';
   /** A valid body. */
   readonly body?: Readonly<Record<string, unknown>>;
+  /** The status of a success; 200 by default. */
+  readonly status?: number;
 }
 
 export interface BodyOperation extends TestedOperation {
@@ -148,6 +150,7 @@ export const ERASE_USER: BodyOperation = {
   path: '/external-users/erase',
   credentials: 'basic',
   body: { external_user_id: 'user-1' },
+  status: 202,
 };
 
 export const FIND_USER_ERASURE: TestedOperation = {

@@ -25,10 +25,13 @@ function named<Type extends z.ZodType>(id: string, type: Type, description: stri
   return type.meta({ id, description });
 }
 
+/** Documented for generated clients, which choose a type by it. The value is looked up, so nothing else checks it. */
+const INT32 = { minimum: 1, maximum: 2 ** 31 - 1 };
+
 const MERCHANT = named(
   'WebhookMerchant',
   z.object({
-    id: z.int32().min(1).describe('The merchant’s id, which never changes.'),
+    id: z.int().meta(INT32).describe('The merchant’s id, which never changes.'),
     name: text('The merchant’s name.'),
   }),
   'The merchant that the event is about.',
@@ -202,7 +205,7 @@ export const EVENTS = {
             named(
               'DetectedMerchant',
               z.object({
-                id: z.int32().min(1).describe('ID of the merchant.'),
+                id: z.int().meta(INT32).describe('ID of the merchant.'),
                 name: text('Name of the merchant.'),
               }),
               'A merchant.',
