@@ -52,8 +52,10 @@ describe('The device approval pages', () => {
       const { status, location } = await browse().open(path);
       expect([status, location]).toEqual([303, `/login?next=${encodeURIComponent(next)}`]);
     }
-    expect((await browse().send('/device', { user_code: code })).location).toBe('/login?next=%2Fdevice');
-    expect((await browse().send('/device/confirm', {})).location).toBe('/login?next=%2Fdevice%2Fconfirm');
+    const loggedOut = browse();
+    await loggedOut.open('/login');
+    expect((await loggedOut.send('/device', { user_code: code })).location).toBe('/login?next=%2Fdevice');
+    expect((await loggedOut.send('/device/confirm', {})).location).toBe('/login?next=%2Fdevice%2Fconfirm');
     // The data of the form is lost on the way.
     expect((await browse(user).open('/device/confirm')).location).toBe('/device');
   });

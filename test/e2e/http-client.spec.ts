@@ -140,7 +140,11 @@ describe('Hostile receivers, concurrently', () => {
 
   it('send texts of which only the beginning is read', () => {
     const textOf = (kind: HostileReceiver) => texts.get(kind)?.result.text;
-    expect(textOf('endlessBody')).toEqual({ text: 'x'.repeat(16 * 1024), isComplete: false });
+    expect(textOf('endlessBody')).toEqual({
+      text: 'x'.repeat(16 * 1024),
+      isComplete: false,
+      isTooLong: true,
+    });
     expect(textOf('drippingBody')).toMatchObject({
       text: expect.stringMatching(/^a{50,100}$/),
       isComplete: false,
