@@ -108,6 +108,8 @@ describe('Pages of the dashboard', () => {
       const { status, headers } = await fetch(service.baseUrl + path, {
         method: isForm ? 'POST' : 'GET',
         redirect: 'manual',
+        // A form without any cookie comes from a browser that stores none.
+        headers: { cookie: 'browser=known' },
       });
       expect([path, status, headers.get('location')?.split('?')[0]]).toEqual([path, 303, '/login']);
     }

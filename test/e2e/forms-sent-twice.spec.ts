@@ -128,7 +128,10 @@ describeInBrowser('Forms that a browser sends again', (windows) => {
       backTo: /\/authorizations\//,
     },
     'Decline an agent before the login': {
-      open: async (page) => (await page.goto(agent.authorizePath()), audited('agent.decline')),
+      open: async (page) => {
+        await page.goto(agent.authorizePath());
+        return () => count(`agent_authorization WHERE status = 'declined'`);
+      },
       button: 'Decline',
       leadsTo: /\/end\?error=access_denied/,
       backTo: /\/authorizations\//,

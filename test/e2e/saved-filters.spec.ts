@@ -252,6 +252,7 @@ describe('Saved filters', () => {
     expect((await user.submit(PATH, fields, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
     const { status } = await fetch(service.baseUrl + PATH, {
       method: 'POST',
+      headers: { cookie: 'browser=known' },
       body: new URLSearchParams(fields),
     });
     expect(status).toBe(401);
