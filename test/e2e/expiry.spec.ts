@@ -49,6 +49,7 @@ describe('Expiry of rows', () => {
       'SignInLink.expiresAt': 7,
       'Session.expiresAt': 30,
       'SsoAttempt.createdAt': 30,
+      'SubmittedForm.createdAt': (10 * MINUTE) / DAY,
       'JobApplication.receivedAt': 365,
       'KnownBrowser.loggedInAt': 365,
       'UserErasure.finishedAt': 365,
