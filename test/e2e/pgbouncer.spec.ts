@@ -46,7 +46,7 @@ describeWithPgBouncer('A database behind PgBouncer', () => {
     [
       'pool_mode = session',
       '',
-      'The connection pooler of the database refuses the startup parameter statement_timeout. Set ignore_startup_parameters = statement_timeout, options in pgbouncer.ini: docs/scaling.md, "PgBouncer".',
+      'The connection pooler of the database refuses the startup parameter options. Set ignore_startup_parameters = statement_timeout, options in pgbouncer.ini: docs/scaling.md, "PgBouncer".',
     ],
     [
       'pool_mode = session',

@@ -13,7 +13,7 @@ import {
 } from './database-address.js';
 import type { DatabaseConfiguration } from './database.configuration.js';
 import { inspectMigrations, storeChecksums } from './migration-checksums.js';
-import { requireSessions } from './session-pooling.js';
+import { refusedParameter, requireSessions } from './session-pooling.js';
 import { isDatabaseUnavailable, isTemporarilyUnavailable } from './sql-state.js';
 
 const INSUFFICIENT_PRIVILEGE = '42501';
@@ -150,6 +150,8 @@ function explanationOf(
   { url, variable = 'DATABASE_URL' }: DatabaseAddress,
 ): string | undefined {
   const { code, message } = (error ?? {}) as { code?: string; message?: string };
+  const refused = refusedParameter(error);
+  if (refused !== undefined) return refused;
   const { host, pathname } = new URL(url);
   const database = decodeURIComponent(pathname.slice(1));
   if (isCertificateRefused(code)) {

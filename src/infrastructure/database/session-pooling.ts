@@ -12,7 +12,7 @@ const PREPARED_STATEMENT_STATES = new Set(['42P05', '26000']);
 const REFUSED_PARAMETER = /unsupported startup parameter(?: in options)?: (\w+)/;
 
 /** Returns what to do if a connection pooler refused a startup parameter, otherwise undefined. */
-function refusedParameter(error: unknown): string | undefined {
+export function refusedParameter(error: unknown): string | undefined {
   const [, parameter] = REFUSED_PARAMETER.exec((error as Error | undefined)?.message ?? '') ?? [];
   return parameter === undefined
     ? undefined
