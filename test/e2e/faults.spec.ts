@@ -123,8 +123,8 @@ describe('While the database is unavailable', () => {
     await eventually('it is ready', async () => (await service.request('/readyz')).status === 200);
     expect(await requestAll()).toEqual(OPERATIONS.map(({ status = 200 }) => status));
     expect(await requestAll(unknown)).toEqual(
-      OPERATIONS.map(({ id, environment }) =>
-        id === IDENTIFY_DETECTED_ACCOUNTS.id || environment === 'development' ? 403 : 200,
+      OPERATIONS.map(({ id, environment, status = 200 }) =>
+        id === IDENTIFY_DETECTED_ACCOUNTS.id || environment === 'development' ? 403 : status,
       ),
     );
     const entries = await eventually('the entries are there', async () => {
