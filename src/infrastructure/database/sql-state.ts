@@ -90,6 +90,8 @@ export function isTemporarilyUnavailable(error: unknown): boolean {
     isDatabaseUnavailable(error) &&
     !isCertificateRefused(code) &&
     !isOfClass(code, REFUSED_LOGIN) &&
+    // PgBouncer has the same code for everything.
+    !String(message).startsWith('unsupported startup parameter') &&
     message !== TLS_NOT_SUPPORTED
   );
 }
