@@ -70,8 +70,8 @@ function adviceFor({ status, code }: ApiError): string {
 const URLENCODED = /^application\/x-www-form-urlencoded/i;
 
 /**
- * Returns a form of ours that was not accepted because it is out of date or came without cookies, because the user was logged out in the meantime, or
- * because it requires a recent login.
+ * Returns a form of ours that was not accepted because it is out of date or came without cookies, because the user was logged
+ * out in the meantime, or because it requires a recent login.
  */
 async function lostForm(
   error: ApiError,

@@ -8,6 +8,8 @@ import type { SamlOutcome, SamlTasks } from './saml-thread.js';
 
 /** For one task, without loading the libraries. Tasks that pass the limits of `saml-response.ts` take far less. */
 const TIME_LIMIT = 5 * SECOND;
+/** For loading the libraries, on a busy machine. */
+const START_LIMIT = 30 * SECOND;
 /** After the last task. The libraries take about 20 MB. */
 const IDLE_TIME = MINUTE;
 const MEMORY = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
@@ -85,6 +87,11 @@ async function startThread(): Promise<Worker> {
   thread.unref();
   // Without a listener, an error between two tasks would end the process.
   thread.on('error', () => undefined);
-  await once(thread, 'message');
-  return thread;
+  try {
+    await once(thread, 'message', { signal: AbortSignal.timeout(START_LIMIT) });
+    return thread;
+  } catch (error) {
+    void thread.terminate();
+    throw error;
+  }
 }
