@@ -23,8 +23,11 @@ import {
 import { basic, startTestApp, type TestApp } from '../support/test-app.js';
 import { BEHIND_PROXY, Visitor } from '../support/visitor.js';
 
-/** Milliseconds of CPU time for one request, on a machine that hashes `REFERENCE_BYTES` in `REFERENCE_TIME`; more on a slower one. */
-const LIMIT = 150;
+/**
+ * Milliseconds of CPU time for one request, on a machine that hashes `REFERENCE_BYTES` in `REFERENCE_TIME`; more on a slower one.
+ * Ten times what the slowest takes: this finds work that grows faster than its input. `npm run bench:hostile` measures.
+ */
+const LIMIT = 1_500;
 const REFERENCE_BYTES = 20 * 1_048_576;
 const REFERENCE_TIME = 20;
 /** A measurement includes garbage of other requests: only the best of this many is compared. */
@@ -365,13 +368,13 @@ function eventLoopTime(): number {
   return Number(statistics.split(' ')[0]) / 1e6;
 }
 
-/** Sends requests at the same time. Whatever takes longer than 20 ms must not do so in the event loop. */
+/** Sends requests at the same time. Whatever takes long must not do so in the event loop: limited to ten times 20 ms for each. */
 async function expectFreeEventLoop(sends: readonly (() => Promise<number>)[], status: number): Promise<void> {
   const before = eventLoopTime();
   const statuses = await Promise.all(sends.map((send) => send()));
   const time = (eventLoopTime() - before) / sends.length;
   expect(new Set(statuses)).toEqual(new Set([status]));
-  expect(time).toBeLessThan(20 * scale);
+  expect(time).toBeLessThan(200 * scale);
 }
 
 describe('A body in small chunks', () => {
@@ -510,7 +513,7 @@ describe('A body that nobody reads', () => {
 
 describe('A SAML response', () => {
   /** Milliseconds of CPU time, most of them in another thread. Without limits, these responses take seconds to minutes. */
-  const XML_LIMIT = 3 * LIMIT;
+  const XML_LIMIT = 2 * LIMIT;
   /** Characters of the XML: 256 KiB are accepted. */
   const SIZE = 262_000;
   let owner: Owner;
