@@ -110,7 +110,7 @@ it(`settles ${BATCHES} random batches with the widths of adaptWidth()`, async ()
   for (let first = 0; first < lanes.length; first += LANES_PER_STATEMENT) {
     const settled = lanes.slice(first, first + LANES_PER_STATEMENT).flat();
     const { ids } = await repository.settle(
-      settled.map((each) => ({ ...each, deliveryId: idOf.get(each.claimId) ?? '' })),
+      settled.map((each) => ({ ...each, allowed: 3, deliveryId: idOf.get(each.claimId) ?? '' })),
     );
     expect(ids.size).toBe(settled.length);
   }

@@ -3,6 +3,7 @@ import { TransactionHost } from '@nestjs-cls/transactional';
 import { PasswordLinksService } from '../../src/modules/dashboard-login/index.js';
 import { DashboardUsersRepository } from '../../src/modules/dashboard-users/index.js';
 import { SsoSettingsService } from '../../src/modules/single-sign-on/index.js';
+import { Authenticator, type CreationOptions, type RequestOptions } from '../support/authenticator.js';
 import { auditOf, disable, sessionsOf } from '../support/dashboard-users.js';
 import { startDnsServer, type DnsServer } from '../support/dns-server.js';
 import { eventually } from '../support/eventually.js';
@@ -313,6 +314,38 @@ describe('Single sign-on that is required', () => {
       [owner.id],
     );
     expect((await new Visitor(service).logIn(owner.email, owner.password)).location).toBe('/dashboard');
+  });
+
+  it('lets a passkey prove that a login is recent, until the session ends, if the provider cannot', async () => {
+    const organization = await setUp();
+    const user = await addUserAt(organization, organization.domain);
+    const before = new Visitor(service);
+    await before.logIn(user.email, user.password);
+    const authenticator = new Authenticator('https://dashboard.example.com');
+    const optionsOn = async <Options>(visitor: Visitor, page: string, action = page): Promise<Options> => {
+      await visitor.get(page);
+      return JSON.parse((await visitor.submit(`${action}/options`)).text) as Options;
+    };
+    const created = authenticator.create(await optionsOn<CreationOptions>(before, '/account/passkeys'));
+    await before.submit('/account/passkeys', { name: 'Laptop', credential: created });
+    await before.submit('/logout');
+    await change(organization, { required: 'yes' });
+
+    const usePasskey = async (visitor: Visitor): Promise<PageResponse> => {
+      const options = await optionsOn<RequestOptions>(visitor, '/login?again=page', '/login/passkey');
+      return visitor.submit('/login/passkey', { credential: authenticator.get(options) });
+    };
+    expect((await usePasskey(new Visitor(service))).status).toBe(403);
+    const { visitor } = await logIn(organization, user.email);
+    const isRecent = async (): Promise<boolean> =>
+      (await visitor.get('/dashboard/users/invitations/new')).status === 200;
+    const endOf = (): Promise<unknown> =>
+      service.database.query('SELECT expires_at FROM dashboard_session WHERE user_id = $1', [user.id]);
+    const end = await endOf();
+    expect(await isRecent()).toBe(false);
+    expect((await usePasskey(visitor)).status).toBe(303);
+    expect(await isRecent()).toBe(true);
+    expect(await endOf()).toEqual(end);
   });
 
   it('sends no links for passwords, and no longer accepts those that were sent', async () => {

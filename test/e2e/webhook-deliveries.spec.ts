@@ -8,6 +8,7 @@ import { serviceSignature, standardSignature } from '../../src/modules/webhooks/
 import { PartitionRotation } from '../../src/infrastructure/database/index.js';
 import { DeliveryQueueService } from '../../src/modules/webhooks/queue/delivery-queue.service.js';
 import { moveClock } from '../support/clock.js';
+import { startDnsServer, type DnsServer } from '../support/dns-server.js';
 import { eventually } from '../support/eventually.js';
 import { refusedPort } from '../support/hostile-receivers.js';
 import { logLines } from '../support/log-lines.js';
@@ -30,16 +31,19 @@ const SETTINGS = { WEBHOOK_TARGETS: 'any', WEBHOOK_RETRY_SECONDS: '0,0' };
 
 let service: TestApp;
 let receiver: WebhookReceiver;
+let dns: DnsServer;
 let owner: Login;
 
 beforeAll(async () => {
   receiver = await startReceiver();
-  service = await startTestApp(SETTINGS, { backgroundWork: true });
+  dns = await startDnsServer();
+  service = await startTestApp({ ...SETTINGS, WEBHOOK_DNS_SERVERS: dns.address }, { backgroundWork: true });
   owner = await service.login('owner');
 });
 afterAll(async () => {
   await service.close();
   await receiver.close();
+  await dns.close();
 });
 beforeEach(async () => {
   await service.database.query('DELETE FROM webhook_endpoint');
@@ -94,6 +98,22 @@ const queueIsEmpty = () =>
     );
     return row?.waiting === 0 && row.in_flight === 0;
   });
+
+describe('An attempt', () => {
+  it.each([
+    ['counts if the host name does not exist', { errorCode: 3 }, 3],
+    ['does not count if the DNS servers failed, up to the 20th', { errorCode: 2 }, 20],
+  ])('%s', async (_what, records, attempts) => {
+    dns.set('receiver.example.com', records);
+    await addEndpoint(service, client().clientId, 'http://receiver.example.com/');
+    const id = await publish();
+    await attempted(id, attempts);
+    await queueIsEmpty();
+    expect(await attemptsOf(id)).toEqual(
+      Array.from({ length: attempts }, (_, index) => ({ status_code: 0, reason: 'DNS', attempt: index + 1 })),
+    );
+  });
+});
 
 describe('Publishing an event', () => {
   it('delivers it to every endpoint of its client and environment, with both signatures', async () => {

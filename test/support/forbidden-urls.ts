@@ -337,8 +337,12 @@ export const REBINDING: readonly DnsRecords[] = [{ a: [PUBLIC] }, { a: ['127.0.0
 /** Names without an address. */
 export const UNRESOLVED_NAMES: Readonly<Record<string, DnsRecords>> = {
   'no-such-name.example.com': { errorCode: 3 },
+  'no-addresses.example.com': {},
+  'half-known.example.com': { silentFor: ['AAAA'] },
+};
+/** Names of which nobody knows whether they exist: the servers of the domain may have failed, or those of the service. */
+export const UNANSWERED_NAMES: Readonly<Record<string, DnsRecords>> = {
   'server-failure.example.com': { errorCode: 2 },
   'refused-question.example.com': { errorCode: 5 },
-  'no-addresses.example.com': {},
   'silence.example.com': { silentFor: ['A', 'AAAA'] },
 };

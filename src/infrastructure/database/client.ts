@@ -57,6 +57,8 @@ export function prepared(statement: string): string {
  * It also closes a connection whose server reports that the failure is its own, such as a primary that became a replica, so
  * that the next statement gets a connection to the server that has the address now.
  *
+ * See docs/decisions/0042-silent-connections.md.
+ *
  * Statements marked by `prepared()` are run as prepared statements, because TypeORM cannot name statements.
  */
 export class Client extends pg.Client {

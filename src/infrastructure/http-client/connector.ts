@@ -1,4 +1,4 @@
-import { lookup, Resolver } from 'node:dns/promises';
+import { BADNAME, lookup, NODATA, NOTFOUND, Resolver } from 'node:dns/promises';
 import { isIPv4, type Socket } from 'node:net';
 import { createSecureContext, rootCertificates } from 'node:tls';
 import { Logger } from '@nestjs/common';
@@ -13,6 +13,7 @@ import {
   connectError,
   FORBIDDEN_ADDRESS,
   handshakeError,
+  NO_DNS_ANSWER,
   NOT_OPENED,
   REFUSED,
   RESET,
@@ -54,7 +55,7 @@ class HostResolver {
    * lists a private address among public ones may be trying to make the service connect to the private one.
    */
   async resolve(hostname: string, signal: AbortSignal): Promise<readonly string[]> {
-    const addresses = await withDeadline(RESOLUTION_TIMEOUT, UNRESOLVED, signal, () =>
+    const addresses = await withDeadline(RESOLUTION_TIMEOUT, NO_DNS_ANSWER, signal, () =>
       this.addressesOf(hostname),
     );
     if (addresses.length === 0) throw UNRESOLVED;
@@ -77,16 +78,24 @@ class HostResolver {
    */
   private async dnsAddressesOf(name: string): Promise<readonly string[]> {
     const results = await Promise.allSettled([this.resolver.resolve4(name), this.resolver.resolve6(name)]);
-    return results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
+    const addresses = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
+    const isAnswered = results.some((result) => result.status === 'fulfilled' || isNoSuchName(result.reason));
+    if (!isAnswered) throw NO_DNS_ANSWER;
+    return addresses;
   }
 }
 
 async function systemAddressesOf(hostname: string): Promise<readonly string[]> {
   try {
     return (await lookup(hostname, { all: true })).map(({ address }) => address);
-  } catch {
-    throw UNRESOLVED;
+  } catch (error) {
+    throw codeOf(error) === NOTFOUND ? UNRESOLVED : NO_DNS_ANSWER;
   }
+}
+
+/** Returns whether DNS has answered that there is no such name, or no such address. */
+function isNoSuchName(error: unknown): boolean {
+  return ([BADNAME, NODATA, NOTFOUND] as string[]).includes(codeOf(error));
 }
 
 /** Reports a response of the proxy that only the operator can fix, such as 407. Clients never see the message. */

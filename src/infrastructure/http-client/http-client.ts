@@ -21,6 +21,7 @@ import {
   isUnexpectedError,
   timeoutIn,
   withSeconds,
+  type Fault,
   type TransportFailure,
 } from './transport-error.js';
 
@@ -84,8 +85,8 @@ export interface OutgoingResult {
   readonly statusCode: number;
   /** Null if there was a response, whatever its status. */
   readonly failure: TransportFailure | null;
-  /** Whether the request failed on this side, for example because the proxy is unreachable. */
-  readonly isOurs: boolean;
+  /** Where the request failed, if it did. */
+  readonly fault: Fault | null;
   /** A sentence for the owner of the receiver, without addresses or internals. */
   readonly explanation: string | null;
   /** From the `Retry-After` header, at most an hour. */
@@ -236,7 +237,7 @@ export class HttpClient implements OnApplicationShutdown {
       return {
         statusCode,
         failure: null,
-        isOurs: false,
+        fault: null,
         explanation: null,
         retryAfterSeconds: retryAfterSeconds(retryAfter, this.clock.milliseconds()),
         text,
@@ -246,12 +247,12 @@ export class HttpClient implements OnApplicationShutdown {
       };
     } catch (error) {
       if (isUnexpectedError(error)) this.logger.error(error);
-      const { failure, explanation, isOurs } = exchangeError(error);
+      const { failure, explanation, fault } = exchangeError(error);
       const phases = stopwatch.read();
       return {
         statusCode: 0,
         failure,
-        isOurs,
+        fault,
         explanation,
         retryAfterSeconds: null,
         text: null,

@@ -14,6 +14,9 @@ export const TRANSPORT_FAILURES = [
 ] as const;
 export type TransportFailure = (typeof TRANSPORT_FAILURES)[number];
 
+/** Where a request failed. `unknown`: at the receiver, or on the way to it, which this side may have broken. */
+export type Fault = 'theirs' | 'ours' | 'unknown';
+
 /**
  * Why a request got no response, explained to the owner of the receiver. The explanation never contains the
  * text of the original error, which may reveal addresses and internals.
@@ -23,8 +26,7 @@ export class TransportError extends Error {
     readonly failure: TransportFailure,
     readonly explanation: string,
     options?: ErrorOptions,
-    /** Whether the request failed on this side, whatever the receiver does. */
-    readonly isOurs = false,
+    readonly fault: Fault = 'theirs',
   ) {
     super(explanation, options);
   }
@@ -40,18 +42,25 @@ const HANDSHAKE_TIMEOUT = new TransportError(
   'The TLS handshake did not finish within 10 seconds.',
 );
 export const UNRESOLVED = new TransportError('DNS', 'The host name could not be resolved.');
+/** The servers of the domain or those of this service. */
+export const NO_DNS_ANSWER = new TransportError(
+  'DNS',
+  'The host name could not be resolved: the DNS servers failed, or did not respond.',
+  undefined,
+  'unknown',
+);
 export const FORBIDDEN_URL = new TransportError('FORBIDDEN_ADDRESS', 'The URL is not a public https URL.');
 export const FORBIDDEN_ADDRESS = new TransportError(
   'FORBIDDEN_ADDRESS',
   'The host name resolves to an address that is not public.',
 );
 export const REFUSED = new TransportError('REFUSED', 'The connection was refused.');
-const UNREACHABLE = new TransportError('REFUSED', 'The host cannot be reached.');
+const UNREACHABLE = new TransportError('REFUSED', 'The host cannot be reached.', undefined, 'unknown');
 export const NOT_OPENED = new TransportError(
   'REFUSED',
   'The service could not open a connection.',
   undefined,
-  true,
+  'ours',
 );
 export const RESET = new TransportError('RESET', 'The connection was closed before a response arrived.');
 const NOT_HTTP = new TransportError('NOT_HTTP', 'The response is not valid HTTP.');

@@ -21,6 +21,8 @@ describe('CORS_ORIGINS', () => {
     'https://example.com:443',
     'null',
     'file://',
+    'ftp://example.com',
+    'wss://example.com',
     'https://a.example.com,,https://b.example.com',
   ])('must not be %s', (value) =>
     expect(() => originsOf({ CORS_ORIGINS: value })).toThrow(

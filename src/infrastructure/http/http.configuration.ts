@@ -14,9 +14,10 @@ import { MetricsConfiguration } from '../metrics/index.js';
 import { isLoopback } from './public-address.js';
 
 /** Browsers send the origin in exactly this spelling. A URL may contain a wildcard, which would match nothing. */
+/** Whether pages can have these origins. */
 function areOrigins(values: unknown): boolean {
   return (values as string[]).every(
-    (value) => value === '*' || (parsedUrl(value)?.origin === value && !value.includes('*')),
+    (value) => value === '*' || (/^https?:[^*]+$/.test(value) && parsedUrl(value)?.origin === value),
   );
 }
 

@@ -200,11 +200,17 @@ export class LoginService {
     attempt: PasskeyLogin,
   ): Promise<OpenedLogin | undefined> {
     const current = await this.users.lock(passkey.userId);
-    if (!current || current.disabledAt || (await this.providerRequirement.appliesTo(current)))
-      return undefined;
+    if (!current || current.disabledAt) return undefined;
+    // Whoever has to use an identity provider proves with a passkey only that the login there is recent: some providers cannot.
+    const isContinued = await this.providerRequirement.appliesTo(current);
+    const expiresAt = isContinued ? await this.sessions.expiryOf(current.id, attempt.replacing) : undefined;
+    if (isContinued && !expiresAt) return undefined;
     if (!(await this.passkeys.accept(passkey, counter))) return undefined;
     if (attempt.replacing !== undefined) await this.sessions.end(attempt.replacing);
-    return this.open(current, 'complete', attempt, { passkeyId: passkey.id });
+    return this.open(current, 'complete', attempt, {
+      passkeyId: passkey.id,
+      ...(expiresAt && { expiresAt }),
+    });
   }
 
   @Transactional()

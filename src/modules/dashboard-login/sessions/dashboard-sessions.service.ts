@@ -28,6 +28,8 @@ export interface SessionProof {
   readonly authenticatedAt?: Date;
   /** Whether that login counts as two factors. */
   readonly isTwoFactor?: boolean;
+  /** When the session ends, if it continues another one. */
+  readonly expiresAt?: Date;
 }
 
 const LIFETIMES: Readonly<Record<SessionStage, number>> = {
@@ -53,10 +55,15 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
     userId: string,
     stage: SessionStage,
     origin: RequestOrigin,
-    { passkeyId = null, authenticatedAt = this.clock.now(), isTwoFactor = false }: SessionProof = {},
+    {
+      passkeyId = null,
+      authenticatedAt = this.clock.now(),
+      isTwoFactor = false,
+      ...proof
+    }: SessionProof = {},
   ): Promise<OpenedSession> {
     const token = randomBytes(32).toString('base64url');
-    const expiresAt = new Date(this.clock.milliseconds() + LIFETIMES[stage]);
+    const expiresAt = proof.expiresAt ?? new Date(this.clock.milliseconds() + LIFETIMES[stage]);
     await this.repository.add({
       id: randomUUID(),
       tokenHash: sha256(token),
@@ -82,6 +89,12 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
       ...((passkeyId !== null || isTwoFactor) && { lacksSecondFactor: false, secondFactorDue: null }),
       credential: { kind: 'session', sessionId, authenticatedAt },
     };
+  }
+
+  /** Returns when the session with this token ends; undefined if there is none, or it is another user's. */
+  async expiryOf(userId: string, token = ''): Promise<Date | undefined> {
+    const session = await this.repository.find(sha256(token), 'complete', this.clock.now());
+    return session?.userId === userId ? session.expiresAt : undefined;
   }
 
   /** Returns the user whose password was correct and whose second factor is still missing. */

@@ -16,7 +16,7 @@ export const REASONS = {
     'The identity provider did not send a verified email address (see the claim email_verified, and hd of Google).',
   domain: 'The domain of the email address is not a domain that your organization has proved.',
   secondFactorHelps:
-    'A second factor of this service proves it, too: set one up on the account page after a login with a password, or ask a break-glass owner to do what you wanted to do.',
+    'A passkey or a second factor of this service proves it, too: add one on the account page after a login with a password, or ask a break-glass owner to do what you wanted to do.',
   noUser:
     'The organization has no user with this email address. Invite the person, or let new people become users.',
   notCreated:

@@ -57,8 +57,8 @@ export function testedPage({ id, name }: SsoConfiguration, result: TestResult): 
         {person ? <Notice kind="good">{effectOf(person)}</Notice> : <Notice kind="bad">{problem}</Notice>}
         {staleness === undefined ? null : (
           <Notice kind="bad">
-            {staleness} Where a recent login is required, users need a second factor of this service: set them
-            up before you require single sign-on.
+            {staleness} Where a recent login is required, users need a passkey or a second factor of this
+            service: let them add one before you require single sign-on.
           </Notice>
         )}
         <h2>What the identity provider sent</h2>

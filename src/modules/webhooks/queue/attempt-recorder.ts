@@ -4,7 +4,7 @@ import { maskedUrl } from '../../../infrastructure/logging/index.js';
 import { CounterMetric, HistogramMetric, Metrics } from '../../../infrastructure/metrics/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { RequestLogRepository, type NewRequestLogEntry } from '../../request-logs/index.js';
-import type { FinishedAttempt } from './delivery.js';
+import { attemptsAllowedAfter, type FinishedAttempt } from './delivery.js';
 
 /** Value of the label `reason` for attempts that succeeded. */
 const NO_REASON = 'none';
@@ -43,12 +43,14 @@ export class AttemptRecorder {
     for (const outcome of ['delivered', 'given_up']) this.deliveries.inc({ outcome }, 0);
   }
 
-  count({ delivery, outcome: { reason, phases } }: FinishedAttempt): void {
+  count(attempt: FinishedAttempt): void {
+    const { reason, phases } = attempt.outcome;
     const succeeded = reason === null;
     this.attempts.inc({ reason: reason ?? NO_REASON });
     this.duration.observe({ outcome: succeeded ? 'success' : 'failure' }, phases.total / SECOND);
     if (succeeded) this.deliveries.inc({ outcome: 'delivered' });
-    else if (delivery.attempt >= delivery.attemptsAllowed) this.deliveries.inc({ outcome: 'given_up' });
+    else if (attempt.delivery.attempt >= attemptsAllowedAfter(attempt))
+      this.deliveries.inc({ outcome: 'given_up' });
   }
 
   /** Appends the attempts to the request log within the open transaction. */

@@ -10,7 +10,7 @@ import { SECOND } from '../../../infrastructure/time/index.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
 import type { AttemptSlots } from './attempt-slots.js';
 import { AttemptRecorder } from './attempt-recorder.js';
-import type { FinishedAttempt, Outcome, QueuedDelivery } from './delivery.js';
+import { attemptsAllowedAfter, type FinishedAttempt, type Outcome, type QueuedDelivery } from './delivery.js';
 import { DeliveryQueueRepository } from './delivery-queue.repository.js';
 import { delayUntilRetry } from './retry-delay.js';
 import type { LockedLane } from './sql/lock-due-lanes.js';
@@ -173,15 +173,17 @@ export class DeliveryQueueService {
     return attempts.filter(({ delivery }) => existing.has(delivery.endpointId));
   }
 
-  private settlementOf({ delivery, outcome }: FinishedAttempt): Settlement {
-    const { id: deliveryId, claimId, endpointId, attempt: attempts, attemptsAllowed: allowed } = delivery;
+  private settlementOf(finished: FinishedAttempt): Settlement {
+    const { delivery, outcome } = finished;
+    const { id: deliveryId, claimId, endpointId, attempt: attempts } = delivery;
+    const allowed = attemptsAllowedAfter(finished);
     const isInterrupted = outcome.reason === 'INTERRUPTED';
-    const succeeded = isInterrupted || outcome.isOurs ? null : outcome.reason === null;
+    const succeeded = isInterrupted || outcome.fault === 'ours' ? null : outcome.reason === null;
     const { retryDelays } = this.configuration;
     const { total, dns, connect, tls } = outcome.phases;
     // Opening connections takes longer, however busy the receiver is.
     const latency = total - (dns ?? 0) - (connect ?? 0) - (tls ?? 0);
-    const settlement = { deliveryId, claimId, endpointId, succeeded, latency };
+    const settlement = { deliveryId, claimId, endpointId, succeeded, latency, allowed };
     // The first interruption costs an attempt but no time. A delivery that ends its process again and again has to wait.
     if (isInterrupted && attempts === 1 && allowed > 1) return { ...settlement, retryIn: 0 };
     const retryIn = succeeded

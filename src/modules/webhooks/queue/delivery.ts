@@ -1,5 +1,5 @@
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
-import type { RequestPhases, TransportFailure } from '../../../infrastructure/http-client/index.js';
+import type { Fault, RequestPhases, TransportFailure } from '../../../infrastructure/http-client/index.js';
 
 /** A delivery that one process has claimed: until the lease expires, no other process makes this attempt. */
 export interface ClaimedDelivery {
@@ -49,8 +49,8 @@ export interface Outcome {
   readonly statusCode: number;
   /** Null when the attempt succeeded. */
   readonly reason: FailureReason | null;
-  /** Whether the attempt failed on this side, so that the endpoint is not to blame. */
-  readonly isOurs?: boolean;
+  /** Where the attempt failed, if there was no response. */
+  readonly fault?: Fault;
   readonly retryAfterMilliseconds?: number;
   /** A sentence for the owner of the endpoint about why there was no response. */
   readonly explanation?: string;
@@ -63,4 +63,14 @@ export interface Outcome {
 export interface FinishedAttempt {
   readonly delivery: ClaimedDelivery;
   readonly outcome: Outcome;
+}
+
+/** A delivery whose attempts fail on this side gets no more than these. */
+const MAX_ATTEMPTS = 20;
+
+/** Returns how many attempts a delivery has after one that failed: an attempt that this side may have broken does not count. */
+export function attemptsAllowedAfter({ delivery, outcome }: FinishedAttempt): number {
+  const { attemptsAllowed } = delivery;
+  const isFree = (outcome.fault ?? 'theirs') !== 'theirs' && attemptsAllowed < MAX_ATTEMPTS;
+  return isFree ? attemptsAllowed + 1 : attemptsAllowed;
 }

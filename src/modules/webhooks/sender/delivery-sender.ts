@@ -60,7 +60,7 @@ export class DeliverySender {
 function toOutcome({
   statusCode,
   failure,
-  isOurs,
+  fault,
   explanation,
   retryAfterSeconds,
   text,
@@ -69,7 +69,7 @@ function toOutcome({
   return {
     statusCode,
     reason: failure ?? (statusCode === OK ? null : 'NON_200'),
-    ...(isOurs && { isOurs }),
+    ...(fault && { fault }),
     ...(explanation !== null && { explanation }),
     ...(retryAfterSeconds !== null && { retryAfterMilliseconds: retryAfterSeconds * SECOND }),
     responseBody: (text && excerptOf(text)) || null,
