@@ -1,13 +1,9 @@
-import { CommandFactory } from 'nest-commander';
-import { CliModule, commandsFor } from './cli.module.js';
 import { EXIT } from './output.js';
+import { programFor } from './program.js';
 
-const providers = await commandsFor(process.argv.slice(2));
+const program = await programFor(process.argv.slice(2));
 
-await CommandFactory.run(CliModule.register(providers), {
-  logger: false,
-  serviceErrorHandler: (error) => {
-    process.stderr.write(`${error.stack}\n`);
-    process.exit(EXIT.failed);
-  },
+await program.parseAsync().catch((error: Error) => {
+  process.stderr.write(`${error.stack}\n`);
+  process.exit(EXIT.failed);
 });

@@ -1,5 +1,5 @@
-import type { INestApplicationContext, Type } from '@nestjs/common';
-import { Command, CommandRunner, Option, SubCommand, type OptionMetadata } from 'nest-commander';
+import type { INestApplicationContext } from '@nestjs/common';
+import { Command } from 'commander';
 import { printResult } from './output.js';
 
 /** The descriptions of the commands, apart from their programs, so that the help loads quickly. */
@@ -23,46 +23,33 @@ export const COMMANDS = {
 
 export type CommandName = keyof typeof COMMANDS;
 
-interface CommandOption extends OptionMetadata {
-  readonly parse?: (text: string, previous?: unknown) => unknown;
+interface CommandOption {
+  readonly flags: string;
+  readonly description: string;
+  readonly parse: (text: string, previous?: unknown) => unknown;
+  readonly isRequired: boolean;
 }
 
 interface CommandDescription {
   readonly name: string;
   readonly description: string;
-  readonly arguments?: string;
-  readonly argsDescription?: Record<string, string>;
-  /** Each option under the name of its flag. */
+  /** The description of each argument, such as `<file>`. */
+  readonly arguments?: Readonly<Record<string, string>>;
   readonly options?: Readonly<Record<string, CommandOption>>;
 }
 
-let commands = 0;
-
-/**
- * A command, which nest-commander expects as a class with a method for each option, although most of these methods would only
- * return the option's text.
- *
- * @param run is called with the options and the arguments
- */
+/** @param run is called with the options, under the names that Commander derives from the flags, and the arguments */
 export function command<Given extends object>(
-  { options = {}, ...description }: CommandDescription,
+  { name, description, arguments: parameters = {}, options = {} }: CommandDescription,
   run: (options: Given, parameters: readonly string[]) => Promise<void>,
-  { isTopLevel = false } = {},
-): typeof CommandRunner & Type<CommandRunner> {
-  class DescribedCommand extends CommandRunner {
-    override run(parameters: string[], given: Given): Promise<void> {
-      return run(given, parameters);
-    }
+): Command {
+  const described = new Command(name).description(description);
+  for (const [parameter, meaning] of Object.entries(parameters)) described.argument(parameter, meaning);
+  for (const { flags, description: meaning, parse, isRequired } of Object.values(options)) {
+    if (isRequired) described.requiredOption(flags, meaning, parse);
+    else described.option(flags, meaning, parse);
   }
-  // nest-commander finds the options of a command by the name of its class.
-  Object.defineProperty(DescribedCommand, 'name', { value: `${description.name} ${(commands += 1)}` });
-  for (const [name, { parse = (text: string) => text, ...option }] of Object.entries(options)) {
-    const descriptor = { value: (text: string, previous?: unknown) => parse(text, previous) };
-    Option(option)(DescribedCommand.prototype, name, descriptor);
-    Object.defineProperty(DescribedCommand.prototype, name, descriptor);
-  }
-  (isTopLevel ? Command : SubCommand)(description)(DescribedCommand);
-  return DescribedCommand;
+  return described.action(() => run(described.opts<Given>(), described.args));
 }
 
 /**
@@ -70,19 +57,23 @@ export function command<Given extends object>(
  *
  * @param parse gets also the result for the previous occurrence of an option that can be repeated
  */
-export function option(flags: string, description: string, parse?: CommandOption['parse']): CommandOption {
-  return { flags, description, ...(parse && { parse }) };
+export function option(
+  flags: string,
+  description: string,
+  parse: CommandOption['parse'] = (text) => text,
+): CommandOption {
+  return { flags, description, parse, isRequired: false };
 }
 
 export function requiredOption(...described: Parameters<typeof option>): CommandOption {
-  return { ...option(...described), required: true };
+  return { ...option(...described), isRequired: true };
 }
 
 /** A command that runs once on the application. If `run` returns a value, it is the result, which is printed. */
 export function operatorCommand<Given extends object>(
   description: CommandDescription,
   run: (app: INestApplicationContext, options: Given, parameters: readonly string[]) => Promise<unknown>,
-): Type<CommandRunner> {
+): Command {
   return command<Given>(description, async (options, parameters) => {
     // Takes long to load, and not every command of a group needs it.
     const { withApplication } = await import('./operator-session.js');
@@ -94,14 +85,10 @@ export function operatorCommand<Given extends object>(
 }
 
 /** A command that only has subcommands, and shows its help when called without one. */
-export function commandGroup(name: CommandName, ...subCommands: Type<CommandRunner>[]): typeof CommandRunner {
-  @Command({ name, description: COMMANDS[name], subCommands })
-  class CommandGroup extends CommandRunner {
-    override async run(): Promise<void> {
-      this.command.help();
-    }
-  }
-  return CommandGroup;
+export function commandGroup(name: CommandName, ...subCommands: readonly Command[]): Command {
+  const group = new Command(name).description(COMMANDS[name]);
+  for (const each of subCommands) group.addCommand(each);
+  return group.action(() => group.help());
 }
 
 /**

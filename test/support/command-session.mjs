@@ -8,14 +8,10 @@ import { provideModules, readBundle } from './bundle/bundle.mjs';
  */
 const [bundle] = process.argv.splice(2);
 const read = provideModules(readBundle(bundle));
-const { CommandFactory } = read('nest-commander');
-const { Commander } = read('nest-commander/src/constants.js');
-const { CliModule, commandsFor } = read('src/cli/cli.module.js');
+const { programFor } = read('src/cli/program.js');
 const { COMMANDS } = read('src/cli/operator-command.js');
 const write = process.stdout.write.bind(process.stdout);
 const ENVIRONMENT = { ...process.env };
-const providers = await Promise.all(Object.keys(COMMANDS).map((name) => commandsFor([name])));
-const program = CliModule.register([...new Set(providers.flat())]);
 let written;
 for (const [stream, name] of [
   [process.stdout, 'output'],
@@ -37,20 +33,17 @@ for await (const line of createInterface({ input: process.stdin })) {
 async function run({ parameters, environment }) {
   process.env = { ...ENVIRONMENT, ...environment };
   written = { output: '', errors: '' };
-  process.argv.splice(2, Infinity, ...parameters);
   process.exitCode = undefined;
-  await CommandFactory.run(program, { logger: false });
+  await (await programFor(parameters)).parseAsync(parameters, { from: 'user' });
   const code = process.exitCode ?? 0;
   process.exitCode = undefined;
   return { code, ...written };
 }
 
 async function describeAll() {
-  const app = await CommandFactory.createWithoutRunning(program, { logger: false });
-  await app.init();
-  const response = describe(app.get(Commander, { strict: false }));
-  await app.close();
-  return response;
+  const [first, ...others] = await Promise.all(Object.keys(COMMANDS).map((name) => programFor([name])));
+  for (const { commands } of others) first.addCommand(commands[0]);
+  return describe(first);
 }
 
 function describe(command) {

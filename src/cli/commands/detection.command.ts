@@ -13,8 +13,7 @@ import { linesOf } from './input.js';
 const importDetections = operatorCommand<{ notify?: boolean }>(
   {
     name: 'import',
-    arguments: '<file>',
-    argsDescription: { file: 'NDJSON file, or - for standard input' },
+    arguments: { '<file>': 'NDJSON file, or - for standard input' },
     description:
       'Import detected accounts from NDJSON: client_id, external_user_id, merchant (a name) or merchant_id, and ' +
       'detected_at. Notifies clients of accounts that were not known before. Reports and skips invalid lines (exit code ' +

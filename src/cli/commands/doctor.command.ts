@@ -50,10 +50,8 @@ const warning = (finding: string, remedy: string): Verdict => ({ status: 'warnin
 const failed = (finding: string, remedy: string): Verdict => ({ status: 'failed', finding, remedy });
 
 /** Runs only with valid settings. The session reports invalid ones. */
-export const DOCTOR_COMMAND = command(
-  { name: 'doctor', description: COMMANDS.doctor },
-  () => withConfiguration((configuration) => new Examination(configuration).run(), { asService: true }),
-  { isTopLevel: true },
+export const DOCTOR_COMMAND = command({ name: 'doctor', description: COMMANDS.doctor }, () =>
+  withConfiguration((configuration) => new Examination(configuration).run(), { asService: true }),
 );
 
 class Examination {

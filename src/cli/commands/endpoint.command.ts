@@ -1,5 +1,4 @@
-import type { Type } from '@nestjs/common';
-import type { CommandRunner } from 'nest-commander';
+import type { Command } from 'commander';
 import { ApiClientsService } from '../../modules/api-clients/index.js';
 import { OperatorAudit } from '../../modules/audit-logs/index.js';
 import { WebhookEndpointsService } from '../../modules/webhooks/index.js';
@@ -20,11 +19,7 @@ const list = operatorCommand<{ client: string }>(
 );
 
 /** A command that changes the status of one endpoint. Recorded in the audit log if anything changed. */
-function changeOfStatus(
-  name: string,
-  description: string,
-  status: 'enabled' | 'paused',
-): Type<CommandRunner> {
+function changeOfStatus(name: string, description: string, status: 'enabled' | 'paused'): Command {
   const options = {
     endpoint: requiredOption(
       '--endpoint <webhook_endpoint_id>',

@@ -1,5 +1,5 @@
-import type { INestApplicationContext, Type } from '@nestjs/common';
-import type { CommandRunner } from 'nest-commander';
+import type { INestApplicationContext } from '@nestjs/common';
+import type { Command } from 'commander';
 import { DASHBOARD_ROLES, type DashboardRole } from '../../infrastructure/auth/index.js';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import { OperatorAudit, type AuditAction } from '../../modules/audit-logs/index.js';
@@ -84,7 +84,7 @@ const list = operatorCommand<{ organization: string }>(
 function changeOfUser(
   { name, description, action }: { name: string; description: string; action: AuditAction },
   change: (app: INestApplicationContext, user: DashboardUser) => Promise<boolean>,
-): Type<CommandRunner> {
+): Command {
   const options = {
     user: requiredOption('--user <user_id>', 'the user, as listed by `user list`'),
   };

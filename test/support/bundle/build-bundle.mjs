@@ -35,8 +35,6 @@ const NOT_BUNDLED = ['src/openapi.js', 'src/reference.js', 'src/modules/single-s
 const NATIVE = '@node-rs/argon2';
 /** Libraries that tests use so much that they belong into the bundle, too. */
 const TEST_LIBRARIES = ['ajv', 'ajv-formats', 'fast-check'];
-/** Used by `command-session.mjs`. */
-const COMMANDER = 'nest-commander/src/constants.js';
 const IMPORT = /(?:\bfrom|\bimport|\bimport\()\s*["'](@?[a-z][\w./-]*)["']/g;
 
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
@@ -70,7 +68,7 @@ function findDependencies() {
   );
   const packages = new Set([...Object.keys(manifest.dependencies), ...TEST_LIBRARIES]);
   const isDependency = (name) => packages.has(packageOf(name)) && name !== NATIVE;
-  return [...new Set([...names, COMMANDER])].filter(isDependency).sort();
+  return [...new Set(names)].filter(isDependency).sort();
 }
 
 function packageOf(name) {

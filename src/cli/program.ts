@@ -1,22 +1,8 @@
-import { Module, type DynamicModule, type Type } from '@nestjs/common';
-import { Command, CommandRunner, InjectCommander } from 'nest-commander';
+import { Command } from 'commander';
 import { COMMANDS, type CommandName } from './operator-command.js';
 
-/** Contains only commands; each opens the application when it runs. */
-@Module({})
-export class CliModule {
-  constructor(@InjectCommander() commander: { name(text: string): unknown }) {
-    // Commander would show the name of the file.
-    commander.name('npm run cli --');
-  }
-
-  static register(providers: readonly Type[]): DynamicModule {
-    return { module: CliModule, providers: [...providers] };
-  }
-}
-
 /** The programs of the commands. Each loads the modules that it uses, and loading all of them takes seconds of CPU time. */
-const PROGRAMS: Readonly<Record<CommandName, () => Promise<typeof CommandRunner>>> = {
+const PROGRAMS: Readonly<Record<CommandName, () => Promise<Command>>> = {
   organization: async () => (await import('./commands/organization.command.js')).ORGANIZATION_COMMAND,
   client: async () => (await import('./commands/client.command.js')).CLIENT_COMMAND,
   user: async () => (await import('./commands/user.command.js')).USER_COMMAND,
@@ -34,17 +20,14 @@ const PROGRAMS: Readonly<Record<CommandName, () => Promise<typeof CommandRunner>
   doctor: async () => (await import('./commands/doctor.command.js')).DOCTOR_COMMAND,
 };
 
-/** Returns the providers of the command that the words name, or, for the help, of all commands without their programs. */
-export async function commandsFor(words: readonly string[]): Promise<Type[]> {
-  const name = words.find((word) => Object.hasOwn(COMMANDS, word)) as CommandName | undefined;
-  if (name === undefined) return (Object.keys(COMMANDS) as CommandName[]).map(namedOnly);
-  return (await PROGRAMS[name]()).registerWithSubCommands() as unknown as Type[];
-}
+const isName = (word: string): word is CommandName => Object.hasOwn(COMMANDS, word);
 
-function namedOnly(name: CommandName): Type {
-  @Command({ name, description: COMMANDS[name] })
-  class NamedCommand extends CommandRunner {
-    override async run(): Promise<void> {}
-  }
-  return NamedCommand;
+/** Returns the program with the command that the words name, or, for the help, with the descriptions of all commands. */
+export async function programFor(words: readonly string[]): Promise<Command> {
+  const program = new Command('npm run cli --');
+  const name = words.find(isName);
+  for (const each of Object.keys(COMMANDS).filter(isName))
+    if (name === undefined) program.command(each).description(COMMANDS[each]);
+    else if (each === name) program.addCommand(await PROGRAMS[name]());
+  return program;
 }
