@@ -84,11 +84,11 @@ export function operatorCommand<Given extends object>(
   });
 }
 
-/** A command that only has subcommands, and shows its help when called without one. */
+/** A command that only has subcommands. Called without one, it shows its help on standard error, and fails. */
 export function commandGroup(name: CommandName, ...subCommands: readonly Command[]): Command {
   const group = new Command(name).description(COMMANDS[name]);
   for (const each of subCommands) group.addCommand(each);
-  return group.action(() => group.help());
+  return group;
 }
 
 /**
