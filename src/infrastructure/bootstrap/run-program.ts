@@ -1,4 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Logger } from '@nestjs/common';
 import {
   misspelledVariables,
@@ -17,6 +18,12 @@ import { onTermination } from './termination.js';
  * most of the memory of a busy process is garbage: docs/decisions/0022-heap-growth.md.
  */
 const HEAP_GROWTH = 80;
+
+/** Collects the garbage of the start, which would stay for hours in a process with few requests. */
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+}
 
 function print(message: string): void {
   process.stdout.write(`${message}\n`);
@@ -74,6 +81,7 @@ async function begin(
     for (const warning of [...misspelledVariables(environment), ...prepared.warnings])
       new Logger('Configuration').warn(warning);
     const stop = await start(prepared);
+    collectGarbage();
     return async () => {
       try {
         await stop();
