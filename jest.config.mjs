@@ -17,27 +17,29 @@ const shared = {
   setupFiles: ['<rootDir>/test/support/provide-nest-to-commonjs.ts'],
 };
 
+/** For tests of the running service. They load it as a bundle, and use one PostgreSQL server. */
+const service = {
+  ...shared,
+  testEnvironmentOptions: { usesBundle: true },
+  resolver: '<rootDir>/test/support/bundle/resolver.cjs',
+  setupFiles: ['<rootDir>/test/support/collect-log-lines.ts'],
+  globalSetup: '<rootDir>/test/support/global-setup.mjs',
+  globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+};
+
 export default {
   projects: [
     { ...shared, displayName: 'unit', roots: ['<rootDir>/src', '<rootDir>/clients'] },
     { ...shared, displayName: 'architecture', roots: ['<rootDir>/test/architecture'] },
-    {
-      ...shared,
-      displayName: 'e2e',
-      roots: ['<rootDir>/test/e2e'],
-      testEnvironmentOptions: { usesBundle: true },
-      resolver: '<rootDir>/test/support/bundle/resolver.cjs',
-      setupFiles: [
-        '<rootDir>/test/support/collect-log-lines.ts',
-        '<rootDir>/test/support/record-distributed-statements.ts',
-      ],
-      globalSetup: '<rootDir>/test/support/global-setup.mjs',
-      globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
-    },
+    { ...service, displayName: 'e2e', roots: ['<rootDir>/test/e2e'] },
+    { ...service, displayName: 'programs', roots: ['<rootDir>/test/programs'] },
+    { ...service, displayName: 'browser', roots: ['<rootDir>/test/browser'] },
   ],
   // Each failure is printed once, at the end of its file.
   reporters: [['default', { summaryThreshold: Infinity }], '<rootDir>/test/support/whole-run.reporter.mjs'],
   testSequencer: '<rootDir>/test/support/slow-first.sequencer.mjs',
   maxWorkers: 3,
+  // With ES modules, Node.js keeps the context of each test file in memory (nodejs/node#59118).
+  workerIdleMemoryLimit: '1.2GB',
   testTimeout: 20_000,
 };

@@ -30,7 +30,8 @@ import {
   findSchemaSynchronization,
   findUndocumentedExports,
 } from './naming-and-structure-rules.js';
-import { sourcesFrom, readSources, type Sources } from './source-tree.js';
+import { sourcesFrom, readSources, readTests, type Sources } from './source-tree.js';
+import { findMisplacedTests } from './test-parts-rules.js';
 import { findForeignTables, findOutdatedCrossings } from './table-rules.js';
 
 const sources = readSources();
@@ -41,8 +42,12 @@ type Violation = [files: Record<string, string>, ...sentences: string[]];
 
 /** Tests that the service follows the rule, and that the rule reports violations with a remedy. */
 function rule(name: string, check: Check, ...violations: Violation[]): void {
+  ruleFor(sources, name, check, ...violations);
+}
+
+function ruleFor(checked: Sources, name: string, check: Check, ...violations: Violation[]): void {
   describe(name, () => {
-    it('is followed by the sources', () => expect(check(sources)).toEqual([]));
+    it('is followed by the sources', () => expect(check(checked)).toEqual([]));
 
     it('reports violations with a remedy', () => {
       for (const [files, ...messages] of violations) {
@@ -473,3 +478,38 @@ describe('Names and structure', () => {
     'src/modules/careers/more.ts:4 (act)',
   ]);
 });
+
+ruleFor(
+  readTests(),
+  'Tests that start programs or a browser are in folders of their own',
+  findMisplacedTests,
+  [
+    {
+      'test/e2e/a.spec.ts': `import { logIn } from '../support/a.js';`,
+      'test/programs/a.spec.ts': `import { logIn } from '../support/a.js';`,
+      'test/browser/a.spec.ts': `import { logIn } from '../support/a.js';`,
+      'test/support/a.ts': `export * from './b.js';`,
+      'test/support/b.ts': `import { chromium } from 'playwright-core';`,
+    },
+    'test/e2e/a.spec.ts starts a browser: move those tests to test/browser.',
+    'test/programs/a.spec.ts starts a browser',
+  ],
+  [
+    {
+      'src/modules/careers/a.spec.ts': `import { spawn } from 'node:child_process';`,
+      'test/e2e/a.spec.ts': `import { run } from '../support/a.mjs';`,
+      'test/e2e/b.spec.ts': `import { startEmbeddedPostgres } from '../../src/infrastructure/embedded-postgres/index.js';`,
+      'test/e2e/c.spec.ts': `import type { ChildProcess } from 'node:child_process';`,
+      'test/programs/a.spec.ts': `import { run } from '../support/a.mjs';`,
+      'test/support/a.mjs': `const { spawn } = await import('node:child_process');`,
+    },
+    'src/modules/careers/a.spec.ts starts a program: move those tests to test/programs.',
+    'test/e2e/a.spec.ts starts a program',
+    'test/e2e/b.spec.ts starts a program',
+  ],
+  [
+    { 'test/programs/a.spec.ts': '', 'test/browser/a.spec.ts': `import { it } from '../support/a.js';` },
+    'test/programs/a.spec.ts starts no program and no browser: move it to test/e2e',
+    'test/browser/a.spec.ts starts no program and no browser',
+  ],
+);

@@ -18,10 +18,23 @@ export interface Import {
 
 /** Reads all sources of the service, without specs. */
 export function readSources(): Sources {
+  return readFiles(['src'], (file) => /\.tsx?$/.test(file) && !file.endsWith('.spec.ts'));
+}
+
+/** Reads all tests with their support files. */
+export function readTests(): Sources {
+  return readFiles(['src', 'clients', 'test'], (file) => /^test\/.*\.(?:tsx?|mjs)$|\.spec\.ts$/.test(file));
+}
+
+function readFiles(folders: readonly string[], isRead: (file: string) => boolean): Sources {
   const root = join(import.meta.dirname, '..', '..');
-  const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
-    .map((file) => `src/${file.replaceAll('\\', '/')}`)
-    .filter((file) => /\.tsx?$/.test(file) && !file.endsWith('.spec.ts'))
+  const files = folders
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(
+        (file) => `${folder}/${file.replaceAll('\\', '/')}`,
+      ),
+    )
+    .filter((file) => isRead(file) && !file.includes('/node_modules/'))
     .toSorted();
   return new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
 }

@@ -1,7 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { createServer, request as forward, type Server } from 'node:http';
+import { request as forward } from 'node:http';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { ServiceConfiguration } from '../../src/infrastructure/config/index.js';
 import { eventually } from '../support/eventually.js';
 import {
@@ -19,7 +17,6 @@ import { moveClock } from '../support/clock.js';
 import { sendForm } from '../support/device-flow.js';
 import { logLines } from '../support/log-lines.js';
 import { serveMetrics } from '../support/metrics.js';
-import { Program } from '../support/program.js';
 import { BEHIND_PROXY } from '../support/visitor.js';
 import { basic, error, startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -35,18 +32,11 @@ const ALL_TOOLS = [
   'cancel_sign_in_link',
 ];
 
-/** Two replicas share them. */
-const KEYS = {
-  SECRET_PEPPER: randomBytes(32).toString('base64'),
-  KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
-};
-
 let service: TestApp;
 let token: string;
 
 beforeAll(async () => {
   service = await startTestApp({
-    ...KEYS,
     CORS_ORIGINS: 'https://agent.example.com',
     MCP_TOOL_CALLS_PER_MINUTE: '1000000',
     METRICS_PORT: '0',
@@ -906,51 +896,6 @@ describe('Tool calls', () => {
       await service.database.reconnect();
     }
     await eventually('the service recovers', async () => (await send(LIST)).status === 200 || undefined);
-  });
-});
-
-describe('Two replicas behind a load balancer', () => {
-  let balancer: Server;
-
-  beforeAll(async () => {
-    const environment = {
-      ...KEYS,
-      DATABASE_URL: service.database.url,
-      DATA_DIR: service.dataDirectory,
-      PORT: '0',
-      BACKGROUND_WORK: 'off',
-    };
-    const replicas = [1, 2].map(() => new Program('main.js', { environment }));
-    const ports = await Promise.all(
-      replicas.map(async (replica) => (await replica.waitForOutput(/Listening on http:\S+:(\d+)/))[1]),
-    );
-    let turn = 0;
-    balancer = createServer((incoming, outgoing) => {
-      turn += 1;
-      const { method = '', url: path = '', headers } = incoming;
-      const outgoingRequest = forward({ port: ports[turn % 2], method, path, headers }, (response) => {
-        outgoing.writeHead(response.statusCode ?? 500, response.headers);
-        response.pipe(outgoing);
-      });
-      incoming.pipe(outgoingRequest);
-    });
-    balancer.listen(0, '127.0.0.1');
-    await once(balancer, 'listening');
-  }, 60_000);
-  afterAll(async () => {
-    balancer.closeAllConnections();
-    balancer.close();
-    await Program.endAll();
-  });
-
-  it.each(Object.entries(CLIENTS))('serve one conversation in turn (%s)', async (_name, connect) => {
-    const { port } = balancer.address() as AddressInfo;
-    const agent = await connect(`http://127.0.0.1:${port}`, token);
-    for (let call = 0; call < 6; call += 1) {
-      expect(await agent.tools()).toEqual(ALL_TOOLS);
-      await agent.result('search_merchants', { query: 'netflix' });
-    }
-    await agent.close();
   });
 });
 

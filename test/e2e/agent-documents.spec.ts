@@ -168,14 +168,13 @@ describe('Client ID metadata documents', () => {
     expect(requests).toHaveLength(before);
   });
 
-  it('are given up after 5 seconds', async () => {
+  it('are given up if they do not end', async () => {
     const id = documentAt(
       (response) => void response.writeHead(200, { 'content-type': 'application/json' }).write('{'),
     );
-    const start = performance.now();
+    // The document never ends.
     expect((await authorize(id)).status).toBe(400);
-    expect(performance.now() - start).toBeLessThan(9_000);
-  }, 20_000);
+  });
 
   it('are read in the encodings and with the media types that servers really send', async () => {
     const encoded =

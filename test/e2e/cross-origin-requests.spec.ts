@@ -1,8 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describeInBrowser } from '../support/browser.js';
 import { documentedPaths } from '../support/api-document.js';
-import { SUBMIT_JOB_APPLICATION } from '../support/operations.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const OTHER_ORIGIN = 'https://evil.example.com';
@@ -101,26 +99,5 @@ describe('Cross-origin requests to other paths', () => {
   it('are allowed only for operations without credentials', () => {
     const open = documentedPaths().filter(({ path }) => OPEN_PATHS.includes(path));
     expect(open.map(({ security }) => security)).toEqual([[{}], [{}]]);
-  });
-});
-
-describeInBrowser('A page of another origin', (windows) => {
-  it('submits an application and reads the response and its request ID', async () => {
-    const page = await windows.open(origin);
-    await page.goto(origin);
-    const submit = (url: string): Promise<unknown> =>
-      page.evaluate(
-        `fetch(${JSON.stringify(url)}, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: ${JSON.stringify(JSON.stringify(SUBMIT_JOB_APPLICATION.body))},
-        }).then(
-          async (response) => [response.status, Object.keys(await response.json()), response.headers.has('x-request-id')],
-          (error) => error.name,
-        )`,
-      );
-    expect(await submit(`${service.baseUrl}/apply`)).toEqual([200, ['id', 'received_at'], true]);
-    // The browser sends no cookies or credentials, and refuses every other operation.
-    expect(await submit(`${service.baseUrl}/mcp/tokens/create`)).toBe('TypeError');
   });
 });

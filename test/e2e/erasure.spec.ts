@@ -1,5 +1,4 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { MINUTE, SECOND } from '../../src/infrastructure/time/index.js';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { DetectedAccountsRepository } from '../../src/modules/detected-accounts/detected-accounts.repository.js';
@@ -10,12 +9,9 @@ import { DeliveryQueueRepository } from '../../src/modules/webhooks/queue/delive
 import { mcpToken } from '../support/agents.js';
 import { moveClock } from '../support/clock.js';
 import { finishErasures, jobOfAnotherProcess, placesOf } from '../support/erasures.js';
-import { COMMAND_TIMEOUT, Commands } from '../support/commands.js';
 import { eventually } from '../support/eventually.js';
 import { TestGateway } from '../support/merchant-gateway.js';
-import { Program } from '../support/program.js';
 import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
-import { rememberSecret } from '../support/run-directory.js';
 import { issueServiceToken } from '../support/service-tokens.js';
 import { SignInLinksService } from '../../src/modules/sign-in-links/index.js';
 import { NETFLIX, newAgent } from '../support/sign-in-links.js';
@@ -31,29 +27,21 @@ interface Erasure {
   readonly finished_at: string | null;
 }
 
-const KEYS = {
-  SECRET_PEPPER: randomBytes(32).toString('base64'),
-  KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
-};
-
 let service: TestApp;
 let gateway: TestGateway;
 let serviceToken: string;
 
 beforeAll(async () => {
-  rememberSecret(...Object.values(KEYS));
   gateway = await TestGateway.start();
   service = await startTestApp({
     ...BEHIND_PROXY,
     ...gateway.environment,
-    ...KEYS,
     TEXT_MESSAGES_PER_DAY: '100000',
     WEBHOOK_TARGETS: 'any',
   });
   ({ token: serviceToken } = await issueServiceToken(service));
 });
 afterAll(async () => {
-  await Program.endAll();
   await service.close();
   gateway.close();
 });
@@ -481,42 +469,6 @@ describe('GET /external-users/{external_user_id}/erasure', () => {
   });
 });
 
-describe('npm run cli -- external-user', () => {
-  it(
-    'erases a user of a client, and shows the progress',
-    async () => {
-      const environment = { ...KEYS, DATABASE_URL: service.database.url, DATA_DIR: service.dataDirectory };
-      const commands = new Commands(environment);
-      const user = newUser();
-      await meet(user);
-      const options = `--client ${service.development.clientId}`;
-      await commands.expectError(
-        `external-user erasure ${options} --user ${user}`,
-        'There is no erasure of a user with this ID.',
-      );
-      expect(await commands.result(`external-user erase ${options}`, `${user}\n`)).toMatchObject({
-        status: 'running',
-        erased: 2,
-      });
-      expect(await tablesOf(user)).not.toContain('mcp_token');
-      const [entry] = await service.database.query(
-        "SELECT actor_name, target_name FROM audit_log WHERE action = 'external_user.erase' ORDER BY sequence DESC LIMIT 1",
-      );
-      expect(entry).toEqual({ actor_name: 'operator', target_name: null });
-      await finishErasures(service);
-      expect(await tablesOf(user)).toEqual([]);
-      expect(await commands.result(`external-user erasure ${options} --user ${user}`)).toMatchObject({
-        status: 'finished',
-      });
-      await commands.expectError(
-        `external-user erase ${options} --user ${'x'.repeat(257)}`,
-        'The user field must not be greater than 256 characters.',
-      );
-    },
-    COMMAND_TIMEOUT,
-  );
-});
-
 describe('An erasure', () => {
   const MANY = 30_000;
 
@@ -539,37 +491,6 @@ describe('An erasure', () => {
       values,
     );
   }
-
-  it('continues where it was when its process is killed', async () => {
-    const user = newUser();
-    await fill(user);
-    await erase(user);
-    const environment = {
-      ...KEYS,
-      DATABASE_URL: service.database.url,
-      DATA_DIR: service.dataDirectory,
-      BACKGROUND_WORK: 'on',
-    };
-    const worker = new Program('worker.js', { environment });
-    const left = () => countOf('request_log', user);
-    await eventually('the process works', async () => (await left()) < MANY - 1_000, 60_000);
-    worker.signal('SIGKILL');
-    await worker.ended;
-    const rest = await left();
-    expect(rest).toBeGreaterThan(0);
-    // Nobody else continues before the lease ends.
-    await service.app.get(UserErasuresService).run();
-    expect(await left()).toBe(rest);
-    {
-      using _later = moveClock(service, 31 * SECOND);
-      await service.app.get(UserErasuresService).run();
-    }
-    expect(await left()).toBe(0);
-    await finishErasures(service);
-    const { body } = await progressOf(user);
-    expect(body).toMatchObject({ status: 'finished', erased: MANY + MANY / 10 });
-    expect(await tablesOf(user)).toEqual([]);
-  }, 120_000);
 
   it('is continued by another process when its process stops', async () => {
     const user = newUser();
@@ -615,24 +536,18 @@ describe('An erasure', () => {
     expect(await log.eraseBatch(batch)).toBe(1_000);
     await erase(user);
     const erasing = finishErasures(service);
-    const slowest = await slowestRequest(erasing);
-    await erasing;
-    expect(slowest).toBeLessThan(2_000);
+    // With all rows locked at once, a request would wait until the end.
+    expect(await requestsDuring(erasing)).toBeGreaterThan(1);
     expect(await tablesOf(user)).toEqual([]);
   });
 
-  /** Sends requests of another user until the work is done. @returns milliseconds of the slowest one */
-  async function slowestRequest(work: Promise<unknown>): Promise<number> {
+  /** Sends requests of other users until the work is done. @returns how many were answered before */
+  async function requestsDuring(work: Promise<unknown>): Promise<number> {
     let isDone = false;
     const done = work.finally(() => (isDone = true));
-    let slowest = 0;
-    while (!isDone) {
-      const begin = performance.now();
-      await mcpToken(service, newUser());
-      slowest = Math.max(slowest, performance.now() - begin);
-      await pause(5);
-    }
+    let answered = 0;
+    for (; !isDone; answered += 1) await mcpToken(service, newUser());
     await done;
-    return slowest;
+    return answered;
   }
 });

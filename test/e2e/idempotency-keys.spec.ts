@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
 import { ExpiryJob } from '../../src/infrastructure/database/index.js';
 import { HOUR } from '../../src/infrastructure/time/index.js';
 import { moveClock } from '../support/clock.js';
 import { sendForm } from '../support/device-flow.js';
 import { eventually } from '../support/eventually.js';
 import { CREATE_MCP_TOKEN, CREATE_SESSION } from '../support/operations.js';
-import { Program } from '../support/program.js';
 import { rememberSecret } from '../support/run-directory.js';
 import {
-  basic,
   countOf,
   error,
   invalidField,
@@ -29,11 +26,6 @@ const KEY_REUSED = error(
 const MALFORMED = invalidField(
   'The Idempotency-Key header must be one key of 1 to 255 visible ASCII characters.',
 );
-/** The same in each process that uses the database. */
-const KEYS = {
-  SECRET_PEPPER: Buffer.alloc(32, 1).toString('base64'),
-  KEY_ENCRYPTION_KEY: Buffer.alloc(32, 2).toString('base64'),
-};
 
 let service: TestApp;
 let owner: Login;
@@ -41,7 +33,6 @@ let urls = 0;
 
 beforeAll(async () => {
   service = await startTestApp({
-    ...KEYS,
     MCP_TOKEN_REQUESTS_PER_MINUTE: '1000000',
     DASHBOARD_REQUESTS_PER_MINUTE: '1000000',
   });
@@ -52,7 +43,6 @@ beforeEach(async () => {
   // An environment can have at most 10 endpoints.
   await service.database.query('DELETE FROM webhook_endpoint');
 });
-afterEach(() => Program.endAll());
 
 const newEndpoint = (): object => ({
   environment: 'development',
@@ -211,59 +201,6 @@ describe.each(OPERATIONS)('An Idempotency-Key with POST $path', (operation) => {
     for (const text of [key, ...Object.values(body), ...Object.values(response)].map(String))
       expect(stored).not.toContain(text);
   });
-
-  it('loses nothing when the process is killed before the commit', async () => {
-    const [key, body] = [randomUUID(), operation.newBody()];
-    const before = await numberOf(table);
-    const program = new Program('main.js', {
-      environment: {
-        ...KEYS,
-        DATABASE_URL: service.database.url,
-        DATA_DIR: service.dataDirectory,
-        PORT: '0',
-      },
-    });
-    const [, port = ''] = await program.waitForOutput(/Listening on http:\/\/[\w.]+:(\d+)/);
-    const blocker = new pg.Client({ connectionString: service.database.url });
-    await blocker.connect();
-    try {
-      // The operation has been performed when its response is stored.
-      await blocker.query('BEGIN; LOCK TABLE idempotency_key IN SHARE MODE');
-      const { as, login } = operation.credentials();
-      const lost = fetch(`http://127.0.0.1:${port}${operation.path}`, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          'idempotency-key': key,
-          ...(as && { authorization: basic(as) }),
-          ...(login && { cookie: login.cookie }),
-        },
-        body: JSON.stringify(body),
-      }).catch(() => 'lost');
-      await eventually('the response is being stored', async () => {
-        const [row] = await service.database.query(
-          `SELECT FROM pg_locks WHERE relation = 'idempotency_key'::regclass AND NOT granted`,
-        );
-        return row;
-      });
-      program.signal('SIGKILL');
-      await program.ended;
-      expect(await lost).toBe('lost');
-      // PostgreSQL notices only after the statement that the client has gone.
-      await service.database.query(
-        `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE relation = 'idempotency_key'::regclass AND NOT granted`,
-      );
-    } finally {
-      await blocker.end();
-    }
-    const retry = await eventually('the lock of the killed process is released', async () => {
-      const response = await send(operation, key, body);
-      return response.status === 409 ? undefined : response;
-    });
-    expect(retry.status).toBe(200);
-    expect(await numberOf(table)).toBe(before + 1);
-    expect((await send(operation, key, body)).body).toEqual(retry.body);
-  }, 60_000);
 });
 
 /** A body that does not collide with what another user of the organization created. */

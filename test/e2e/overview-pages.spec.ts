@@ -155,17 +155,16 @@ describe('The trends of a list', () => {
     await whileLogIsLocked(
       service.database,
       async () => {
-        const overview = slow.get(PATH);
+        let isDone = false;
+        const overview = slow.get(PATH).finally(() => (isDone = true));
         await eventually('the overview waits', async () => {
           const waiting = await service.database.query(
             `SELECT FROM pg_stat_activity WHERE application_name LIKE '%request-log-overview' AND wait_event_type = 'Lock'`,
           );
           return waiting.length > 0 || undefined;
         });
-        const start = performance.now();
         const { status, text } = await owner.get(path);
-        // An overview may take five seconds.
-        expect(performance.now() - start).toBeLessThan(3_000);
+        expect(isDone).toBe(false);
         expect([status, text.includes(url), text.includes('Not available')]).toEqual([200, true, true]);
         expect((await overview).status).toBe(504);
       },

@@ -1,12 +1,9 @@
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { promisify } from 'node:util';
 import { HOUR } from '../../src/infrastructure/time/index.js';
 import type { AttributedClient } from '../../src/infrastructure/http/index.js';
 import { RequestLogRepository } from '../../src/modules/request-logs/index.js';
 import { safeRedirectPath } from '../../src/modules/dashboard-login/login/safe-redirect-path.js';
 import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/index.js';
-import { mcpToken } from '../support/agents.js';
 import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { Visitor } from '../support/visitor.js';
@@ -316,20 +313,6 @@ describe('The page of a request log entry', () => {
     expect(text).toContain('-u "$client_id:$secret"');
     expect(text).toContain('save yours as body.json');
     expect(text).not.toContain('Send again');
-  });
-
-  it('shows a tool call of an agent with a curl command that works with the token of the user', async () => {
-    await addRequests(1, { path: '/mcp', tool: 'get_connection_info' });
-    expect((await visitor.get(PATH)).text).toContain('>POST /mcp get_connection_info</a>');
-    const text = await openNewest();
-    expect(text).toMatch(/<dt>Tool<\/dt>\s*<dd>get_connection_info<\/dd>/);
-    expect(text).toContain(
-      'Set token to an MCP token of this user. The log does not keep the arguments of tools',
-    );
-    const [, curl = ''] = /<code>(curl -sS[^]*?)<\/code>/.exec(text.replaceAll('&#39;', "'")) ?? [];
-    const token = await mcpToken(service, 'user-1', { as: service.production });
-    const { stdout } = await promisify(execFile)('bash', ['-c', curl], { env: { ...process.env, token } });
-    expect(stdout).toContain('"environment":"production"');
   });
 
   it('shows a call of an unknown tool without its name', async () => {

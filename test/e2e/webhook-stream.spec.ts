@@ -348,9 +348,7 @@ describe('A stream ends', () => {
   it('at shutdown, so that the process does not wait for it', async () => {
     const third = await startTestApp({ ...KEYS, DATABASE_URL: service.database.url });
     const stream = await listen(undefined, { at: third });
-    const before = performance.now();
     await third.close();
-    expect(performance.now() - before).toBeLessThan(3_000);
     expect(stream.hasEnded).toBe(true);
     expect(stream.text.endsWith('\n\n')).toBe(true);
   });

@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import formats from 'ajv-formats';
+import type { ValidateFunction } from 'ajv/dist/2020.js';
 import { leaveForReporter } from './run-directory.js';
 
 interface DocumentedResponse {
@@ -37,22 +35,21 @@ export interface DocumentedBody {
   readonly properties: Readonly<Record<string, string>>;
 }
 
-const DOCUMENT = 'document';
-const document = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')) as {
-  paths: Record<string, Record<string, Operation>>;
-  components: {
-    headers: Record<string, { readonly required?: boolean }>;
-    responses: Record<string, DocumentedResponse>;
-    schemas: Record<string, Schema>;
+interface ApiDocument {
+  readonly paths: Record<string, Record<string, Operation>>;
+  readonly components: {
+    readonly headers: Record<string, { readonly required?: boolean }>;
+    readonly responses: Record<string, DocumentedResponse>;
+    readonly schemas: Record<string, Schema>;
   };
+}
+
+/** See `api-validators.mjs`. */
+const { document, validatorOf, errorsText } = Reflect.get(globalThis, Symbol.for('API validators')) as {
+  readonly document: ApiDocument;
+  readonly validatorOf: (pointer: string) => ValidateFunction;
+  readonly errorsText: (errors: ValidateFunction['errors']) => string;
 };
-
-// The API document as a whole is no JSON schema. Redocly checks the schemas that it contains.
-const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false, meta: false });
-(formats as unknown as (instance: Ajv2020) => void)(ajv);
-ajv.addSchema(document, DOCUMENT);
-
-const validators = new Map<string, ValidateFunction>();
 
 /**
  * Checks a response against the committed API document: the status must be documented, the body valid, and the documented
@@ -83,11 +80,11 @@ export function expectDocumented(
     throw new Error(
       `${operation.operationId} responded with ${status} as ${mediaType}, which is not documented`,
     );
-  const validate = validatorOf(method, template, status, mediaType);
+  const validate = validatorOf(pointerOf(method, template, status, mediaType));
   if (!validate(body)) {
     throw new Error(
       `${operation.operationId} responded with ${status} with a body that the document does not allow: ` +
-        `${ajv.errorsText(validate.errors)}\n${JSON.stringify(body)}`,
+        `${errorsText(validate.errors)}\n${JSON.stringify(body)}`,
     );
   }
   leaveForReporter('responses.txt', `${operation.operationId} ${status}`);
@@ -113,20 +110,13 @@ function templateOf(path: string): string | undefined {
   );
 }
 
-function validatorOf(method: string, path: string, status: number, mediaType: string): ValidateFunction {
-  const key = `${method} ${path} ${status} ${mediaType}`;
-  let validate = validators.get(key);
-  if (!validate) {
-    const response = document.paths[path]?.[method.toLowerCase()]?.responses[String(status)];
-    const parts = ['paths', path, method.toLowerCase(), 'responses', String(status)];
-    const place = response?.$ref?.slice(2).split('/') ?? parts;
-    const pointer = [...place, 'content', mediaType, 'schema']
-      .map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')))
-      .join('/');
-    validate = ajv.compile({ $ref: `${DOCUMENT}#/${pointer}` });
-    validators.set(key, validate);
-  }
-  return validate;
+function pointerOf(method: string, path: string, status: number, mediaType: string): string {
+  const response = document.paths[path]?.[method.toLowerCase()]?.responses[String(status)];
+  const parts = ['paths', path, method.toLowerCase(), 'responses', String(status)];
+  const place = response?.$ref?.slice(2).split('/') ?? parts;
+  return [...place, 'content', mediaType, 'schema']
+    .map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')))
+    .join('/');
 }
 
 /** Returns every path of the API document with its methods and security requirements. */

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
@@ -193,29 +192,30 @@ export const HOSTILE_RECEIVERS = {
 
 export type HostileReceiver = keyof typeof HOSTILE_RECEIVERS;
 
+/** The thread blocks as soon as the port listens, so it never accepts a connection. */
 const LISTEN_WITHOUT_ACCEPTING = `
+  const { parentPort } = require('node:worker_threads');
   const server = require('node:net').createServer();
-  server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => process.stdout.write(String(server.address().port)));
+  server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+    parentPort.postMessage(server.address().port);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  });
 `;
 const MORE_THAN_BACKLOG = 8;
 
-/** Starts a receiver that accepts no connections: its process is stopped and its backlog is full. */
-export async function fullReceiver(): Promise<{ readonly port: number; close(): void }> {
-  const child = spawn(process.execPath, ['--eval', LISTEN_WITHOUT_ACCEPTING], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const [output] = (await once(child.stdout, 'data')) as [Buffer];
-  child.kill('SIGSTOP');
-  const port = Number(output.toString());
+/** Starts a receiver that accepts no connections: its thread is blocked and its backlog is full. */
+export async function fullReceiver(): Promise<{ readonly port: number; close(): Promise<void> }> {
+  const thread = new Worker(LISTEN_WITHOUT_ACCEPTING, { eval: true });
+  const [port] = (await once(thread, 'message')) as [number];
   const waiting = Array.from({ length: MORE_THAN_BACKLOG }, () =>
     connect(port, '127.0.0.1').on('error', () => undefined),
   );
   await Promise.race(waiting.map((socket) => once(socket, 'connect')));
   return {
     port,
-    close: () => {
+    close: async () => {
       for (const socket of waiting) socket.destroy();
-      child.kill('SIGKILL');
+      await thread.terminate();
     },
   };
 }

@@ -1,4 +1,4 @@
-import { subscribe } from 'node:diagnostics_channel';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 
 interface CreatedRequest {
   readonly request: {
@@ -15,15 +15,21 @@ const ownOrigins = new Set<string>();
 const outgoing: { readonly name: string; readonly origin: string; readonly missing: readonly string[] }[] =
   [];
 
-// `fetch`, which tests use, sends the headers, too.
-subscribe('undici:request:create', (message) => {
+const CREATED = 'undici:request:create';
+
+/** `fetch`, which tests use, sends the headers, too. */
+function keep(message: unknown): void {
   const { method, origin, path, headers } = (message as CreatedRequest).request;
   const lines =
     typeof headers === 'string' ? headers.split('\r\n').map((line) => line.split(':')[0]) : headers;
   const names = new Set(lines.map((name) => name?.toLowerCase()));
   const missing = REQUIRED.filter((name) => !names.has(name));
   outgoing.push({ name: `${method} ${String(origin)}${path}`, origin: String(origin), missing });
-});
+}
+
+subscribe(CREATED, keep);
+// Node.js would keep the whole test file in memory.
+afterAll(() => void unsubscribe(CREATED, keep));
 
 /** Starts to tell requests to the service from those that the service sends. */
 export function isOwnOrigin(baseUrl: string): void {

@@ -15,10 +15,12 @@ const SECONDS = {
   'account-browser': 20,
   'dashboard-browser': 20,
   'schema-agreement': 19,
-  documentation: 18,
+  'documentation-browser': 15,
+  pgbouncer: 20,
+  'request-log-rollups': 20,
   'logs-browser': 17,
   'webhooks-browser': 40,
-  'dashboard-journeys': 35,
+  'dashboard-journeys-browser': 30,
   passkeys: 25,
   'single-sign-on': 25,
   'webhook-resends': 20,
@@ -44,6 +46,6 @@ export default class SlowFirstSequencer extends TestSequencer {
 }
 
 function secondsOf({ path }) {
-  const [, name = ''] = /\/test\/e2e\/([\w-]+)\.spec\.ts$/.exec(path) ?? [];
+  const [, name = ''] = /\/test\/\w+\/([\w-]+)\.spec\.ts$/.exec(path) ?? [];
   return SECONDS[name] ?? 0;
 }

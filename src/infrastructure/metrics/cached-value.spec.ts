@@ -35,7 +35,8 @@ describe('CachedValue', () => {
     };
     const reading = new CachedValue({ load, onFailure, freshFor: 1 });
     await reading.read();
-    await pause(500);
+    // Fresh for fifty times the load time.
+    await pause(100);
     expect(await reading.read()).toBe(1);
   });
 

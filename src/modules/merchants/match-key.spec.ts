@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { matchKey, matchKeys } from './match-key.js';
+import { cpuTimeOf } from '../../../test/support/cpu-time.js';
 
 const anyText = fc.string({ unit: 'grapheme', maxLength: 60 });
 /** Text in scripts that have letter case and accents. */
@@ -101,9 +102,10 @@ describe('matchKeys', () => {
   it.each(['a.', 'account ', 'www.', 'https://', ' ', '\u{FDFA}'])(
     'take no longer for hostile text (%j)',
     (part) => {
-      const start = performance.now();
-      for (let repetition = 0; repetition < 4; repetition += 1) matchKeys(part.repeat(20_000));
-      expect(performance.now() - start).toBeLessThan(5_000);
+      const time = cpuTimeOf(() => {
+        for (let repetition = 0; repetition < 4; repetition += 1) matchKeys(part.repeat(20_000));
+      });
+      expect(time).toBeLessThan(5_000);
     },
   );
 });

@@ -34,7 +34,13 @@ const NOT_BUNDLED = ['src/openapi.js', 'src/reference.js', 'src/modules/single-s
 /** It has a native part, and is loaded by Node.js. */
 const NATIVE = '@node-rs/argon2';
 /** Libraries that tests use so much that they belong into the bundle, too. */
-const TEST_LIBRARIES = ['ajv', 'ajv-formats', 'fast-check'];
+const TEST_LIBRARIES = [
+  '@modelcontextprotocol/client',
+  '@modelcontextprotocol/sdk',
+  'ajv',
+  'ajv-formats',
+  'fast-check',
+];
 const IMPORT = /(?:\bfrom|\bimport|\bimport\()\s*["'](@?[a-z][\w./-]*)["']/g;
 
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
@@ -115,6 +121,8 @@ async function buildSources(directory, finalDirectory) {
   );
   for (const [name, exported] of Object.entries(names))
     write(exporterOf(directory, name), exportOf(name, exported));
+  // `test-environment.mjs` loads it once for all test files of a worker.
+  write(exporterOf(directory, 'playwright-core'), exportOf('playwright-core', ['chromium']));
   for (const program of PROGRAMS) {
     const file = join(directory, 'dist', program);
     const import_ = (name) => JSON.stringify(relative(dirname(file), exporterOf(directory, name)));

@@ -9,7 +9,7 @@ import { runInNewContext, Script } from 'node:vm';
  */
 
 /** The function on the global object that returns a module by its name, such as `pg` or `src/app.module.js`. */
-const MODULES = Symbol.for('merchant-connectivity-service modules');
+export const MODULES = Symbol.for('merchant-connectivity-service modules');
 
 /**
  * Global names that become constants of the scripts, because reading a global name in a context takes so long that the
@@ -38,18 +38,20 @@ export class BundledScript {
     });
   }
 
-  /** @param context of `node:vm`; the default is the main context */
-  run(require, context) {
-    const call = context ? this.script.runInContext(context) : this.script.runInThisContext();
+  run(require) {
     const module = { exports: {} };
-    call(require, module, module.exports);
+    this.script.runInThisContext()(require, module, module.exports);
     return module.exports;
   }
 }
 
-/** Makes the modules of scripts available to the files that `build-bundle.mjs` writes, and returns a function that reads them. */
-export function provideModules(scripts, global = globalThis, context = undefined) {
-  const modules = {};
+/**
+ * Makes the modules of scripts available to the files that `build-bundle.mjs` writes, and returns a function that reads them.
+ *
+ * @param others functions that return further modules, by their names
+ */
+export function provideModules(scripts, others = {}) {
+  const modules = { ...others };
   const read = (name) => modules[name]();
   // Some dependencies load others by variable names.
   const requireFrom = (file) => {
@@ -70,8 +72,8 @@ export function provideModules(scripts, global = globalThis, context = undefined
   const require = requireFrom(scripts[0].file);
   const requireInScript = (name) => (/^(?:node:)?module$/.test(name) ? withOwnRequire : require(name));
   Object.assign(requireInScript, require);
-  global[MODULES] = read;
-  for (const script of scripts) Object.assign(modules, script.run(requireInScript, context));
+  globalThis[MODULES] = read;
+  for (const script of scripts) Object.assign(modules, script.run(requireInScript));
   return read;
 }
 

