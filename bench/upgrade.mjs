@@ -2,7 +2,7 @@
  * Upgrades a deployment of the last release to this build under load, and rolls it back, as docs/upgrades.md describes: two API
  * processes behind a load balancer, two workers, and a database with data of the release.
  *
- * `node bench/upgrade.mjs --entries 1000000`, `--from 0.2.0`
+ * `node bench/upgrade.mjs --entries 1000000`
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,10 +23,9 @@ import { openWorkbench } from './support/workbench.mjs';
 const { values: options } = parseArgs({
   options: {
     entries: { type: 'string', default: '1000000' },
-    from: { type: 'string', default: releases()[0].version },
   },
 });
-const { version, commit } = releases().find((release) => release.version === options.from);
+const [{ version, commit }] = releases();
 /** Requests per second. */
 const RATES = { token: 25, search: 15, event: 8, page: 1 };
 /** Seconds before and after each step. */

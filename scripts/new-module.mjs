@@ -176,16 +176,14 @@ export class ${Many}Repository {
 }
 `,
 
-  [`src/modules/${names}/${name}.entity.ts`]: `import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+  [`src/modules/${names}/${name}.entity.ts`]: `import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /** ${articleTitle} ${words} of a user. */
 @Entity({ name: '${table}' })
-@Index('${table}_user_index', ['clientId', 'externalUserId'])
 export class ${One} {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: '${table}_pkey' })
+  @PrimaryColumn({ type: 'uuid' })
   id!: string;
 
-  @ForeignKey('api_client', { name: '${table}_client_fkey' })
   @Column({ name: 'client_id', type: 'uuid' })
   clientId!: string;
 

@@ -6,9 +6,10 @@ import type { LoadedConfiguration } from './infrastructure/config/index.js';
 import { HttpAdapter, prepareHttpServer } from './infrastructure/http/index.js';
 import { LoggingConfiguration, ServiceLogger } from './infrastructure/logging/index.js';
 import { buildDocument } from './infrastructure/openapi/index.js';
+import { readProjectFile } from './infrastructure/project-files/index.js';
 import { describeLimits } from './infrastructure/surfaces/index.js';
 import { provideConstraints } from './infrastructure/validation/index.js';
-import { ApiOperations, readProjectFile } from './modules/documentation/index.js';
+import { ApiOperations } from './modules/documentation/index.js';
 import { webhookDocuments } from './modules/webhooks/index.js';
 
 /** Creates the whole HTTP application, ready to listen. Used by `main.ts` and by the tests of the API. */

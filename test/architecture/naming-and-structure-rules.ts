@@ -104,7 +104,7 @@ export function findIncompleteModules(sources: Sources): string[] {
   );
 }
 
-/** Finds entities without explicit names, which would drift from the names in the migrations. */
+/** Finds entities without explicit names, which would drift from the names in the schema. */
 export function findUnnamedEntities(sources: Sources): string[] {
   const found: string[] = [];
   for (const [path, tree] of treesOf(sources)) {
@@ -118,15 +118,6 @@ export function findUnnamedEntities(sources: Sources): string[] {
       if (!isNamed) {
         found.push(
           `${at(path, tree, node)} (${className}) does not name its table: @Entity({ name: 'its_table' }).`,
-        );
-      }
-      for (const member of node.members) {
-        const primary = decoratorsOf(member).find(({ name }) => /^Primary(?:Generated)?Column$/.test(name));
-        if (!primary) continue;
-        if (primary.arguments.some((argument) => hasProperty(argument, 'primaryKeyConstraintName'))) continue;
-        found.push(
-          `${at(path, tree, member)} (${className}.${member.name?.getText() ?? ''}) does not name its primary ` +
-            "key: primaryKeyConstraintName: 'its_table_pkey', as in the migration.",
         );
       }
     });

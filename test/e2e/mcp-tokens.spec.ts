@@ -247,26 +247,6 @@ describe('MCP tokens', () => {
     return row?.name;
   };
 
-  /** Stores a token as the previous release does, whose tokens carry no day. */
-  async function storeUndated(): Promise<string> {
-    const token = generateSecret('mcp_dev_');
-    rememberSecret(token);
-    await service.database.query(
-      `INSERT INTO mcp_token (token_hash, client_id, environment, external_user_id, phone_number_sealed, created_at, expires_at)
-       SELECT * FROM unnest($1::bytea[], $2::uuid[], $3::text[], $4::text[], $5::bytea[], $6::timestamptz[], $7::timestamptz[])`,
-      [
-        [hashOf(token)],
-        [clientId],
-        ['development'],
-        ['undated'],
-        [null],
-        [new Date()],
-        [new Date(Date.now() + DAY)],
-      ],
-    );
-    return token;
-  }
-
   it('contain the day of their creation', async () => {
     const token = await mcpToken(service, 'user-1');
     expect(dayOfSecret(token)).toEqual(startOfDay(new Date()));
@@ -276,7 +256,7 @@ describe('MCP tokens', () => {
 
   it('are looked up with one plan for all days, which uses the index and skips the partitions of other days', async () => {
     const [definition] = await service.database.query<{ body: string; settings: string[] }>(
-      `SELECT prosrc AS body, proconfig AS settings FROM pg_proc WHERE proname = 'find_mcp_tokens'`,
+      `SELECT prosrc AS body, proconfig AS settings FROM pg_proc WHERE proname = 'find_agent_tokens'`,
     );
     const client = new pg.Client({ connectionString: service.database.url });
     await client.connect();
@@ -327,18 +307,6 @@ describe('MCP tokens', () => {
     expect(await tokens.introspect(clientId, first)).toMatchObject({ externalUserId: 'user-3' });
   });
 
-  it('can be found and revoked if the previous release issued them, without a day', async () => {
-    const undated = await Promise.all(Array.from({ length: 20 }, storeUndated));
-    for (const token of undated) {
-      expect(await tokens.introspect(clientId, token)).toMatchObject({ externalUserId: 'undated' });
-      expect(await tokens.verify(token)).toMatchObject({ client: { clientId } });
-    }
-    const [revoked = ''] = undated;
-    await tokens.revoke(clientId, revoked);
-    expect(await tokens.introspect(clientId, revoked)).toBeUndefined();
-    expect(await tokens.verify(revoked)).toBeUndefined();
-  });
-
   it('can be looked up in one batch if they were created on different days', async () => {
     const days = [4, 0, 1, 2, 0];
     const created: string[] = [];
@@ -365,12 +333,12 @@ describe('MCP tokens', () => {
     expect(found).toEqual(['expired', undefined, undefined]);
   });
 
-  it('are accepted in all of 40 concurrent requests with the same tokens', async () => {
-    const [dated, undated] = [await mcpToken(service, 'same'), await storeUndated()];
-    const all = Array.from({ length: 40 }, (_, index) => (index % 2 ? dated : undated));
+  it('are accepted in all of 40 concurrent requests with the same token', async () => {
+    const token = await mcpToken(service, 'same');
+    const all = Array.from({ length: 40 }, () => token);
     const found = await Promise.all(all.map((token) => tokens.verify(token)));
     expect(found.map((each) => (typeof each === 'object' ? each.externalUserId : each))).toEqual(
-      all.map((token) => (token === dated ? 'same' : 'undated')),
+      all.map(() => 'same'),
     );
   });
 

@@ -644,19 +644,6 @@ describe('The worker recovers', () => {
     });
   });
 
-  it('from notifications of version 0.2.0, which name no endpoints', async () => {
-    await createEndpoint();
-    const before = logLines().length;
-    await service.database.query(`SELECT pg_notify('webhook_lanes', '')`);
-    const id = await publish();
-    await attempted(id, 1);
-    expect(
-      logLines()
-        .slice(before)
-        .map(({ message }) => message),
-    ).not.toContain('Deliveries could not be claimed');
-  });
-
   it('when all connections are lost under load, without losing an event', async () => {
     await createEndpoint();
     const published: string[] = [];

@@ -174,7 +174,7 @@ describe('npm run cli', () => {
     'migrate applies pending migrations and reports an unreachable database',
     async () => {
       const { migrations } = await result<{ migrations: string[] }>('migrate');
-      expect(migrations).toContain('Baseline1790000000001');
+      expect(migrations).toContain('Upgrade1790000000090');
       const [again, unreachable] = await Promise.all([
         result('migrate'),
         commands.runWith({ DATABASE_URL: UNREACHABLE_URL }, 'migrate'),

@@ -73,7 +73,7 @@ describe('npm run cli -- doctor', () => {
       expect(empty.of('migrations')).toEqual({
         check: 'migrations',
         status: 'failed',
-        finding: expect.stringMatching(/^These migrations did not run: Baseline1790000000001, /),
+        finding: expect.stringMatching(/^These migrations did not run: Upgrade1790000000090/),
         remedy: 'Run "npm run cli -- migrate".',
       });
       expect(await database.query(`SELECT FROM pg_class WHERE relname = 'schema_migration'`)).toEqual([]);
@@ -131,9 +131,9 @@ describe('npm run cli -- doctor', () => {
       });
       expect(broken.of('role')?.finding).toMatch(/^The role postgres is a superuser/);
 
-      await database.query(`UPDATE schema_migration SET checksum = 'changed' WHERE name LIKE 'Baseline%'`);
+      await database.query(`UPDATE schema_migration SET checksum = 'changed' WHERE true`);
       expect((await doctor()).of('migrations')?.finding).toBe(
-        'The schema is not that of this release: Baseline1790000000001.',
+        'The schema is not that of this release: Upgrade1790000000090.',
       );
       await database.query(`UPDATE schema_migration SET checksum = NULL`);
       const otherKey = await doctor({ KEY_ENCRYPTION_KEY: key() });

@@ -2,9 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { OperatorError } from '../errors/index.js';
+import { readProjectFile } from '../project-files/index.js';
 import { SECOND } from '../time/index.js';
 import { withAdvisoryLock } from './advisory-lock.js';
-import { dataSourceOptions } from './data-source-options.js';
+import { dataSourceOptions, type ConnectionOptions } from './data-source-options.js';
 import {
   driverAddress,
   isCertificateRefused,
@@ -12,7 +13,12 @@ import {
   type DatabaseAddress,
 } from './database-address.js';
 import type { DatabaseConfiguration } from './database.configuration.js';
-import { inspectMigrations, storeChecksums } from './migration-checksums.js';
+import {
+  inspectMigrations,
+  LAST_RELEASE,
+  storeChecksums,
+  type MigrationsState,
+} from './migration-checksums.js';
 import { refusedParameter, requireSessions } from './session-pooling.js';
 import { isDatabaseUnavailable, isTemporarilyUnavailable } from './sql-state.js';
 
@@ -52,11 +58,12 @@ export async function migrate(
   const address = { url, authority, variable };
   return withDatabase(address, startTimeoutMilliseconds, (dataSource) =>
     withAdvisoryLock(driverAddress(address), 'migrate', async () => {
-      await refuseForeignSchema(dataSource);
-      const done = await dataSource.runMigrations();
+      const { isNew, pending } = await refuseForeignSchema(dataSource);
+      if (isNew) await createSchema(dataSource);
+      await dataSource.runMigrations();
       await storeChecksums(dataSource);
       if (serviceRole !== undefined) await grantToServiceRole(dataSource, serviceRole);
-      return done.map((migration) => migration.name);
+      return [...pending];
     }),
   );
 }
@@ -73,8 +80,7 @@ export async function checkDatabase(
   startTimeoutMilliseconds = 0,
 ): Promise<void> {
   await withDatabase({ url, authority }, startTimeoutMilliseconds, async (dataSource) => {
-    await refuseForeignSchema(dataSource);
-    const { pending } = await inspectMigrations(dataSource);
+    const { pending } = await refuseForeignSchema(dataSource);
     if (pending.length > 0) {
       throw new DatabaseStartError(
         `The schema of the database is older than this release: ${listed(pending)} did not run. Run "npm run cli -- migrate" first, or set MIGRATE_ON_START=on.`,
@@ -83,11 +89,18 @@ export async function checkDatabase(
   });
 }
 
-async function refuseForeignSchema(dataSource: DataSource): Promise<void> {
-  const { changed, unknown, newer } = await inspectMigrations(dataSource);
+/** Gives a new database the schema of this release, in one transaction. */
+async function createSchema(dataSource: DataSource): Promise<void> {
+  await dataSource.transaction((transaction) => transaction.query(readProjectFile('docs/schema.sql')));
+}
+
+async function refuseForeignSchema(dataSource: DataSource): Promise<MigrationsState> {
+  const state = await inspectMigrations(dataSource);
+  const { changed, unknown, newer } = state;
   if (unknown.length > 0) {
+    const names = unknown.length > 3 ? `${unknown[0]} to ${unknown.at(-1)}` : listed(unknown);
     throw new DatabaseStartError(
-      `The database contains migrations that this release does not know: ${listed(unknown)}. They come from another branch, or from before version 0.2.0. Start the release that created the database, or use another database: restore a backup, or create an empty one.`,
+      `The schema of the database is neither that of this release nor that of version ${LAST_RELEASE.version}, but has other migrations (${names}): run "npm run cli -- migrate" of version ${LAST_RELEASE.version} first if the database is older or its migration was interrupted, otherwise restore a backup or use an empty database.`,
     );
   }
   if (changed.length > 0) {
@@ -100,6 +113,7 @@ async function refuseForeignSchema(dataSource: DataSource): Promise<void> {
       `A newer release has migrated the database (${listed(newer)}). This release works with the schema of the next release, but not with those after it.`,
     );
   }
+  return state;
 }
 
 const listed = (names: readonly string[]): string => names.join(', ');
@@ -109,7 +123,7 @@ const listed = (names: readonly string[]): string => names.join(', ');
  * or too old
  */
 export async function withDatabase<T>(
-  address: DatabaseAddress,
+  address: ConnectionOptions,
   startTimeoutMilliseconds: number,
   work: (dataSource: DataSource) => Promise<T>,
 ): Promise<T> {

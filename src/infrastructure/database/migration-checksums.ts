@@ -4,10 +4,19 @@ import { MIGRATIONS } from './migrations/index.js';
 
 const TABLE = 'schema_migration';
 
+/** A database of the last release has migrations with these names and checksums, up to this number. */
+export const LAST_RELEASE = {
+  version: '0.3.0',
+  lastNumber: 1_790_000_000_051,
+  digest: 'f0ab6c15bb323cdd01ddc8fdca1564a3e5b6c61aa43ac48dc273a06a2aee6e91',
+};
+
 export interface MigrationsState {
+  /** Whether no migration ever ran, so the database gets the schema of this release at once. */
+  readonly isNew: boolean;
   readonly pending: readonly string[];
   readonly changed: readonly string[];
-  /** Migrations that this release does not know, although it has later ones. */
+  /** Migrations that belong neither to this release nor to a complete database of the last one. */
   readonly unknown: readonly string[];
   /** Migrations after the last one of this release. Migrations are written so that the previous release keeps working. */
   readonly newer: readonly string[];
@@ -17,7 +26,7 @@ export interface MigrationsState {
  * Returns the checksum of the statements of a migration. White space does not count. The migration must not depend on
  * the results of its statements, which are empty here.
  */
-export async function checksumOf(migration: MigrationInterface): Promise<string> {
+async function checksumOf(migration: MigrationInterface): Promise<string> {
   const hash = createHash('sha256');
   const recorder = {
     query: async (statement: string): Promise<unknown[]> => {
@@ -35,23 +44,24 @@ export async function inspectMigrations(dataSource: DataSource): Promise<Migrati
   const known = await knownChecksums();
   const lastKnown = Math.max(...[...known.keys()].map(numberOf));
   const others = [...ran.keys()].filter((name) => !known.has(name));
+  const released = others.filter((name) => numberOf(name) <= LAST_RELEASE.lastNumber);
+  const isUpgraded = digestOf(released.map((name) => `${name} ${ran.get(name)}`)) === LAST_RELEASE.digest;
   return {
+    isNew: ran.size === 0,
     pending: [...known.keys()].filter((name) => !ran.has(name)),
     changed: [...ran].flatMap(([name, checksum]) => {
       const expected = known.get(name);
       return expected === undefined || checksum === null || checksum === expected ? [] : [name];
     }),
-    unknown: others.filter((name) => numberOf(name) <= lastKnown),
+    unknown: others.filter((name) => numberOf(name) <= lastKnown && !(isUpgraded && released.includes(name))),
     newer: others.filter((name) => numberOf(name) > lastKnown),
   };
 }
 
-/** Stores the missing checksums of migrations that ran, for example with version 0.2.0, which stored none. */
+/** Stores the missing checksums of migrations that have just run. */
 export async function storeChecksums(dataSource: DataSource): Promise<void> {
   const isComplete = [...(await storedChecksums(dataSource)).values()].every((checksum) => checksum !== null);
-  // Skips the ALTER TABLE below, which fails for a role that does not own the table even if the column exists.
   if (isComplete) return;
-  await dataSource.query(`ALTER TABLE ${TABLE} ADD COLUMN IF NOT EXISTS checksum text`);
   for (const [name, checksum] of await knownChecksums()) {
     await dataSource.query(`UPDATE ${TABLE} SET checksum = $2 WHERE name = $1 AND checksum IS NULL`, [
       name,
@@ -69,18 +79,21 @@ async function knownChecksums(): Promise<Map<string, string>> {
   );
 }
 
-/** Returns the migrations that ran, with their checksums: null for those of releases that stored none. */
+/** Returns the migrations that ran, oldest first, with their checksums: null if they have just run. */
 async function storedChecksums(dataSource: DataSource): Promise<Map<string, string | null>> {
   const [table] = await dataSource.query<{ exists: boolean }[]>(
     `SELECT to_regclass('${TABLE}') IS NOT NULL AS exists`,
   );
   if (!table?.exists) return new Map();
   const rows = await dataSource.query<{ name: string; checksum: string | null }[]>(
-    // Unlike a column reference, to_jsonb also works while the column does not exist.
+    // Unlike a column reference, to_jsonb also works if a release without checksums created the table.
     `SELECT name, to_jsonb(${TABLE})->>'checksum' AS checksum FROM ${TABLE} ORDER BY "timestamp"`,
   );
   return new Map(rows.map(({ name, checksum }) => [name, checksum]));
 }
+
+const digestOf = (lines: readonly string[]): string =>
+  createHash('sha256').update(lines.join('\n')).digest('hex');
 
 /** Returns the number at the end of a migration's name, which orders the migrations. */
 function numberOf(name: string): number {

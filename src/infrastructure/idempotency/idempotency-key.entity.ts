@@ -1,4 +1,4 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { DeleteAfter } from '../database/index.js';
 import { DAY } from '../time/index.js';
 
@@ -9,7 +9,7 @@ export const KEPT_FOR = DAY;
 @Entity({ name: 'idempotency_key' })
 export class IdempotencyKey {
   /** Digest of the operation, the client and the key. */
-  @PrimaryColumn({ name: 'key_hash', type: 'bytea', primaryKeyConstraintName: 'idempotency_key_pkey' })
+  @PrimaryColumn({ name: 'key_hash', type: 'bytea' })
   keyHash!: Buffer;
 
   /** Digest of the body. */
@@ -21,16 +21,13 @@ export class IdempotencyKey {
   responseSealed!: Buffer;
 
   /** Digest of the API client and the external user whom the request names. */
-  @Index('idempotency_key_user_index', { where: 'user_hash IS NOT NULL' })
   @Column({ name: 'user_hash', type: 'bytea', nullable: true })
   userHash!: Buffer | null;
 
   /** SHA-256 of the token in the response. */
-  @Index('idempotency_key_token_index', { where: 'token_hash IS NOT NULL' })
   @Column({ name: 'token_hash', type: 'bytea', nullable: true })
   tokenHash!: Buffer | null;
 
-  @Index('idempotency_key_created_at_index')
   @DeleteAfter(KEPT_FOR)
   @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
   createdAt!: Date;

@@ -1,4 +1,4 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { DeleteAfter } from '../database/index.js';
 import { MINUTE } from '../time/index.js';
 
@@ -9,14 +9,13 @@ export const REPEATED_FOR = 10 * MINUTE;
 @Entity({ name: 'submitted_form' })
 export class SubmittedForm {
   /** Digest of the browser, the address, and the fields with the token of the page. */
-  @PrimaryColumn({ name: 'form_hash', type: 'bytea', primaryKeyConstraintName: 'submitted_form_pkey' })
+  @PrimaryColumn({ name: 'form_hash', type: 'bytea' })
   formHash!: Buffer;
 
   /** Where the form led, and the cookies that it set, encrypted. Null while the form is being processed. */
   @Column({ name: 'outcome_sealed', type: 'bytea', nullable: true })
   outcomeSealed!: Buffer | null;
 
-  @Index('submitted_form_created_at_index')
   @DeleteAfter(REPEATED_FOR)
   @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
   createdAt!: Date;

@@ -4,7 +4,7 @@ import { DeleteAfter } from '../database/index.js';
 /** A counter of rate-limiter-flexible, which defines the columns. */
 @Entity({ name: 'attempt_count' })
 export class AttemptCount {
-  @PrimaryColumn({ type: 'varchar', length: 255, primaryKeyConstraintName: 'attempt_count_pkey' })
+  @PrimaryColumn({ type: 'varchar', length: 255 })
   key!: string;
 
   @Column({ type: 'integer' })

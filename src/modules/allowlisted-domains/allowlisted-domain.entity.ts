@@ -1,17 +1,14 @@
-import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 @Entity({ name: 'allowlisted_domain' })
-@Unique('allowlisted_domain_organization_domain_key', ['organizationId', 'domain'])
 export class AllowlistedDomain {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'allowlisted_domain_pkey' })
+  @PrimaryColumn({ type: 'uuid' })
   id!: string;
 
-  @ForeignKey('organization', { name: 'allowlisted_domain_organization_fkey' })
   @Column({ name: 'organization_id', type: 'uuid' })
   organizationId!: string;
 
   /** In ASCII and lowercase, as DNS compares names. Only one organization can have proved it. */
-  @Index('allowlisted_domain_proved_key', { unique: true, where: 'proved_at IS NOT NULL' })
   @Column({ type: 'varchar', length: 253 })
   domain!: string;
 

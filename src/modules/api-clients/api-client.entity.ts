@@ -1,17 +1,14 @@
-import { Check, Column, Entity, ForeignKey, PrimaryColumn, Unique } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 
 export const MAX_NAME_LENGTH = 100;
 
 /** An API client of an organization, one for each environment. Its ID is the `client_id`. */
 @Entity({ name: 'api_client' })
-@Check('api_client_environment_check', `environment IN ('development', 'production')`)
-@Unique('api_client_organization_environment_key', ['organizationId', 'environment'])
 export class ApiClient {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'api_client_pkey' })
+  @PrimaryColumn({ type: 'uuid' })
   id!: string;
 
-  @ForeignKey('organization', { name: 'api_client_organization_fkey' })
   @Column({ name: 'organization_id', type: 'uuid' })
   organizationId!: string;
 
@@ -35,12 +32,10 @@ export class ApiClient {
  * secret signs webhooks and can be shown again.
  */
 @Entity({ name: 'api_secret' })
-@Unique('api_secret_client_version_key', ['clientId', 'version'])
 export class ApiSecret {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'api_secret_pkey' })
+  @PrimaryColumn({ type: 'uuid' })
   id!: string;
 
-  @ForeignKey(() => ApiClient, { name: 'api_secret_client_fkey' })
   @Column({ name: 'client_id', type: 'uuid' })
   clientId!: string;
 

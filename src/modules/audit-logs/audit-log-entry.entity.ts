@@ -1,5 +1,5 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
   EnumProperty,
@@ -161,14 +161,12 @@ export class AuditLogEntryResponse {
  * (`audit-chain.ts`).
  */
 @Entity({ name: 'audit_log' })
-@Unique('audit_log_id_key', ['id'])
-@Index('audit_log_page_index', ['organizationId', 'datetime', 'sequence'])
 export class AuditLogEntry extends AuditLogEntryResponse {
-  @PrimaryColumn({ name: 'organization_id', type: 'uuid', primaryKeyConstraintName: 'audit_log_pkey' })
+  @PrimaryColumn({ name: 'organization_id', type: 'uuid' })
   organizationId!: string;
 
   /** 1, 2, 3, … within the organization. */
-  @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'audit_log_pkey' })
+  @PrimaryColumn({ type: 'bigint' })
   sequence!: string;
 
   /** SHA-256. */
@@ -179,7 +177,7 @@ export class AuditLogEntry extends AuditLogEntryResponse {
 /** The last entry of the chain of an organization, or of the platform. Appending an entry locks this row. */
 @Entity({ name: 'audit_chain' })
 export class AuditChainHead {
-  @PrimaryColumn({ name: 'organization_id', type: 'uuid', primaryKeyConstraintName: 'audit_chain_pkey' })
+  @PrimaryColumn({ name: 'organization_id', type: 'uuid' })
   organizationId!: string;
 
   @Column({ type: 'bigint' })

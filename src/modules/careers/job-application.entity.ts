@@ -1,4 +1,4 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { DeleteAfter } from '../../infrastructure/database/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
 import { MAX_URL_LENGTH } from '../../infrastructure/validation/index.js';
@@ -18,10 +18,9 @@ export const MAX_NAME_LENGTH = 256;
 /** A job application. It contains personal data: only recruiters can read it, on the command line. */
 @Entity({ name: 'job_application' })
 export class JobApplication {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'job_application_pkey' })
+  @PrimaryColumn({ type: 'uuid' })
   id!: string;
 
-  @Index('job_application_received_at_index')
   @DeleteAfter((configuration) => configuration.get(CareersConfiguration).retentionDays * DAY)
   @Column({ name: 'received_at', type: 'timestamptz', precision: 3 })
   receivedAt!: Date;

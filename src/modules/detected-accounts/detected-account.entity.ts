@@ -1,4 +1,4 @@
-import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { DeleteAfter } from '../../infrastructure/database/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
 import { MAX_EXTERNAL_USER_ID_LENGTH } from '../../infrastructure/validation/index.js';
@@ -7,23 +7,19 @@ import { DetectedAccountsConfiguration } from './detected-accounts.configuration
 /** An account of a user with a merchant, found by the detection pipeline. */
 @Entity({ name: 'detected_account' })
 export class DetectedAccount {
-  @ForeignKey('api_client', { name: 'detected_account_client_fkey' })
-  @PrimaryColumn({ name: 'client_id', type: 'uuid', primaryKeyConstraintName: 'detected_account_pkey' })
+  @PrimaryColumn({ name: 'client_id', type: 'uuid' })
   clientId!: string;
 
   @PrimaryColumn({
     name: 'external_user_id',
     type: 'varchar',
     length: MAX_EXTERNAL_USER_ID_LENGTH,
-    primaryKeyConstraintName: 'detected_account_pkey',
   })
   externalUserId!: string;
 
-  @ForeignKey('merchant', { name: 'detected_account_merchant_fkey' })
-  @PrimaryColumn({ name: 'merchant_id', type: 'integer', primaryKeyConstraintName: 'detected_account_pkey' })
+  @PrimaryColumn({ name: 'merchant_id', type: 'integer' })
   merchantId!: number;
 
-  @Index('detected_account_detected_at_index')
   @DeleteAfter((configuration) => {
     const { retentionDays } = configuration.get(DetectedAccountsConfiguration);
     return retentionDays && retentionDays * DAY;

@@ -1,7 +1,7 @@
 import { basename, dirname, extname, posix } from 'node:path';
 import { slug } from 'github-slugger';
 import { Marked, type Token, type Tokens } from 'marked';
-import { readProjectFile } from './site-files.js';
+import { readProjectFile } from '../../infrastructure/project-files/index.js';
 import { renderMarkdown, type LinkTarget, type RenderedMarkdown } from './rendered-markdown.js';
 
 /**

@@ -1,3 +1,2 @@
 export { ApiOperations } from './api-operations.js';
 export { DocumentationModule } from './documentation.module.js';
-export { readProjectFile } from './site-files.js';

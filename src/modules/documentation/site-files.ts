@@ -3,17 +3,8 @@ import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { NOT_FOUND } from '../../infrastructure/errors/index.js';
 import { StaticContent } from '../../infrastructure/http/index.js';
+import { projectFolder } from '../../infrastructure/project-files/index.js';
 import { BASE_STYLES } from '../../infrastructure/pages/index.js';
-
-/** Returns the text of a file of the repository, which the image of the service also contains. */
-export function readProjectFile(file: string): string {
-  return readFileSync(join(projectFolder(), file), 'utf8');
-}
-
-/** The sources and the compiled files are in different depths. */
-function projectFolder(folder = import.meta.dirname): string {
-  return existsSync(join(folder, 'package.json')) ? folder : projectFolder(dirname(folder));
-}
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',

@@ -1,16 +1,13 @@
-import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { DeleteAfter } from '../../infrastructure/database/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
 
 /** The last erasure of a user, and its progress. Names the user only by a keyed hash, apart from what the job needs to run. */
 @Entity({ name: 'user_erasure' })
-@Unique('user_erasure_user_key', ['clientId', 'pseudonym'])
-@Index('user_erasure_due_index', ['dueAt'], { where: 'finished_at IS NULL' })
 export class UserErasure {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'user_erasure_pkey' })
+  @PrimaryColumn({ type: 'uuid' })
   id!: string;
 
-  @ForeignKey('api_client', { name: 'user_erasure_client_fkey' })
   @Column({ name: 'client_id', type: 'uuid' })
   clientId!: string;
 
@@ -35,7 +32,6 @@ export class UserErasure {
   erased!: string;
 
   /** A finished erasure is kept, so that entries that were waiting to be written can still be recognized. */
-  @Index('user_erasure_finished_at_index')
   @DeleteAfter(365 * DAY)
   @Column({ name: 'finished_at', type: 'timestamptz', precision: 3, nullable: true })
   finishedAt!: Date | null;

@@ -79,7 +79,6 @@ const MARK_USED = prepared(
   `UPDATE mcp_token SET used_at = $2
     WHERE token_hash = ANY ($1::bytea[]) AND created_at >= $3 AND created_at < $4 AND used_at IS NULL`,
 );
-const ANY_DAY = ['-infinity', 'infinity'] as const;
 
 /**
  * The statements that run for nearly every request: one inserts tokens, another finds them, and a third records the first use of a
@@ -105,17 +104,6 @@ export class McpTokensBatch {
     isRepeatable: true,
   });
 
-  /**
-   * Searching all partitions costs several times as much as searching one day. Only one such statement runs at a time, so
-   * that unknown tokens do not slow down requests with valid ones.
-   */
-  private readonly lookupsOfAnyDay = new BatchedStatement<Buffer, StoredMcpToken | undefined>({
-    execute: (hashes) => this.select(hashes, ANY_DAY),
-    maxRows: LOOKUPS_PER_STATEMENT,
-    maxStatements: 1,
-    isRepeatable: true,
-  });
-
   /** Once for each access token of an agent that logged in, so about once an hour. */
   private readonly firstUses = new BatchedStatement<Lookup & { readonly usedAt: Date }>({
     execute: async (uses) => {
@@ -136,11 +124,6 @@ export class McpTokensBatch {
   /** Returns the token with this hash that was created on this day, unless it was revoked. It may have expired. */
   findOfDay(tokenHash: Buffer, day: Date): Promise<StoredMcpToken | undefined> {
     return this.lookupsOfDay.add({ tokenHash, day });
-  }
-
-  /** Returns the token with this hash, whenever it was created, unless it was revoked. It may have expired. */
-  findOfAnyDay(tokenHash: Buffer): Promise<StoredMcpToken | undefined> {
-    return this.lookupsOfAnyDay.add(tokenHash);
   }
 
   /** Records that an agent has used the token, unless it had before. */
@@ -168,18 +151,11 @@ export class McpTokensBatch {
       const days = group.map(({ day }) => day.getTime());
       const bounds = [timestamp(Math.min(...days)), timestamp(Math.max(...days) + DAY)] as const;
       const hashes = group.map(({ tokenHash }) => tokenHash);
-      const tokens = await this.select(hashes, bounds);
+      const rows = await this.dataSource.query<(StoredMcpToken & Positioned)[]>(FIND, [hashes, ...bounds]);
+      const tokens = inPositions(hashes, rows);
       for (const [index, lookup] of group.entries()) found.set(lookup, tokens[index]);
     }
     return lookups.map((lookup) => found.get(lookup));
-  }
-
-  private async select(
-    hashes: readonly Buffer[],
-    bounds: readonly [string, string],
-  ): Promise<(StoredMcpToken | undefined)[]> {
-    const rows = await this.dataSource.query<(StoredMcpToken & Positioned)[]>(FIND, [hashes, ...bounds]);
-    return inPositions(hashes, rows);
   }
 }
 

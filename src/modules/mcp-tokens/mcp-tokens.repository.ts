@@ -62,8 +62,8 @@ export class McpTokensRepository implements UserDataHolder {
   }
 
   /**
-   * Returns when the token was created. Searches all partitions, because a token of release 0.2.0 does not contain its day. Only
-   * introspection and revocation need this time. Other lookups omit it, because the driver parses timestamps slowly.
+   * Returns when the token was created. Searches all partitions. Only introspection and revocation need this time. Other lookups
+   * omit it, because the driver parses timestamps slowly.
    */
   async createdAt(tokenHash: Buffer): Promise<Date | undefined> {
     const [row] = await this.transaction.manager.query<{ createdAt: Date }[]>(

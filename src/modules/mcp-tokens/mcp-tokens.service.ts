@@ -205,20 +205,14 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
     return this.repository.firstUsedAt(tokenHash, createdAt);
   }
 
-  /**
-   * Returns the stored token, which may have expired, unless it was revoked.
-   *
-   * Tokens issued by release 0.2.0 contain no date: their first digits are random. Remove `findOfAnyDay`, which finds them, once
-   * release 0.2.0 has been out of service for `MAX_LIFETIME`.
-   */
+  /** Returns the stored token, which may have expired, unless it was revoked. */
   private async findStored(token: string, tokenHash: Buffer): Promise<StoredMcpToken | undefined> {
     if (!isWellFormedSecret(token)) return undefined;
     const day = dayOfSecret(token);
     const age = this.clock.milliseconds() - day.getTime();
     // One day of tolerance in both directions: the clock of another process may be ahead, and partitions may be dropped late.
     const isPlausible = age > -DAY && age < (MAX_DAYS_KEPT + 1) * DAY;
-    const onDay = isPlausible ? await this.batch.findOfDay(tokenHash, day) : undefined;
-    return onDay ?? this.batch.findOfAnyDay(tokenHash);
+    return isPlausible ? this.batch.findOfDay(tokenHash, day) : undefined;
   }
 }
 

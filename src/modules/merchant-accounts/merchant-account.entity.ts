@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { enumeration } from '../../infrastructure/schemas/index.js';
 import { MAX_EXTERNAL_USER_ID_LENGTH } from '../../infrastructure/validation/index.js';
 
@@ -13,22 +13,18 @@ export const MERCHANT_ACCOUNT_STATE = enumeration(
 
 /** An account that a user has signed in to at a merchant. Pages of accounts follow the order of the primary key. */
 @Entity({ name: 'merchant_account' })
-@Check('merchant_account_state_check', `state IN ('connected', 'disconnected')`)
 export class MerchantAccount {
-  @ForeignKey('api_client', { name: 'merchant_account_client_fkey' })
-  @PrimaryColumn({ name: 'client_id', type: 'uuid', primaryKeyConstraintName: 'merchant_account_pkey' })
+  @PrimaryColumn({ name: 'client_id', type: 'uuid' })
   clientId!: string;
 
   @PrimaryColumn({
     name: 'external_user_id',
     type: 'varchar',
     length: MAX_EXTERNAL_USER_ID_LENGTH,
-    primaryKeyConstraintName: 'merchant_account_pkey',
   })
   externalUserId!: string;
 
-  @ForeignKey('merchant', { name: 'merchant_account_merchant_fkey' })
-  @PrimaryColumn({ name: 'merchant_id', type: 'integer', primaryKeyConstraintName: 'merchant_account_pkey' })
+  @PrimaryColumn({ name: 'merchant_id', type: 'integer' })
   merchantId!: number;
 
   @Column({ type: 'varchar', length: 12 })

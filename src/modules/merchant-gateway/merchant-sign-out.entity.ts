@@ -1,4 +1,4 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { DeleteAfter } from '../../infrastructure/database/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
 
@@ -9,11 +9,10 @@ import { DAY } from '../../infrastructure/time/index.js';
 @Entity({ name: 'merchant_sign_out' })
 export class MerchantSignOut {
   /** The session of an unlinked account, or a replaced sign-in. */
-  @PrimaryColumn({ name: 'sign_in_id', type: 'uuid', primaryKeyConstraintName: 'merchant_sign_out_pkey' })
+  @PrimaryColumn({ name: 'sign_in_id', type: 'uuid' })
   signInId!: string;
 
   /** The job stops after a month without a confirmation. */
-  @Index('merchant_sign_out_created_at_index')
   @DeleteAfter(30 * DAY)
   @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
   createdAt!: Date;

@@ -1,16 +1,13 @@
-import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { SetMerchantStatusRequest } from './merchant-statuses.dto.js';
 
 /** The current status of a merchant for a type of session, and the progress of notifying clients of it. */
 @Entity({ name: 'merchant_status' })
-@Check('merchant_status_status_check', `status IN ('UP', 'DOWN')`)
-@Index('merchant_status_pending_index', ['requestedAt'], { where: 'finished_at IS NULL' })
 export class MerchantStatus {
-  @ForeignKey('merchant', { name: 'merchant_status_merchant_fkey' })
-  @PrimaryColumn({ name: 'merchant_id', type: 'integer', primaryKeyConstraintName: 'merchant_status_pkey' })
+  @PrimaryColumn({ name: 'merchant_id', type: 'integer' })
   merchantId!: number;
 
-  @PrimaryColumn({ type: 'varchar', length: 16, primaryKeyConstraintName: 'merchant_status_pkey' })
+  @PrimaryColumn({ type: 'varchar', length: 16 })
   type!: SetMerchantStatusRequest['type'];
 
   @Column({ type: 'varchar', length: 4 })

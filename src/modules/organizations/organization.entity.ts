@@ -3,7 +3,7 @@ import type { LogoMediaType } from './logo.js';
 
 @Entity({ name: 'organization' })
 export class Organization {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'organization_pkey' })
+  @PrimaryColumn({ type: 'uuid' })
   id!: string;
 
   @Column({ type: 'varchar', length: 256 })

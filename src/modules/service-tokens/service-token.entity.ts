@@ -1,13 +1,12 @@
-import { Column, Entity, PrimaryColumn, Unique } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { ServiceScope } from '../../infrastructure/auth/index.js';
 
 export const MAX_NAME_LENGTH = 100;
 
 /** A credential of one of the platform's own services. Only the digest of the token is stored. */
 @Entity({ name: 'service_token' })
-@Unique('service_token_digest_key', ['digest'])
 export class ServiceToken {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'service_token_pkey' })
+  @PrimaryColumn({ type: 'uuid' })
   id!: string;
 
   @Column({ type: 'varchar', length: MAX_NAME_LENGTH })

@@ -1,4 +1,4 @@
-import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { DeleteAfter } from '../../infrastructure/database/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
 import { MAX_EXTERNAL_USER_ID_LENGTH } from '../../infrastructure/validation/index.js';
@@ -6,12 +6,10 @@ import type { SessionMetadata, SessionType } from '../webhooks/index.js';
 
 /** A session of one user in the client SDK, valid until `expiresAt`. Knowing the ID is enough to open it. */
 @Entity({ name: 'session' })
-@Index('session_owner_index', ['clientId', 'externalUserId'])
 export class Session {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'session_pkey' })
+  @PrimaryColumn({ type: 'uuid' })
   id!: string;
 
-  @ForeignKey('api_client', { name: 'session_client_fkey' })
   @Column({ name: 'client_id', type: 'uuid' })
   clientId!: string;
 
@@ -40,7 +38,6 @@ export class Session {
   createdAt!: Date;
 
   /** An expired session is kept for another 30 days: later webhooks about its user's cards still carry its metadata. */
-  @Index('session_expires_at_index')
   @DeleteAfter(30 * DAY)
   @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
   expiresAt!: Date;

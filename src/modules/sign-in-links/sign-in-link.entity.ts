@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { DeleteAfter } from '../../infrastructure/database/index.js';
 import { DAY, MINUTE } from '../../infrastructure/time/index.js';
@@ -16,20 +16,14 @@ export const LINK_LIFETIME = 15 * MINUTE;
  * nothing that the user enters.
  */
 @Entity({ name: 'sign_in_link' })
-@Unique('sign_in_link_token_hash_key', ['tokenHash'])
-@Index('sign_in_link_owner_index', ['clientId', 'externalUserId', 'createdAt'])
-@Index('sign_in_link_open_index', ['expiresAt'], { where: `status = 'pending' AND finished_at IS NULL` })
-@Index('sign_in_link_sign_in_index', ['signInAskedAt'], { where: 'sign_in_id IS NOT NULL' })
-@Check('sign_in_link_status_check', `status IN ('pending', 'completed', 'failed', 'cancelled')`)
 export class SignInLink {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'sign_in_link_pkey' })
+  @PrimaryColumn({ type: 'uuid' })
   id!: string;
 
   /** SHA-256. */
   @Column({ name: 'token_hash', type: 'bytea' })
   tokenHash!: Buffer;
 
-  @ForeignKey('api_client', { name: 'sign_in_link_client_fkey' })
   @Column({ name: 'client_id', type: 'uuid' })
   clientId!: string;
 
@@ -43,7 +37,6 @@ export class SignInLink {
   @Column({ name: 'mcp_token_hash', type: 'bytea', nullable: true })
   mcpTokenHash!: Buffer | null;
 
-  @ForeignKey('merchant', { name: 'sign_in_link_merchant_fkey' })
   @Column({ name: 'merchant_id', type: 'integer' })
   merchantId!: number;
 
@@ -77,7 +70,6 @@ export class SignInLink {
   createdAt!: Date;
 
   /** An expired link is kept for another week, so that agents and operators can see its status. */
-  @Index('sign_in_link_expires_at_index')
   @DeleteAfter(7 * DAY)
   @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
   expiresAt!: Date;

@@ -1,16 +1,13 @@
-import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { DeleteAfter } from '../../../infrastructure/database/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 
 /** An agent that has no client ID metadata document: it registered itself (RFC 7591), or an owner registered it. */
 @Entity({ name: 'registered_agent' })
-@Check('registered_agent_kind_check', `kind IN ('dynamic', 'registered')`)
-@Index('registered_agent_client_index', ['clientId'], { where: `kind = 'registered'` })
 export class RegisteredAgent {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'registered_agent_pkey' })
+  @PrimaryColumn({ type: 'uuid' })
   id!: string;
 
-  @ForeignKey('api_client', { name: 'registered_agent_client_fkey' })
   @Column({ name: 'client_id', type: 'uuid' })
   clientId!: string;
 
@@ -27,7 +24,6 @@ export class RegisteredAgent {
   createdAt!: Date;
 
   /** Null once a user has connected the agent, and for agents that an owner registered. */
-  @Index('registered_agent_unused_since_index')
   @DeleteAfter(DAY)
   @Column({ name: 'unused_since', type: 'timestamptz', precision: 3, nullable: true })
   unusedSince!: Date | null;

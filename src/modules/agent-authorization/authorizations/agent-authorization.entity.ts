@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { AgentScope } from '../../../infrastructure/auth/index.js';
 import { DeleteAfter } from '../../../infrastructure/database/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
@@ -14,18 +14,11 @@ export type AgentAuthorizationStatus =
 
 /** An authorization request of an agent (RFC 6749, section 4.1.1). Of the cookie, the ticket and the code, only hashes are stored. */
 @Entity({ name: 'agent_authorization' })
-@Unique('agent_authorization_code_hash_key', ['codeHash'])
-@Index('agent_authorization_user_index', ['clientId', 'externalUserId'])
-@Check(
-  'agent_authorization_status_check',
-  `status IN ('pending', 'completed', 'confirmed', 'approved', 'declined', 'redeemed', 'ended')`,
-)
 export class AgentAuthorization {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'agent_authorization_pkey' })
+  @PrimaryColumn({ type: 'uuid' })
   id!: string;
 
   /** The API client, whose user connects the agent. */
-  @ForeignKey('api_client', { name: 'agent_authorization_client_fkey' })
   @Column({ name: 'client_id', type: 'uuid' })
   clientId!: string;
 
@@ -86,7 +79,6 @@ export class AgentAuthorization {
   createdAt!: Date;
 
   /** Codes are repeatable until then. Anyone can begin a request, so none is kept longer. */
-  @Index('agent_authorization_expires_at_index')
   @DeleteAfter(0)
   @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
   expiresAt!: Date;
@@ -94,17 +86,14 @@ export class AgentAuthorization {
 
 /** A code that a user types on the authorization page instead of logging in. Deleted when it is used. */
 @Entity({ name: 'agent_connection_code' })
-@Index('agent_connection_code_user_index', ['clientId', 'externalUserId'])
 export class AgentConnectionCode {
   /** A keyed HMAC, because a plain hash of such a short code could be reversed. */
   @PrimaryColumn({
     name: 'code_digest',
     type: 'bytea',
-    primaryKeyConstraintName: 'agent_connection_code_pkey',
   })
   codeDigest!: Buffer;
 
-  @ForeignKey('api_client', { name: 'agent_connection_code_client_fkey' })
   @Column({ name: 'client_id', type: 'uuid' })
   clientId!: string;
 
@@ -114,7 +103,6 @@ export class AgentConnectionCode {
   @Column({ name: 'phone_number_sealed', type: 'bytea', nullable: true })
   phoneNumberSealed!: Buffer | null;
 
-  @Index('agent_connection_code_expires_at_index')
   @DeleteAfter(DAY)
   @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
   expiresAt!: Date;

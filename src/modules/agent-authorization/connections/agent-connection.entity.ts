@@ -1,20 +1,14 @@
-import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { AgentScope } from '../../../infrastructure/auth/index.js';
 import { DeleteAfter } from '../../../infrastructure/database/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 
 /** An agent that a user has connected. It may get tokens until it ends or expires. */
 @Entity({ name: 'agent_connection' })
-@Index('agent_connection_user_index', ['clientId', 'externalUserId'])
-@Index('agent_connection_client_index', ['clientId', 'createdAt', 'id'], { where: 'ended_at IS NULL' })
-@Index('agent_connection_host_index', ['clientId', 'agentHost', 'createdAt', 'id'], {
-  where: 'ended_at IS NULL',
-})
 export class AgentConnection {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'agent_connection_pkey' })
+  @PrimaryColumn({ type: 'uuid' })
   id!: string;
 
-  @ForeignKey('api_client', { name: 'agent_connection_client_fkey' })
   @Column({ name: 'client_id', type: 'uuid' })
   clientId!: string;
 
@@ -45,7 +39,6 @@ export class AgentConnection {
   @Column({ name: 'used_at', type: 'timestamptz', precision: 3 })
   usedAt!: Date;
 
-  @Index('agent_connection_expires_at_index')
   @DeleteAfter(7 * DAY)
   @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
   expiresAt!: Date;
@@ -56,18 +49,14 @@ export class AgentConnection {
 
 /** A refresh token, and the access token that was issued with it. Only hashes are stored. Deleted with its connection. */
 @Entity({ name: 'agent_refresh_token' })
-@Unique('agent_refresh_token_access_token_hash_key', ['accessTokenHash'])
 export class AgentRefreshToken {
   /** SHA-256. */
   @PrimaryColumn({
     name: 'token_hash',
     type: 'bytea',
-    primaryKeyConstraintName: 'agent_refresh_token_pkey',
   })
   tokenHash!: Buffer;
 
-  @ForeignKey('agent_connection', { name: 'agent_refresh_token_connection_fkey', onDelete: 'CASCADE' })
-  @Index('agent_refresh_token_connection_index')
   @Column({ name: 'connection_id', type: 'uuid' })
   connectionId!: string;
 

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /** Which agents may log in: none, those that return to one of the listed hosts, or any. */
 export const ALLOWED_AGENTS = ['off', 'hosts', 'any'] as const;
@@ -10,11 +10,8 @@ export type SandboxLogin = (typeof SANDBOX_LOGINS)[number];
 
 /** The settings of an API client for agents that log in. Without a row, the defaults of the environment apply. */
 @Entity({ name: 'agent_setting' })
-@Check('agent_setting_agents_check', `agents IN ('off', 'hosts', 'any')`)
-@Check('agent_setting_sandbox_login_check', `sandbox_login IN ('members', 'anyone')`)
 export class AgentSetting {
-  @ForeignKey('api_client', { name: 'agent_setting_client_fkey' })
-  @PrimaryColumn({ name: 'client_id', type: 'uuid', primaryKeyConstraintName: 'agent_setting_pkey' })
+  @PrimaryColumn({ name: 'client_id', type: 'uuid' })
   clientId!: string;
 
   @Column({ type: 'varchar', length: 5 })

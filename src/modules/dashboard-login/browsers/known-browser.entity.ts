@@ -1,4 +1,4 @@
-import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { DeleteAfter } from '../../../infrastructure/database/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 
@@ -6,15 +6,12 @@ import { DAY } from '../../../infrastructure/time/index.js';
 @Entity({ name: 'known_browser' })
 export class KnownBrowser {
   /** SHA-256 of the user and the cookie. */
-  @PrimaryColumn({ type: 'bytea', primaryKeyConstraintName: 'known_browser_pkey' })
+  @PrimaryColumn({ type: 'bytea' })
   digest!: Buffer;
 
-  @ForeignKey('dashboard_user', { name: 'known_browser_user_fkey', onDelete: 'CASCADE' })
-  @Index('known_browser_user_index')
   @Column({ name: 'user_id', type: 'uuid' })
   userId!: string;
 
-  @Index('known_browser_logged_in_at_index')
   @DeleteAfter(365 * DAY)
   @Column({ name: 'logged_in_at', type: 'timestamptz', precision: 3 })
   loggedInAt!: Date;

@@ -1,17 +1,14 @@
-import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { DeleteAfter } from '../../../infrastructure/database/index.js';
 
 export const MAX_NAME_LENGTH = 64;
 
 /** A passkey (Web Authentication, Level 3): a key pair whose private key stays on the user's device. */
 @Entity({ name: 'passkey' })
-@Unique('passkey_credential_id_key', ['credentialId'])
 export class Passkey {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'passkey_pkey' })
+  @PrimaryColumn({ type: 'uuid' })
   id!: string;
 
-  @ForeignKey('dashboard_user', { name: 'passkey_user_fkey', onDelete: 'CASCADE' })
-  @Index('passkey_user_index')
   @Column({ name: 'user_id', type: 'uuid' })
   userId!: string;
 
@@ -39,14 +36,13 @@ export class Passkey {
 /** A random value that a passkey signs once, so that no earlier signature is accepted. */
 @Entity({ name: 'passkey_challenge' })
 export class PasskeyChallenge {
-  @PrimaryColumn({ type: 'bytea', primaryKeyConstraintName: 'passkey_challenge_pkey' })
+  @PrimaryColumn({ type: 'bytea' })
   challenge!: Buffer;
 
   /** SHA-256 of the browser that logs in, or of the session that adds a passkey. */
   @Column({ type: 'bytea' })
   owner!: Buffer;
 
-  @Index('passkey_challenge_expires_at_index')
   @DeleteAfter(0)
   @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
   expiresAt!: Date;

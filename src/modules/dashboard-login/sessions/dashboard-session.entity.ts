@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { DeleteAfter } from '../../../infrastructure/database/index.js';
 
 /** `second_factor`: the password was correct and the code is still missing. Grants no access. */
@@ -6,18 +6,14 @@ export type SessionStage = 'second_factor' | 'complete';
 
 /** A login in a browser. Only a hash of the token in its cookie is stored. */
 @Entity({ name: 'dashboard_session' })
-@Unique('dashboard_session_token_hash_key', ['tokenHash'])
-@Check('dashboard_session_stage_check', `stage IN ('second_factor', 'complete')`)
 export class DashboardSession {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'dashboard_session_pkey' })
+  @PrimaryColumn({ type: 'uuid' })
   id!: string;
 
   /** SHA-256. */
   @Column({ name: 'token_hash', type: 'bytea' })
   tokenHash!: Buffer;
 
-  @ForeignKey('dashboard_user', { name: 'dashboard_session_user_fkey', onDelete: 'CASCADE' })
-  @Index('dashboard_session_user_index')
   @Column({ name: 'user_id', type: 'uuid' })
   userId!: string;
 
@@ -25,8 +21,6 @@ export class DashboardSession {
   stage!: SessionStage;
 
   /** The passkey that the user logged in with. Null if it was removed since, or for a login with the password. */
-  @ForeignKey('passkey', { name: 'dashboard_session_passkey_fkey', onDelete: 'SET NULL' })
-  @Index('dashboard_session_passkey_index', { where: 'passkey_id IS NOT NULL' })
   @Column({ name: 'passkey_id', type: 'uuid', nullable: true })
   passkeyId!: string | null;
 
@@ -37,7 +31,6 @@ export class DashboardSession {
   @Column({ name: 'authenticated_at', type: 'timestamptz', precision: 3 })
   authenticatedAt!: Date;
 
-  @Index('dashboard_session_expires_at_index')
   @DeleteAfter(0)
   @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
   expiresAt!: Date;

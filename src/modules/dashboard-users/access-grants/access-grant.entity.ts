@@ -1,15 +1,12 @@
-import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { DashboardRole } from '../../../infrastructure/auth/index.js';
 
 /** A higher role that a user has for a limited time and a stated reason. */
 @Entity({ name: 'access_grant' })
-@Check('access_grant_role_check', `role IN ('owner', 'admin')`)
 export class AccessGrant {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'access_grant_pkey' })
+  @PrimaryColumn({ type: 'uuid' })
   id!: string;
 
-  @ForeignKey('dashboard_user', { name: 'access_grant_user_fkey', onDelete: 'CASCADE' })
-  @Index('access_grant_user_index')
   @Column({ name: 'user_id', type: 'uuid' })
   userId!: string;
 

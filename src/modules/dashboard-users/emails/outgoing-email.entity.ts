@@ -1,4 +1,4 @@
-import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { DeleteAfter } from '../../../infrastructure/database/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 
@@ -16,12 +16,10 @@ export type EmailOutcome = 'sent' | 'refused' | 'expired' | 'cancelled';
  * to the address of the user, and removing the user deletes it.
  */
 @Entity({ name: 'outgoing_email' })
-@Index('outgoing_email_user_index', ['userId', 'kind'])
 export class OutgoingEmail {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'outgoing_email_pkey' })
+  @PrimaryColumn({ type: 'uuid' })
   id!: string;
 
-  @ForeignKey('dashboard_user', { name: 'outgoing_email_user_fkey', onDelete: 'CASCADE' })
   @Column({ name: 'user_id', type: 'uuid' })
   userId!: string;
 
@@ -29,7 +27,6 @@ export class OutgoingEmail {
   kind!: EmailKind;
 
   /** What the email announces, for senders that must know whether it was sent. */
-  @Index('outgoing_email_about_index', { where: 'about IS NOT NULL' })
   @Column({ type: 'varchar', length: 128, nullable: true })
   about!: string | null;
 
@@ -41,12 +38,10 @@ export class OutgoingEmail {
   createdAt!: Date;
 
   /** When the next attempt is due. During an attempt, when another process may take over. */
-  @Index('outgoing_email_due_at_index', { where: 'outcome IS NULL' })
   @Column({ name: 'due_at', type: 'timestamptz', precision: 3 })
   dueAt!: Date;
 
   /** Until when the email is of use: not longer than its link works. */
-  @Index('outgoing_email_expires_at_index')
   @DeleteAfter(30 * DAY)
   @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
   expiresAt!: Date;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { DashboardRole } from '../../../infrastructure/auth/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 
@@ -7,18 +7,14 @@ import { DAY } from '../../../infrastructure/time/index.js';
 export const INVITATION_LIFETIME = 7 * DAY;
 
 @Entity({ name: 'dashboard_user' })
-@Check('dashboard_user_role_check', `role IN ('owner', 'admin', 'member', 'viewer')`)
-@Unique('dashboard_user_organization_email_key', ['organizationId', 'email'])
 export class DashboardUser {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'dashboard_user_pkey' })
+  @PrimaryColumn({ type: 'uuid' })
   id!: string;
 
-  @ForeignKey('organization', { name: 'dashboard_user_organization_fkey' })
   @Column({ name: 'organization_id', type: 'uuid' })
   organizationId!: string;
 
   /** Lowercase, because addresses that differ only in case belong to the same user. */
-  @Index('dashboard_user_email_key', { unique: true, where: 'password_hash IS NOT NULL' })
   @Column({ type: 'varchar', length: 254 })
   email!: string;
 

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { Scope } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { DeleteAfter } from '../../../infrastructure/database/index.js';
@@ -12,17 +12,13 @@ export type DeviceAuthorizationStatus = 'pending' | 'approved' | 'denied' | 'red
 
 /** A device authorization request (RFC 8628). Neither code is stored in plain text. */
 @Entity({ name: 'device_authorization' })
-@Unique('device_authorization_device_code_hash_key', ['deviceCodeHash'])
-@Check('device_authorization_status_check', `status IN ('pending', 'approved', 'denied', 'redeemed')`)
 export class DeviceAuthorization {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'device_authorization_pkey' })
+  @PrimaryColumn({ type: 'uuid' })
   id!: string;
 
-  @ForeignKey('api_client', { name: 'device_authorization_client_fkey' })
   @Column({ name: 'client_id', type: 'uuid' })
   clientId!: string;
 
-  @ForeignKey('organization', { name: 'device_authorization_organization_fkey' })
   @Column({ name: 'organization_id', type: 'uuid' })
   organizationId!: string;
 
@@ -34,7 +30,6 @@ export class DeviceAuthorization {
   deviceCodeHash!: Buffer;
 
   /** A keyed HMAC, because a plain hash of such a short code could be reversed. */
-  @Index('device_authorization_user_code_key', { unique: true, where: "status = 'pending'" })
   @Column({ name: 'user_code_digest', type: 'bytea' })
   userCodeDigest!: Buffer;
 
@@ -56,7 +51,6 @@ export class DeviceAuthorization {
   requestedAt!: Date;
 
   /** An expired request is kept for another day, so that a device that polls late learns that its code has expired. */
-  @Index('device_authorization_expires_at_index')
   @DeleteAfter(DAY)
   @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
   expiresAt!: Date;
@@ -68,8 +62,6 @@ export class DeviceAuthorization {
   userAgent!: string;
 
   /** The user who decided; null before the decision, and after that user is deleted. */
-  @ForeignKey('dashboard_user', { name: 'device_authorization_user_fkey', onDelete: 'SET NULL' })
-  @Index('device_authorization_user_index')
   @Column({ name: 'user_id', type: 'uuid', nullable: true })
   userId!: string | null;
 
@@ -95,7 +87,7 @@ export class DeviceAuthorization {
  */
 @Entity({ name: 'device_poll' })
 export class DevicePollState {
-  @PrimaryColumn({ name: 'authorization_id', type: 'uuid', primaryKeyConstraintName: 'device_poll_pkey' })
+  @PrimaryColumn({ name: 'authorization_id', type: 'uuid' })
   authorizationId!: string;
 
   /** Never later than the expiry of the device authorization. A day later, no device polls for it anymore. */

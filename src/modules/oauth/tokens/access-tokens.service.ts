@@ -34,8 +34,8 @@ export interface AccessTokenClaims {
   readonly scope: string;
   readonly roles: readonly DashboardRole[];
   readonly org: string;
-  /** The user's access version when the token was issued. Absent in tokens of version 0.2.0. */
-  readonly access_version?: number;
+  /** The user's access version when the token was issued. */
+  readonly access_version: number;
 }
 
 /** Maximum number of verified tokens in the cache. */

@@ -39,7 +39,7 @@ export class ActiveAccessTokenVerifier implements TokenVerifier<DashboardIdentit
       this.users.principal(claims.sub),
     ]);
     const hasEnded =
-      user?.organizationId !== claims.org || user.accessVersion !== (claims.access_version ?? 0);
+      user?.organizationId !== claims.org || user.accessVersion !== claims.access_version;
     return isRevoked || hasEnded ? undefined : { claims, user };
   }
 

@@ -1,5 +1,5 @@
 import type { JWK } from 'jose';
-import { Check, Column, Entity, PrimaryColumn, Unique, Index } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { DeleteAfter } from '../../../infrastructure/database/index.js';
 import { DAY, MINUTE } from '../../../infrastructure/time/index.js';
 
@@ -12,10 +12,8 @@ export type TokenAlgorithm = (typeof TOKEN_ALGORITHMS)[number];
 
 /** A key that signs access tokens from `signsFrom` until the next key takes over. */
 @Entity({ name: 'token_signing_key' })
-@Unique('token_signing_key_signs_from_key', ['signsFrom'])
-@Check('token_signing_key_algorithm_check', `algorithm IN ('ES256', 'RS256')`)
 export class TokenSigningKey {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'token_signing_key_pkey' })
+  @PrimaryColumn({ type: 'uuid' })
   kid!: string;
 
   @Column({ type: 'varchar', length: 5 })
@@ -38,11 +36,10 @@ export class TokenSigningKey {
 
 @Entity({ name: 'revoked_access_token' })
 export class RevokedAccessToken {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'revoked_access_token_pkey' })
+  @PrimaryColumn({ type: 'uuid' })
   jti!: string;
 
   /** When the token expires. The row is kept for another day, which is more than any two clocks should differ. */
-  @Index('revoked_access_token_expires_at_index')
   @DeleteAfter(DAY)
   @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
   expiresAt!: Date;

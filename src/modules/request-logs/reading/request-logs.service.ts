@@ -123,7 +123,7 @@ export class RequestLogsService {
   }
 }
 
-/** The filters of version 0.2.0, in the order of its cursors, which stay valid. */
+/** The filters at fixed positions of a cursor. The cursors of the last release stay valid. */
 const FIRST_FILTERS = ['type', 'session_id', 'task_id', 'external_user_id', 'event', 'status_code'] as const;
 
 /** Returns the scope of a cursor: all parameters except the limit, which may change between pages. */

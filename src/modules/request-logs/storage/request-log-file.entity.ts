@@ -1,4 +1,4 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { DeleteAfter } from '../../../infrastructure/database/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
@@ -6,10 +6,9 @@ import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 /** A file of saved entries that is part of the log. The file itself is removed afterward. */
 @Entity({ name: 'request_log_file' })
 export class RequestLogFile {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'request_log_file_pkey' })
+  @PrimaryColumn({ type: 'uuid' })
   id!: string;
 
-  @Index('request_log_file_written_at_index')
   @DeleteAfter((configuration) => configuration.get(RequestLogsConfiguration).retentionDays * DAY)
   @Column({ name: 'written_at', type: 'timestamptz', precision: 3 })
   writtenAt!: Date;

@@ -1,23 +1,15 @@
-import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 export type SsoProtocol = 'saml' | 'openid';
 
 /**
- * The identity provider of an organization. Columns that the protocol does not use are empty. The table has the name that release
- * 0.2.0 knows.
+ * The identity provider of an organization. Columns that the protocol does not use are empty.
  */
 @Entity({ name: 'saml_configuration' })
-@Check('saml_configuration_protocol_check', `protocol IN ('saml', 'openid')`)
-@Index('saml_configuration_enabled_key', ['organizationId'], {
-  unique: true,
-  where: 'enabled_at IS NOT NULL',
-})
 export class SsoConfiguration {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'saml_configuration_pkey' })
+  @PrimaryColumn({ type: 'uuid' })
   id!: string;
 
-  @ForeignKey('organization', { name: 'saml_configuration_organization_fkey' })
-  @Index('saml_configuration_organization_index')
   @Column({ name: 'organization_id', type: 'uuid' })
   organizationId!: string;
 
@@ -49,7 +41,6 @@ export class SsoConfiguration {
   @Column({ name: 'metadata_url', type: 'text', nullable: true })
   metadataUrl!: string | null;
 
-  @Index('saml_configuration_metadata_index', { where: 'metadata_url IS NOT NULL' })
   @Column({ name: 'metadata_checked_at', type: 'timestamptz', precision: 3, nullable: true })
   metadataCheckedAt!: Date | null;
 

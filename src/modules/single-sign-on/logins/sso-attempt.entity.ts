@@ -1,16 +1,13 @@
-import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { DeleteAfter } from '../../../infrastructure/database/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 
 /** A login at an identity provider, from its beginning to the response, and its outcome. */
 @Entity({ name: 'sso_attempt' })
-@Unique('sso_attempt_state_hash_key', ['stateHash'])
-@Index('sso_attempt_finished_index', ['configurationId', 'finishedAt'])
 export class SsoAttempt {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'sso_attempt_pkey' })
+  @PrimaryColumn({ type: 'uuid' })
   id!: string;
 
-  @ForeignKey('saml_configuration', { name: 'sso_attempt_configuration_fkey', onDelete: 'CASCADE' })
   @Column({ name: 'configuration_id', type: 'uuid' })
   configurationId!: string;
 
@@ -35,12 +32,9 @@ export class SsoAttempt {
   isFresh!: boolean;
 
   /** The admin who tests the configuration; null for a login. */
-  @ForeignKey('dashboard_user', { name: 'sso_attempt_tester_fkey', onDelete: 'CASCADE' })
-  @Index('sso_attempt_tester_index', { where: 'tester_id IS NOT NULL' })
   @Column({ name: 'tester_id', type: 'uuid', nullable: true })
   testerId!: string | null;
 
-  @Index('sso_attempt_created_at_index')
   @DeleteAfter(30 * DAY)
   @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
   createdAt!: Date;

@@ -1,13 +1,11 @@
-import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /** A key pair of ours for one configuration: signs requests, and decrypts assertions. There are two during a rollover. */
 @Entity({ name: 'saml_key' })
 export class SamlKey {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'saml_key_pkey' })
+  @PrimaryColumn({ type: 'uuid' })
   id!: string;
 
-  @ForeignKey('saml_configuration', { name: 'saml_key_configuration_fkey', onDelete: 'CASCADE' })
-  @Index('saml_key_configuration_index')
   @Column({ name: 'configuration_id', type: 'uuid' })
   configurationId!: string;
 

@@ -1,10 +1,9 @@
-import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /** What an organization decides about single sign-on. */
 @Entity({ name: 'sso_setting' })
 export class SsoSetting {
-  @ForeignKey('organization', { name: 'sso_setting_organization_fkey' })
-  @PrimaryColumn({ name: 'organization_id', type: 'uuid', primaryKeyConstraintName: 'sso_setting_pkey' })
+  @PrimaryColumn({ name: 'organization_id', type: 'uuid' })
   organizationId!: string;
 
   /** Whether people with an address in a proved domain become users when they log in for the first time. */

@@ -1,4 +1,4 @@
-import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /** Maximum number of endpoints of an organization in one environment (specification, "Limits"). */
 export const MAX_ENDPOINTS = 10;
@@ -12,12 +12,10 @@ export const MAX_DESCRIPTION_LENGTH = 255;
  */
 @Entity({ name: 'webhook_endpoint' })
 // Unique, on (client_id, md5(url)), which TypeORM cannot express.
-@Index('webhook_endpoint_client_url_key', { synchronize: false })
 export class WebhookEndpoint {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'webhook_endpoint_pkey' })
+  @PrimaryColumn({ type: 'uuid' })
   id!: string;
 
-  @ForeignKey('api_client', { name: 'webhook_endpoint_client_fkey', onDelete: 'CASCADE' })
   @Column({ name: 'client_id', type: 'uuid' })
   clientId!: string;
 

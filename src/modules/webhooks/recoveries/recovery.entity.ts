@@ -1,21 +1,13 @@
-import { Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { DeleteAfter } from '../../../infrastructure/database/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 
 /** A request to send failed events of an endpoint again: all since a time, or selected ones as a part of a resend. */
 @Entity({ name: 'webhook_recovery' })
-@Index('webhook_recovery_pending_index', ['requestedAt'], { where: 'finished_at IS NULL' })
-@Index('webhook_recovery_running_key', ['endpointId'], { unique: true, where: 'finished_at IS NULL' })
-@Index('webhook_recovery_endpoint_index', ['endpointId', 'requestedAt'])
-@Index('webhook_recovery_resend_key', ['resendId', 'endpointId'], {
-  unique: true,
-  where: 'resend_id IS NOT NULL',
-})
 export class WebhookRecovery {
-  @PrimaryGeneratedColumn('uuid', { primaryKeyConstraintName: 'webhook_recovery_pkey' })
+  @PrimaryGeneratedColumn('uuid', {})
   id!: string;
 
-  @ForeignKey('webhook_endpoint', { name: 'webhook_recovery_endpoint_fkey', onDelete: 'CASCADE' })
   @Column({ name: 'endpoint_id', type: 'uuid' })
   endpointId!: string;
 
@@ -29,7 +21,6 @@ export class WebhookRecovery {
   @Column({ name: 'requested_at', type: 'timestamptz', precision: 3 })
   requestedAt!: Date;
 
-  @Index('webhook_recovery_finished_at_index')
   @DeleteAfter(90 * DAY)
   @Column({ name: 'finished_at', type: 'timestamptz', precision: 3, nullable: true })
   finishedAt!: Date | null;

@@ -111,9 +111,7 @@ export class DeliveryWorker
     this.subscription = this.notifications.listen(
       LANES_CHANNEL,
       (endpointIds) => {
-        // Version 0.2.0, which runs beside this one during an upgrade, names no endpoints.
-        for (const id of endpointIds?.split(',').filter(Boolean) ?? [])
-          this.notified.set(id, performance.now());
+        for (const id of endpointIds?.split(',') ?? []) this.notified.set(id, performance.now());
         this.wakeUp.abort();
       },
       [WORKER_LOCK, this.id],

@@ -1,0 +1,1 @@
+export { projectFolder, readProjectFile } from './project-files.js';
