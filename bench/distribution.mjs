@@ -1,6 +1,6 @@
 /**
- * Compares a request log that Citus distributes to two workers with a plain one, both on the same PostgreSQL: first moves a
- * loaded log while the service is used, then measures operation 1, writes, pages and entries by ID.
+ * Compares a request log that Citus distributes to two workers with a plain one, both on the same PostgreSQL: operation 1, writes,
+ * pages and entries by ID.
  *
  * CITUS_BINARIES is the folder of a PostgreSQL into which Citus is installed, such as /usr/lib/postgresql/15/bin.
  */
@@ -8,7 +8,6 @@ import { execFile } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { startCitusCluster } from '../test/support/citus-cluster.mjs';
@@ -64,68 +63,12 @@ async function open(name, workers) {
   return { name, cluster, bench, service, database };
 }
 
-/** Moves the log while tokens are created and pages are read. */
-async function moveUnderLoad({ service, database }) {
-  const statuses = new Map();
-  const slowest = { token: 0, page: 0 };
-  let isRunning = true;
-  let created = 0;
-  const timed = async (kind, send) => {
-    const before = performance.now();
-    const response = await send();
-    await response.arrayBuffer();
-    slowest[kind] = Math.max(slowest[kind], performance.now() - before);
-    statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
-    return response.status;
-  };
-  const before = await entriesOf(database);
-  const creators = Array.from({ length: 4 }, async () => {
-    while (isRunning) {
-      if ((await timed('token', () => createToken(service))) === 200) created += 1;
-      await pause(20);
-    }
-  });
-  const token = await accessToken(service, 'production', 'request_logs:read');
-  const started = Date.now();
-  const reader = (async () => {
-    for (let authorization = `Bearer ${token}`, at = started; isRunning; await pause(200)) {
-      if (Date.now() - at > 600_000) {
-        authorization = `Bearer ${await accessToken(service, 'production', 'request_logs:read')}`;
-        at = Date.now();
-      }
-      const path = '/request-logs?environment=production';
-      await timed('page', () => fetch(`${service.baseUrl}${path}`, { headers: { authorization } }));
-    }
-  })();
-  const move = run(process.execPath, [CLI, 'database', 'distribute'], {
-    env: { ...process.env, ...service.settings },
-    maxBuffer: 1e8,
-  });
-  await move;
-  const seconds = (Date.now() - started) / 1_000;
-  await pause(2_000);
-  isRunning = false;
-  await Promise.all([...creators, reader]);
-  await pause(1_000);
-  const after = await entriesOf(database);
-  return { seconds, statuses, slowest, created, before, after };
-}
-
-async function entriesOf(database) {
-  return (await database.query('SELECT count(*)::int AS count FROM request_log')).rows[0].count;
-}
-
 function tokenRequest({ baseUrl, credentials }) {
   return {
     url: `${baseUrl}/mcp/tokens/create`,
     headers: { authorization: basic(credentials.production), 'content-type': 'application/json' },
     body: JSON.stringify({ external_user_id: 'user-8f3a', expires_in: 3600 }),
   };
-}
-
-function createToken(service) {
-  const { url, ...options } = tokenRequest(service);
-  return fetch(url, { method: 'POST', ...options });
 }
 
 async function writes({ service }, distribution, clients) {
@@ -149,22 +92,11 @@ let distributed;
 try {
   [plain, distributed] = await Promise.all([open('plain', 0), open('distributed', 2)]);
 
-  const move = await moveUnderLoad(distributed);
-  console.error(JSON.stringify({ ...move, statuses: [...move.statuses] }));
-  reportTable('distribution-move', {
-    title: `Moving a request log of ${ENTRIES.toLocaleString('en')} entries to two workers while the service is used, all on one machine`,
-    goal: 'no request fails, and no entry is lost',
-    columns: ['measurement', 'value'],
-    rows: [
-      ['duration', `${move.seconds.toFixed(0)} s`],
-      ['responses', [...move.statuses].map(([status, count]) => `${count} × ${status}`).join(', ')],
-      ['slowest token', `${move.slowest.token.toFixed(0)} ms`],
-      ['slowest page', `${move.slowest.page.toFixed(0)} ms`],
-      ['tokens created meanwhile', String(move.created)],
-      ['entries before and after', `${move.before}, ${move.after}`],
-    ],
-  });
   await distributed.service.stop();
+  await run(process.execPath, [CLI, 'database', 'distribute'], {
+    env: { ...process.env, ...distributed.service.settings },
+    maxBuffer: 1e8,
+  });
   distributed.service = {
     ...distributed.service,
     ...(await distributed.bench.service({ ...UNLIMITED, ...CITUS })),

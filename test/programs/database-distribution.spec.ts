@@ -7,7 +7,6 @@ import {
   failedNodeConnections,
   migrate,
 } from '../../src/infrastructure/database/index.js';
-import { disownSequence } from '../../src/infrastructure/database/id-sequence.js';
 import { Commands, COMMAND_TIMEOUT } from '../support/commands.js';
 import { cloneDatabase, type TestDatabase } from '../support/database.js';
 import { Program } from '../support/program.js';
@@ -15,6 +14,8 @@ import { Program } from '../support/program.js';
 const NO_EXTENSION =
   'The database does not have the extension citus. Run "CREATE EXTENSION citus" in the database of every node, or set DATABASE_DISTRIBUTION=none.';
 const CLIENTS = Array.from({ length: 5 }, () => randomUUID());
+const DAY = 86_400_000;
+const DAYS = [0, 1, 2].map((age) => new Date(Date.now() - age * DAY));
 const isCluster = process.env.TEST_WORKER_URLS !== undefined;
 /** Only runs in a cluster: TEST_CITUS_BINARIES. */
 const describeCluster = isCluster ? describe : describe.skip;
@@ -34,34 +35,10 @@ afterAll(async () => {
 const configured = (): DatabaseConfiguration =>
   Object.assign(new DatabaseConfiguration(), { url: database.url, distribution: 'citus' });
 
-const move = (report: (sentence: string) => void = () => undefined): ReturnType<typeof distribute> =>
-  distribute(configured(), {
-    shards: 4,
-    retentionDays: 30,
-    now: () => new Date(),
-    rotationJob: 'rotation',
-    readingJob: 'rollups',
-    report,
-  });
+const distributed = (report: (sentence: string) => void = () => undefined): ReturnType<typeof distribute> =>
+  distribute(configured(), { shards: 4, report });
 
 describeServer('DATABASE_DISTRIBUTION=citus without Citus', () => {
-  it('does not change the sequence of the IDs again for a second move, which Citus would refuse', async () => {
-    const ownerOf = async (): Promise<object[]> =>
-      database.query(`SELECT pg_get_serial_sequence('request_log', 'id') AS sequence`);
-    const query = <Result>(statement: string, parameters?: unknown[]): Promise<Result> =>
-      database.query(statement, parameters) as Promise<Result>;
-    expect(await ownerOf()).toEqual([{ sequence: 'public.request_log_id_seq' }]);
-    await disownSequence(query, 'request_log');
-    expect(await ownerOf()).toEqual([{ sequence: null }]);
-    await database.query(
-      `CREATE FUNCTION refuse() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$;
-       CREATE EVENT TRIGGER refuse ON ddl_command_start WHEN TAG IN ('ALTER SEQUENCE') EXECUTE FUNCTION refuse()`,
-    );
-    await disownSequence(query, 'request_log');
-    await database.query('DROP EVENT TRIGGER refuse; DROP FUNCTION refuse()');
-    await database.query('ALTER SEQUENCE request_log_id_seq OWNED BY request_log.id');
-  });
-
   it('finds the nodes that cannot connect to each other', async () => {
     // Stands in for the function of Citus.
     await database.query(
@@ -81,7 +58,7 @@ describeServer('DATABASE_DISTRIBUTION=citus without Citus', () => {
 
   it('is refused at the start, and by each command', async () => {
     await expect(checkDistribution(configured())).rejects.toThrow(NO_EXTENSION);
-    await expect(move()).rejects.toThrow(NO_EXTENSION);
+    await expect(distributed()).rejects.toThrow(NO_EXTENSION);
   });
 
   it(
@@ -108,107 +85,42 @@ describeCluster('database distribute', () => {
     );
   });
 
-  it('can be given up before the exchange, and repeated', async () => {
-    await append(database, new Date(), 10);
-    const isGivenUp = new Error('given up');
-    const stop = (sentence: string): void => {
-      if (/exchanging/.test(sentence)) throw isGivenUp;
-    };
-    for (const _ of [1, 2]) {
-      await expect(move(stop)).rejects.toThrow(isGivenUp);
-      await database.query(
-        'DROP SCHEMA request_log_distributed CASCADE; DROP SCHEMA request_log_local CASCADE',
-      );
-    }
-    expect(await database.query('SELECT count(*)::int AS count FROM request_log')).toEqual([{ count: 10 }]);
-    await database.query('DELETE FROM request_log');
+  it('is refused on a filled log while the service runs', async () => {
+    await append(DAYS[0] as Date);
+    const service = new pg.Client({
+      connectionString: database.url,
+      application_name: 'merchant-connectivity-service',
+    });
+    await service.connect();
+    await expect(distributed()).rejects.toThrow(
+      'request_log has rows, and the service has 1 connections to the database. Stop all its processes first',
+    );
+    await service.end();
   });
 
-  it('moves a log of several days that is read and written, without missing an entry', async () => {
-    const days = [0, 1, 2].map((age) => new Date(Date.now() - age * 86_400_000));
-    for (const day of days)
+  it('distributes a log of several days with all entries, and can be repeated', async () => {
+    for (const day of DAYS)
       await database.query('SELECT create_daily_partition($1, $2)', ['request_log', day]);
-    for (const day of [...days, new Date(Date.now() + 400 * 86_400_000)]) await append(database, day, 500);
-    const traffic = new Traffic();
-    const [writing, reading] = [traffic.write(days), traffic.read()];
+    for (const day of [...DAYS, new Date(Date.now() + 400 * DAY)]) await append(day);
+    const entries = () => database.query('SELECT * FROM request_log ORDER BY id');
+    const before = await entries();
     const sentences: string[] = [];
-    try {
-      expect(await move((sentence) => sentences.push(sentence))).toMatchObject([
-        { table: 'request_log', column: 'client_id', shards: 4 },
-      ]);
-      await traffic.untilWritten(500);
-    } finally {
-      traffic.stop();
-      await Promise.all([writing, reading]);
-    }
-    expect(sentences).toContain('request_log: exchanging the tables');
-    const [stored] = await database.query<{ entries: number; ids: number }>(
-      'SELECT count(*)::int AS entries, count(DISTINCT id)::int AS ids FROM request_log',
-    );
-    expect(stored).toEqual({ entries: 4 * 500 + traffic.written, ids: 4 * 500 + traffic.written });
-    expect(traffic.missed).toEqual([]);
-    expect(await move()).toMatchObject([{ moved: 0 }]);
+    expect(await distributed((sentence) => sentences.push(sentence))).toMatchObject([
+      { table: 'request_log', column: 'client_id', shards: 4 },
+    ]);
+    expect(sentences[0]).toBe('Distributing request_log. Until this ends, nobody can read or write it.');
+    expect(sentences).toContainEqual(expect.stringMatching(/^\d+ s: .*copying the data has completed/i));
+    expect(await entries()).toEqual(before);
+    expect(await distributed()).toMatchObject([{ shards: 4 }]);
     await checkDistribution(configured());
-    const left = await database.query(`SELECT nspname FROM pg_namespace WHERE nspname LIKE 'request_log%'`);
-    expect(left).toEqual([]);
   }, 60_000);
 });
 
-/** Writes entries of all clients like the service, and checks that each client still has what was committed before. */
-class Traffic {
-  written = 0;
-  readonly missed: string[] = [];
-  private readonly committed = new Map(CLIENTS.map((client) => [client, 0]));
-  private isStopped = false;
-
-  async write(days: readonly Date[]): Promise<void> {
-    const connection = new pg.Client({ connectionString: database.url });
-    await connection.connect();
-    for (let turn = 0; !this.isStopped; turn += 1) {
-      const day = days[turn % days.length] ?? new Date();
-      await append(
-        { query: (text, values) => connection.query({ name: 'append', text, values: values ?? [] }) },
-        day,
-        CLIENTS.length,
-      );
-      for (const client of CLIENTS) this.committed.set(client, (this.committed.get(client) ?? 0) + 1);
-      this.written += CLIENTS.length;
-    }
-    await connection.end();
-  }
-
-  async read(): Promise<void> {
-    for (let turn = 0; !this.isStopped; turn += 1) {
-      const client = CLIENTS[turn % CLIENTS.length] ?? randomUUID();
-      const before = this.committed.get(client) ?? 0;
-      const [row] = await database.query<{ entries: number }>(
-        'SELECT count(*)::int AS entries FROM request_log WHERE client_id = $1 AND latency_ms = $2',
-        [client, CLIENTS.length],
-      );
-      if ((row?.entries ?? 0) < before) this.missed.push(`${row?.entries} of ${before}`);
-    }
-  }
-
-  async untilWritten(more: number): Promise<void> {
-    const goal = this.written + more;
-    while (this.written < goal) await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-
-  stop(): void {
-    this.isStopped = true;
-  }
-}
-
-/** The latency tells the entries of the traffic from those before. */
-async function append(
-  connection: { query(text: string, values?: unknown[]): Promise<unknown> },
-  day: Date,
-  count: number,
-): Promise<void> {
-  await connection.query(
+async function append(day: Date): Promise<void> {
+  await database.query(
     `INSERT INTO request_log (client_id, environment, created_at, type, method, status_code, latency_ms)
-     SELECT ($1::uuid[])[1 + number % cardinality($1::uuid[])], 'production', $2::timestamptz, 'request', 'POST', 200, $3::int
-       FROM generate_series(1, $3::int) number`,
-    [CLIENTS, day, count],
+     SELECT ($1::uuid[])[1 + number % cardinality($1::uuid[])], 'production', $2::timestamptz, 'request', 'POST', 200, 1
+       FROM generate_series(1, 500) number`,
+    [CLIENTS, day],
   );
 }

@@ -69,17 +69,7 @@ async function startCluster(directory, binaries) {
   for (const database of ['template_migrated', 'template_empty']) await cluster.createDatabase(database);
   const url = cluster.urlOf('template_migrated');
   await migrate(url);
-  await distribute(
-    { url },
-    {
-      shards: 4,
-      retentionDays: 30,
-      now: () => new Date(),
-      rotationJob: 'rotation',
-      readingJob: 'rollups',
-      report: () => undefined,
-    },
-  );
+  await distribute({ url }, { shards: 4, report: () => undefined });
   for (const database of ['template_migrated', 'template_empty']) await cluster.close(database);
   const [, ...workers] = cluster.nodes.map((node) => cluster.urlOf('template_migrated', node));
   process.env.TEST_TEMPLATE_URL = url;

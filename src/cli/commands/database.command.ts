@@ -73,7 +73,7 @@ const distributeDatabase = command<{ readonly shards?: number }>(
   {
     name: 'distribute',
     description:
-      'Distribute the request log over the worker nodes of Citus while the service runs. You can safely repeat the command; it continues an interrupted move',
+      'Distribute the request log over the worker nodes of Citus. Stop the service first unless the log is empty. You can safely repeat the command',
     options: {
       shards: option(
         '--shards <number>',

@@ -29,16 +29,3 @@ export async function settledId(query: Query, table: string, timeout: number): P
     await pause(POLL_INTERVAL);
   }
 }
-
-/**
- * Makes the sequence of a table's IDs independent of the table. Otherwise it would change its schema with the local table. Citus
- * refuses to change the owner of a sequence that a distributed table uses, even after that table was dropped, so a sequence
- * without an owner is left alone.
- */
-export async function disownSequence(query: Query, table: string): Promise<void> {
-  const [{ isOwned }] = await query<[{ isOwned: boolean }]>(
-    `SELECT pg_get_serial_sequence($1, 'id') IS NOT NULL AS "isOwned"`,
-    [table],
-  );
-  if (isOwned) await query(`ALTER SEQUENCE ${table}_id_seq OWNED BY NONE`);
-}

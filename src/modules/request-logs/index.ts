@@ -16,11 +16,11 @@ export {
   type RequestLogOverview,
   type Trend,
 } from './rollups/request-log-overview.service.js';
-export { REQUEST_LOG_ROLLUPS_JOB, RequestLogRollupsService } from './rollups/request-log-rollups.service.js';
+export { RequestLogRollupsService } from './rollups/request-log-rollups.service.js';
 export { RequestLogsConfiguration } from './request-logs.configuration.js';
 export { ListRequestLogsQuery, type RequestLogHistoryEntry } from './reading/request-logs.dto.js';
 export type { RequestLogFilter } from './storage/request-log-filter.js';
-export { REQUEST_LOG_ROTATION, RequestLogRepository } from './storage/request-log.repository.js';
+export { RequestLogRepository } from './storage/request-log.repository.js';
 export type {
   AttemptPosition,
   AttemptSummary,

@@ -1,16 +1,22 @@
 import { DataSource } from 'typeorm';
-import { withAdvisoryLock } from '../advisory-lock.js';
-import { driverAddress } from '../database-address.js';
+import { OperatorError } from '../../errors/index.js';
+import { SECOND } from '../../time/index.js';
 import { DISTRIBUTED_TABLES, type DatabaseConfiguration } from '../database.configuration.js';
 import { checkDatabase, withDatabase } from '../migrate.js';
 import { distributedTables, requireCluster } from './check-distribution.js';
-import { TableMove, type TableMoveOptions } from './table-move.js';
 
 export interface DistributedTableReport {
   readonly table: string;
   readonly column: string;
   readonly shards: number;
-  readonly moved: number;
+  /** For how long nobody could read or write the table. */
+  readonly seconds: number;
+}
+
+export interface DistributeOptions {
+  /** Number of shards of each partition; the default is 4 for each node that stores shards. */
+  readonly shards?: number | undefined;
+  readonly report: (sentence: string) => void;
 }
 
 /**
@@ -19,44 +25,78 @@ export interface DistributedTableReport {
  */
 const SHARDS_PER_NODE = 4;
 
-export type DistributeOptions = Omit<TableMoveOptions, 'column' | 'shards'> & {
-  /** Number of shards of each partition; the default is 4 for each node that stores shards. */
-  readonly shards?: number | undefined;
-  /** The job that changes the partitions, which is paused. */
-  readonly rotationJob: string;
-};
-
 /**
- * Distributes the tables that are not distributed yet, with the role that owns them, while the service writes to them. Can be
- * repeated: an interrupted move is continued.
+ * Distributes the tables that are not distributed yet, with the role that owns them, while no process writes to them. Can be
+ * repeated: Citus copies a table in one transaction.
  *
- * @throws OperatorError if the database is not up to date, or the cluster is not ready
+ * @throws OperatorError if the database is not up to date, the cluster is not ready, or the service is running on a filled table
  */
 export async function distribute(
   { url = '', ownerUrl = url, authority }: DatabaseConfiguration,
-  { rotationJob, shards, ...options }: DistributeOptions,
+  { shards, report }: DistributeOptions,
 ): Promise<DistributedTableReport[]> {
   await checkDatabase(ownerUrl, authority);
-  const address = { url: ownerUrl, authority };
-  return withDatabase(address, 0, (dataSource) =>
-    // Partitions must stay the same during the move. A second command waits here.
-    withAdvisoryLock(driverAddress(address), rotationJob, async () => {
-      const nodes = await requireCluster(dataSource);
-      const reports: DistributedTableReport[] = [];
-      for (const { table, column } of DISTRIBUTED_TABLES) {
-        const move = new TableMove(dataSource, driverAddress(address), table, {
-          ...options,
-          column,
-          shards: shards ?? SHARDS_PER_NODE * nodes,
-        });
-        const isDistributed = (await distributedTables(dataSource)).includes(table);
-        const moved = isDistributed ? 0 : await move.run();
-        await move.finish();
-        reports.push({ table, column, shards: await shardsOf(dataSource, table), moved });
+  // A single connection, so that all others are those of the service.
+  const options = { url: ownerUrl, authority, poolSize: 1 };
+  return withDatabase(options, 0, async (dataSource) => {
+    const nodes = await requireCluster(dataSource);
+    const distributed = await distributedTables(dataSource);
+    const reports: DistributedTableReport[] = [];
+    for (const { table, column } of DISTRIBUTED_TABLES) {
+      const start = performance.now();
+      if (!distributed.includes(table)) {
+        await refuseWriters(dataSource, table);
+        report(`Distributing ${table}. Until this ends, nobody can read or write it.`);
+        await createDistributedTable(dataSource, report, [table, column, shards ?? SHARDS_PER_NODE * nodes]);
       }
-      return reports;
-    }),
+      // Citus leaves the copied rows on the coordinator. Repeated if the command was interrupted.
+      await dataSource.query(
+        `SELECT truncate_local_data_after_distributing_table(inhrelid::regclass)
+           FROM pg_inherits WHERE inhparent = $1::regclass`,
+        [table],
+      );
+      const seconds = Math.round((performance.now() - start) / SECOND);
+      reports.push({ table, column, shards: await shardsOf(dataSource, table), seconds });
+    }
+    return reports;
+  });
+}
+
+async function refuseWriters(dataSource: DataSource, table: string): Promise<void> {
+  const [state] = await dataSource.query<{ hasRows: boolean; connections: number }[]>(
+    `SELECT EXISTS (SELECT FROM ${table}) AS "hasRows",
+            (SELECT count(*)::integer FROM pg_stat_activity
+              WHERE datname = current_database() AND pid <> pg_backend_pid()
+                AND application_name LIKE 'merchant-connectivity-service%') AS connections`,
   );
+  if (state?.hasRows && state.connections > 0) {
+    throw new OperatorError(
+      `${table} has rows, and the service has ${state.connections} connections to the database. Stop all its processes first: they could not read or write the table while its rows are copied.`,
+    );
+  }
+}
+
+/** Runs the function of Citus, and reports what it says about its progress. */
+async function createDistributedTable(
+  dataSource: DataSource,
+  report: DistributeOptions['report'],
+  parameters: unknown[],
+): Promise<void> {
+  const runner = dataSource.createQueryRunner();
+  const client: NodeJS.EventEmitter = await runner.connect();
+  const start = performance.now();
+  const onNotice = ({ message }: Error): void =>
+    report(`${Math.round((performance.now() - start) / SECOND)} s: ${message}`);
+  client.on('notice', onNotice);
+  try {
+    await runner.query(
+      `SELECT create_distributed_table($1::regclass, $2, colocate_with => 'none', shard_count => $3::int)`,
+      parameters,
+    );
+  } finally {
+    client.off('notice', onNotice);
+    await runner.release();
+  }
 }
 
 async function shardsOf(dataSource: DataSource, table: string): Promise<number> {

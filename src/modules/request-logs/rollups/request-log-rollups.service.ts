@@ -8,8 +8,6 @@ import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import { earlier, later, nextFullHour, SLICE, startOf } from './request-log-rollup.js';
 import { RequestLogRollupsRepository, type RollupProgress } from './request-log-rollups.repository.js';
 
-/** The name of the job's lock. */
-export const REQUEST_LOG_ROLLUPS_JOB = 'request-logs.rollups';
 
 /**
  * Age of a slice when it is rolled up. Entries are usually committed within a minute; a later one makes its slice be rolled
@@ -48,7 +46,7 @@ export class RequestLogRollupsService extends RecurringJob {
   }
 
   private updateExclusively(): Promise<void> {
-    return this.lock.runExclusively(REQUEST_LOG_ROLLUPS_JOB, async () => {
+    return this.lock.runExclusively('request-logs.rollups', async () => {
       await this.update(this.stopped);
       await this.backfill(this.stopped);
     });
