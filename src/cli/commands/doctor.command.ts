@@ -171,8 +171,7 @@ async function nodesVerdict(database: DatabaseConfiguration): Promise<Verdict> {
 
 async function replicaVerdict(database: DatabaseConfiguration): Promise<Verdict> {
   const inspection = await inspectReplica(database);
-  if (inspection && 'milliseconds' in inspection)
-    return ok(`The replica has replayed the newest change within ${inspection.milliseconds} ms.`);
+  if (inspection && 'seconds' in inspection) return ok(`The replica is ${inspection.seconds} s behind.`);
   return failed(
     inspection?.problem ?? 'There is no replica.',
     'Check DATABASE_READ_URL and the replication. Until then, queries use the primary.',

@@ -78,7 +78,7 @@ export class DatabaseConfiguration implements ProductionRules {
 
   @EnvironmentVariable(
     'DATABASE_READ_URL',
-    'URL of a streaming replica of the database. If it is set, queries of the request log and of events use the replica while it is available and not too far behind. Only processes that serve HTTP use it.',
+    'URL of a streaming replica of the database. If it is set, the overview, exports, and later pages of the request log and of events use the replica while it is available and not too far behind.',
     { secret: true },
   )
   @Satisfies(

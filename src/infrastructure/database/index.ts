@@ -14,7 +14,7 @@ export { KeyedQueue } from './keyed-queue.js';
 export { checkDatabase, migrate, migrateConfigured } from './migrate.js';
 export { Notifications, presentProcesses, type Subscription } from './notifications.js';
 export { prepared } from './client.js';
-export { QueryTimeout, ReadPools, type ReadPool } from './read-pools.js';
+export { QueryTimeout, ReadPools, type ReadOptions, type ReadPool } from './read-pools.js';
 export { inspectReplica } from './read-replica.js';
 export { repeatedOnce } from './repeat.js';
 export { RecurringJob } from './recurring-job.js';

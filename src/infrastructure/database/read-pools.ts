@@ -82,12 +82,11 @@ export interface ReadPoolOptions {
 }
 
 export interface ReadOptions {
-  /** The query uses the primary, because a replica may lack rows that the reader would then never see. */
-  readonly isFresh?: boolean;
-  /** If the replica has no rows, the query uses the primary: the reader may know of a row that the replica lacks. */
-  readonly mustFind?: boolean;
-  /** The query uses the primary while the replica lacks rows that this writer wrote through the process (`ReadPools.wrote`). */
-  readonly writer?: string | undefined;
+  /**
+   * The query uses the primary. Set after a query that had to use it, so that no later query with these options goes back to an
+   * older state on the replica.
+   */
+  isFresh?: boolean;
 }
 
 /** A separate pool of a few read-only connections. */
@@ -141,7 +140,7 @@ export class ReadPool {
   }
 }
 
-/** A pool whose queries use a replica while it is current, and otherwise the primary. */
+/** A pool whose queries use a replica while its lag is within the limit, and otherwise the primary. */
 class ReplicatedReadPool extends ReadPool {
   constructor(
     private readonly name: string,
@@ -160,19 +159,11 @@ class ReplicatedReadPool extends ReadPool {
     values: readonly unknown[],
     options: ReadOptions,
   ): Promise<Row[]> {
-    if (options.isFresh) return super.run<Row>(statement, values, options);
-    const { writer } = options;
-    if (writer !== undefined && this.replica.isUsable && !(await this.replica.isCurrentFor(writer))) {
-      const rows = await super.run<Row>(statement, values, options);
-      // The next query of this reader must not return less.
-      this.replica.wrote([writer]);
-      return rows;
-    }
-    const replicated = this.replica.isUsable ? await this.tryReplica<Row>(statement, values) : undefined;
-    if (replicated && (replicated.length > 0 || !options.mustFind)) return replicated;
-    const rows = await super.run<Row>(statement, values, options);
-    if (!replicated || rows.length > 0) this.replica.primaryWasRead();
-    return rows;
+    const mayLag = !options.isFresh && (await this.replica.isUsable());
+    const rows = mayLag ? await this.tryReplica<Row>(statement, values) : undefined;
+    if (rows) return rows;
+    options.isFresh = true;
+    return super.run<Row>(statement, values, options);
   }
 
   /** Returns undefined if the query failed because of the replica. */
@@ -186,7 +177,7 @@ class ReplicatedReadPool extends ReadPool {
     } catch (error) {
       // A slow query would be slow on the primary, too. While the replica cannot be reached, queries that wait for a
       // connection to it look slow.
-      if (isLate(error) ? this.replica.isUsable : !isFailureOfReplica(error)) throw error;
+      if (isLate(error) ? await this.replica.isUsable() : !isFailureOfReplica(error)) throw error;
       this.retries.inc({ pool: this.name });
       return undefined;
     }
@@ -232,16 +223,6 @@ export class ReadPools implements OnApplicationShutdown {
       name,
       new ReplicatedReadPool(name, driverAddress, options, replicaPool, this.replica, this.retries),
     );
-  }
-
-  /** To be called after rows of these writers were committed. */
-  wrote(writers: Iterable<string>): void {
-    this.replica.wrote(writers);
-  }
-
-  /** Returns by how many seconds the rows that a query returns to this writer now may be out of date. */
-  secondsBehindFor(writer: string): number {
-    return this.replica.secondsBehindFor(writer);
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -2,7 +2,6 @@ import { Controller, Get, Post, Res, type StreamableFile } from '@nestjs/common'
 import type { Response } from 'express';
 import { AccessibleClients, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import { ReadPools } from '../../../infrastructure/database/index.js';
 import {
   DashboardAction,
   DashboardExport,
@@ -89,7 +88,6 @@ export class RequestLogsPagesController {
     private readonly eventBodies: EventBodies,
     private readonly options: WebhookFilterOptions,
     private readonly address: PublicAddress,
-    private readonly pools: ReadPools,
     private readonly clock: Clock,
   ) {}
 
@@ -173,12 +171,10 @@ export class RequestLogsPagesController {
       environment,
       limit: columns.length < MANY_COLUMNS ? ENTRIES_PER_PAGE : ENTRIES_OF_MANY_COLUMNS,
     });
-    const { clientId } = await this.clients.forEnvironment(actor, environment);
-    const secondsOld = this.pools.secondsBehindFor(clientId);
     const { data, next_cursor } = await this.requestLogs.page(actor, query);
     const isEmpty = data.length === 0 && query.cursor === undefined;
     const newestTime = isEmpty ? await this.requestLogs.newestTime(actor, environment) : undefined;
-    return { query, entries: data, nextCursor: next_cursor, newestTime, secondsOld };
+    return { query, entries: data, nextCursor: next_cursor, newestTime };
   }
 
   /** Replaces a relative period by times. */

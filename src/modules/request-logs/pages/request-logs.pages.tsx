@@ -59,8 +59,6 @@ export interface FoundEntries {
   readonly nextCursor: string | null;
   /** The time of the environment's newest entry, if the list is empty and there is one. */
   readonly newestTime: Date | undefined;
-  /** How old the entries may be, because they come from a read replica. */
-  readonly secondsOld: number;
 }
 
 export interface FilterOption {
@@ -87,11 +85,6 @@ export function listPage(
         <SplitView>
           <Results canBeLive={found !== undefined && found.query.cursor === undefined}>
             <FormProblem />
-            {found && found.secondsOld > 1 ? (
-              <p class="hint">
-                {`These entries may be ${Math.ceil(found.secondsOld)} seconds old. Newer ones appear soon.`}
-              </p>
-            ) : null}
             {found ? <List columns={columns} choices={choices} found={found} /> : null}
           </Results>
         </SplitView>

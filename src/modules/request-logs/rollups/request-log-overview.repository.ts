@@ -1,5 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { QueryTimeout, ReadPools, type ReadPool } from '../../../infrastructure/database/index.js';
+import {
+  QueryTimeout,
+  ReadPools,
+  type ReadOptions,
+  type ReadPool,
+} from '../../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { HOUR, SECOND } from '../../../infrastructure/time/index.js';
 import { REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
@@ -134,10 +139,12 @@ export class RequestLogOverviewRepository {
     const { clientId, environment } = client;
     // In a statement of its own, so that PostgreSQL knows which part of the log it has to read when it plans the next one.
     // If `until` moves meanwhile, the rollups before the older value and the log after it are still all entries.
+    const options: ReadOptions = {};
     const [progress] = await query<{ since: Date; until: Date }>(
       pool,
       'SELECT since, until FROM request_log_rollup_progress',
       [],
+      options,
     );
     const since = progress?.since ?? start;
     // The rollups of the last slice also count the entries after the end.
@@ -147,7 +154,7 @@ export class RequestLogOverviewRepository {
     const endOfHours = later(hours, startOf(HOUR, unrolled));
     const seconds = `${step / SECOND} seconds`;
     const parameters = [clientId, environment, start, unrolled, end, seconds, hours, endOfHours, ...more];
-    const [row] = await query<{ counts: CountTuple[] }>(pool, statement, parameters);
+    const [row] = await query<{ counts: CountTuple[] }>(pool, statement, parameters, options);
     return { since, counts: (row?.counts ?? []).map(toCount) };
   }
 }
@@ -156,8 +163,9 @@ function query<Row extends object>(
   pool: ReadPool,
   statement: string,
   parameters: readonly unknown[],
+  options: ReadOptions,
 ): Promise<Row[]> {
-  return pool.query<Row>(statement, parameters).catch((error: unknown) => {
+  return pool.query<Row>(statement, parameters, options).catch((error: unknown) => {
     throw error instanceof QueryTimeout ? REQUEST_LOG_QUERY_TIMEOUT.error() : error;
   });
 }

@@ -20,14 +20,10 @@ import { MAX_LATENESS } from './request-log-entry.js';
 export interface LogReadOptions {
   readonly timeoutMessage?: string;
   /**
-   * The time of the last row of the previous page, which another process may have read from the primary. If it is recent, a
-   * replica may lack rows just before it, which no page would show.
+   * The time of the last row of the previous page. Only pages after one may read a replica: the newest page is always up to date.
+   * If the time is recent, a replica may lack rows just before it, which no page would show.
    */
   readonly before?: Date | undefined;
-  /** Set it if the reader knows of the row that it asks for: a replica may lack it. */
-  readonly mustFind?: boolean;
-  /** The client whose own requests must be found as soon as it has their responses. */
-  readonly clientId?: string;
 }
 
 /** Maximum number of queries of an organization that wait while another query runs. */
@@ -84,11 +80,11 @@ export class LogReads {
   async query<Row extends object>(
     statement: string,
     parameters: readonly unknown[],
-    { timeoutMessage, before, mustFind = false, clientId }: LogReadOptions = {},
+    { timeoutMessage, before }: LogReadOptions = {},
   ): Promise<Row[]> {
-    const isFresh = before !== undefined && before > this.settledUntil();
+    const isFresh = before === undefined || before > this.settledUntil();
     try {
-      return await this.pool.query<Row>(statement, parameters, { isFresh, mustFind, writer: clientId });
+      return await this.pool.query<Row>(statement, parameters, { isFresh });
     } catch (error) {
       throw error instanceof QueryTimeout ? REQUEST_LOG_QUERY_TIMEOUT.error(timeoutMessage) : error;
     }

@@ -128,8 +128,6 @@ const APPEND = prepared(
    SELECT * FROM unnest(${WRITTEN_COLUMNS.map(([, type], index) => `$${index + 1}::${type}[]`).join(', ')})`,
 );
 
-/** The lock under which the partitions of the log change. */
-export const REQUEST_LOG_ROTATION = 'request-logs.rotation';
 
 const ENTRIES_PER_ERASURE = 1_000;
 
@@ -151,7 +149,7 @@ export class RequestLogRepository implements UserDataHolder {
     rotation.add({
       name: 'request_log',
       retention: { days: retentionDays },
-      lock: REQUEST_LOG_ROTATION,
+      lock: 'request-logs.rotation',
     });
     this.recoveryReads = pools.open('webhook-recovery', {
       connections: 1,
@@ -228,7 +226,7 @@ export class RequestLogRepository implements UserDataHolder {
       { client, filter, period: { start: period.start, end: before?.createdAt ?? period.end } },
       'AND (created_at, id) < ($4, $5) ORDER BY created_at DESC, id DESC',
       { id: before?.id ?? ABOVE_ALL_IDS, limit },
-      before ? { before: before.createdAt } : { clientId: client.clientId },
+      { before: before?.createdAt },
     );
   }
 
@@ -258,7 +256,7 @@ export class RequestLogRepository implements UserDataHolder {
     const [entry] = await this.query(
       this.database.distribution === 'citus' ? FIND_ON_NODES : FIND,
       [id, clients.map(({ clientId }) => clientId)],
-      { timeoutMessage: ENTRY_QUERY_TIMEOUT_MESSAGE, mustFind: true },
+      { timeoutMessage: ENTRY_QUERY_TIMEOUT_MESSAGE },
     );
     return entry;
   }

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HttpAdapterHost } from '@nestjs/core';
 import { ServiceConfiguration } from '../../../infrastructure/config/index.js';
-import type { ReadPools } from '../../../infrastructure/database/index.js';
 import type { ErasedUsers } from '../../../infrastructure/erasure/index.js';
 import { Metrics } from '../../../infrastructure/metrics/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
@@ -18,7 +17,6 @@ const STOP_TIMEOUT = 20_000;
 describe('RequestLogWriter', () => {
   it('saves entries of running statements before the process is ended, if the steps before took long', async () => {
     const dataDirectory = mkdtempSync(join(tmpdir(), 'request-log-writer-'));
-    const pools = { wrote: () => undefined } as unknown as ReadPools;
     const database = { append: () => new Promise<void>(() => undefined) } as unknown as RequestLogRepository;
     const service = Object.assign(new ServiceConfiguration(), { dataDirectory });
     const erased = { pseudonymize: async (entries) => entries } as ErasedUsers;
@@ -28,7 +26,6 @@ describe('RequestLogWriter', () => {
       new RequestLogsConfiguration(),
       new Metrics(),
       files,
-      pools,
       erased,
       new Clock(),
     );

@@ -5,7 +5,6 @@ import {
   BatchedStatement,
   isMissingPartition,
   isTransientFailure,
-  ReadPools,
   RowDropped,
 } from '../../../infrastructure/database/index.js';
 import { ErasedUsers } from '../../../infrastructure/erasure/index.js';
@@ -84,7 +83,6 @@ export class RequestLogWriter extends RequestRecorder implements BeforeApplicati
     configuration: RequestLogsConfiguration,
     metrics: Metrics,
     private readonly files: SavedEntries,
-    pools: ReadPools,
     erased: ErasedUsers,
     private readonly clock: Clock,
   ) {
@@ -98,7 +96,6 @@ export class RequestLogWriter extends RequestRecorder implements BeforeApplicati
     this.entries = new BatchedStatement({
       execute: async (entries) => {
         await repository.append(await erased.pseudonymize(entries));
-        pools.wrote(new Set(entries.map(({ clientId }) => clientId)));
         written.inc({}, entries.length);
         this.noteRecovery();
       },

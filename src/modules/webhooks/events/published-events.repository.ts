@@ -78,7 +78,7 @@ export class PublishedEventsRepository {
       `SELECT ${LISTED}, client_id AS "clientId", environment, session_id AS "sessionId", task_id AS "taskId", body
          FROM webhook_event WHERE id = $1`,
       [id],
-      { mustFind: true, timeoutMessage: ENTRY_QUERY_TIMEOUT_MESSAGE },
+      { timeoutMessage: ENTRY_QUERY_TIMEOUT_MESSAGE },
     );
     return event && { ...event, taskId: event.taskId === null ? null : Number(event.taskId) };
   }
