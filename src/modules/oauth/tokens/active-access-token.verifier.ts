@@ -38,8 +38,7 @@ export class ActiveAccessTokenVerifier implements TokenVerifier<DashboardIdentit
       this.repository.isRevoked(claims.jti),
       this.users.principal(claims.sub),
     ]);
-    const hasEnded =
-      user?.organizationId !== claims.org || user.accessVersion !== claims.access_version;
+    const hasEnded = user?.organizationId !== claims.org || user.accessVersion !== claims.access_version;
     return isRevoked || hasEnded ? undefined : { claims, user };
   }
 

@@ -8,7 +8,6 @@ import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import { earlier, later, nextFullHour, SLICE, startOf } from './request-log-rollup.js';
 import { RequestLogRollupsRepository, type RollupProgress } from './request-log-rollups.repository.js';
 
-
 /**
  * Age of a slice when it is rolled up. Entries are usually committed within a minute; a later one makes its slice be rolled
  * up again.

@@ -128,7 +128,6 @@ const APPEND = prepared(
    SELECT * FROM unnest(${WRITTEN_COLUMNS.map(([, type], index) => `$${index + 1}::${type}[]`).join(', ')})`,
 );
 
-
 const ENTRIES_PER_ERASURE = 1_000;
 
 /** The request log, which is partitioned by day in UTC. */
