@@ -1114,6 +1114,24 @@ AS $function$
         OFFSET 0) found;
   END $function$;
 
+CREATE OR REPLACE FUNCTION find_mcp_tokens(hashes bytea[], created_from timestamp with time zone, created_before timestamp with time zone)
+ RETURNS TABLE(place integer, id bigint, client_id uuid, environment character varying, external_user_id character varying, phone_number_sealed bytea, expires_at timestamp with time zone)
+ LANGUAGE plpgsql
+ STABLE
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+AS $function$
+    #variable_conflict use_column
+    BEGIN
+      RETURN QUERY SELECT hash.place::integer, token.*
+        FROM unnest(hashes) WITH ORDINALITY AS hash (value, place) CROSS JOIN LATERAL (
+          SELECT id, client_id, environment, external_user_id, phone_number_sealed, expires_at FROM mcp_token
+           WHERE token_hash = hash.value AND created_at >= created_from AND created_at < created_before
+             AND revoked_at IS NULL
+          OFFSET 0) token;
+    END
+  $function$;
+
 CREATE OR REPLACE FUNCTION forget_statistics(value text)
  RETURNS void
  LANGUAGE plpgsql

@@ -38,8 +38,7 @@ async function storeDaysInRows(connection: QueryRunner): Promise<void> {
 
 /** They are sent together, so they run in one transaction. */
 const STATEMENTS = `
-  DROP FUNCTION build_row_partition, build_columnar_partition, exchange_columnar_partition,
-    drop_daily_partition, find_mcp_tokens;
+  DROP FUNCTION build_row_partition, build_columnar_partition, exchange_columnar_partition, drop_daily_partition;
 
   -- Emails are stored before they are sent, and so are requests for a new password.
   CREATE TABLE outgoing_email (
