@@ -11,6 +11,7 @@ import {
   findForbiddenSql,
   findForbiddenTypeOrm,
   findForbiddenUrlChecks,
+  findUnwatchedConnections,
 } from './restricted-api-rules.js';
 import {
   findBypassedIndexes,
@@ -350,6 +351,16 @@ describe('Restricted APIs', () => {
       'src/modules/careers/b.ts': `import { page } from 'pages';`,
     },
     'src/modules/careers/a.repository.ts imports pg: use the Transaction',
+  ]);
+
+  rule('Connections to PostgreSQL are watched for silence', findUnwatchedConnections, [
+    {
+      'src/infrastructure/database/a.ts': `const pool = new pg.Pool({ ...address, Client, max: 1 });`,
+      'src/infrastructure/database/b.ts': `const pool = new pg.Pool({ ...address, max: 1 });`,
+      'src/infrastructure/embedded-postgres/c.ts': `const client = new pg.Client(address);`,
+    },
+    'src/infrastructure/database/b.ts:1 opens pg.Pool: use Client of infrastructure/database',
+    'src/infrastructure/embedded-postgres/c.ts:1 opens pg.Client: use Client of infrastructure/database',
   ]);
 
   rule('ioredis is imported only by infrastructure/redis', findForbiddenRedisClients, [

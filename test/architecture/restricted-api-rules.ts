@@ -215,6 +215,25 @@ export function findForbiddenDrivers(sources: Sources): string[] {
     );
 }
 
+/** It must see what a pooler does to a plain connection, and limits its time itself. */
+const PLAIN_CONNECTIONS = ['src/infrastructure/database/session-pooling.ts'];
+
+/** Other connections would wait forever after the database has fallen silent. */
+export function findUnwatchedConnections(sources: Sources): string[] {
+  return findInTrees(
+    sources,
+    (path) => PLAIN_CONNECTIONS.includes(path),
+    (node) => {
+      if (!ts.isNewExpression(node) || !/^pg\.(?:Client|Pool)$/.test(node.expression.getText()))
+        return undefined;
+      const isWatched = /\bClient,/.test(node.arguments?.[0]?.getText() ?? '');
+      return isWatched
+        ? undefined
+        : `opens ${node.expression.getText()}: use Client of infrastructure/database, as an option of a pool.`;
+    },
+  );
+}
+
 /** Other clients of Redis could wait forever for a response. */
 export function findForbiddenRedisClients(sources: Sources): string[] {
   return importsOf(sources)
