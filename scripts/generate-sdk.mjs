@@ -1,6 +1,6 @@
 /*
  * Generates the types and methods of the TypeScript SDK from openapi.json: clients/typescript/src/schemas.ts has a type for
- * each schema, merchant-connectivity.ts a method for each operation that needs no dashboard login, and version.ts the release.
+ * each schema, merchant-connectivity.ts a method for each operation, and version.ts the release.
  * `npm run openapi` runs this. An argument names another folder to write to.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { format, resolveConfig } from 'prettier';
 const SOURCES = 'clients/typescript/src';
 const [, , folder = SOURCES] = process.argv;
 const HEADER = '// Generated from openapi.json. Run `npm run openapi` after changes.\n';
-/** The credentials of each security scheme. Operations that only accept the cookie of a login are left out. */
+/** The credentials of each security scheme. */
 const CREDENTIALS = { basic: 'basic', bearer: 'bearer', 'service-token': 'service', none: 'none' };
 /** Surfaces by their names, with which the tags of their operations begin. */
 const SURFACES = {
@@ -205,8 +205,7 @@ import type { ${imported.join(', ')} } from './schemas.js';
 import { Transport, type RequestOptions } from './transport.js';
 
 /**
- * A client of the service. It has a method for each operation that needs no dashboard login, with the name that the API
- * document gives it.
+ * A client of the service. It has a method for each operation, with the name that the API document gives it.
  */
 export class MerchantConnectivity extends Transport {
 ${operations.map(method).join('\n\n')}

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import './application.js';
+import { listPermissions } from './infrastructure/auth/index.js';
 import { configurationDefinitions, variablesOf } from './infrastructure/config/index.js';
 import { errorCatalog, type ErrorCode, type ErrorKind } from './infrastructure/errors/index.js';
 import { metricCatalog } from './infrastructure/metrics/index.js';
@@ -10,6 +11,7 @@ import { EVENT_NAMES, EVENTS, eventSchema, examplePayload } from './modules/webh
 export function referencePages(): Readonly<Record<string, string>> {
   return {
     'docs/audit-actions.md': auditActionsPage(),
+    'docs/dashboard-permissions.md': dashboardPermissionsPage(),
     'docs/configuration.md': configurationPage(),
     'docs/errors.md': errorsPage(),
     'docs/metrics.md': metricsPage(),
@@ -27,6 +29,33 @@ function auditActionsPage(): string {
       'did not succeed) or `denied` (the user may not perform the action).',
     [['| action | target | meaning |', '| --- | --- | --- |', ...rows].join('\n')],
   );
+}
+
+function dashboardPermissionsPage(): string {
+  const rows = listPermissions().map(
+    ([name, { role = 'viewer', recentLogin = false, token, action }]) =>
+      `| ${inWords(name)} | ${role} | ${recentLogin ? 'yes' : ''} | ` +
+      `${token === undefined ? '' : token === 'any' ? 'any' : `\`${token}\``} | ${action ? `\`${action}\`` : ''} |`,
+  );
+  return page(
+    'Permissions in the dashboard',
+    'This is what users of the dashboard can do, with the lowest role that may do it. Some operations require a login ' +
+      'within the last 5 minutes. Operations with a scope are also part of the dashboard API, for programs with an ' +
+      'access token. If an operation has an audit action, the audit log also records attempts that are denied.',
+    [
+      [
+        '| operation | role | recent login | scope | audit action |',
+        '| --- | --- | --- | --- | --- |',
+        ...rows,
+      ].join('\n'),
+    ],
+  );
+}
+
+/** `viewApiSecret` -> `view API secret` */
+function inWords(name: string): string {
+  const words = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return words.replaceAll(/\b(?:api|saml)\b/g, (word) => word.toUpperCase());
 }
 
 function configurationPage(): string {

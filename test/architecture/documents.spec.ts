@@ -5,8 +5,11 @@ import { referencePages } from '../../src/reference.js';
 import { MODULE_DEPENDENCIES } from './dependency-rules.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-/** Bytes of the document without line breaks, events included, per operation. It had 9,300 when it repeated errors in each operation. */
-const MAX_SIZE_PER_OPERATION = 3_900;
+/**
+ * Bytes of the document without line breaks, events included, per operation. It had 9,300 when it repeated errors in each of 88
+ * operations. A third is what operations and events share, which weighs more for 55 operations.
+ */
+const MAX_SIZE_PER_OPERATION = 4_900;
 
 const committed = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
@@ -149,7 +152,7 @@ describe('Generated documents', () => {
       PLATFORM_URL: 'https://api.example.com',
     });
     const server = { url: 'https://dashboard.example.com', description: 'Dashboard API' };
-    expect(paths['/users']?.get?.servers).toEqual([server]);
+    expect(paths['/request-logs']?.get?.servers).toEqual([server]);
     expect(paths['/session/create']?.post?.servers).toEqual([
       { url: 'https://api.example.com', description: 'Platform API' },
     ]);

@@ -8,10 +8,10 @@ import {
   waitForHeading,
 } from '../support/browser.js';
 import { moveClock } from '../support/clock.js';
+import { addSamlConfiguration, grantRole, submitFile, submitForm } from '../support/dashboard-forms.js';
 import { addInvited, addUser, disable, someAddress } from '../support/dashboard-users.js';
 import { accessToken, decide, startFlow } from '../support/device-flow.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { samlMetadata } from '../support/saml.js';
 import { newAgent, newLink } from '../support/sign-in-links.js';
 import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
 
@@ -40,23 +40,14 @@ describeInBrowser('The pages of an organization in a browser', (windows) => {
     return page;
   }
 
-  const post = async (path: string, body: object): Promise<Record<string, unknown>> =>
-    (await service.request(path, { body, login: owner })).body;
-
   /** Puts one of each thing that the pages show into the organization. */
   async function fill(): Promise<Record<string, string>> {
     await addInvited(service);
     await disable(service, await addUser(service));
     const colleague = await service.login('member');
-    const grant = {
-      user_id: colleague.userId,
-      role: 'admin',
-      reason: 'Covers for Grace',
-      expires_in: 86_400,
-    };
-    await post('/access-grants/create', grant);
-    await post('/merchants/1/hide', { environment: 'production' });
-    const { id } = await post('/saml-configurations/create', { name: 'Okta', metadata_xml: samlMetadata() });
+    await grantRole(service, owner, colleague);
+    await submitForm(service, owner, '/dashboard/production/merchants/1/hide');
+    const id = await addSamlConfiguration(service, owner);
     for (const [action, merchant_id] of [
       ['link', 16],
       ['link', 19],
@@ -69,11 +60,12 @@ describeInBrowser('The pages of an organization in a browser', (windows) => {
     const { id: link } = await newLink(service, agent);
     await service.request(`/sign-in-links/${link}/cancel`, { method: 'POST', as: service.development });
     const { id: pending } = await newLink(service, agent);
-    await post('/organization/logo', { image: IMAGE.toString('base64') });
+    await submitFile(service, owner, '/dashboard/organization/logo/change', { image: IMAGE });
     await accessToken(service, owner, service.production);
     await decide(service, owner, (await startFlow(service)).user_code);
-    const rotated = await post(`/api-clients/${service.production.clientId}/secret/rotate`, {});
-    rememberSecret(String(rotated['secret']));
+    const rotate = `/dashboard/production/api-credentials/${service.production.clientId}/rotate`;
+    const { text } = await submitForm(service, owner, rotate, { overlap_hours: '24' });
+    rememberSecret(/mcs_live_[\w-]+/.exec(text)?.[0] ?? '');
     return {
       users: '/dashboard/users',
       user: `/dashboard/users/${colleague.userId}`,
@@ -98,7 +90,7 @@ describeInBrowser('The pages of an organization in a browser', (windows) => {
       'settings-logo': '/dashboard/organization/logo/change',
       'settings-second-factor': '/dashboard/organization/second-factor',
       sso: '/dashboard/single-sign-on',
-      'sso-configuration': `/dashboard/single-sign-on/${String(id)}`,
+      'sso-configuration': `/dashboard/single-sign-on/${id}`,
       'sso-new': '/dashboard/single-sign-on/configurations/new',
       'login-again': '/login?next=%2Fdashboard%2Fusers&again=page',
     };

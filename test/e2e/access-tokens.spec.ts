@@ -23,6 +23,7 @@ import { OAuthModule, TokenSigningKeysService } from '../../src/modules/oauth/in
 import { OAuthConfiguration } from '../../src/modules/oauth/oauth.configuration.js';
 import { ExpiryJob } from '../../src/infrastructure/database/index.js';
 import { TokenKeyring } from '../../src/modules/oauth/tokens/token-keyring.js';
+import { submitForm } from '../support/dashboard-forms.js';
 import { mailTo, tokenIn } from '../support/mails.js';
 import { Visitor } from '../support/visitor.js';
 import { moveClock, stopClock } from '../support/clock.js';
@@ -542,8 +543,10 @@ describe('Revocation', () => {
 });
 
 describe("A user's device access", () => {
-  const change = (id: string, body: unknown) =>
-    service.request(`/users/${id}`, { method: 'PATCH', body, login: owner });
+  const change = async (id: string, action: string, fields: Record<string, string> = {}): Promise<void> => {
+    const { status } = await submitForm(service, owner, `/dashboard/users/${id}/${action}`, fields);
+    expect(status).toBe(303);
+  };
 
   async function resetPassword({ email }: Login): Promise<void> {
     const visitor = new Visitor(service);
@@ -576,15 +579,15 @@ describe("A user's device access", () => {
     ['a password reset', resetPassword],
     ['a password change', changePassword],
     ['ending all other sessions', endOtherSessions],
-    ['a role change', ({ userId }) => change(userId, { role: 'member' })],
+    ['a role change', ({ userId }) => change(userId, 'change', { role: 'member' })],
     [
       'being disabled, even if enabled again',
       async ({ userId }) => {
-        await change(userId, { disabled: true });
-        await change(userId, { disabled: false });
+        await change(userId, 'disable');
+        await change(userId, 'enable');
       },
     ],
-    ['removal', ({ userId }) => service.request(`/users/${userId}`, { method: 'DELETE', login: owner })],
+    ['removal', ({ userId }) => change(userId, 'remove')],
   ])('ends with %s, for tokens and for approvals', async (_what, end) => {
     const login = await service.login('admin');
     const token = await accessToken(service, login);
@@ -601,7 +604,7 @@ describe("A user's device access", () => {
   it('can be granted again afterwards', async () => {
     const login = await service.login('admin');
     await accessToken(service, login);
-    await change(login.userId, { role: 'member' });
+    await change(login.userId, 'change', { role: 'member' });
     const token = await accessToken(service, login);
     expect((await me(token)).body['role']).toBe('member');
     const { clientId } = service.development;

@@ -2,6 +2,7 @@ import { ServiceConfiguration } from '../../src/infrastructure/config/index.js';
 import { McpTokensRepository } from '../../src/modules/mcp-tokens/index.js';
 import { LoginAgent, REDIRECT_URI, sendForm } from '../support/agent-logins.js';
 import { mcpToken, sendRpc, toolCall } from '../support/agents.js';
+import { openPage, registerAgent, saveAgentSettings, submitForm } from '../support/dashboard-forms.js';
 import { sendForm as sendClientForm } from '../support/device-flow.js';
 import { auditEntries, auditedBy } from '../support/audited.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -130,7 +131,6 @@ describe('GET /agent-connections', () => {
     const { id } = await connectionOf('hidden');
     for (const as of [service.production, other.development])
       expect((await disconnect(id, { as })).status).toBe(404);
-    expect((await disconnect(id, { login: await service.login('owner', other.id) })).status).toBe(404);
     expect((await disconnect('x')).status).toBe(404);
   });
 
@@ -244,46 +244,40 @@ describe('Connecting and disconnecting', () => {
 });
 
 describe('Agent settings', () => {
-  const settings = (body: object, login = owner) =>
-    service.request('/agent-settings/update', { body: { environment: 'development', ...body }, login });
+  const settings = (fields: Record<string, string>) => saveAgentSettings(service, owner, fields);
   let owner: Awaited<ReturnType<TestApp['login']>>;
   beforeAll(async () => (owner = await service.login('owner')));
 
   it('have defaults, and can be replaced', async () => {
-    for (const [environment, allowed] of [
-      ['development', 'any'],
-      ['production', 'off'],
-    ])
-      expect(
-        await service.request(`/agent-settings?environment=${environment}`, { login: owner }),
-      ).toMatchObject({
-        status: 200,
-        body: { allowed_agents: allowed, allowed_hosts: [], login_url: null, registered_agents: [] },
-      });
-    const body = {
-      allowed_agents: 'hosts',
-      allowed_hosts: ['claude.ai'],
-      login_url: 'https://shop.example.com/login',
+    const shown = async (environment = 'development') => {
+      const { text } = await openPage(service, owner, `/dashboard/${environment}/agents/settings`);
+      return [
+        /<option value="(\w+)" selected>/.exec(text)?.[1],
+        /<textarea[^>]*name="allowed_hosts"[^>]*>([^<]*)</.exec(text)?.[1]?.trim(),
+        /name="login_url"[^>]*value="([^"]*)"/.exec(text)?.[1] ?? '',
+      ];
     };
-    expect(await settings(body)).toMatchObject({ status: 200, body });
-    expect(await settings({ allowed_agents: 'any' })).toMatchObject({
-      status: 200,
-      body: { login_url: null },
-    });
+    expect(await shown()).toEqual(['any', '', '']);
+    expect(await shown('production')).toEqual(['off', '', '']);
+    const login_url = 'https://shop.example.com/login';
+    await settings({ allowed_agents: 'hosts', allowed_hosts: 'claude.ai', login_url });
+    expect(await shown()).toEqual(['hosts', 'claude.ai', login_url]);
+    await settings({ allowed_agents: 'any' });
+    expect(await shown()).toEqual(['any', '', '']);
   });
 
   it.each([
     [{ allowed_agents: 'all' }],
-    [{ allowed_agents: 'hosts', allowed_hosts: ['https://claude.ai'] }],
-    [{ allowed_agents: 'hosts', allowed_hosts: ['Claude.ai'] }],
-    [{ allowed_agents: 'hosts', allowed_hosts: ['cursor://claude.ai'] }],
+    [{ allowed_agents: 'hosts', allowed_hosts: 'https://claude.ai' }],
+    [{ allowed_agents: 'hosts', allowed_hosts: 'Claude.ai' }],
+    [{ allowed_agents: 'hosts', allowed_hosts: 'cursor://claude.ai' }],
     [{ allowed_agents: 'any', sandbox_login: 'nobody' }],
     [{ allowed_agents: 'any', login_url: 'javascript:alert(1)' }],
     [{ allowed_agents: 'any', login_url: 'https://user@shop.example.com' }],
     [{ allowed_agents: 'any', login_url: 'https://shop.example.com/#fragment' }],
     [{ allowed_agents: 'any', login_url: 'shop' }],
-  ])('reject %j', async (body) => {
-    expect((await settings(body)).status).toBe(400);
+  ])('reject %j', async (fields) => {
+    expect((await settings(fields as Record<string, string>)).status).toBe(400);
   });
 
   it('list private-use schemes as schemes: the host that an app invents after one proves nothing', async () => {
@@ -291,9 +285,9 @@ describe('Agent settings', () => {
     const app = await LoginAgent.register(service, { redirectUris: [uri] });
     const status = async () => (await new Visitor(service).get(app.authorizePath())).status;
     for (const [allowed_hosts, expected] of [
-      [['claude.ai'], 403],
-      [['vscode:', 'claude.ai'], 403],
-      [['cursor:'], 303],
+      ['claude.ai', 403],
+      ['vscode:\nclaude.ai', 403],
+      ['cursor:', 303],
     ] as const) {
       await settings({ allowed_agents: 'hosts', allowed_hosts });
       expect([allowed_hosts, await status()]).toEqual([allowed_hosts, expected]);
@@ -311,22 +305,21 @@ describe('Agent settings', () => {
   });
 
   it('register agents, at most 50, and end their connections with them', async () => {
-    const create = () =>
-      service.request<{ id: string }>('/agents/create', {
-        body: { environment: 'development', name: 'Corporate Agent', redirect_uris: [REDIRECT_URI] },
-        login: owner,
+    const create = (redirect_uris = REDIRECT_URI) =>
+      submitForm(service, owner, '/dashboard/development/agents/register', {
+        name: 'Corporate Agent',
+        redirect_uris,
       });
-    const { status, body } = await create();
-    expect(status).toBe(200);
-    const registered = LoginAgent.named(service, body.id, REDIRECT_URI);
-    await settings({ allowed_agents: 'hosts', allowed_hosts: ['claude.ai'] });
+    const id = await registerAgent(service, owner, 'Corporate Agent', REDIRECT_URI);
+    const registered = LoginAgent.named(service, id, REDIRECT_URI);
+    await settings({ allowed_agents: 'hosts', allowed_hosts: 'claude.ai' });
     const { access_token: token } = await registered.connect('corporate');
     await settings({ allowed_agents: 'any' });
-    const all = await Promise.all(Array.from({ length: 60 }, create));
-    expect(all.filter((response) => response.status === 200)).toHaveLength(49);
-    const invalid = { environment: 'development', name: 'X', redirect_uris: ['http://agent.example.com'] };
-    expect((await service.request('/agents/create', { body: invalid, login: owner })).status).toBe(400);
-    const remove = (login = owner) => service.request(`/agents/${body.id}`, { method: 'DELETE', login });
+    const all = await Promise.all(Array.from({ length: 60 }, () => create()));
+    expect(all.filter(({ status }) => status === 303)).toHaveLength(49);
+    expect((await create('http://agent.example.com')).status).toBe(400);
+    const remove = (login = owner) =>
+      submitForm(service, login, `/dashboard/development/agents/${id}/remove`);
     const other = await service.anotherOrganization();
     expect((await remove(await service.login('owner', other.id))).status).toBe(404);
     const code = (await registered.authorize('too late')).get('code') ?? '';
@@ -349,11 +342,8 @@ describe('The sandbox of a production deployment', () => {
     configuration.nodeEnvironment = 'production';
     return { [Symbol.dispose]: () => void (configuration.nodeEnvironment = nodeEnvironment) };
   };
-  const settings = async (body: object, role: 'owner' | 'admin' = 'owner') =>
-    service.request<{ sandbox_login: string }>('/agent-settings/update', {
-      body: { environment: 'development', allowed_agents: 'any', ...body },
-      login: await service.login(role),
-    });
+  const settings = async (fields: Record<string, string>, role: 'owner' | 'admin' = 'owner') =>
+    saveAgentSettings(service, await service.login(role), { allowed_agents: 'any', ...fields });
 
   it('lets members of the organization log in as test users, in the dashboard', async () => {
     using _production = inProduction();
@@ -385,12 +375,13 @@ describe('The sandbox of a production deployment', () => {
 
   it('lets anyone log in if an owner says so', async () => {
     using _production = inProduction();
-    expect(await settings({})).toMatchObject({ body: { sandbox_login: 'members' } });
+    expect((await settings({})).status).toBe(303);
     expect((await settings({ sandbox_login: 'anyone' }, 'admin')).status).toBe(403);
-    expect(await settings({ sandbox_login: 'anyone' })).toMatchObject({ body: { sandbox_login: 'anyone' } });
-    expect(await settings({}, 'admin')).toMatchObject({ body: { sandbox_login: 'anyone' } });
+    expect((await settings({ sandbox_login: 'anyone' })).status).toBe(303);
+    // An absent field leaves the setting as it is.
+    expect((await settings({}, 'admin')).status).toBe(303);
     expect(await agent.connect('anyone')).toHaveProperty('access_token');
-    expect(await settings({ sandbox_login: 'members' }, 'admin')).toMatchObject({ status: 200 });
+    expect((await settings({ sandbox_login: 'members' }, 'admin')).status).toBe(303);
     const page = await (
       await visitorWithRole(service, 'owner')
     ).get('/dashboard/development/agents/settings');

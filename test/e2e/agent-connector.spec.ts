@@ -1,6 +1,7 @@
 import { request as forward } from 'node:http';
 import { once } from 'node:events';
 import { ServiceConfiguration } from '../../src/infrastructure/config/index.js';
+import { submitForm } from '../support/dashboard-forms.js';
 import { eventually } from '../support/eventually.js';
 import {
   CLIENTS,
@@ -705,8 +706,8 @@ describe('search_merchants', () => {
   it('leaves out merchants that the organization hides', async () => {
     const login = await service.login('owner');
     const hide = (verb: string) =>
-      service.request(`/merchants/${NETFLIX.id}/${verb}`, { body: { environment: 'development' }, login });
-    expect((await hide('hide')).status).toBe(200);
+      submitForm(service, login, `/dashboard/development/merchants/${NETFLIX.id}/${verb}`);
+    expect((await hide('hide')).status).toBe(303);
     const { merchants } = await asAgent(token, (agent) =>
       agent.result<Found>('search_merchants', { query: 'netflix' }),
     );

@@ -7,6 +7,7 @@ import { DAY, MINUTE, SECOND } from '../../src/infrastructure/time/index.js';
 import { LoginAgent, REDIRECT_URI, SandboxLogin } from '../support/agent-logins.js';
 import { agentOf } from '../support/agents.js';
 import { moveClock } from '../support/clock.js';
+import { saveAgentSettings } from '../support/dashboard-forms.js';
 import { eventually } from '../support/eventually.js';
 import { httpClient } from '../support/http-clients.js';
 import { logLines } from '../support/log-lines.js';
@@ -362,21 +363,18 @@ describe('Client ID metadata documents', () => {
 });
 
 describe('Allowed agents', () => {
-  const update = async (body: object): Promise<number> => {
-    const login = await service.login('owner');
-    const request = { environment: 'development', ...body };
-    return (await service.request('/agent-settings/update', { body: request, login })).status;
-  };
+  const update = async (fields: Record<string, string>): Promise<number> =>
+    (await saveAgentSettings(service, await service.login('owner'), fields)).status;
   afterEach(() => update({ allowed_agents: 'any' }));
 
   it('are those that return to a listed host', async () => {
-    expect(await update({ allowed_agents: 'hosts', allowed_hosts: ['agent.example.com'] })).toBe(200);
+    expect(await update({ allowed_agents: 'hosts', allowed_hosts: 'agent.example.com' })).toBe(303);
     const id = documentAt(sendDocument());
     expect((await authorize(id)).status).toBe(303);
     // Of a program on the user's own machine, the host of the document counts.
     const loopback = { redirect_uri: 'http://127.0.0.1:4000/callback' };
     expect((await authorize(id, loopback)).status).toBe(403);
-    expect(await update({ allowed_agents: 'hosts', allowed_hosts: ['localhost'] })).toBe(200);
+    expect(await update({ allowed_agents: 'hosts', allowed_hosts: 'localhost' })).toBe(303);
     expect((await authorize(id, loopback)).status).toBe(303);
     expect((await authorize(id)).status).toBe(403);
   });
@@ -384,10 +382,10 @@ describe('Allowed agents', () => {
   it('are none, not even connected ones, when the setting is off', async () => {
     const agent = LoginAgent.named(service, documentAt(sendDocument()), REDIRECT_URI);
     const { refresh_token: token } = await agent.connect('switched-off');
-    expect(await update({ allowed_agents: 'off' })).toBe(200);
+    expect(await update({ allowed_agents: 'off' })).toBe(303);
     expect((await authorize(agent.id)).status).toBe(404);
     expect((await agent.refresh(token)).status).toBe(404);
-    expect(await update({ allowed_agents: 'any' })).toBe(200);
+    expect(await update({ allowed_agents: 'any' })).toBe(303);
     expect((await agent.refresh(token)).status).toBe(200);
   });
 });

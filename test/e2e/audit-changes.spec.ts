@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { AuditVerification } from '../../src/modules/audit-logs/index.js';
+import { addSamlConfiguration, submitForm } from '../support/dashboard-forms.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { addUserAt, newOwner, someDomain, type Owner } from '../support/single-sign-on.js';
-import { samlMetadata } from '../support/saml.js';
 
 interface Change {
   readonly field: string;
@@ -22,6 +22,9 @@ afterAll(() => service.close());
 const request = (path: string, body: object, method = 'PATCH') =>
   service.request<Record<string, unknown>>(path, { method, body, login: owner.login });
 
+const submit = (path: string, fields: Record<string, string>) =>
+  submitForm(service, owner.login, `/dashboard/${path}`, fields);
+
 /** The changes of the newest entry, as stored. */
 async function changes(): Promise<Change[] | null> {
   const [entry] = await service.database.query<{ changes: Change[] | null }>(
@@ -34,7 +37,7 @@ async function changes(): Promise<Change[] | null> {
 describe('An entry of the audit log says what changed', () => {
   it('names the fields of a user', async () => {
     const { id, email } = await addUserAt(owner, someDomain());
-    await request(`/users/${id}`, { role: 'viewer', name: 'Grace' });
+    await submit(`users/${id}/change`, { role: 'viewer', name: 'Grace' });
     expect(await changes()).toEqual([
       { field: 'name', from: 'Ada', to: 'Grace' },
       { field: 'role', from: 'admin', to: 'viewer' },
@@ -69,15 +72,14 @@ describe('An entry of the audit log says what changed', () => {
   });
 
   it('names the fields of the organization, an API client and a SAML configuration', async () => {
-    await request('/organization', { require_second_factor: true, grace_period_days: 5 });
+    await submit('organization/second-factor', { required: 'yes', grace_period_days: '5' });
     expect(await changes()).toEqual([
       { field: 'second_factor_required_from', from: null, to: expect.stringMatching(/Z$/) },
     ]);
-    await request('/organization', { require_second_factor: false });
-    const saml = { name: 'Okta', metadata_xml: samlMetadata() };
-    const { body } = await request('/saml-configurations/create', saml, 'POST');
+    await submit('organization/second-factor', { required: 'no' });
+    const id = await addSamlConfiguration(service, owner.login);
     expect(await changes()).toBeNull();
-    await request(`/saml-configurations/${String(body['id'])}`, { name: 'Entra' });
+    await submit(`single-sign-on/${id}/change`, { name: 'Entra' });
     expect(await changes()).toEqual([{ field: 'name', from: 'Okta', to: 'Entra' }]);
   });
 
@@ -96,11 +98,11 @@ describe('An entry of the audit log says what changed', () => {
 
   it('limits each value to 256 characters, also in operation 4 and the export', async () => {
     const { id } = await addUserAt(owner, someDomain());
-    await request(`/users/${id}`, { name: 'é'.repeat(256) });
+    await submit(`users/${id}/change`, { name: 'é'.repeat(256) });
     const [change] = (await changes()) ?? [];
     expect(change?.to).toHaveLength(256);
     // A change after the first 256 characters is a change, too.
-    await request(`/users/${id}`, { name: `${'é'.repeat(255)}e` });
+    await submit(`users/${id}/change`, { name: `${'é'.repeat(255)}e` });
     expect((await changes())?.map(({ field }) => field)).toEqual(['name']);
     const csv = await owner.visitor.get('/dashboard/audit-log/export/csv');
     expect(csv.text.split('\n')[0]).toMatch(/context\.user_agent,changes\r?$/);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/index.js';
 import { PasswordLinksService } from '../../src/modules/dashboard-login/index.js';
+import { grantRole } from '../support/dashboard-forms.js';
 import { addInvited, addUser } from '../support/dashboard-users.js';
 import { mailTo, tokenIn } from '../support/mails.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -241,10 +242,7 @@ describe('The list of users', () => {
     const owner = await visitorWithRole(service);
     const viewer = await addUser(service);
     await service.database.query(`UPDATE dashboard_user SET role = 'viewer' WHERE id = $1`, [viewer.id]);
-    await service.request('/access-grants/create', {
-      body: { user_id: viewer.id, role: 'admin', expires_in: 86_400, reason: 'On call' },
-      login: owner.login,
-    });
+    await grantRole(service, owner.login, viewer);
     const { text } = await owner.get(`/dashboard/users?search=${encodeURIComponent(viewer.email)}`);
     expect(text).toContain('Viewer (temporarily Admin)');
   });

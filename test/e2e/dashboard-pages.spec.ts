@@ -1,3 +1,5 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { ModulesContainer } from '@nestjs/core';
@@ -8,17 +10,27 @@ import {
   type DashboardRole,
 } from '../../src/infrastructure/auth/index.js';
 import { PAGE_OPERATION } from '../../src/infrastructure/pages/index.js';
+import { MINUTE, SECOND } from '../../src/infrastructure/time/index.js';
 import { exampleEvent, WebhookPublisher } from '../../src/modules/webhooks/index.js';
 import { LoginAgent } from '../support/agent-logins.js';
-import { auditEntries } from '../support/audited.js';
+import { auditEntries, type AuditEntry } from '../support/audited.js';
+import { moveClock } from '../support/clock.js';
+import {
+  addSamlConfiguration,
+  allowDomain,
+  grantRole,
+  loggedIn,
+  openPage,
+  registerAgent,
+  renewLogins,
+  submitForm,
+} from '../support/dashboard-forms.js';
 import { someAddress } from '../support/dashboard-users.js';
-import { DASHBOARD_OPERATIONS } from '../support/operations.js';
+import { DASHBOARD_OPERATIONS, UNKNOWN_ID } from '../support/operations.js';
 import { samlMetadata } from '../support/saml.js';
-import { newLink } from '../support/sign-in-links.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { NETFLIX, newLink } from '../support/sign-in-links.js';
+import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
 import { visitorWithRole, type Visitor } from '../support/visitor.js';
-
-const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 /** A route of a page that shows or performs an operation of the dashboard API. */
 interface PageRoute {
@@ -30,10 +42,16 @@ interface PageRoute {
 
 let service: TestApp;
 let routes: PageRoute[];
-let visitors: Readonly<Record<DashboardRole, Visitor>>;
+let visitors: Readonly<Record<DashboardRole, Awaited<ReturnType<typeof visitorWithRole>>>>;
+let owner: Login;
+/** The owner of another organization. */
+let otherOwner: Login;
 
 beforeAll(async () => {
-  service = await startTestApp({ DASHBOARD_REQUESTS_PER_MINUTE: '1000000' });
+  service = await startTestApp({
+    DASHBOARD_REQUESTS_PER_MINUTE: '1000000',
+    DATABASE_CONNECT_TIMEOUT_MS: '10000',
+  });
   routes = pageRoutes();
   visitors = {
     owner: await visitorWithRole(service, 'owner'),
@@ -41,6 +59,8 @@ beforeAll(async () => {
     member: await visitorWithRole(service, 'member'),
     viewer: await visitorWithRole(service, 'viewer'),
   };
+  owner = visitors.owner.login;
+  otherOwner = await service.login('owner', (await service.anotherOrganization()).id);
 });
 afterAll(() => service.close());
 
@@ -139,68 +159,144 @@ describe('Pages of the dashboard', () => {
   });
 });
 
+/** Returns a hash of each table that forms can change. */
+async function everything(): Promise<Record<string, unknown>> {
+  const tables = [
+    'organization',
+    'dashboard_user',
+    'dashboard_session',
+    'access_grant',
+    'agent_connection',
+    'agent_setting',
+    'allowlisted_domain',
+    'saml_configuration',
+    'merchant_visibility',
+    'api_client',
+    'api_secret',
+    'registered_agent',
+    'sign_in_link',
+    'webhook_endpoint',
+    'webhook_delivery',
+    'webhook_recovery',
+    'audit_log',
+  ];
+  const state: Record<string, unknown> = { mails: mails() };
+  for (const table of tables) {
+    const [row] = await service.database.query<{ hash: string }>(
+      `SELECT md5(coalesce(string_agg(t::text, '|' ORDER BY t::text), '')) AS hash FROM ${table} t`,
+    );
+    state[table] = row?.hash;
+  }
+  return state;
+}
+
+function mails(): number {
+  const directory = join(service.dataDirectory, 'mail');
+  return existsSync(directory) ? readdirSync(directory).length : 0;
+}
+
+const newestEntry = async (): Promise<AuditEntry | undefined> => (await auditEntries(service))[0];
+
+/** The ID in a path that the audit log names when the attempt is denied, and the environment. */
+const targetOf = (path: string) => ({
+  name: /[\da-f]{8}-[\da-f-]{27}|\b\d+\b/.exec(path)?.[0] ?? null,
+  environment: path.includes('/development/') ? 'development' : 'production',
+});
+
 /** A form that performs an audited operation. */
 interface AuditedForm {
   readonly operation: DashboardOperationName;
-  /** Creates what the form needs. @returns the path of the form, and its fields */
-  readonly prepare: () => Promise<{ path: string; fields?: Record<string, string> }>;
+  /** Creates what the form needs. @returns the path of the form, its fields, and the target that the audit log names */
+  readonly prepare: () => Promise<{
+    readonly path: string;
+    readonly fields?: Record<string, string>;
+    readonly target: string | null;
+  }>;
+  /** Whether the path or a field names something of the organization. */
+  readonly isOwned?: boolean;
+  /** Whether sending the form again changes and records nothing. */
+  readonly isIdempotent?: boolean;
 }
 
-const created = async (path: string, body: object): Promise<string> => {
-  const login = await service.login('owner');
-  const response = await service.request<{ id: string }>(path, { body, login });
-  return response.body.id;
-};
-const newUser = async (): Promise<string> => (await service.login('member')).userId;
-const newEndpoint = async (): Promise<string> => {
+let number = 0;
+const unique = (): string => `n${(number += 1)}`;
+
+const newUser = () => service.login('member');
+/** Deletes the other endpoints first, because an environment may have 10. */
+const newEndpoint = async (): Promise<{ id: string; url: string }> => {
   await service.database.query('DELETE FROM webhook_endpoint');
-  return created('/webhook-endpoints/create', {
-    environment: 'development',
-    url: 'https://hooks.example.com/',
-  });
+  const url = `https://${unique()}.example.com/`;
+  const fields = { url, all_events: 'yes' };
+  const path = '/dashboard/development/webhook-endpoints/new';
+  return { id: (await submitForm(service, owner, path, fields)).id, url };
 };
-const newConfiguration = (): Promise<string> =>
-  created('/saml-configurations/create', { name: 'Okta', metadata_xml: samlMetadata() });
-const ofClient = (action: string): string =>
-  `/dashboard/development/api-credentials/${service.development.clientId}/${action}`;
-const aMerchant = async (): Promise<number> => {
-  const [row] = await service.database.query<{ id: number }>('SELECT id FROM merchant ORDER BY id LIMIT 1');
-  return row?.id ?? 0;
+const disableAll = () => service.database.query('UPDATE saml_configuration SET enabled_at = NULL');
+const newConfiguration = async (): Promise<{ path: string; name: string }> => {
+  const name = `Okta ${unique()}`;
+  return { path: `/dashboard/single-sign-on/${await addSamlConfiguration(service, owner, name)}`, name };
+};
+const enabledConfiguration = async (): Promise<{ path: string; name: string }> => {
+  await disableAll();
+  const configuration = await newConfiguration();
+  await submitForm(service, owner, `${configuration.path}/enable`);
+  return configuration;
+};
+const ofClient = (action: string) => ({
+  path: `/dashboard/development/api-credentials/${service.development.clientId}/${action}`,
+  target: service.development.clientId,
+});
+const aMerchant = async (): Promise<{ path: string; name: string }> => {
+  const [row] = await service.database.query<{ id: number; name: string }>(
+    `SELECT id, name FROM merchant WHERE id NOT IN (SELECT merchant_id FROM merchant_visibility) LIMIT 1`,
+  );
+  return { path: `/dashboard/development/merchants/${row?.id}`, name: row?.name ?? '' };
 };
 
 const AUDITED_FORMS: readonly AuditedForm[] = [
   {
     operation: 'createUser',
-    prepare: async () => ({
-      path: '/dashboard/users/invitations/new',
-      fields: { email: someAddress(), name: 'Grace', role: 'viewer' },
-    }),
+    prepare: async () => {
+      await service.database.query('DELETE FROM allowlisted_domain');
+      const email = someAddress();
+      const fields = { email, name: 'Grace', role: 'viewer' };
+      return { path: '/dashboard/users/invitations/new', fields, target: email };
+    },
   },
   {
     operation: 'updateUser',
-    prepare: async () => ({
-      path: `/dashboard/users/${await newUser()}/change`,
-      fields: { name: 'Grace', role: 'viewer' },
-    }),
+    isOwned: true,
+    isIdempotent: true,
+    prepare: async () => {
+      const { userId, email } = await newUser();
+      const fields = { name: 'Grace', role: 'viewer' };
+      return { path: `/dashboard/users/${userId}/change`, fields, target: email };
+    },
   },
-  { operation: 'deleteUser', prepare: async () => ({ path: `/dashboard/users/${await newUser()}/remove` }) },
+  {
+    operation: 'deleteUser',
+    isOwned: true,
+    prepare: async () => {
+      const { userId, email } = await newUser();
+      return { path: `/dashboard/users/${userId}/remove`, target: email };
+    },
+  },
   {
     operation: 'createAccessGrant',
-    prepare: async () => ({
-      path: '/dashboard/access-grants/new',
-      fields: {
-        email: (await service.login('member')).email,
-        role: 'admin',
-        reason: 'A test',
-        expires_in: '3600',
-      },
-    }),
+    isOwned: true,
+    prepare: async () => {
+      const { email } = await newUser();
+      const fields = { email, role: 'admin', reason: 'A test', expires_in: '3600' };
+      return { path: '/dashboard/access-grants/new', fields, target: email };
+    },
   },
   {
     operation: 'revokeAccessGrant',
+    isOwned: true,
+    isIdempotent: true,
     prepare: async () => {
-      const grant = { user_id: await newUser(), role: 'admin', reason: 'A test', expires_in: 3600 };
-      return { path: `/dashboard/access-grants/${await created('/access-grants/create', grant)}/revoke` };
+      const user = await newUser();
+      const id = await grantRole(service, owner, user);
+      return { path: `/dashboard/access-grants/${id}/revoke`, target: user.email };
     },
   },
   {
@@ -208,109 +304,165 @@ const AUDITED_FORMS: readonly AuditedForm[] = [
     prepare: async () => ({
       path: '/dashboard/single-sign-on/configurations/new',
       fields: { name: 'Okta', metadata_xml: samlMetadata() },
+      target: 'Okta',
     }),
   },
   {
     operation: 'updateSamlConfiguration',
-    prepare: async () => ({
-      path: `/dashboard/single-sign-on/${await newConfiguration()}/change`,
-      fields: { name: 'Renamed' },
-    }),
+    isOwned: true,
+    isIdempotent: true,
+    prepare: async () => {
+      const { path } = await newConfiguration();
+      return { path: `${path}/change`, fields: { name: 'Renamed' }, target: 'Renamed' };
+    },
   },
   {
     operation: 'enableSamlConfiguration',
-    prepare: async () => ({ path: `/dashboard/single-sign-on/${await newConfiguration()}/enable` }),
+    isOwned: true,
+    isIdempotent: true,
+    prepare: async () => {
+      await disableAll();
+      const { path, name } = await newConfiguration();
+      return { path: `${path}/enable`, target: name };
+    },
   },
   {
     operation: 'disableSamlConfiguration',
+    isOwned: true,
+    isIdempotent: true,
     prepare: async () => {
-      const [row] = await service.database.query<{ id: string }>(
-        'SELECT id FROM saml_configuration WHERE enabled_at IS NOT NULL',
-      );
-      return { path: `/dashboard/single-sign-on/${row?.id}/disable` };
+      const { path, name } = await enabledConfiguration();
+      return { path: `${path}/disable`, target: name };
     },
   },
   {
     operation: 'createAllowlistedDomain',
-    prepare: async () => ({ path: '/dashboard/allowed-domains/new', fields: { domain: 'example.com' } }),
+    prepare: async () => {
+      const domain = `${unique()}.example`;
+      return { path: '/dashboard/allowed-domains/new', fields: { domain }, target: domain };
+    },
   },
   {
     operation: 'deleteAllowlistedDomain',
-    prepare: async () => ({
-      path: `/dashboard/allowed-domains/${await created('/allowlisted-domains/create', { domain: 'example.org' })}/remove`,
-    }),
+    isOwned: true,
+    prepare: async () => {
+      const domain = `${unique()}.example`;
+      const id = await allowDomain(service, owner, domain);
+      return { path: `/dashboard/allowed-domains/${id}/remove`, target: domain };
+    },
   },
   {
     operation: 'hideMerchant',
-    prepare: async () => ({ path: `/dashboard/development/merchants/${await aMerchant()}/hide` }),
+    isIdempotent: true,
+    prepare: async () => {
+      const { path, name } = await aMerchant();
+      return { path: `${path}/hide`, target: name };
+    },
   },
   {
     operation: 'activateMerchant',
-    prepare: async () => ({ path: `/dashboard/development/merchants/${await aMerchant()}/activate` }),
+    isIdempotent: true,
+    prepare: async () => {
+      const { path, name } = await aMerchant();
+      await submitForm(service, owner, `${path}/hide`);
+      return { path: `${path}/activate`, target: name };
+    },
   },
   {
     operation: 'updateOrganization',
-    prepare: async () => ({
-      path: '/dashboard/organization/second-factor',
-      fields: { required: 'yes', grace_period_days: '7' },
-    }),
+    isIdempotent: true,
+    prepare: async () => {
+      await service.database.query(
+        `UPDATE organization SET second_factor_required_from = now() + interval '1 day'`,
+      );
+      const fields = { required: 'no', grace_period_days: '7' };
+      return { path: '/dashboard/organization/second-factor', fields, target: 'Test organization' };
+    },
   },
   {
     operation: 'activateOrganization',
+    isIdempotent: true,
     prepare: async () => {
       await service.database.query('UPDATE organization SET activated_at = NULL');
-      return { path: '/dashboard/organization/activate' };
+      return { path: '/dashboard/organization/activate', target: 'Test organization' };
     },
   },
   {
     operation: 'updateApiClient',
-    prepare: async () => ({ path: ofClient('rename'), fields: { name: 'Shop' } }),
+    isOwned: true,
+    isIdempotent: true,
+    prepare: async () => ({ ...ofClient('rename'), fields: { name: unique() } }),
   },
-  { operation: 'viewApiSecret', prepare: async () => ({ path: ofClient('view') }) },
+  { operation: 'viewApiSecret', isOwned: true, prepare: async () => ofClient('view') },
   {
     operation: 'rotateApiSecret',
-    prepare: async () => ({ path: ofClient('rotate'), fields: { overlap_hours: '24' } }),
+    isOwned: true,
+    prepare: async () => ({ ...ofClient('rotate'), fields: { overlap_hours: '0' } }),
   },
-  { operation: 'activateApiSecret', prepare: async () => ({ path: ofClient('activate') }) },
+  {
+    operation: 'activateApiSecret',
+    isOwned: true,
+    isIdempotent: true,
+    prepare: async () => {
+      for (const overlap_hours of ['0', '1'])
+        await submitForm(service, owner, ofClient('rotate').path, { overlap_hours });
+      return ofClient('activate');
+    },
+  },
   {
     operation: 'createWebhookEndpoint',
-    prepare: async () => ({
-      path: '/dashboard/development/webhook-endpoints/new',
-      fields: { url: 'https://hooks.example.com/new' },
-    }),
+    prepare: async () => {
+      await service.database.query('DELETE FROM webhook_endpoint');
+      const url = `https://${unique()}.example.com/`;
+      return { path: '/dashboard/development/webhook-endpoints/new', fields: { url }, target: url };
+    },
   },
   {
     operation: 'updateWebhookEndpoint',
-    prepare: async () => ({
-      path: `/dashboard/development/webhook-endpoints/${await newEndpoint()}/edit`,
-      fields: { url: 'https://hooks.example.com/changed' },
-    }),
+    isOwned: true,
+    isIdempotent: true,
+    prepare: async () => {
+      const { id } = await newEndpoint();
+      const url = `https://${unique()}.example.com/`;
+      return { path: `/dashboard/development/webhook-endpoints/${id}/edit`, fields: { url }, target: url };
+    },
   },
   {
     operation: 'deleteWebhookEndpoint',
-    prepare: async () => ({ path: `/dashboard/development/webhook-endpoints/${await newEndpoint()}/delete` }),
+    isOwned: true,
+    prepare: async () => {
+      const { id, url } = await newEndpoint();
+      return { path: `/dashboard/development/webhook-endpoints/${id}/delete`, target: url };
+    },
   },
   {
     operation: 'redeliverWebhook',
+    isOwned: true,
+    isIdempotent: true,
     prepare: async () => {
       const client = { clientId: service.development.clientId, environment: 'development' } as const;
-      const id = await service.app.get(WebhookPublisher).publish(client, exampleEvent('CARD_UPDATED'));
+      const event = await service.app.get(WebhookPublisher).publish(client, exampleEvent('CARD_UPDATED'));
       // The endpoint is newer, so it has not got the event.
-      return { path: `/dashboard/development/events/${id}`, fields: { endpoint_id: await newEndpoint() } };
+      const { id, url } = await newEndpoint();
+      return { path: `/dashboard/development/events/${event}`, fields: { endpoint_id: id }, target: url };
     },
   },
   {
     operation: 'recoverWebhooks',
-    prepare: async () => ({
-      path: `/dashboard/development/webhook-endpoints/${await newEndpoint()}/recover`,
-      fields: { since: '2026-01-31T08:00' },
-    }),
+    isOwned: true,
+    isIdempotent: true,
+    prepare: async () => {
+      const { id, url } = await newEndpoint();
+      const fields = { since: '2026-01-31T08:00' };
+      return { path: `/dashboard/development/webhook-endpoints/${id}/recover`, fields, target: url };
+    },
   },
   {
     operation: 'updateAgentSettings',
     prepare: async () => ({
       path: '/dashboard/development/agents/settings',
       fields: { allowed_agents: 'any', allowed_hosts: '', login_url: '' },
+      target: null,
     }),
   },
   {
@@ -318,74 +470,242 @@ const AUDITED_FORMS: readonly AuditedForm[] = [
     prepare: async () => ({
       path: '/dashboard/development/agents/register',
       fields: { name: 'Agent', redirect_uris: 'https://agent.example.com/callback' },
+      target: 'Agent',
     }),
   },
   {
     operation: 'deleteAgent',
+    isOwned: true,
     prepare: async () => {
-      const agent = {
-        environment: 'development',
-        name: 'Agent',
-        redirect_uris: ['https://agent.example.com/callback'],
-      };
-      return { path: `/dashboard/development/agents/${await created('/agents/create', agent)}/remove` };
+      const id = await registerAgent(service, owner, 'Removed Agent');
+      return { path: `/dashboard/development/agents/${id}/remove`, target: 'Removed Agent' };
     },
   },
   {
     operation: 'cancelSignInLink',
+    isOwned: true,
+    isIdempotent: true,
     prepare: async () => {
       const { id, agent } = await newLink(service);
-      return {
-        path: `/dashboard/development/sign-in-links/${id}/cancel`,
-        fields: { external_user_id: agent.externalUserId },
-      };
+      const fields = { external_user_id: agent.externalUserId };
+      return { path: `/dashboard/development/sign-in-links/${id}/cancel`, fields, target: NETFLIX.name };
     },
   },
   {
     operation: 'disconnectAgent',
+    isOwned: true,
     prepare: async () => {
-      await (await LoginAgent.register(service)).connect('user-1');
-      const [row] = await service.database.query<{ id: string }>('SELECT id FROM agent_connection');
-      return { path: `/dashboard/development/agents/connections/${row?.id}/disconnect` };
+      await (await LoginAgent.register(service)).connect(unique());
+      const [row] = await service.database.query<{ id: string }>(
+        'SELECT id FROM agent_connection ORDER BY created_at DESC LIMIT 1',
+      );
+      const path = `/dashboard/development/agents/connections/${row?.id}/disconnect`;
+      return { path, target: 'Test Agent (agent.example.com)' };
     },
   },
 ];
 
-/** Audited operations without such a form: a link to a file, and a form that sends a file (organization-pages.spec.ts). */
-const OTHER_PAGES = ['exportMerchants', 'updateOrganizationLogo'];
+/** Audited operations without such a form: links to files, and a form that sends a file (organization-pages.spec.ts). */
+const OTHER_PAGES = ['exportAuditLog', 'exportMerchants', 'exportRequestLogs', 'updateOrganizationLogo'];
 
 describe('Forms of the dashboard', () => {
+  beforeEach(() => renewLogins(service));
+
   it('are all tested below if their operation is audited', () => {
-    const audited = DASHBOARD_OPERATIONS.filter(({ action }) => action).map(({ id }) => id);
+    const audited = routes.map(({ operation }) => operation).filter((name) => permissionOf(name).action);
     expect([...AUDITED_FORMS.map(({ operation }) => operation), ...OTHER_PAGES].toSorted()).toEqual(
-      audited.toSorted(),
+      [...new Set(audited)].toSorted(),
     );
   });
 
-  it.each(AUDITED_FORMS.map((form) => [form.operation, form] as const))(
-    'leave the audit log entry of their operation: %s',
-    async (operation, { prepare }) => {
-      const action = permissionOf(operation).action;
-      const { path, fields = {} } = await prepare();
-      const owner = await visitorWithRole(service, 'owner');
-      await owner.get('/dashboard/allowed-domains/new');
-      const { status, text } = await owner.submit(path, fields);
-      expect([status, status === 200 || status === 303 ? '' : text]).toEqual([status, '']);
-      const [entry] = await auditEntries(service);
-      expect(entry).toMatchObject({
-        event: { action, outcome: { status: 'success' } },
-        actor: { email: owner.login.email },
-      });
+  async function whileNothingCanBeRecorded(work: () => Promise<void>): Promise<void> {
+    await service.database.query(
+      `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'full'; END $$;
+       CREATE TRIGGER fail BEFORE INSERT ON audit_log FOR EACH ROW EXECUTE FUNCTION fail();`,
+    );
+    try {
+      await work();
+    } finally {
+      await service.database.query('DROP TRIGGER fail ON audit_log; DROP FUNCTION fail();');
+    }
+  }
 
-      // So does an attempt without the permission.
-      const viewer = await visitorWithRole(service, 'viewer');
-      await viewer.get('/dashboard/development');
-      expect((await viewer.submit(path, fields)).status).toBe(403);
-      const [denied] = await auditEntries(service);
-      expect(denied).toMatchObject({
-        event: { action, outcome: { status: 'denied' } },
-        actor: { email: viewer.login.email },
+  describe.each(AUDITED_FORMS)('$operation', ({ operation, prepare, isOwned, isIdempotent }) => {
+    const { action } = permissionOf(operation);
+
+    it('changes and records together, or not at all', async () => {
+      const { path, fields, target } = await prepare();
+      const before = await everything();
+      await whileNothingCanBeRecorded(async () => {
+        expect((await submitForm(service, owner, path, fields)).status).toBe(500);
       });
-    },
-  );
+      expect(await everything()).toEqual(before);
+
+      const { status } = await submitForm(service, owner, path, fields);
+      // A form whose response has a secret leads to no other page.
+      expect(status).toBe(['viewApiSecret', 'rotateApiSecret'].includes(operation) ? 200 : 303);
+      expect(await newestEntry()).toMatchObject({
+        event: { action, outcome: { status: 'success' } },
+        actor: { name: 'The owner', email: owner.email },
+        target: { name: target, environment: targetOf(path).environment },
+        context: { ip: '127.0.0.1', user_agent: 'visitor' },
+      });
+      if (!isIdempotent) return;
+      const done = await everything();
+      expect((await submitForm(service, owner, path, fields)).status).toBe(status);
+      expect(await everything()).toEqual(done);
+    });
+
+    it('is recorded if the role does not allow it', async () => {
+      const { path, fields } = await prepare();
+      const before = await everything();
+      expect((await submitForm(service, visitors.viewer.login, path, fields)).status).toBe(403);
+      expect(await newestEntry()).toMatchObject({
+        event: { action, outcome: { status: 'denied' } },
+        actor: { name: 'The viewer', email: visitors.viewer.login.email },
+        // The form to send an event again is on the page of the event; the target is an endpoint.
+        target: { ...targetOf(path), ...(operation === 'redeliverWebhook' && { name: null }) },
+      });
+      expect({ ...(await everything()), audit_log: '' }).toEqual({ ...before, audit_log: '' });
+    });
+
+    if (isOwned) {
+      it('finds nothing of another organization', async () => {
+        const { path, fields } = await prepare();
+        const before = await everything();
+        // The form for an access grant names a user by the email address.
+        const expected = operation === 'createAccessGrant' ? 400 : 404;
+        expect((await submitForm(service, otherOwner, path, fields)).status).toBe(expected);
+        expect(await everything()).toEqual(before);
+      });
+    }
+  });
+
+  it('change nothing for unknown and malformed IDs', async () => {
+    const before = await everything();
+    const ids = [
+      UNKNOWN_ID,
+      'a',
+      '0',
+      '-1',
+      '1e3',
+      '99999999999999999999',
+      'null',
+      '%00',
+      "'",
+      '%F0%9F%9B%92',
+    ];
+    for (const { path } of routes.filter(({ isForm, path: each }) => isForm && /999999|0000-/.test(each))) {
+      for (const id of ids) {
+        const { status } = await submitForm(
+          service,
+          otherOwner,
+          path.replaceAll(UNKNOWN_ID, id).replace('999999', id),
+        );
+        expect([path, id, [400, 404].includes(status) ? 404 : status]).toEqual([path, id, 404]);
+      }
+    }
+    expect(await everything()).toEqual(before);
+  });
+
+  it('fail with 500 when a denial cannot be recorded', async () => {
+    await service.database.query('ALTER TABLE audit_log RENAME TO audit_log_renamed');
+    const { status } = await submitForm(service, visitors.member.login, '/dashboard/users/invitations/new');
+    await service.database.query('ALTER TABLE audit_log_renamed RENAME TO audit_log');
+    expect(status).toBe(500);
+  });
+});
+
+describe('A login older than 5 minutes', () => {
+  it('is refused by exactly the forms whose operation requires a recent one, and that is recorded', async () => {
+    using _clock = moveClock(service, 5 * MINUTE + SECOND);
+    const wrong: string[] = [];
+    for (const { path, isForm, operation } of routes) {
+      const visitor = visitors.owner;
+      const { location } = isForm ? await visitor.submit(path) : await visitor.get(path);
+      const { recentLogin = false, action } = permissionOf(operation);
+      if (/&again=/.test(location ?? '') !== recentLogin) wrong.push(`${path}: ${location}, ${operation}`);
+      if (!recentLogin || !isForm || action === undefined) continue;
+      expect([path, await newestEntry()]).toMatchObject([
+        path,
+        {
+          event: { action, outcome: { status: 'denied' } },
+          actor: { email: visitor.login.email },
+          target: targetOf(path),
+        },
+      ]);
+    }
+    expect(wrong).toEqual([]);
+  });
+});
+
+it('lists contain nothing of other organizations', async () => {
+  await renewLogins(service);
+  const { email } = await newUser();
+  const domain = `${unique()}.example`;
+  await grantRole(service, owner, { email });
+  const { name } = await newConfiguration();
+  const { url } = await newEndpoint();
+  await allowDomain(service, owner, domain);
+  for (const [page, text] of [
+    ['users', email],
+    ['access-grants', email],
+    ['allowed-domains', domain],
+    ['single-sign-on', name],
+    ['development/webhook-endpoints', url],
+    ['development/api-credentials', service.development.clientId],
+  ] as const) {
+    const path = `/dashboard/${page}`;
+    expect([page, (await openPage(service, owner, path)).text]).toEqual([
+      page,
+      expect.stringContaining(text),
+    ]);
+    const foreign = await openPage(service, otherOwner, path);
+    expect([page, foreign.status, foreign.text.includes(text)]).toEqual([page, 200, false]);
+  }
+});
+
+describe.each([
+  ['development', 'production'],
+  ['production', 'development'],
+] as const)('A deployment pinned to %s', (pinned, other) => {
+  let host: TestApp;
+  let login: Login;
+  let visitor: Visitor;
+
+  beforeAll(async () => {
+    host = await startTestApp({ PIN_ENVIRONMENT: pinned });
+    login = await host.login('owner');
+    visitor = loggedIn(host, login);
+    visitor.cookies.set('environment', other);
+  });
+  afterAll(() => host.close());
+
+  it('does not change the client of the other environment', async () => {
+    for (const action of ['rename', 'view', 'rotate', 'activate']) {
+      const send = (environment: 'development' | 'production', shown = environment) =>
+        submitForm(
+          host,
+          login,
+          `/dashboard/${shown}/api-credentials/${host[environment].clientId}/${action}`,
+          { name: 'Renamed', overlap_hours: '0' },
+        );
+      expect([(await send(other)).status, (await send(other, pinned)).status]).toEqual([404, 404]);
+      expect((await send(pinned)).status).toBeLessThan(400);
+    }
+  });
+
+  it('has no page of the other environment', async () => {
+    expect((await visitor.get('/dashboard')).location).toBe(`/dashboard/${pinned}`);
+    const { text } = await visitor.get(`/dashboard/${pinned}`);
+    const pages = [...text.matchAll(/href="(\/dashboard\/[a-z]+(?:\/[\w-]+)?)"/g)].map(([, path]) =>
+      String(path),
+    );
+    expect(pages.length).toBeGreaterThan(6);
+    expect(pages.filter((path) => path.startsWith(`/dashboard/${other}`))).toEqual([]);
+    for (const path of new Set(pages.filter((each) => each.startsWith(`/dashboard/${pinned}`)))) {
+      expect([path, (await visitor.get(path)).status]).toEqual([path, 200]);
+      expect([path, (await visitor.get(path.replace(pinned, other))).status]).toEqual([path, 404]);
+    }
+  });
 });

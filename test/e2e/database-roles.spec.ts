@@ -7,6 +7,7 @@ import {
   migrate,
 } from '../../src/infrastructure/database/index.js';
 import { DAY } from '../../src/infrastructure/time/index.js';
+import { allowDomain } from '../support/dashboard-forms.js';
 import { cloneDatabase, type TestDatabase } from '../support/database.js';
 import { logLines } from '../support/log-lines.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -44,11 +45,7 @@ afterAll(async () => {
 describe('The role of the running service', () => {
   it('has the privileges that the service needs', async () => {
     const login = await service.login();
-    const added = await service.request('/allowlisted-domains/create', {
-      login,
-      body: { domain: 'roles.example.com' },
-    });
-    expect(added.status).toBe(200);
+    await allowDomain(service, login, 'roles.example.com');
     const token = { external_user_id: 'user-1' };
     expect(
       (await service.request('/mcp/tokens/create', { as: service.development, body: token })).status,

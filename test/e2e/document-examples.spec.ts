@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { ApiClientsService } from '../../src/modules/api-clients/index.js';
 import { IDENTIFY_OPERATION_NAME } from '../../src/modules/detected-accounts/index.js';
+import { saveAgentSettings } from '../support/dashboard-forms.js';
 import { decide, freshAddress, startFlow } from '../support/device-flow.js';
 import { LoginAgent } from '../support/agent-logins.js';
 import { eventually } from '../support/eventually.js';
@@ -99,19 +100,6 @@ const created = async (
   if (response.status !== 200) throw new Error(JSON.stringify(response.body));
   return String(response.body['id'] ?? response.body['session'] ?? response.body['event_id']);
 };
-const newUser = async (): Promise<string> => (await service.login('member')).userId;
-const newGrant = async (): Promise<string> =>
-  created('/access-grants/create', {
-    user_id: await newUser(),
-    role: 'admin',
-    reason: 'A test',
-    expires_in: 3600,
-  });
-const newDomain = (): Promise<string> => created('/allowlisted-domains/create', { domain: 'example.net' });
-const newConfiguration = (): Promise<string> => {
-  const create = operations.find(({ operationId }) => operationId === 'createSamlConfiguration');
-  return created('/saml-configurations/create', exampleOf(create as Operation)?.fields ?? {});
-};
 let endpoints = 0;
 const newEndpoint = async (): Promise<string> => {
   const url = `https://hooks.example.com/${(endpoints += 1)}`;
@@ -141,8 +129,7 @@ const newEntry = async (): Promise<number> => {
     return body.data[0]?.id;
   });
 };
-const setLogin = (login: object): Promise<string> =>
-  created('/agent-settings/update', { environment: 'development', allowed_agents: 'any', ...login });
+const setLogin = (url = '') => saveAgentSettings(service, owner, { allowed_agents: 'any', login_url: url });
 const clientId = async (): Promise<string> => service.development.clientId;
 
 /** What replaces the required IDs of the examples: in the path, by operation. */
@@ -164,9 +151,9 @@ const PATH_IDS: Readonly<Record<string, () => Promise<string | number>>> = {
   revokeAgentToken: clientId,
   registerAgent: clientId,
   completeAgentAuthorization: async () => {
-    await setLogin({ login_url: 'https://shop.example.com/login' });
+    await setLogin('https://shop.example.com/login');
     const { location } = await new Visitor(service).get((await LoginAgent.register(service)).authorizePath());
-    await setLogin({});
+    await setLogin();
     return new URL(location ?? '').searchParams.get('authorization_id') ?? '';
   },
   disconnectAgent: async () => {
@@ -177,25 +164,7 @@ const PATH_IDS: Readonly<Record<string, () => Promise<string | number>>> = {
     return rows[0]?.id ?? '';
   },
   cancelSignInLink: async () => (await newLink(service)).id,
-  deleteAgent: () =>
-    created('/agents/create', {
-      environment: 'development',
-      name: 'Example',
-      redirect_uris: ['https://agent.example.com/callback'],
-    }),
   getRequestLog: newEntry,
-  deleteAllowlistedDomain: newDomain,
-  updateApiClient: clientId,
-  viewApiSecret: clientId,
-  rotateApiSecret: clientId,
-  activateApiSecret: clientId,
-  updateUser: newUser,
-  deleteUser: newUser,
-  revokeAccessGrant: newGrant,
-  getSamlConfiguration: newConfiguration,
-  updateSamlConfiguration: newConfiguration,
-  enableSamlConfiguration: newConfiguration,
-  disableSamlConfiguration: newConfiguration,
   getWebhookEndpoint: newEndpoint,
   updateWebhookEndpoint: newEndpoint,
   deleteWebhookEndpoint: newEndpoint,
@@ -215,7 +184,6 @@ const PATH_IDS: Readonly<Record<string, () => Promise<string | number>>> = {
 
 /** The same in the body. */
 const BODY_IDS: Readonly<Record<string, () => Promise<object>>> = {
-  createAccessGrant: async () => ({ user_id: await newUser() }),
   createDetection: async () => ({ client_id: await clientId() }),
   publishEvent: async () => ({ client_id: await clientId(), session_id: await newSession() }),
   extendSession: async () => ({ session_id: await newSession() }),

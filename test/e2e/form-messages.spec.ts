@@ -1,4 +1,4 @@
-import { samlMetadata } from '../support/saml.js';
+import { addSamlConfiguration, allowDomain, submitForm } from '../support/dashboard-forms.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { visitorWithRole, type PageResponse, type Visitor } from '../support/visitor.js';
 
@@ -39,13 +39,13 @@ beforeAll(async () => {
   service = await startTestApp({ DASHBOARD_REQUESTS_PER_MINUTE: '1000000' });
   const visitor = await visitorWithRole(service);
   owner = visitor;
-  const environment = 'development';
-  const create = (path: string, body: object) =>
-    service.request(path, { body, login: visitor.login, method: 'POST' });
-  await create('/webhook-endpoints/create', { environment, url: 'https://hooks.example.com/a' });
-  await create('/users/create', { email: 'grace@example.com', name: 'Grace', role: 'viewer' });
-  await create('/allowlisted-domains/create', { domain: 'example.com' });
-  await create('/saml-configurations/create', { name: 'Okta', metadata_xml: samlMetadata() });
+  const { login } = visitor;
+  const url = 'https://hooks.example.com/a';
+  await submitForm(service, login, '/dashboard/development/webhook-endpoints/new', { url });
+  const invited = { email: 'grace@example.com', name: 'Grace', role: 'viewer' };
+  await submitForm(service, login, '/dashboard/users/invitations/new', invited);
+  await allowDomain(service, login, 'example.com');
+  await addSamlConfiguration(service, login);
   forms = await formsOf(visitor);
 });
 afterAll(() => service.close());

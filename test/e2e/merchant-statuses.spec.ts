@@ -1,5 +1,6 @@
 import { MerchantStatusesService } from '../../src/modules/merchant-statuses/index.js';
 import { WebhookPublisher } from '../../src/modules/webhooks/index.js';
+import { submitForm } from '../support/dashboard-forms.js';
 import { issueServiceToken } from '../support/service-tokens.js';
 import { error, invalidField, startTestApp, type TestApp } from '../support/test-app.js';
 import { expectUsualErrors } from '../support/usual-errors.js';
@@ -53,7 +54,7 @@ describe('PUT /merchants/{id}/status', () => {
     const { clientId: hiding } = service.production;
     const login = await service.login('owner');
     const changeVisibility = (action: string) =>
-      service.request(`/merchants/16/${action}`, { body: { environment: 'production' }, login });
+      submitForm(service, login, `/dashboard/production/merchants/16/${action}`);
     await changeVisibility('hide');
     const accepted = await put(DOWN);
     expect(accepted).toMatchObject({

@@ -1,4 +1,6 @@
+import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { auditedBy } from '../support/audited.js';
+import { loggedIn, renewLogins, submitForm } from '../support/dashboard-forms.js';
 import { error, invalidField, startTestApp, type Login, type TestApp } from '../support/test-app.js';
 
 const SEARCH = '/detected-accounts/search';
@@ -18,25 +20,21 @@ beforeAll(async () => {
   owner = await service.login('owner');
   netflix = (await list()).find(({ name }) => name === 'Netflix') as Merchant;
 });
+beforeEach(() => renewLogins(service));
 afterAll(() => service.close());
 
-const list = async (environment = 'production', login = owner): Promise<Merchant[]> =>
-  (await service.request<Merchant[]>(`/merchants?environment=${environment}`, { login })).body;
-const hiddenOf = async (environment = 'production', login = owner): Promise<string[]> =>
-  (await list(environment, login)).filter(({ hidden }) => hidden).map(({ name }) => name);
-const change = (
-  action: 'hide' | 'activate',
-  id: unknown = netflix.id,
-  body: unknown = { environment: 'production' },
-  login = owner,
-) => service.request(`/merchants/${String(id)}/${action}`, { body, login });
+const list = async (as = service.production): Promise<Merchant[]> =>
+  (await service.request<Merchant[]>('/merchants', { as })).body;
+const hiddenOf = async (as?: IssuedCredentials): Promise<string[]> =>
+  (await list(as)).filter(({ hidden }) => hidden).map(({ name }) => name);
+const change = (action: 'hide' | 'activate', id = netflix.id, login = owner) =>
+  submitForm(service, login, `/dashboard/production/merchants/${id}/${action}`);
+const openExport = (environment: string, login = owner, headers: Record<string, string> = {}) =>
+  loggedIn(service, login).get(`/dashboard/${environment}/merchants/export`, headers);
 const exported = async (environment = 'production'): Promise<{ headers: Headers; text: string }> => {
-  const { status, headers, body } = await service.request<string>(
-    `/merchants/export?environment=${environment}`,
-    { login: owner },
-  );
+  const { status, headers, text } = await openExport(environment);
   expect(status).toBe(200);
-  return { headers, text: body };
+  return { headers, text };
 };
 
 describe('Merchants', () => {
@@ -50,15 +48,15 @@ describe('Merchants', () => {
   });
 
   it('are hidden and activated per organization and environment', async () => {
-    const { id } = await service.anotherOrganization();
-    const otherOrganization = await service.login('owner', id);
-    expect((await change('hide')).body).toEqual({ ...netflix, hidden: true });
+    const { id, production } = await service.anotherOrganization();
+    const otherOwner = await service.login('owner', id);
+    expect((await change('hide')).status).toBe(303);
     expect(await hiddenOf()).toEqual(['Netflix']);
-    expect(await hiddenOf('development')).toEqual([]);
-    expect(await hiddenOf('production', otherOrganization)).toEqual([]);
-    expect((await change('activate', netflix.id, undefined, otherOrganization)).status).toBe(200);
+    expect(await hiddenOf(service.development)).toEqual([]);
+    expect(await hiddenOf(production)).toEqual([]);
+    expect((await change('activate', netflix.id, otherOwner)).status).toBe(303);
     expect(await hiddenOf()).toEqual(['Netflix']);
-    expect((await change('activate')).body).toEqual(netflix);
+    expect((await change('activate')).status).toBe(303);
     expect(await hiddenOf()).toEqual([]);
   });
 
@@ -66,8 +64,8 @@ describe('Merchants', () => {
     const entries = await auditedBy(service, async () => {
       for (const action of ['hide', 'activate'] as const) {
         const responses = await Promise.all(Array.from({ length: 20 }, () => change(action)));
-        for (const { status, body } of responses)
-          expect([status, body]).toEqual([200, { ...netflix, hidden: action === 'hide' }]);
+        for (const { status } of responses) expect(status).toBe(303);
+        expect(await hiddenOf()).toEqual(action === 'hide' ? ['Netflix'] : []);
       }
     });
     expect(entries).toEqual(['merchant.hide success Netflix', 'merchant.activate success Netflix']);
@@ -82,47 +80,12 @@ describe('Merchants', () => {
   });
 
   it('cannot be hidden if they do not exist', async () => {
-    const { status, body } = await change('hide', 123_456_789);
-    expect([status, body]).toEqual([
-      404,
-      error('INVALID_REQUEST', 'NOT_FOUND', 'There is no merchant with this id.'),
-    ]);
-  });
-
-  it.each<[string, string, unknown]>([
-    ['The environment field is required.', '', {}],
-    ['The environment field is required.', '?environment=', { environment: null }],
-    [
-      'The selected environment is invalid. Allowed values: development, production.',
-      '?environment=Production',
-      { environment: 'test' },
-    ],
-    [
-      'The selected environment is invalid. Allowed values: development, production.',
-      '?environment=production%20',
-      { environment: ['production'] },
-    ],
-  ])('require an environment: %s', async (message, query, body) => {
-    const exporting = await service.request(`/merchants/export${query}`, { login: owner });
-    expect([exporting.status, exporting.body]).toEqual([400, invalidField(message)]);
-    const listing = await service.request(`/merchants${query}`, { login: owner });
-    // The field is optional for API clients.
-    const blank = 'The query parameter environment must not be blank.';
-    const expected = query === '?environment=' ? blank : message;
-    expect([listing.status, listing.body]).toEqual([400, invalidField(expected)]);
-    for (const action of ['hide', 'activate'] as const)
-      expect((await change(action, netflix.id, body)).body).toEqual(invalidField(message));
-  });
-
-  it('accept no other parameters', async () => {
-    const { status, body } = await service.request('/merchants?environment=production&hidden=true', {
-      login: owner,
-    });
-    expect([status, body]).toEqual([400, invalidField('The query parameter hidden is not known.')]);
+    const { status, problem } = await change('hide', 123_456_789);
+    expect([status, problem]).toEqual([404, 'There is no merchant with this id.']);
   });
 });
 
-describe('GET /merchants with Basic credentials', () => {
+describe('GET /merchants', () => {
   const ofClient = (query = '', as = service.production, headers = {}) =>
     service.request<Merchant[]>(`/merchants${query}`, { as, headers });
 
@@ -132,7 +95,7 @@ describe('GET /merchants with Basic credentials', () => {
       [service.production, 'production'],
       [service.development, 'development'],
     ] as const) {
-      const expected = await list(environment);
+      const expected = await list(as);
       for (const query of ['', `?environment=${environment}`]) {
         const { status, body } = await ofClient(query, as);
         expect([status, body]).toEqual([200, expected]);
@@ -147,6 +110,11 @@ describe('GET /merchants with Basic credentials', () => {
         '?environment=development',
         403,
         error('INVALID_REQUEST', 'ENVIRONMENT_MISMATCH', 'The environment must be that of the client.'),
+      ],
+      [
+        '?environment=Production',
+        400,
+        invalidField('The selected environment is invalid. Allowed values: development, production.'),
       ],
       ['?environment=', 400, invalidField('The query parameter environment must not be blank.')],
       ['?hidden=true', 400, invalidField('The query parameter hidden is not known.')],
@@ -166,7 +134,6 @@ describe('GET /merchants with Basic credentials', () => {
       401,
       error('INVALID_INPUT', 'INVALID_API_KEYS', 'Invalid client_id or secret provided.'),
     ]);
-    await list();
     const entries = await service.database.query(
       'SELECT method, path, status_code, client_id FROM request_log ORDER BY created_at, id OFFSET $1',
       [before.length],
@@ -182,6 +149,11 @@ describe('GET /merchants with Basic credentials', () => {
     const { status, headers, body } = await service.request('/merchants');
     expect([status, body]).toEqual([401, expect.objectContaining({ error_code: 'INVALID_API_KEYS' })]);
     expect(headers.get('www-authenticate')).toMatch(/^Basic /);
+  });
+
+  it('accepts no login', async () => {
+    const { status, body } = await service.request('/merchants?environment=production', { login: owner });
+    expect([status, body['error_code']]).toEqual([401, 'INVALID_API_KEYS']);
   });
 });
 
@@ -227,21 +199,14 @@ describe('Export of merchants', () => {
   ])('is denied to %s, without an audit log entry', async (_who, headers) => {
     const entries = await auditedBy(service, async () => {
       for (const login of [owner, await service.login('member')]) {
-        const { status, body } = await service.request('/merchants/export?environment=production', {
-          login,
-          headers,
-        });
-        expect([status, body['error_code']]).toEqual([403, 'NO_ACCESS']);
+        expect((await openExport('production', login, headers)).status).toBe(403);
       }
     });
     expect(entries).toEqual([]);
   });
 
   it.each(['same-origin', 'none'])('is allowed if Sec-Fetch-Site is %s', async (site) => {
-    const { status } = await service.request('/merchants/export?environment=production', {
-      login: owner,
-      headers: { 'sec-fetch-site': site },
-    });
+    const { status } = await openExport('production', owner, { 'sec-fetch-site': site });
     expect(status).toBe(200);
   });
 
@@ -251,5 +216,15 @@ describe('Export of merchants', () => {
       await exported();
     });
     expect(entries).toEqual(['merchant.export success null', 'merchant.export success null']);
+  });
+
+  it('is recorded if the role does not allow it, and fails if nothing can be recorded', async () => {
+    const member = await service.login('member');
+    const entries = await auditedBy(service, async () => {
+      expect((await openExport('production', member)).status).toBe(403);
+    });
+    expect(entries).toEqual(['merchant.export denied null']);
+    await using _table = await service.database.hide('audit_log');
+    expect((await openExport('production')).status).toBe(500);
   });
 });

@@ -1,9 +1,11 @@
 import { auditedBy } from '../support/audited.js';
+import { renewLogins, submitFile, submitForm } from '../support/dashboard-forms.js';
 import { PNG } from '../support/operations.js';
-import { error, invalidField, startTestApp, type Login, type TestApp } from '../support/test-app.js';
+import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
 
 const LARGEST = 262_144;
 const JPEG = Buffer.from('ffd8ffe000104a464946', 'hex');
+const NOT_AN_IMAGE = 'The “Image” field must be a PNG, JPEG or WebP image.';
 const WEBP = Buffer.from('524946461a00000057454250565038', 'hex');
 
 let service: TestApp;
@@ -17,36 +19,34 @@ beforeAll(async () => {
   admin = await service.login('admin');
   member = await service.login('member');
 });
+beforeEach(() => renewLogins(service));
 afterAll(() => service.close());
 
-const organization = async (login = owner) => (await service.request('/organization', { login })).body;
-const activate = (login = owner) => service.request('/organization/activate', { method: 'POST', login });
-const uploadLogo = (image: unknown, login = owner) =>
-  service.request('/organization/logo', { body: { image }, login });
-const withLength = (beginning: Buffer, length: number): string =>
-  Buffer.concat([beginning, Buffer.alloc(length - beginning.length, 7)]).toString('base64');
+const PATH = '/dashboard/organization';
+const organization = async (): Promise<unknown> => {
+  const [row] = await service.database.query('SELECT * FROM organization WHERE id = $1', [
+    owner.organizationId,
+  ]);
+  return row;
+};
+const activate = (login = owner) => submitForm(service, login, `${PATH}/activate`);
+const uploadLogo = (image: Buffer, login = owner) =>
+  submitFile(service, login, `${PATH}/logo/change`, { image });
+const withLength = (beginning: Buffer, length: number): Buffer =>
+  Buffer.concat([beginning, Buffer.alloc(length - beginning.length, 7)]);
+const fetchLogo = ({ cookie }: Login): Promise<Response> =>
+  fetch(`${service.baseUrl}${PATH}/logo`, { headers: { cookie } });
 
 describe('The organization', () => {
-  it('is shown to every user', async () => {
-    for (const login of [owner, admin, member])
-      expect(await organization(login)).toEqual({
-        organization_id: service.organizationId,
-        name: 'Test organization',
-        activated_at: null,
-        has_logo: false,
-        logo_media_type: null,
-        second_factor_required_from: null,
-      });
-  });
-
   it('is activated once by an owner, also under 20 concurrent requests', async () => {
     expect((await activate(admin)).status).toBe(403);
     const entries = await auditedBy(service, async () => {
       const responses = await Promise.all(Array.from({ length: 20 }, () => activate()));
-      for (const { status, body } of responses) expect([status, body]).toEqual([200, responses[0]?.body]);
-      expect(responses[0]?.body['activated_at']).toMatch(/^\d{4}-.*Z$/);
-      expect(await organization()).toEqual(responses[0]?.body);
-      expect((await activate()).body).toEqual(responses[0]?.body);
+      for (const { status } of responses) expect(status).toBe(303);
+      const activated = await organization();
+      expect(activated).toMatchObject({ activated_at: expect.any(Date) });
+      await activate();
+      expect(await organization()).toEqual(activated);
     });
     expect(entries).toEqual(['account.activate success Test organization']);
   });
@@ -54,11 +54,7 @@ describe('The organization', () => {
 
 describe('The logo', () => {
   it('does not exist at first', async () => {
-    const { status, body } = await service.request('/organization/logo', { login: member });
-    expect([status, body]).toEqual([
-      404,
-      error('INVALID_REQUEST', 'NOT_FOUND', 'The organization has no logo.'),
-    ]);
+    expect((await fetchLogo(member)).status).toBe(404);
   });
 
   it.each([
@@ -66,79 +62,54 @@ describe('The logo', () => {
     ['image/jpeg', JPEG],
     ['image/webp', WEBP],
   ])('may be %s and is returned byte for byte', async (mediaType, image) => {
-    const { status, body } = await uploadLogo(image.toString('base64'), admin);
-    expect([status, body]).toEqual([200, await organization()]);
-    expect(body).toMatchObject({ has_logo: true, logo_media_type: mediaType });
-    expect((await service.request('/organization/logo', { login: member })).status).toBe(200);
-    const response = await fetch(`${service.baseUrl}/organization/logo`, {
-      headers: { cookie: member.cookie },
-    });
+    expect((await uploadLogo(image, admin)).location).toBe(`${PATH}?done=logo`);
+    const response = await fetchLogo(member);
     expect(response.headers.get('content-type')).toBe(mediaType);
     expect(response.headers.get('x-content-type-options')).toBe('nosniff');
     expect(response.headers.get('content-security-policy')).toBe("default-src 'none'; sandbox");
     expect(Buffer.from(await response.arrayBuffer())).toEqual(image);
   });
 
-  it('is returned as bytes to a client that accepts no images', async () => {
-    await uploadLogo(PNG.toString('base64'), admin);
-    const typeFor = async (accept: string): Promise<string | null> => {
-      const headers = { cookie: member.cookie, accept };
-      return (await fetch(`${service.baseUrl}/organization/logo`, { headers })).headers.get('content-type');
-    };
-    expect(await typeFor('application/octet-stream')).toBe('application/octet-stream');
-    expect(await typeFor('*/*')).toBe('image/png');
-    expect(await typeFor('image/*, application/octet-stream;q=0.5')).toBe('image/png');
-    expect(await typeFor('text/html')).toBe('image/png');
-  });
-
   it('may have up to 256 KiB', async () => {
-    expect((await uploadLogo(withLength(PNG, LARGEST))).status).toBe(200);
-    const { status, body } = await uploadLogo(withLength(PNG, LARGEST + 1));
-    expect([status, body]).toEqual([
-      400,
-      invalidField('The image field must not be greater than 262144 bytes.'),
-    ]);
+    expect((await uploadLogo(withLength(PNG, LARGEST))).status).toBe(303);
+    const { status, problem } = await uploadLogo(withLength(PNG, LARGEST + 1));
+    expect([status, problem]).toEqual([400, 'The “Image” field must not be greater than 256 KiB.']);
   });
 
-  it.each<[what: string, message: string, image: unknown]>([
-    ['an empty string', 'The image field is required.', ''],
-    ['an object', 'The image field must be a string.', { data: 'iVBORw0KGgo=' }],
-    ['a data URL', 'The image field must be base64.', 'data:image/png;base64,iVBORw0KGgo='],
-    ['base64 without padding', 'The image field must be base64.', 'iVBORw0KGgo'],
-    ['base64 with stray bits', 'The image field must be base64.', 'iVBORw0KGgp='],
-    ['base64 with a space', 'The image field must be base64.', ' iVBORw0KGgo='],
-    [
-      'SVG',
-      'The image field must be a PNG, JPEG or WebP image.',
-      Buffer.from('<svg xmlns="…"/>').toString('base64'),
-    ],
-    ['GIF', 'The image field must be a PNG, JPEG or WebP image.', Buffer.from('GIF89a').toString('base64')],
-    [
-      'WAVE',
-      'The image field must be a PNG, JPEG or WebP image.',
-      Buffer.from('RIFF....WAVE').toString('base64'),
-    ],
-    [
-      'a truncated PNG',
-      'The image field must be a PNG, JPEG or WebP image.',
-      PNG.subarray(0, 7).toString('base64'),
-    ],
-    [
-      'a PNG behind other bytes',
-      'The image field must be a PNG, JPEG or WebP image.',
-      `PHN2Zz4${PNG.toString('base64').slice(7)}`,
-    ],
+  it.each<[what: string, message: string, image: Buffer]>([
+    ['empty', 'The “Image” field is required.', Buffer.alloc(0)],
+    ['SVG', NOT_AN_IMAGE, Buffer.from('<svg xmlns="…"/>')],
+    ['GIF', NOT_AN_IMAGE, Buffer.from('GIF89a')],
+    ['WAVE', NOT_AN_IMAGE, Buffer.from('RIFF....WAVE')],
+    ['a truncated PNG', NOT_AN_IMAGE, PNG.subarray(0, 7)],
+    ['a PNG behind other bytes', NOT_AN_IMAGE, Buffer.concat([Buffer.from('<svg>'), PNG])],
   ])('is rejected if it is %s: %s', async (_what, message, image) => {
     const before = await organization();
-    const { status, body } = await uploadLogo(image);
-    expect([status, body]).toEqual([400, invalidField(message)]);
+    const { status, problem } = await uploadLogo(image);
+    expect([status, problem]).toEqual([400, message]);
     expect(await organization()).toEqual(before);
+  });
+
+  it('is changed together with the audit log, or not at all, and denied attempts are recorded', async () => {
+    const before = await organization();
+    {
+      await using _table = await service.database.hide('audit_log');
+      expect((await uploadLogo(PNG)).status).toBe(500);
+    }
+    expect(await organization()).toEqual(before);
+    const entries = await auditedBy(service, async () => {
+      expect((await uploadLogo(PNG, admin)).status).toBe(303);
+      expect((await uploadLogo(PNG, member)).status).toBe(403);
+    });
+    expect(entries).toEqual([
+      'account.logo_update success Test organization',
+      'account.logo_update denied null',
+    ]);
   });
 
   it('is not visible to another organization', async () => {
     const { id } = await service.anotherOrganization();
-    const otherOwner = await service.login('owner', id);
-    await uploadLogo(PNG.toString('base64'));
-    expect((await service.request('/organization/logo', { login: otherOwner })).status).toBe(404);
+    await uploadLogo(PNG);
+    expect((await fetchLogo(await service.login('owner', id))).status).toBe(404);
   });
 });

@@ -3,6 +3,7 @@ import { MINUTE, SECOND } from '../../src/infrastructure/time/index.js';
 import { LoginAgent, returned } from '../support/agent-logins.js';
 import { PHONE_NUMBER, sendRpc, toolCall } from '../support/agents.js';
 import { moveClock } from '../support/clock.js';
+import { saveAgentSettings, submitForm } from '../support/dashboard-forms.js';
 import { finishErasures } from '../support/erasures.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
@@ -24,9 +25,8 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 async function useLogin(url: string | undefined): Promise<void> {
-  const body = { environment: 'development', allowed_agents: 'any', ...(url && { login_url: url }) };
-  const { status } = await service.request('/agent-settings/update', { body, login: owner });
-  expect(status).toBe(200);
+  const fields = { allowed_agents: 'any', login_url: url ?? '' };
+  expect((await saveAgentSettings(service, owner, fields)).status).toBe(303);
 }
 
 /** Opens the authorization page. @returns the ID with which the user comes to the partner */
@@ -312,8 +312,8 @@ describe('Connection codes', () => {
   });
 
   it('are the only login in production', async () => {
-    const body = { environment: 'production', allowed_agents: 'any' };
-    expect((await service.request('/agent-settings/update', { body, login: owner })).status).toBe(200);
+    const path = '/dashboard/production/agents/settings';
+    expect((await submitForm(service, owner, path, { allowed_agents: 'any' })).status).toBe(303);
     const live = await LoginAgent.register(service, { clientId: service.production.clientId });
     const visitor = new Visitor(service);
     const page = (await visitor.get(live.authorizePath())).location ?? '';

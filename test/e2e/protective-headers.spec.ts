@@ -55,7 +55,7 @@ describe('Every response of the APIs', () => {
         }),
     ],
     ['audit logs', 200, () => service.request('/audit_logs', { as: service.production })],
-    ['the dashboard', 200, async () => service.request('/users', { login: await service.login() })],
+    ['the dashboard', 200, async () => service.request('/me', { login: await service.login() })],
     ['an application', 400, () => service.request('/apply', { body: {} })],
     ['a request without credentials', 401, () => service.request('/mcp/tokens/create', { body: {} })],
     ['an unknown path', 404, () => service.request('/nowhere')],

@@ -303,7 +303,7 @@ describe('Rate limit of the dashboard API', () => {
 
   it.each(DASHBOARD_OPERATIONS)('applies to all operations together, and refuses $id', async (operation) => {
     const login = await service.login('owner');
-    for (const path of ['/organization', '/users', '/nowhere', '/merchants'])
+    for (const path of ['/request-logs', '/webhook-endpoints', '/nowhere', '/me'])
       expect((await service.request(path, { login })).status).not.toBe(429);
     const { path, method, body } = operation;
     for (const sent of body === undefined ? [undefined] : [body, TOO_LARGE]) {
@@ -317,7 +317,7 @@ describe('Rate limit of the dashboard API', () => {
   it('allows exactly 3 of 20 concurrent requests of each user', async () => {
     for (const login of [await service.login('owner'), await service.login('member')]) {
       const responses = await Promise.all(
-        Array.from({ length: 20 }, () => service.request('/organization', { login })),
+        Array.from({ length: 20 }, () => service.request('/me', { login })),
       );
       expect([countOf(responses, 200), countOf(responses, 429)]).toEqual([3, 17]);
       const remaining = responses.filter(({ status }) => status === 200);

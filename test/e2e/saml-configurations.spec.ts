@@ -1,13 +1,8 @@
 import { auditedBy } from '../support/audited.js';
 import { moveClock } from '../support/clock.js';
+import { openPage, submitForm, type FormResponse } from '../support/dashboard-forms.js';
 import { CERTIFICATES, samlMetadata, type MetadataOptions } from '../support/saml.js';
-import {
-  invalidField,
-  startTestApp,
-  type TestResponse,
-  type Login,
-  type TestApp,
-} from '../support/test-app.js';
+import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
 
 const { STRONG, P256, EXPIRED, WEAK } = CERTIFICATES;
 const YEAR = 365 * 86_400_000;
@@ -25,63 +20,52 @@ beforeEach(async () => {
 });
 afterAll(() => service.close());
 
-const create = (
-  metadata: MetadataOptions | string = {},
-  name = 'Okta',
-  login = owner,
-): Promise<TestResponse> =>
-  service.request('/saml-configurations/create', {
-    body: { name, metadata_xml: typeof metadata === 'string' ? metadata : samlMetadata(metadata) },
-    login,
-  });
-const update = (id: unknown, body: unknown) =>
-  service.request(`/saml-configurations/${String(id)}`, { method: 'PATCH', body, login: owner });
-const setState = (id: unknown, action: 'enable' | 'disable', login = owner) =>
-  service.request(`/saml-configurations/${String(id)}/${action}`, { method: 'POST', login });
-const get = async (id: unknown) =>
-  (await service.request(`/saml-configurations/${String(id)}`, { login: owner })).body;
-const expectRefused = ({ status, body }: TestResponse, message: string) =>
-  expect([status, body]).toEqual([400, invalidField(message)]);
+const PATH = '/dashboard/single-sign-on';
+const create = (metadata: MetadataOptions | string = {}, name = 'Okta', login = owner) => {
+  const metadata_xml = typeof metadata === 'string' ? metadata : samlMetadata(metadata);
+  return submitForm(service, login, `${PATH}/configurations/new`, { name, metadata_xml });
+};
+const update = (id: string, fields: Record<string, string>) =>
+  submitForm(service, owner, `${PATH}/${id}/change`, fields);
+const setState = (id: string, action: 'enable' | 'disable', login = owner) =>
+  submitForm(service, login, `${PATH}/${id}/${action}`);
+const all = (): Promise<{ id: string; enabled_at: Date | null }[]> =>
+  service.database.query('SELECT * FROM saml_configuration WHERE organization_id = $1', [
+    owner.organizationId,
+  ]);
+const get = async (id: string) => (await all()).find((configuration) => configuration.id === id);
+const expectRefused = ({ status, problem }: FormResponse, message: string) =>
+  expect([status, problem]).toEqual([400, message]);
 
 describe('A single sign-on configuration', () => {
   it('contains the properties from the metadata', async () => {
-    const { status, body } = await create({ certificates: [EXPIRED, STRONG, P256] });
-    expect(status).toBe(200);
-    expect(body).toEqual({
-      id: expect.any(String) as string,
-      name: 'Okta',
-      entity_id: 'https://idp.example.com',
-      sso_url: 'https://idp.example.com/sso?a=1&b=2',
-      certificates: [
-        {
-          subject: 'CN=idp.example.com, O=Example Ltd',
-          sha256_fingerprint: expect.stringMatching(/^[0-9A-F:]{95}$/) as string,
-          valid_from: expect.stringMatching(/^20\d\d-.*Z$/) as string,
-          valid_to: expect.stringMatching(/^2126-.*Z$/) as string,
-        },
-        expect.objectContaining({ subject: 'CN=p256.example.com' }),
-      ],
-      enabled: false,
-      created_at: expect.any(String) as string,
-    });
-    expect(await get(body['id'])).toEqual(body);
-    const { body: all } = await service.request<unknown>('/saml-configurations', { login: owner });
-    expect(all).toEqual([body]);
+    const { status, id } = await create({ certificates: [EXPIRED, STRONG, P256] });
+    expect(status).toBe(303);
+    const { text } = await openPage(service, owner, `${PATH}/${id}`);
+    for (const shown of [
+      'https://idp.example.com',
+      'https://idp.example.com/sso?a=1&amp;b=2',
+      'CN=idp.example.com, O=Example Ltd',
+      'CN=p256.example.com',
+    ])
+      expect(text).toContain(shown);
+    // The expired certificate is left out; the third one is that of the service.
+    expect(text.match(/<code>(?:[\dA-F]{2}:){31}[\dA-F]{2}<\/code>/g)).toHaveLength(3);
+    expect(await get(id)).toMatchObject({ name: 'Okta', enabled_at: null });
   });
 
   it.each<[string, MetadataOptions | string]>([
-    ['The metadata xml field is required.', ''],
-    ['The metadata xml field must be well-formed XML without a document type.', '<a>'],
+    ['The “Metadata” field must be well-formed XML without a document type.', '<a>'],
     [
-      'The metadata xml field must be well-formed XML without a document type.',
+      'The “Metadata” field must be well-formed XML without a document type.',
       `<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]>${samlMetadata()}`,
     ],
     [
-      'The metadata xml field must not have more than 5000 elements, 5000 attributes, 2000 namespace declarations ' +
+      'The “Metadata” field must not have more than 5000 elements, 5000 attributes, 2000 namespace declarations ' +
         'or 32 levels.',
       `<a>${'<b/>'.repeat(12_000)}</a>`,
     ],
-    ['The metadata xml field must contain a SAML 2.0 EntityDescriptor.', '<a/>'],
+    ['The “Metadata” field must contain a SAML 2.0 EntityDescriptor.', '<a/>'],
     ['The EntityDescriptor must have an entityID of 1 to 1024 characters.', { entityId: '' }],
     [
       'The EntityDescriptor must describe an identity provider: it has no IDPSSODescriptor.',
@@ -102,43 +86,38 @@ describe('A single sign-on configuration', () => {
       'The key of the signing certificate must be RSA of at least 2048 bits, or EC on P-256, P-384 or P-521.',
       { certificates: [WEAK] },
     ],
-    ['The metadata xml field must not be greater than 262144 characters.', 'x'.repeat(262_145)],
+    ['The “Metadata” field must not be greater than 262144 characters.', 'x'.repeat(262_145)],
   ])('is rejected on creation and change: %s', async (message, metadata) => {
     expectRefused(await create(metadata), message);
-    if (metadata === '') return;
-    const { body } = await create();
+    const { id } = await create();
+    const before = await get(id);
     const metadata_xml = typeof metadata === 'string' ? metadata : samlMetadata(metadata);
-    expectRefused(await update(body['id'], { metadata_xml }), message);
-    expect(await get(body['id'])).toEqual(body);
+    expectRefused(await update(id, { metadata_xml }), message);
+    expect(await get(id)).toEqual(before);
   });
 
   it.each([
-    ['The name field is required.', { name: ' ' }],
-    ['The name field must be a string.', { name: [] }],
-    ['The name field must not be greater than 256 characters.', { name: 'x'.repeat(257) }],
-    ['The metadata xml field must be a string.', { metadata_xml: {} }],
-    [
-      'The metadata xml field must not contain null characters or unpaired surrogates.',
-      { metadata_xml: '<a>\0</a>' },
-    ],
+    ['The “Name” field is required.', { name: ' ' }],
+    ['The “Name” field must not be greater than 256 characters.', { name: 'x'.repeat(257) }],
+    ['Enter the metadata, or its URL.', { metadata_xml: '' }],
   ])('is rejected with "%s"', async (message, change) => {
-    const body = { name: 'Okta', metadata_xml: samlMetadata(), ...change };
-    expectRefused(await service.request('/saml-configurations/create', { body, login: owner }), message);
+    const { name, metadata_xml } = { name: 'Okta', metadata_xml: samlMetadata(), ...change };
+    expectRefused(await create(metadata_xml, name), message);
   });
 
   it('changes the given fields only', async () => {
-    const { body } = await create();
-    expect((await update(body['id'], { name: 'Entra' })).body).toEqual({ ...body, name: 'Entra' });
-    const metadata_xml = samlMetadata({ entityId: 'urn:other', certificates: [P256] });
-    const changed = await update(body['id'], { metadata_xml, name: null });
-    expect(changed.body).toMatchObject({ name: 'Entra', entity_id: 'urn:other', enabled: false });
-    expect(await get(body['id'])).toEqual(changed.body);
+    const { id } = await create();
+    const before = await get(id);
+    await update(id, { name: 'Entra' });
+    expect(await get(id)).toEqual({ ...before, name: 'Entra' });
+    await update(id, { metadata_xml: samlMetadata({ entityId: 'urn:other', certificates: [P256] }) });
+    expect(await get(id)).toMatchObject({ name: 'Entra', entity_id: 'urn:other', enabled_at: null });
   });
 
   it('is limited to exactly 20 per organization, also under concurrent requests', async () => {
     const responses = await Promise.all(Array.from({ length: 25 }, () => create()));
-    expect(responses.filter(({ status }) => status === 200)).toHaveLength(20);
-    for (const response of responses.filter(({ status }) => status !== 200))
+    expect(responses.filter(({ status }) => status === 303)).toHaveLength(20);
+    for (const response of responses.filter(({ status }) => status !== 303))
       expectRefused(
         response,
         'The organization already has 20 single sign-on configurations: change one of them.',
@@ -148,56 +127,56 @@ describe('A single sign-on configuration', () => {
 
 describe('Enabling', () => {
   it('is possible for one configuration at a time, also under 20 concurrent requests', async () => {
-    const ids: unknown[] = [];
-    for (let index = 0; index < 20; index += 1) ids.push((await create({}, `Number ${index}`)).body['id']);
+    const ids: string[] = [];
+    for (let index = 0; index < 20; index += 1) ids.push((await create({}, `Number ${index}`)).id);
     const responses = await Promise.all(ids.map((id) => setState(id, 'enable')));
-    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
-    for (const response of responses.filter(({ status }) => status !== 200))
+    expect(responses.filter(({ status }) => status === 303)).toHaveLength(1);
+    for (const response of responses.filter(({ status }) => status !== 303))
       expectRefused(response, 'Another single sign-on configuration is enabled: disable it first.');
-    const { body: all } = await service.request<{ id: string; enabled: boolean }[]>('/saml-configurations', {
-      login: owner,
-    });
-    const [enabled, ...others] = all.filter((configuration) => configuration.enabled);
+    const [enabled, ...others] = (await all()).filter((configuration) => configuration.enabled_at);
     expect(others).toEqual([]);
-    expect((await setState(enabled?.id, 'disable')).body).toMatchObject({ enabled: false });
-    const another = ids.find((id) => id !== enabled?.id);
-    expect((await setState(another, 'enable')).body).toMatchObject({ enabled: true });
+    expect((await setState(enabled?.id ?? '', 'disable')).status).toBe(303);
+    const another = ids.find((id) => id !== enabled?.id) ?? '';
+    expect((await setState(another, 'enable')).status).toBe(303);
+    expect(await get(another)).toMatchObject({ enabled_at: expect.any(Date) });
   });
 
   it('is not possible for another organization', async () => {
     const { id } = await service.anotherOrganization();
     const otherOwner = await service.login('owner', id);
-    expect((await setState((await create()).body['id'], 'enable')).status).toBe(200);
+    expect((await setState((await create()).id, 'enable')).status).toBe(303);
     const other = await create({}, 'Theirs', otherOwner);
-    expect((await setState(other.body['id'], 'enable', otherOwner)).status).toBe(200);
+    expect((await setState(other.id, 'enable', otherOwner)).status).toBe(303);
   });
 
   it('checks the certificates again', async () => {
-    const { body } = await create();
+    const { id } = await create();
     using _clock = moveClock(service, 110 * YEAR);
     await service.database.query(
       `UPDATE dashboard_session SET expires_at = 'infinity', authenticated_at = now() + interval '110 years'`,
     );
     expectRefused(
-      await setState(body['id'], 'enable'),
+      await setState(id, 'enable'),
       'Every signing certificate of the configuration has expired: send new metadata first.',
     );
-    expect(await get(body['id'])).toMatchObject({ enabled: false });
+    expect(await get(id)).toMatchObject({ enabled_at: null });
   });
 
   it('is idempotent, as is disabling', async () => {
-    const { body } = await create();
-    const first = await setState(body['id'], 'enable');
-    expect((await setState(body['id'], 'enable')).body).toEqual(first.body);
-    expect((await setState(body['id'], 'disable')).body).toEqual(body);
-    expect((await setState(body['id'], 'disable')).body).toEqual(body);
+    const { id } = await create();
+    for (const action of ['enable', 'disable'] as const) {
+      await setState(id, action);
+      const first = await get(id);
+      expect((await setState(id, action)).status).toBe(303);
+      expect(await get(id)).toEqual(first);
+    }
   });
 
   it('is recorded once for 20 concurrent requests', async () => {
     const otherOwner = await service.login('owner');
-    const { body } = await create({}, 'Once', otherOwner);
+    const { id } = await create({}, 'Once', otherOwner);
     const entries = await auditedBy(service, () =>
-      Promise.all(Array.from({ length: 20 }, () => setState(body['id'], 'enable', otherOwner))),
+      Promise.all(Array.from({ length: 20 }, () => setState(id, 'enable', otherOwner))),
     );
     expect(entries).toEqual(['sso.enable success Once']);
   });

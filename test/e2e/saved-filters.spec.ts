@@ -8,6 +8,7 @@ import {
   TOO_MANY,
 } from '../../src/modules/saved-filters/saved-filters.service.js';
 import { auditEntries } from '../support/audited.js';
+import { submitForm } from '../support/dashboard-forms.js';
 import { finishErasures, placesOf } from '../support/erasures.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { visitorWithRole, type PageResponse, type Visitor } from '../support/visitor.js';
@@ -263,7 +264,7 @@ describe('Saved filters', () => {
     const user = await userOn(LOGS);
     await save(user, `${LOGS}?type=webhook`, 'Mine');
     const owner = await service.login('owner');
-    await service.request(`/users/${user.login.userId}`, { method: 'DELETE', login: owner });
+    await submitForm(service, owner, `/dashboard/users/${user.login.userId}/remove`);
     expect(await savedOf(user)).toEqual([]);
   });
 

@@ -108,7 +108,7 @@ describe('Concurrent requests that wait for the same lock', () => {
     [
       'denied requests',
       ({ cookie }) =>
-        fetch(`${service.baseUrl}/users/create`, {
+        fetch(`${service.baseUrl}/webhook-endpoints/create`, {
           method: 'POST',
           headers: { 'content-type': 'application/json', cookie },
           body: '{}',

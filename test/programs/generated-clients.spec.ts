@@ -61,7 +61,7 @@ describe('openapi-typescript', () => {
       type Body<Path extends keyof paths> = paths[Path] extends
         { post: { requestBody?: { content: { 'application/json': infer Json } } } } ? Json : never;
       export const token: Body<'/mcp/tokens/create'> = { external_user_id: 'user-8f3a' };
-      export const rotation: Body<'/api-clients/{client_id}/secret/rotate'> = {};
+      export const tested: Body<'/webhook-endpoints/{id}/test'> = {};
       export const query: operations['listRequestLogs']['parameters']['query'] = { environment: 'development' };
       export const environment: components['schemas']['Environment'] = 'production';
       export function cardOf(event: components['schemas']['WebhookEvent']): string | null | undefined {

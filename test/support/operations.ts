@@ -1,6 +1,5 @@
 import type { DashboardRole, Scope } from '../../src/infrastructure/auth/index.js';
 import type { AuditAction } from '../../src/modules/audit-logs/index.js';
-import { samlMetadata } from './saml.js';
 
 /** An operation of the API. */
 export interface TestedOperation {
@@ -228,14 +227,10 @@ export interface TestedDashboardOperation extends TestedOperation {
   /** The lowest role with access. */
   readonly role: DashboardRole;
   readonly action?: AuditAction;
-  /** The scope that an access token needs. Without a scope, the operation requires a login. */
-  readonly scope?: Scope;
-  /** Whether the login must be at most 5 minutes old. */
-  readonly isFresh?: true;
+  /** The scope that an access token needs. */
+  readonly scope: Scope;
   /** Whether the path or body refers to something that does not exist, so that the response is 404. */
   readonly isNotFound?: true;
-  /** Whether the operation also belongs to the platform API. */
-  readonly acceptsBasic?: true;
 }
 
 export const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
@@ -249,186 +244,6 @@ const operation = (id: string, route: string, details: Details): TestedDashboard
 const PRODUCTION = { environment: 'production' };
 
 export const DASHBOARD_OPERATIONS: readonly TestedDashboardOperation[] = [
-  operation('listUsers', 'GET /users', { role: 'admin' }),
-  operation('createUser', 'POST /users/create', {
-    role: 'admin',
-    action: 'user.add',
-    isFresh: true,
-    body: { email: 'new@example.com', name: 'New', role: 'member' },
-  }),
-  operation('updateUser', `PATCH /users/${UNKNOWN_ID}`, {
-    role: 'admin',
-    action: 'user.update',
-    isFresh: true,
-    isNotFound: true,
-    body: { name: 'Renamed', role: 'admin', disabled: true },
-  }),
-  operation('deleteUser', `DELETE /users/${UNKNOWN_ID}`, {
-    role: 'admin',
-    action: 'user.remove',
-    isFresh: true,
-    isNotFound: true,
-  }),
-  operation('listAccessGrants', 'GET /access-grants', { role: 'admin' }),
-  operation('createAccessGrant', 'POST /access-grants/create', {
-    role: 'admin',
-    action: 'access_grant.create',
-    isFresh: true,
-    isNotFound: true,
-    body: { user_id: UNKNOWN_ID, role: 'admin', reason: 'A test', expires_in: 3600 },
-  }),
-  operation('revokeAccessGrant', `POST /access-grants/${UNKNOWN_ID}/revoke`, {
-    role: 'admin',
-    action: 'access_grant.revoke',
-    isFresh: true,
-    isNotFound: true,
-  }),
-  operation('listAllowlistedDomains', 'GET /allowlisted-domains', { role: 'admin' }),
-  operation('createAllowlistedDomain', 'POST /allowlisted-domains/create', {
-    role: 'admin',
-    action: 'domain.add',
-    isFresh: true,
-    body: { domain: 'example.org' },
-  }),
-  operation('deleteAllowlistedDomain', `DELETE /allowlisted-domains/${UNKNOWN_ID}`, {
-    role: 'admin',
-    action: 'domain.remove',
-    isFresh: true,
-    isNotFound: true,
-  }),
-  operation('listSamlConfigurations', 'GET /saml-configurations', { role: 'admin' }),
-  operation('getSamlConfiguration', `GET /saml-configurations/${UNKNOWN_ID}`, {
-    role: 'admin',
-    isNotFound: true,
-  }),
-  operation('createSamlConfiguration', 'POST /saml-configurations/create', {
-    role: 'admin',
-    action: 'sso.add',
-    isFresh: true,
-    body: { name: 'Okta', metadata_xml: samlMetadata() },
-  }),
-  operation('updateSamlConfiguration', `PATCH /saml-configurations/${UNKNOWN_ID}`, {
-    role: 'admin',
-    action: 'sso.update',
-    isFresh: true,
-    isNotFound: true,
-    body: { name: 'Okta', metadata_xml: samlMetadata() },
-  }),
-  operation('enableSamlConfiguration', `POST /saml-configurations/${UNKNOWN_ID}/enable`, {
-    role: 'admin',
-    action: 'sso.enable',
-    isFresh: true,
-    isNotFound: true,
-  }),
-  operation('disableSamlConfiguration', `POST /saml-configurations/${UNKNOWN_ID}/disable`, {
-    role: 'admin',
-    action: 'sso.disable',
-    isFresh: true,
-    isNotFound: true,
-  }),
-  operation('listMerchants', 'GET /merchants?environment=production', { role: 'member', acceptsBasic: true }),
-  operation('listMerchantAccounts', 'GET /merchant-accounts?environment=production&external_user_id=user-1', {
-    role: 'viewer',
-    acceptsBasic: true,
-  }),
-  operation('exportMerchants', 'GET /merchants/export?environment=production', {
-    role: 'admin',
-    action: 'merchant.export',
-  }),
-  operation('hideMerchant', 'POST /merchants/999999/hide', {
-    role: 'admin',
-    action: 'merchant.hide',
-    isNotFound: true,
-    body: PRODUCTION,
-  }),
-  operation('activateMerchant', 'POST /merchants/999999/activate', {
-    role: 'admin',
-    action: 'merchant.activate',
-    isNotFound: true,
-    body: PRODUCTION,
-  }),
-  operation('listAgentConnections', 'GET /agent-connections?environment=production', {
-    role: 'viewer',
-    acceptsBasic: true,
-  }),
-  operation('disconnectAgent', `DELETE /agent-connections/${UNKNOWN_ID}`, {
-    role: 'member',
-    action: 'agent.disconnect',
-    isNotFound: true,
-    acceptsBasic: true,
-  }),
-  operation('listSignInLinks', 'GET /sign-in-links?environment=production&external_user_id=user-1', {
-    role: 'viewer',
-    acceptsBasic: true,
-  }),
-  operation('cancelSignInLink', `POST /sign-in-links/${UNKNOWN_ID}/cancel`, {
-    role: 'member',
-    action: 'sign_in_link.cancel',
-    isNotFound: true,
-    acceptsBasic: true,
-  }),
-  operation('getAgentSettings', 'GET /agent-settings?environment=production', { role: 'member' }),
-  operation('updateAgentSettings', 'POST /agent-settings/update', {
-    role: 'admin',
-    action: 'agent.settings_update',
-    isFresh: true,
-    body: { ...PRODUCTION, allowed_agents: 'hosts', allowed_hosts: ['claude.ai'] },
-  }),
-  operation('createAgent', 'POST /agents/create', {
-    role: 'admin',
-    action: 'agent.register',
-    isFresh: true,
-    body: { ...PRODUCTION, name: 'Example Agent', redirect_uris: ['https://agent.example.com/callback'] },
-  }),
-  operation('deleteAgent', `DELETE /agents/${UNKNOWN_ID}`, {
-    role: 'admin',
-    action: 'agent.remove',
-    isFresh: true,
-    isNotFound: true,
-  }),
-  operation('getOrganization', 'GET /organization', { role: 'member' }),
-  operation('updateOrganization', 'PATCH /organization', {
-    role: 'owner',
-    action: 'account.update',
-    isFresh: true,
-    body: { require_second_factor: false },
-  }),
-  operation('activateOrganization', 'POST /organization/activate', {
-    role: 'owner',
-    action: 'account.activate',
-  }),
-  operation('updateOrganizationLogo', 'POST /organization/logo', {
-    role: 'admin',
-    action: 'account.logo_update',
-    body: { image: PNG.toString('base64') },
-  }),
-  operation('getOrganizationLogo', 'GET /organization/logo', { role: 'member', isNotFound: true }),
-  operation('listApiClients', 'GET /api-clients', { role: 'member' }),
-  operation('updateApiClient', `PATCH /api-clients/${UNKNOWN_ID}`, {
-    role: 'admin',
-    action: 'client.update',
-    isNotFound: true,
-    body: { name: 'Example shop' },
-  }),
-  operation('viewApiSecret', `POST /api-clients/${UNKNOWN_ID}/secret/view`, {
-    role: 'admin',
-    action: 'secret.view',
-    isFresh: true,
-    isNotFound: true,
-  }),
-  operation('rotateApiSecret', `POST /api-clients/${UNKNOWN_ID}/secret/rotate`, {
-    role: 'admin',
-    action: 'secret.rotate',
-    isFresh: true,
-    isNotFound: true,
-    body: { overlap_hours: 24 },
-  }),
-  operation('activateApiSecret', `POST /api-clients/${UNKNOWN_ID}/secret/activate`, {
-    role: 'admin',
-    action: 'secret.rotate',
-    isFresh: true,
-    isNotFound: true,
-  }),
   operation('listRequestLogs', 'GET /request-logs?environment=production', {
     role: 'viewer',
     scope: 'request_logs:read',

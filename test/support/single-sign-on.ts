@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { DashboardUsersService } from '../../src/modules/dashboard-users/index.js';
+import { allowDomain } from './dashboard-forms.js';
 import type { TestUser } from './dashboard-users.js';
 import type { DnsServer } from './dns-server.js';
 import { rememberSecret } from './run-directory.js';
@@ -21,8 +22,8 @@ export const someDomain = (): string => `${randomBytes(6).toString('hex')}.examp
 /** Adds a domain to the allowlist. @returns its ID and the content of the record that proves it */
 export async function addDomain(owner: Owner, domain: string): Promise<{ id: string; record: string }> {
   const { service, login } = owner;
-  const { body } = await service.request('/allowlisted-domains/create', { body: { domain }, login });
-  return { id: String(body['id']), record: String(body['proof_record']) };
+  const id = await allowDomain(service, login, domain);
+  return { id, record: `merchant-connectivity-verification=${id}` };
 }
 
 export const checkDomain = ({ visitor }: Owner, id: string): Promise<PageResponse> =>

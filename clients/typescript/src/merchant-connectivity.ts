@@ -120,7 +120,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * List agent connections.
    *
-   * Returns the agents that your users have connected, the newest first. Use it to show users which agents act for them. Requires the Basic credentials of a client, or the login of any user. The dashboard API serves it too.
+   * Returns the agents that your users have connected, the newest first. Use it to show users which agents act for them.
    */
   listAgentConnections(
     query: ListAgentConnectionsQuery = {},
@@ -136,7 +136,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Disconnect agent.
    *
-   * Ends the connection of an agent: its tokens stop working immediately, and its sign-in links are cancelled. Publishes `AGENT_DISCONNECTED`. Audited as `agent.disconnect`. Requires the Basic credentials of a client, or the login of a member, admin or owner. The dashboard API serves it too.
+   * Ends the connection of an agent: its tokens stop working immediately, and its sign-in links are cancelled. Publishes `AGENT_DISCONNECTED`.
    */
   disconnectAgent(id: string | number, options?: RequestOptions): Promise<AgentConnectionResponse> {
     return this.send(
@@ -341,7 +341,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * List merchant accounts.
    *
-   * Returns the accounts at merchants that one of your users has signed in to. Use it to find out where the user must sign in again. Requires the Basic credentials of a client, or the login of a dashboard user with any role. The operation is also part of the dashboard API.
+   * Returns the accounts at merchants that one of your users has signed in to. Use it to find out where the user must sign in again.
    */
   listMerchantAccounts(
     query: ListMerchantAccountsQuery,
@@ -413,7 +413,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * List merchants.
    *
-   * Returns at most 10000 merchants, sorted by name, and whether your organization hides them. Use it to find the IDs of merchants, and to show your users which merchants they can choose. Requires the Basic credentials of a client, or the login of any user. The dashboard API serves it too.
+   * Returns at most 10000 merchants, sorted by name, and whether your organization hides them. Use it to find the IDs of merchants, and to show your users which merchants they can choose.
    */
   listMerchants(query: ListMerchantsQuery = {}, options?: RequestOptions): Promise<ListMerchantsResponse> {
     return this.send(
@@ -538,7 +538,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Get a request log entry.
    *
-   * Returns one entry. For a delivery attempt, the entry also has the number of the attempt, the durations of its phases, and the beginning of your endpoint’s response if it was not 200. Use it to find out why a delivery failed. Available to every user, with an access token or a login. Entries of the other environment are not found.
+   * Returns one entry. For a delivery attempt, the entry also has the number of the attempt, the durations of its phases, and the beginning of your endpoint’s response if it was not 200. Use it to find out why a delivery failed. Entries of the other environment are not found.
    */
   getRequestLog(id: string | number, options?: RequestOptions): Promise<SingleRequestLogEntryResponse> {
     return this.send(
@@ -675,7 +675,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * List sign-in links.
    *
-   * Returns the sign-in links of one of your users from the last week, the newest first. Use it to find out whether the user has signed in. Requires the Basic credentials of a client, or the login of any user. The dashboard API serves it too.
+   * Returns the sign-in links of one of your users from the last week, the newest first. Use it to find out whether the user has signed in.
    */
   listSignInLinks(query: ListSignInLinksQuery, options?: RequestOptions): Pages<SignInLinkResponse> {
     return this.pages(
@@ -688,7 +688,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Cancel sign-in link.
    *
-   * Cancels a sign-in link that is still pending, so that nobody can sign in with it. A link that has ended stays as it is. Publishes no event. Audited as `sign_in_link.cancel`. Requires the Basic credentials of a client, or the login of a member, admin or owner. The dashboard API serves it too.
+   * Cancels a sign-in link that is still pending, so that nobody can sign in with it. A link that has ended stays as it is. Publishes no event.
    */
   cancelSignInLink(id: string | number, options?: RequestOptions): Promise<SignInLinkResponse> {
     return this.send(
@@ -707,7 +707,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * List webhook endpoints.
    *
-   * Returns the webhook endpoints of an environment, at most 10, in the order in which they were created. Use it to see where events are sent, and to find the IDs that other operations require. Available to every user, with an access token or a login.
+   * Returns the webhook endpoints of an environment, at most 10, in the order in which they were created. Use it to see where events are sent, and to find the IDs that other operations require.
    */
   listWebhookEndpoints(
     query: ListWebhookEndpointsQuery,
@@ -723,7 +723,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Get a webhook endpoint.
    *
-   * Returns one endpoint. Use it if you stored the ID of the endpoint. Available to every user, with an access token or a login.
+   * Returns one endpoint. Use it if you stored the ID of the endpoint.
    */
   getWebhookEndpoint(id: string | number, options?: RequestOptions): Promise<WebhookEndpointResponse> {
     return this.send(
@@ -742,7 +742,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Change a webhook endpoint.
    *
-   * Changes the fields that you send. Absent fields keep their values, and so do `url` and `status` if they are `null`. Use it when your receiver moves, to choose events, to pause and resume deliveries, and to enable an endpoint that the service has disabled. A new URL applies to all attempts from then on, also of events that wait for a retry, and the health starts again. Available to every user, with an access token or a login. Audited as `webhook.update` if something changed.
+   * Changes the fields that you send. Absent fields keep their values, and so do `url` and `status` if they are `null`. Use it when your receiver moves, to choose events, to pause and resume deliveries, and to enable an endpoint that the service has disabled. A new URL applies to all attempts from then on, also of events that wait for a retry, and the health starts again.
    */
   updateWebhookEndpoint(
     id: string | number,
@@ -766,7 +766,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Delete a webhook endpoint.
    *
-   * Deletes an endpoint and its pending deliveries. Use it when you no longer operate the receiver. Available to every user, with an access token or a login. Audited as `webhook.delete`.
+   * Deletes an endpoint and its pending deliveries. Use it when you no longer operate the receiver.
    */
   deleteWebhookEndpoint(id: string | number, options?: RequestOptions): Promise<WebhookEndpointResponse> {
     return this.send(
@@ -785,7 +785,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Create webhook endpoint.
    *
-   * Starts to send the events of the environment to this URL. Use it when a receiver is ready to respond. An environment can have at most 10 endpoints with different URLs. Available to every user, with an access token or a login.. Audited as `webhook.create`.
+   * Starts to send the events of the environment to this URL. Use it when a receiver is ready to respond. An environment can have at most 10 endpoints with different URLs.
    */
   createWebhookEndpoint(
     body: CreateWebhookEndpointRequest,

@@ -1342,7 +1342,7 @@ export interface components {
       session_id: string;
     };
     ListAgentConnectionsQuery: {
-      /** @description Required with a login. With Basic credentials, the environment is that of the client. */
+      /** @description That of the client, by default. */
       environment?: components['schemas']['Environment'];
       /**
        * @description Only connections of this user.
@@ -1391,7 +1391,7 @@ export interface components {
       next_cursor?: string;
     };
     ListMerchantAccountsQuery: {
-      /** @description Required with a login. With Basic credentials, the environment is that of the client. */
+      /** @description That of the client, by default. */
       environment?: components['schemas']['Environment'];
       /** @description Your own identifier for the user. */
       external_user_id: string;
@@ -1409,7 +1409,7 @@ export interface components {
     };
     ListMerchantStatusesResponse: components['schemas']['MerchantStatusResponse'][];
     ListMerchantsQuery: {
-      /** @description Each environment has its own hidden merchants. Required with a login. With Basic credentials, the environment is that of the client. */
+      /** @description Each environment has its own hidden merchants. That of the client, by default. */
       environment?: components['schemas']['Environment'];
     };
     ListMerchantsResponse: components['schemas']['MerchantResponse'][];
@@ -1491,7 +1491,7 @@ export interface components {
       cursor?: string;
     };
     ListSignInLinksQuery: {
-      /** @description Required with a login. With Basic credentials, the environment is that of the client. */
+      /** @description That of the client, by default. */
       environment?: components['schemas']['Environment'];
       /** @description Your own identifier for the user. */
       external_user_id: string;

@@ -3,8 +3,8 @@ import type { DashboardRole, Scope } from './dashboard-actor.js';
 /** What an operation of the dashboard requires, and how it is audited. */
 export interface DashboardPermission {
   /**
-   * The scope that an access token requires. `any` accepts all access tokens. If absent, the operation requires a login: it is
-   * not for programs.
+   * The scope that an access token requires. `any` accepts all access tokens. If absent, the operation is performed on pages
+   * only.
    */
   readonly token?: Scope | 'any';
   /** The minimum role. If absent, all roles are allowed. */
@@ -21,7 +21,7 @@ const READ_ENDPOINTS = { token: 'webhook_endpoints:read' } as const;
 const CHANGE_ENDPOINTS = { token: 'webhook_endpoints:write', role: 'member' } as const;
 
 /**
- * Everything that dashboard users can do, by name. Pages, buttons, the navigation, guards and `docs/dashboard-api.md` read
+ * Everything that dashboard users can do, by name. Pages, buttons, the navigation, guards and `docs/dashboard-permissions.md` read
  * this table. An action that is not in the catalog of the audit log does not compile (`AuditLog.recordDenial`).
  */
 const DASHBOARD_OPERATIONS = {
@@ -103,6 +103,18 @@ export type AuditedAction = Extract<
 
 /** A permission whose action is one of the audit log's. */
 export type AuditedPermission = DashboardPermission & { readonly action?: AuditedAction };
+
+/** Returns what an operation of the dashboard API requires, in words. */
+export function accessInWords({ token, role }: DashboardPermission): string {
+  const roles = role === undefined ? 'any role' : `the role \`${role}\` or a higher one`;
+  const scope = token === 'any' ? '' : ` with the scope \`${token}\``;
+  return `Requires a user with ${roles}, through an access token${scope} or a login.`;
+}
+
+/** Everything that dashboard users can do, with what it requires, for the documentation. */
+export function listPermissions(): [DashboardOperationName, AuditedPermission][] {
+  return Object.entries(DASHBOARD_OPERATIONS) as [DashboardOperationName, AuditedPermission][];
+}
 
 /** Returns what an operation of the dashboard requires. */
 export function permissionOf(operation: DashboardOperationName): AuditedPermission {

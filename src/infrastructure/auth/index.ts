@@ -36,6 +36,8 @@ export {
 } from './dashboard-actor.js';
 export { CROSS_SITE_REQUEST, DashboardAuthGuard, SECOND_FACTOR_REQUIRED } from './dashboard-auth.guard.js';
 export {
+  accessInWords,
+  listPermissions,
   permissionOf,
   type AuditedAction,
   type DashboardOperationName,
@@ -44,10 +46,8 @@ export {
 export {
   DashboardPermissionGuard,
   isRecentLogin,
-  LOGIN_REQUIRED,
   mayPerform,
   RequirePermission,
-  RECENT_LOGIN_MAX_AGE,
   RECENT_LOGIN_REQUIRED,
 } from './dashboard-permission.guard.js';
 export {
@@ -64,7 +64,6 @@ export {
 export {
   AGENT_SCOPES,
   CurrentClient,
-  CurrentOrganization,
   agentKeyOf,
   currentAgentOf,
   currentClientOf,

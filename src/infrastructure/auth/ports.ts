@@ -49,7 +49,7 @@ export abstract class DashboardSessionVerifier {
 /** Port (bound in `src/ports.module.ts`): the API clients whose data a dashboard user may access. */
 export abstract class AccessibleClients {
   /**
-   * Returns the client whose data a `SharedOperation` reads.
+   * Returns the client whose data an operation or a page reads.
    *
    * @param environment may be absent for an API client, which belongs to one environment
    * @throws ApiError INVALID_FIELD if a dashboard user names no environment, or like `forEnvironment()`

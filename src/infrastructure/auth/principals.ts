@@ -71,6 +71,3 @@ export function currentAgentOf(request: Request): AuthenticatedAgent {
 
 /** Handler parameter: the authenticated client. */
 export const CurrentClient = requestParameter(currentClientOf);
-
-/** Handler parameter of operations that accept both Basic credentials and a login. */
-export const CurrentOrganization = requestParameter(({ user }) => user as RequestingOrganization);

@@ -22,7 +22,7 @@ webhooks.
 
 **Surfaces.** The platform API requires the \`client_id\` and \`secret\` of your API client as Basic
 credentials, which also determine the environment (\`development\` or \`production\`). The dashboard API requires an
-access token of the device authorization flow, or the login of a user in a browser; some operations require a login.
+access token of the device authorization flow, or the login of a user in a browser.
 An access token gives access to the environment of the client that it was issued for, a login to both environments.
 The careers API requires no credentials. The internal API is for the platform's own services and requires a service
 token. A deployment can have a host name for each surface: its operations then name their server.

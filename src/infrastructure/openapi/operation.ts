@@ -43,9 +43,9 @@ export interface OperationDocument {
   readonly bodyVariants?: BodyVariants;
   readonly pathParameters?: Readonly<Record<string, PathParameter>>;
   readonly headerParameters?: Readonly<Record<string, HeaderParameter>>;
-  /** The class of the response, in brackets for an array; `String` for text, `Buffer` for bytes. */
+  /** The class of the response, in brackets for an array; `String` for text. */
   readonly response: Type | readonly [Type];
-  readonly responseType?: string | readonly string[];
+  readonly responseType?: string;
   readonly responseDescription: string;
   readonly responseHeaders?: Headers;
   /** Status of the response if it is not 200. */
@@ -162,7 +162,6 @@ export function responsesOf(
   components: Components,
 ): Record<string, Part> {
   const { operationId, status = 200, body, errorBody, responseType = 'application/json' } = operation;
-  const mediaTypes = typeof responseType === 'string' ? [responseType] : responseType;
   const [, schema] = schemaOf(operation.response);
   const example = responseExampleOf(operation);
   const media = { schema, ...(example !== undefined && { example }) };
@@ -176,7 +175,7 @@ export function responsesOf(
     [status]: {
       description: operation.responseDescription,
       ...(operation.responseHeaders && namedHeaders(operation.responseHeaders, components)),
-      content: Object.fromEntries(mediaTypes.map((type) => [type, media])),
+      content: { [responseType]: media },
     },
     ...errorResponses(operationId, errors, errorBody ?? ERROR_BODY, components),
   };
@@ -184,18 +183,16 @@ export function responsesOf(
 
 /** Returns undefined if the example consists of the examples of the response's properties, as viewers show it. */
 function responseExampleOf({ response, responseExample }: OperationDocument): unknown {
-  if (response === String || response === (Buffer as unknown) || Array.isArray(response))
-    return responseExample;
+  if (response === String || Array.isArray(response)) return responseExample;
   if (responseExample === undefined) return undefined;
   return { ...exampleOf(response as Type), ...(responseExample as object) };
 }
 
-type Schema = { $ref: string } | { type: 'array'; items: Schema } | { type: 'string'; format?: 'binary' };
+type Schema = { $ref: string } | { type: 'array'; items: Schema } | { type: 'string' };
 
 /** Returns the model to include in the document, if any, and the schema of the response. */
 function schemaOf(response: Type | readonly [Type]): [Type | undefined, Schema] {
   if (response === String) return [undefined, { type: 'string' }];
-  if (response === (Buffer as unknown)) return [undefined, { type: 'string', format: 'binary' }];
   const model = (Array.isArray(response) ? response[0] : response) as Type;
   const reference = { $ref: getSchemaPath(model) };
   return [model, Array.isArray(response) ? { type: 'array', items: reference } : reference];

@@ -16,7 +16,6 @@ export {
   InternalOperation,
   PlatformOperation,
   SdkOperation,
-  SharedOperation,
 } from './operations.js';
 export { OrganizationQueue, OutsideOrganizationQueue } from './organization-queue.interceptor.js';
 export { RateLimitGuard } from './rate-limit.guard.js';

@@ -1,48 +1,41 @@
 import {
   applyDecorators,
   HttpCode,
-  Inject,
-  Injectable,
-  mixin,
   UseFilters,
   UseGuards,
   UseInterceptors,
   type CanActivate,
-  type ExecutionContext,
   type Type,
 } from '@nestjs/common';
 import { ApiBasicAuth, ApiExcludeEndpoint, ApiSecurity } from '@nestjs/swagger';
-import type { Request } from 'express';
 import {
+  accessInWords,
   BasicAuthGuard,
   CROSS_SITE_REQUEST,
   DashboardAuthGuard,
   DashboardPermissionGuard,
   INVALID_API_KEYS,
   INVALID_SERVICE_TOKEN,
-  LOGIN_REQUIRED,
+  listPermissions,
   McpTokenAuthGuard,
   missingServiceScope,
   OTHER_ENVIRONMENT,
   permissionOf,
-  RECENT_LOGIN_REQUIRED,
   RequirePermission,
   SECOND_FACTOR_REQUIRED,
   ServiceScopeGuard,
   ServiceTokenAuthGuard,
-  sessionTokenOf,
   type DashboardOperationName,
   type DashboardPermission,
   type ServiceScope,
 } from '../auth/index.js';
-import { ServiceConfiguration, type Surface } from '../config/index.js';
+import type { Surface } from '../config/index.js';
 import {
   ENVIRONMENT_MISMATCH,
   INSUFFICIENT_ROLE,
   INSUFFICIENT_SCOPE,
   INTERNAL_ERROR,
   INVALID_ACCESS_TOKEN,
-  INVALID_FIELD,
   NO_ACCESS,
   PAYLOAD_TOO_LARGE,
   RATE_LIMIT_EXCEEDED,
@@ -54,7 +47,6 @@ import { JsonBodyGuard, OnSurface, OriginGuard } from '../http/index.js';
 import {
   DocumentedOperation,
   resolveDescription,
-  withMessages,
   withSharedMessages,
   type ConfigurationOf,
   type OperationDocument,
@@ -65,7 +57,6 @@ import {
   PlatformRateLimitConfiguration,
   type RateLimit,
 } from '../rate-limiting/index.js';
-import { MESSAGES } from '../validation/index.js';
 import { JsonRpcExceptionFilter, JsonRpcMessageGuard } from './json-rpc.js';
 import { OrganizationQueue } from './organization-queue.interceptor.js';
 import { RateLimitGuard } from './rate-limit.guard.js';
@@ -141,33 +132,12 @@ export function DashboardOperation(
     RequirePermission(permission),
     guarded(document, [DashboardAuthGuard, DashboardLimitGuard, DashboardPermissionGuard]),
     UseInterceptors(OrganizationQueue),
-    ...dashboardSecurity(permission),
-    documented('dashboard', document, [...dashboardErrors(permission), ...commonErrors(document)]),
-  );
-}
-
-/**
- * An operation of the platform API that the dashboard has too: it accepts the Basic credentials of a client, or what the
- * dashboard API accepts. The API document lists it once, on the platform API. `DASHBOARD_OPERATIONS` says what requests without
- * Basic credentials require.
- */
-export function SharedOperation(document: OperationDocument): MethodDecorator {
-  const permission = permissionOf(document.operationId as DashboardOperationName);
-  return applyDecorators(
-    RequirePermission(permission),
-    guarded(document, [
-      ...[BasicAuthGuard, RateLimitGuard(PLATFORM_LIMIT, TOO_MANY_REQUESTS)].map(onlyFor('platform')),
-      ...[DashboardAuthGuard, DashboardLimitGuard, DashboardPermissionGuard].map(onlyFor('dashboard')),
-    ]),
-    ApiBasicAuth('basic'),
-    ...dashboardSecurity(permission),
-    documented('platform', document, [
-      INVALID_API_KEYS,
-      TOO_MANY_REQUESTS,
+    ApiSecurity('bearer'),
+    ApiSecurity('session'),
+    documented('dashboard', withSentence(document, accessInWords(permission)), [
       ...dashboardErrors(permission),
       ...commonErrors(document),
     ]),
-    OnSurface('platform', 'dashboard'),
   );
 }
 
@@ -180,20 +150,12 @@ export function InternalOperation(
   return applyDecorators(
     guarded(document, [ServiceTokenAuthGuard, ServiceScopeGuard(scope)], readBody),
     ApiSecurity('service-token'),
-    documented(
-      'internal',
-      {
-        ...document,
-        description: (configurationOf) =>
-          `${resolveDescription(document.description, configurationOf)}\n\nRequires the scope \`${scope}\`.`,
-      },
-      [
-        withSharedMessages('InvalidServiceToken', INVALID_ACCESS_TOKEN, INVALID_SERVICE_TOKEN),
-        TOO_MANY_REQUESTS,
-        withSharedMessages(labelOf(scope), INSUFFICIENT_SCOPE, missingServiceScope(scope)),
-        ...commonErrors(document),
-      ],
-    ),
+    documented('internal', withSentence(document, `Requires the scope \`${scope}\`.`), [
+      withSharedMessages('InvalidServiceToken', INVALID_ACCESS_TOKEN, INVALID_SERVICE_TOKEN),
+      TOO_MANY_REQUESTS,
+      withSharedMessages(labelOf(scope), INSUFFICIENT_SCOPE, missingServiceScope(scope)),
+      ...commonErrors(document),
+    ]),
   );
 }
 
@@ -236,9 +198,20 @@ function guarded(
   return applyDecorators(HttpCode(status ?? 200), UseGuards(...guards, ...(body ? [readBody] : [])));
 }
 
-/** Assigns the operation to its surface, and documents it with the errors of the guards. */
+/** Adds what the operation requires to its description. */
+function withSentence(document: OperationDocument, sentence: string): OperationDocument {
+  return {
+    ...document,
+    description: (configurationOf) =>
+      `${resolveDescription(document.description, configurationOf)}\n\n${sentence}`,
+  };
+}
+
+/** Assigns the operation to its surface, and documents it with the errors of the guards and its action in the audit log. */
 function documented(surface: Surface, document: OperationDocument, errors: Errors): MethodDecorator {
-  return DocumentedOperation(surface, { ...document, errors: [...document.errors, ...errors] });
+  const action = listPermissions().find(([name]) => name === document.operationId)?.[1].action;
+  const audited = action === undefined ? document : withSentence(document, `Audited as \`${action}\`.`);
+  return DocumentedOperation(surface, { ...audited, errors: [...document.errors, ...errors] });
 }
 
 /** Returns the errors that any operation may respond with; a JSON body adds some. */
@@ -248,27 +221,19 @@ function commonErrors({ body, errors }: OperationDocument): Errors {
   return [...(body ? ofBody : []), INTERNAL_ERROR, SERVICE_UNAVAILABLE];
 }
 
-function dashboardSecurity({ token }: DashboardPermission): MethodDecorator[] {
-  return [...(token === undefined ? [] : [ApiSecurity('bearer')]), ApiSecurity('session')];
-}
-
 /** Returns the errors of requests without the permission, or over the limit. */
-function dashboardErrors({ token, role, recentLogin }: DashboardPermission): Errors {
+function dashboardErrors({ token, role }: DashboardPermission): Errors {
   return [
     INVALID_ACCESS_TOKEN,
-    ...(recentLogin
-      ? [withSharedMessages('RecentLoginRequired', INVALID_ACCESS_TOKEN, RECENT_LOGIN_REQUIRED)]
-      : []),
     RATE_LIMIT_EXCEEDED,
     NO_SECOND_FACTOR,
-    ...FORBIDDEN_TOKENS[token === undefined ? 'refused' : token === 'any' ? 'any' : 'scope'],
+    ...(token === 'any' ? [] : [INSUFFICIENT_SCOPE, FROM_OTHER_SITE]),
     ...(role === undefined ? [] : [INSUFFICIENT_ROLE]),
   ];
 }
 
 /** Errors of operations that call `AccessibleClients.requested()`. */
 export const ENVIRONMENT_ERRORS = [
-  withMessages(INVALID_FIELD, MESSAGES.required('environment')),
   withSharedMessages('OtherEnvironment', ENVIRONMENT_MISMATCH, OTHER_ENVIRONMENT),
 ];
 
@@ -276,45 +241,9 @@ export const ENVIRONMENT_ERRORS = [
 const NO_SECOND_FACTOR = withSharedMessages('SecondFactorRequired', NO_ACCESS, SECOND_FACTOR_REQUIRED);
 const FROM_OTHER_SITE = withSharedMessages('CrossSiteRequest', NO_ACCESS, CROSS_SITE_REQUEST);
 
-/** Errors (403) for an access token, or for a session in its place. */
-const FORBIDDEN_TOKENS = {
-  any: [],
-  scope: [INSUFFICIENT_SCOPE, FROM_OTHER_SITE],
-  refused: [withSharedMessages('LoginRequired', INSUFFICIENT_SCOPE, LOGIN_REQUIRED), FROM_OTHER_SITE],
-};
-
 /** `events:publish` -> `MissingEventsPublish` */
 function labelOf(scope: ServiceScope): string {
   return `Missing${scope.replaceAll(/(?:^|\W)(\w)/g, (_, letter: string) => letter.toUpperCase())}`;
-}
-
-type SharedSurface = 'platform' | 'dashboard';
-
-/** Returns a function that makes a guard ignore requests of the other surface. */
-function onlyFor(surface: SharedSurface): (guard: Type<CanActivate>) => Type<CanActivate> {
-  return (Guard) => {
-    @Injectable()
-    class GuardOfSurface extends Guard {
-      @Inject(ServiceConfiguration)
-      private readonly configuration!: ServiceConfiguration;
-
-      override canActivate(context: ExecutionContext): ReturnType<CanActivate['canActivate']> {
-        const request = context.switchToHttp().getRequest<Request>();
-        return surfaceOf(request, this.configuration) === surface ? super.canActivate(context) : true;
-      }
-    }
-    return mixin(GuardOfSurface);
-  };
-}
-
-/** A host that serves one of the surfaces accepts only its credentials. Without credentials, a program is told what to send. */
-function surfaceOf(request: Request, configuration: ServiceConfiguration): SharedSurface {
-  if (!configuration.serves('dashboard')) return 'platform';
-  if (!configuration.serves('platform')) return 'dashboard';
-  const { authorization } = request.headers;
-  const isUser =
-    authorization === undefined ? sessionTokenOf(request) !== undefined : /^bearer\b/i.test(authorization);
-  return isUser ? 'dashboard' : 'platform';
 }
 
 /** Returns a sentence about the limits of the operations that have no limit of their own, for the API document. */

@@ -1,4 +1,4 @@
-import { applyDecorators } from '@nestjs/common';
+import { applyDecorators, type Type } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { IsDefined, IsOptional, ValidateIf } from 'class-validator';
 import { MESSAGES, withMessage, displayNameOf } from './messages.js';
@@ -36,10 +36,19 @@ export interface FieldDefinition extends FieldOptions {
 const CONVERTER = 'converter of the field';
 const LOCATION = 'location of the field';
 const PRESENCE = 'presence of the field';
+const MAX_LENGTH = 'maximum length of the field';
 
 /** Returns the function that converts a value of the request into the value of the field, before it is validated. */
 export function converterOf(target: object, property: string): (value: unknown) => unknown {
   return Reflect.getMetadata(CONVERTER, target, property) as (value: unknown) => unknown;
+}
+
+/** Returns how long a text may be, for the form that sends it. */
+export function maxLengthOf<Dto extends object>(
+  { prototype }: Type<Dto>,
+  property: string & keyof Dto,
+): number | undefined {
+  return Reflect.getMetadata(MAX_LENGTH, prototype as object, property) as number | undefined;
 }
 
 /** Returns when the field is required, if that depends on another field. */
@@ -66,6 +75,7 @@ export function Field(field: FieldDefinition, ...validators: PropertyDecorator[]
     documented(field),
     Reflect.metadata(LOCATION, field.in),
     Reflect.metadata(PRESENCE, field.required),
+    Reflect.metadata(MAX_LENGTH, 'maxLength' in field.schema ? field.schema.maxLength : undefined),
     Reflect.metadata(CONVERTER, (value: unknown) => {
       if (isMissing(value) && !(field.keepsBlank && typeof value === 'string'))
         return field.clearable && value !== undefined ? null : field.default;

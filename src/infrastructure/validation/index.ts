@@ -1,5 +1,5 @@
 export { Constraint, HasValidContents, provideConstraints, siblingOf, validateItems } from './constraints.js';
-export { Field, type ConditionalPresence } from './field.js';
+export { Field, maxLengthOf, type ConditionalPresence } from './field.js';
 export {
   ArrayField,
   BooleanField,

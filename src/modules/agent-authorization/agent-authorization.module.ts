@@ -31,7 +31,6 @@ import { AgentMetadataService } from './metadata/agent-metadata.service.js';
 import { AgentPagesController } from './pages/agent-pages.controller.js';
 import { AgentMetadataController } from './metadata/agent-metadata.controller.js';
 import { AgentSetting } from './settings/agent-setting.entity.js';
-import { AgentSettingsController } from './settings/agent-settings.controller.js';
 import { AgentSettingsRepository } from './settings/agent-settings.repository.js';
 import { AgentSettingsService } from './settings/agent-settings.service.js';
 
@@ -57,7 +56,6 @@ import { AgentSettingsService } from './settings/agent-settings.service.js';
     AuthorizationPagesController,
     AgentUsersController,
     AgentConnectionsController,
-    AgentSettingsController,
     AgentPagesController,
   ],
   providers: [

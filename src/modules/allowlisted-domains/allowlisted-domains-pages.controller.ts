@@ -9,7 +9,7 @@ import {
   submitted,
   type PageResponse,
 } from '../../infrastructure/pages/index.js';
-import { AddDomainRequest, type AllowlistedDomainResponse } from './allowlisted-domains.dto.js';
+import { AddDomainRequest } from './allowlisted-domains.dto.js';
 import {
   domainsPage,
   DOMAINS_PATH,
@@ -17,7 +17,7 @@ import {
   proofPage,
   removeDomainPage,
 } from './allowlisted-domains.pages.js';
-import { ALLOWLISTED_DOMAIN_NOT_FOUND, AllowlistedDomainsService } from './allowlisted-domains.service.js';
+import { AllowlistedDomainsService } from './allowlisted-domains.service.js';
 import { DomainProofsService } from './domain-proofs.service.js';
 
 @Controller('dashboard/allowed-domains')
@@ -29,8 +29,8 @@ export class AllowlistedDomainsPagesController {
 
   @Get()
   @DashboardPage('listAllowlistedDomains')
-  async list(@CurrentActor() { organizationId }: DashboardActor): Promise<PageResponse> {
-    return domainsPage(await this.domains.list(organizationId));
+  async list(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
+    return domainsPage(await this.domains.list(actor));
   }
 
   @Get('new')
@@ -51,13 +51,13 @@ export class AllowlistedDomainsPagesController {
   @Get(':id/proof')
   @DashboardPage('createAllowlistedDomain')
   async showProof(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
-    return proofPage(await this.find(actor, id));
+    return proofPage(await this.domains.get(actor, id));
   }
 
   @Post(':id/proof')
   @DashboardAction('createAllowlistedDomain')
   async checkProof(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
-    const domain = await this.find(actor, id);
+    const domain = await this.domains.get(actor, id);
     return submitted(
       async () => {
         await this.proofs.check(actor, domain);
@@ -70,7 +70,7 @@ export class AllowlistedDomainsPagesController {
   @Get(':id/remove')
   @DashboardPage('deleteAllowlistedDomain')
   async startRemoving(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
-    return removeDomainPage(await this.find(actor, id));
+    return removeDomainPage(await this.domains.get(actor, id));
   }
 
   @Post(':id/remove')
@@ -78,11 +78,5 @@ export class AllowlistedDomainsPagesController {
   async remove(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
     await this.domains.remove(actor, id);
     return { redirectTo: `${DOMAINS_PATH}?done=removed` };
-  }
-
-  private async find({ organizationId }: DashboardActor, id: string): Promise<AllowlistedDomainResponse> {
-    const domain = (await this.domains.list(organizationId)).find((each) => each.id === id);
-    if (!domain) throw ALLOWLISTED_DOMAIN_NOT_FOUND.error();
-    return domain;
   }
 }

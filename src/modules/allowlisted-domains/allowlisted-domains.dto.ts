@@ -1,5 +1,4 @@
 import { domainToASCII } from 'node:url';
-import { TextProperty, TimestampProperty, UuidProperty } from '../../infrastructure/openapi/index.js';
 import { Constraint, TextField, withMessage } from '../../infrastructure/validation/index.js';
 
 /** RFC 1035, section 2.3.4, without the dot of the root. */
@@ -34,9 +33,6 @@ export function proofRecord(id: string): string {
   return `merchant-connectivity-verification=${id}`;
 }
 
-export const EXAMPLE_ID = '0e0a5d3f-7b0a-4c55-9d6c-6a1d3c9a2f10';
-const MAX_DOMAIN_LENGTH = 253;
-
 function IsDomain(): PropertyDecorator {
   return Constraint(
     'isDomain',
@@ -49,35 +45,11 @@ export class AddDomainRequest {
   @TextField(
     {
       min: 3,
-      max: MAX_DOMAIN_LENGTH,
+      max: MAX_NAME_LENGTH,
       description: 'The domain, without its subdomains. You can write international names in Unicode.',
       example: 'example.com',
     },
     IsDomain(),
   )
   domain!: string;
-}
-
-export class AllowlistedDomainResponse {
-  @UuidProperty('ID of the entry.', EXAMPLE_ID)
-  id!: string;
-
-  @TextProperty('The domain, in lower case and ASCII (IDNA).', 'example.com')
-  domain!: string;
-
-  @TimestampProperty('When the domain was added.')
-  created_at!: Date;
-
-  @TextProperty(
-    'Content of the TXT record `_merchant-connectivity.<domain>` that proves that the domain belongs to you.',
-    proofRecord(EXAMPLE_ID),
-  )
-  proof_record!: string;
-
-  @TimestampProperty(
-    'When the record was first found; null if the domain is not proved. Single sign-on requires a proved domain.',
-    '2026-01-31T09:00:00.000Z',
-    { nullable: true },
-  )
-  proved_at!: Date | null;
 }

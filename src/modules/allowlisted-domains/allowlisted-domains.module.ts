@@ -3,7 +3,6 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { AllowlistedDomain } from './allowlisted-domain.entity.js';
 import { AllowlistedDomainsPagesController } from './allowlisted-domains-pages.controller.js';
-import { AllowlistedDomainsController } from './allowlisted-domains.controller.js';
 import { AllowlistedDomainsRepository } from './allowlisted-domains.repository.js';
 import { AllowlistedDomainsService } from './allowlisted-domains.service.js';
 import { DomainProofsJob } from './domain-proofs.job.js';
@@ -11,7 +10,7 @@ import { DomainProofsService } from './domain-proofs.service.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([AllowlistedDomain]), AuditLogsModule],
-  controllers: [AllowlistedDomainsController, AllowlistedDomainsPagesController],
+  controllers: [AllowlistedDomainsPagesController],
   providers: [AllowlistedDomainsService, AllowlistedDomainsRepository, DomainProofsService, DomainProofsJob],
   exports: [AllowlistedDomainsService],
 })

@@ -15,13 +15,14 @@ import {
   type Page,
 } from '../../infrastructure/pages/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
-import type { AllowlistedDomainResponse } from './allowlisted-domains.dto.js';
+import type { AllowlistedDomain } from './allowlisted-domain.entity.js';
+import { proofRecord } from './allowlisted-domains.dto.js';
 import { PROOF_GRACE, PROOF_LABEL } from './domain-proofs.service.js';
 
 export const DOMAINS_PATH = '/dashboard/allowed-domains';
 const DOMAINS = { title: 'Allowed domains', path: DOMAINS_PATH };
 
-export function domainsPage(domains: readonly AllowlistedDomainResponse[]): Page {
+export function domainsPage(domains: readonly AllowlistedDomain[]): Page {
   return {
     title: DOMAINS.title,
     actions: domains.length === 0 ? null : <AddButton />,
@@ -52,8 +53,8 @@ export function domainsPage(domains: readonly AllowlistedDomainResponse[]): Page
                 { title: 'Domain', cell: ({ domain }) => domain },
                 {
                   title: 'Ownership',
-                  cell: ({ id, domain, proved_at }) =>
-                    proved_at ? (
+                  cell: ({ id, domain, provedAt }) =>
+                    provedAt ? (
                       <Badge tone="good">Proved</Badge>
                     ) : (
                       <Allowed operation="createAllowlistedDomain" otherwise="Not proved">
@@ -63,7 +64,7 @@ export function domainsPage(domains: readonly AllowlistedDomainResponse[]): Page
                       </Allowed>
                     ),
                 },
-                { title: 'Added', cell: ({ created_at }) => <RelativeTime time={created_at} /> },
+                { title: 'Added', cell: ({ createdAt }) => <RelativeTime time={createdAt} /> },
                 {
                   title: 'Actions',
                   cell: ({ id, domain }) => (
@@ -113,7 +114,7 @@ function proofPath(id: string): string {
   return `${DOMAINS_PATH}/${id}/proof`;
 }
 
-export function proofPage({ id, domain, proof_record }: AllowlistedDomainResponse): Page {
+export function proofPage({ id, domain }: AllowlistedDomain): Page {
   return {
     title: `Prove that ${domain} is yours`,
     parent: DOMAINS,
@@ -122,7 +123,7 @@ export function proofPage({ id, domain, proof_record }: AllowlistedDomainRespons
         <FormProblem />
         <p>Single sign-on requires a proved domain. Add this TXT record where you manage the domain’s DNS:</p>
         <CodeBlock title="Name" code={`${PROOF_LABEL}.${domain}`} />
-        <CodeBlock title="Content" code={proof_record} />
+        <CodeBlock title="Content" code={proofRecord(id)} />
         <p>
           Keep the record: it is checked every day, and single sign-on stops for the domain when the record
           has been missing for {PROOF_GRACE / DAY} days. A new record can take an hour to appear.
@@ -135,7 +136,7 @@ export function proofPage({ id, domain, proof_record }: AllowlistedDomainRespons
   };
 }
 
-export function removeDomainPage({ id, domain }: AllowlistedDomainResponse): Page {
+export function removeDomainPage({ id, domain }: AllowlistedDomain): Page {
   return confirmationPage({
     title: `Remove ${domain}?`,
     parent: DOMAINS,

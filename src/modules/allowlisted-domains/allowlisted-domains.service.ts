@@ -7,23 +7,17 @@ import { ErrorKind, INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { AuditLog } from '../audit-logs/index.js';
 import type { AllowlistedDomain } from './allowlisted-domain.entity.js';
-import {
-  domainName,
-  domainOf,
-  proofRecord,
-  type AllowlistedDomainResponse,
-} from './allowlisted-domains.dto.js';
+import { domainName, domainOf } from './allowlisted-domains.dto.js';
 import { AllowlistedDomainsRepository } from './allowlisted-domains.repository.js';
 
-export const ALLOWLISTED_DOMAIN_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
-  label: 'AllowlistedDomainNotFound',
+const ALLOWLISTED_DOMAIN_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
   when: 'The allowlist of the organization has no domain with this ID.',
   message: 'There is no allowlisted domain with this ID.',
 });
 
-export const DOMAIN_TAKEN = 'The domain has already been added.';
-export const MAX_DOMAINS = 100;
-export const TOO_MANY_DOMAINS = `The allowlist already has the maximum of ${MAX_DOMAINS} domains.`;
+const DOMAIN_TAKEN = 'The domain has already been added.';
+const MAX_DOMAINS = 100;
+const TOO_MANY_DOMAINS = `The allowlist already has the maximum of ${MAX_DOMAINS} domains.`;
 
 /** The email domains that an organization invites users from. If the list is empty, all domains are allowed. */
 @Injectable()
@@ -34,12 +28,19 @@ export class AllowlistedDomainsService {
     private readonly clock: Clock,
   ) {}
 
-  async list(organizationId: string): Promise<AllowlistedDomainResponse[]> {
-    return (await this.repository.list(organizationId)).map(toResponse);
+  list({ organizationId }: DashboardActor): Promise<AllowlistedDomain[]> {
+    return this.repository.list(organizationId);
+  }
+
+  /** @throws ApiError NOT_FOUND */
+  async get({ organizationId }: DashboardActor, id: string): Promise<AllowlistedDomain> {
+    const domain = isUUID(id) ? await this.repository.find(organizationId, id) : null;
+    if (!domain) throw ALLOWLISTED_DOMAIN_NOT_FOUND.error();
+    return domain;
   }
 
   @Transactional()
-  async add(actor: DashboardActor, written: string): Promise<AllowlistedDomainResponse> {
+  async add(actor: DashboardActor, written: string): Promise<void> {
     const { organizationId } = actor;
     if ((await this.repository.lockAndCount(organizationId)) >= MAX_DOMAINS)
       throw INVALID_FIELD.error(TOO_MANY_DOMAINS);
@@ -54,15 +55,13 @@ export class AllowlistedDomainsService {
     };
     if (!(await this.repository.add(domain))) throw INVALID_FIELD.error(DOMAIN_TAKEN);
     await this.auditLog.record({ action: 'domain.add', actor, target: { name: domain.domain } });
-    return toResponse(domain);
   }
 
   @Transactional()
-  async remove(actor: DashboardActor, id: string): Promise<AllowlistedDomainResponse> {
+  async remove(actor: DashboardActor, id: string): Promise<void> {
     const removed = isUUID(id) ? await this.repository.remove(actor.organizationId, id) : null;
     if (!removed) throw ALLOWLISTED_DOMAIN_NOT_FOUND.error();
     await this.auditLog.record({ action: 'domain.remove', actor, target: { name: removed.domain } });
-    return toResponse(removed);
   }
 
   /** Returns whether a user with this email may be invited. */
@@ -78,8 +77,4 @@ export class AllowlistedDomainsService {
     const proved = domain === undefined ? null : await this.repository.findProved(domain);
     return proved?.organizationId;
   }
-}
-
-function toResponse({ id, domain, createdAt, provedAt }: AllowlistedDomain): AllowlistedDomainResponse {
-  return { id, domain, created_at: createdAt, proof_record: proofRecord(id), proved_at: provedAt };
 }

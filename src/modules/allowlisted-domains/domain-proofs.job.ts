@@ -7,10 +7,10 @@ import { DomainProofsService } from './domain-proofs.service.js';
 
 const DOMAINS_PER_RUN = 1_000;
 
-/** Checks the proof of each domain once a day. */
 /** DNS servers that do not respond must not delay the checks of other domains for hours. */
 const CONCURRENT_CHECKS = 20;
 
+/** Checks the proof of each domain once a day. */
 @Injectable()
 export class DomainProofsJob {
   private readonly logger = new Logger('Domains');

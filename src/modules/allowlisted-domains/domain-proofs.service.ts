@@ -6,7 +6,6 @@ import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { Clock, DAY, HOUR, SECOND } from '../../infrastructure/time/index.js';
 import { AuditLog, SYSTEM } from '../audit-logs/index.js';
 import type { AllowlistedDomain } from './allowlisted-domain.entity.js';
-import type { AllowlistedDomainResponse } from './allowlisted-domains.dto.js';
 import { proofRecord } from './allowlisted-domains.dto.js';
 import { AllowlistedDomainsRepository } from './allowlisted-domains.repository.js';
 import { DomainProofsConfiguration } from './domain-proofs.configuration.js';
@@ -55,7 +54,7 @@ export class DomainProofsService {
   }
 
   /** Proves a domain now. @throws ApiError INVALID_FIELD with the reason if the record is missing */
-  async check(actor: DashboardActor, { id, domain }: AllowlistedDomainResponse): Promise<void> {
+  async check(actor: DashboardActor, { id, domain }: AllowlistedDomain): Promise<void> {
     const { problem } = await this.lookUp({ id, domain });
     if (problem !== undefined) throw INVALID_FIELD.error(problem);
     await this.prove(actor, id);

@@ -4,7 +4,6 @@ import { AuditLogsModule } from '../audit-logs/index.js';
 import { ApiClient, ApiSecret } from './api-client.entity.js';
 import { ApiClientDirectory } from './api-client-directory.js';
 import { ApiClientCredentialVerifier } from './api-client-credential-verifier.js';
-import { ApiClientsController } from './api-clients.controller.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
 import { ApiClientsService } from './api-clients.service.js';
 import { ApiCredentialsPagesController } from './api-credentials-pages.controller.js';
@@ -13,7 +12,7 @@ import { SigningSecrets } from './signing-secrets.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([ApiClient, ApiSecret]), AuditLogsModule],
-  controllers: [ApiClientsController, ApiCredentialsPagesController],
+  controllers: [ApiCredentialsPagesController],
   providers: [
     ApiClientsService,
     ApiClientsRepository,

@@ -16,11 +16,10 @@ import { Clock, HOUR } from '../../infrastructure/time/index.js';
 import { AuditLog, changesBetween, type AuditAction, type AuditRecord } from '../audit-logs/index.js';
 import { ApiClientDirectory } from './api-client-directory.js';
 import { ownerOfSecret, type ApiClient, type ApiSecret } from './api-client.entity.js';
-import type { ApiClientResponse, ApiSecretResponse } from './api-clients.dto.js';
+import type { ApiClientResponse } from './api-clients.dto.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
 
 export const API_CLIENT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
-  label: 'ApiClientNotFound',
   when: 'There is no API client with this `client_id`, or it belongs to another organization.',
   message: 'There is no API client with this client_id.',
 });
@@ -38,7 +37,7 @@ export interface SecretsOverview {
 }
 
 /** The previous secret is still accepted, and a client has at most two valid secrets. */
-export class RotationInProgressError extends OperatorError {
+class RotationInProgressError extends OperatorError {
   static readonly sentence =
     'A rotation is in progress: the previous secret is still accepted. An overlap of 0 hours ends it at once.';
 
@@ -149,18 +148,13 @@ export class ApiClientsService {
     existing(clientId, isUUID(clientId) && (await this.repository.enableOperation(clientId, operation)));
   }
 
-  async listForUser(actor: DashboardActor): Promise<ApiClientResponse[]> {
-    return (await this.overviews(actor)).map(({ client }) => client);
-  }
-
   /** Idempotent. */
   @Transactional()
-  async rename(actor: DashboardActor, clientId: string, name: string): Promise<ApiClientResponse> {
+  async rename(actor: DashboardActor, clientId: string, name: string): Promise<void> {
     const client = await this.requireOwn(actor, clientId);
     const changes = changesBetween({ name: client.name }, { name });
     if (await this.repository.rename(client.id, name))
       await this.record('client.update', actor, client, changes);
-    return (await this.overviewOf({ ...client, name })).client;
   }
 
   /** @returns undefined if the organization has no client in this environment */
@@ -173,35 +167,31 @@ export class ApiClientsService {
 
   /** Returns the secret. The same transaction records in the audit log that it was viewed. */
   @Transactional()
-  async view(actor: DashboardActor, clientId: string): Promise<ApiSecretResponse> {
+  async view(actor: DashboardActor, clientId: string): Promise<string> {
     const client = await this.requireOwn(actor, clientId);
     const [newest] = await this.repository.secretsOf(client.id);
     if (!newest) throw new Error(`The client ${client.id} has no secret`);
     const secret = this.sealer.open(newest.sealed, ownerOfSecret(newest, client));
     await this.record('secret.view', actor, client);
-    return { client_id: client.id, environment: client.environment, secret };
+    return secret;
   }
 
+  /** @returns the new secret */
   @Transactional()
-  async rotateSecretForUser(
-    actor: DashboardActor,
-    clientId: string,
-    overlapHours: number,
-  ): Promise<ApiSecretResponse> {
+  async rotateSecretForUser(actor: DashboardActor, clientId: string, overlapHours: number): Promise<string> {
     const client = await this.requireOwn(actor, clientId);
     const { secret } = await this.rotateSecret(client.id, overlapHours).catch((error: unknown) => {
       throw error instanceof RotationInProgressError ? INVALID_FIELD.error(error.message) : error;
     });
     await this.record('secret.rotate', actor, client);
-    return { client_id: client.id, environment: client.environment, secret };
+    return secret;
   }
 
   /** Idempotent. */
   @Transactional()
-  async activateSecretForUser(actor: DashboardActor, clientId: string): Promise<ApiClientResponse> {
+  async activateSecretForUser(actor: DashboardActor, clientId: string): Promise<void> {
     const client = await this.requireOwn(actor, clientId);
     if (await this.activateSecret(client.id)) await this.record('secret.rotate', actor, client);
-    return (await this.overviewOf(client)).client;
   }
 
   private async locked(clientId: string): Promise<ApiClient> {

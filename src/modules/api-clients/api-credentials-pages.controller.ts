@@ -65,7 +65,7 @@ export class ApiCredentialsPagesController {
   @DashboardAction('viewApiSecret')
   async view(@Visit() visit: ClientVisit): Promise<PageResponse> {
     const overview = await this.requireOverview(visit);
-    const { secret } = await this.clients.view(visit.actor, visit.params.client_id);
+    const secret = await this.clients.view(visit.actor, visit.params.client_id);
     return secretPage(overview, secret, 'viewed');
   }
 
@@ -84,7 +84,7 @@ export class ApiCredentialsPagesController {
         await this.requireOverview(visit);
         const hours = { overlap_hours: Number(form.get('overlap_hours')) };
         const { overlap_hours: overlapHours } = requestFrom(RotateSecretRequest, form, hours);
-        const { secret } = await this.clients.rotateSecretForUser(actor, params.client_id, overlapHours);
+        const secret = await this.clients.rotateSecretForUser(actor, params.client_id, overlapHours);
         return secretPage(await this.requireOverview(visit), secret, 'rotated');
       },
       async () => rotatePage(await this.requireOverview(visit)),

@@ -3,7 +3,6 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AllowlistedDomainsModule } from '../allowlisted-domains/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { AccessGrant } from './access-grants/access-grant.entity.js';
-import { AccessGrantsController } from './access-grants/access-grants.controller.js';
 import { AccessGrantsPagesController } from './access-grants/access-grants-pages.controller.js';
 import { AccessGrantsRepository } from './access-grants/access-grants.repository.js';
 import { AccessGrantsService } from './access-grants/access-grants.service.js';
@@ -19,7 +18,6 @@ import { PasswordRules } from './users/password-rules.js';
 import { PrincipalsBatch } from './users/principals.batch.js';
 import { UserAdministrationService } from './users/user-administration.service.js';
 import { UsersPagesController } from './users/users-pages.controller.js';
-import { UsersController } from './users/users.controller.js';
 
 @Module({
   imports: [
@@ -27,7 +25,7 @@ import { UsersController } from './users/users.controller.js';
     AllowlistedDomainsModule,
     AuditLogsModule,
   ],
-  controllers: [UsersController, UsersPagesController, AccessGrantsController, AccessGrantsPagesController],
+  controllers: [UsersPagesController, AccessGrantsPagesController],
   providers: [
     DashboardUsersService,
     DashboardUsersRepository,

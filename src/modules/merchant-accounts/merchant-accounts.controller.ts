@@ -1,8 +1,8 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { CurrentOrganization, type RequestingOrganization } from '../../infrastructure/auth/index.js';
+import { CurrentClient, type AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { Attribution, type RequestAttribution } from '../../infrastructure/http/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
-import { SharedOperation } from '../../infrastructure/surfaces/index.js';
+import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
 import { LIST_MERCHANT_ACCOUNTS, MERCHANT_ACCOUNTS_TOPIC } from './merchant-accounts.docs.js';
 import { ListMerchantAccountsQuery, MerchantAccountPage } from './merchant-accounts.dto.js';
 import { MerchantAccountsService } from './merchant-accounts.service.js';
@@ -13,12 +13,12 @@ export class MerchantAccountsController {
   constructor(private readonly accounts: MerchantAccountsService) {}
 
   @Get('merchant-accounts')
-  @SharedOperation(LIST_MERCHANT_ACCOUNTS)
+  @PlatformOperation(LIST_MERCHANT_ACCOUNTS)
   list(
-    @CurrentOrganization() requester: RequestingOrganization,
+    @CurrentClient() client: AuthenticatedClient,
     @Query() query: ListMerchantAccountsQuery,
     @Attribution() attribution: RequestAttribution,
   ): Promise<MerchantAccountPage> {
-    return this.accounts.list(requester, query, attribution);
+    return this.accounts.list(client, query, attribution);
   }
 }

@@ -14,8 +14,7 @@ export const LIST_MERCHANT_ACCOUNTS: OperationDocument = {
   summary: 'List merchant accounts',
   description:
     'Returns the accounts at merchants that one of your users has signed in to. Use it to find out where the user must ' +
-    'sign in again. Requires the Basic credentials of a client, or the login of a dashboard user with any role. The ' +
-    'operation is also part of the dashboard API.',
+    'sign in again.',
   response: MerchantAccountPage,
   responseDescription: 'A page of the user’s accounts.',
   errors: [INVALID_CURSOR_FORMAT, ...ENVIRONMENT_ERRORS],

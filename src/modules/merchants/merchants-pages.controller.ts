@@ -1,8 +1,10 @@
+import { Readable } from 'node:stream';
 import { Controller, Get, Post, type StreamableFile } from '@nestjs/common';
 import {
   DashboardAction,
-  DashboardFile,
+  DashboardExport,
   DashboardPage,
+  exportFile,
   inEachEnvironment,
   Visit,
   type PageResponse,
@@ -56,9 +58,14 @@ export class MerchantsPagesController {
   }
 
   @Get('export')
-  @DashboardFile('exportMerchants')
-  export(@Visit() { actor, environment }: PageVisit): Promise<StreamableFile> {
-    return this.merchants.export(actor, environment);
+  @DashboardExport('exportMerchants')
+  async export(@Visit() { actor, environment }: PageVisit): Promise<StreamableFile> {
+    return exportFile({
+      format: 'csv',
+      name: `merchants-${environment}`,
+      columns: ['id', 'name', 'hidden'],
+      rows: Readable.from(await this.merchants.list(actor, environment)),
+    });
   }
 
   @Post(':id/hide')

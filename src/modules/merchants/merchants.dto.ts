@@ -8,19 +8,9 @@ export class ListMerchantsQuery {
   @EnvironmentField({
     in: 'query',
     required: false,
-    description: `${ENVIRONMENT} Required with a login. With Basic credentials, the environment is that of the client.`,
+    description: `${ENVIRONMENT} That of the client, by default.`,
   })
   environment?: PlatformEnvironment;
-}
-
-export class ExportMerchantsQuery {
-  @EnvironmentField({ in: 'query', description: ENVIRONMENT })
-  environment!: PlatformEnvironment;
-}
-
-export class ChangeMerchantVisibilityRequest {
-  @EnvironmentField({ description: ENVIRONMENT })
-  environment!: PlatformEnvironment;
 }
 
 export class MerchantResponse {

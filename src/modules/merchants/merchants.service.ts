@@ -1,5 +1,4 @@
-import { Injectable, StreamableFile } from '@nestjs/common';
-import { stringify } from 'csv-stringify/sync';
+import { Injectable } from '@nestjs/common';
 import {
   AccessibleClients,
   type DashboardActor,
@@ -71,22 +70,5 @@ export class MerchantsService {
       await this.auditLog.record({ action: hidden ? 'merchant.hide' : 'merchant.activate', actor, target });
     }
     return { ...merchant, hidden };
-  }
-
-  @Transactional()
-  async export(actor: DashboardActor, environment: PlatformEnvironment): Promise<StreamableFile> {
-    const merchants = await this.list(actor, environment);
-    const table = stringify(merchants, {
-      header: true,
-      columns: ['id', 'name', 'hidden'],
-      // A spreadsheet must not run a name as a formula.
-      escape_formulas: true,
-      cast: { boolean: String },
-    });
-    await this.auditLog.record({ action: 'merchant.export', actor, target: { environment } });
-    return new StreamableFile(Buffer.from(table), {
-      type: 'text/csv; charset=utf-8',
-      disposition: `attachment; filename="merchants-${environment}.csv"`,
-    });
   }
 }

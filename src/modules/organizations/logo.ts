@@ -1,7 +1,6 @@
 import { ErrorKind } from '../../infrastructure/errors/index.js';
 
 export const LOGO_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
-  label: 'LogoNotFound',
   when: 'The organization has no logo.',
   message: 'The organization has no logo.',
 });
@@ -10,20 +9,11 @@ export const LOGO_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND',
 export const LOGO_MEDIA_TYPES = ['image/png', 'image/jpeg', 'image/webp'] as const;
 export type LogoMediaType = (typeof LOGO_MEDIA_TYPES)[number];
 
-/** Media type for clients that do not know those of images, such as generated ones. */
-export const BYTES = 'application/octet-stream';
-
 /** Bytes. */
 export const MAX_LOGO_BYTES = 262_144;
 
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const JPEG = Buffer.from([0xff, 0xd8, 0xff]);
-
-/** Decodes strict base64, with padding and without other characters. */
-export function decodeBase64(text: string): Buffer | undefined {
-  const bytes = Buffer.from(text, 'base64');
-  return bytes.toString('base64') === text ? bytes : undefined;
-}
 
 /** Returns the media type of an image by its first bytes. */
 export function mediaTypeOf(image: Buffer): LogoMediaType | undefined {

@@ -11,7 +11,7 @@ import {
   submitted,
   type PageResponse,
 } from '../../infrastructure/pages/index.js';
-import { UpdateLogoRequest, UpdateOrganizationRequest } from './organization.dto.js';
+import { UpdateOrganizationRequest } from './organization.dto.js';
 import {
   activatePage,
   changeableOf,
@@ -87,7 +87,7 @@ export class OrganizationPagesController {
   @Header('Content-Security-Policy', "default-src 'none'; sandbox")
   @DashboardFile('getOrganizationLogo')
   logo(@CurrentActor() actor: DashboardActor): Promise<StreamableFile> {
-    return this.organizations.logo(actor, false);
+    return this.organizations.logo(actor);
   }
 
   @Get('logo/change')
@@ -100,8 +100,7 @@ export class OrganizationPagesController {
   @DashboardAction('updateOrganizationLogo', { limit: UPLOAD_LIMIT, hasFiles: true })
   changeLogo(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
     return submitted(async () => {
-      const image = form.file('image')?.toString('base64') ?? '';
-      await this.organizations.updateLogo(actor, requestFrom(UpdateLogoRequest, form, { image }).image);
+      await this.organizations.updateLogo(actor, form.file('image'));
       return { redirectTo: `${SETTINGS_PATH}?done=logo` };
     }, logoPage);
   }

@@ -3,7 +3,6 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApiClientsModule } from '../api-clients/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
-import { OrganizationController } from './organization.controller.js';
 import { OrganizationPagesController } from './organization-pages.controller.js';
 import { FirstOrganization } from './first-organization.js';
 import { Organization } from './organization.entity.js';
@@ -17,7 +16,7 @@ import { OrganizationsService } from './organizations.service.js';
     DashboardUsersModule,
     AuditLogsModule,
   ],
-  controllers: [OrganizationController, OrganizationPagesController],
+  controllers: [OrganizationPagesController],
   providers: [OrganizationsService, OrganizationsRepository, FirstOrganization],
   exports: [OrganizationsService, OrganizationsRepository, FirstOrganization],
 })

@@ -3,13 +3,13 @@ import { Injectable, StreamableFile } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import type { DashboardActor } from '../../infrastructure/auth/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
-import { OperatorError } from '../../infrastructure/errors/index.js';
+import { INVALID_FIELD, OperatorError } from '../../infrastructure/errors/index.js';
 import { Clock, DAY } from '../../infrastructure/time/index.js';
-import { validateName } from '../../infrastructure/validation/index.js';
+import { MESSAGES, validateName } from '../../infrastructure/validation/index.js';
 import { ApiClientsService, type IssuedCredentials } from '../api-clients/index.js';
 import { AuditLog, changesBetween, type AuditAction } from '../audit-logs/index.js';
 import { DashboardUsersService, type AddedDashboardUser } from '../dashboard-users/index.js';
-import { BYTES, decodeBase64, LOGO_NOT_FOUND, mediaTypeOf } from './logo.js';
+import { LOGO_NOT_FOUND, MAX_LOGO_BYTES, mediaTypeOf } from './logo.js';
 import type { OrganizationResponse, UpdateOrganizationRequest } from './organization.dto.js';
 import { OrganizationsRepository } from './organizations.repository.js';
 
@@ -27,6 +27,9 @@ export interface CreatedOrganization {
   readonly production: IssuedCredentials;
   readonly owner: AddedDashboardUser;
 }
+
+const TOO_LARGE = `The image field must not be greater than ${MAX_LOGO_BYTES} bytes.`;
+const NOT_AN_IMAGE = 'The image field must be a PNG, JPEG or WebP image.';
 
 /** The customers of the platform. Operators create them, and dashboard users manage their own. */
 @Injectable()
@@ -105,7 +108,6 @@ export class OrganizationsService {
       name,
       activated_at: activatedAt,
       has_logo: logoMediaType !== null,
-      logo_media_type: logoMediaType,
       second_factor_required_from: secondFactorRequiredFrom,
     };
   }
@@ -120,59 +122,55 @@ export class OrganizationsService {
     actor: DashboardActor,
     { require_second_factor: isRequired, grace_period_days: days }: UpdateOrganizationRequest,
     check?: (current: OrganizationResponse) => void,
-  ): Promise<OrganizationResponse> {
+  ): Promise<void> {
     await this.repository.lock(actor.organizationId);
     const before = await this.get(actor);
     check?.(before);
     const from = isRequired ? new Date(this.clock.milliseconds() + days * DAY) : null;
     const isChanged = await this.repository.requireSecondFactor(actor.organizationId, from);
-    return this.recorded('account.update', actor, isChanged, before);
+    await this.recorded('account.update', actor, isChanged, before);
   }
 
   /** Changes nothing if the organization is already active. */
   @Transactional()
-  async activate(actor: DashboardActor): Promise<OrganizationResponse> {
+  async activate(actor: DashboardActor): Promise<void> {
     const isNew = await this.repository.activate(actor.organizationId, this.clock.now());
-    return this.recorded('account.activate', actor, isNew);
+    await this.recorded('account.activate', actor, isNew);
   }
 
-  /** @param encoded base64 of an image of an allowed format */
+  /** @throws ApiError INVALID_FIELD if the image is too large, or has another format than `LOGO_MEDIA_TYPES` */
   @Transactional()
-  async updateLogo(actor: DashboardActor, encoded: string): Promise<OrganizationResponse> {
-    const image = decodeBase64(encoded) ?? Buffer.alloc(0);
+  async updateLogo(actor: DashboardActor, image: Buffer = Buffer.alloc(0)): Promise<void> {
     const mediaType = mediaTypeOf(image);
-    if (!mediaType) throw new Error('The image was not validated');
+    if (image.length === 0) throw INVALID_FIELD.error(MESSAGES.required('image'));
+    if (image.length > MAX_LOGO_BYTES) throw INVALID_FIELD.error(TOO_LARGE);
+    if (!mediaType) throw INVALID_FIELD.error(NOT_AN_IMAGE);
     await this.repository.storeLogo(actor.organizationId, { image, mediaType });
-    return this.recorded('account.logo_update', actor, true);
+    await this.recorded('account.logo_update', actor, true);
   }
 
   async hasLogo(id: string): Promise<boolean> {
     return (await this.repository.find(id)).logoMediaType !== null;
   }
 
-  /** @param accepted the media type that the client prefers; `false` if it accepts none of those of logos */
-  async logo(
-    { organizationId }: Pick<DashboardActor, 'organizationId'>,
-    accepted: string | false,
-  ): Promise<StreamableFile> {
+  /** @throws ApiError NOT_FOUND */
+  async logo({ organizationId }: Pick<DashboardActor, 'organizationId'>): Promise<StreamableFile> {
     const logo = await this.repository.logo(organizationId);
     if (!logo) throw LOGO_NOT_FOUND.error();
-    const type = accepted === BYTES ? BYTES : logo.mediaType;
-    return new StreamableFile(logo.image, { type, length: logo.image.length });
+    return new StreamableFile(logo.image, { type: logo.mediaType, length: logo.image.length });
   }
 
-  /** Returns the organization after an action, which is recorded if it changed something. */
+  /** Records an action if it changed something. */
   private async recorded(
     action: AuditAction,
     actor: DashboardActor,
     isChanged: boolean,
     before?: OrganizationResponse,
-  ): Promise<OrganizationResponse> {
+  ): Promise<void> {
+    if (!isChanged) return;
     const organization = await this.get(actor);
     const changes = before ? changesBetween(auditedOf(before), auditedOf(organization)) : [];
-    if (isChanged)
-      await this.auditLog.record({ action, actor, target: { name: organization.name }, changes });
-    return organization;
+    await this.auditLog.record({ action, actor, target: { name: organization.name }, changes });
   }
 }
 

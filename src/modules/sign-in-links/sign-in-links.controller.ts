@@ -1,5 +1,5 @@
 import { Controller, Get, Param, Post, Query } from '@nestjs/common';
-import { CurrentOrganization, type RequestingOrganization } from '../../infrastructure/auth/index.js';
+import { CurrentClient, type AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import {
   Attribution,
   Origin,
@@ -7,7 +7,7 @@ import {
   type RequestOrigin,
 } from '../../infrastructure/http/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
-import { SharedOperation } from '../../infrastructure/surfaces/index.js';
+import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
 import { CANCEL_SIGN_IN_LINK, LIST_SIGN_IN_LINKS } from './sign-in-links.docs.js';
 import {
   ListSignInLinksQuery,
@@ -22,22 +22,22 @@ export class SignInLinksController {
   constructor(private readonly links: SignInLinksService) {}
 
   @Get()
-  @SharedOperation(LIST_SIGN_IN_LINKS)
+  @PlatformOperation(LIST_SIGN_IN_LINKS)
   list(
-    @CurrentOrganization() requester: RequestingOrganization,
+    @CurrentClient() client: AuthenticatedClient,
     @Query() query: ListSignInLinksQuery,
     @Attribution() attribution: RequestAttribution,
   ): Promise<SignInLinkListResponse> {
-    return this.links.list(requester, query, attribution);
+    return this.links.list(client, query, attribution);
   }
 
   @Post(':id/cancel')
-  @SharedOperation(CANCEL_SIGN_IN_LINK)
+  @PlatformOperation(CANCEL_SIGN_IN_LINK)
   cancel(
-    @CurrentOrganization() requester: RequestingOrganization,
+    @CurrentClient() client: AuthenticatedClient,
     @Param('id') id: string,
     @Origin() origin: RequestOrigin,
   ): Promise<SignInLinkResponse> {
-    return this.links.cancelFor(requester, id, origin);
+    return this.links.cancelFor(client, id, origin);
   }
 }

@@ -16,7 +16,7 @@ export const LIST_SIGN_IN_LINKS: OperationDocument = {
   summary: 'List sign-in links',
   description:
     'Returns the sign-in links of one of your users from the last week, the newest first. Use it to find out whether the ' +
-    'user has signed in. Requires the Basic credentials of a client, or the login of any user. The dashboard API serves it too.',
+    'user has signed in.',
   response: SignInLinkListResponse,
   responseDescription: 'A page of the user’s links.',
   errors: [
@@ -31,8 +31,7 @@ export const CANCEL_SIGN_IN_LINK: OperationDocument = {
   summary: 'Cancel sign-in link',
   description:
     'Cancels a sign-in link that is still pending, so that nobody can sign in with it. A link that has ended stays as it is. ' +
-    'Publishes no event. Audited as `sign_in_link.cancel`. Requires the Basic credentials of a client, or the login of a ' +
-    'member, admin or owner. The dashboard API serves it too.',
+    'Publishes no event.',
   pathParameters: {
     id: uuidParameter('SignInLinkIdParameter', 'The `id` of the link.', EXAMPLE_LINK_ID),
   },

@@ -29,7 +29,7 @@ export class ListSignInLinksQuery {
   @EnvironmentField({
     in: 'query',
     required: false,
-    description: 'Required with a login. With Basic credentials, the environment is that of the client.',
+    description: 'That of the client, by default.',
   })
   environment?: PlatformEnvironment;
 

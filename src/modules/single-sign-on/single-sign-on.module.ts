@@ -17,7 +17,6 @@ import { SsoUsersService } from './logins/sso-users.service.js';
 import { OpenidProvider } from './openid/openid-provider.js';
 import { SamlCertificatesJob } from './saml/saml-certificates.job.js';
 import { SamlCertificatesService } from './saml/saml-certificates.service.js';
-import { SamlConfigurationsController } from './saml/saml-configurations.controller.js';
 import { SamlKey } from './saml/saml-key.entity.js';
 import { SamlKeysService } from './saml/saml-keys.service.js';
 import { SamlMetadataReader } from './saml/saml-metadata.reader.js';
@@ -36,12 +35,7 @@ import { SsoSettingsService } from './settings/sso-settings.service.js';
     DashboardLoginModule,
     DashboardUsersModule,
   ],
-  controllers: [
-    SamlConfigurationsController,
-    SsoSettingsPagesController,
-    SsoConfigurationsPagesController,
-    SsoLoginsController,
-  ],
+  controllers: [SsoSettingsPagesController, SsoConfigurationsPagesController, SsoLoginsController],
   providers: [
     SsoConfigurationsService,
     OpenidProvider,

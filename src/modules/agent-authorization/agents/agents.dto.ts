@@ -7,7 +7,7 @@ import {
 } from '../../../infrastructure/openapi/index.js';
 import { ArrayField, Field, MESSAGES, withMessage } from '../../../infrastructure/validation/index.js';
 
-export const EXAMPLE_REDIRECT_URIS = ['https://agent.example.com/callback'];
+const EXAMPLE_REDIRECT_URIS = ['https://agent.example.com/callback'];
 
 /** Addresses that users may return to. The service checks them, because its errors differ. */
 export function RedirectUrisField(max = 10): PropertyDecorator {

@@ -160,7 +160,7 @@ export class AuthorizationPagesController {
   @Get('logo')
   @PageRoute(PAGE)
   async logo(@Param('client_id') clientId: string): Promise<StreamableFile> {
-    return this.organizations.logo(await this.settings.requireProvider(clientId), false);
+    return this.organizations.logo(await this.settings.requireProvider(clientId));
   }
 
   private async open(clientId: string, id: string): Promise<OpenedAuthorization | undefined> {

@@ -1,5 +1,5 @@
 import { Controller, Delete, Get, Param, Query } from '@nestjs/common';
-import { CurrentOrganization, type RequestingOrganization } from '../../../infrastructure/auth/index.js';
+import { CurrentClient, type AuthenticatedClient } from '../../../infrastructure/auth/index.js';
 import {
   Attribution,
   Origin,
@@ -7,7 +7,7 @@ import {
   type RequestOrigin,
 } from '../../../infrastructure/http/index.js';
 import { Topic } from '../../../infrastructure/openapi/index.js';
-import { SharedOperation } from '../../../infrastructure/surfaces/index.js';
+import { PlatformOperation } from '../../../infrastructure/surfaces/index.js';
 import { DISCONNECT_AGENT, LIST_AGENT_CONNECTIONS } from './agent-connections.docs.js';
 import {
   ListAgentConnectionsQuery,
@@ -22,22 +22,22 @@ export class AgentConnectionsController {
   constructor(private readonly connections: AgentConnectionsService) {}
 
   @Get()
-  @SharedOperation(LIST_AGENT_CONNECTIONS)
+  @PlatformOperation(LIST_AGENT_CONNECTIONS)
   list(
-    @CurrentOrganization() requester: RequestingOrganization,
+    @CurrentClient() client: AuthenticatedClient,
     @Query() query: ListAgentConnectionsQuery,
     @Attribution() attribution: RequestAttribution,
   ): Promise<AgentConnectionListResponse> {
-    return this.connections.list(requester, query, attribution);
+    return this.connections.list(client, query, attribution);
   }
 
   @Delete(':id')
-  @SharedOperation(DISCONNECT_AGENT)
+  @PlatformOperation(DISCONNECT_AGENT)
   disconnect(
-    @CurrentOrganization() requester: RequestingOrganization,
+    @CurrentClient() client: AuthenticatedClient,
     @Param('id') id: string,
     @Origin() origin: RequestOrigin,
   ): Promise<AgentConnectionResponse> {
-    return this.connections.disconnect(requester, id, origin);
+    return this.connections.disconnect(client, id, origin);
   }
 }

@@ -21,8 +21,7 @@ export const LIST_AGENT_CONNECTIONS: OperationDocument = {
   operationId: 'listAgentConnections',
   summary: 'List agent connections',
   description:
-    'Returns the agents that your users have connected, the newest first. Use it to show users which agents act for them. ' +
-    'Requires the Basic credentials of a client, or the login of any user. The dashboard API serves it too.',
+    'Returns the agents that your users have connected, the newest first. Use it to show users which agents act for them.',
   response: AgentConnectionListResponse,
   responseDescription: 'A page of connections.',
   errors: [INVALID_CURSOR_FORMAT, ...ENVIRONMENT_ERRORS],
@@ -33,8 +32,7 @@ export const DISCONNECT_AGENT: OperationDocument = {
   summary: 'Disconnect agent',
   description:
     'Ends the connection of an agent: its tokens stop working immediately, and its sign-in links are cancelled. Publishes ' +
-    '`AGENT_DISCONNECTED`. Audited as `agent.disconnect`. Requires the Basic credentials of a client, or the login of a member, ' +
-    'admin or owner. The dashboard API serves it too.',
+    '`AGENT_DISCONNECTED`.',
   pathParameters: {
     id: uuidParameter('AgentConnectionIdParameter', 'The `id` of the connection.', EXAMPLE_CONNECTION_ID),
   },

@@ -22,9 +22,9 @@ import {
   usePage,
   type Page,
 } from '../../../infrastructure/pages/index.js';
-import { MAX_EXTERNAL_USER_ID_LENGTH } from '../../../infrastructure/validation/index.js';
+import { MAX_EXTERNAL_USER_ID_LENGTH, maxLengthOf } from '../../../infrastructure/validation/index.js';
 import type { AgentConnectionListResponse } from '../connections/agent-connections.dto.js';
-import type { AgentSettingsResponse } from '../settings/agent-settings.dto.js';
+import { CreateAgentRequest, type AgentSettingsResponse } from '../settings/agent-settings.dto.js';
 
 const pathOf = (environment: PlatformEnvironment, page = ''): string =>
   `${dashboardPath(environment, 'agents')}${page}`;
@@ -319,7 +319,7 @@ export function registerPage(environment: PlatformEnvironment): Page {
             name="name"
             label="Name"
             hint="Users see it when they connect the agent."
-            maxLength={200}
+            maxLength={maxLengthOf(CreateAgentRequest, 'name')}
           />
           <TextArea
             name="redirect_uris"

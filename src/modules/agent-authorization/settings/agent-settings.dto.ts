@@ -1,10 +1,4 @@
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import {
-  EnumProperty,
-  ObjectProperty,
-  TextProperty,
-  UuidProperty,
-} from '../../../infrastructure/openapi/index.js';
 import { enumeration } from '../../../infrastructure/schemas/index.js';
 import {
   ArrayField,
@@ -13,8 +7,7 @@ import {
   MESSAGES,
   TextField,
 } from '../../../infrastructure/validation/index.js';
-import { EXAMPLE_REDIRECT_URIS, RedirectUrisField } from '../agents/agents.dto.js';
-import { EXAMPLE_RESOURCE } from '../connections/tokens.dto.js';
+import { RedirectUrisField } from '../agents/agents.dto.js';
 import {
   ALLOWED_AGENTS,
   SANDBOX_LOGINS,
@@ -37,12 +30,6 @@ const HOST =
   /^(?:(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?|[a-z][a-z0-9+.-]{0,62}:)$/;
 const MAX_HOST_LENGTH = 253;
 const EXAMPLE_LOGIN_URL = 'https://shop.example.com/connect-agent';
-export const EXAMPLE_AGENT_ID = '3f2b8a4e-6d1c-4c57-9f0e-8b7a6c5d4e32';
-
-export class GetAgentSettingsQuery {
-  @EnvironmentField({ in: 'query', description: 'The environment.' })
-  environment!: PlatformEnvironment;
-}
 
 class EnvironmentRequest {
   @EnvironmentField({ description: 'The environment.' })
@@ -95,35 +82,17 @@ export class CreateAgentRequest extends EnvironmentRequest {
   redirect_uris!: string[];
 }
 
-export class AgentResponse {
-  @UuidProperty('The `client_id` to configure in the agent.', EXAMPLE_AGENT_ID)
-  id!: string;
-
-  @TextProperty('The name that users see.', 'Example Agent')
-  name!: string;
-
-  @TextProperty('Where users may return.', EXAMPLE_REDIRECT_URIS, { isArray: true })
-  redirect_uris!: string[];
+export interface AgentResponse {
+  readonly id: string;
+  readonly name: string;
+  readonly redirect_uris: string[];
 }
 
-export class AgentSettingsResponse {
-  @TextProperty('The address that users paste into an agent.', EXAMPLE_RESOURCE, { format: 'uri' })
-  connector_url!: string;
-
-  @EnumProperty(ALLOWED, 'Which agents may log in.', 'hosts')
-  allowed_agents!: AllowedAgents;
-
-  @TextProperty('The hosts and schemes that agents may return users to.', ['claude.ai', 'chatgpt.com'], {
-    isArray: true,
-  })
-  allowed_hosts!: string[];
-
-  @TextProperty('The page of yours that logs users in.', EXAMPLE_LOGIN_URL, { nullable: true, format: 'uri' })
-  login_url!: string | null;
-
-  @EnumProperty(SANDBOX, 'Who may log in as any user of the sandbox.', 'members')
-  sandbox_login!: SandboxLogin;
-
-  @ObjectProperty([AgentResponse], 'The agents that you have registered.')
-  registered_agents!: AgentResponse[];
+export interface AgentSettingsResponse {
+  readonly connector_url: string;
+  readonly allowed_agents: AllowedAgents;
+  readonly allowed_hosts: string[];
+  readonly login_url: string | null;
+  readonly sandbox_login: SandboxLogin;
+  readonly registered_agents: AgentResponse[];
 }

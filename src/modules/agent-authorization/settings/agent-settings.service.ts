@@ -40,12 +40,12 @@ export interface AgentProvider extends ClientRecord {
 }
 
 const MAX_AGENTS = 50;
-export const TOO_MANY_AGENTS = `An API client can have at most ${MAX_AGENTS} registered agents.`;
-export const INSECURE_LOGIN_URL = 'The login url field must be an https URL without a fragment.';
+const TOO_MANY_AGENTS = `An API client can have at most ${MAX_AGENTS} registered agents.`;
+const INSECURE_LOGIN_URL = 'The login url field must be an https URL without a fragment.';
 
 const ONLY_OWNERS = 'Only owners can let anyone log in to the sandbox.';
 
-export const AGENT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
+const AGENT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
   when: 'Your organization has not registered an agent with this ID.',
   message: 'There is no registered agent with this ID.',
 });
@@ -129,7 +129,7 @@ export class AgentSettingsService implements AgentLogins {
       login_url: loginUrl,
       sandbox_login: sandboxLogin,
     }: UpdateAgentSettingsRequest,
-  ): Promise<AgentSettingsResponse> {
+  ): Promise<void> {
     const client = await this.clientOf(actor, environment);
     const before = await this.get(actor, environment);
     if (loginUrl !== undefined && !this.isLoginUrl(loginUrl)) throw INVALID_FIELD.error(INSECURE_LOGIN_URL);
@@ -144,10 +144,8 @@ export class AgentSettingsService implements AgentLogins {
       sandboxLogin: sandboxLogin ?? stored,
       updatedAt: this.clock.now(),
     });
-    const response = await this.get(actor, environment);
-    const changes = changesBetween(auditedOf(before), auditedOf(response));
+    const changes = changesBetween(auditedOf(before), auditedOf(await this.get(actor, environment)));
     await this.record('agent.settings_update', actor, null, environment, changes);
-    return response;
   }
 
   /**
@@ -159,7 +157,7 @@ export class AgentSettingsService implements AgentLogins {
   async register(
     actor: DashboardActor,
     { environment, name, redirect_uris: redirectUris }: CreateAgentRequest,
-  ): Promise<AgentResponse> {
+  ): Promise<void> {
     const { clientId } = await this.clientOf(actor, environment);
     if (!redirectUris.every(isRedirectUri)) throw INVALID_FIELD.error(INVALID_REDIRECT_URI.message);
     await this.registered.lockRegistrations(clientId);
@@ -176,7 +174,6 @@ export class AgentSettingsService implements AgentLogins {
     };
     await this.registered.add(agent);
     await this.record('agent.register', actor, agent.name, environment);
-    return toResponse(agent);
   }
 
   /**
@@ -184,30 +181,28 @@ export class AgentSettingsService implements AgentLogins {
    *
    * @throws ApiError NOT_FOUND
    */
-  async remove(actor: DashboardActor, id: string): Promise<AgentResponse> {
+  async remove(actor: DashboardActor, id: string): Promise<void> {
     const clients = await this.accessibleClients.all(actor);
-    for (const client of isUUID(id) ? clients : []) {
-      const agent = await this.removeFrom(actor, client, id);
-      if (agent) return toResponse(agent);
-    }
+    for (const client of isUUID(id) ? clients : []) if (await this.removeFrom(actor, client, id)) return;
     throw AGENT_NOT_FOUND.error();
   }
 
+  /** @returns whether it is an agent of the client */
   @Transactional()
   protected async removeFrom(
     actor: DashboardActor,
     { clientId, environment }: Pick<ClientRecord, 'clientId' | 'environment'>,
     id: string,
-  ): Promise<RegisteredAgent | undefined> {
+  ): Promise<boolean> {
     const agent = await this.registered.find(clientId, id);
-    if (agent?.kind !== 'registered' || !(await this.registered.remove(id))) return undefined;
+    if (agent?.kind !== 'registered' || !(await this.registered.remove(id))) return false;
     const { organizationId } = actor;
     await this.connections.endAllOf({ clientId, environment, organizationId }, id, {
       action: 'agent.disconnect',
       actor,
     });
     await this.record('agent.remove', actor, agent.name, environment);
-    return agent;
+    return true;
   }
 
   /** Returns the stored settings, or the defaults: in production, an admin has to allow agents first. */

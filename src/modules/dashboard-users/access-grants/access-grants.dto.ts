@@ -1,10 +1,3 @@
-import {
-  BooleanProperty,
-  EnumProperty,
-  TextProperty,
-  TimestampProperty,
-  UuidProperty,
-} from '../../../infrastructure/openapi/index.js';
 import { enumeration } from '../../../infrastructure/schemas/index.js';
 import { EnumField, IntegerField, TextField, UuidField } from '../../../infrastructure/validation/index.js';
 
@@ -17,9 +10,7 @@ const MIN_LIFETIME = 300;
 const MAX_LIFETIME = 604_800;
 const REASON_LENGTH = 256;
 
-export const EXAMPLE_GRANT_ID = '6c7d8b8e-2f5c-4e0c-8a0b-5e5b1a7c9d42';
 const EXAMPLE_USER_ID = 'b8f6f0a7-63c5-4f53-9a58-1d8a0f6f7c21';
-const EXAMPLE_REASON = 'Covers for Grace this week';
 
 export class CreateAccessGrantRequest {
   @UuidField({ description: 'The user who gets the role.', example: EXAMPLE_USER_ID })
@@ -34,7 +25,7 @@ export class CreateAccessGrantRequest {
   @TextField({
     max: REASON_LENGTH,
     description: 'Why the user needs the role, for later review.',
-    example: EXAMPLE_REASON,
+    example: 'Covers for Grace this week',
   })
   reason!: string;
 
@@ -47,34 +38,15 @@ export class CreateAccessGrantRequest {
   expires_in!: number;
 }
 
-export class AccessGrantResponse {
-  @UuidProperty('ID of the grant.', EXAMPLE_GRANT_ID)
-  id!: string;
-
-  @UuidProperty('The user who has the role.', EXAMPLE_USER_ID)
-  user_id!: string;
-
-  @TextProperty('Email address of the user.', 'ada@example.com', { maxLength: 254 })
-  email!: string;
-
-  @EnumProperty(GRANTED_ROLE, 'The granted role.', 'admin')
-  role!: GrantedRole;
-
-  @TextProperty('Why the role was granted.', EXAMPLE_REASON, { maxLength: 256 })
-  reason!: string;
-
-  @TimestampProperty('When the role was granted.')
-  created_at!: Date;
-
-  @TextProperty('Email address of the user who granted the role.', 'grace@example.com', { maxLength: 254 })
-  created_by!: string;
-
-  @TimestampProperty('When the grant expires.', '2026-02-01T08:15:30.123Z')
-  expires_at!: Date;
-
-  @TimestampProperty('When the grant was revoked; null if it was not revoked.', null, { nullable: true })
-  revoked_at!: Date | null;
-
-  @BooleanProperty('Whether the grant is in force.', true)
-  active!: boolean;
+export interface AccessGrantResponse {
+  readonly id: string;
+  readonly user_id: string;
+  readonly email: string;
+  readonly role: GrantedRole;
+  readonly reason: string;
+  readonly created_at: Date;
+  readonly created_by: string;
+  readonly expires_at: Date;
+  readonly revoked_at: Date | null;
+  readonly active: boolean;
 }

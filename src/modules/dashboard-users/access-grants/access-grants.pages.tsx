@@ -17,8 +17,10 @@ import {
   TextField,
   type Page,
 } from '../../../infrastructure/pages/index.js';
+import { HOUR, SECOND } from '../../../infrastructure/time/index.js';
+import { maxLengthOf } from '../../../infrastructure/validation/index.js';
 import { mayManage, ROLE_NAMES } from '../roles.js';
-import { GRANTED_ROLES, type AccessGrantResponse } from './access-grants.dto.js';
+import { CreateAccessGrantRequest, GRANTED_ROLES, type AccessGrantResponse } from './access-grants.dto.js';
 
 export const GRANTS_PATH = '/dashboard/access-grants';
 const GRANTS = { title: 'Access grants', path: GRANTS_PATH };
@@ -116,15 +118,16 @@ function Status({ grant }: { readonly grant: AccessGrantResponse }): VNode {
   );
 }
 
-const HOUR = 3_600;
-const DAY = 24 * HOUR;
+/** In seconds, as the operation expects it. */
+const hours = (count: number): string => String((count * HOUR) / SECOND);
+const ONE_DAY = hours(24);
 const LIFETIMES = [
-  { value: String(HOUR), label: '1 hour' },
-  { value: String(4 * HOUR), label: '4 hours' },
-  { value: String(8 * HOUR), label: '8 hours' },
-  { value: String(DAY), label: '1 day' },
-  { value: String(3 * DAY), label: '3 days' },
-  { value: String(7 * DAY), label: '1 week' },
+  { value: hours(1), label: '1 hour' },
+  { value: hours(4), label: '4 hours' },
+  { value: hours(8), label: '8 hours' },
+  { value: ONE_DAY, label: '1 day' },
+  { value: hours(3 * 24), label: '3 days' },
+  { value: hours(7 * 24), label: '1 week' },
 ];
 
 /** @param emails suggested addresses @param email the chosen one */
@@ -156,13 +159,13 @@ export function newGrantPage(actor: DashboardActor, emails: readonly string[], e
             label="For"
             hint="You can revoke the role earlier."
             options={LIFETIMES}
-            value={String(DAY)}
+            value={ONE_DAY}
           />
           <TextField
             name="reason"
             label="Reason"
             hint="For later review, such as “Covers for Grace this week”"
-            maxLength={256}
+            maxLength={maxLengthOf(CreateAccessGrantRequest, 'reason')}
           />
           <button>Grant role</button>
         </Form>

@@ -12,16 +12,15 @@ import { USER_NOT_FOUND } from '../users/user-administration.service.js';
 import type { AccessGrantResponse, CreateAccessGrantRequest, GrantedRole } from './access-grants.dto.js';
 import { AccessGrantsRepository } from './access-grants.repository.js';
 
-export const ACCESS_GRANT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
-  label: 'AccessGrantNotFound',
+const ACCESS_GRANT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
   when: 'The organization has no access grant with this ID.',
   message: 'There is no access grant with this ID.',
 });
 
-export const ONLY_OWNERS_GRANT_OWNER = 'Only an owner may grant or revoke the role owner.';
-export const CANNOT_GRANT_TO_YOURSELF = 'You cannot grant access to yourself.';
-export const ROLE_ALREADY_SUFFICIENT = 'The user already has this role or a higher one.';
-export const MAX_GRANTS = 200;
+const ONLY_OWNERS_GRANT_OWNER = 'Only an owner may grant or revoke the role owner.';
+const CANNOT_GRANT_TO_YOURSELF = 'You cannot grant access to yourself.';
+const ROLE_ALREADY_SUFFICIENT = 'The user already has this role or a higher one.';
+const MAX_GRANTS = 200;
 
 @Injectable()
 export class AccessGrantsService {
@@ -43,20 +42,20 @@ export class AccessGrantsService {
     return grant;
   }
 
-  async create(actor: DashboardActor, request: CreateAccessGrantRequest): Promise<AccessGrantResponse> {
-    return this.denials.runRecordingDenial('access_grant.create', actor, () => this.grant(actor, request));
+  async create(actor: DashboardActor, request: CreateAccessGrantRequest): Promise<void> {
+    await this.denials.runRecordingDenial('access_grant.create', actor, () => this.grant(actor, request));
   }
 
   /** Changes nothing if the grant was already revoked or has expired. */
-  async revoke(actor: DashboardActor, id: string): Promise<AccessGrantResponse> {
-    return this.denials.runRecordingDenial('access_grant.revoke', actor, () => this.end(actor, id));
+  async revoke(actor: DashboardActor, id: string): Promise<void> {
+    await this.denials.runRecordingDenial('access_grant.revoke', actor, () => this.end(actor, id));
   }
 
   @Transactional()
   private async grant(
     actor: DashboardActor,
     { user_id, role, reason, expires_in }: CreateAccessGrantRequest,
-  ): Promise<AccessGrantResponse> {
+  ): Promise<void> {
     const { organizationId } = actor;
     // Prevents a grant to a user who is being removed or promoted at the same time.
     await this.users.lockUsersOf(organizationId);
@@ -66,10 +65,9 @@ export class AccessGrantsService {
     if (user.id === actor.userId) throw INVALID_FIELD.error(CANNOT_GRANT_TO_YOURSELF);
     if (DASHBOARD_ROLES.indexOf(user.role) <= DASHBOARD_ROLES.indexOf(role))
       throw INVALID_FIELD.error(ROLE_ALREADY_SUFFICIENT);
-    const id = randomUUID();
     const createdAt = this.clock.now();
     await this.repository.add({
-      id,
+      id: randomUUID(),
       userId: user.id,
       role,
       reason,
@@ -78,21 +76,16 @@ export class AccessGrantsService {
       expiresAt: new Date(createdAt.getTime() + expires_in * SECOND),
       revokedAt: null,
     });
-    const grant = await this.get(actor, id);
     await this.auditLog.record({ action: 'access_grant.create', actor, target: { name: user.email } });
-    return grant;
   }
 
   @Transactional()
-  private async end(actor: DashboardActor, id: string): Promise<AccessGrantResponse> {
+  private async end(actor: DashboardActor, id: string): Promise<void> {
     const { role, email } = await this.get(actor, id);
     requireRoleFor(actor, role, email);
     // Only one of several concurrent requests revokes the grant and records it.
-    const isRevoked = await this.repository.revoke(id, this.clock.now());
-    const grant = await this.get(actor, id);
-    if (isRevoked)
+    if (await this.repository.revoke(id, this.clock.now()))
       await this.auditLog.record({ action: 'access_grant.revoke', actor, target: { name: email } });
-    return grant;
   }
 }
 

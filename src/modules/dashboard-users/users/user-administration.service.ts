@@ -17,21 +17,20 @@ export const USER_NOT_FOUND = new ErrorKind(404, 'USER_ERROR', 'USER_NOT_FOUND',
   message: 'There is no user with this ID.',
 });
 
-export const OWNERS_ONLY = 'Only an owner may add, change or remove an owner.';
-export const EMAIL_TAKEN = 'The email has already been taken.';
-export const DOMAIN_NOT_ALLOWED = 'The email field must belong to an allowlisted domain.';
-export const CANNOT_CHANGE_OWN_ROLE = 'You cannot change your own role.';
-export const CANNOT_DISABLE_YOURSELF = 'You cannot disable yourself.';
-export const CANNOT_REMOVE_YOURSELF = 'You cannot remove yourself.';
-export const LAST_OWNER =
-  'This is the last active owner of the organization: make another user an owner first.';
-export const LAST_BREAK_GLASS_OWNER =
+const OWNERS_ONLY = 'Only an owner may add, change or remove an owner.';
+const EMAIL_TAKEN = 'The email has already been taken.';
+const DOMAIN_NOT_ALLOWED = 'The email field must belong to an allowlisted domain.';
+const CANNOT_CHANGE_OWN_ROLE = 'You cannot change your own role.';
+const CANNOT_DISABLE_YOURSELF = 'You cannot disable yourself.';
+const CANNOT_REMOVE_YOURSELF = 'You cannot remove yourself.';
+const LAST_OWNER = 'This is the last active owner of the organization: make another user an owner first.';
+const LAST_BREAK_GLASS_OWNER =
   'This is the last break-glass owner of the organization: mark another owner first.';
 const INVITATION_ACCEPTED = 'The user has accepted the invitation already.';
 const INVITED_USER_DISABLED = 'The user is disabled: enable the user first.';
-export const MAX_USERS = 1_000;
-export const TOO_MANY_USERS = `The organization already has the maximum of ${MAX_USERS} users.`;
-export const INVITATIONS_PER_MAILBOX = 10;
+const MAX_USERS = 1_000;
+const TOO_MANY_USERS = `The organization already has the maximum of ${MAX_USERS} users.`;
+const INVITATIONS_PER_MAILBOX = 10;
 
 /** Port through which this module invites users and ends their logins. `dashboard-login` implements it. */
 export abstract class UserLogins {
@@ -138,16 +137,12 @@ export class UserAdministrationService {
     id: string,
     request: UpdateUserRequest,
     check?: (current: UserResponse) => void,
-  ): Promise<UserResponse> {
-    const user = await this.denials.runRecordingDenial('user.update', actor, () =>
-      this.change(actor, id, request, check),
-    );
-    return toResponse(user);
+  ): Promise<void> {
+    await this.denials.runRecordingDenial('user.update', actor, () => this.change(actor, id, request, check));
   }
 
-  async remove(actor: DashboardActor, id: string): Promise<UserResponse> {
-    const user = await this.denials.runRecordingDenial('user.remove', actor, () => this.delete(actor, id));
-    return toResponse(user);
+  async remove(actor: DashboardActor, id: string): Promise<void> {
+    await this.denials.runRecordingDenial('user.remove', actor, () => this.delete(actor, id));
   }
 
   /** Whether the user is linked to an account at an identity provider. */
@@ -272,7 +267,7 @@ export class UserAdministrationService {
     id: string,
     request: UpdateUserRequest,
     check?: (current: UserResponse) => void,
-  ): Promise<DashboardUser> {
+  ): Promise<void> {
     const user = await this.locked(actor, id);
     check?.(toResponse(user));
     const changes = this.changesTo(user, request);
@@ -280,7 +275,7 @@ export class UserAdministrationService {
     if (user.id === actor.userId) requireAllowedForSelf(changes);
     const changed = { ...user, ...changes };
     if (isActiveOwner(user) && !isActiveOwner(changed)) await this.requireAnotherOwner(user);
-    if (Object.keys(changes).length === 0) return user;
+    if (Object.keys(changes).length === 0) return;
     await this.repository.change(user.id, changes);
     if (changes.disabledAt) await this.logins.end(user.id);
     if (changes.disabledAt || changes.role) await this.repository.endAccess(user.id);
@@ -290,11 +285,10 @@ export class UserAdministrationService {
       target: { name: user.email },
       changes: changesBetween(auditedOf(user), auditedOf(changed)),
     });
-    return changed;
   }
 
   @Transactional()
-  private async delete(actor: DashboardActor, id: string): Promise<DashboardUser> {
+  private async delete(actor: DashboardActor, id: string): Promise<void> {
     const user = await this.locked(actor, id);
     requireRoleFor(actor, user.email, user.role);
     if (user.id === actor.userId) throw INVALID_FIELD.error(CANNOT_REMOVE_YOURSELF);
@@ -302,7 +296,6 @@ export class UserAdministrationService {
     // Sessions are deleted with the user.
     await this.repository.remove(user.id);
     await this.auditLog.record({ action: 'user.remove', actor, target: { name: user.email } });
-    return user;
   }
 
   @Transactional()

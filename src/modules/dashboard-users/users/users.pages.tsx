@@ -29,12 +29,13 @@ import {
   type ShownValues,
   type Tone,
 } from '../../../infrastructure/pages/index.js';
+import { maxLengthOf } from '../../../infrastructure/validation/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 import type { AccessGrantResponse } from '../access-grants/access-grants.dto.js';
 import type { InvitationEmail } from '../emails/emails.repository.js';
 import { mayManage, ROLE_NAMES, ROLE_RIGHTS, roleInWords } from '../roles.js';
 import { INVITATION_LIFETIME } from './dashboard-user.entity.js';
-import type { UserResponse } from './users.dto.js';
+import { CreateUserRequest, UpdateUserRequest, type UserResponse } from './users.dto.js';
 
 export const USERS_PATH = '/dashboard/users';
 const INVITE_PATH = `${USERS_PATH}/invitations/new`;
@@ -383,7 +384,7 @@ export function inviteUserPage(actor: DashboardActor): Page {
         </p>
         <Form action={INVITE_PATH}>
           <TextField name="email" label="Email address" type="email" />
-          <TextField name="name" label="Name" maxLength={256} />
+          <TextField name="name" label="Name" maxLength={maxLengthOf(CreateUserRequest, 'name')} />
           <RoleField actor={actor} value="viewer" />
           <button>Send invitation</button>
         </Form>
@@ -420,7 +421,12 @@ export function changeUserPage(user: UserResponse, actor: DashboardActor): Page 
         <FormProblem />
         <Form action={userPath(user.id, 'change')}>
           <Seen values={changeableOf(user)} />
-          <TextField name="name" label="Name" value={user.name} maxLength={256} />
+          <TextField
+            name="name"
+            label="Name"
+            value={user.name}
+            maxLength={maxLengthOf(UpdateUserRequest, 'name')}
+          />
           {isSelf ? (
             <p>You cannot change your own role. Ask another admin or owner.</p>
           ) : (

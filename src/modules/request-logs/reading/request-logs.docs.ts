@@ -13,8 +13,6 @@ import {
   SingleRequestLogEntryResponse,
 } from './request-logs.dto.js';
 
-const ACCESS = 'Available to every user, with an access token or a login.';
-
 export const LIST_REQUEST_LOGS: OperationDocument = {
   operationId: 'listRequestLogs',
   summary: 'List request logs',
@@ -24,7 +22,7 @@ export const LIST_REQUEST_LOGS: OperationDocument = {
     'with `type=request` matches nothing. Credentials, headers and the bodies of requests are not stored.\n\nTo get the following ' +
     'pages, send the `next_cursor` of each page until it is null. Entries added in the meantime do not shift the ' +
     'pages, and no entry is listed twice. Under load, a new entry can take about a second to appear: to get all ' +
-    `entries, for example for an archive, request a period that ended at least a minute ago.\n\n${ACCESS}`,
+    'entries, for example for an archive, request a period that ended at least a minute ago.',
   response: RequestLogListResponse,
   responseDescription: 'A page of the request log.',
   responseExample: EXAMPLE_PAGE,
@@ -36,7 +34,7 @@ export const GET_REQUEST_LOG: OperationDocument = {
   summary: 'Get a request log entry',
   description:
     'Returns one entry. For a delivery attempt, the entry also has the number of the attempt, the durations of its phases, ' +
-    `and the beginning of your endpoint’s response if it was not 200. Use it to find out why a delivery failed. ${ACCESS} Entries of the other ` +
+    'and the beginning of your endpoint’s response if it was not 200. Use it to find out why a delivery failed. Entries of the other ' +
     'environment are not found.',
   pathParameters: {
     id: {

@@ -20,9 +20,16 @@ import {
   usePage,
   type Page,
 } from '../../../infrastructure/pages/index.js';
+import { maxLengthOf } from '../../../infrastructure/validation/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 import type { SsoAttempt } from '../logins/sso-attempt.entity.js';
 import {
+  AddOpenidConfigurationRequest,
+  ChangeOpenidConfigurationRequest,
+} from '../openid/openid-configurations.dto.js';
+import {
+  AddSamlConfigurationRequest,
+  ChangeSamlConfigurationRequest,
   certificateOf,
   certificatesOf,
   type SamlCertificateResponse,
@@ -322,7 +329,12 @@ export function newSamlPage(): Page {
           provider stays disabled until you enable it.
         </p>
         <Form action={NEW_SAML_PATH}>
-          <TextField name="name" label="Name" hint="Your name for it, such as “Okta”" maxLength={256} />
+          <TextField
+            name="name"
+            label="Name"
+            hint="Your name for it, such as “Okta”"
+            maxLength={maxLengthOf(AddSamlConfigurationRequest, 'name')}
+          />
           <MetadataFields />
           <button>Add identity provider</button>
         </Form>
@@ -341,7 +353,7 @@ function MetadataFields({ metadataUrl }: { readonly metadataUrl?: string | undef
         value={metadataUrl}
         hint="The metadata is fetched now, and again every day, so that new certificates are known in time."
         required={false}
-        maxLength={2_048}
+        maxLength={maxLengthOf(AddSamlConfigurationRequest, 'metadata_url')}
       />
       <TextArea
         name="metadata_xml"
@@ -366,22 +378,31 @@ export function newOpenidPage(): Page {
           redirect address.
         </p>
         <Form action={NEW_OPENID_PATH}>
-          <TextField name="name" label="Name" hint="Your name for it, such as “Okta”" maxLength={256} />
+          <TextField
+            name="name"
+            label="Name"
+            hint="Your name for it, such as “Okta”"
+            maxLength={maxLengthOf(AddOpenidConfigurationRequest, 'name')}
+          />
           <TextField
             name="issuer"
             label="Issuer"
             type="url"
             hint="Such as https://login.example.com. Its discovery document is fetched."
-            maxLength={1_024}
+            maxLength={maxLengthOf(AddOpenidConfigurationRequest, 'issuer')}
           />
-          <TextField name="client_id" label="Client ID" maxLength={256} />
+          <TextField
+            name="client_id"
+            label="Client ID"
+            maxLength={maxLengthOf(AddOpenidConfigurationRequest, 'client_id')}
+          />
           <TextField
             name="client_secret"
             label="Client secret"
             type="password"
             hint="Leave it empty for a public client."
             required={false}
-            maxLength={1_024}
+            maxLength={maxLengthOf(AddOpenidConfigurationRequest, 'client_secret')}
           />
           <button>Add identity provider</button>
         </Form>
@@ -399,7 +420,12 @@ export function changePage(configuration: SsoConfiguration): Page {
       <>
         <FormProblem />
         <Form action={configurationPath(id, 'change')}>
-          <TextField name="name" label="Name" value={name} maxLength={256} />
+          <TextField
+            name="name"
+            label="Name"
+            value={name}
+            maxLength={maxLengthOf(ChangeSamlConfigurationRequest, 'name')}
+          />
           {protocol === 'saml' ? (
             <>
               <p>Leave both fields empty to keep the current metadata.</p>
@@ -412,7 +438,7 @@ export function changePage(configuration: SsoConfiguration): Page {
               type="password"
               hint="Leave it empty to keep the current secret."
               required={false}
-              maxLength={1_024}
+              maxLength={maxLengthOf(ChangeOpenidConfigurationRequest, 'client_secret')}
             />
           )}
           <button>Save changes</button>

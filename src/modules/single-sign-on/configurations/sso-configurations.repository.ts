@@ -3,15 +3,12 @@ import { IsNull, LessThan, Not } from 'typeorm';
 import { Transaction, unlessDuplicate } from '../../../infrastructure/database/index.js';
 import { SsoConfiguration, type SsoProtocol } from './sso-configuration.entity.js';
 
-/** Which configurations are meant. Those of other organizations are never found. */
-interface Owner {
+/** Which configuration is meant. Those of other organizations are never found. */
+interface Reference {
   readonly organizationId: string;
+  readonly id: string;
   /** Defaults to both. */
   readonly protocol?: SsoProtocol;
-}
-
-interface Reference extends Owner {
-  readonly id: string;
 }
 
 /** What the service needs to know about a configuration whose certificate expires. */
@@ -25,9 +22,9 @@ export class SsoConfigurationsRepository {
   constructor(private readonly transaction: Transaction) {}
 
   /** Returns configurations in the order in which they were added. */
-  async list(owner: Owner): Promise<SsoConfiguration[]> {
+  async list(organizationId: string): Promise<SsoConfiguration[]> {
     return this.transaction.manager.find(SsoConfiguration, {
-      where: { ...owner },
+      where: { organizationId },
       order: { createdAt: 'ASC', id: 'ASC' },
     });
   }

@@ -25,18 +25,16 @@ import { SamlMetadataReader, type ReadMetadata } from '../saml/saml-metadata.rea
 import type { SsoConfiguration, SsoProtocol } from './sso-configuration.entity.js';
 import { SsoConfigurationsRepository } from './sso-configurations.repository.js';
 
-export const SSO_CONFIGURATION_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
-  label: 'SamlConfigurationNotFound',
+const SSO_CONFIGURATION_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
   when: 'The organization has no single sign-on configuration with this ID.',
   message: 'There is no single sign-on configuration with this ID.',
 });
 
-export const ANOTHER_CONFIGURATION_ENABLED =
-  'Another single sign-on configuration is enabled: disable it first.';
-export const ALL_CERTIFICATES_EXPIRED =
+const ANOTHER_CONFIGURATION_ENABLED = 'Another single sign-on configuration is enabled: disable it first.';
+const ALL_CERTIFICATES_EXPIRED =
   'Every signing certificate of the configuration has expired: send new metadata first.';
-export const MAX_CONFIGURATIONS = 20;
-export const TOO_MANY_CONFIGURATIONS = `The organization already has ${MAX_CONFIGURATIONS} single sign-on configurations: change one of them.`;
+const MAX_CONFIGURATIONS = 20;
+const TOO_MANY_CONFIGURATIONS = `The organization already has ${MAX_CONFIGURATIONS} single sign-on configurations: change one of them.`;
 const NOT_TESTED = 'No test login has succeeded yet: test the identity provider first.';
 const NOT_A_URL = 'The issuer field must be an https URL, such as https://login.example.com.';
 
@@ -64,18 +62,13 @@ export class SsoConfigurationsService {
     private readonly clock: Clock,
   ) {}
 
-  async list({ organizationId }: DashboardActor, protocol?: SsoProtocol): Promise<SsoConfiguration[]> {
-    return this.repository.list({ organizationId, ...(protocol && { protocol }) });
+  list({ organizationId }: DashboardActor): Promise<SsoConfiguration[]> {
+    return this.repository.list(organizationId);
   }
 
   /** @throws ApiError NOT_FOUND */
-  async get(
-    { organizationId }: DashboardActor,
-    id: string,
-    protocol?: SsoProtocol,
-  ): Promise<SsoConfiguration> {
-    const reference = { organizationId, id, ...(protocol && { protocol }) };
-    return existing(isUUID(id) ? await this.repository.find(reference) : null);
+  async get({ organizationId }: DashboardActor, id: string): Promise<SsoConfiguration> {
+    return existing(isUUID(id) ? await this.repository.find({ organizationId, id }) : null);
   }
 
   /** @throws ApiError INVALID_FIELD, also if the metadata cannot be fetched */
@@ -127,8 +120,8 @@ export class SsoConfigurationsService {
 
   /** Changes nothing if the configuration is already enabled. @throws ApiError INVALID_FIELD, NOT_FOUND */
   @Transactional()
-  async enable(actor: DashboardActor, id: string, protocol?: SsoProtocol): Promise<SsoConfiguration> {
-    const configuration = await this.locked(actor, id, protocol);
+  async enable(actor: DashboardActor, id: string): Promise<SsoConfiguration> {
+    const configuration = await this.locked(actor, id);
     if (configuration.enabledAt) return configuration;
     const enabled = { enabledAt: this.clock.now(), isOwnerApproved: actor.role === 'owner' };
     this.requireUsable(configuration, enabled.enabledAt);
@@ -139,8 +132,8 @@ export class SsoConfigurationsService {
 
   /** Changes nothing if the configuration is already disabled. @throws ApiError NOT_FOUND */
   @Transactional()
-  async disable(actor: DashboardActor, id: string, protocol?: SsoProtocol): Promise<SsoConfiguration> {
-    const configuration = await this.locked(actor, id, protocol);
+  async disable(actor: DashboardActor, id: string): Promise<SsoConfiguration> {
+    const configuration = await this.locked(actor, id);
     if (!configuration.enabledAt) return configuration;
     await this.repository.change(id, { enabledAt: null });
     return this.record('sso.disable', actor, { ...configuration, enabledAt: null });

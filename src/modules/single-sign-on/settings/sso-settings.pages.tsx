@@ -13,6 +13,8 @@ import {
   type Page,
   type ShownValues,
 } from '../../../infrastructure/pages/index.js';
+import { maxLengthOf } from '../../../infrastructure/validation/index.js';
+import { SsoSettingsRequest } from './sso-settings.dto.js';
 import type { DashboardUser } from '../../dashboard-users/index.js';
 import type { SsoSetting } from './sso-setting.entity.js';
 
@@ -68,7 +70,7 @@ export function settingsPage(
             hint="Such as “groups”. If it is empty, roles are changed on the page “Users” only."
             value={roleAttribute ?? undefined}
             required={false}
-            maxLength={256}
+            maxLength={maxLengthOf(SsoSettingsRequest, 'role_attribute')}
           />
           <Values name="owner_values" role="owners" values={ownerValues} />
           <Values name="admin_values" role="admins" values={adminValues} />
@@ -140,7 +142,7 @@ function Choice({ value, ...props }: ChoiceProps): VNode {
 }
 
 interface ValuesProps {
-  readonly name: string;
+  readonly name: 'owner_values' | 'admin_values' | 'member_values';
   readonly role: string;
   readonly values: readonly string[];
 }
@@ -153,7 +155,7 @@ function Values({ name, role, values }: ValuesProps): VNode {
       hint="Separated by commas"
       value={values.join(', ')}
       required={false}
-      maxLength={1_000}
+      maxLength={maxLengthOf(SsoSettingsRequest, name)}
     />
   );
 }

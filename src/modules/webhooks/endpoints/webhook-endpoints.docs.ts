@@ -29,15 +29,13 @@ export const ENDPOINT_ID_PARAMETER = {
   id: uuidParameter('WebhookEndpointIdParameter', 'The `id` of the endpoint.', EXAMPLE_ID),
 };
 const INVALID = withMessages(INVALID_FIELD, NOT_PUBLIC);
-const ACCESS = 'Available to every user, with an access token or a login.';
 
 export const LIST_ENDPOINTS: OperationDocument = {
   operationId: 'listWebhookEndpoints',
   summary: 'List webhook endpoints',
   description:
     `Returns the webhook endpoints of an environment, at most ${MAX_ENDPOINTS}, in the order in which they were ` +
-    'created. Use it to see where events are sent, and to find the IDs that other operations require. ' +
-    ACCESS,
+    'created. Use it to see where events are sent, and to find the IDs that other operations require.',
   response: WebhookEndpointListResponse,
   responseDescription: 'All endpoints of the environment.',
   errors: [ENVIRONMENT_MISMATCH],
@@ -46,7 +44,7 @@ export const LIST_ENDPOINTS: OperationDocument = {
 export const GET_ENDPOINT: OperationDocument = {
   operationId: 'getWebhookEndpoint',
   summary: 'Get a webhook endpoint',
-  description: `Returns one endpoint. Use it if you stored the ID of the endpoint. ${ACCESS}`,
+  description: 'Returns one endpoint. Use it if you stored the ID of the endpoint.',
   pathParameters: ENDPOINT_ID_PARAMETER,
   response: WebhookEndpointResponse,
   responseDescription: 'The endpoint.',
@@ -58,8 +56,7 @@ export const CREATE_ENDPOINT: OperationDocument = {
   summary: 'Create webhook endpoint',
   description:
     'Starts to send the events of the environment to this URL. Use it when a receiver is ready to respond. An ' +
-    `environment can have at most ${MAX_ENDPOINTS} endpoints with different URLs. ${ACCESS}. Audited as ` +
-    '`webhook.create`.',
+    `environment can have at most ${MAX_ENDPOINTS} endpoints with different URLs.`,
   headerParameters: IDEMPOTENCY_KEY_PARAMETER,
   responseHeaders: IDEMPOTENCY_REPLAYED_HEADER,
   body: CreateWebhookEndpointRequest,
@@ -80,8 +77,7 @@ export const UPDATE_ENDPOINT: OperationDocument = {
   description:
     'Changes the fields that you send. Absent fields keep their values, and so do `url` and `status` if they are `null`. ' +
     'Use it when your receiver moves, to choose events, to pause and resume deliveries, and to enable an endpoint that ' +
-    'the service has disabled. A new URL applies to all attempts from then on, also of events that wait for a retry, and the health starts again. ' +
-    `${ACCESS} Audited as \`webhook.update\` if something changed.`,
+    'the service has disabled. A new URL applies to all attempts from then on, also of events that wait for a retry, and the health starts again.',
   pathParameters: ENDPOINT_ID_PARAMETER,
   body: UpdateWebhookEndpointRequest,
   response: WebhookEndpointResponse,
@@ -93,8 +89,7 @@ export const DELETE_ENDPOINT: OperationDocument = {
   operationId: 'deleteWebhookEndpoint',
   summary: 'Delete a webhook endpoint',
   description:
-    'Deletes an endpoint and its pending deliveries. Use it when you no longer operate the receiver. ' +
-    `${ACCESS} Audited as \`webhook.delete\`.`,
+    'Deletes an endpoint and its pending deliveries. Use it when you no longer operate the receiver.',
   pathParameters: ENDPOINT_ID_PARAMETER,
   response: WebhookEndpointResponse,
   responseDescription: 'The deleted endpoint.',
