@@ -169,15 +169,15 @@ SELECT count(pg_notify('webhook_listeners', client_id::text)) AS notifications
 -- SETTLE_ATTEMPTS: src/modules/webhooks/queue/sql/settle-attempts.ts
 WITH attempt AS MATERIALIZED (
        SELECT * FROM unnest($deliveryId::bigint[], $claimId::uuid[], $endpointId::uuid[], $succeeded::boolean[],
-                            $retryIn::double precision[], $latency::double precision[])
-                  AS attempt (delivery_id, claim_id, endpoint_id, succeeded, retry_in, latency)),
+                            $retryIn::double precision[], $latency::double precision[], $allowed::integer[])
+                  AS attempt (delivery_id, claim_id, endpoint_id, succeeded, retry_in, latency, allowed)),
      lane AS MATERIALIZED (
        SELECT endpoint_id, COALESCE(adaptive_width, 4) AS width,
               COALESCE(width_ceiling, $maxWidth::double precision) AS ceiling, baseline_ms AS baseline, usual_failures,
               allowed_failures, in_flight, consecutive_failures
          FROM webhook_lane WHERE endpoint_id = ANY ($endpointId) ORDER BY endpoint_id FOR UPDATE),
      settled AS MATERIALIZED (
-       SELECT delivery.id, delivery.endpoint_id, succeeded, latency,
+       SELECT delivery.id, delivery.endpoint_id, succeeded, latency, allowed,
               now() + retry_in * interval '1 millisecond' AS due_at
          FROM lane
          JOIN attempt USING (endpoint_id)
@@ -188,8 +188,8 @@ WITH attempt AS MATERIALIZED (
        DELETE FROM webhook_delivery WHERE id = ANY (ARRAY(SELECT id FROM settled WHERE due_at IS NULL))),
      postponed AS (
        UPDATE webhook_delivery
-          SET due_at = (SELECT due_at FROM settled WHERE settled.id = webhook_delivery.id), claim_id = NULL,
-              claimed_by = NULL, attempt_started_at = NULL, lease_until = NULL
+          SET (due_at, attempts_allowed) = (SELECT due_at, allowed FROM settled WHERE settled.id = webhook_delivery.id),
+              claim_id = NULL, claimed_by = NULL, attempt_started_at = NULL, lease_until = NULL
         WHERE id = ANY (ARRAY(SELECT id FROM settled WHERE due_at IS NOT NULL))),
      batch AS (
        SELECT endpoint_id, count(*)::integer AS finished, min(due_at) AS due_at,

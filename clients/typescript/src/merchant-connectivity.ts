@@ -76,8 +76,7 @@ import type {
 import { Transport, type RequestOptions } from './transport.js';
 
 /**
- * A client of the service. It has a method for each operation that needs no dashboard login, with the name that the API
- * document gives it.
+ * A client of the service. It has a method for each operation, with the name that the API document gives it.
  */
 export class MerchantConnectivity extends Transport {
   /**
