@@ -150,6 +150,11 @@ class Demo {
       );
       if (disabled || invited) continue;
       const loggedInAt = new Date(this.now - this.random.integer(1, 70) * HOUR);
+      await this.query(`INSERT INTO known_browser (digest, user_id, logged_in_at) VALUES ($1, $2, $3)`, [
+        randomBytes(32),
+        id,
+        loggedInAt,
+      ]);
       await this.query(
         `INSERT INTO dashboard_session (id, token_hash, user_id, stage, authenticated_at, expires_at, ip, user_agent)
          VALUES ($1, $2, $3, 'complete', $4, $5, $6, $7)`,

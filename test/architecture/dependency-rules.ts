@@ -42,7 +42,7 @@ export const MODULE_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = 
   'merchant-statuses': ['merchants', 'webhooks'],
   merchants: ['audit-logs'],
   oauth: ['dashboard-users', 'api-clients', 'mcp-tokens', 'audit-logs'],
-  overview: ['dashboard-users', 'mcp-tokens', 'request-logs', 'sessions', 'webhooks'],
+  overview: ['dashboard-users', 'mcp-tokens', 'merchants', 'request-logs', 'sessions', 'webhooks'],
   organizations: ['api-clients', 'audit-logs', 'dashboard-users'],
   'request-logs': [],
   'saved-filters': [],

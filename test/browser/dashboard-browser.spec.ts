@@ -249,7 +249,9 @@ describeInBrowser('The dashboard in a browser', (windows) => {
       await button('Send invitation');
       await says('The user was invited');
 
-      await navigate('Devices');
+      await choose(page.locator('.account summary'));
+      await choose(page.getByRole('link', { name: 'Devices' }));
+      await waitForHeading(page, 'Devices');
       await says('No device has access on your behalf');
     },
   );

@@ -118,7 +118,7 @@ describeInBrowser('The documentation in a browser', (windows) => {
     ['errors', '/docs/errors'],
     ['unknown', '/docs/nothing'],
     ['search', '/docs', search],
-    ['api', '/docs/api', (page) => page.locator('.opblock').first().waitFor()],
+    ['api', '/docs/api', (page) => page.locator('.opblock-tag').first().waitFor()],
   ];
   const looks = views.map(([view, path, prepare]) => ({ view, path, prepare }));
 
@@ -137,12 +137,14 @@ describeInBrowser('The API reference', (windows) => {
   const openReference = async (width: number): Promise<Page> => {
     const page = await windows.open(service.baseUrl, { size: { width, height: 900 } });
     await page.goto('/docs/api');
-    await page.locator('.opblock').first().waitFor();
+    await page.locator('.opblock-tag').first().waitFor();
     return page;
   };
   const open = async (page: Page, text: string): Promise<Locator> => {
     const operation = page.locator('.opblock', { hasText: text });
-    await operation.locator('.opblock-summary-control').click();
+    const list = page.getByRole('navigation', { name: 'Operations' });
+    await list.getByLabel('Filter operations').fill(text);
+    await list.getByRole('link').click();
     await operation.locator('.responses-table').first().waitFor();
     return operation;
   };

@@ -167,7 +167,7 @@ describeInBrowser('The log pages in a browser', (windows) => {
     const page = await openAs(`${LOGS}?live=on`, { size: { width: 1366, height: 700 } });
     const rows = page.locator('#results tbody tr');
     // The last row of the page leaves it when newer entries arrive.
-    await rows.last().getByRole('link').focus();
+    await rows.last().getByRole('link').first().focus();
     const id = await rows.last().getAttribute('id');
     const where = async (): Promise<unknown> =>
       page.evaluate(() => ({
@@ -251,7 +251,7 @@ describeInBrowser('The log pages in a browser', (windows) => {
     await page.getByLabel('Type').selectOption('webhook');
     await page.waitForURL(/type=webhook/);
     const list = page.url();
-    const links = page.locator('#results tbody a');
+    const links = page.locator('#results td.main a');
     await page.getByText('POST /mcp/tokens/create').first().waitFor({ state: 'detached' });
     await links.first().click();
     await entry.getByRole('heading', { level: 1 }).waitFor();
@@ -296,8 +296,11 @@ describeInBrowser('The log pages in a browser', (windows) => {
     const page = await openAs(LOGS);
     await page.getByLabel('Event', { exact: true }).selectOption('MERCHANT_STATUS_UPDATE');
     await page.waitForURL(/event=MERCHANT_STATUS_UPDATE/);
-    await page.getByRole('link', { name: 'Remove the filter Event: MERCHANT_STATUS_UPDATE' }).click();
-    await page.waitForURL((url) => !url.search.includes('event='));
+    await page.getByText('More filters').click();
+    await page.getByLabel('Status code').fill('200');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Remove the filter Status code: 200' }).click();
+    await page.waitForURL((url) => !url.search.includes('status_code='));
     expect(await page.locator('.chip').count()).toBe(0);
   });
 

@@ -159,7 +159,7 @@ describeInBrowser('Single sign-on in a browser', (windows) => {
 
     await page.reload();
     await inspected('sso-openid-logins');
-    await page.getByRole('cell', { name: user.email }).waitFor();
+    await page.locator('td', { hasText: user.email }).waitFor();
     const visitor = await windows.open(service.baseUrl, { bypassPolicy: true });
     await visitor.goto('/login');
     findings.push(...(await inspect(visitor, 'login-address')));

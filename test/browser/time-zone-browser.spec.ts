@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import type { AttributedClient } from '../../src/infrastructure/http/index.js';
 import { DAY, HOUR } from '../../src/infrastructure/time/index.js';
-import { describeInBrowser, inspect, type WindowOptions } from '../support/browser.js';
+import { describeInBrowser, inspect, openAccountMenu, type WindowOptions } from '../support/browser.js';
 import { fillRequestLog, loggedRequest } from '../support/request-log-entries.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { Visitor } from '../support/visitor.js';
@@ -46,13 +46,15 @@ describeInBrowser('Times on pages', (windows) => {
 
   it('are in UTC or in local time, as the user chose, also in the fields of a period', async () => {
     const page = await openAs(`${LOGS}?period=7d`, { timeZone: ZONE, bypassPolicy: true });
-    await page.getByText('Times in UTC').waitFor();
+    await page.getByText('Times in UTC').waitFor({ state: 'attached' });
     const titleOf = (): Promise<string | null> =>
       page.locator('tbody tr', { hasText: '/at/the/hour' }).locator('time').getAttribute('title');
     expect(await titleOf()).toBe(`${clockAt(0).replace('T', ' ')}:00 UTC`);
 
+    await openAccountMenu(page);
+
     await page.getByRole('button', { name: 'Use local time' }).click();
-    await page.getByText(`Times in ${ZONE}`).waitFor();
+    await page.getByText(`Times in ${ZONE}`).waitFor({ state: 'attached' });
     expect(page.url()).toContain('period=7d');
     expect(await titleOf()).toBe(`${clockAt(OFFSET).replace('T', ' ')}:00 UTC+09:30`);
     expect(await page.getByRole('button', { name: 'Use local time' }).isVisible()).toBe(false);
@@ -68,8 +70,9 @@ describeInBrowser('Times on pages', (windows) => {
 
     // The same period after another choice, and for another user.
     const address = page.url();
+    await openAccountMenu(page);
     await page.getByRole('button', { name: 'Use UTC' }).click();
-    await page.getByText('Times in UTC').waitFor();
+    await page.getByText('Times in UTC').waitFor({ state: 'attached' });
     expect(page.url()).toBe(address);
     expect(await page.getByText('/at/the/hour').count()).toBe(1);
     expect(await page.getByLabel('From', { exact: true }).inputValue()).toBe(clockAt(0));
@@ -78,8 +81,9 @@ describeInBrowser('Times on pages', (windows) => {
   it('are the same in charts, whose bars lead to their entries', async () => {
     const page = await openAs(`${OVERVIEW}?period=7d`, { timeZone: ZONE, bypassPolicy: true });
     expect(await page.locator('figure .zone').first().textContent()).toBe('UTC');
+    await openAccountMenu(page);
     await page.getByRole('button', { name: 'Use local time' }).click();
-    await page.getByText(`Times in ${ZONE}`).waitFor();
+    await page.getByText(`Times in ${ZONE}`).waitFor({ state: 'attached' });
     expect(await page.locator('figure .zone').first().textContent()).toBe(ZONE);
     expect(await page.getByText(`Time (${ZONE})`).count()).toBeGreaterThan(0);
     expect(await inspect(page, 'overview-local-time')).toEqual([]);
@@ -101,19 +105,20 @@ describeInBrowser('Times on pages', (windows) => {
 
   it('are in UTC without JavaScript, or in the time zone that the browser chose before', async () => {
     const page = await openAs(LOGS, { timeZone: ZONE, javaScript: false });
-    await page.getByText('Times in UTC').waitFor();
+    await page.getByText('Times in UTC').waitFor({ state: 'attached' });
     expect(await page.locator('.zone button:visible').count()).toBe(0);
     await page
       .context()
       .addCookies([{ name: 'time_zone', value: encodeURIComponent(ZONE), url: service.baseUrl }]);
     await page.reload();
-    await page.getByText(`Times in ${ZONE}`).waitFor();
+    await page.getByText(`Times in ${ZONE}`).waitFor({ state: 'attached' });
     await page.getByText('More filters').click();
     await page.getByLabel('From', { exact: true }).fill(clockAt(OFFSET));
     await page.getByRole('button', { name: 'Apply filters' }).click();
     expect(await page.locator('tbody tr').count()).toBe(2);
+    await openAccountMenu(page);
     await page.getByRole('button', { name: 'Use UTC' }).click();
-    await page.getByText('Times in UTC').waitFor();
+    await page.getByText('Times in UTC').waitFor({ state: 'attached' });
     expect(await page.locator('tbody tr').count()).toBe(2);
   });
 

@@ -108,11 +108,11 @@ describe('The overview', () => {
       const page = await visitor.get(PATH);
       return page.text.includes('Requests</dt><dd>3</dd>') ? page : undefined;
     });
-    expect(tilesOf(text).slice(0, 2)).toEqual(['Requests: 3', 'Failed: 1 (33%)']);
+    expect(tilesOf(text).slice(0, 2)).toEqual(['Requests: 3', 'Failed: 1 (33.3%)']);
     expect(text).toContain(
       'href="/dashboard/development/request-logs?outcome=failure&amp;type=request&amp;start=',
     );
-    expect(text).toContain('<code><span>POST /mcp/tokens/create</span></code>');
+    expect(text).toContain('<code>POST /mcp/tokens/create</code>');
     expect(text).toContain('aria-label="2 succeeded, 1 failed in this period"');
     expect(text).not.toContain('First steps');
     expect(size).toBeLessThan(60_000);

@@ -288,7 +288,7 @@ describe('The page of a request log entry', () => {
     expect(text).toContain('Your endpoint responded with 503. Only 200 counts as received');
     expect(text).toContain('Waiting for the response: 48 ms');
     expect(text).toContain('Other: 24 ms');
-    expect(text).toContain('{"error":"<full>"}');
+    expect(text).toContain('{\n  "error": "<full>"\n}');
     expect(text).toContain('"name": "Bob\'s"');
     expect(text).toContain(`-H 'webhook-id: ${eventId}'`);
     expect(text).toContain("Bob'\\''s");

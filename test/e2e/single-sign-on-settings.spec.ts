@@ -306,6 +306,7 @@ describe('Single sign-on that is required', () => {
     const { status, text } = await visitor.logIn(user.email, user.password);
     expect([status, visitor.session]).toEqual([403, undefined]);
     expect(text).toContain(REFUSED);
+    expect(text).toContain('Your organization uses single sign-on');
     expect((await logIn(organization, user.email)).response.status).toBe(303);
 
     const owner = await addUserAt(organization, organization.domain);
@@ -361,7 +362,8 @@ describe('Single sign-on that is required', () => {
       /confirm\?token=([\w-]{43})/.exec(await mailTo(service, user.email, 'Set a new password')) ?? [];
     await change(organization, { required: 'yes' });
     const visitor = new Visitor(service);
-    await visitor.get(`/password-reset/confirm?token=${token}`);
+    const shown = await visitor.get(`/password-reset/confirm?token=${token}`);
+    expect(shown.text).toContain('Log in with single sign-on');
     const password = randomBytes(12).toString('hex');
     const { status } = await visitor.submit('/password-reset/confirm', {
       token,

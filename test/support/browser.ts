@@ -135,6 +135,14 @@ export async function logIn(
   await page.getByRole('button', { name: 'Log in' }).click();
 }
 
+/** Opens the menu with the pages about the user's account, the time zone and the logout. */
+export const openAccountMenu = (page: Page): Promise<void> => page.locator('.account summary').click();
+
+export async function logOut(page: Page): Promise<void> {
+  await openAccountMenu(page);
+  await page.getByRole('button', { name: 'Log out' }).click();
+}
+
 /**
  * Returns problems of the current page at three widths, and of its colors in both schemes. With the variable `SCREENSHOTS`, saves
  * pictures of the page in `.artefacts/pages`.

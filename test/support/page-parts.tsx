@@ -82,14 +82,16 @@ class PartsController {
               rows={[1, 2, 3]}
               keyOf={(row) => row}
               columns={[
-                { title: 'Name', cell: (row) => <a href={HERE}>{`Entry ${row}`}</a> },
+                { title: 'Name', kind: 'main', cell: (row) => <a href={HERE}>{`Entry ${row}`}</a> },
                 {
                   title: 'State',
+                  kind: 'status',
                   cell: (row) => (row === 2 ? <Badge tone="bad">Failed</Badge> : 'Succeeded'),
                 },
-                { title: 'Duration', isNumber: true, cell: (row) => `${row * 120} ms` },
+                { title: 'Duration', kind: 'number', cell: (row) => `${row * 120} ms` },
                 {
                   title: 'Actions',
+                  kind: 'buttons',
                   cell: (row) => (
                     <ActionButton action={HERE} of={`entry ${row}`}>
                       Send again

@@ -81,8 +81,11 @@ export class Visitor {
     });
     for (const cookie of response.headers.getSetCookie()) this.keep(cookie);
     const body = await response.text();
-    // Where a name may be broken is no part of the name.
-    const text = body.replaceAll(/<wbr\/?>/g, '');
+    // Where a name is shortened is no part of the name.
+    const text = body.replaceAll(
+      /<span class="middle"><span>(.*?)<\/span><span class="tail">(.*?)<\/span><\/span>/g,
+      '$1$2',
+    );
     this.formToken = /name="form_token" value="([\w-]+)"/.exec(text)?.[1] ?? this.formToken;
     const { status, headers } = response;
     return { status, headers, text, size: Buffer.byteLength(body), location: headers.get('location') };

@@ -22,6 +22,7 @@ export const SCOPE = enumeration('Scope', SCOPES, 'What an access token may be u
 export interface DashboardPrincipal {
   readonly userId: string;
   readonly organizationId: string;
+  readonly organizationName: string;
   readonly name: string;
   readonly email: string;
   /** The user's own role, or the role of an access grant that is in force. */

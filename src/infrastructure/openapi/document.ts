@@ -179,18 +179,33 @@ function discover(app: INestApplication): {
   return { routes, topics };
 }
 
+/** The topics of operations 1 to 8, in their order. The others follow by surface. */
+const FIRST_TOPICS = [
+  'MCP tokens',
+  'Access tokens',
+  'Request logs',
+  'Audit log',
+  'Detected accounts',
+  'Webhook endpoints',
+  'Job applications',
+];
+
 function tagsOf(
   paths: OpenAPIObject['paths'],
   topics: ReadonlyMap<string, string>,
 ): { name: string; description: string }[] {
   const operations = Object.values(paths).flatMap((path) => Object.values(path) as Operation[]);
   const used = [...new Set(operations.flatMap(({ tags = [] }) => tags))].toSorted();
-  return Object.values(SURFACE_NAMES).flatMap((surface) =>
-    used
-      .map((tag) => [tag, ...tag.split(TAG_SEPARATOR)])
-      .filter(([, ofSurface]) => ofSurface === surface)
-      .map(([name = '', , topic = '']) => ({ name, description: topics.get(topic) ?? '' })),
-  );
+  const surfaces: readonly string[] = Object.values(SURFACE_NAMES);
+  const places = [...FIRST_TOPICS, ...surfaces];
+  return used
+    .map((name) => {
+      const [surface = '', topic = ''] = name.split(TAG_SEPARATOR);
+      const place = places.indexOf(FIRST_TOPICS.includes(topic) ? topic : surface);
+      return { place, tag: { name, description: topics.get(topic) ?? '' } };
+    })
+    .toSorted((a, b) => a.place - b.place)
+    .map(({ tag }) => tag);
 }
 
 function removeRoutes(document: OpenAPIObject, routes: RouteTable['others']): void {

@@ -11,6 +11,7 @@ export { FilteredLists, PAGE_OPERATION } from './filtered-lists.js';
 export { browserOf, FormTokens } from './form-tokens.js';
 export { pagesNamed } from './navigation.js';
 export { usePage, type Page, type PageResponse } from './page.js';
+export { inDigits, inMilliseconds, inPercent } from './numbers.js';
 export { inWords } from './page-words.js';
 export { PageEnvironments } from './page.renderer.js';
 export {
@@ -34,9 +35,10 @@ export {
   Done,
   EmptyState,
   FormProblem,
+  isolated,
   Link,
   Moment,
-  Name,
+  Middle,
   Notice,
   Problem,
   RelativeTime,
@@ -50,18 +52,22 @@ export {
   Form,
   Seen,
   SelectField,
+  SubmitButton,
   TextArea,
   TextField,
   TimeField,
   ZoneField,
 } from './parts/form.js';
 export {
+  Exports,
   Filter,
   FilterChips,
   FilterChoice,
   FilterForm,
+  FurtherFilters,
   MAX_FILTER_NAME_LENGTH,
   Pagination,
+  pathOfUser,
   pathWith,
   PeriodChoice,
   PeriodFields,
@@ -70,9 +76,10 @@ export {
   SAVED_FILTERS_PATH,
   SaveFiltersForm,
   SplitView,
-  Toolbar,
+  ToolLink,
+  UserLink,
 } from './parts/list.js';
-export { RowCheckbox, Selection } from './parts/selection.js';
+export { checkColumn, Selection } from './parts/selection.js';
 export { Details, Table, Tiles, type Column } from './parts/table.js';
 export { SavedFilters } from './saved-filters.js';
 export {

@@ -1,11 +1,8 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { environmentOf } from '../http/index.js';
-import { ENVIRONMENT_NAMES, EnvironmentSwitch, Navigation, SearchBox } from './navigation.js';
+import { AccountMenu, ENVIRONMENT_NAMES, EnvironmentSwitch, Navigation, SearchBox } from './navigation.js';
 import { CurrentPage, usePage, type Page, type PageContext } from './page.js';
-import { Moment, Notice } from './parts/elements.js';
-import { Form } from './parts/form.js';
-import { pathWith } from './parts/list.js';
-import { UTC, ZONE_PARAMETER } from './time-zones.js';
+import { Foreign, Moment, Notice } from './parts/elements.js';
 
 /** The frame around every page. Logged-in users get the navigation, and the scripts that improve pages. */
 export function Layout({ page, context }: { readonly page: Page; readonly context: PageContext }): VNode {
@@ -29,7 +26,7 @@ export function Layout({ page, context }: { readonly page: Page; readonly contex
         class={context.user ? `dashboard ${context.environment}` : undefined}
         data-user={context.user?.userId}
       >
-        <CurrentPage.Provider value={context}>
+        <CurrentPage.Provider value={{ ...context, parent: page.parent }}>
           {context.user ? (
             <a class="skip" href="#content">
               Skip to the content
@@ -38,10 +35,17 @@ export function Layout({ page, context }: { readonly page: Page; readonly contex
           <header>
             <p class="product">
               <img src="/favicon.svg" alt="" width="24" height="24" />
-              <span>Merchant Connectivity</span>
+              <span title={context.user?.organizationName}>
+                <Foreign text={context.user?.organizationName ?? 'Merchant Connectivity'} />
+              </span>
             </p>
-            {context.user ? <SearchBox /> : null}
-            {context.user ? <EnvironmentSwitch /> : null}
+            {context.user ? (
+              <>
+                <SearchBox />
+                <EnvironmentSwitch />
+                <AccountMenu />
+              </>
+            ) : null}
           </header>
           {context.user ? <Navigation /> : null}
           <main id="content">
@@ -67,45 +71,33 @@ function SecondFactorNotice({ user, now, path }: PageContext): VNode | null {
   );
 }
 
-function PageHeading({ page: { title, parent, actions } }: { readonly page: Page }): ComponentChildren {
+function PageHeading({
+  page: { title, about, parent, actions },
+}: {
+  readonly page: Page;
+}): ComponentChildren {
   const { cameFrom } = usePage();
   return (
     <>
       {parent ? (
         <p class="parent">
-          <a href={cameFrom?.startsWith(`${parent.path}?`) ? cameFrom : parent.path}>{parent.title}</a>
+          <a href={cameFrom?.startsWith(`${parent.path}?`) ? cameFrom : parent.path}>
+            <Foreign text={parent.title} />
+          </a>
         </p>
       ) : null}
       <div class="heading">
-        <h1>{title}</h1>
-        <TimeZone />
+        <h1>
+          <Foreign text={title} />
+        </h1>
+        {about === undefined ? null : (
+          <p class="about" title={about}>
+            {about}
+          </p>
+        )}
         {actions ? <div class="actions">{actions}</div> : null}
       </div>
     </>
-  );
-}
-
-/** Names the time zone of the times on the page, and changes it. The script offers that of the browser. */
-function TimeZone(): VNode | null {
-  const { user, timeZone, hasAddress, path, query } = usePage();
-  if (!user) return null;
-  // A page that responds to a form has no address of its own.
-  if (!hasAddress) return <p class="zone">{`Times in ${timeZone}`}</p>;
-  return (
-    <div class="zone">
-      <Form action="/time-zone">
-        {`Times in ${timeZone}`}
-        <input type="hidden" name="page" value={pathWith(path, query, {})} />
-        {timeZone === UTC ? null : (
-          <button class="quiet" name={ZONE_PARAMETER} value={UTC}>
-            Use UTC
-          </button>
-        )}
-        <button class="quiet local" name={ZONE_PARAMETER} hidden>
-          Use local time
-        </button>
-      </Form>
-    </div>
   );
 }
 

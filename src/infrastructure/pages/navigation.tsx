@@ -3,8 +3,11 @@ import { mayPerform, type DashboardOperationName } from '../auth/index.js';
 import type { PlatformEnvironment } from '../config/index.js';
 import { dashboardPath } from '../http/index.js';
 import { usePage, type PageContext } from './page.js';
+import { Foreign } from './parts/elements.js';
 import { Form } from './parts/form.js';
 import { Icon, type IconName } from './parts/icon.js';
+import { pathWith } from './parts/list.js';
+import { UTC, ZONE_PARAMETER } from './time-zones.js';
 
 interface NavigationItem {
   readonly label: string;
@@ -14,74 +17,74 @@ interface NavigationItem {
   readonly operation?: DashboardOperationName;
 }
 
-const ENVIRONMENT = 'Environment';
+/** @param path of a page of the organization, or the name of one of an environment */
+const item = (
+  label: string,
+  icon: IconName,
+  path: string,
+  operation?: DashboardOperationName,
+): NavigationItem => ({
+  label,
+  icon,
+  path: path.startsWith('/') ? path : (environment) => dashboardPath(environment, ...(path ? [path] : [])),
+  ...(operation && { operation }),
+});
 
 /** The pages that every part of the dashboard links to. Pages that the user may not see are left out. */
 const GROUPS: readonly { readonly label: string; readonly items: readonly NavigationItem[] }[] = [
   {
-    label: ENVIRONMENT,
+    label: 'Activity',
     items: [
-      {
-        label: 'Overview',
-        icon: 'layout-dashboard',
-        path: (environment) => dashboardPath(environment),
-        operation: 'listRequestLogs',
-      },
-      environmentItem('Request logs', 'scroll-text', 'request-logs', 'listRequestLogs'),
-      environmentItem('Events', 'zap', 'events', 'listRequestLogs'),
-      environmentItem('Webhook endpoints', 'webhook', 'webhook-endpoints', 'listWebhookEndpoints'),
-      environmentItem('API credentials', 'key-round', 'api-credentials', 'listApiClients'),
-      environmentItem('Merchant accounts', 'credit-card', 'merchant-accounts', 'listMerchantAccounts'),
-      environmentItem('Sign-in links', 'log-in', 'sign-in-links', 'listSignInLinks'),
-      environmentItem('Agents', 'bot', 'agents', 'listAgentConnections'),
-      environmentItem('Merchants', 'store', 'merchants', 'listMerchants'),
+      item('Overview', 'layout-dashboard', '', 'listRequestLogs'),
+      item('Request logs', 'scroll-text', 'request-logs', 'listRequestLogs'),
+      item('Events', 'zap', 'events', 'listRequestLogs'),
+    ],
+  },
+  {
+    label: 'Integration',
+    items: [
+      item('Webhook endpoints', 'webhook', 'webhook-endpoints', 'listWebhookEndpoints'),
+      item('API credentials', 'key-round', 'api-credentials', 'listApiClients'),
+      item('Merchants', 'store', 'merchants', 'listMerchants'),
+    ],
+  },
+  {
+    label: 'Accounts',
+    items: [
+      item('Merchant accounts', 'credit-card', 'merchant-accounts', 'listMerchantAccounts'),
+      item('Sign-in links', 'log-in', 'sign-in-links', 'listSignInLinks'),
+      item('Agents', 'bot', 'agents', 'listAgentConnections'),
     ],
   },
   {
     label: 'Organization',
     items: [
-      { label: 'Users', icon: 'users', path: '/dashboard/users', operation: 'listUsers' },
-      {
-        label: 'Access grants',
-        icon: 'user-check',
-        path: '/dashboard/access-grants',
-        operation: 'listAccessGrants',
-      },
-      {
-        label: 'Allowed domains',
-        icon: 'globe',
-        path: '/dashboard/allowed-domains',
-        operation: 'listAllowlistedDomains',
-      },
-      {
-        label: 'Single sign-on',
-        icon: 'shield-check',
-        path: '/dashboard/single-sign-on',
-        operation: 'listSamlConfigurations',
-      },
-      { label: 'Audit log', icon: 'history', path: '/dashboard/audit-log', operation: 'listAuditEntries' },
-      { label: 'Settings', icon: 'settings', path: '/dashboard/organization', operation: 'getOrganization' },
-    ],
-  },
-  {
-    label: 'You',
-    items: [
-      { label: 'Devices', icon: 'smartphone', path: '/dashboard/devices' },
-      { label: 'Connect a device', icon: 'link', path: '/device' },
-      { label: 'Your account', icon: 'circle-user', path: '/account' },
-      { label: 'Documentation', icon: 'book-open', path: '/docs' },
+      item('Users', 'users', '/dashboard/users', 'listUsers'),
+      item('Allowed domains', 'globe', '/dashboard/allowed-domains', 'listAllowlistedDomains'),
+      item('Single sign-on', 'shield-check', '/dashboard/single-sign-on', 'listSamlConfigurations'),
+      item('Audit log', 'history', '/dashboard/audit-log', 'listAuditEntries'),
+      item('Settings', 'settings', '/dashboard/organization', 'getOrganization'),
     ],
   },
 ];
+const ACCOUNT_ITEMS = [
+  item('Your account', 'circle-user', '/account'),
+  item('Devices', 'smartphone', '/dashboard/devices'),
+  item('Connect a device', 'link', '/device'),
+  item('Documentation', 'book-open', '/docs'),
+];
+/** Pages that the search finds besides. */
+const FURTHER_ITEMS = [item('Access grants', 'user-check', '/dashboard/access-grants', 'listAccessGrants')];
 
-function environmentItem(
-  label: string,
-  icon: IconName,
-  name: string,
-  operation: DashboardOperationName,
-): NavigationItem {
-  return { label, icon, path: (environment) => dashboardPath(environment, name), operation };
-}
+/** Other words that find a page. */
+const WORDS: Readonly<Partial<Record<string, string>>> = {
+  'Webhook endpoints': 'receiver url test pause',
+  'API credentials': 'rotate secret key client id',
+  Users: 'invite colleague role member team',
+  'Single sign-on': 'sso saml openid oidc okta entra',
+  'Your account': 'password passkey two-factor second factor',
+  Settings: 'organization logo',
+};
 
 /**
  * The navigation of a logged-in user: a column, or on a phone a menu that opens without a script. The style sheet shows the links
@@ -91,7 +94,10 @@ export function Navigation(): VNode {
   return (
     <>
       <details class="menu">
-        <summary>Menu</summary>
+        <summary>
+          <Icon name="menu" />
+          Menu
+        </summary>
       </details>
       <Links />
     </>
@@ -100,7 +106,7 @@ export function Navigation(): VNode {
 
 function Links(): VNode {
   const page = usePage();
-  const { user, path, environment } = page;
+  const { path, environment } = page;
   const current = currentItem(page);
   return (
     <nav aria-label="Main">
@@ -124,16 +130,72 @@ function Links(): VNode {
           </ul>
         </Fragment>
       ))}
-      <p class="user" title={user?.email}>
-        {user?.email}
-      </p>
-      <Form action="/logout">
-        <button class="quiet">
-          <Icon name="log-out" />
-          Log out
+    </nav>
+  );
+}
+
+/** Whose account it is, the pages about it, the time zone, and the logout. */
+export function AccountMenu(): VNode {
+  const { user, environment, path } = usePage();
+  return (
+    <details class="popover account">
+      <summary title={user?.email}>
+        <Icon name="circle-user" />
+        <span class="unseen">Account menu</span>
+        <Icon name="chevron-down" />
+      </summary>
+      <div class="panel">
+        <p>
+          <strong>
+            <Foreign text={user?.name ?? ''} />
+          </strong>
+          <span class="hint">{user?.email}</span>
+        </p>
+        <ul>
+          {ACCOUNT_ITEMS.map((item) => {
+            const to = pathOf(item, environment);
+            return (
+              <li key={to}>
+                <a href={to} aria-current={to === path ? 'page' : undefined}>
+                  <Icon name={item.icon} />
+                  {item.label}
+                </a>
+              </li>
+            );
+          })}
+        </ul>
+        <TimeZone />
+        <Form action="/logout">
+          <button class="quiet">
+            <Icon name="log-out" />
+            Log out
+          </button>
+        </Form>
+      </div>
+    </details>
+  );
+}
+
+/** Names the time zone of the times on the page, and changes it. The script offers that of the browser. */
+function TimeZone(): VNode {
+  const { timeZone, hasAddress, path, query } = usePage();
+  // A page that responds to a form has no address of its own.
+  if (!hasAddress) return <p class="zone">{`Times in ${timeZone}`}</p>;
+  return (
+    <div class="zone">
+      <Form action="/time-zone">
+        {`Times in ${timeZone}`}
+        <input type="hidden" name="page" value={pathWith(path, query, {})} />
+        {timeZone === UTC ? null : (
+          <button class="quiet" name={ZONE_PARAMETER} value={UTC}>
+            Use UTC
+          </button>
+        )}
+        <button class="quiet local" name={ZONE_PARAMETER} hidden>
+          Use local time
         </button>
       </Form>
-    </nav>
+    </div>
   );
 }
 
@@ -164,19 +226,18 @@ export const ENVIRONMENT_NAMES: Readonly<Record<PlatformEnvironment, string>> = 
   production: 'Production',
 };
 
-/** Returns the groups that have a page that the user may see. The first one has the name of the environment. */
+/** Returns the groups that have a page that the user may see. */
 function allowedGroups(page: PageContext): (typeof GROUPS)[number][] {
-  return GROUPS.map(({ label, items }) => ({
-    label: label === ENVIRONMENT ? ENVIRONMENT_NAMES[page.environment] : label,
-    items: items.filter(isAllowed(page)),
-  })).filter(({ items }) => items.length > 0);
+  return GROUPS.map(({ label, items }) => ({ label, items: items.filter(isAllowed(page)) })).filter(
+    ({ items }) => items.length > 0,
+  );
 }
 
 /** Returns the pages whose names contain a text, and that the user may see. */
 export function pagesNamed(page: PageContext, text: string): { title: string; path: string }[] {
-  return allowedGroups(page)
-    .flatMap(({ items }) => items)
-    .filter(({ label }) => label.toLowerCase().includes(text.toLowerCase()))
+  return [...GROUPS.flatMap(({ items }) => items), ...ACCOUNT_ITEMS, ...FURTHER_ITEMS]
+    .filter(isAllowed(page))
+    .filter(({ label }) => `${label} ${WORDS[label] ?? ''}`.toLowerCase().includes(text.toLowerCase()))
     .map((item) => ({ title: item.label, path: pathOf(item, page.environment) }));
 }
 

@@ -35,7 +35,7 @@ function pageOf(error: ApiError, request: Request): PageResponse {
     headers: error.headers,
     content: (
       <>
-        <Notice kind="bad">{error.message}</Notice>
+        <Notice kind="bad">{withoutHeader(error.message)}</Notice>
         <p>{adviceFor(error)}</p>
         <Link to="/dashboard">Go to the overview</Link>
       </>
@@ -55,6 +55,10 @@ function titleOf({ status, code }: ApiError): string {
   if (code === INSUFFICIENT_ROLE.code) return 'Not allowed';
   return TITLES[status] ?? 'Something went wrong';
 }
+
+/** People see no headers. */
+const withoutHeader = (message: string): string =>
+  message.replace(/ Retry after the time in .* header\.$/, '');
 
 /** Says what to do. */
 function adviceFor({ status, code }: ApiError): string {

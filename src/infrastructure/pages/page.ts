@@ -12,6 +12,8 @@ export interface Page {
   readonly title: string;
   /** The page that this one belongs to, such as the list that an item is in. */
   readonly parent?: { readonly title: string; readonly path: string };
+  /** What a list contains, in one sentence beside the heading. */
+  readonly about?: string;
   /** Links and buttons beside the heading. */
   readonly actions?: ComponentChildren;
   readonly content: ComponentChildren;
@@ -56,6 +58,8 @@ export interface PageContext {
   /** Whether the address shows the page again: not if a form led to it. */
   readonly hasAddress: boolean;
   readonly now: Date;
+  /** The page that this one belongs to. */
+  readonly parent?: Page['parent'];
   /** The IANA name of the time zone in which the page shows times. */
   readonly timeZone: string;
   /** The filters that the user saved for this list; undefined if the page is no list with filters. */

@@ -192,11 +192,11 @@ setInterval(() => {
   }
 }, TIMES_INTERVAL);
 
-// On a phone, several filters would push the list out of view. They stay open while one of them is applied.
+// On a phone, several filters would push the list out of view.
 const phone = matchMedia('(max-width: 48rem)');
 const foldFilters = () => {
   for (const filters of document.querySelectorAll('.filters > details:has(> .line > .field:nth-child(3))'))
-    filters.open = !phone.matches || location.search !== '';
+    filters.open = !phone.matches;
 };
 phone.addEventListener('change', foldFilters);
 foldFilters();
@@ -211,13 +211,37 @@ document.addEventListener('htmx:afterSwap', ({ detail: { requestConfig } }) => {
   if (isBelow && isFinished && requestConfig.elt.matches('form.filters')) results.scrollIntoView();
 });
 
+// What does not fit in its column is shown on hover and focus.
+for (const name of ['pointerover', 'focusin'])
+  document.addEventListener(name, ({ target }) => {
+    const cell = target.closest?.('table.data :is(td, th)');
+    if (!cell || cell.title) return;
+    if ([cell, ...cell.querySelectorAll('.middle span')].some((each) => each.scrollWidth > each.clientWidth))
+      cell.title = cell.textContent;
+  });
+
+// Menus close with Escape, and when the focus or the pointer leaves them.
+const openMenus = () => [...document.querySelectorAll('details.popover[open]')];
+for (const name of ['pointerdown', 'focusin'])
+  document.addEventListener(name, ({ target }) => {
+    for (const menu of openMenus()) if (!menu.contains(target)) menu.open = false;
+  });
+document.addEventListener('keydown', (event) => {
+  const [menu] = openMenus();
+  if (event.key !== 'Escape' || !menu) return;
+  // An entry that is open beside the list stays.
+  event.stopImmediatePropagation();
+  menu.open = false;
+  menu.querySelector('summary').focus();
+});
+
 // In a wide window, an entry of a list opens beside it. Otherwise, and without this script, the link opens its page.
 const wide = matchMedia('(min-width: 82rem)');
-const ENTRY_LINKS = '.split table.dense tbody a';
+const ENTRY_LINKS = '.split table.dense td.main a';
 /** The address names the opened entry, so that it can be reloaded and shared: `#entry-` and its ID, which its row has, too. */
 const ENTRY_HASH = /^#entry-([\w-]+)$/;
 
-const linkTo = (hash) => document.querySelector(`${hash} a`);
+const linkTo = (hash) => document.querySelector(`${hash} td.main a`);
 
 const showEntry = async (hash) => {
   const panel = document.getElementById('entry');

@@ -13,6 +13,7 @@ import {
   Table,
   TextField,
   type Page,
+  SubmitButton,
 } from '../../infrastructure/pages/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
 import type { AllowlistedDomain } from './allowlisted-domain.entity.js';
@@ -50,9 +51,10 @@ export function domainsPage(domains: readonly AllowlistedDomain[]): Page {
               rows={domains}
               keyOf={({ id }) => id}
               columns={[
-                { title: 'Domain', cell: ({ domain }) => domain },
+                { title: 'Domain', kind: 'main', cell: ({ domain }) => domain },
                 {
                   title: 'Ownership',
+                  kind: 'text',
                   cell: ({ id, domain, provedAt }) =>
                     provedAt ? (
                       <Badge tone="good">Proved</Badge>
@@ -64,9 +66,14 @@ export function domainsPage(domains: readonly AllowlistedDomain[]): Page {
                       </Allowed>
                     ),
                 },
-                { title: 'Added', cell: ({ createdAt }) => <RelativeTime time={createdAt} /> },
+                {
+                  title: 'Added',
+                  kind: 'time',
+                  cell: ({ createdAt }) => <RelativeTime time={createdAt} />,
+                },
                 {
                   title: 'Actions',
+                  kind: 'buttons',
                   cell: ({ id, domain }) => (
                     <Allowed operation="deleteAllowlistedDomain">
                       <ButtonLink to={`${DOMAINS_PATH}/${id}/remove`} kind="danger" of={domain}>
@@ -104,7 +111,7 @@ export function newDomainPage(): Page {
           hint="Such as example.com, without its subdomains"
           showsProblem
         />
-        <button>Add domain</button>
+        <SubmitButton>Add domain</SubmitButton>
       </Form>
     ),
   };

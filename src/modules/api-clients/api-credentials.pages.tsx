@@ -20,6 +20,7 @@ import {
   TextField,
   type Page,
   type Tone,
+  SubmitButton,
 } from '../../infrastructure/pages/index.js';
 import { MAX_NAME_LENGTH } from './api-client.entity.js';
 import type { ApiClientResponse } from './api-clients.dto.js';
@@ -54,6 +55,7 @@ export function credentialsPage(overview: SecretsOverview): Page {
   const { client } = overview;
   return {
     title: TITLE,
+    about: 'Your programs send them with each API request (HTTP Basic). The secret also signs webhooks.',
     content: (
       <>
         <Done
@@ -62,33 +64,31 @@ export function credentialsPage(overview: SecretsOverview): Page {
             activated: 'From now on, webhooks are signed with the new secret.',
           }}
         />
-        <p>
-          Your programs send the client ID and the secret with each API request (HTTP Basic authentication).
-          The secret also signs webhooks in the {client.environment} environment.
-        </p>
-        <CodeBlock title="Client ID" code={client.client_id} />
-        <Details
-          entries={[
-            ['Name', <Name key="name" client={client} />],
-            ['Created', <Moment key="created" time={client.created_at} />],
-            [
-              'Extra operations',
-              client.enabled_operations.length > 0 ? client.enabled_operations.join(', ') : null,
-            ],
-          ]}
-        />
-        <h2>Secret</h2>
-        <Secrets {...overview} />
-        <Allowed operation="viewApiSecret">
-          <div class="actions">
-            <ButtonLink to={actionPath(client, 'view')} kind="second">
-              {client.overlap_ends_at ? 'View new secret' : 'View secret'}
-            </ButtonLink>
-            {client.overlap_ends_at ? null : (
-              <ButtonLink to={actionPath(client, 'rotate')}>Rotate secret</ButtonLink>
-            )}
-          </div>
-        </Allowed>
+        <section class="card">
+          <CodeBlock title="Client ID" code={client.client_id} />
+          <Details
+            entries={[
+              ['Name', <Name key="name" client={client} />],
+              ['Created', <Moment key="created" time={client.created_at} />],
+              [
+                'Extra operations',
+                client.enabled_operations.length > 0 ? client.enabled_operations.join(', ') : null,
+              ],
+            ]}
+          />
+          <h2>Secret</h2>
+          <Secrets {...overview} />
+          <Allowed operation="viewApiSecret">
+            <div class="actions">
+              <ButtonLink to={actionPath(client, 'view')} kind="second">
+                {client.overlap_ends_at ? 'View new secret' : 'View secret'}
+              </ButtonLink>
+              {client.overlap_ends_at ? null : (
+                <ButtonLink to={actionPath(client, 'rotate')}>Rotate secret</ButtonLink>
+              )}
+            </div>
+          </Allowed>
+        </section>
         <Rotation {...overview} />
       </>
     ),
@@ -117,6 +117,7 @@ function Secrets({ client, secrets }: SecretsOverview): VNode {
       columns={[
         {
           title: 'Secret',
+          kind: 'main',
           cell: () => (
             <code>
               {SECRET_PREFIXES[client.environment]}
@@ -127,12 +128,14 @@ function Secrets({ client, secrets }: SecretsOverview): VNode {
         },
         {
           title: 'Version',
+          kind: 'short',
           cell: ({ version }) =>
             `${version}${secrets.length > 1 ? (isNewest(version) ? ' (new)' : ' (old)') : ''}`,
         },
-        { title: 'Created', cell: ({ createdAt }) => <RelativeTime time={createdAt} /> },
+        { title: 'Created', kind: 'time', cell: ({ createdAt }) => <RelativeTime time={createdAt} /> },
         {
           title: 'Accepted',
+          kind: 'text',
           cell: ({ acceptedUntil }) =>
             acceptedUntil ? (
               <>
@@ -144,6 +147,7 @@ function Secrets({ client, secrets }: SecretsOverview): VNode {
         },
         {
           title: 'Signs webhooks',
+          kind: 'short',
           cell: ({ version }) =>
             version === client.signing_secret_version ? <Badge tone="good">Yes</Badge> : 'No',
         },
@@ -167,8 +171,10 @@ function Rotation({ client }: SecretsOverview): VNode {
   const progress = (beforeActivation: Progress, afterActivation: Progress): Progress | undefined =>
     end ? (isActivated ? afterActivation : beforeActivation) : undefined;
   return (
-    <>
-      <h2>{end ? 'A rotation is in progress' : 'Rotate the secret without losing an event'}</h2>
+    <details open={end !== null}>
+      <summary>
+        <h2>{end ? 'A rotation is in progress' : 'Rotate the secret without losing an event'}</h2>
+      </summary>
       <ol class="steps">
         <Step title="Rotate the secret" progress={progress('done', 'done')}>
           Choose an overlap that gives you enough time to change your servers. You get a new secret, and the
@@ -213,7 +219,7 @@ function Rotation({ client }: SecretsOverview): VNode {
           </ButtonLink>
         </Allowed>
       ) : null}
-    </>
+    </details>
   );
 }
 
@@ -246,7 +252,7 @@ export function renamePage({ client }: SecretsOverview): Page {
           showsProblem
           maxLength={MAX_NAME_LENGTH}
         />
-        <button>Save name</button>
+        <SubmitButton>Save name</SubmitButton>
       </Form>
     ),
   };

@@ -5,11 +5,16 @@ import {
   ButtonLink,
   Details,
   EmptyState,
+  Exports,
   Filter,
   FilterChoice,
   FilterForm,
   FormProblem,
+  FurtherFilters,
+  inDigits,
+  isolated,
   inWords,
+  Middle,
   Moment,
   Notice,
   Pagination,
@@ -18,7 +23,6 @@ import {
   RelativeTime,
   Results,
   Table,
-  Toolbar,
   usePage,
   type Page,
   type Tone,
@@ -41,6 +45,7 @@ const OUTCOMES: Readonly<Record<AuditOutcome, { readonly label: string; readonly
 export function listPage(result?: AuditLogSearchResult): Page {
   return {
     title: AUDIT_LOG.title,
+    about: 'What users did, and tried to do. Entries are never changed or deleted.',
     actions: (
       <ButtonLink to={`${PATH}/verify`} kind="second">
         Verify the log
@@ -48,7 +53,6 @@ export function listPage(result?: AuditLogSearchResult): Page {
     ),
     content: (
       <>
-        <p>What users did, and tried to do, in both environments. Entries are never changed or deleted.</p>
         <Filters />
         <Results>
           <FormProblem />
@@ -61,7 +65,9 @@ export function listPage(result?: AuditLogSearchResult): Page {
 
 function Filters(): VNode {
   return (
-    <FilterForm>
+    <FilterForm
+      tools={<Exports path={`${PATH}/export`} hint="All entries that match the filters, oldest first." />}
+    >
       <Filter name="actor" label="Name or email" type="search" />
       <FilterChoice
         name="action"
@@ -73,7 +79,9 @@ function Filters(): VNode {
         label="Outcome"
         options={Object.entries(OUTCOMES).map(([value, { label }]) => ({ value, label }))}
       />
-      <PeriodFields />
+      <FurtherFilters names={['start', 'end']} label="From and to">
+        <PeriodFields />
+      </FurtherFilters>
     </FilterForm>
   );
 }
@@ -85,32 +93,29 @@ function Entries({ entries, nextCursor, searchedSince }: AuditLogSearchResult): 
         <NoEntries searchedSince={searchedSince} />
       ) : (
         <>
-          <Toolbar
-            exportPath={`${PATH}/export`}
-            exportHint="An export has all entries that match the filters, oldest first."
-          >
-            Newest first.
-          </Toolbar>
           <Table
             isDense
             caption="Audit log entries, newest first"
             rows={entries}
             keyOf={({ id }) => id}
             columns={[
-              { title: 'Time', cell: ({ datetime }) => <RelativeTime time={datetime} /> },
+              { title: 'Time', kind: 'time', cell: ({ datetime }) => <RelativeTime time={datetime} /> },
               {
                 title: 'What happened',
+                kind: 'main',
                 cell: (entry) => (
-                  <span>
-                    <a href={`${PATH}/entries/${entry.id}`}>{`${subjectOf(entry)} ${predicateOf(entry)}`}</a>{' '}
-                    {entry.event.outcome.status === 'success' ? null : <Outcome entry={entry} />}
+                  <>
+                    {entry.event.outcome.status === 'success' ? null : <Outcome entry={entry} />}{' '}
+                    <a href={`${PATH}/entries/${entry.id}`}>
+                      <Middle text={`${subjectOf(entry)} ${predicateOf(entry)}`} />
+                    </a>{' '}
                     {entry.changes === null ? null : (
-                      <span class="hint">{entry.changes.map(changeInWords).join('; ')}</span>
+                      <span class="soft">{entry.changes.map(changeInWords).join('; ')}</span>
                     )}
-                  </span>
+                  </>
                 ),
               },
-              { title: 'From', cell: originOf },
+              { title: 'From', kind: 'text', cell: originOf },
             ]}
           />
           {searchedSince === null ? null : <SearchedSince time={searchedSince} />}
@@ -219,6 +224,7 @@ function Changes({ changes }: { readonly changes: readonly AuditChangeResponse[]
 /** Returns for example: role from viewer to member. */
 function changeInWords({ field, from, to }: AuditChangeResponse): string {
   const name = inWords(field);
+  if (to === 'true' || to === 'false') return `${name} turned ${to === 'true' ? 'on' : 'off'}`;
   const [before, after] = [valueInWords(from), valueInWords(to)];
   if (before === null) return `${name} set to ${after}`;
   return after === null ? `${name} removed, was ${before}` : `${name} from ${before} to ${after}`;
@@ -226,11 +232,9 @@ function changeInWords({ field, from, to }: AuditChangeResponse): string {
 
 /** Values with several words are quoted. */
 function valueInWords(value: string | null): string | null {
-  if (value?.includes(' ')) return `“${value}”`;
-  return value === 'true' ? 'yes' : value === 'false' ? 'no' : value;
+  if (value === null) return null;
+  return value.includes(' ') ? `“${isolated(value)}”` : isolated(value);
 }
-
-const NUMBER = new Intl.NumberFormat('en');
 
 export function verificationPage(report: PartialChainReport): Page {
   const { from, to, isNewest, head, flaw } = report;
@@ -253,7 +257,7 @@ export function verificationPage(report: PartialChainReport): Page {
         )}
         <Details
           entries={[
-            ['Newest entry', head.sequence === 0 ? null : `Number ${NUMBER.format(head.sequence)}`],
+            ['Newest entry', head.sequence === 0 ? null : `Number ${inDigits(head.sequence)}`],
             ['Its hash (SHA-256)', head.sequence === 0 ? null : <code key="hash">{head.hash}</code>],
           ]}
         />
@@ -275,7 +279,7 @@ export function verificationPage(report: PartialChainReport): Page {
           )}
         </div>
         {from > 1 ? (
-          <p class="hint">{`This page verifies ${NUMBER.format(to - from + 1)} entries at a time.`}</p>
+          <p class="hint">{`This page verifies ${inDigits(to - from + 1)} entries at a time.`}</p>
         ) : null}
       </>
     ),
@@ -285,8 +289,8 @@ export function verificationPage(report: PartialChainReport): Page {
 function summaryOf({ from, to, isNewest }: PartialChainReport): string {
   if (to === 0) return 'The audit log has no entries yet.';
   if (from === to)
-    return `${to === 1 && isNewest ? 'The only entry' : `Entry ${NUMBER.format(to)}`} is unchanged.`;
-  if (from === 1 && isNewest) return `All ${NUMBER.format(to)} entries are unchanged, and none is missing.`;
-  const part = isNewest ? `The newest ${NUMBER.format(to - from + 1)} entries` : 'The entries';
-  return `${part}, number ${NUMBER.format(from)} to ${NUMBER.format(to)}, are unchanged, and none is missing.`;
+    return `${to === 1 && isNewest ? 'The only entry' : `Entry ${inDigits(to)}`} is unchanged.`;
+  if (from === 1 && isNewest) return `All ${inDigits(to)} entries are unchanged, and none is missing.`;
+  const part = isNewest ? `The newest ${inDigits(to - from + 1)} entries` : 'The entries';
+  return `${part}, number ${inDigits(from)} to ${inDigits(to)}, are unchanged, and none is missing.`;
 }

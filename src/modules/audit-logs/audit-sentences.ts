@@ -1,3 +1,4 @@
+import { isolated } from '../../infrastructure/pages/index.js';
 import { isTargetOfEnvironment, type AuditAction, type AuditOutcome } from './audit-actions.js';
 import type { AuditLogEntryResponse } from './audit-log-entry.entity.js';
 import { API_CLIENT, OPERATOR, SYSTEM } from './audit-log.js';
@@ -112,7 +113,7 @@ export function predicateOf(entry: AuditLogEntryResponse): string {
   const phrase = phraseOf(event.action);
   // Users know that they log in to their own account.
   const isOwnAccount = event.action.startsWith('auth.') && target.name === actor.email;
-  const object = phrase[2]?.(isOwnAccount ? null : target.name);
+  const object = phrase[2]?.(isOwnAccount || target.name === null ? null : isolated(target.name));
   return [
     BEGINNINGS[outcome](phrase),
     ...(object ? [object] : []),
@@ -134,7 +135,7 @@ export function isOfEnvironment({ event, target }: AuditLogEntryResponse): boole
 export function subjectOf({ actor: { name, email } }: AuditLogEntryResponse): string {
   if (email === OPERATOR.email) return 'An operator of the platform';
   if (email === API_CLIENT.email) return 'An API client of the organization';
-  return email === SYSTEM.email ? 'The service' : name;
+  return email === SYSTEM.email ? 'The service' : isolated(name);
 }
 
 /** Returns an action in words, such as "Add a user". */

@@ -125,8 +125,8 @@ export function GuideContent({ guide, previous, next }: GuideContentProps): VNod
   );
 }
 
-/** Lets the browser break long names, such as those of errors, after underscores. */
-const breakable = (text: string): ComponentChildren => text.split(/(?<=_)/).map((part) => [part, <wbr />]);
+/** Lets the browser break long names, such as those of errors, after underscores and slashes. */
+const breakable = (text: string): ComponentChildren => text.split(/(?<=[_/])/).map((part) => [part, <wbr />]);
 
 function Neighbor({ entry, label }: { readonly entry: CatalogEntry; readonly label: string }): VNode {
   return (
@@ -143,7 +143,7 @@ interface ReferenceContentProps {
   readonly addresses: readonly DeploymentAddress[];
 }
 
-/** The API reference. Swagger UI replaces the list of operations, which is for browsers without scripts. */
+/** The API reference: the list of operations, and beside it Swagger UI. */
 export function ReferenceContent({ operations, addresses }: ReferenceContentProps): VNode {
   const tags = [...new Set(operations.map(({ tag }) => tag))];
   return (
@@ -168,26 +168,31 @@ export function ReferenceContent({ operations, addresses }: ReferenceContentProp
           </p>
         ) : null}
       </div>
-      <div id="reference">
-        <div class="operations">
+      <div class="reference">
+        <nav class="operations" aria-label="Operations">
+          {/* Requires the script, which shows it. */}
+          <input type="search" placeholder="Filter operations" aria-label="Filter operations" hidden />
           {tags.map((tag) => (
             <section>
               <h2>{tag}</h2>
               <ul>
                 {operations
                   .filter((operation) => operation.tag === tag)
-                  .map(({ method, path, summary }) => (
+                  .map(({ method, path, summary, href }) => (
                     <li>
-                      <code>
-                        <b>{method}</b> {path}
-                      </code>{' '}
-                      {summary}
+                      <a href={href}>
+                        {summary}
+                        <code>
+                          <b>{method}</b> {breakable(path)}
+                        </code>
+                      </a>
                     </li>
                   ))}
               </ul>
             </section>
           ))}
-        </div>
+        </nav>
+        <div id="reference" />
       </div>
     </>
   );

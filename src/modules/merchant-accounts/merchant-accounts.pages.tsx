@@ -23,9 +23,9 @@ const STATES = { connected: ['good', 'Connected'], disconnected: ['warn', 'Disco
 export function merchantAccountsPage(found?: MerchantAccountPage): Page {
   return {
     title: 'Merchant accounts',
+    about: 'Look up a user to see their accounts, and whether they must sign in again.',
     content: (
       <>
-        <p>Look up a user to see their accounts at merchants, and whether they must sign in again.</p>
         <UserForm />
         <Results>
           <FormProblem />
@@ -39,11 +39,11 @@ export function merchantAccountsPage(found?: MerchantAccountPage): Page {
 function UserForm(): VNode {
   const { query } = usePage();
   return (
-    <FilterForm apply="Show accounts" clear="Clear">
+    <FilterForm apply="Show accounts">
       <TextField
         name="external_user_id"
         label="User"
-        hint="Your external_user_id"
+        placeholder="Your external_user_id"
         value={query['external_user_id']}
       />
     </FilterForm>
@@ -69,10 +69,10 @@ function Accounts({ data, next_cursor }: MerchantAccountPage): VNode {
           rows={data}
           keyOf={({ merchant }) => merchant.id}
           columns={[
-            { title: 'Merchant', cell: ({ merchant }) => merchant.name },
-            { title: 'State', cell: ({ state }) => <State state={state} />, isShort: true },
-            { title: 'Since', cell: ({ since }) => <RelativeTime time={since} /> },
-            { title: 'Session ID', cell: ({ session_id }) => session_id ?? 'Unknown' },
+            { title: 'Merchant', kind: 'main', cell: ({ merchant }) => merchant.name },
+            { title: 'State', kind: 'status', cell: ({ state }) => <State state={state} /> },
+            { title: 'Since', kind: 'time', cell: ({ since }) => <RelativeTime time={since} /> },
+            { title: 'Session ID', kind: 'id', cell: ({ session_id }) => session_id ?? 'Unknown' },
           ]}
         />
       )}

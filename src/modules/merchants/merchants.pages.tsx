@@ -51,6 +51,7 @@ export function merchantsPage(
 ): Page {
   return {
     title: 'Merchants',
+    about: `Your users do not see hidden merchants in lists of the SDK (${environment} only).`,
     actions: (
       <Allowed operation="exportMerchants">
         <ButtonLink to={merchantsPath(environment, 'export')} kind="second">
@@ -66,13 +67,9 @@ export function merchantsPage(
             shown: `The merchant is shown in the ${environment} environment.`,
           }}
         />
-        <p>
-          Your users do not see hidden merchants in lists of the SDK. Each environment has its own hidden
-          merchants; these are those of the {environment} environment.
-        </p>
         <FilterForm>
           <Filter name="name" type="search" label="Name" />
-          <FilterChoice name="status" label="Status" all="Any" options={STATUSES} />
+          <FilterChoice name="status" label="Status" options={STATUSES} />
         </FilterForm>
         <Results>
           {merchants.length === 0 ? (
@@ -102,15 +99,16 @@ function Merchants({ merchants }: { readonly merchants: readonly MerchantRespons
         rows={merchants}
         keyOf={({ id }) => id}
         columns={[
-          { title: 'Name', cell: ({ id, name }) => <span id={`merchant-${id}`}>{name}</span> },
-          { title: 'ID', isNumber: true, cell: ({ id }) => id },
+          { title: 'Name', kind: 'main', cell: ({ id, name }) => <span id={`merchant-${id}`}>{name}</span> },
+          { title: 'ID', kind: 'number', cell: ({ id }) => id },
           {
             title: 'Status',
-            cell: ({ hidden }) =>
-              hidden ? <Badge tone="warn">Hidden</Badge> : <Badge tone="good">Shown</Badge>,
+            kind: 'status',
+            cell: ({ hidden }) => (hidden ? <Badge tone="soft">Hidden</Badge> : 'Shown'),
           },
           {
             title: 'Actions',
+            kind: 'buttons',
             cell: ({ id, name, hidden }) => (
               <Allowed operation={hidden ? 'activateMerchant' : 'hideMerchant'}>
                 <button

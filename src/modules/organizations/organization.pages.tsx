@@ -14,6 +14,8 @@ import {
   usePage,
   type Page,
   type ShownValues,
+  isolated,
+  SubmitButton,
 } from '../../infrastructure/pages/index.js';
 import { LOGO_MEDIA_TYPES, MAX_LOGO_BYTES } from './logo.js';
 import { DEFAULT_GRACE_DAYS, type OrganizationResponse } from './organization.dto.js';
@@ -126,7 +128,7 @@ function Logo({ organization }: { readonly organization: OrganizationResponse })
 
 export function activatePage({ name }: OrganizationResponse): Page {
   return confirmationPage({
-    title: `Activate ${name}?`,
+    title: `Activate ${isolated(name)}?`,
     parent: SETTINGS,
     action: ACTIVATE_PATH,
     button: 'Activate organization',
@@ -211,7 +213,7 @@ export function logoPage(): Page {
           mediaTypes={LOGO_MEDIA_TYPES}
           showsProblem
         />
-        <button>Upload logo</button>
+        <SubmitButton>Upload logo</SubmitButton>
       </Form>
     ),
   };

@@ -7,12 +7,14 @@ import {
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
   Badge,
+  ButtonLink,
   dashboardPath,
   pathWith,
   RelativeTime,
   Table,
   usePage,
   type Page,
+  isolated,
 } from '../../infrastructure/pages/index.js';
 import type { UserMcpToken } from '../mcp-tokens/index.js';
 import type { UserSession } from '../sessions/index.js';
@@ -33,13 +35,8 @@ const LISTS: readonly (readonly [title: string, page: string, operation: Dashboa
   ['Agents', 'agents', 'listAgentConnections'],
 ];
 
-/** Returns the path of the page about a user. */
-export function pathOfUser(environment: PlatformEnvironment, user: string): string {
-  return pathWith(dashboardPath(environment, 'external-users'), { external_user_id: user }, {});
-}
-
 /** Returns the lists about a user that the visitor may see. */
-export function listsAbout(
+function listsAbout(
   visitor: DashboardIdentity,
   environment: PlatformEnvironment,
   user: string,
@@ -54,21 +51,21 @@ export function listsAbout(
 }
 
 export function externalUserPage(props: ExternalUserPageProps): Page {
-  return { title: `User ${props.user}`, content: <ExternalUser {...props} /> };
+  return { title: `User ${isolated(props.user)}`, content: <ExternalUser {...props} /> };
 }
 
 function ExternalUser({ user, sessions, mcpTokens }: ExternalUserPageProps): VNode {
   const { environment, now, user: visitor } = usePage();
   return (
     <>
-      <ul>
+      <div class="actions">
         {visitor &&
           listsAbout(visitor, environment, user).map(({ title, path }) => (
-            <li key={path}>
-              <a href={path}>{title}</a>
-            </li>
+            <ButtonLink key={path} to={path} kind="second">
+              {title}
+            </ButtonLink>
           ))}
-      </ul>
+      </div>
       <h2>Latest sessions</h2>
       {sessions.length === 0 ? (
         <p>The user has no sessions from the last 30 days.</p>
@@ -78,10 +75,10 @@ function ExternalUser({ user, sessions, mcpTokens }: ExternalUserPageProps): VNo
           rows={sessions}
           keyOf={({ id }) => id}
           columns={[
-            { title: 'Session ID', cell: ({ id }) => <Session id={id} /> },
-            { title: 'Type', cell: ({ type }) => <code>{type}</code> },
-            { title: 'Created', cell: ({ createdAt }) => <RelativeTime time={createdAt} /> },
-            { title: 'Expires', cell: ({ expiresAt }) => <RelativeTime time={expiresAt} /> },
+            { title: 'Session ID', kind: 'main', cell: ({ id }) => <Session id={id} /> },
+            { title: 'Type', kind: 'text', cell: ({ type }) => <code>{type}</code> },
+            { title: 'Created', kind: 'time', cell: ({ createdAt }) => <RelativeTime time={createdAt} /> },
+            { title: 'Expires', kind: 'time', cell: ({ expiresAt }) => <RelativeTime time={expiresAt} /> },
           ]}
         />
       )}
@@ -94,10 +91,10 @@ function ExternalUser({ user, sessions, mcpTokens }: ExternalUserPageProps): VNo
           rows={mcpTokens}
           keyOf={({ id }) => id}
           columns={[
-            { title: 'Created for', cell: ({ agent }) => agent ?? 'Your API client' },
-            { title: 'Status', isShort: true, cell: (token) => <TokenStatus {...token} now={now} /> },
-            { title: 'Created', cell: ({ createdAt }) => <RelativeTime time={createdAt} /> },
-            { title: 'Expires', cell: ({ expiresAt }) => <RelativeTime time={expiresAt} /> },
+            { title: 'Created for', kind: 'main', cell: ({ agent }) => agent ?? 'Your API client' },
+            { title: 'Status', kind: 'status', cell: (token) => <TokenStatus {...token} now={now} /> },
+            { title: 'Created', kind: 'time', cell: ({ createdAt }) => <RelativeTime time={createdAt} /> },
+            { title: 'Expires', kind: 'time', cell: ({ expiresAt }) => <RelativeTime time={expiresAt} /> },
           ]}
         />
       )}

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
 import { McpTokensModule } from '../mcp-tokens/index.js';
+import { MerchantsModule } from '../merchants/index.js';
 import { RequestLogsModule } from '../request-logs/index.js';
 import { SessionsModule } from '../sessions/index.js';
 import { WebhooksModule } from '../webhooks/index.js';
@@ -10,7 +11,14 @@ import { SearchPagesController } from './search-pages.controller.js';
 import { SearchService } from './search.service.js';
 
 @Module({
-  imports: [DashboardUsersModule, McpTokensModule, RequestLogsModule, SessionsModule, WebhooksModule],
+  imports: [
+    DashboardUsersModule,
+    McpTokensModule,
+    MerchantsModule,
+    RequestLogsModule,
+    SessionsModule,
+    WebhooksModule,
+  ],
   controllers: [ExternalUserPagesController, OverviewPagesController, SearchPagesController],
   providers: [SearchService],
 })

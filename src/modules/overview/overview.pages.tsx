@@ -7,9 +7,13 @@ import {
   dashboardPath,
   FilterForm,
   FormProblem,
+  FurtherFilters,
+  inDigits,
+  inMilliseconds,
+  inPercent,
   LineChart,
   localTimeAt,
-  Name,
+  Middle,
   Notice,
   offsetAt,
   pathWith,
@@ -45,7 +49,7 @@ export function overviewPage({
     content: (
       <>
         <Period />
-        <Results canBeLive>
+        <Results canBeLive hasTools>
           <FormProblem />
           {overview?.incompleteBefore ? (
             <Notice kind="bad">
@@ -61,16 +65,12 @@ export function overviewPage({
 }
 
 function Period(): VNode {
-  const { query } = usePage();
   return (
-    <FilterForm apply="Apply period" clear={null}>
+    <FilterForm apply="Apply period" hasClear={false} canBeLive>
       <PeriodChoice />
-      <details open={Boolean(query['start'] ?? query['end'])}>
-        <summary>From and to</summary>
-        <div class="more">
-          <PeriodFields />
-        </div>
-      </details>
+      <FurtherFilters names={[]} label="From and to">
+        <PeriodFields />
+      </FurtherFilters>
     </FilterForm>
   );
 }
@@ -142,14 +142,16 @@ function UnhealthyEndpoints({ environment, endpoints }: Omit<OverviewProps, 'ove
         columns={[
           {
             title: 'URL',
+            kind: 'main',
             cell: ({ id, url }) => (
               <a href={dashboardPath(environment, 'webhook-endpoints', id)}>
-                <Name text={url} />
+                <Middle text={url} />
               </a>
             ),
           },
           {
             title: 'Problem',
+            kind: 'main',
             cell: ({ status, health }) => (
               <>
                 <Badge tone="bad">{status === 'disabled' ? 'Disabled' : 'Failing'}</Badge>{' '}
@@ -159,6 +161,7 @@ function UnhealthyEndpoints({ environment, endpoints }: Omit<OverviewProps, 'ove
           },
           {
             title: 'Why',
+            kind: 'id',
             cell: ({ id }) => <a href={failuresOf(environment, { endpoint_id: id })}>Failed attempts</a>,
           },
         ]}
@@ -185,13 +188,13 @@ interface SectionProps {
 
 function Section({ title, things, counts, medianLabel, failuresPath, children }: SectionProps): VNode {
   const { total, failed, errorRate, p50, p95 } = counts;
-  const failures = `${number(failed)} (${percent(errorRate ?? 0)})`;
+  const failures = `${inDigits(failed)} (${inPercent(errorRate ?? 0)})`;
   return (
     <>
       <h2>{title}</h2>
       <Tiles
         entries={[
-          [things[0], number(total)],
+          [things[0], inDigits(total)],
           ['Failed', failed === 0 ? '0' : <a href={failuresPath}>{failures}</a>],
           [medianLabel, milliseconds(p50)],
           ['95th percentile', milliseconds(p95)],
@@ -232,7 +235,7 @@ function Requests({ environment, overview, trends }: OverviewProps): VNode {
         <LineChart
           title="Latency"
           labels={labels}
-          format={(value) => `${number(value)} ms`}
+          format={inMilliseconds}
           series={[
             { label: 'Median', tone: 'soft', values: requests.points.map(({ p50 }) => p50) },
             { label: '95th percentile', tone: 'warn', values: requests.points.map(({ p95 }) => p95) },
@@ -246,14 +249,16 @@ function Requests({ environment, overview, trends }: OverviewProps): VNode {
         columns={[
           {
             title: 'Operation',
+            kind: 'main',
             cell: ({ operation }) => (
               <code>
-                <Name text={operation ?? 'other'} />
+                <Middle text={operation ?? 'other'} />
               </code>
             ),
           },
           {
             title: 'Trend',
+            kind: 'short',
             cell: ({ operation }) => <TrendCell trends={trends} target={operation} verb="succeeded" />,
           },
           ...countColumns('Requests'),
@@ -285,8 +290,8 @@ function TrendCell({ trends, target, verb }: TrendCellProps): VNode {
 
 function countColumns(title: string): Column<{ readonly total: number; readonly failed: number }>[] {
   return [
-    { title, isNumber: true, cell: ({ total }) => number(total) },
-    { title: 'Failed', isNumber: true, cell: ({ failed }) => number(failed) },
+    { title, kind: 'number', cell: ({ total }) => inDigits(total) },
+    { title: 'Failed', kind: 'number', cell: ({ failed }) => inDigits(failed) },
   ];
 }
 
@@ -335,10 +340,11 @@ function Deliveries({ environment, overview, endpoints, trends }: OverviewProps)
           columns={[
             {
               title: 'Endpoint',
+              kind: 'main',
               cell: ({ endpointId }) =>
                 endpointId !== null && urls.has(endpointId) ? (
                   <a href={dashboardPath(environment, 'webhook-endpoints', endpointId)}>
-                    <Name text={urls.get(endpointId) ?? ''} />
+                    <Middle text={urls.get(endpointId) ?? ''} />
                   </a>
                 ) : (
                   'a deleted endpoint'
@@ -346,6 +352,7 @@ function Deliveries({ environment, overview, endpoints, trends }: OverviewProps)
             },
             {
               title: 'Trend',
+              kind: 'short',
               cell: ({ endpointId }) => <TrendCell trends={trends} target={endpointId} verb="delivered" />,
             },
             ...countColumns('Attempts'),
@@ -403,9 +410,4 @@ function labelsOf(points: readonly { readonly start: Date }[], zone: string): st
   });
 }
 
-const NUMBER = new Intl.NumberFormat('en');
-const PERCENT = new Intl.NumberFormat('en', { style: 'percent', maximumSignificantDigits: 2 });
-const number = (value: number): string => NUMBER.format(value);
-const percent = (value: number): string => PERCENT.format(value);
-const milliseconds = (value: number | null): string =>
-  value === null ? 'none' : `${number(Math.round(value))} ms`;
+const milliseconds = (value: number | null): string => (value === null ? 'none' : inMilliseconds(value));

@@ -1,10 +1,17 @@
 import type { VNode } from 'preact';
-import { pagesNamed, Table, usePage, type Page } from '../../infrastructure/pages/index.js';
+import {
+  EmptyState,
+  isolated,
+  pagesNamed,
+  Table,
+  usePage,
+  type Page,
+} from '../../infrastructure/pages/index.js';
 import type { SearchResult } from './search.service.js';
 
 export function searchPage(text: string, results: readonly SearchResult[]): Page {
   return {
-    title: text === '' ? 'Search' : `Results for “${text}”`,
+    title: text === '' ? 'Search' : `Results for “${isolated(text)}”`,
     content:
       text === '' ? (
         <p>
@@ -25,14 +32,24 @@ function Results({
   readonly results: readonly SearchResult[];
 }): VNode {
   const pages = pagesNamed(usePage(), text).map((page) => ({ kind: 'Page', ...page }));
+  const all = [...pages, ...results];
+  if (all.length === 0)
+    return (
+      <EmptyState title="Nothing found">
+        <p>
+          Search for the beginning of the identifier of one of your users, a part of a name, email address or
+          URL, or a whole ID.
+        </p>
+      </EmptyState>
+    );
   return (
     <Table
       caption="Results"
-      rows={[...pages, ...results]}
+      rows={all}
       keyOf={({ path }) => path}
       columns={[
-        { title: 'Kind', isShort: true, cell: ({ kind }) => kind },
-        { title: 'Result', cell: ({ title, path }) => <a href={path}>{title}</a> },
+        { title: 'Kind', kind: 'short', cell: ({ kind }) => kind },
+        { title: 'Result', kind: 'main', cell: ({ title }) => title, to: ({ path }) => path },
       ]}
     />
   );

@@ -4,8 +4,10 @@ import { mayPerform, type DashboardActor } from '../../infrastructure/auth/index
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { ApiError } from '../../infrastructure/errors/index.js';
 import { dashboardPath } from '../../infrastructure/http/index.js';
+import { pathOfUser } from '../../infrastructure/pages/index.js';
 import { UserAdministrationService } from '../dashboard-users/index.js';
-import { listsAbout, pathOfUser } from './external-user.pages.js';
+import { MerchantsService } from '../merchants/index.js';
+import { RequestLogsService } from '../request-logs/index.js';
 import { PublishedEventsService, WebhookEndpointsService } from '../webhooks/index.js';
 
 /** Something that a text names, and its page. */
@@ -19,6 +21,7 @@ export interface SearchResult {
 export const MAX_SEARCH_LENGTH = 256;
 const MAX_RESULTS_OF_A_KIND = 10;
 const ENTRY_ID = /^\d{1,15}$/;
+const REQUEST_ID = /^[\w-]{8,64}$/;
 
 /** Finds what a text names, in one environment of the user's organization. Only looks up by indexes, and in lists that are short. */
 @Injectable()
@@ -27,15 +30,20 @@ export class SearchService {
     private readonly endpoints: WebhookEndpointsService,
     private readonly events: PublishedEventsService,
     private readonly users: UserAdministrationService,
+    private readonly logs: RequestLogsService,
+    private readonly merchants: MerchantsService,
   ) {}
 
   async find(actor: DashboardActor, environment: PlatformEnvironment, text: string): Promise<SearchResult[]> {
     const found = await Promise.all([
       this.event(actor, environment, text),
       this.endpointsWith(actor, environment, text),
+      this.externalUsers(actor, environment, text),
       this.usersWith(actor, text),
+      this.merchantsWith(actor, environment, text),
+      this.inLog(actor, environment, text),
     ]);
-    return [...found.flat(), ...inLogs(actor, environment, text)];
+    return found.flat();
   }
 
   private async event(
@@ -44,13 +52,57 @@ export class SearchService {
     id: string,
   ): Promise<SearchResult[]> {
     if (!isUUID(id)) return [];
-    try {
-      const { name } = await this.events.get(actor, environment, id);
-      return [{ kind: 'Event', title: name, path: dashboardPath(environment, 'events', id) }];
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 404) return [];
-      throw error;
+    const event = await ifFound(this.events.get(actor, environment, id));
+    return event
+      ? [{ kind: 'Event', title: event.name, path: dashboardPath(environment, 'events', id) }]
+      : [];
+  }
+
+  private async externalUsers(
+    actor: DashboardActor,
+    environment: PlatformEnvironment,
+    prefix: string,
+  ): Promise<SearchResult[]> {
+    const users = await this.logs.usersWith(actor, environment, { prefix, limit: MAX_RESULTS_OF_A_KIND });
+    return users.map((user) => ({ kind: 'User', title: user, path: pathOfUser(environment, user) }));
+  }
+
+  private async merchantsWith(
+    actor: DashboardActor,
+    environment: PlatformEnvironment,
+    text: string,
+  ): Promise<SearchResult[]> {
+    if (!mayPerform(actor, 'listMerchants')) return [];
+    const merchants = await this.merchants.list(actor, environment);
+    return merchants
+      .filter(({ name }) => contains(text, name))
+      .slice(0, MAX_RESULTS_OF_A_KIND)
+      .map(({ name }) => ({
+        kind: 'Merchant',
+        title: name,
+        path: `${dashboardPath(environment, 'merchants')}?${new URLSearchParams({ name })}`,
+      }));
+  }
+
+  /** Finds an entry by its ID, and those of a session or a request. */
+  private async inLog(
+    actor: DashboardActor,
+    environment: PlatformEnvironment,
+    text: string,
+  ): Promise<SearchResult[]> {
+    const list = dashboardPath(environment, 'request-logs');
+    const entry = ENTRY_ID.test(text) && (await ifFound(this.logs.get(actor, text, environment)));
+    const found = entry ? [{ kind: 'Request log', title: `Entry ${text}`, path: `${list}/${text}` }] : [];
+    const filters = [
+      ...(isUUID(text) ? [['session_id', 'Entries of the session'] as const] : []),
+      ...(REQUEST_ID.test(text) ? [['request_id', 'Entries of the request'] as const] : []),
+    ];
+    for (const [name, title] of filters) {
+      const end = await this.logs.newestTime(actor, environment, { [name]: text });
+      const query = new URLSearchParams({ [name]: text, end: end?.toISOString() ?? '' });
+      if (end) found.push({ kind: 'Request log', title: `${title} ${text}`, path: `${list}?${query}` });
     }
+    return found;
   }
 
   private async endpointsWith(
@@ -80,37 +132,16 @@ export class SearchService {
   }
 }
 
-function contains(text: string, ...values: readonly (string | null)[]): boolean {
-  return values.some((value) => value?.toLowerCase().includes(text.toLowerCase()));
+/** Returns undefined if the thing does not exist. */
+async function ifFound<T>(thing: Promise<T>): Promise<T | undefined> {
+  try {
+    return await thing;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  }
 }
 
-/** Returns links to log entries and to a user's data that the text may name. The linked pages show whether there are any. */
-function inLogs(actor: DashboardActor, environment: PlatformEnvironment, text: string): SearchResult[] {
-  const logs = (filter: string): string =>
-    `${dashboardPath(environment, 'request-logs')}?${new URLSearchParams({ [filter]: text, period: '7d' })}`;
-  return [
-    ...(ENTRY_ID.test(text)
-      ? [
-          {
-            kind: 'Request log',
-            title: `Entry ${text}`,
-            path: dashboardPath(environment, 'request-logs', text),
-          },
-        ]
-      : []),
-    {
-      kind: 'User',
-      title: `Everything about ${text}`,
-      path: pathOfUser(environment, text),
-    },
-    ...listsAbout(actor, environment, text).map(({ title, path }) => ({
-      kind: 'User',
-      title: `${title} of ${text}`,
-      path,
-    })),
-    ...(isUUID(text)
-      ? [{ kind: 'Request log', title: 'Entries of this session', path: logs('session_id') }]
-      : []),
-    { kind: 'Request log', title: 'Failed requests with this request ID', path: logs('request_id') },
-  ];
+function contains(text: string, ...values: readonly (string | null)[]): boolean {
+  return values.some((value) => value?.toLowerCase().includes(text.toLowerCase()));
 }

@@ -4,6 +4,7 @@ export type { FilterOption } from './pages/request-logs.pages.js';
 export { deliveryFailure } from './pages/delivery-failures.js';
 export { EventBodies, WebhookFilterOptions } from './pages/request-logs-pages.controller.js';
 export { REQUEST_LOG_COLUMNS } from './reading/request-log-response.js';
+export { RequestLogsService } from './reading/request-logs.service.js';
 export { RequestLogHistory } from './reading/request-log-history.js';
 export { LogReads, OrganizationTurns, type LogReadOptions } from './storage/log-reads.js';
 export { RequestLogPartitions } from './storage/request-log-partitions.js';

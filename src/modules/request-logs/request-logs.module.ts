@@ -36,6 +36,7 @@ import { SavedEntries } from './writing/saved-entries.js';
     RequestLogWriter,
     RequestLogRepository,
     RequestLogHistory,
+    RequestLogsService,
     RequestLogPartitions,
     RequestLogRollupsService,
     RequestLogOverviewService,

@@ -42,6 +42,7 @@ const FAILURES: Readonly<Record<NonNullable<SignInLinkResponse['failure_reason']
 export function signInLinksPage(found?: SignInLinkListResponse): Page {
   return {
     title: TITLE,
+    about: 'Look up a user to see the links of the last week with which they sign in to merchants.',
     content: (
       <>
         <Done
@@ -50,10 +51,6 @@ export function signInLinksPage(found?: SignInLinkListResponse): Page {
             ended: 'The sign-in link had ended before it could be cancelled.',
           }}
         />
-        <p>
-          Look up a user to see the links that agents sent them in the last week, so that they sign in to
-          merchants.
-        </p>
         <UserForm />
         <Results>
           <FormProblem />
@@ -66,11 +63,11 @@ export function signInLinksPage(found?: SignInLinkListResponse): Page {
 
 function UserForm(): VNode {
   return (
-    <FilterForm apply="Show links" clear="Clear">
+    <FilterForm apply="Show links">
       <TextField
         name="external_user_id"
         label="User"
-        hint="Your external_user_id"
+        placeholder="Your external_user_id"
         value={usePage().query['external_user_id']}
       />
     </FilterForm>
@@ -96,13 +93,18 @@ function Links({ data, next_cursor: nextCursor }: SignInLinkListResponse): VNode
         rows={data}
         keyOf={({ id }) => id}
         columns={[
-          { title: 'Merchant', cell: ({ merchant }) => merchant.name },
-          { title: 'Status', isShort: true, cell: (link) => <Status {...link} /> },
-          { title: 'Sent', cell: ({ created_at: time }) => <RelativeTime time={time} /> },
-          { title: 'Expires', cell: ({ expires_at: time }) => <RelativeTime time={time} /> },
-          { title: 'Session', cell: ({ session_id: id }) => (id === null ? 'None' : <Session id={id} />) },
+          { title: 'Merchant', kind: 'main', cell: ({ merchant }) => merchant.name },
+          { title: 'Status', kind: 'status', cell: (link) => <Status {...link} /> },
+          { title: 'Sent', kind: 'time', cell: ({ created_at: time }) => <RelativeTime time={time} /> },
+          { title: 'Expires', kind: 'time', cell: ({ expires_at: time }) => <RelativeTime time={time} /> },
+          {
+            title: 'Session',
+            kind: 'id',
+            cell: ({ session_id: id }) => (id === null ? 'None' : <Session id={id} />),
+          },
           {
             title: 'Actions',
+            kind: 'buttons',
             cell: ({ id, status, merchant }) =>
               status === 'pending' ? (
                 <Allowed operation="cancelSignInLink">

@@ -1,6 +1,7 @@
 import { scaleLinear } from 'd3-scale';
 import { line } from 'd3-shape';
 import type { ComponentChildren, VNode } from 'preact';
+import { inDigits } from '../numbers.js';
 import { usePage } from '../page.js';
 import type { Tone } from './elements.js';
 
@@ -29,8 +30,6 @@ const MARGIN = { top: 26, right: 24, bottom: 22, left: 76 };
 const FLOOR = HEIGHT - MARGIN.bottom;
 /** Of the values above a chart. */
 const BASELINE = 14;
-const NUMBER = new Intl.NumberFormat('en');
-const formatNumber = (value: number): string => NUMBER.format(value);
 
 /** The width of a label. The labels share the axis equally. */
 function stepOf(labels: readonly string[]): number {
@@ -160,7 +159,7 @@ export function Sparkline({ things: [verb, period], succeeded, failed }: Sparkli
       viewBox={`0 0 ${totals.length} ${SPARK}`}
       preserveAspectRatio="none"
       role="img"
-      aria-label={`${formatNumber(sum(succeeded))} ${verb}, ${formatNumber(sum(failed))} failed in ${period}`}
+      aria-label={`${inDigits(sum(succeeded))} ${verb}, ${inDigits(sum(failed))} failed in ${period}`}
     >
       <path class="fill-good" d={outlineOf(totals, highest)} />
       <path class="fill-bad" d={outlineOf(lows, highest)} />
@@ -205,7 +204,7 @@ interface FrameProps extends ChartProps {
  * Axes, legend, and the same values as a table, which everyone can open and screen readers can read. A script shows the values of
  * the table in the chart, and opens its links: the same links in both would not fit in a page of limited size.
  */
-function Chart({ title, labels, series, format = formatNumber, pathOf, y, children }: FrameProps): VNode {
+function Chart({ title, labels, series, format = inDigits, pathOf, y, children }: FrameProps): VNode {
   const ticks = ticksOf(labels);
   const { timeZone } = usePage();
   return (

@@ -21,14 +21,55 @@ export const Badge: FunctionComponent<{ readonly tone: Tone }> = ({ tone, childr
   </span>
 );
 
-/** Each place for a break takes six bytes of the page. */
-const MAX_PARTS = 20;
+/** Invisible characters that change the direction of the text around them, or are not text. Emoji contain U+200D. */
+const CONTROLS = /[\p{Cc}\u061c\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/gu;
+/** Such characters, and those of scripts that are written from right to left. */
+const NEEDS_ISOLATION =
+  /[\p{Cc}\u0590-\u08ff\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufb1d-\ufdff\ufe70-\ufeff\ufff9-\ufffb\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+/** What `isolated` returns, within a sentence. */
+const ISOLATED = /(\u2068[^\u2066-\u2069]*\u2069)/;
 
-/** The long name of an event, or a URL. If its column is narrow, it breaks where a reader would break it. */
-export function Name({ text }: { readonly text: string }): VNode {
-  const parts = text.split(/(?<=[_?&]|\/(?!\/))/);
-  if (parts.length > MAX_PARTS) return <span>{text}</span>;
-  return <span>{parts.map((part, index) => [index === 0 ? null : <wbr key={index} />, part])}</span>;
+/**
+ * Returns text that others entered, for a sentence: its direction cannot change that of the sentence (Unicode, "isolates"), and
+ * invisible characters are shown as their code points.
+ */
+export function isolated(text: string): string {
+  return NEEDS_ISOLATION.test(text) ? `\u2068${withoutControls(text)}\u2069` : text;
+}
+
+function withoutControls(text: string): string {
+  return text.replaceAll(
+    CONTROLS,
+    (control) => `<U+${control.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}>`,
+  );
+}
+
+/** Text that others entered, or a sentence with such text. */
+export function Foreign({ text }: { readonly text: string }): VNode {
+  if (!NEEDS_ISOLATION.test(text)) return <>{text}</>;
+  const parts = text.split(ISOLATED);
+  return <bdi>{parts.map((part, index) => (index % 2 === 0 ? withoutControls(part) : part)).join('')}</bdi>;
+}
+
+/** A shorter value has no tail. Most columns are wide enough for it. */
+const MIN_SHORTENED_LENGTH = 24;
+/** Where the tail of a value begins: the last part of a URL, an email address or an ID. */
+const TAIL = /@[^@]{3,16}$|[/.-][^/@.-]{3,12}$/;
+const TAIL_LENGTH = 8;
+
+/**
+ * A URL, an email address, an ID or a name on one line. If its place is too narrow, its middle gives way, because its end says
+ * more; that of several words loses its end. A script shows the whole text on hover and focus.
+ */
+export function Middle({ text }: { readonly text: string }): VNode {
+  if (text.length < MIN_SHORTENED_LENGTH || /[^\x21-\x7e]/.test(text)) return <Foreign text={text} />;
+  const start = TAIL.exec(text)?.index ?? text.length - TAIL_LENGTH;
+  return (
+    <span class="middle">
+      <span>{text.slice(0, start)}</span>
+      <span class="tail">{text.slice(start)}</span>
+    </span>
+  );
 }
 
 /** A success or error message, which screen readers announce when the page loads. */

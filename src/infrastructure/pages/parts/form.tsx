@@ -67,17 +67,17 @@ const Labeled: FunctionComponent<FieldProps> = (props) => {
   return (
     <div class="field">
       <label for={name}>{label}</label>
-      {hint ? (
-        <span id={`${name}-hint`} class="hint">
-          {hint}
-        </span>
-      ) : null}
+      {children}
       {error ? (
         <span id={`${name}-error`} class="error">
           {error}
         </span>
       ) : null}
-      {children}
+      {hint ? (
+        <span id={`${name}-hint`} class="hint">
+          {hint}
+        </span>
+      ) : null}
     </div>
   );
 };
@@ -108,6 +108,9 @@ interface TextFieldProps extends FieldProps {
   readonly maxLength?: number;
   /** Whether it is for a code that works once: if the code was refused, the field is empty, and the user can type another one. */
   readonly isCode?: boolean;
+  readonly placeholder?: string;
+  /** Whether the user begins here: the field has the focus when the page opens. */
+  readonly isFirst?: boolean;
   /** Values that the browser suggests while the user types. */
   readonly suggestions?: readonly string[];
 }
@@ -125,8 +128,9 @@ export function TextField(props: TextFieldProps): VNode {
         required={props.required ?? true}
         maxLength={props.maxLength}
         autocomplete={props.autocomplete ?? (isCode ? 'one-time-code' : 'off')}
-        autofocus={isCode && errorOf(props) !== undefined}
+        autofocus={props.isFirst ?? (isCode && errorOf(props) !== undefined)}
         inputmode={props.inputmode}
+        placeholder={props.placeholder}
         autocapitalize={props.autocapitalize}
         list={props.suggestions ? `${props.name}-suggestions` : undefined}
       />
@@ -268,6 +272,26 @@ export function Checkboxes({ name, legend, hint, options, values }: CheckboxesPr
   );
 }
 
+interface SubmitButtonProps {
+  /** Whether the action cannot be undone. */
+  readonly isDestructive?: boolean;
+}
+
+/** The button that sends a form, and beside it the way back to the page that the form belongs to. */
+export const SubmitButton: FunctionComponent<SubmitButtonProps> = ({ isDestructive = false, children }) => {
+  const { parent } = usePage();
+  return (
+    <div class="actions">
+      <button class={isDestructive ? 'danger' : undefined}>{children}</button>
+      {parent ? (
+        <a class="button second" href={parent.path}>
+          Cancel
+        </a>
+      ) : null}
+    </div>
+  );
+};
+
 interface ActionButtonProps {
   readonly action: string;
   /** Read to screen readers after the label, if several buttons of a page have the same label. */
@@ -312,12 +336,7 @@ export function confirmationPage(props: ConfirmationPageProps): Page {
         <FormProblem />
         <Form action={action}>
           {children}
-          <div class="actions">
-            <button class={isDestructive ? 'danger' : undefined}>{button}</button>
-            <a class="button second" href={parent.path}>
-              Cancel
-            </a>
-          </div>
+          <SubmitButton isDestructive={isDestructive}>{button}</SubmitButton>
         </Form>
       </>
     ),

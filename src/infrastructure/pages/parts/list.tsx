@@ -1,35 +1,48 @@
 import type { ComponentChildren, VNode } from 'preact';
+import type { PlatformEnvironment } from '../../config/index.js';
+import { dashboardPath } from '../../http/index.js';
 import { DAY, HOUR } from '../../time/index.js';
 import { usePage } from '../page.js';
 import { EXPORT_FORMATS } from '../export-file.js';
 import { localTimeOf } from '../submitted.js';
 import { ZONE_PARAMETER } from '../time-zones.js';
 import { Form, SelectField, TextField, ZoneField } from './form.js';
-import { Done, Name } from './elements.js';
-import { Icon } from './icon.js';
+import { Done, Foreign, Middle } from './elements.js';
+import { Icon, type IconName } from './icon.js';
 
 /** The list that filters and live updates replace. */
 const RESULTS = 'results';
 
+/** What can be done with the results. It is outside of them, beside the filters, and changes with them. */
+const TOOLS = 'tools';
+
 interface FilterFormProps {
   readonly apply?: string;
-  /** Null if an option of a choice does the same. */
-  readonly clear?: string | null;
+  /** Whether the filters can be cleared: not if an option of a choice does the same. */
+  readonly hasClear?: boolean;
+  /** Whether the results may be updated live. */
+  readonly canBeLive?: boolean;
+  /** Links such as `ToolLink` and `Exports`. */
+  readonly tools?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
 /**
- * The filters of a list, which become parameters of the page's address. With a script, they apply without the button, only the
- * results are replaced, and the address changes too. Problems with the filters are shown in the results.
+ * The filters of a list, in one line, which become parameters of the page's address. With a script, they apply without the
+ * button, only the results and the tools are replaced, and the address changes too. Problems with the filters are shown in the
+ * results.
  *
  * @param children fields; those without a value are not applied
  */
 export function FilterForm({
   apply = 'Apply filters',
-  clear = 'Clear filters',
+  hasClear = true,
+  canBeLive = false,
+  tools,
   children,
 }: FilterFormProps): VNode {
-  const { path } = usePage();
+  const { path, query } = usePage();
+  const isSet = Object.keys(query).some((name) => !NO_FILTERS.has(name) && query[name]);
   return (
     <>
       <SavedFiltersDone />
@@ -41,6 +54,7 @@ export function FilterForm({
           hx-get={path}
           hx-target={`#${RESULTS}`}
           hx-select={`#${RESULTS}`}
+          hx-select-oob={`#${TOOLS}`}
           hx-swap="outerHTML"
           hx-push-url="true"
         >
@@ -51,16 +65,111 @@ export function FilterForm({
               {children}
               <div class="actions">
                 <button class="second">{apply}</button>
-                {/* Always shown, because a script that applies the filters leaves the form as it is. */}
-                {clear === null ? null : <a href={path}>{clear}</a>}
+                {/* The style sheet shows it once a filter is set, because a script leaves the form as it is. */}
+                {hasClear ? (
+                  <a class={isSet ? 'clear set' : 'clear'} href={path}>
+                    Clear<span class="unseen"> filters</span>
+                  </a>
+                ) : null}
               </div>
             </div>
           </details>
         </form>
-        <SavedFilterMenu />
+        <div id={TOOLS} class="tools">
+          {tools}
+          {canBeLive ? <LiveSwitch /> : null}
+          <SavedFilterMenu />
+        </div>
       </div>
     </>
   );
+}
+
+/** Parameters that control only the page, or are part of another filter. */
+const NO_FILTERS: ReadonlySet<string> = new Set(['cursor', 'trail', 'live', 'done', 'zone']);
+
+/** Starts or stops live updates. */
+function LiveSwitch(): VNode {
+  const { path, query } = usePage();
+  const isLive = query['live'] === 'on';
+  return (
+    <ToolLink
+      icon={isLive ? 'pause' : 'radio'}
+      label={isLive ? 'Stop live updates' : 'Start live updates'}
+      to={pathWith(path, query, { live: isLive ? undefined : 'on' })}
+      needsScript
+    />
+  );
+}
+
+interface ToolLinkProps {
+  readonly icon: IconName;
+  readonly label: string;
+  readonly to: string;
+  readonly needsScript?: boolean;
+}
+
+/** A link with an icon, which shows its label on hover. */
+export function ToolLink({ icon, label, to, needsScript = false }: ToolLinkProps): VNode {
+  return (
+    <a class={needsScript ? 'tool needs-script' : 'tool'} href={to} title={label}>
+      <Icon name={icon} />
+      <span class="unseen">{label}</span>
+    </a>
+  );
+}
+
+interface ExportsProps {
+  readonly path: string;
+  /** What an export contains. */
+  readonly hint: string;
+}
+
+/** A menu of files with the entries that the filters find. */
+export function Exports({ path, hint }: ExportsProps): VNode {
+  const { query } = usePage();
+  return (
+    <details class="popover">
+      <summary class="tool" title="Export">
+        <Icon name="download" />
+        <span class="unseen">Export</span>
+      </summary>
+      <div class="panel">
+        <ul>
+          {EXPORT_FORMATS.map((format) => (
+            <li key={format}>
+              <a href={pathWith(`${path}/${format}`, query, { ...FIRST_PAGE, live: undefined })}>
+                {`Export as ${format.toUpperCase()}`}
+              </a>
+            </li>
+          ))}
+        </ul>
+        <p class="hint">{hint}</p>
+      </div>
+    </details>
+  );
+}
+
+/** Filters that are rarely used, in a menu at the end of the line. */
+export function FurtherFilters({ label = 'More filters', names, children }: FurtherFiltersProps): VNode {
+  const { query } = usePage();
+  const count = names.filter((name) => query[name]).length;
+  return (
+    <details class="popover further">
+      <summary>
+        <Icon name="plus" />
+        {count === 0 ? label : `${label} (${count})`}
+      </summary>
+      <div class="panel">{children}</div>
+    </details>
+  );
+}
+
+interface FurtherFiltersProps {
+  readonly label?: string;
+  /** The parameters. */
+  readonly names: readonly string[];
+  readonly children: ComponentChildren;
 }
 
 /** Characters of the name of saved filters. */
@@ -86,9 +195,12 @@ function SavedFilterMenu(): VNode | null {
   const page = pathWith(path, query, {});
   const count = savedFilters.length === 0 ? '' : `\u00a0(${savedFilters.length})`;
   return (
-    <details class="saved">
-      <summary>{`Saved filters${count}`}</summary>
-      <div>
+    <details class="popover saved">
+      <summary class="tool" title="Saved filters">
+        <Icon name="bookmark" />
+        <span class="unseen">{`Saved filters${count}`}</span>
+      </summary>
+      <div class="panel">
         <ul>
           {savedFilters.map(({ id, name }) => (
             <li key={id}>
@@ -134,7 +246,9 @@ interface FilterProps {
 
 /** An optional field of a `FilterForm`. */
 export function Filter(props: FilterProps): VNode {
-  return <TextField {...props} value={usePage().query[props.name]} required={false} />;
+  return (
+    <TextField {...props} placeholder={props.label} value={usePage().query[props.name]} required={false} />
+  );
 }
 
 /** The fields `From` and `To` of a `FilterForm`, in the time zone that the heading names. They become the parameters `start` and `end`. */
@@ -160,19 +274,24 @@ export const PERIODS: ReadonlyMap<unknown, { readonly label: string; readonly le
   ['7d', { label: 'Last 7 days', length: 7 * DAY }],
 ]);
 const PERIOD_OPTIONS = [...PERIODS].map(([value, { label }]) => ({ value: String(value), label }));
-/** Shown while the fields `From` and `To` select the period. */
-const FREE_PERIOD = { value: '', label: 'From and to' };
 
 /** A choice of a period that ends now, or that of `PeriodFields`. */
 export function PeriodChoice(): VNode {
-  const { query } = usePage();
-  const isFree = Boolean(query['start'] ?? query['end']);
+  const { query, timeZone } = usePage();
+  const [start, end] = ['start', 'end'].map((name) =>
+    localTimeOf(query[name], query[ZONE_PARAMETER], timeZone, name === 'end')
+      ?.slice(0, 16)
+      .replace('T', ' '),
+  );
+  const isFree = Boolean(start ?? end);
+  // While the fields `From` and `To` select the period.
+  const free = { value: '', label: start ? `${start} to ${end ?? 'now'}` : `Until ${end}` };
   return (
     <SelectField
       name="period"
       label="Period"
-      options={isFree ? [FREE_PERIOD, ...PERIOD_OPTIONS] : PERIOD_OPTIONS}
-      value={isFree ? FREE_PERIOD.value : (query['period'] ?? DEFAULT_PERIOD)}
+      options={isFree ? [free, ...PERIOD_OPTIONS] : PERIOD_OPTIONS}
+      value={isFree ? free.value : (query['period'] ?? DEFAULT_PERIOD)}
     />
   );
 }
@@ -186,12 +305,16 @@ interface ChoiceProps {
 }
 
 /** A choice of a `FilterForm`. */
-export function FilterChoice({ all = 'All', options, ...field }: ChoiceProps): VNode {
+export function FilterChoice({ all, options, ...field }: ChoiceProps): VNode {
   const value = usePage().query[field.name];
   const isKnown = !value || options.some((option) => option.value === value);
   const others = isKnown ? [] : [{ value, label: value }];
   return (
-    <SelectField {...field} options={[{ value: '', label: all }, ...options, ...others]} value={value} />
+    <SelectField
+      {...field}
+      options={[{ value: '', label: all ?? `${field.label}: all` }, ...options, ...others]}
+      value={value}
+    />
   );
 }
 
@@ -219,7 +342,7 @@ export function FilterChips({ filters }: FilterChipsProps): VNode | null {
               <span class="unseen">Remove the filter </span>
               <span>
                 {`${label}: `}
-                <Name text={value ?? ''} />
+                <Foreign text={value ?? ''} />
               </span>
               <Icon name="x" />
             </a>
@@ -230,44 +353,11 @@ export function FilterChips({ filters }: FilterChipsProps): VNode | null {
   );
 }
 
-interface ToolbarProps {
-  readonly children: ComponentChildren;
-  /** List items with further links. */
-  readonly links?: ComponentChildren;
-  readonly exportPath: string;
-  /** What an export contains. */
-  readonly exportHint: string;
-}
-
-/** Says above a list what it shows, and links to files with its entries. */
-export function Toolbar({ children, links, exportPath, exportHint }: ToolbarProps): VNode {
-  const { query } = usePage();
-  return (
-    <div class="toolbar">
-      <p>{children}</p>
-      <ul>
-        {links}
-        {EXPORT_FORMATS.map((format) => (
-          <li key={format}>
-            <a
-              href={pathWith(`${exportPath}/${format}`, query, {
-                ...FIRST_PAGE,
-                live: undefined,
-              })}
-            >
-              {`Export as ${format.toUpperCase()}`}
-            </a>
-          </li>
-        ))}
-        <li class="hint">{exportHint}</li>
-      </ul>
-    </div>
-  );
-}
-
 interface ResultsProps {
   /** Whether the list may be updated live: the user turns it on. */
   readonly canBeLive?: boolean;
+  /** Whether a `FilterForm` starts and stops the updates. */
+  readonly hasTools?: boolean;
   readonly children: ComponentChildren;
 }
 
@@ -276,7 +366,7 @@ interface ResultsProps {
  * only what differs, so that users keep their focus, selection and place. Users start and stop them (WCAG 2.2, 2.2.2), and each
  * update counts toward the user's request limit.
  */
-export function Results({ canBeLive = false, children }: ResultsProps): VNode {
+export function Results({ canBeLive = false, hasTools = false, children }: ResultsProps): VNode {
   const { path, query } = usePage();
   const isLive = canBeLive && query['live'] === 'on';
   const address = pathWith(path, query, {});
@@ -293,10 +383,7 @@ export function Results({ canBeLive = false, children }: ResultsProps): VNode {
     <div id={RESULTS} {...live}>
       {canBeLive ? (
         <p class="live needs-script">
-          {isLive ? <span class="badge tone-good">Live</span> : null} <span role="status" />{' '}
-          <a href={pathWith(path, query, { live: isLive ? undefined : 'on' })}>
-            {isLive ? 'Stop live updates' : 'Start live updates'}
-          </a>
+          <span role="status" /> {hasTools ? null : <LiveSwitch />}
         </p>
       ) : null}
       {children}
@@ -336,6 +423,20 @@ export function pathWith(
   // Colons of times need no escape, and a page has dozens of them.
   const text = String(new URLSearchParams(parameters)).replaceAll('%3A', ':');
   return parameters.length === 0 ? path : `${path}?${text}`;
+}
+
+/** Returns the path of the page about a user of the organization. */
+export function pathOfUser(environment: PlatformEnvironment, user: string): string {
+  return pathWith(dashboardPath(environment, 'external-users'), { external_user_id: user }, {});
+}
+
+/** A user of the organization, with a link to their page. */
+export function UserLink({ user }: { readonly user: string }): VNode {
+  return (
+    <a href={pathOfUser(usePage().environment, user)}>
+      <Middle text={user} />
+    </a>
+  );
 }
 
 interface PaginationProps {

@@ -1,4 +1,5 @@
-import type { ComponentChildren, FunctionComponent, VNode } from 'preact';
+import type { ComponentChildren, FunctionComponent } from 'preact';
+import type { Column } from './table.js';
 
 /** The parameter with the selected rows. */
 const SELECTED = 'selected';
@@ -20,7 +21,7 @@ interface SelectionProps {
 export const Selection: FunctionComponent<SelectionProps> = ({ action, label, things, links, children }) => (
   <form class="selection" method="get" action={action}>
     {children}
-    <div>
+    <div class="bar">
       <label class="checkbox needs-script">
         <input type="checkbox" class="select-all" /> Select all on this page
       </label>
@@ -33,7 +34,22 @@ export const Selection: FunctionComponent<SelectionProps> = ({ action, label, th
   </form>
 );
 
-/** A page has up to 50 of them, so they have few attributes. @param of read to screen readers: what the row is about */
-export function RowCheckbox({ value, of }: Readonly<Record<'value' | 'of', string>>): VNode {
-  return <input type="checkbox" name={SELECTED} value={value} aria-label={`Select ${of}`} />;
+/**
+ * The column with the checkboxes. A page has up to 50 of them, so they have few attributes.
+ *
+ * @param selectable returns the value of a row and what it is about, for screen readers; undefined if it cannot be selected
+ */
+export function checkColumn<Row>(
+  selectable: (row: Row) => Readonly<Record<'value' | 'of', string>> | undefined,
+): Column<Row> {
+  return {
+    title: 'Select',
+    kind: 'check',
+    cell: (row) => {
+      const found = selectable(row);
+      return found ? (
+        <input type="checkbox" name={SELECTED} value={found.value} aria-label={`Select ${found.of}`} />
+      ) : null;
+    },
+  };
 }

@@ -1,17 +1,27 @@
 import type { ComponentChildren, VNode } from 'preact';
+import { Foreign, Middle } from './elements.js';
+
+/**
+ * What a column shows. Its width and how a long value is shortened follow from it, so that each row is one line:
+ *
+ * - `main`: what the row is about, with the width that the others leave. On a phone, it is the first line of the row.
+ * - `text`: any other text
+ * - `time` (relative), `moment`, `status`, `number`, `user`, `short` (a word or two), `id`: as wide as such values
+ * - `buttons`: small ones; `check`: a checkbox
+ */
+type ColumnKind =
+  'main' | 'text' | 'time' | 'moment' | 'status' | 'number' | 'user' | 'short' | 'id' | 'buttons' | 'check';
 
 export interface Column<Row> {
   readonly title: string;
+  readonly kind: ColumnKind;
   readonly cell: (row: Row) => ComponentChildren;
-  /** Numbers are aligned to the right. */
-  readonly isNumber?: boolean;
-  /** Words such as a role are not broken, and neither are buttons. Other text is broken anywhere, so that it fits. */
-  readonly isShort?: boolean;
+  /** Where the value leads. */
+  readonly to?: (row: Row) => string;
 }
 
-function classOf<Row>({ isNumber, isShort }: Column<Row>): string | undefined {
-  return [isNumber && 'number', isShort && 'short'].filter(Boolean).join(' ') || undefined;
-}
+/** On a phone, values of these kinds do not say what they are. */
+const TITLED: ReadonlySet<ColumnKind> = new Set(['number', 'time', 'moment', 'short', 'id', 'text']);
 
 type Entries = readonly (readonly [name: string, value: ComponentChildren])[];
 
@@ -25,15 +35,14 @@ interface TableProps<Row> {
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string | number;
   /**
-   * Many short rows, which take two lines each on a phone. The titles of the columns stay in view. Live updates know the rows
-   * by their IDs, so a page has at most one such table.
+   * Many rows, which are a little lower. Live updates know the rows by their IDs, so a page has at most one such table.
    */
   readonly isDense?: boolean;
 }
 
 /**
- * A table. On a phone, each row becomes a block with the titles of the columns beside the values. The roles keep the table a
- * table for screen readers, because browsers take a table with another `display` value for plain text.
+ * A table. On a phone, each row becomes a block of two or three lines. The roles keep the table a table for screen readers,
+ * because browsers take a table with another `display` value for plain text.
  */
 export function Table<Row>({ caption, columns, rows, keyOf, isDense = false }: TableProps<Row>): VNode {
   return (
@@ -41,9 +50,9 @@ export function Table<Row>({ caption, columns, rows, keyOf, isDense = false }: T
       <caption class="unseen">{caption}</caption>
       <thead role="rowgroup">
         <tr role="row">
-          {columns.map((column) => (
-            <th key={column.title} role="columnheader" scope="col" class={classOf(column)}>
-              {column.title}
+          {columns.map(({ title, kind }) => (
+            <th key={title} role="columnheader" scope="col" class={kind}>
+              {kind === 'check' || kind === 'buttons' ? <span class="unseen">{title}</span> : title}
             </th>
           ))}
         </tr>
@@ -52,19 +61,33 @@ export function Table<Row>({ caption, columns, rows, keyOf, isDense = false }: T
         {rows.map((row) => (
           <tr key={keyOf(row)} id={isDense ? `${ROW_ID_PREFIX}${keyOf(row)}` : undefined} role="row">
             {columns.map((column) => (
-              <td
+              <Cell
                 key={column.title}
-                role="cell"
-                data-title={isDense ? undefined : column.title}
-                class={classOf(column)}
-              >
-                {column.cell(row)}
-              </td>
+                {...column}
+                value={column.cell(row)}
+                path={column.to?.(row)}
+                isTitled={!isDense && TITLED.has(column.kind)}
+              />
             ))}
           </tr>
         ))}
       </tbody>
     </table>
+  );
+}
+
+interface CellProps extends Pick<Column<never>, 'title' | 'kind'> {
+  readonly value: ComponentChildren;
+  readonly path: string | undefined;
+  readonly isTitled: boolean;
+}
+
+function Cell({ title, kind, value, path, isTitled }: CellProps): VNode {
+  const shown = typeof value === 'string' ? <Middle text={value} /> : value;
+  return (
+    <td role="cell" data-title={isTitled && value ? title : undefined} class={kind}>
+      {path === undefined ? shown : <a href={path}>{shown}</a>}
+    </td>
   );
 }
 
@@ -74,7 +97,10 @@ export function Details({ entries }: { readonly entries: Entries }): VNode {
     <dl>
       {entries
         .filter(([, value]) => value !== null && value !== undefined)
-        .map(([name, value]) => [<dt key={name}>{name}</dt>, <dd key={`${name}-value`}>{value}</dd>])}
+        .map(([name, value]) => [
+          <dt key={name}>{name}</dt>,
+          <dd key={`${name}-value`}>{typeof value === 'string' ? <Foreign text={value} /> : value}</dd>,
+        ])}
     </dl>
   );
 }

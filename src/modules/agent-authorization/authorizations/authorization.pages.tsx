@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { AgentScope } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import { Form, Link, Notice, TextField, type Page } from '../../../infrastructure/pages/index.js';
+import { Form, Link, Notice, TextField, type Page, isolated } from '../../../infrastructure/pages/index.js';
 import { MAX_EXTERNAL_USER_ID_LENGTH } from '../../../infrastructure/validation/index.js';
 import { isLocalUri, isPrivateUseUri, placeOf } from '../agents/agent.js';
 import { pagePathOf } from '../agent-addresses.js';
@@ -57,7 +57,7 @@ interface LoginProblem {
 export function loginPage(data: AuthorizationPageData, problem?: LoginProblem): Page {
   const { authorization, organization, sandbox } = data;
   return {
-    title: `Connect ${authorization.agentName}`,
+    title: `Connect ${isolated(authorization.agentName)}`,
     ...(problem && { status: 400, problem: problem.message }),
     formsLeaveSite: true,
     content: (
@@ -120,7 +120,7 @@ export function consentPage(data: AuthorizationPageData): Page {
   const { agentName, redirectUri, scopes } = authorization;
   const place = placeOf(redirectUri);
   return {
-    title: `Connect ${agentName} to ${organization}?`,
+    title: `Connect ${isolated(agentName)} to ${isolated(organization)}?`,
     formsLeaveSite: true,
     content: (
       <>

@@ -8,6 +8,7 @@ import {
   Details,
   Done,
   EmptyState,
+  Filter,
   FilterForm,
   Form,
   FormProblem,
@@ -20,7 +21,9 @@ import {
   TextArea,
   TextField,
   usePage,
+  UserLink,
   type Page,
+  SubmitButton,
 } from '../../../infrastructure/pages/index.js';
 import { MAX_EXTERNAL_USER_ID_LENGTH, maxLengthOf } from '../../../infrastructure/validation/index.js';
 import type { AgentConnectionListResponse } from '../connections/agent-connections.dto.js';
@@ -32,14 +35,11 @@ const pathOf = (environment: PlatformEnvironment, page = ''): string =>
 export function agentsPage({ found }: { readonly found?: AgentConnectionListResponse }): Page {
   return {
     title: 'Agents',
+    about: 'Agents that your users have connected. They act for the user until the connection ends.',
     actions: <SettingsButton />,
     content: (
       <>
         <Done messages={{ disconnected: 'The agent was disconnected.' }} />
-        <p>
-          Agents that your users have connected by logging in. They act for the user until the connection
-          ends.
-        </p>
         <Filters />
         <Results>
           <FormProblem />
@@ -62,23 +62,10 @@ function SettingsButton(): VNode {
 }
 
 function Filters(): VNode {
-  const { query } = usePage();
   return (
-    <FilterForm apply="Show connections" clear="Clear">
-      <TextField
-        name="external_user_id"
-        label="User"
-        hint="Your external_user_id"
-        required={false}
-        value={query['external_user_id']}
-      />
-      <TextField
-        name="host"
-        label="Host of the agent"
-        hint="Such as agent.example.com"
-        required={false}
-        value={query['host']}
-      />
+    <FilterForm apply="Show connections">
+      <Filter name="external_user_id" label="User" />
+      <Filter name="host" label="Host of the agent" />
     </FilterForm>
   );
 }
@@ -100,14 +87,23 @@ function Connections({ data, next_cursor: nextCursor }: AgentConnectionListRespo
         rows={data}
         keyOf={({ id }) => id}
         columns={[
-          { title: 'User', cell: ({ external_user_id: user }) => user },
-          { title: 'Agent', cell: ({ agent }) => `${agent.name} (${agent.host})` },
-          { title: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
-          { title: 'Connected', cell: ({ created_at: time }) => <RelativeTime time={time} /> },
-          { title: 'Last token issued', cell: ({ last_used_at: time }) => <RelativeTime time={time} /> },
-          { title: 'Ends if not used', cell: ({ expires_at: time }) => <Moment time={time} /> },
+          { title: 'User', kind: 'main', cell: ({ external_user_id: user }) => <UserLink user={user} /> },
+          { title: 'Agent', kind: 'main', cell: ({ agent }) => `${agent.name} (${agent.host})` },
+          { title: 'Scopes', kind: 'short', cell: ({ scopes }) => scopes.join(', ') },
+          { title: 'Connected', kind: 'time', cell: ({ created_at: time }) => <RelativeTime time={time} /> },
+          {
+            title: 'Last token issued',
+            kind: 'time',
+            cell: ({ last_used_at: time }) => <RelativeTime time={time} />,
+          },
+          {
+            title: 'Ends if not used',
+            kind: 'moment',
+            cell: ({ expires_at: time }) => <Moment time={time} />,
+          },
           {
             title: 'Actions',
+            kind: 'buttons',
             cell: ({ id, agent, external_user_id: user }) => (
               <Allowed operation="disconnectAgent">
                 <ButtonLink
@@ -163,7 +159,7 @@ export function sandboxLoginPage(environment: PlatformEnvironment, authorization
             autocapitalize="none"
             maxLength={MAX_EXTERNAL_USER_ID_LENGTH}
           />
-          <button>Continue as this user</button>
+          <SubmitButton>Continue as this user</SubmitButton>
         </Form>
       </>
     ),
@@ -234,7 +230,7 @@ export function settingsPage(environment: PlatformEnvironment, settings: AgentSe
                 value={settings.sandbox_login}
               />
             ) : null}
-            <button>Save settings</button>
+            <SubmitButton>Save settings</SubmitButton>
           </Form>
         </Allowed>
         <h2>Registered agents</h2>
@@ -280,11 +276,12 @@ function RegisteredAgents(props: {
           rows={agents}
           keyOf={({ id }) => id}
           columns={[
-            { title: 'Name', cell: ({ name }) => name },
-            { title: 'Client ID', cell: ({ id }) => <code>{id}</code> },
-            { title: 'Redirect addresses', cell: ({ redirect_uris: uris }) => uris.join(', ') },
+            { title: 'Name', kind: 'main', cell: ({ name }) => name },
+            { title: 'Client ID', kind: 'id', cell: ({ id }) => <code>{id}</code> },
+            { title: 'Redirect addresses', kind: 'text', cell: ({ redirect_uris: uris }) => uris.join(', ') },
             {
               title: 'Actions',
+              kind: 'buttons',
               cell: ({ id, name }) => (
                 <Allowed operation="deleteAgent">
                   <ButtonLink to={pathOf(environment, `/${id}/remove`)} kind="danger" of={name}>
@@ -327,7 +324,7 @@ export function registerPage(environment: PlatformEnvironment): Page {
             hint="One URL per line, from the documentation of the agent: https, or http for a program on the user’s computer (localhost, 127.0.0.1)."
             rows={4}
           />
-          <button>Register agent</button>
+          <SubmitButton>Register agent</SubmitButton>
         </Form>
       </>
     ),

@@ -11,6 +11,7 @@ import {
   Notice,
   TextField,
   type Page,
+  SubmitButton,
 } from '../../../infrastructure/pages/index.js';
 import { roleInWords } from '../../dashboard-users/index.js';
 import { NewPasswordField } from '../passwords/password-reset.pages.js';
@@ -146,7 +147,7 @@ export function passwordPage(email: string, isRefused = false, error?: string): 
             error={isRefused ? 'This isn’t your current password.' : undefined}
           />
           <NewPasswordField error={error} />
-          <button>Change password</button>
+          <SubmitButton>Change password</SubmitButton>
         </Form>
         <Link to="/account">Back to your account</Link>
       </>

@@ -63,7 +63,7 @@ export class LoginController {
       });
     const replacing = sessionTokenOf(request);
     const opened = await this.login.logIn({ email, password, ...loginBrowserOf(request), replacing });
-    if (!opened) return loginPage({ ...page, refused: true });
+    if (!opened) return loginPage({ ...page, refused: true, hasProvider: await this.providers.serve(email) });
     setSessionCookie(response, opened.session.token, opened.session.expiresAt);
     const isComplete = opened.stage === 'complete';
     return { redirectTo: isComplete ? page.next : withNext('/login/second-factor', page.next) };

@@ -8,6 +8,8 @@ interface LoginPageProps extends LoginTarget {
   readonly email?: string | undefined;
   /** The email or password is wrong, or the user is disabled. The page does not say which. */
   readonly refused?: boolean;
+  /** Whether an identity provider logs in users of the address's domain. */
+  readonly hasProvider?: boolean;
   readonly missing?: { readonly email: boolean; readonly password: boolean };
   /** What is wrong with the passkey. The page does not say why it was refused. */
   readonly passkey?: keyof typeof PASSKEY_PROBLEMS;
@@ -118,6 +120,7 @@ function AddressField({ email, isMissing }: AddressFieldProps): VNode {
       type="email"
       autocomplete="username webauthn"
       value={email}
+      isFirst={!email || isMissing}
       error={isMissing ? 'Enter your email address.' : undefined}
     />
   );
@@ -137,6 +140,13 @@ export function loginPage(props: LoginPageProps): Page {
           <Notice kind="bad">
             The email address or password is wrong. Check both and try again, or{' '}
             <a href="/password-reset">reset your password</a>.
+            {props.hasProvider ? (
+              <>
+                {' '}
+                Your organization uses single sign-on: <a href="/login">log in with it</a> if your password
+                does not work.
+              </>
+            ) : null}
           </Notice>
         ) : null}
         <Problem message={passkeyProblem?.message ?? props.problem} />
@@ -148,6 +158,7 @@ export function loginPage(props: LoginPageProps): Page {
             label="Password"
             type="password"
             autocomplete="current-password"
+            isFirst={Boolean(email) && !missing?.email}
             error={missing?.password ? 'Enter your password.' : undefined}
           />
           <button>Log in</button>
@@ -174,6 +185,7 @@ export function secondFactorPage(next: string, wrong?: 'code' | 'recovery code')
             label="Code"
             hint="The 6-digit code from your authenticator app."
             isCode
+            isFirst={wrong !== 'recovery code'}
             inputmode="numeric"
             error={
               wrong === 'code'

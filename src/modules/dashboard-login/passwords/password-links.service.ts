@@ -120,6 +120,11 @@ export class PasswordLinksService extends RecurringJob {
     return link && this.users.find(link.userId);
   }
 
+  /** Returns whether the user logs in at an identity provider, and may not set a password. */
+  mustUseProvider(user: DashboardUser): Promise<boolean> {
+    return this.providerRequirement.appliesTo(user);
+  }
+
   /** Returns whether this browser used the link. */
   async isUsedBy({ browser }: LoginBrowser, token: string): Promise<boolean> {
     return (await this.repository.findLink(sha256(token), sha256(browser), this.clock.now())) !== null;

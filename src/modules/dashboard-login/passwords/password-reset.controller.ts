@@ -15,6 +15,7 @@ import {
   resetRequestedPage,
   resetRequestPage,
   setPasswordPage,
+  useProviderPage,
 } from './password-reset.pages.js';
 
 const RESPONSES: Readonly<Record<Redemption, () => PageResponse>> = {
@@ -57,6 +58,7 @@ export class PasswordResetController {
   async show(@Query('token') token: unknown, @Req() request: Request): Promise<PageResponse> {
     if (typeof token !== 'string') return invalidLinkPage();
     const user = await this.links.userOf(token);
+    if (user && (await this.links.mustUseProvider(user))) return useProviderPage();
     if (user) return setPasswordPage(token, await this.links.invitationOf(user));
     // The user went back, or reloaded the page because the response to the form was lost.
     if (!(await this.links.isUsedBy(loginBrowserOf(request), token))) return invalidLinkPage();
@@ -74,6 +76,7 @@ export class PasswordResetController {
     const password = form.get('new_password') ?? '';
     const user = await this.links.userOf(token);
     if (!user) return invalidLinkPage();
+    if (await this.links.mustUseProvider(user)) return useProviderPage();
     const error = await this.passwordRules.problemWith(password, user);
     if (error !== undefined) return setPasswordPage(token, await this.links.invitationOf(user), error);
     const browser = loginBrowserOf(request);

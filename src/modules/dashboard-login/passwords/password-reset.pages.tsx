@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { Form, Link, Notice, TextField, type Page } from '../../../infrastructure/pages/index.js';
+import { ButtonLink, Form, Link, Notice, TextField, type Page } from '../../../infrastructure/pages/index.js';
 import { MINUTE } from '../../../infrastructure/time/index.js';
 import { MIN_PASSWORD_LENGTH } from '../../dashboard-users/index.js';
 import { RESET_LIFETIME } from './password-link.entity.js';
@@ -95,6 +95,19 @@ export function invalidLinkPage(): Page {
         <p>
           <a href="/password-reset">Request a new link</a>. If you were invited, ask for a new invitation.
         </p>
+      </>
+    ),
+  };
+}
+
+/** An invitation that was sent before the organization required single sign-on. */
+export function useProviderPage(): Page {
+  return {
+    title: 'Your organization uses single sign-on',
+    content: (
+      <>
+        <p>You need no password: you log in with the account that you use for your work.</p>
+        <ButtonLink to="/login">Log in with single sign-on</ButtonLink>
       </>
     ),
   };

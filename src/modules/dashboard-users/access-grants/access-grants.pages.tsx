@@ -16,6 +16,7 @@ import {
   Table,
   TextField,
   type Page,
+  SubmitButton,
 } from '../../../infrastructure/pages/index.js';
 import { HOUR, SECOND } from '../../../infrastructure/time/index.js';
 import { maxLengthOf } from '../../../infrastructure/validation/index.js';
@@ -37,6 +38,8 @@ export function grantsPage(
 ): Page {
   return {
     title: GRANTS.title,
+    parent: { title: 'Users', path: '/dashboard/users' },
+    about: 'Users who have, or had, a higher role for a limited time. Grants in force come first.',
     actions: grants.length === 0 ? null : <GrantButton />,
     content: (
       <>
@@ -55,18 +58,18 @@ export function grantsPage(
           </EmptyState>
         ) : (
           <>
-            <p>Users who have, or had, a higher role for a limited time. Grants in force come first.</p>
             <Table
               caption="Access grants"
               rows={grants}
               keyOf={({ id }) => id}
               columns={[
-                { title: 'User', cell: ({ email }) => email },
-                { title: 'Role', isShort: true, cell: ({ role }) => ROLE_NAMES[role] },
-                { title: 'Status', cell: (grant) => <Status grant={grant} /> },
-                { title: 'Reason', cell: ({ reason }) => reason },
+                { title: 'User', kind: 'main', cell: ({ email }) => email },
+                { title: 'Role', kind: 'short', cell: ({ role }) => ROLE_NAMES[role] },
+                { title: 'Status', kind: 'status', cell: (grant) => <Status grant={grant} /> },
+                { title: 'Reason', kind: 'text', cell: ({ reason }) => reason },
                 {
                   title: 'Granted',
+                  kind: 'text',
                   cell: ({ created_at, created_by }) => (
                     <>
                       <RelativeTime time={created_at} /> by {created_by}
@@ -75,7 +78,7 @@ export function grantsPage(
                 },
                 {
                   title: 'Actions',
-                  isShort: true,
+                  kind: 'buttons',
                   cell: ({ id, active, role, email }) =>
                     active && mayManage(actor, role) ? (
                       <Allowed operation="revokeAccessGrant">
@@ -167,7 +170,7 @@ export function newGrantPage(actor: DashboardActor, emails: readonly string[], e
             hint="For later review, such as “Covers for Grace this week”"
             maxLength={maxLengthOf(CreateAccessGrantRequest, 'reason')}
           />
-          <button>Grant role</button>
+          <SubmitButton>Grant role</SubmitButton>
         </Form>
       </>
     ),

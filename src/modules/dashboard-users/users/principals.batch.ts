@@ -39,7 +39,7 @@ export class PrincipalsBatch {
   private async execute(lookups: readonly Lookup[]): Promise<(DashboardPrincipal | undefined)[]> {
     const rows = await this.dataSource.query<({ position: number } & DashboardPrincipal)[]>(
       `SELECT position::integer, dashboard_user.id AS "userId", organization_id AS "organizationId", dashboard_user.name,
-              email, coalesce(second_factor_required_from <= now AND totp_enabled_at IS NULL, false) AS "lacksSecondFactor",
+              organization.name AS "organizationName", email, coalesce(second_factor_required_from <= now AND totp_enabled_at IS NULL, false) AS "lacksSecondFactor",
               CASE WHEN totp_enabled_at IS NULL THEN second_factor_required_from END AS "secondFactorDue",
               access_version AS "accessVersion",
               CASE WHEN 'owner' IN (role, granted) THEN 'owner'

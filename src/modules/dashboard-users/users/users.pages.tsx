@@ -12,6 +12,8 @@ import {
   Details,
   Done,
   EmptyState,
+  Filter,
+  FilterChoice,
   FilterForm,
   Form,
   FormProblem,
@@ -24,10 +26,12 @@ import {
   SelectField,
   Table,
   TextField,
-  usePage,
   type Page,
   type ShownValues,
+  usePage,
   type Tone,
+  isolated,
+  SubmitButton,
 } from '../../../infrastructure/pages/index.js';
 import { maxLengthOf } from '../../../infrastructure/validation/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
@@ -48,9 +52,9 @@ export function userPath(id: string, ...action: readonly string[]): string {
 
 type UserStatus = 'active' | 'invited' | 'disabled';
 export const STATUSES: Readonly<Record<UserStatus, readonly [name: string, tone: Tone]>> = {
-  active: ['Active', 'good'],
-  invited: ['Invited', 'warn'],
-  disabled: ['Disabled', 'bad'],
+  active: ['Active', 'soft'],
+  invited: ['Invited', 'good'],
+  disabled: ['Disabled', 'warn'],
 };
 
 export function statusOf({ disabled, invitation_pending: invited }: UserResponse): UserStatus {
@@ -74,9 +78,16 @@ export function usersPage(props: UsersPageProps): Page {
   return {
     title: USERS.title,
     actions: (
-      <Allowed operation="createUser">
-        <ButtonLink to={INVITE_PATH}>Invite user</ButtonLink>
-      </Allowed>
+      <>
+        <Allowed operation="listAccessGrants">
+          <ButtonLink to="/dashboard/access-grants" kind="second">
+            Access grants
+          </ButtonLink>
+        </Allowed>
+        <Allowed operation="createUser">
+          <ButtonLink to={INVITE_PATH}>Invite user</ButtonLink>
+        </Allowed>
+      </>
     ),
     content: (
       <>
@@ -90,30 +101,32 @@ export function usersPage(props: UsersPageProps): Page {
           ) : (
             <>
               <FailedInvitations users={users} invitations={invitations} />
-              <p>{found === all ? counted(all) : `${found} of ${counted(all)}`}</p>
               <Table
                 caption="Users"
                 rows={users}
                 keyOf={({ id }) => id}
                 columns={[
-                  { title: 'Name', cell: ({ id, name }) => <a href={userPath(id)}>{name}</a> },
-                  { title: 'Email', cell: ({ email }) => email },
+                  { title: 'Name', kind: 'main', cell: ({ name }) => name, to: ({ id }) => userPath(id) },
+                  { title: 'Email', kind: 'main', cell: ({ email }) => email },
                   {
                     title: 'Role',
-                    isShort: true,
+                    kind: 'id',
                     cell: ({ id, role }) => rolesInWords(role, granted.get(id)),
                   },
                   {
                     title: 'Status',
+                    kind: 'status',
                     cell: (user) => <Status user={user} invitation={invitations.get(user.id)} />,
                   },
-                  { title: 'Two-factor', cell: (user) => secondFactorOf(user) },
+                  { title: 'Two-factor', kind: 'short', cell: (user) => secondFactorOf(user) },
                   {
                     title: 'Last login',
+                    kind: 'time',
                     cell: (user) => <LastLogin user={user} time={lastLogins.get(user.id)} />,
                   },
                 ]}
               />
+              <p class="count-of">{found === all ? counted(all) : `${found} of ${counted(all)}`}</p>
               <Pagination nextCursor={nextCursor} />
             </>
           )}
@@ -135,28 +148,22 @@ const secondFactorOf = (user: UserResponse): string => (user.two_factor_enabled 
 const counted = (users: number): string => (users === 1 ? '1 user' : `${users} users`);
 
 function UserFilters(): VNode {
-  const { query } = usePage();
-  const any = { value: '', label: 'Any' };
   return (
     <FilterForm>
-      <TextField name="search" type="search" label="Name or email" required={false} value={query['search']} />
-      <SelectField
-        name="role"
-        label="Role"
-        options={[any, ...roleOptions(DASHBOARD_ROLES)]}
-        value={query['role']}
-      />
-      <SelectField
+      <Filter name="search" type="search" label="Name or email" />
+      <FilterChoice name="role" label="Role" options={roleOptions(DASHBOARD_ROLES)} />
+      <FilterChoice
         name="status"
         label="Status"
-        options={[any, ...Object.entries(STATUSES).map(([value, [label]]) => ({ value, label }))]}
-        value={query['status']}
+        options={Object.entries(STATUSES).map(([value, [label]]) => ({ value, label }))}
       />
-      <SelectField
+      <FilterChoice
         name="two_factor"
         label="Two-factor"
-        options={[any, { value: 'on', label: 'On' }, { value: 'off', label: 'Off' }]}
-        value={query['two_factor']}
+        options={[
+          { value: 'on', label: 'Two-factor: on' },
+          { value: 'off', label: 'Two-factor: off' },
+        ]}
       />
     </FilterForm>
   );
@@ -227,10 +234,13 @@ function FailedInvitations(props: Pick<UsersPageProps, 'users' | 'invitations'>)
   );
 }
 
-/** Logins are remembered for a year. */
+/** How long logins are remembered. */
+const REMEMBERED_TIME = 365 * DAY;
+
 function LastLogin(props: { readonly user: UserResponse; readonly time: Date | undefined }): VNode {
   if (props.time) return <RelativeTime time={props.time} />;
-  return <>{props.user.invitation_pending ? 'Never' : 'None in the last year'}</>;
+  const isOld = usePage().now.getTime() - props.user.created_at.getTime() > REMEMBERED_TIME;
+  return <>{isOld && !props.user.invitation_pending ? 'Over a year ago' : 'Never'}</>;
 }
 
 function roleOptions(roles: readonly DashboardRole[]) {
@@ -386,7 +396,7 @@ export function inviteUserPage(actor: DashboardActor): Page {
           <TextField name="email" label="Email address" type="email" />
           <TextField name="name" label="Name" maxLength={maxLengthOf(CreateUserRequest, 'name')} />
           <RoleField actor={actor} value="viewer" />
-          <button>Send invitation</button>
+          <SubmitButton>Send invitation</SubmitButton>
         </Form>
         <RoleRights />
       </>
@@ -414,7 +424,7 @@ function RoleRights(): VNode {
 export function changeUserPage(user: UserResponse, actor: DashboardActor): Page {
   const isSelf = user.id === actor.userId;
   return {
-    title: `Change ${user.name}`,
+    title: `Change ${isolated(user.name)}`,
     parent: { title: user.name, path: userPath(user.id) },
     content: (
       <>
@@ -435,7 +445,7 @@ export function changeUserPage(user: UserResponse, actor: DashboardActor): Page 
               <p>With a new role, the user has to approve their devices again.</p>
             </>
           )}
-          <button>Save changes</button>
+          <SubmitButton>Save changes</SubmitButton>
         </Form>
         {isSelf ? null : <RoleRights />}
       </>
@@ -476,7 +486,7 @@ const ACTIONS: Readonly<Record<UserAction, { readonly word: string; readonly eff
 export function confirmUserPage(user: UserResponse, action: UserAction): Page {
   const { word, effect } = ACTIONS[action];
   return confirmationPage({
-    title: `${word} ${user.name}?`,
+    title: `${word} ${isolated(user.name)}?`,
     parent: { title: user.name, path: userPath(user.id) },
     action: userPath(user.id, action),
     button: `${word} user`,

@@ -1,4 +1,4 @@
-/* Shows the API document with Swagger UI in place of the list of operations. */
+/* Shows the API document with Swagger UI beside the list of operations, which gets a filter. */
 
 /* global SwaggerUIBundle */
 
@@ -30,10 +30,11 @@ const OtherHosts = () => ({
   },
 });
 
-SwaggerUIBundle({
+const ui = SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#reference',
   deepLinking: true,
+  docExpansion: 'none',
   displayRequestDuration: true,
   persistAuthorization: true,
   tryItOutEnabled: true,
@@ -41,4 +42,22 @@ SwaggerUIBundle({
   defaultModelsExpandDepth: 0,
   presets: [SwaggerUIBundle.presets.apis],
   plugins: [OtherHosts, NativeScrolling],
+});
+
+// The list is links to the addresses that Swagger UI reads when the page opens.
+addEventListener('hashchange', () => ui.layoutActions.parseDeepLinkHash(decodeURIComponent(location.hash)));
+
+const list = document.querySelector('.operations');
+const filter = list.querySelector('input');
+filter.hidden = false;
+filter.addEventListener('input', () => {
+  const words = filter.value.toLowerCase().split(/\s+/);
+  for (const section of list.querySelectorAll('section')) {
+    const topic = section.querySelector('h2').textContent;
+    for (const item of section.querySelectorAll('li')) {
+      const text = `${topic} ${item.textContent}`.toLowerCase();
+      item.hidden = !words.every((word) => text.includes(word));
+    }
+    section.hidden = !section.querySelector('li:not([hidden])');
+  }
 });

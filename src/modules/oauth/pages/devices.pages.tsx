@@ -43,9 +43,10 @@ export function devicesPage(
               rows={devices}
               keyOf={({ id }) => id}
               columns={[
-                { title: 'Program', cell: ({ userAgent }) => userAgent || 'Unknown' },
+                { title: 'Program', kind: 'main', cell: ({ userAgent }) => userAgent || 'Unknown' },
                 {
                   title: 'API client',
+                  kind: 'text',
                   cell: ({ clientId, environment }) => (
                     <span>
                       {clientNames.get(clientId)}{' '}
@@ -55,11 +56,20 @@ export function devicesPage(
                     </span>
                   ),
                 },
-                { title: 'IP address', cell: ({ ip }) => ip },
-                { title: 'Approved', cell: ({ decidedAt }) => <RelativeTime time={decidedAt} /> },
-                { title: 'Access ends', cell: ({ redeemedAt }) => <End redeemedAt={redeemedAt} /> },
+                { title: 'IP address', kind: 'id', cell: ({ ip }) => ip },
+                {
+                  title: 'Approved',
+                  kind: 'time',
+                  cell: ({ decidedAt }) => <RelativeTime time={decidedAt} />,
+                },
+                {
+                  title: 'Access ends',
+                  kind: 'moment',
+                  cell: ({ redeemedAt }) => <End redeemedAt={redeemedAt} />,
+                },
                 {
                   title: 'Actions',
+                  kind: 'buttons',
                   cell: ({ id, userAgent }) => (
                     <ActionButton
                       action={DEVICES_PATH}

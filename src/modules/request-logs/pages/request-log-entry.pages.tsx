@@ -11,13 +11,14 @@ import {
   RelativeTime,
   SegmentedBar,
   usePage,
+  UserLink,
   type Page,
 } from '../../../infrastructure/pages/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 import type { SingleRequestLogEntryResponse } from '../reading/request-logs.dto.js';
 import { isToolCall } from './curl-command.js';
 import { deliveryFailure } from './delivery-failures.js';
-import { AccountsLink, nameOf, Status } from './request-logs.pages.js';
+import { nameOf, Status } from './request-logs.pages.js';
 
 interface EntryPageProps {
   readonly environment: PlatformEnvironment;
@@ -39,9 +40,11 @@ export function entryPage(props: EntryPageProps): Page {
           <Status entry={entry} /> {explanationOf(entry)}
         </p>
         <AfterFailure entry={entry} />
-        <Fields entry={entry} />
+        {entry.type === 'webhook' ? <DeliveryContent {...props} /> : null}
         <Timing entry={entry} />
-        {entry.type === 'webhook' ? <DeliveryContent {...props} /> : <RequestContent {...props} />}
+        <h2>Details</h2>
+        <Fields entry={entry} />
+        {entry.type === 'webhook' ? null : <RequestContent {...props} />}
       </>
     ),
   };
@@ -133,8 +136,7 @@ function Fields({ entry }: EntryProps): VNode {
         ['Event', entry.event],
         ['Event ID', linked('event_id', entry.event_id, 'All attempts', 'events')],
         ['Endpoint', linked('endpoint_id', entry.endpoint_id, 'All deliveries', 'webhook-endpoints')],
-        ['User', linked('external_user_id', user, 'All entries of this user')],
-        ['Merchant accounts', user === null ? null : <AccountsLink user={user} />],
+        ['User', user === null ? null : <UserLink user={user} />],
         ['Session ID', linked('session_id', entry.session_id, 'All entries of this session')],
         ['Task ID', linked('task_id', entry.task_id, 'All entries of this task')],
         ['Entry ID', entry.id],
@@ -202,7 +204,7 @@ function DeliveryContent({ entry, eventBody, curl }: EntryPageProps): VNode {
   return (
     <>
       {entry.response_body === null ? null : (
-        <CodeBlock title="Response of your endpoint" code={entry.response_body} />
+        <CodeBlock title="Response of your endpoint" code={readable(entry.response_body)} />
       )}
       {hasFailed && entry.response_body === null ? <p>The response of your endpoint had no text.</p> : null}
       {eventBody === undefined ? (

@@ -52,7 +52,7 @@ class ExportRequestLogsQuery extends ListRequestLogsQuery {
 
 const ENTRIES_PER_PAGE = 50;
 /** With many columns, a page of fewer entries stays below 60 KB. */
-const ENTRIES_OF_MANY_COLUMNS = 40;
+const ENTRIES_OF_MANY_COLUMNS = 35;
 const MANY_COLUMNS = 5;
 
 const DEFAULT_COLUMNS: readonly OptionalColumn[] = ['latency', 'user'];

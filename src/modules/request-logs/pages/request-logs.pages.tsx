@@ -1,33 +1,36 @@
 import type { FunctionComponent, VNode } from 'preact';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { mayPerform } from '../../../infrastructure/auth/index.js';
 import {
   Allowed,
   Badge,
   ButtonLink,
+  checkColumn,
   Checkboxes,
   dashboardPath,
   EmptyState,
+  Exports,
   Filter,
   FilterChips,
   FilterChoice,
   FilterForm,
   Form,
   FormProblem,
-  Moment,
-  Name,
+  FurtherFilters,
+  inDigits,
+  inMilliseconds,
   Pagination,
   pathWith,
   PeriodChoice,
   PeriodFields,
-  PERIODS,
   RelativeTime,
   Results,
-  RowCheckbox,
   Selection,
   SplitView,
   Table,
-  Toolbar,
+  ToolLink,
   usePage,
+  UserLink,
   type Column,
   type Page,
 } from '../../../infrastructure/pages/index.js';
@@ -37,12 +40,21 @@ import { REQUEST_LOG_FILTERS } from '../storage/request-log-filter.js';
 import { deliveryFailure } from './delivery-failures.js';
 
 const COLUMNS = {
-  latency: { title: 'Latency', cell: ({ latency_ms }) => `${latency_ms} ms`, isNumber: true },
-  user: { title: 'User', cell: ({ external_user_id }) => external_user_id },
-  session: { title: 'Session ID', cell: ({ session_id }) => session_id },
-  task: { title: 'Task ID', cell: ({ task_id }) => task_id },
-  endpoint: { title: 'Endpoint ID', cell: ({ endpoint_id }) => endpoint_id },
-  event_id: { title: 'Event ID', cell: ({ event_id }) => event_id },
+  type: {
+    title: 'Type',
+    kind: 'short',
+    cell: ({ type }) => (type === 'webhook' ? 'Delivery' : 'API request'),
+  },
+  latency: { title: 'Latency', kind: 'number', cell: ({ latency_ms }) => inMilliseconds(latency_ms) },
+  user: {
+    title: 'User',
+    kind: 'user',
+    cell: ({ external_user_id: user }) => (user === null ? null : <UserLink user={user} />),
+  },
+  session: { title: 'Session ID', kind: 'id', cell: ({ session_id }) => session_id },
+  task: { title: 'Task ID', kind: 'id', cell: ({ task_id }) => task_id },
+  endpoint: { title: 'Endpoint ID', kind: 'id', cell: ({ endpoint_id }) => endpoint_id },
+  event_id: { title: 'Event ID', kind: 'id', cell: ({ event_id }) => event_id },
 } as const satisfies Readonly<Record<string, Column<RequestLogEntryResponse>>>;
 
 /** The columns of the list that users can choose, besides those that it always has. */
@@ -71,21 +83,28 @@ export interface FilterChoices {
   readonly events: readonly FilterOption[];
 }
 
+interface FiltersProps {
+  readonly choices: FilterChoices;
+  readonly found: FoundEntries | undefined;
+  readonly canBeLive: boolean;
+}
+
 /** @param found undefined if the filters were not accepted */
 export function listPage(
   columns: readonly OptionalColumn[],
   choices: FilterChoices,
   found?: FoundEntries,
 ): Page {
+  const canBeLive = found !== undefined && found.query.cursor === undefined;
   return {
     title: 'Request logs',
     content: (
       <>
-        <Filters {...choices} />
+        <Filters choices={choices} found={found} canBeLive={canBeLive} />
         <SplitView>
-          <Results canBeLive={found !== undefined && found.query.cursor === undefined}>
+          <Results canBeLive={canBeLive} hasTools>
             <FormProblem />
-            {found ? <List columns={columns} choices={choices} found={found} /> : null}
+            {found ? <List columns={columns} found={found} /> : null}
           </Results>
         </SplitView>
       </>
@@ -108,78 +127,68 @@ const FURTHER_FIELDS = Object.entries(REQUEST_LOG_FILTERS).flatMap(([name, defin
 );
 const FURTHER_FILTERS = ['start', 'end', ...FURTHER_FIELDS.map(({ name }) => name)];
 
-function Filters({ endpoints, events }: FilterChoices): VNode {
-  const { query } = usePage();
+function Filters({ choices: { endpoints, events }, found, canBeLive }: FiltersProps): VNode {
+  const { path, query } = usePage();
   return (
-    <FilterForm>
+    <FilterForm
+      canBeLive={canBeLive}
+      tools={
+        <>
+          {found?.entries.some(isFailedDelivery) ? <SendAllAgain query={found.query} /> : null}
+          <ToolLink
+            icon="columns-3"
+            label="Choose columns"
+            to={pathWith(`${path}/columns/choose`, query, { live: undefined })}
+          />
+          {found?.entries.length ? (
+            <Exports path={`${path}/export`} hint={`The newest ${inDigits(MAX_EXPORTED_ENTRIES)} entries.`} />
+          ) : null}
+        </>
+      }
+    >
       <PeriodChoice />
       <FilterChoice name="type" label="Type" options={TYPES} />
       <FilterChoice name="outcome" label="Outcome" options={OUTCOMES} />
       <FilterChoice name="endpoint_id" label="Endpoint" options={endpoints} />
       <FilterChoice name="event" label="Event" options={events} />
-      <details open={FURTHER_FILTERS.some((name) => query[name])}>
-        <summary>More filters</summary>
-        <div class="more">
-          <PeriodFields />
-          {FURTHER_FIELDS.map((field) => (
-            <Filter key={field.name} {...field} />
-          ))}
-        </div>
-      </details>
+      <FurtherFilters names={FURTHER_FILTERS}>
+        <PeriodFields />
+        {FURTHER_FIELDS.map((field) => (
+          <Filter key={field.name} {...field} />
+        ))}
+      </FurtherFilters>
     </FilterForm>
   );
 }
 
 interface ListProps {
-  readonly choices: FilterChoices;
   readonly columns: readonly OptionalColumn[];
   readonly found: FoundEntries;
 }
 
-function List({ columns, choices, found }: ListProps): VNode {
+function List({ columns, found }: ListProps): VNode {
   const { entries, nextCursor, query } = found;
-  const { query: parameters, environment, path } = usePage();
+  const { query: parameters, environment, user } = usePage();
+  const mayRedeliver =
+    user !== undefined && mayPerform(user, 'redeliverWebhook') && entries.some(isFailedDelivery);
   // A relative period ends at another time on each request, so the pages that follow need its bounds.
   const bounds =
     parameters['period'] === undefined ? {} : { period: undefined, start: query.start, end: query.end };
   return (
     <>
-      <FilterChips filters={[...FURTHER_FIELDS, ...choiceFilters(choices)]} />
-      {query.external_user_id === undefined ? null : (
-        <p>
-          <AccountsLink user={query.external_user_id} />
-        </p>
-      )}
+      <FilterChips filters={FURTHER_FIELDS} />
       {entries.length === 0 ? (
         <NoEntries newestTime={found.newestTime} />
       ) : (
-        <>
-          <Toolbar
-            links={
-              <>
-                {entries.some(isFailedDelivery) ? <SendAllAgain query={query} /> : null}
-                <li>
-                  <a href={pathWith(`${path}/columns/choose`, parameters, { live: undefined })}>
-                    Choose columns
-                  </a>
-                </li>
-              </>
-            }
-            exportPath={`${path}/export`}
-            exportHint={`The newest ${MAX_EXPORTED_ENTRIES.toLocaleString('en')} entries.`}
-          >
-            Newest first, <Period query={query} />.
-          </Toolbar>
-          <Selectable found={found}>
-            <Table
-              isDense
-              caption="Request log entries, newest first"
-              rows={entries}
-              keyOf={({ id }) => id}
-              columns={columnsOf(environment, columns)}
-            />
-          </Selectable>
-        </>
+        <Selectable found={found}>
+          <Table
+            isDense
+            caption="Request log entries, newest first"
+            rows={entries}
+            keyOf={({ id }) => id}
+            columns={columnsOf(environment, columns, mayRedeliver)}
+          />
+        </Selectable>
       )}
       <Pagination nextCursor={nextCursor} changes={bounds} />
     </>
@@ -194,11 +203,9 @@ function SendAllAgain({ query: { start, end } }: Pick<FoundEntries, 'query'>): V
   );
   return (
     <Allowed operation="redeliverWebhook">
-      <li>
-        <a href={pathWith(sendAgainPath(environment), filters, { type: undefined, start, end })}>
-          Send all failed again
-        </a>
-      </li>
+      <a href={pathWith(sendAgainPath(environment), filters, { type: undefined, start, end })}>
+        Send all failed again
+      </a>
     </Allowed>
   );
 }
@@ -224,74 +231,31 @@ function isFailedDelivery({ type, reason, event_id, endpoint_id }: RequestLogEnt
   return type === 'webhook' && reason !== null && event_id !== null && endpoint_id !== null;
 }
 
-/** The filters that are choices, with the words of their values. */
-function choiceFilters({ endpoints, events }: FilterChoices) {
-  return [
-    { name: 'type', label: 'Type', options: TYPES },
-    { name: 'outcome', label: 'Outcome', options: OUTCOMES },
-    { name: 'endpoint_id', label: 'Endpoint', options: endpoints },
-    { name: 'event', label: 'Event', options: events },
-  ];
-}
-
-export function AccountsLink({ user }: { readonly user: string }): VNode {
-  const path = dashboardPath(usePage().environment, 'merchant-accounts');
-  return <a href={pathWith(path, { external_user_id: user }, {})}>Merchant accounts of this user</a>;
-}
-
-function Period({ query }: Pick<FoundEntries, 'query'>): VNode {
-  const { period, start: from, end: to } = usePage().query;
-  const relative = PERIODS.get(period);
-  if (relative && !from && !to) return <>{relative.label.toLowerCase()}</>;
-  const { start, end } = query;
-  if (start === undefined && end === undefined) return <>last 24 hours</>;
-  const until = end === undefined ? 'now' : <Moment time={new Date(end)} />;
-  return start === undefined ? (
-    <>the 24 hours until {until}</>
-  ) : (
-    <>
-      from <Moment time={new Date(start)} /> to {until}
-    </>
-  );
-}
-
 function columnsOf(
   environment: PlatformEnvironment,
   chosen: readonly OptionalColumn[],
+  mayRedeliver: boolean,
 ): readonly Column<RequestLogEntryResponse>[] {
   return [
-    { title: 'Time', cell: (entry) => <Time entry={entry} /> },
-    {
-      title: 'Type',
-      isShort: true,
-      cell: ({ type }) => (type === 'webhook' ? 'Delivery' : 'API request'),
-    },
+    ...(mayRedeliver ? [checkColumn(selectable)] : []),
+    { title: 'Time', kind: 'time', cell: ({ datetime }) => <RelativeTime time={datetime} /> },
     {
       title: 'Request',
-      cell: (entry) => (
-        <a href={dashboardPath(environment, 'request-logs', String(entry.id))}>
-          {entry.type === 'webhook' ? <Name text={nameOf(entry)} /> : nameOf(entry)}
-        </a>
-      ),
+      kind: 'main',
+      cell: nameOf,
+      to: ({ id }) => dashboardPath(environment, 'request-logs', String(id)),
     },
-    { title: 'Status', cell: (entry) => <Status entry={entry} /> },
+    { title: 'Status', kind: 'text', cell: (entry) => <Status entry={entry} /> },
     ...chosen.map((name) => COLUMNS[name]),
   ];
 }
 
-/** The time, and a checkbox if the entry is a delivery that can be sent again. */
-function Time({ entry }: { readonly entry: RequestLogEntryResponse }): VNode {
-  const { event, event_id, endpoint_id, datetime } = entry;
-  return (
-    <>
-      {isFailedDelivery(entry) ? (
-        <Allowed operation="redeliverWebhook">
-          <RowCheckbox value={`${event_id}.${endpoint_id?.slice(0, 8)}`} of={String(event)} />
-        </Allowed>
-      ) : null}
-      <RelativeTime time={datetime} />
-    </>
-  );
+/** A failed delivery can be sent again. */
+function selectable(entry: RequestLogEntryResponse) {
+  const { event, event_id, endpoint_id } = entry;
+  return isFailedDelivery(entry)
+    ? { value: `${event_id}.${endpoint_id?.slice(0, 8)}`, of: String(event) }
+    : undefined;
 }
 
 /** Returns what was requested: the method and path, with the tool of an agent; or the event and the host of the endpoint. */
@@ -314,9 +278,9 @@ export function Status({ entry }: { readonly entry: RequestLogEntryResponse }): 
   const isRejected = type === 'request' && status_code < 500;
   const why = error_code ?? (isRejected ? 'rejected' : 'failed');
   return (
-    <Badge tone={isRejected ? 'warn' : 'bad'}>
-      {status_code} <Name text={why} />
-    </Badge>
+    <>
+      <Badge tone={isRejected ? 'warn' : 'bad'}>{status_code}</Badge> <span class="soft">{why}</span>
+    </>
   );
 }
 
@@ -401,7 +365,7 @@ function ColumnsForm(props: { readonly path: string; readonly columns: readonly 
       <input type="hidden" name="filters" value={String(new URLSearchParams(query))} />
       <Checkboxes
         name="columns[]"
-        legend="Columns besides time, type, request and status"
+        legend="Columns besides time, request and status"
         options={OPTIONAL_COLUMNS.map((value) => ({ value, label: COLUMNS[value].title }))}
         values={columns}
       />

@@ -10,7 +10,7 @@ import { OrganizationTurns } from '../storage/log-reads.js';
 import { validPeriod } from './request-log-period.js';
 import { RequestLogRepository } from '../storage/request-log.repository.js';
 import type { RequestLogEntry, RequestLogPosition } from '../storage/request-log-entry.js';
-import { activeFilters } from '../storage/request-log-filter.js';
+import { activeFilters, type RequestLogFilter } from '../storage/request-log-filter.js';
 import { toDetailedResponse, toHistoryEntry, toResponse } from './request-log-response.js';
 import type {
   ListRequestLogsQuery,
@@ -83,14 +83,28 @@ export class RequestLogsService {
     }
   }
 
-  /** Returns the time of the newest entry of an environment, or undefined if there is none. */
-  async newestTime(actor: DashboardActor, environment: PlatformEnvironment): Promise<Date | undefined> {
+  /** Returns the time of the newest entry of an environment with these values, or undefined if there is none. */
+  async newestTime(
+    actor: DashboardActor,
+    environment: PlatformEnvironment,
+    filter: RequestLogFilter = {},
+  ): Promise<Date | undefined> {
     const client = await this.clients.forEnvironment(actor, environment);
-    const selection = { client, period: { start: BEGINNING, end: this.clock.now() }, filter: {} };
+    const selection = { client, period: { start: BEGINNING, end: this.clock.now() }, filter };
     const [entry] = await this.turns.run(actor.organizationId, () =>
       this.repository.newest(selection, { before: undefined, limit: 1 }),
     );
     return entry?.createdAt;
+  }
+
+  /** Returns users of the organization with entries whose identifier begins with the text. */
+  async usersWith(
+    actor: DashboardActor,
+    environment: PlatformEnvironment,
+    { prefix, limit }: { readonly prefix: string; readonly limit: number },
+  ): Promise<string[]> {
+    const client = await this.clients.forEnvironment(actor, environment);
+    return this.turns.run(actor.organizationId, () => this.repository.usersWith(client, prefix, limit));
   }
 
   /**

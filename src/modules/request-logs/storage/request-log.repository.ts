@@ -260,6 +260,31 @@ export class RequestLogRepository implements UserDataHolder {
     return entry;
   }
 
+  /**
+   * Returns users with entries whose identifier begins with the text, in order. Reads one index entry for each, however many
+   * entries they have. The index may ignore case and punctuation, so the scan goes on while the text is the same without case.
+   */
+  async usersWith(
+    { clientId, environment }: AttributedClient,
+    prefix: string,
+    limit: number,
+  ): Promise<string[]> {
+    const next = (condition: string): string =>
+      `SELECT external_user_id AS "user" FROM request_log
+        WHERE client_id = $1 AND environment = $2 AND external_user_id ${condition} ORDER BY external_user_id LIMIT 1`;
+    const users = await this.reads.query<{ readonly user: string }>(
+      `WITH RECURSIVE found AS (
+         (SELECT "user", 1 AS place FROM (${next('>= $3')}) first)
+         UNION ALL
+         SELECT next."user", place + 1 FROM found CROSS JOIN LATERAL (${next('> found."user"')}) next
+          WHERE place < $4 AND lower(left(found."user", length($3))) = lower($3)
+       )
+       SELECT "user" FROM found WHERE starts_with("user", $3)`,
+      [clientId, environment, prefix, limit],
+    );
+    return users.map(({ user }) => user);
+  }
+
   /** Returns a page of the delivery attempts to an endpoint after the position, oldest first; empty at the end. */
   attempts(
     { endpointId, clientId }: LoggedEndpoint,

@@ -19,6 +19,8 @@ import {
   TextField,
   usePage,
   type Page,
+  isolated,
+  SubmitButton,
 } from '../../../infrastructure/pages/index.js';
 import { maxLengthOf } from '../../../infrastructure/validation/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
@@ -64,7 +66,8 @@ export function configurationsPage(configurations: readonly SsoConfiguration[]):
       <EmptyState title="No identity provider yet">
         <p>
           Let your users log in through your identity provider, such as Okta or Microsoft Entra ID, with SAML
-          2.0 or OpenID Connect.
+          2.0 or OpenID Connect. First, <a href="/dashboard/allowed-domains">prove the domain</a> of their
+          email addresses.
         </p>
         <AddButtons />
       </EmptyState>
@@ -74,12 +77,17 @@ export function configurationsPage(configurations: readonly SsoConfiguration[]):
         rows={configurations}
         keyOf={({ id }) => id}
         columns={[
-          { title: 'Name', cell: ({ id, name }) => <a href={configurationPath(id)}>{name}</a> },
-          { title: 'Status', cell: (configuration) => <Status configuration={configuration} /> },
-          { title: 'Protocol', cell: ({ protocol }) => PROTOCOLS[protocol] },
-          { title: 'Issuer', cell: ({ entityId }) => entityId },
+          { title: 'Name', kind: 'main', cell: ({ name }) => name, to: ({ id }) => configurationPath(id) },
+          {
+            title: 'Status',
+            kind: 'status',
+            cell: (configuration) => <Status configuration={configuration} />,
+          },
+          { title: 'Protocol', kind: 'short', cell: ({ protocol }) => PROTOCOLS[protocol] },
+          { title: 'Issuer', kind: 'text', cell: ({ entityId }) => entityId },
           {
             title: 'Certificate expires',
+            kind: 'moment',
             // Until its last certificate expires, the configuration can be used.
             cell: (configuration) =>
               certificatesOf(configuration)
@@ -87,7 +95,7 @@ export function configurationsPage(configurations: readonly SsoConfiguration[]):
                 .slice(0, 1)
                 .map((last) => <ValidUntil key="last" certificate={last} />),
           },
-          { title: 'Added', cell: ({ createdAt }) => <RelativeTime time={createdAt} /> },
+          { title: 'Added', kind: 'time', cell: ({ createdAt }) => <RelativeTime time={createdAt} /> },
         ]}
       />
     ),
@@ -146,14 +154,13 @@ export function configurationPage(
             Change
           </ButtonLink>
         </Allowed>
-        <Allowed operation={enabledAt ? 'disableSamlConfiguration' : 'enableSamlConfiguration'}>
-          <ButtonLink
-            to={configurationPath(id, enabledAt ? 'disable' : 'enable')}
-            kind={enabledAt || !testedAt ? 'second' : 'first'}
-          >
-            {enabledAt ? 'Disable' : 'Enable'}
-          </ButtonLink>
-        </Allowed>
+        {enabledAt ? (
+          <Allowed operation="disableSamlConfiguration">
+            <ButtonLink to={configurationPath(id, 'disable')} kind="second">
+              Disable
+            </ButtonLink>
+          </Allowed>
+        ) : null}
       </>
     ),
     content: (
@@ -178,12 +185,17 @@ export function configurationPage(
             ['Tested', testedAt ? <Moment key="tested" time={testedAt} /> : 'Not yet'],
           ]}
         />
+        <h2>1. Prove your domain</h2>
+        <p>
+          Only users with email addresses in a <a href="/dashboard/allowed-domains">domain that you proved</a>{' '}
+          can log in, so do this before you test.
+        </p>
         {'redirectUri' in ours ? (
           <RedirectAddress redirectUri={ours.redirectUri} />
         ) : (
           <OurMetadata id={id} ours={ours} />
         )}
-        <h2>2. Test the login</h2>
+        <h2>3. Test the login</h2>
         <p>
           Log in at your identity provider to see what it sends, and who would be logged in. A test logs
           nobody in.
@@ -191,12 +203,18 @@ export function configurationPage(
         <Allowed operation="enableSamlConfiguration">
           <ActionButton action={configurationPath(id, 'test')}>Test login</ActionButton>
         </Allowed>
-        <h2>3. Enable single sign-on</h2>
+        <h2>4. Enable single sign-on</h2>
         <p>
-          Users whose email addresses are in one of your{' '}
-          <a href="/dashboard/allowed-domains">proved domains</a> are then sent to your identity provider.
-          Passwords keep working unless you require single sign-on.
+          Users whose email addresses are in one of your proved domains are then sent to your identity
+          provider. Passwords keep working unless you require single sign-on.
         </p>
+        {enabledAt ? null : testedAt ? (
+          <Allowed operation="enableSamlConfiguration">
+            <ButtonLink to={configurationPath(id, 'enable')}>Enable</ButtonLink>
+          </Allowed>
+        ) : (
+          <p class="hint">You can enable it after a test login that succeeded.</p>
+        )}
         {configuration.protocol === 'saml' ? (
           <Certificates title="Certificates of the identity provider" rows={certificatesOf(configuration)} />
         ) : null}
@@ -229,7 +247,7 @@ function detailsOf(configuration: SsoConfiguration): [string, VNode | string | n
 function RedirectAddress({ redirectUri }: { readonly redirectUri: string }): VNode {
   return (
     <>
-      <h2>1. Register the redirect address</h2>
+      <h2>2. Register the redirect address</h2>
       <p>Add this address to the application at your identity provider.</p>
       <CodeBlock title="Redirect address" code={redirectUri} />
     </>
@@ -245,7 +263,7 @@ function OurMetadata({ id, ours }: OurMetadataProps): VNode {
   const { metadataUrl, address, certificates } = ours;
   return (
     <>
-      <h2>1. Register this service</h2>
+      <h2>2. Register this service</h2>
       <p>Give your identity provider the URL of our metadata, or enter the addresses there.</p>
       <CodeBlock title="Metadata URL, which is also the entity ID (audience)" code={metadataUrl} />
       <CodeBlock title="Address for responses (ACS URL)" code={address} />
@@ -283,13 +301,18 @@ function Certificates({ title, rows }: CertificatesProps): VNode {
         rows={rows}
         keyOf={({ sha256_fingerprint: fingerprint }) => fingerprint}
         columns={[
-          { title: 'Subject', cell: ({ subject }) => subject },
+          { title: 'Subject', kind: 'main', cell: ({ subject }) => subject },
           {
             title: 'SHA-256 fingerprint',
+            kind: 'text',
             cell: ({ sha256_fingerprint: fingerprint }) => <code>{fingerprint}</code>,
           },
-          { title: 'Valid from', cell: ({ valid_from: from }) => <Moment time={from} /> },
-          { title: 'Valid until', cell: (certificate) => <ValidUntil certificate={certificate} /> },
+          { title: 'Valid from', kind: 'moment', cell: ({ valid_from: from }) => <Moment time={from} /> },
+          {
+            title: 'Valid until',
+            kind: 'moment',
+            cell: (certificate) => <ValidUntil certificate={certificate} />,
+          },
         ]}
       />
     </>
@@ -303,15 +326,20 @@ function Attempts({ rows }: { readonly rows: readonly SsoAttempt[] }): VNode {
       rows={rows}
       keyOf={({ id }) => id}
       columns={[
-        { title: 'Time', cell: ({ finishedAt, createdAt }) => <Moment time={finishedAt ?? createdAt} /> },
-        { title: 'Email address', cell: ({ email }) => email ?? 'Unknown' },
-        { title: 'Kind', cell: ({ testerId }) => (testerId === null ? 'Login' : 'Test') },
+        {
+          title: 'Time',
+          kind: 'moment',
+          cell: ({ finishedAt, createdAt }) => <Moment time={finishedAt ?? createdAt} />,
+        },
+        { title: 'Email address', kind: 'user', cell: ({ email }) => email ?? 'Unknown' },
+        { title: 'Kind', kind: 'short', cell: ({ testerId }) => (testerId === null ? 'Login' : 'Test') },
         {
           title: 'Outcome',
+          kind: 'status',
           cell: ({ problem }) =>
             problem === null ? <Badge tone="good">Succeeded</Badge> : <Badge tone="bad">Failed</Badge>,
         },
-        { title: 'Reason', cell: ({ problem }) => problem ?? '' },
+        { title: 'Reason', kind: 'main', cell: ({ problem }) => problem ?? '' },
       ]}
     />
   );
@@ -336,7 +364,7 @@ export function newSamlPage(): Page {
             maxLength={maxLengthOf(AddSamlConfigurationRequest, 'name')}
           />
           <MetadataFields />
-          <button>Add identity provider</button>
+          <SubmitButton>Add identity provider</SubmitButton>
         </Form>
       </>
     ),
@@ -404,7 +432,7 @@ export function newOpenidPage(): Page {
             required={false}
             maxLength={maxLengthOf(AddOpenidConfigurationRequest, 'client_secret')}
           />
-          <button>Add identity provider</button>
+          <SubmitButton>Add identity provider</SubmitButton>
         </Form>
       </>
     ),
@@ -414,7 +442,7 @@ export function newOpenidPage(): Page {
 export function changePage(configuration: SsoConfiguration): Page {
   const { id, name, protocol, metadataUrl } = configuration;
   return {
-    title: `Change ${name}`,
+    title: `Change ${isolated(name)}`,
     parent: parentOf(configuration),
     content: (
       <>
@@ -441,7 +469,7 @@ export function changePage(configuration: SsoConfiguration): Page {
               maxLength={maxLengthOf(ChangeOpenidConfigurationRequest, 'client_secret')}
             />
           )}
-          <button>Save changes</button>
+          <SubmitButton>Save changes</SubmitButton>
         </Form>
       </>
     ),
@@ -488,7 +516,7 @@ export function confirmPage(configuration: SsoConfiguration, action: Confirmed):
   const { id, name } = configuration;
   const { path, title, button, effect } = CONFIRMATIONS[action];
   return confirmationPage({
-    title: `${title} ${name}?`,
+    title: `${title} ${isolated(name)}?`,
     parent: parentOf(configuration),
     action: configurationPath(id, ...path),
     button,

@@ -68,8 +68,8 @@ export function testedPage({ id, name }: SsoConfiguration, result: TestResult): 
           rows={Object.entries(claims).slice(0, MAX_SHOWN)}
           keyOf={([claim]) => claim}
           columns={[
-            { title: 'Name', cell: ([claim]) => claim },
-            { title: 'Value', cell: ([, value]) => textOf(value) },
+            { title: 'Name', kind: 'main', cell: ([claim]) => claim },
+            { title: 'Value', kind: 'main', cell: ([, value]) => textOf(value) },
           ]}
         />
         <Link to={configurationPath(id)}>Back to {name}</Link>

@@ -12,6 +12,7 @@ import {
   TextField,
   type Page,
   type ShownValues,
+  SubmitButton,
 } from '../../../infrastructure/pages/index.js';
 import { maxLengthOf } from '../../../infrastructure/validation/index.js';
 import { SsoSettingsRequest } from './sso-settings.dto.js';
@@ -76,7 +77,7 @@ export function settingsPage(
           <Values name="admin_values" role="admins" values={adminValues} />
           <Values name="member_values" role="members" values={memberValues} />
           <p>Everybody else becomes a viewer. Roles change at the next login.</p>
-          <button>Save settings</button>
+          <SubmitButton>Save settings</SubmitButton>
         </Form>
         <h2>Break-glass owners</h2>
         <p>
@@ -88,14 +89,15 @@ export function settingsPage(
           rows={owners}
           keyOf={({ id }) => id}
           columns={[
-            { title: 'Name', cell: ({ id, name }) => (id === userId ? `${name} (you)` : name) },
-            { title: 'Email address', cell: ({ email }) => email },
+            { title: 'Name', kind: 'main', cell: ({ id, name }) => (id === userId ? `${name} (you)` : name) },
+            { title: 'Email address', kind: 'main', cell: ({ email }) => email },
             {
               title: 'Break-glass',
+              kind: 'short',
               cell: ({ isBreakGlass }) =>
                 isBreakGlass ? <Badge tone="good">Yes</Badge> : <Badge tone="soft">No</Badge>,
             },
-            ...(role === 'owner' ? [{ title: 'Change', cell: MarkButton }] : []),
+            ...(role === 'owner' ? [{ title: 'Change', kind: 'buttons' as const, cell: MarkButton }] : []),
           ]}
         />
       </>

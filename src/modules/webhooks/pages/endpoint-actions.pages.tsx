@@ -16,6 +16,7 @@ import {
   ZoneField,
   usePage,
   type Page,
+  SubmitButton,
 } from '../../../infrastructure/pages/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 import type { OwnedWebhookEndpoint } from '../endpoints/webhook-endpoints.service.js';
@@ -177,9 +178,7 @@ function NextRecovery({ endpoint, recovery, since }: RecoveryProps): VNode {
       />
       <ZoneField />
       {status === 'paused' ? <p>The endpoint is paused: recovered events wait until you resume it.</p> : null}
-      <div class="actions">
-        <button>Recover events</button>
-      </div>
+      <SubmitButton>Recover events</SubmitButton>
     </Form>
   );
 }

@@ -12,6 +12,9 @@ export function endpointPath(environment: PlatformEnvironment, id: string): stri
   return dashboardPath(environment, 'webhook-endpoints', id);
 }
 
+/** Failures in a row from which on an endpoint counts as failing. A single one is retried. */
+const MIN_FAILURES = 3;
+
 /** The health of an endpoint in one statement: whether it receives events, and if not, why. */
 export function EndpointStatus({ endpoint }: { readonly endpoint: WebhookEndpointResponse }): VNode {
   const [tone, label] = healthOf(endpoint);
@@ -21,7 +24,9 @@ export function EndpointStatus({ endpoint }: { readonly endpoint: WebhookEndpoin
 function healthOf({ status, health }: WebhookEndpointResponse): readonly [Tone, string] {
   if (status === 'disabled') return ['bad', 'Disabled: failing'];
   if (status === 'paused') return ['warn', 'Paused'];
-  if (health.consecutive_failures > 0) return ['bad', health.throttled ? 'Failing, throttled' : 'Failing'];
+  if (health.throttled) return ['bad', 'Failing, throttled'];
+  if (health.consecutive_failures >= MIN_FAILURES) return ['bad', 'Failing'];
+  if (health.consecutive_failures > 0) return ['warn', 'Last attempt failed'];
   return health.last_success_at === null ? ['soft', 'No deliveries yet'] : ['good', 'Healthy'];
 }
 

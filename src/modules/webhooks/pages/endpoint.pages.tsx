@@ -52,6 +52,7 @@ export function endpointPage(
             ['Last success', lastSuccess ? <RelativeTime key="success" time={lastSuccess} /> : 'Never'],
             ['Failures in a row', String(health.consecutive_failures)],
             ['Events waiting', waiting >= MAX_COUNTED ? `${MAX_COUNTED} or more` : String(waiting)],
+            ['URL', <code key="url">{endpoint.url}</code>],
             ['Created', <Moment key="created" time={endpoint.created_at} />],
             ['ID', <code key="id">{endpoint.id}</code>],
           ]}
@@ -150,18 +151,19 @@ function Deliveries({ endpoint, attempts }: EndpointProps & Pick<EndpointActivit
           columns={[
             {
               title: 'Time',
+              kind: 'time',
               cell: ({ id: entry, createdAt }) => (
                 <a href={dashboardPath(environment, 'request-logs', String(entry))}>
                   <RelativeTime time={createdAt} />
                 </a>
               ),
             },
-            { title: 'Result', cell: (attempt) => <AttemptResult {...attempt} /> },
+            { title: 'Result', kind: 'status', cell: (attempt) => <AttemptResult {...attempt} /> },
             {
               title: 'Event',
-              cell: ({ event, eventId }) => (
-                <a href={dashboardPath(environment, 'events', eventId)}>{event ?? eventId}</a>
-              ),
+              kind: 'main',
+              cell: ({ event, eventId }) => event ?? eventId,
+              to: ({ eventId }) => dashboardPath(environment, 'events', eventId),
             },
           ]}
         />

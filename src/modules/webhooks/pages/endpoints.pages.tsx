@@ -9,8 +9,8 @@ import {
   EmptyState,
   Form,
   FormProblem,
+  inPercent,
   Link,
-  Name,
   RelativeTime,
   Seen,
   SelectField,
@@ -20,6 +20,7 @@ import {
   usePage,
   type Page,
   type ShownValues,
+  SubmitButton,
 } from '../../../infrastructure/pages/index.js';
 import type { Trend } from '../../request-logs/index.js';
 import { MAX_DESCRIPTION_LENGTH, MAX_ENDPOINTS } from '../endpoints/webhook-endpoint.entity.js';
@@ -90,48 +91,48 @@ function Endpoints({ endpoints, trends }: EndpointsProps): VNode {
       columns={[
         {
           title: 'Endpoint',
-          cell: ({ id, url, description, environment }) => (
-            <div>
-              <a href={endpointPath(environment, id)}>
-                <Name text={url} />
-              </a>
-              {description === null ? null : <span class="hint">{description}</span>}
-            </div>
-          ),
+          kind: 'main',
+          cell: ({ url }) => url,
+          to: ({ id, environment }) => endpointPath(environment, id),
         },
-        { title: 'Status', cell: (endpoint) => <EndpointStatus endpoint={endpoint} /> },
+        { title: 'Description', kind: 'id', cell: ({ description }) => description },
+        { title: 'Status', kind: 'status', cell: (endpoint) => <EndpointStatus endpoint={endpoint} /> },
         {
           title: 'Last 24 hours',
+          kind: 'id',
           cell: ({ id }) => {
             const trend = trends?.get(id);
-            return trend ? (
-              <Sparkline {...trend} things={['delivered', 'the last 24 hours']} />
-            ) : (
-              'Not available'
+            if (!trend) return 'Not available';
+            const [delivered, failed] = [total(trend.succeeded), total(trend.failed)];
+            return (
+              <>
+                <Sparkline {...trend} things={['delivered', 'the last 24 hours']} />{' '}
+                {delivered + failed === 0 ? 'None' : inPercent(delivered / (delivered + failed))}
+              </>
             );
           },
         },
         {
           title: 'Last success',
+          kind: 'time',
           cell: ({ health: { last_success_at: time } }) => (time ? <RelativeTime time={time} /> : 'Never'),
         },
         {
-          title: 'Failures in a row',
-          isNumber: true,
+          title: 'Failures',
+          kind: 'number',
           cell: ({ health }) => health.consecutive_failures,
         },
-        { title: 'Events', cell: ({ events }) => <Subscription events={events} /> },
+        { title: 'Events', kind: 'short', cell: ({ events }) => <Subscription events={events} /> },
       ]}
     />
   );
 }
 
-const MAX_NAMED_EVENTS = 2;
+const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
 function Subscription({ events }: Pick<WebhookEndpointResponse, 'events'>): ComponentChildren {
   if (!events) return 'All events';
-  if (events.length > MAX_NAMED_EVENTS) return `${events.length} events`;
-  return <Name text={events.join(', ')} />;
+  return events.length === 1 ? events[0] : `${events.length} events`;
 }
 
 export function newEndpointPage(environment: PlatformEnvironment): Page {
@@ -150,9 +151,7 @@ export function newEndpointPage(environment: PlatformEnvironment): Page {
             { value: 'paused', label: 'Create it paused: events wait until you resume' },
           ]}
         />
-        <div class="actions">
-          <button>Create endpoint</button>
-        </div>
+        <SubmitButton>Create endpoint</SubmitButton>
       </Form>
     ),
   };
@@ -171,12 +170,7 @@ export function editEndpointPage(path: string, fields: EndpointFields, seen: Sho
         <p>A new URL also gets the events that are already waiting.</p>
         <Seen values={seen} />
         <Fields {...fields} />
-        <div class="actions">
-          <button>Save changes</button>
-          <a class="button second" href={path}>
-            Cancel
-          </a>
-        </div>
+        <SubmitButton>Save changes</SubmitButton>
       </Form>
     ),
   };

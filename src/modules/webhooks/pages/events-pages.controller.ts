@@ -33,9 +33,9 @@ export class EventsPagesController {
     return submitted(
       async () => {
         const page = await this.events.page(actor, environment, queryFrom(ListEventsQuery, query));
-        return eventsPage(environment, page);
+        return eventsPage(page);
       },
-      () => eventsPage(environment),
+      () => eventsPage(),
     );
   }
 

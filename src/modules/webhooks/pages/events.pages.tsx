@@ -1,9 +1,11 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { mayPerform } from '../../../infrastructure/auth/index.js';
 import {
   ActionButton,
   Allowed,
   Badge,
+  checkColumn,
   CodeBlock,
   dashboardPath,
   Details,
@@ -13,18 +15,19 @@ import {
   FilterChoice,
   FilterForm,
   FormProblem,
+  FurtherFilters,
   Link,
-  Name,
+  Middle,
   Moment,
   Pagination,
   pathWith,
   PeriodFields,
   RelativeTime,
   Results,
-  RowCheckbox,
   Selection,
   Table,
   usePage,
+  UserLink,
   type Page,
   type Tone,
 } from '../../../infrastructure/pages/index.js';
@@ -47,22 +50,20 @@ const STATES: Readonly<Record<DeliveryState, readonly [Tone, string]>> = {
 };
 
 /** @param page undefined if the filters were not accepted */
-export function eventsPage(environment: PlatformEnvironment, page?: EventPage): Page {
+export function eventsPage(page?: EventPage): Page {
   return {
     title: 'Events',
+    about: 'What your webhook endpoints receive.',
     content: (
       <>
-        <p>
-          Events are what your <a href={dashboardPath(environment, 'webhook-endpoints')}>webhook endpoints</a>{' '}
-          receive. Open an event to see its content and to send it again, or select events whose deliveries
-          have failed.
-        </p>
-        <FilterForm>
-          <FilterChoice name="event" label="Event" all="All events" options={EVENT_OPTIONS} />
-          <Filter name="external_user_id" label="User" hint="Your external_user_id" />
-          <PeriodFields />
+        <FilterForm canBeLive={page !== undefined}>
+          <FilterChoice name="event" label="Event" options={EVENT_OPTIONS} />
+          <Filter name="external_user_id" label="User" />
+          <FurtherFilters names={['start', 'end']}>
+            <PeriodFields />
+          </FurtherFilters>
         </FilterForm>
-        <Results canBeLive={page !== undefined}>
+        <Results canBeLive={page !== undefined} hasTools>
           <FormProblem />
           {page?.data.length === 0 ? <NoEvents /> : null}
           {page?.data.length ? <Events page={page} /> : null}
@@ -95,7 +96,9 @@ function NoEvents(): VNode {
 }
 
 function Events({ page: { data: events, period } }: { readonly page: EventPage }): VNode {
-  const { environment, query } = usePage();
+  const { environment, query, user: visitor } = usePage();
+  const maySendAgain =
+    visitor !== undefined && mayPerform(visitor, 'redeliverWebhook') && events.some(hasFailed);
   const filters = { event: query['event'] ?? '', external_user_id: query['external_user_id'] ?? '' };
   const bounds = { start: period.start.toISOString(), end: period.end.toISOString() };
   const table = (
@@ -105,46 +108,46 @@ function Events({ page: { data: events, period } }: { readonly page: EventPage }
       rows={events}
       keyOf={({ id }) => id}
       columns={[
+        ...(maySendAgain ? [checkColumn(selectable)] : []),
         {
           title: 'Event',
+          kind: 'main',
           cell: (event) => (
-            <div>
-              {hasFailed(event) ? (
-                <Allowed operation="redeliverWebhook">
-                  <RowCheckbox value={event.id} of={event.name} />
-                </Allowed>
-              ) : null}
-              <a href={dashboardPath(environment, 'events', event.id)}>
-                <Name text={event.name} />
-              </a>{' '}
+            <>
+              <a href={dashboardPath(environment, 'events', event.id)}>{event.name}</a>{' '}
               {event.isTest ? <Badge tone="soft">Test</Badge> : null}
-            </div>
+            </>
           ),
         },
-        { title: 'Time', cell: ({ createdAt }) => <RelativeTime time={createdAt} /> },
-        { title: 'User', cell: ({ externalUserId }) => externalUserId ?? 'No user' },
-        { title: 'Deliveries', cell: ({ deliveries }) => <Outcomes deliveries={deliveries} /> },
+        { title: 'Time', kind: 'time', cell: ({ createdAt }) => <RelativeTime time={createdAt} /> },
+        {
+          title: 'User',
+          kind: 'user',
+          cell: ({ externalUserId: user }) => (user === null ? 'No user' : <UserLink user={user} />),
+        },
+        { title: 'Deliveries', kind: 'text', cell: ({ deliveries }) => <Outcomes deliveries={deliveries} /> },
       ]}
     />
   );
-  if (!events.some(hasFailed)) return table;
+  if (!maySendAgain) return table;
   return (
-    <Allowed operation="redeliverWebhook" otherwise={table}>
-      <Selection
-        action={resendPath(environment)}
-        label="Send again"
-        things={['event', 'events']}
-        links={
-          <a href={pathWith(resendPath(environment), filters, { ...bounds, ...FROM_EVENTS })}>
-            Send all failed again
-          </a>
-        }
-      >
-        {table}
-      </Selection>
-    </Allowed>
+    <Selection
+      action={resendPath(environment)}
+      label="Send again"
+      things={['event', 'events']}
+      links={
+        <a href={pathWith(resendPath(environment), filters, { ...bounds, ...FROM_EVENTS })}>
+          Send all failed again
+        </a>
+      }
+    >
+      {table}
+    </Selection>
   );
 }
+
+const selectable = (event: WithDeliveries<ListedEvent>) =>
+  hasFailed(event) ? { value: event.id, of: event.name } : undefined;
 
 /** Whether the event can be sent again to an endpoint that has not received it. */
 function hasFailed({ isTest, deliveries }: WithDeliveries<ListedEvent>): boolean {
@@ -285,12 +288,20 @@ function Deliveries({ event, targets }: DeliveriesProps): VNode {
         rows={targets}
         keyOf={({ id }) => id}
         columns={[
-          { title: 'Endpoint', cell: (target) => <Endpoint target={target} /> },
-          { title: 'State', cell: ({ delivery }) => <State delivery={delivery} /> },
-          { title: 'Last attempt', cell: ({ delivery }) => <LastAttempt delivery={delivery} /> },
-          { title: 'Attempts', isNumber: true, cell: ({ delivery }) => delivery?.attempts ?? 0 },
-          { title: 'Next attempt', cell: (target) => <NextAttempt target={target} /> },
-          { title: 'Actions', cell: (target) => <SendAgain event={event} target={target} /> },
+          { title: 'Endpoint', kind: 'main', cell: (target) => <Endpoint target={target} /> },
+          { title: 'State', kind: 'status', cell: ({ delivery }) => <State delivery={delivery} /> },
+          {
+            title: 'Last attempt',
+            kind: 'text',
+            cell: ({ delivery }) => <LastAttempt delivery={delivery} />,
+          },
+          { title: 'Attempts', kind: 'number', cell: ({ delivery }) => delivery?.attempts ?? 0 },
+          { title: 'Next attempt', kind: 'time', cell: (target) => <NextAttempt target={target} /> },
+          {
+            title: 'Actions',
+            kind: 'buttons',
+            cell: (target) => <SendAgain event={event} target={target} />,
+          },
         ]}
       />
       <Link to={log}>All attempts in the request log</Link>
@@ -303,10 +314,10 @@ function Endpoint({ target: { id, endpoint, delivery } }: { readonly target: Tar
   if (endpoint)
     return (
       <a href={endpointPath(environment, id)}>
-        <Name text={endpoint.url} />
+        <Middle text={endpoint.url} />
       </a>
     );
-  return <Name text={`${delivery?.last?.url ?? id} (deleted)`} />;
+  return <Middle text={`${delivery?.last?.url ?? id} (deleted)`} />;
 }
 
 function State({ delivery }: Pick<Target, 'delivery'>): VNode {

@@ -8,9 +8,10 @@ import {
   Done,
   EmptyState,
   FormProblem,
+  inDigits,
   Link,
   Moment,
-  Name,
+  Middle,
   pathWith,
   RelativeTime,
   Results,
@@ -190,14 +191,15 @@ function Targets({ targets }: { readonly targets: readonly ResendTarget[] }): VN
         columns={[
           {
             title: 'Endpoint',
+            kind: 'main',
             cell: ({ endpoint: { id, url, environment } }) => (
               <a href={endpointPath(environment, id)}>
-                <Name text={url} />
+                <Middle text={url} />
               </a>
             ),
           },
-          { title: 'Status', cell: ({ endpoint }) => <EndpointStatus endpoint={endpoint} /> },
-          { title: 'Deliveries', isNumber: true, cell: ({ eventIds }) => inDigits(eventIds.length) },
+          { title: 'Status', kind: 'status', cell: ({ endpoint }) => <EndpointStatus endpoint={endpoint} /> },
+          { title: 'Deliveries', kind: 'number', cell: ({ eventIds }) => inDigits(eventIds.length) },
         ]}
       />
       {targets.some(({ endpoint }) => endpoint.status === 'paused') ? (
@@ -297,15 +299,16 @@ function Parts({ resend: { parts } }: { readonly resend: Resend }): VNode {
       columns={[
         {
           title: 'Endpoint',
+          kind: 'main',
           cell: ({ endpointId, endpoint }): ComponentChildren => (
             <a href={endpointPath(environment, endpointId)}>
-              <Name text={endpoint?.url ?? endpointId} />
+              <Middle text={endpoint?.url ?? endpointId} />
             </a>
           ),
         },
-        { title: 'Deliveries', isNumber: true, cell: ({ selected }) => inDigits(selected) },
-        { title: 'Queued', isNumber: true, cell: ({ queued }) => inDigits(queued) },
-        { title: 'Skipped', cell: (part) => skippedOf(part) },
+        { title: 'Deliveries', kind: 'number', cell: ({ selected }) => inDigits(selected) },
+        { title: 'Queued', kind: 'number', cell: ({ queued }) => inDigits(queued) },
+        { title: 'Skipped', kind: 'text', cell: (part) => skippedOf(part) },
       ]}
     />
   );
@@ -332,10 +335,6 @@ function attemptsSince(environment: PlatformEnvironment, time: Date): string {
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
-}
-
-function inDigits(number: number): string {
-  return number.toLocaleString('en');
 }
 
 function numberOf(count: number, one: string, many: string): string {

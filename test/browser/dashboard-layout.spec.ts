@@ -1,0 +1,213 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { describeInBrowser, logIn, waitForHeading, type WindowOptions } from '../support/browser.js';
+import { cloneDatabase, type TestDatabase } from '../support/database.js';
+import { Program } from '../support/program.js';
+import { rememberSecret } from '../support/run-directory.js';
+
+const DEMO = join(import.meta.dirname, '..', '..', 'scripts', 'demo.mjs');
+const SECRET = /mcs_(?:dev|live)_[0-9A-Za-z]{49}/g;
+const START_TIMEOUT = 180_000;
+const TIMEOUT = 60_000;
+const DESK = { width: 1366, height: 768 };
+const PHONE = { width: 390, height: 844 };
+/** Pixels of a desk that a browser's own bars leave. */
+const FOLD = 700;
+
+const PRODUCTION = '/dashboard/production';
+/** The lists with enough entries, by the number of rows that a desk shows. */
+const LISTS: readonly (readonly [path: string, rows: number])[] = [
+  [`${PRODUCTION}/request-logs`, 18],
+  [`${PRODUCTION}/request-logs?period=7d&outcome=failure`, 18],
+  [`${PRODUCTION}/events`, 15],
+  [`${PRODUCTION}/agents`, 15],
+  [`${PRODUCTION}/merchants`, 15],
+  ['/dashboard/users', 15],
+  ['/dashboard/audit-log', 15],
+];
+const OTHERS = [
+  `${PRODUCTION}/webhook-endpoints`,
+  `${PRODUCTION}/webhook-endpoints/new`,
+  `${PRODUCTION}/api-credentials`,
+  '/dashboard/organization',
+  '/account',
+];
+/** Wider and narrower letters than those of most systems. */
+const FONTS = ['DejaVu Sans', 'DejaVu Sans Condensed'];
+
+interface Layout {
+  /** Pixels by which the page is wider than the window. */
+  readonly overflow: number;
+  readonly header: number;
+  readonly rowsAboveFold: number;
+  readonly firstRow: number;
+  readonly highestRow: number;
+  /** Words that continue on another line. */
+  readonly brokenWords: string[];
+}
+
+describeInBrowser('The layout of the dashboard, with a week of data', (windows) => {
+  let database: TestDatabase;
+  let folder: string;
+  let baseUrl: string;
+  let login: { readonly email: string; readonly password: string };
+  let desk: Page;
+
+  beforeAll(async () => {
+    [database, folder] = [await cloneDatabase({ empty: true }), await mkdtemp(join(tmpdir(), 'layout-'))];
+    await chmod(folder, 0o755);
+    const environment = { DATABASE_URL: database.url, DATA_DIR: folder, PORT: '0' };
+    const demo = new Program(DEMO, { environment });
+    const [, email = '', password = ''] = await demo.waitForOutput(
+      /dashboard .*\n\s+email\s+(\S+)\s+password\s+(\S+)/,
+    );
+    login = { email, password };
+    [, baseUrl = ''] = await demo.waitForOutput(/Listening on (\S+)\. Documentation: \1\/docs"?/);
+    rememberSecret(password, ...(demo.output.match(SECRET) ?? []));
+    desk = await open({ size: DESK });
+  }, START_TIMEOUT);
+  afterAll(async () => {
+    await Program.endAll();
+    await database.drop();
+    await rm(folder, { recursive: true, force: true });
+  });
+  afterAll(() => expect(windows.findings).toEqual([]));
+
+  async function open(options: WindowOptions): Promise<Page> {
+    const page = await windows.open(baseUrl, { ...options, bypassPolicy: true });
+    // The first pages after the data were written take long on a busy machine.
+    page.setDefaultTimeout(TIMEOUT);
+    page.setDefaultNavigationTimeout(TIMEOUT);
+    await logIn(page, login);
+    await waitForHeading(page, 'Overview');
+    return page;
+  }
+
+  function layoutOf(page: Page): Promise<Layout> {
+    return page.evaluate((fold) => {
+      const rows = [...document.querySelectorAll('table.data tbody tr')].map((row) =>
+        row.getBoundingClientRect(),
+      );
+      const brokenWords: string[] = [];
+      const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+      for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+        // Code, and a heading with a name that is longer than a line, may break anywhere. A phone shows a letter of an environment.
+        if (text.parentElement?.closest('pre, code, h1, dd, .unseen, .environments, details:not([open])'))
+          continue;
+        for (const { 0: word, index } of (text.textContent ?? '').matchAll(/[\w@.-]+/g)) {
+          const range = document.createRange();
+          range.setStart(text, index);
+          range.setEnd(text, index + word.length);
+          const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+          if (lines.size > 1 && !word.includes('-')) brokenWords.push(word);
+        }
+      }
+      return {
+        overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+        header: document.querySelector('header')!.getBoundingClientRect().height,
+        rowsAboveFold: rows.filter(({ bottom }) => bottom <= fold).length,
+        firstRow: rows[0]?.top ?? 0,
+        highestRow: Math.max(0, ...rows.map(({ height }) => height)),
+        brokenWords,
+      };
+    }, FOLD);
+  }
+
+  it('shows many rows of one line on a desk, in any font', async () => {
+    for (const [path, rows] of LISTS) {
+      const response = await desk.goto(path);
+      expect([path, (await response!.body()).length <= 60_000]).toEqual([path, true]);
+      for (const font of FONTS) {
+        await desk.addStyleTag({ content: `* { font-family: '${font}' !important }` });
+        const layout = await layoutOf(desk);
+        expect({ path, font, ...layout }).toMatchObject({ overflow: 0, header: 56, brokenWords: [] });
+        expect([path, font, layout.rowsAboveFold >= rows, layout.firstRow <= 170]).toEqual([
+          path,
+          font,
+          true,
+          true,
+        ]);
+        expect(layout.highestRow).toBeLessThanOrEqual(32);
+      }
+    }
+  });
+
+  it('shows five rows of each list on a phone, in one column', async () => {
+    const phone = await open({ size: PHONE });
+    for (const [path] of LISTS) {
+      await phone.goto(path);
+      const layout = await layoutOf(phone);
+      expect({ path, ...layout }).toMatchObject({ overflow: 0, header: 56, brokenWords: [] });
+      expect([path, layout.rowsAboveFold >= 5]).toEqual([path, true]);
+    }
+    await phone.context().close();
+  });
+
+  it('never scrolls sideways, and uses the width for lists and at most 640 px for forms', async () => {
+    for (const path of OTHERS)
+      for (const width of [320, DESK.width, 1920]) {
+        await desk.setViewportSize({ width, height: 1080 });
+        await desk.goto(path);
+        const { overflow, brokenWords } = await layoutOf(desk);
+        // The longest name of an event is wider than the narrowest window.
+        expect({ path, width, overflow, brokenWords: width === 320 ? [] : brokenWords }).toEqual({
+          path,
+          width,
+          overflow: 0,
+          brokenWords: [],
+        });
+        const widest = await desk
+          .locator('main form:not(.filters, .selection) .field')
+          .evaluateAll((fields) => Math.max(0, ...fields.map((field) => field.clientWidth)));
+        expect(widest).toBeLessThanOrEqual(640);
+      }
+    await desk.goto(LISTS[0]![0]);
+    const table = await desk.locator('table.data').evaluate((element) => element.clientWidth);
+    expect(table).toBeGreaterThan(1_600);
+  });
+
+  it('shows on the overview what needs attention, and two charts', async () => {
+    await desk.setViewportSize(DESK);
+    await desk.goto(PRODUCTION);
+    const bottoms = await desk
+      .locator('figure.chart > svg')
+      .evaluateAll((charts) => charts.map((chart) => chart.getBoundingClientRect().bottom));
+    expect(bottoms.filter((bottom) => bottom <= FOLD)).toHaveLength(2);
+    expect(await desk.locator('main h2').first().textContent()).toBe('Endpoints that need attention');
+    const links = desk.getByRole('navigation', { name: 'Main' }).getByRole('link');
+    expect(await links.count()).toBeLessThanOrEqual(14);
+    expect((await links.last().boundingBox())!.y).toBeLessThan(712);
+  });
+
+  it('closes menus with Escape, and when the pointer is pressed outside', async () => {
+    await desk.goto(LISTS[0]![0]);
+    const menus = desk.locator('details.popover');
+    const isOpen = () => menus.evaluateAll((all) => all.some((menu) => (menu as HTMLDetailsElement).open));
+    for (const close of [
+      () => desk.keyboard.press('Escape'),
+      () => desk.getByRole('heading', { level: 1 }).click(),
+    ]) {
+      await desk.getByText('More filters').click();
+      expect(await isOpen()).toBe(true);
+      await close();
+      expect(await isOpen()).toBe(false);
+    }
+  });
+
+  it('finds a user by the beginning of the identifier, a merchant and a page, and says if there is nothing', async () => {
+    const results = async (text: string): Promise<string[]> => {
+      await desk.goto(`${PRODUCTION}/search?q=${encodeURIComponent(text)}`);
+      return desk.locator('main tbody tr, main .empty h2').allTextContents();
+    };
+    const [{ user = '' } = {}] = (await database.query(
+      `SELECT external_user_id AS "user" FROM request_log
+        WHERE external_user_id LIKE '%@%' AND environment = 'production' LIMIT 1`,
+    )) as { user?: string }[];
+    expect(await results(user.split('@')[0] ?? '')).toEqual([`User${user}`]);
+    expect(await results('netfl')).toEqual(['MerchantNetflix']);
+    expect(await results('sso')).toEqual(['PageSingle sign-on']);
+    expect(await results('nothing at all')).toEqual(['Nothing found']);
+  });
+});
