@@ -227,6 +227,21 @@ CREATE TABLE audit_log (
 CREATE INDEX audit_log_page_index ON audit_log USING btree (organization_id, created_at, sequence);
 REVOKE DELETE, TRUNCATE, UPDATE ON audit_log FROM CURRENT_USER;
 
+CREATE TABLE audit_stream (
+  organization_id uuid NOT NULL,
+  url text NOT NULL,
+  format text NOT NULL,
+  authorization_sealed bytea,
+  "position" bigint NOT NULL,
+  position_hash bytea NOT NULL,
+  due_at timestamp(3) with time zone NOT NULL,
+  failing_since timestamp(3) with time zone,
+  problem text,
+  paused_at timestamp(3) with time zone,
+  CONSTRAINT audit_stream_pkey PRIMARY KEY (organization_id),
+  CONSTRAINT audit_stream_organization_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
+);
+
 CREATE TABLE passkey (
   id uuid NOT NULL,
   user_id uuid NOT NULL,
@@ -650,6 +665,7 @@ CREATE TABLE saml_configuration (
   metadata_checked_at timestamp(3) with time zone,
   expiry_notified_at timestamp(3) with time zone,
   is_owner_approved boolean NOT NULL DEFAULT false,
+  staleness text,
   CONSTRAINT saml_configuration_pkey PRIMARY KEY (id),
   CONSTRAINT saml_configuration_organization_fkey FOREIGN KEY (organization_id) REFERENCES organization(id),
   CONSTRAINT saml_configuration_protocol_check CHECK (protocol IN ('saml', 'openid'))

@@ -21,6 +21,7 @@ import { AgentConnectorModule } from './modules/agent-connector/index.js';
 import { AllowlistedDomainsModule } from './modules/allowlisted-domains/index.js';
 import { ApiClientsModule } from './modules/api-clients/index.js';
 import { AuditLogsModule } from './modules/audit-logs/index.js';
+import { AuditStreamsModule } from './modules/audit-streams/index.js';
 import { CareersModule } from './modules/careers/index.js';
 import { DashboardLoginModule } from './modules/dashboard-login/index.js';
 import { DashboardUsersModule } from './modules/dashboard-users/index.js';
@@ -70,6 +71,7 @@ const MODULES = [
   AllowlistedDomainsModule,
   ApiClientsModule,
   AuditLogsModule,
+  AuditStreamsModule,
   CareersModule,
   DashboardLoginModule,
   DashboardUsersModule,

@@ -28,6 +28,7 @@ export const MODULE_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = 
   'allowlisted-domains': ['audit-logs'],
   'api-clients': ['audit-logs'],
   'audit-logs': [],
+  'audit-streams': ['audit-logs'],
   careers: [],
   'dashboard-login': ['dashboard-users', 'audit-logs'],
   'dashboard-users': ['allowlisted-domains', 'audit-logs'],

@@ -167,6 +167,8 @@ const SENDERS: ReadonlyMap<string, string> = new Map([
   ],
   ['src/modules/single-sign-on/saml/saml-metadata.reader.ts', 'metadata of SAML providers'],
   ['src/modules/merchant-gateway/gateway-client.ts', 'the merchant gateway'],
+  ['src/modules/audit-streams/audit-streams.job.ts', 'entries of the audit log'],
+  ['src/modules/audit-streams/audit-streams.service.ts', 'nothing: checks URLs'],
   ['src/infrastructure/messages/text-message-sender.ts', 'text messages'],
   ['src/infrastructure/messages/messages.module.ts', 'nothing: wires the sender of text messages'],
   [

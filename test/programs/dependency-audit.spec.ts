@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync } from 'node:fs';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -85,5 +86,122 @@ describe('.ci/phone-metadata', () => {
       );
     });
     expect([code, output.includes('must not be older than a year')]).toEqual([expected, expected === 1]);
+  });
+});
+
+describe('.ci/api-changes', () => {
+  const released = {
+    paths: {
+      '/gifts/create': {
+        post: {
+          parameters: [
+            { name: 'dry_run', in: 'query', schema: { type: 'boolean' } },
+            { $ref: '#/components/parameters/Key' },
+          ],
+          requestBody: {
+            content: { 'application/json': { schema: { $ref: '#/components/schemas/Create' } } },
+          },
+          responses: {
+            200: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Gift' } } } },
+          },
+        },
+      },
+      '/gifts/list': { get: { responses: { 200: {} } } },
+    },
+    components: {
+      parameters: { Key: { name: 'Idempotency-Key', in: 'header', schema: { type: 'string' } } },
+      schemas: {
+        Create: {
+          type: 'object',
+          required: ['name'],
+          properties: {
+            name: { type: 'string', maxLength: 20 },
+            kind: { type: 'string', enum: ['card', 'code'] },
+            notes: { type: 'array', items: { type: 'string' } },
+          },
+        },
+        Gift: {
+          type: 'object',
+          required: ['id'],
+          properties: { id: { type: 'integer' }, name: { type: 'string' } },
+        },
+      },
+    },
+  };
+  type Released = typeof released;
+
+  /** Returns the exit code and the lines that a change of the document causes. */
+  async function compare(change: (document: Released) => unknown, changelog = ''): Promise<[number, string]> {
+    const folder = await mkdtemp(join(tmpdir(), 'api-changes-'));
+    const document = structuredClone(released);
+    change(document);
+    const text = `## Unreleased\n\n### Breaking changes\n\n${changelog}\n\n### Added\n\n- \`/gifts/list\`\n\n## 0.1.0\n`;
+    const files = await Promise.all(
+      [JSON.stringify(released), JSON.stringify(document), text].map(async (content, index) => {
+        const file = join(folder, String(index));
+        await writeFile(file, content);
+        return file;
+      }),
+    );
+    return new Promise((resolve) => {
+      execFile(join(PROJECT, '.ci', 'api-changes'), files, (error, stdout) =>
+        resolve([Number(error?.code ?? 0), stdout]),
+      );
+    });
+  }
+
+  const remove = (container: object, key: string): boolean => Reflect.deleteProperty(container, key);
+  const create = ({ paths }: Released) => paths['/gifts/create'].post;
+  const input = ({ components }: Released) => components.schemas.Create;
+  const output = ({ components }: Released) => components.schemas.Gift;
+
+  it.each<[string, (document: Released) => unknown]>([
+    ['GET /gifts/list: the operation is gone', ({ paths }) => remove(paths, '/gifts/list')],
+    ['the response 200 is gone', (document) => remove(create(document).responses, '200')],
+    ['the parameter dry_run is gone', (document) => create(document).parameters.shift()],
+    [
+      'the new parameter account is required',
+      (document) =>
+        create(document).parameters.push({ name: 'account', required: true, in: 'query' } as never),
+    ],
+    [
+      'Idempotency-Key: maxLength is 512, before unlimited',
+      ({ components }) => Object.assign(components.parameters.Key.schema, { maxLength: 512 }),
+    ],
+    ['name: maxLength is 10, before 20', (document) => (input(document).properties.name.maxLength = 10)],
+    ['kind no longer accepts code', (document) => input(document).properties.kind.enum.pop()],
+    ['the field notes is no longer accepted', (document) => remove(input(document).properties, 'notes')],
+    ['the field kind is now required', (document) => input(document).required.push('kind')],
+    [
+      'notes.[] no longer accepts string',
+      (document) => (input(document).properties.notes.items.type = 'integer'),
+    ],
+    ['a body is now required', (document) => Object.assign(create(document).requestBody, { required: true })],
+    ['the field name is gone', (document) => remove(output(document).properties, 'name')],
+    ['the field id can be missing', (document) => output(document).required.pop()],
+    ['id can be string', (document) => (output(document).properties.id.type = 'string')],
+  ])('refuses that %s', async (line, change) => {
+    const [code, text] = await compare(change);
+    expect([code, text]).toEqual([1, expect.stringContaining(line)]);
+  });
+
+  it.each<[string, (document: Released) => unknown]>([
+    ['a new operation', ({ paths }) => Object.assign(paths, { '/new': { get: { responses: {} } } })],
+    ['a new optional field', (document) => Object.assign(input(document).properties, { color: {} })],
+    ['a new field of the response', (document) => Object.assign(output(document).properties, { color: {} })],
+    ['a greater limit', (document) => (input(document).properties.name.maxLength = 30)],
+    ['a field that is no longer required', (document) => input(document).required.pop()],
+  ])('accepts %s', async (_name, change) => {
+    expect(await compare(change)).toEqual([0, expect.stringMatching(/^0 changes/)]);
+  });
+
+  it.each([
+    ['`GET /gifts/list` is gone.', 0],
+    ['`/gifts/*` is gone.', 0],
+    ['`POST /gifts/create` is gone.', 1],
+    ['/gifts/list without backticks', 1],
+  ])('looks for a removed operation among the breaking changes: %s', async (changelog, expected) => {
+    const [code] = await compare(({ paths }) => remove(paths, '/gifts/list'), changelog);
+    expect(code).toBe(expected);
   });
 });

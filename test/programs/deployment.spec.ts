@@ -87,21 +87,18 @@ interface PodTemplate {
 }
 interface Manifest {
   readonly kind: string;
-  readonly metadata: { readonly name: string };
-  readonly data?: Environment;
-  readonly stringData?: Environment;
+  readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
   readonly spec: {
     readonly replicas?: number;
     readonly selector: { readonly matchLabels?: object };
     readonly template: PodTemplate;
-    readonly minAvailable?: number;
     readonly ports?: readonly object[];
   };
 }
 
 const dockerfile = read('Dockerfile');
 const compose = parse(read('compose.yaml'), { merge: true }) as { services: Record<string, ComposeService> };
-const manifests = parseAllDocuments(read('deploy/kubernetes.yaml')).map((document) => {
+const manifests = parseAllDocuments(read('deploy/chart/ci/example.yaml')).map((document) => {
   expect(document.errors).toEqual([]);
   return document.toJS() as Manifest;
 });
@@ -117,8 +114,9 @@ describe('Dockerfile', () => {
     expect(last).toMatch(/^USER node$/m);
     expect(last).toMatch(/^STOPSIGNAL SIGTERM$/m);
     expect(last).not.toMatch(/^RUN .*npm /m);
-    expect(last).toMatch(/^COPY --from=packages \/app\/node_modules \.\/node_modules$/m);
-    expect(dockerfile).toMatch(/AS packages\n[^]*?RUN npm ci --omit=dev --ignore-scripts/);
+    // Only the files of packages that the programs load.
+    expect(last).toMatch(/^COPY --from=build \/app\/packages \.\/node_modules$/m);
+    expect(dockerfile).toMatch(/RUN npm ci --ignore-scripts/);
     expect(dockerfile).not.toMatch(/:latest\b|\bADD\b|\bsudo\b/);
     expect(programOf(JSON.parse(/^CMD (\[.*\])$/m.exec(last)?.[1] ?? '[]') as string[])).toBe('src/main.ts');
   });
@@ -281,45 +279,66 @@ describe('compose.yaml', () => {
   });
 });
 
-describe('deploy/kubernetes.yaml', () => {
+describe('deploy/chart', () => {
   const named = (kind: string, name: string): Manifest => {
-    const found = manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === name);
+    const found = manifests.find(
+      (manifest) => manifest.kind === kind && manifest.metadata.name === `mcs-merchant-connectivity-${name}`,
+    );
     if (!found) throw new Error(`There is no ${kind} ${name}`);
     return found;
   };
-  const [api, worker] = ['api', 'worker'].map((name) =>
-    named('Deployment', `merchant-connectivity-${name}`),
-  ) as [Manifest, Manifest];
-  const job = named('Job', 'merchant-connectivity-migrate');
+  const [api, worker] = [named('Deployment', 'api'), named('Deployment', 'worker')];
+  const job = named('Job', 'migration');
   const containerOf = ({ spec }: Manifest): Container => spec.template.spec.containers[0] as Container;
+  const settingsOf = (manifest: Manifest): Environment =>
+    Object.fromEntries((containerOf(manifest).env ?? []).map(({ name, value }) => [name, value]));
 
-  it('sets all variables of production, with placeholders for secrets that do not start', async () => {
-    const settings = named('ConfigMap', 'merchant-connectivity').data ?? {};
-    const secrets = named('Secret', 'merchant-connectivity').stringData ?? {};
-    const own = [api, worker, job].flatMap((manifest) => containerOf(manifest).env ?? []);
-    expect(
-      unknown([...Object.keys(settings), ...Object.keys(secrets), ...own.map(({ name }) => name)]),
-    ).toEqual([]);
-    const filled = {
+  it('sets all variables of production except those of the secrets', async () => {
+    const secrets = {
       DATABASE_URL: 'postgres://user:password@db.example.com/service?sslmode=verify-full',
       SECRET_PEPPER: key(),
       KEY_ENCRYPTION_KEY: key(),
       REDIS_URL: 'rediss://user:password@redis.example.com:6379/0',
       SMTP_URL: 'smtps://user:password@mail.example.com:465',
     };
-    expect(Object.keys(filled)).toEqual(Object.keys(secrets));
-    expect(await problemsOf({ ...settings, ...filled })).toBe('');
-    const problems = await problemsOf({ ...settings, ...secrets });
-    for (const name of Object.keys(secrets)) expect(problems).toContain(`- ${name} `);
+    for (const manifest of [api, worker, job]) {
+      const settings = settingsOf(manifest);
+      expect(unknown(Object.keys(settings))).toEqual([]);
+      expect(await problemsOf({ ...settings, ...secrets })).toBe('');
+      expect(settings['MIGRATE_ON_START']).toBe('off');
+    }
+    expect(await problemsOf(settingsOf(api))).toMatch(/SECRET_PEPPER is required/);
   });
 
-  it('gives the role that owns the tables only to the migration', async () => {
-    const { stringData = {} } = named('Secret', 'merchant-connectivity-migrate');
-    expect(Object.keys(stringData)).toEqual(['DATABASE_OWNER_URL']);
+  it('refuses every setting that is a secret among those that are not', () => {
+    const schema = JSON.parse(read('deploy/chart/values.schema.json')) as {
+      properties: {
+        settings: { propertyNames: { not: { anyOf: { pattern?: string; enum?: string[] }[] } } };
+      };
+    };
+    const rules = schema.properties.settings.propertyNames.not.anyOf;
+    const isRefused = (name: string): boolean =>
+      rules.some(({ pattern, enum: names }) =>
+        pattern === undefined ? names?.includes(name) : new RegExp(pattern).test(name),
+      );
+    const secrets = configurationDefinitions()
+      .flatMap(({ target }) => variablesOf(target))
+      .filter(({ secret }) => secret)
+      .map(({ name }) => name);
+    expect(secrets).toContain('DATABASE_URL');
+    expect(secrets.filter((name) => !isRefused(name))).toEqual([]);
+    // What the chart sets itself.
+    const own = [api, worker].flatMap((manifest) => Object.keys(settingsOf(manifest)));
+    expect(own.filter((name) => !isRefused(name) && name !== 'MAIL_FROM')).toEqual([]);
+    expect(isRefused('LOG_LEVEL')).toBe(false);
+  });
+
+  it('gives the role that owns the tables only to the migration, which runs first', () => {
     const users = [api, worker, job].filter((manifest) =>
-      JSON.stringify(containerOf(manifest)).includes('merchant-connectivity-migrate'),
+      JSON.stringify(containerOf(manifest)).includes('merchant-connectivity-migration'),
     );
     expect(users).toEqual([job]);
+    expect(job.metadata.annotations?.['helm.sh/hook']).toBe('pre-install,pre-upgrade');
   });
 
   it('probes the API, and gives processes enough time to stop', () => {
@@ -344,38 +363,38 @@ describe('deploy/kubernetes.yaml', () => {
   });
 
   it('annotates the metrics port for Prometheus, and no Service exposes it', () => {
-    const { METRICS_PORT: port } = named('ConfigMap', 'merchant-connectivity').data ?? {};
     for (const deployment of [api, worker]) {
+      const { METRICS_PORT: port } = settingsOf(deployment);
       expect(deployment.spec.template.metadata?.annotations).toEqual({
         'prometheus.io/scrape': 'true',
         'prometheus.io/port': port,
       });
       expect(containerOf(deployment).ports).toContainEqual({ name: 'metrics', containerPort: Number(port) });
     }
-    expect(named('Service', 'merchant-connectivity-api').spec.ports).toEqual([
-      { name: 'http', port: 80, targetPort: 'http' },
-    ]);
+    expect(named('Service', 'api').spec.ports).toEqual([{ name: 'http', port: 80, targetPort: 'http' }]);
   });
 
-  it('runs without root, with several replicas and a disruption budget', () => {
-    for (const manifest of [api, worker, job]) {
-      expect(manifest.spec.template.spec.securityContext).toMatchObject({ runAsNonRoot: true });
-      expect(containerOf(manifest).securityContext).toMatchObject({
-        allowPrivilegeEscalation: false,
-        readOnlyRootFilesystem: true,
-      });
-      expect(containerOf(manifest).image).toMatch(/:\d+\.\d+\.\d+$/);
-    }
-    for (const deployment of [api, worker]) {
-      expect(deployment.spec.replicas).toBeGreaterThanOrEqual(2);
-      const { matchLabels } = deployment.spec.selector;
-      expect(deployment.spec.template.metadata?.labels).toEqual(matchLabels);
-      const budget = named('PodDisruptionBudget', deployment.metadata.name);
-      expect([budget.spec.minAvailable, budget.spec.selector.matchLabels]).toEqual([1, matchLabels]);
-    }
-    expect(named('Service', 'merchant-connectivity-api').spec.selector).toEqual(
-      api.spec.selector.matchLabels,
+  it('is of the version of the service', () => {
+    const { version } = JSON.parse(read('package.json')) as { version: string };
+    const chart = parse(read('deploy/chart/Chart.yaml')) as { version: string; appVersion: string };
+    expect([chart.version, chart.appVersion]).toEqual([version, version]);
+  });
+});
+
+describe('deploy/systemd', () => {
+  it('starts the programs of the image, and gives the role that owns the tables only to the migration', () => {
+    const [service, migration] = ['merchant-connectivity@', 'merchant-connectivity-migrate'].map((name) =>
+      read(`deploy/systemd/${name}.service`),
+    ) as [string, string];
+    expect(service).toMatch(/^ExecStart=\/usr\/bin\/node dist\/src\/%i\.js$/m);
+    expect(migration).toMatch(/^ExecStart=\/usr\/bin\/node dist\/src\/cli\/main\.js migrate$/m);
+    expect(migration).toContain('migrate.env');
+    expect(service).not.toContain('migrate.env');
+    expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(service)?.[1])).toBeGreaterThan(MAX_STOP_SECONDS);
+    const variables = [...`${service}${migration}`.matchAll(/^Environment=(.+)$/gm)].flatMap(
+      ([, line = '']) => line.split(' ').map((setting) => setting.split('=')[0] ?? ''),
     );
+    expect(unknown(variables)).toEqual([]);
   });
 });
 

@@ -210,6 +210,8 @@ export interface components {
       | 'external_user.erase'
       | 'request_log.export'
       | 'audit_log.export'
+      | 'audit_stream.update'
+      | 'audit_stream.remove'
       | 'webhook.create'
       | 'webhook.update'
       | 'webhook.delete'
@@ -342,7 +344,7 @@ export interface components {
     /** @description The target of the action. */
     AuditTargetResponse: {
       /**
-       * @description The kind of target: `user`, `passkey`, `device`, `merchant`, `external_user`, `request_log`, `audit_log`, `webhook_endpoint`, `access_grant`, `secret`, `sso_configuration`, `account`, `domain`, `agent`, `sign_in_link`, `api_client`, `service_token`. More may be added.
+       * @description The kind of target: `user`, `passkey`, `device`, `merchant`, `external_user`, `request_log`, `audit_log`, `audit_stream`, `webhook_endpoint`, `access_grant`, `secret`, `sso_configuration`, `account`, `domain`, `agent`, `sign_in_link`, `api_client`, `service_token`. More may be added.
        * @example secret
        */
       type: string;

@@ -85,6 +85,9 @@ const DASHBOARD_OPERATIONS = {
 
   listAuditEntries: { role: 'admin' },
   exportAuditLog: { role: 'admin', action: 'audit_log.export' },
+  getAuditStream: { role: 'admin' },
+  updateAuditStream: { role: 'owner', recentLogin: true, action: 'audit_stream.update' },
+  deleteAuditStream: { role: 'owner', recentLogin: true, action: 'audit_stream.remove' },
 
   getOrganization: { role: 'member' },
   updateOrganization: { role: 'owner', recentLogin: true, action: 'account.update' },

@@ -52,6 +52,11 @@ export const AUDIT_ACTIONS = {
   },
   'request_log.export': { target: 'request_log', meaning: 'Entries of the request log were exported.' },
   'audit_log.export': { target: 'audit_log', meaning: 'Entries of the audit log were exported.' },
+  'audit_stream.update': {
+    target: 'audit_stream',
+    meaning: 'The stream that sends the audit log to another system was added, changed or resumed.',
+  },
+  'audit_stream.remove': { target: 'audit_stream', meaning: 'The stream of the audit log was removed.' },
   'webhook.create': { target: 'webhook_endpoint', meaning: 'A webhook endpoint was created.' },
   'webhook.update': {
     target: 'webhook_endpoint',

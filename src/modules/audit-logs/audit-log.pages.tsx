@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import { browserName } from '../../infrastructure/http/index.js';
 import {
+  Allowed,
   Badge,
   ButtonLink,
   Details,
@@ -47,9 +48,16 @@ export function listPage(result?: AuditLogSearchResult): Page {
     title: AUDIT_LOG.title,
     about: 'What users did, and tried to do. Entries are never changed or deleted.',
     actions: (
-      <ButtonLink to={`${PATH}/verify`} kind="second">
-        Verify the log
-      </ButtonLink>
+      <>
+        <ButtonLink to={`${PATH}/verify`} kind="second">
+          Verify the log
+        </ButtonLink>
+        <Allowed operation="getAuditStream">
+          <ButtonLink to="/dashboard/audit-stream" kind="second">
+            Stream
+          </ButtonLink>
+        </Allowed>
+      </>
     ),
     content: (
       <>

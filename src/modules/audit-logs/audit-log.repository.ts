@@ -119,6 +119,12 @@ export class AuditLogRepository {
     });
   }
 
+  /** Returns the next entries of the chain after a sequence. */
+  async following(organizationId: string, sequence: string, limit: number): Promise<AuditLogEntry[]> {
+    const next = this.entriesOf(organizationId).andWhere('entry.sequence > :sequence', { sequence });
+    return next.orderBy('entry.sequence').limit(limit).getMany();
+  }
+
   async head(organizationId: string): Promise<AuditChainHead | null> {
     return this.transaction.manager.findOneBy(AuditChainHead, { organizationId });
   }

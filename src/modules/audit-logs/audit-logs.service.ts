@@ -93,6 +93,11 @@ export class AuditLogsService {
     for await (const entry of this.all(organizationId, query)) if (matches(entry, query)) yield entry;
   }
 
+  /** Returns the next entries of the chain after a sequence. */
+  async following(organizationId: string, sequence: string, limit: number): Promise<AuditLogEntry[]> {
+    return this.repository.following(organizationId, sequence, limit);
+  }
+
   /** @throws ApiError NOT_FOUND if the organization has no entry with this ID */
   async get(organizationId: string, id: string): Promise<AuditLogEntryResponse> {
     const entry = isUUID(id) ? await this.repository.find(organizationId, { id }) : null;

@@ -59,6 +59,8 @@ const PHRASES: Readonly<Record<AuditAction, Phrase>> = {
   'external_user.erase': ['requested to erase', 'erase', the('external user')],
   'request_log.export': ['exported the request log', 'export the request log'],
   'audit_log.export': ['exported the audit log', 'export the audit log'],
+  'audit_stream.update': ['changed the stream of the audit log', 'change the stream of the audit log'],
+  'audit_stream.remove': ['removed the stream of the audit log', 'remove the stream of the audit log'],
   'webhook.create': ['created', 'create', the('webhook endpoint')],
   'webhook.update': ['changed', 'change', the('webhook endpoint')],
   'webhook.delete': ['deleted', 'delete', the('webhook endpoint')],

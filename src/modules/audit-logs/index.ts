@@ -12,6 +12,7 @@ export {
   type AuditRecord,
   type OperatorChange,
 } from './audit-log.js';
+export type { AuditLogEntry } from './audit-log-entry.entity.js';
 export { AuditLogsModule } from './audit-logs.module.js';
 export { AuditLogsService } from './audit-logs.service.js';
 export { AuditVerification, parseHead, type ChainReport, type ExportedHead } from './audit-verification.js';

@@ -148,4 +148,23 @@ const STATEMENTS = `
   ALTER TABLE idempotency_key ADD COLUMN user_hash bytea, ADD COLUMN token_hash bytea;
   CREATE INDEX idempotency_key_user_index ON idempotency_key (user_hash) WHERE user_hash IS NOT NULL;
   CREATE INDEX idempotency_key_token_index ON idempotency_key (token_hash) WHERE token_hash IS NOT NULL;
+
+  -- Where the audit logs of organizations are sent, and how far.
+  CREATE TABLE audit_stream (
+    organization_id uuid NOT NULL,
+    url text NOT NULL,
+    format text NOT NULL,
+    authorization_sealed bytea,
+    position bigint NOT NULL,
+    position_hash bytea NOT NULL,
+    due_at timestamptz(3) NOT NULL,
+    failing_since timestamptz(3),
+    problem text,
+    paused_at timestamptz(3),
+    CONSTRAINT audit_stream_pkey PRIMARY KEY (organization_id),
+    CONSTRAINT audit_stream_organization_fkey FOREIGN KEY (organization_id) REFERENCES organization (id)
+  );
+
+  -- Why the last test login does not prove that a login is recent.
+  ALTER TABLE saml_configuration ADD COLUMN staleness text;
 `;

@@ -59,6 +59,10 @@ export class SsoConfiguration {
   @Column({ name: 'tested_at', type: 'timestamptz', precision: 3, nullable: true })
   testedAt!: Date | null;
 
+  /** Why the last test login does not prove that the person logged in just now; null if it does. */
+  @Column({ type: 'text', nullable: true })
+  staleness!: string | null;
+
   /** Whether an owner enabled it, and nobody else changed whom it trusts afterwards. Owners log in only through such a provider. */
   @Column({ name: 'is_owner_approved', type: 'boolean', default: false })
   isOwnerApproved!: boolean;

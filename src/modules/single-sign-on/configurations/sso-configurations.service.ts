@@ -171,6 +171,7 @@ export class SsoConfigurationsService {
       | 'id'
       | 'organizationId'
       | 'testedAt'
+      | 'staleness'
       | 'createdAt'
       | 'enabledAt'
       | 'expiryNotifiedAt'
@@ -183,6 +184,7 @@ export class SsoConfigurationsService {
       organizationId,
       ...fields,
       testedAt: null,
+      staleness: null,
       expiryNotifiedAt: null,
       isOwnerApproved: false,
       createdAt: this.clock.now(),

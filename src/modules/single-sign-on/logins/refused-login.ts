@@ -1,6 +1,10 @@
 /** A login that is refused, with the reason in words for the user and for the admins of the organization. */
 export class RefusedLogin extends Error {}
 
+/** What to do about a provider whose logins do not prove that they are recent. */
+export const STALENESS_REMEDY =
+  'Where a recent login is required, users need a passkey or a second factor of this service: let them add one before you require single sign-on.';
+
 /** Reasons that do not depend on the protocol. */
 export const REASONS = {
   unknown:

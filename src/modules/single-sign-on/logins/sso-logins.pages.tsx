@@ -1,6 +1,7 @@
 import { Form, Link, Notice, Table, type Page } from '../../../infrastructure/pages/index.js';
 import { parsedUrl } from '../../../infrastructure/config/index.js';
 import { ROLE_NAMES } from '../../dashboard-users/index.js';
+import { STALENESS_REMEDY } from './refused-login.js';
 import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
 import { configurationPath } from '../configurations/sso-configurations.pages.js';
 import type { TestResult } from './sso-logins.service.js';
@@ -57,8 +58,7 @@ export function testedPage({ id, name }: SsoConfiguration, result: TestResult): 
         {person ? <Notice kind="good">{effectOf(person)}</Notice> : <Notice kind="bad">{problem}</Notice>}
         {staleness === undefined ? null : (
           <Notice kind="bad">
-            {staleness} Where a recent login is required, users need a passkey or a second factor of this
-            service: let them add one before you require single sign-on.
+            {staleness} {STALENESS_REMEDY}
           </Notice>
         )}
         <h2>What the identity provider sent</h2>

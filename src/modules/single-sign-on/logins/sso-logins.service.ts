@@ -198,9 +198,10 @@ export class SsoLoginsService extends IdentityProviders {
       const person = await this.people.find(configuration, identity);
       const { email = null } = identity;
       if (attempt.testerId !== null) {
-        await this.configurations.change(configuration.id, { testedAt: this.clock.now() });
-        await this.attempts.settle(attempt.id, { email, problem: null });
         const { claims, staleness } = identity;
+        const tested = { testedAt: this.clock.now(), staleness: staleness ?? null };
+        await this.configurations.change(configuration.id, tested);
+        await this.attempts.settle(attempt.id, { email, problem: null });
         return { test: { claims, person, ...(staleness !== undefined && { staleness }) }, configuration };
       }
       const opened = await this.open(configuration, identity, person, response, attempt.isFresh);

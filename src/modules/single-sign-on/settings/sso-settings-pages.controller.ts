@@ -22,7 +22,9 @@ export class SsoSettingsPagesController {
   @DashboardPage('enableSamlConfiguration')
   async show(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
     const { organizationId } = actor;
-    return settingsPage(actor, await this.settings.get(organizationId), await this.settings.owners(actor));
+    const owners = await this.settings.owners(actor);
+    const staleness = await this.settings.stalenessOf(organizationId);
+    return settingsPage(actor, await this.settings.get(organizationId), owners, staleness);
   }
 
   @Post()

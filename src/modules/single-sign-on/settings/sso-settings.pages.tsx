@@ -6,6 +6,7 @@ import {
   Done,
   Form,
   FormProblem,
+  Notice,
   Seen,
   SelectField,
   Table,
@@ -17,6 +18,7 @@ import {
 import { maxLengthOf } from '../../../infrastructure/validation/index.js';
 import { SsoSettingsRequest } from './sso-settings.dto.js';
 import type { DashboardUser } from '../../dashboard-users/index.js';
+import { STALENESS_REMEDY } from '../logins/refused-login.js';
 import type { SsoSetting } from './sso-setting.entity.js';
 
 export const SETTINGS_PATH = '/dashboard/single-sign-on-settings';
@@ -26,6 +28,7 @@ export function settingsPage(
   { userId, role }: DashboardActor,
   setting: SsoSetting,
   owners: readonly DashboardUser[],
+  staleness: string | null,
 ): Page {
   const { createsUsers, roleAttribute, ownerValues, adminValues, memberValues, isTwoFactor, requiredAt } =
     setting;
@@ -45,6 +48,11 @@ export function settingsPage(
         <Form action={SETTINGS_PATH}>
           <Seen values={changeableOf(setting)} />
           <h2>Passwords</h2>
+          {staleness === null ? null : (
+            <Notice kind="bad">
+              {staleness} {STALENESS_REMEDY}
+            </Notice>
+          )}
           <Choice
             name="required"
             label="Must users log in at the identity provider?"

@@ -38,6 +38,11 @@ export class SsoSettingsService {
     return this.repository.get(organizationId);
   }
 
+  /** Returns why logins at the enabled provider do not prove that they are recent, according to its last test; null if they do. */
+  async stalenessOf(organizationId: string): Promise<string | null> {
+    return (await this.configurations.findEnabled(organizationId))?.staleness ?? null;
+  }
+
   /** Returns the owners who can be marked as break-glass. */
   async owners({ organizationId }: DashboardActor): Promise<DashboardUser[]> {
     return (await this.users.administrators(organizationId)).filter(({ role }) => role === 'owner');

@@ -1,0 +1,1 @@
+export { AuditStreamsModule } from './audit-streams.module.js';
