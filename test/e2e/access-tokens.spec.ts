@@ -17,7 +17,7 @@ import {
   type DashboardActor,
 } from '../../src/infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../src/infrastructure/config/index.js';
-import { generateSecret } from '../../src/infrastructure/crypto/index.js';
+import { generateDatedSecret } from '../../src/infrastructure/crypto/index.js';
 import { DashboardOperation } from '../../src/infrastructure/surfaces/index.js';
 import { OAuthModule, TokenSigningKeysService } from '../../src/modules/oauth/index.js';
 import { OAuthConfiguration } from '../../src/modules/oauth/oauth.configuration.js';
@@ -191,6 +191,7 @@ describe('Access tokens', () => {
       scope: 'request_logs:read',
       roles: ['admin'],
       org: service.organizationId,
+      access_version: 0,
       ...change,
     })
       .setProtectedHeader({ alg: algorithm, typ: 'at+jwt', kid, ...header })
@@ -748,7 +749,7 @@ describe('Signing keys', () => {
 });
 
 describe('Failures', () => {
-  const UNKNOWN_TOKEN = generateSecret('mcp_dev_');
+  const UNKNOWN_TOKEN = generateDatedSecret('mcp_dev_', new Date());
   const FAILING: readonly (readonly [string, string, (token: string, code: string) => Promise<TestResponse>])[] = [
     ['requestDeviceCode', 'device_authorization', () =>
       sendForm(service, '/oauth/device/code', { client_id: service.development.clientId })],

@@ -252,6 +252,8 @@ const aMerchant = async (): Promise<{ path: string; name: string }> => {
   return { path: `/dashboard/development/merchants/${row?.id}`, name: row?.name ?? '' };
 };
 
+const AUDIT_STREAM = '/dashboard/audit-stream';
+
 const AUDITED_FORMS: readonly AuditedForm[] = [
   {
     operation: 'createUser',
@@ -479,6 +481,21 @@ const AUDITED_FORMS: readonly AuditedForm[] = [
     prepare: async () => {
       const id = await registerAgent(service, owner, 'Removed Agent');
       return { path: `/dashboard/development/agents/${id}/remove`, target: 'Removed Agent' };
+    },
+  },
+  {
+    operation: 'updateAuditStream',
+    prepare: async () => {
+      const host = `${unique()}.example.com`;
+      return { path: AUDIT_STREAM, fields: { url: `https://${host}/`, format: 'json' }, target: host };
+    },
+  },
+  {
+    operation: 'deleteAuditStream',
+    prepare: async () => {
+      const host = `${unique()}.example.com`;
+      await submitForm(service, owner, AUDIT_STREAM, { url: `https://${host}/`, format: 'json' });
+      return { path: `${AUDIT_STREAM}/remove`, target: host };
     },
   },
   {

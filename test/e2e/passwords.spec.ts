@@ -481,7 +481,7 @@ describe('An email', () => {
     using _clock = moveClock(app, 10 * MINUTE);
     await sendEmails(app);
     expect(arrived(email)).toHaveLength(1);
-    expect((await admin.get(page)).text).not.toContain('451');
+    expect((await admin.get(page)).text).not.toContain('451 4.7.1');
   });
 
   it.each([

@@ -59,7 +59,7 @@ const save = (user: Visitor, page: string, name: string): Promise<PageResponse> 
 
 /** Returns the links of the saved filters of a page: names and addresses. */
 function linksOn({ text }: PageResponse): Record<string, string> {
-  const [, menu = ''] = /<details class="saved">(.*?)<\/details>/s.exec(text) ?? [];
+  const [, menu = ''] = /<details class="popover saved">(.*?)<\/details>/s.exec(text) ?? [];
   return Object.fromEntries(
     [...menu.matchAll(/<li><a href="([^"]+)">([^<]+)<\/a>/g)].map(([, href = '', name = '']) => [
       name,

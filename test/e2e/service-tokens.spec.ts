@@ -79,7 +79,7 @@ describe('Internal operations', () => {
       'publishEvents',
       'setMerchantStatus',
     ]);
-    expect(OTHERS.length).toBeGreaterThan(40);
+    expect(OTHERS.length).toBeGreaterThan(30);
   });
 
   it.each(INTERNAL)('reject all other credentials: $operationId', async ({ method, path }) => {

@@ -408,7 +408,7 @@ describe('A login through an identity provider', () => {
 
   it('warns in the test if the provider does not say when the person logged in', async () => {
     const user = await addUser();
-    const warning = 'users need a second factor of this service';
+    const warning = 'users need a passkey or a second factor of this service';
     expect((await test(organization, organization.id, claimsOf(user))).text).toContain(warning);
     const now = Math.floor(Date.now() / 1_000);
     const claims = { ...claimsOf(user), auth_time: now };
