@@ -83,6 +83,10 @@ beforeAll(async () => {
   const visitor = new Visitor({ baseUrl });
   await visitor.logIn(dashboard.email, dashboard.password);
   login = { cookie: `session=${visitor.session}` };
+  const token = await accessToken(development.client_id);
+  const { org } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as {
+    org: string;
+  };
   variables = {
     base_url: baseUrl,
     dashboard: baseUrl,
@@ -90,8 +94,8 @@ beforeAll(async () => {
     secret: development.secret,
     production_client_id: production.client_id,
     production_secret: production.secret,
-    organization: await organizationId(),
-    access_token: await accessToken(development.client_id),
+    organization: org,
+    access_token: token,
     production_access_token: await accessToken(production.client_id),
   };
 }, TIMEOUT);
@@ -296,9 +300,4 @@ async function accessToken(clientId: string): Promise<string> {
   const { access_token = '' } = await send('/oauth/token', { device_code, grant_type });
   rememberSecret(device_code, user_code, access_token);
   return access_token;
-}
-
-async function organizationId(): Promise<string> {
-  const response = await fetch(`${baseUrl}/organization`, { headers: login });
-  return ((await response.json()) as { organization_id: string }).organization_id;
 }
