@@ -499,6 +499,14 @@ const AUDITED_FORMS: readonly AuditedForm[] = [
     },
   },
   {
+    operation: 'eraseExternalUser',
+    prepare: async () => ({
+      path: '/dashboard/development/external-users/erase',
+      fields: { external_user_id: unique() },
+      target: null,
+    }),
+  },
+  {
     operation: 'cancelSignInLink',
     isOwned: true,
     isIdempotent: true,

@@ -46,6 +46,7 @@ const DASHBOARD_OPERATIONS = {
   hideMerchant: { role: 'admin', action: 'merchant.hide' },
   activateMerchant: { role: 'admin', action: 'merchant.activate' },
   listMerchantAccounts: {},
+  eraseExternalUser: { ...RECENT_ADMIN, action: 'external_user.erase' },
 
   listSignInLinks: {},
   cancelSignInLink: { role: 'member', action: 'sign_in_link.cancel' },

@@ -1,17 +1,21 @@
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, Post } from '@nestjs/common';
 import { AccessibleClients } from '../../infrastructure/auth/index.js';
 import {
+  DashboardAction,
   DashboardPage,
   inEachEnvironment,
+  pathOfUser,
   queryFrom,
+  requestFrom,
   Visit,
   type PageResponse,
   type PageVisit,
 } from '../../infrastructure/pages/index.js';
 import { ExternalUserIdField } from '../../infrastructure/validation/index.js';
+import { UserErasuresService } from '../external-users/index.js';
 import { McpTokensRepository } from '../mcp-tokens/index.js';
 import { SessionsRepository } from '../sessions/index.js';
-import { externalUserPage } from './external-user.pages.js';
+import { erasurePage, externalUserPage } from './external-user.pages.js';
 
 const SHOWN = 10;
 
@@ -26,6 +30,7 @@ export class ExternalUserPagesController {
     private readonly clients: AccessibleClients,
     private readonly sessions: SessionsRepository,
     private readonly mcpTokens: McpTokensRepository,
+    private readonly erasures: UserErasuresService,
   ) {}
 
   /** Shows what is known about one user of the organization. An unknown user has nothing. */
@@ -39,5 +44,21 @@ export class ExternalUserPagesController {
       this.mcpTokens.newestOfUser(clientId, user, SHOWN),
     ]);
     return externalUserPage({ user, sessions, mcpTokens });
+  }
+
+  @Get('erase')
+  @DashboardPage('eraseExternalUser')
+  confirm(@Visit() { environment, query }: PageVisit): PageResponse {
+    return erasurePage(environment, queryFrom(ExternalUserQuery, query).external_user_id);
+  }
+
+  @Post('erase')
+  @DashboardAction('eraseExternalUser')
+  async erase(@Visit() { actor, environment, form }: PageVisit): Promise<PageResponse> {
+    const { external_user_id: user } = requestFrom(ExternalUserQuery, form);
+    const { clientId } = await this.clients.forEnvironment(actor, environment);
+    const { organizationId } = actor;
+    await this.erasures.request({ clientId, environment, organizationId }, user, actor);
+    return { redirectTo: `${pathOfUser(environment, user)}&done=erased` };
   }
 }

@@ -6,9 +6,13 @@ import {
 } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
+  Allowed,
   Badge,
   ButtonLink,
+  confirmationPage,
   dashboardPath,
+  Done,
+  pathOfUser,
   pathWith,
   RelativeTime,
   Table,
@@ -50,6 +54,26 @@ function listsAbout(
   });
 }
 
+/** Asks before everything about a user is erased. */
+export function erasurePage(environment: PlatformEnvironment, user: string): Page {
+  return confirmationPage({
+    title: `Erase ${isolated(user)}?`,
+    parent: { title: `User ${isolated(user)}`, path: pathOfUser(environment, user) },
+    action: dashboardPath(environment, 'external-users', 'erase'),
+    button: 'Erase user',
+    children: (
+      <>
+        <input type="hidden" name="external_user_id" value={user} />
+        <p>
+          Everything that the service stores about the user in this environment is erased: merchant accounts,
+          sessions, tokens, connected agents, sign-in links, and the identifier in the logs. Tokens stop
+          working at once; the rest takes at least a minute. This cannot be undone.
+        </p>
+      </>
+    ),
+  });
+}
+
 export function externalUserPage(props: ExternalUserPageProps): Page {
   return { title: `User ${isolated(props.user)}`, content: <ExternalUser {...props} /> };
 }
@@ -58,6 +82,11 @@ function ExternalUser({ user, sessions, mcpTokens }: ExternalUserPageProps): VNo
   const { environment, now, user: visitor } = usePage();
   return (
     <>
+      <Done
+        messages={{
+          erased: 'The erasure has begun. Tokens no longer work. The rest takes at least a minute.',
+        }}
+      />
       <div class="actions">
         {visitor &&
           listsAbout(visitor, environment, user).map(({ title, path }) => (
@@ -65,6 +94,18 @@ function ExternalUser({ user, sessions, mcpTokens }: ExternalUserPageProps): VNo
               {title}
             </ButtonLink>
           ))}
+        <Allowed operation="eraseExternalUser">
+          <ButtonLink
+            to={pathWith(
+              dashboardPath(environment, 'external-users', 'erase'),
+              { external_user_id: user },
+              {},
+            )}
+            kind="danger"
+          >
+            Erase
+          </ButtonLink>
+        </Allowed>
       </div>
       <h2>Latest sessions</h2>
       {sessions.length === 0 ? (

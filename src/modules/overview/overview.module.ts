@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
+import { ExternalUsersModule } from '../external-users/index.js';
 import { McpTokensModule } from '../mcp-tokens/index.js';
 import { MerchantsModule } from '../merchants/index.js';
 import { RequestLogsModule } from '../request-logs/index.js';
@@ -13,6 +14,7 @@ import { SearchService } from './search.service.js';
 @Module({
   imports: [
     DashboardUsersModule,
+    ExternalUsersModule,
     McpTokensModule,
     MerchantsModule,
     RequestLogsModule,

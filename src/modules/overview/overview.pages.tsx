@@ -29,7 +29,7 @@ import {
 } from '../../infrastructure/pages/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
 import type { RequestLogOverview, Trend } from '../request-logs/index.js';
-import type { WebhookEndpointResponse } from '../webhooks/index.js';
+import { EndpointStatus, type WebhookEndpointResponse } from '../webhooks/index.js';
 
 interface OverviewProps {
   readonly environment: PlatformEnvironment;
@@ -152,10 +152,10 @@ function UnhealthyEndpoints({ environment, endpoints }: Omit<OverviewProps, 'ove
           {
             title: 'Problem',
             kind: 'main',
-            cell: ({ status, health }) => (
+            cell: (endpoint) => (
               <>
-                <Badge tone="bad">{status === 'disabled' ? 'Disabled' : 'Failing'}</Badge>{' '}
-                {`${health.consecutive_failures} failed ${health.consecutive_failures === 1 ? 'attempt' : 'attempts'} in a row`}
+                <EndpointStatus endpoint={endpoint} />{' '}
+                {`${endpoint.health.consecutive_failures} failed ${endpoint.health.consecutive_failures === 1 ? 'attempt' : 'attempts'} in a row`}
               </>
             ),
           },

@@ -35,6 +35,7 @@ export {
 } from './idempotency-key.js';
 export { standardSignature } from './signing/delivery-headers.js';
 export { PublishedEventsService } from './events/published-events.service.js';
+export { EndpointStatus } from './pages/endpoint-parts.pages.js';
 export { WebhookEventsRepository } from './events/webhook-events.repository.js';
 export { WebhookPublisher, type PublishRequest } from './webhook-publisher.js';
 export { webhookDocuments } from './webhooks.document.js';
