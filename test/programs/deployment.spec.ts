@@ -23,6 +23,7 @@ const read = (file: string): string => readFileSync(join(PROJECT, file), 'utf8')
 const MAX_STOP_SECONDS = 20;
 /** Variables of the images of PostgreSQL and Redis. */
 const FOREIGN = [
+  'NODE_OPTIONS',
   'POSTGRES_PASSWORD',
   'OWNER_PASSWORD',
   'SERVICE_PASSWORD',

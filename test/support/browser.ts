@@ -208,9 +208,11 @@ export async function focused(page: Page): Promise<{ name: string; isVisible: bo
   })()`)) as { name: string; isVisible: boolean };
 }
 
-/** Presses Tab until the element with this label has the focus. @returns the labels of all focused elements */
+/** Presses Tab until the element with this label has the focus, unless it has it already. @returns the labels of all focused elements */
 export async function tabTo(page: Page, wanted: string): Promise<string[]> {
   const names: string[] = [];
+  const before = await focused(page);
+  if (before.name === wanted && before.isVisible) return [wanted];
   while (names.at(-1) !== wanted) {
     if (names.length > 30) throw new Error(`Tab does not reach ${wanted}: ${names.join(', ')}`);
     await page.keyboard.press('Tab');
