@@ -119,7 +119,7 @@ function read() {
 /** Returns the icons that pages use. */
 function icons() {
   const text = readFileSync(join(ROOT, 'dist/src/infrastructure/pages/parts/icon.js'), 'utf8');
-  const names = [...text.matchAll(/'([a-z-]+)'/g)].map(([, name]) => `node_modules/${ICONS}/${name}.svg`);
+  const names = [...text.matchAll(/'([a-z\d-]+)'/g)].map(([, name]) => `node_modules/${ICONS}/${name}.svg`);
   return names.filter((file) => existsSync(join(ROOT, file)));
 }
 
