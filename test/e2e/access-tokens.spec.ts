@@ -73,6 +73,8 @@ class TestController {
 // Mounted in a module where the guards find their dependencies, before the application is created.
 const controllers = Reflect.getMetadata('controllers', OAuthModule) as unknown[];
 Reflect.defineMetadata('controllers', [...controllers, TestController], OAuthModule);
+// Test files that follow in the same process share the modules.
+afterAll(() => Reflect.defineMetadata('controllers', controllers, OAuthModule));
 
 let service: TestApp;
 let user: Login;

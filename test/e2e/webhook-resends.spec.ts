@@ -116,6 +116,11 @@ const arrivedIds = (): unknown[] => receiver.arrivals.map(({ headers }) => heade
 const resends = (): Promise<{ selected: number; handled: number; queued: number; received: number }[]> =>
   service.database.query('SELECT selected, handled, queued, received FROM webhook_recovery ORDER BY 1');
 
+async function countOfRunning(): Promise<number> {
+  const rows = await service.database.query('SELECT FROM webhook_recovery WHERE finished_at IS NULL');
+  return rows.length;
+}
+
 describe('The page before failed deliveries are sent again', () => {
   it('says how many deliveries of a filter would be sent, to which endpoints, and of which period', async () => {
     await createEndpoint();
@@ -160,6 +165,7 @@ describe('The page before failed deliveries are sent again', () => {
       const back = await visitor.get(cancel);
       expect([back.status, textOf(back)]).toEqual([200, expect.not.stringContaining('must be at most')]);
       expect((await visitor.submit(PLAN, fieldsOf(plan))).status).toBe(303);
+      await eventually('the resend has ended', async () => (await countOfRunning()) === 0);
       await queueIsEmpty();
       await failed('CARD_UPDATED');
     }

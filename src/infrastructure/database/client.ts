@@ -158,7 +158,7 @@ export class Client extends pg.Client {
   }
 
   private giveUp(): void {
-    silentAt = performance.now();
+    silentAt.set(this.config.connectionString, performance.now());
     const message = 'The connection to the database has fallen silent';
     this.abort(Object.assign(new Error(message), { code: 'ETIMEDOUT' }));
   }
@@ -171,8 +171,8 @@ export class Client extends pg.Client {
 
 /** The open connections of this process. */
 const connections = new Set<Client>();
-/** When a connection last fell silent or could not be opened, in milliseconds of a monotonic clock. */
-let silentAt = -Infinity;
+/** When a connection to a server last fell silent or could not be opened, by URL, in milliseconds of a monotonic clock. */
+const silentAt = new Map<string | undefined, number>();
 /** Servers that are being asked, by URL. */
 const asked = new Set<string | undefined>();
 /** When the connections to a server were last closed because it was read-only, by URL, on the same clock. */
@@ -185,7 +185,7 @@ function add(connection: Client): void {
 }
 
 function remove(connection: Client): void {
-  if (!connections.delete(connection)) silentAt = performance.now();
+  if (!connections.delete(connection)) silentAt.set(connection.config.connectionString, performance.now());
   if (connections.size > 0) return;
   clearInterval(watching);
   watching = undefined;
@@ -231,8 +231,8 @@ async function examine(silent: readonly Client[], others: readonly Client[]): Pr
 }
 
 /** Returns whether the database did not respond a moment ago, so that whatever waits for it does not wait for slow queries. */
-export function isDatabaseSilent(): boolean {
-  return performance.now() - silentAt < SILENT_FOR;
+export function isDatabaseSilent(url: string): boolean {
+  return performance.now() - (silentAt.get(url) ?? -Infinity) < SILENT_FOR;
 }
 
 /** Returns the backends that run a statement: none if the server cannot be reached, and undefined if it cannot be known. */

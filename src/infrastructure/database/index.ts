@@ -7,7 +7,7 @@ export { DatabaseModule } from './database.module.js';
 export { checkDistribution, failedNodeConnections } from './distribution/check-distribution.js';
 export { distribute } from './distribution/distribute.js';
 export { DeleteAfter, ExpiryJob } from './expiry.job.js';
-export { Client, isDatabaseSilent } from './client.js';
+export { Client } from './client.js';
 export { BatchedStatement, RowDropped } from './batched-statement.js';
 export { inspectDatabase, type DatabaseInspection } from './database-inspection.js';
 export { KeyedQueue } from './keyed-queue.js';

@@ -93,7 +93,11 @@ export interface ReadOptions {
 export class ReadPool {
   readonly pool: pg.Pool;
 
-  constructor(name: string, address: DriverAddress, { connections, timeoutMilliseconds }: ReadPoolOptions) {
+  constructor(
+    name: string,
+    private readonly address: DriverAddress,
+    { connections, timeoutMilliseconds }: ReadPoolOptions,
+  ) {
     this.pool = new pg.Pool({
       ...address,
       Client,
@@ -119,10 +123,15 @@ export class ReadPool {
     try {
       return await this.run<Row>(statement, values, options);
     } catch (error) {
-      throw isLate(error) && !isDatabaseSilent()
+      throw isLate(error) && !this.isSilent
         ? new QueryTimeout('The query took too long', { cause: error })
         : error;
     }
+  }
+
+  /** Whether the database did not respond a moment ago. */
+  get isSilent(): boolean {
+    return isDatabaseSilent(this.address.connectionString);
   }
 
   close(): Promise<void> {

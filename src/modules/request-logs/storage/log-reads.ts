@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import {
   DatabaseConfiguration,
-  isDatabaseSilent,
   KeyedQueue,
   QueryTimeout,
   ReadPools,
@@ -30,34 +29,6 @@ export interface LogReadOptions {
 const MAX_WAITING = 4;
 const RETRY_AFTER_SECONDS = 1;
 
-/**
- * Runs one query of an organization at a time, so that slow queries of one organization leave connections to the others. All
- * organizations share a small connection pool, which serves waiting queries in their order of arrival.
- */
-@Injectable()
-export class OrganizationTurns extends KeyedQueue {
-  /**
-   * Refuses a query with RATE_LIMIT_EXCEEDED if too many queries wait, and with REQUEST_LOG_QUERY_TIMEOUT if it waits longer than
-   * a query may run. While the database is silent, neither is the reason.
-   */
-  constructor({ queryTimeoutMilliseconds }: RequestLogsConfiguration) {
-    super(1, {
-      maxWaiting: MAX_WAITING,
-      refusal: () => unlessSilent(RATE_LIMIT_EXCEEDED.error(undefined, { retryAfter: RETRY_AFTER_SECONDS })),
-      timeout: {
-        milliseconds: queryTimeoutMilliseconds,
-        error: () => unlessSilent(REQUEST_LOG_QUERY_TIMEOUT.error()),
-      },
-    });
-  }
-}
-
-function unlessSilent(error: ApiError): ApiError {
-  return isDatabaseSilent()
-    ? SERVICE_UNAVAILABLE.error(undefined, { retryAfter: RETRY_AFTER_SECONDS })
-    : error;
-}
-
 /** The connections for queries of the request log and of events, which users can make slow. */
 @Injectable()
 export class LogReads {
@@ -74,6 +45,11 @@ export class LogReads {
       timeoutMilliseconds: configuration.queryTimeoutMilliseconds,
       mayLag: true,
     });
+  }
+
+  /** Whether the database did not respond a moment ago. */
+  get isSilent(): boolean {
+    return this.pool.isSilent;
   }
 
   /** @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if the query exceeds the configured timeout */
@@ -94,5 +70,29 @@ export class LogReads {
   private settledUntil(): Date {
     const maxLag = this.database.maxReadLagSeconds * SECOND;
     return new Date(this.clock.milliseconds() - MAX_LATENESS - maxLag);
+  }
+}
+
+/**
+ * Runs one query of an organization at a time, so that slow queries of one organization leave connections to the others. All
+ * organizations share a small connection pool, which serves waiting queries in their order of arrival.
+ */
+@Injectable()
+export class OrganizationTurns extends KeyedQueue {
+  /**
+   * Refuses a query with RATE_LIMIT_EXCEEDED if too many queries wait, and with REQUEST_LOG_QUERY_TIMEOUT if it waits longer than
+   * a query may run. While the database is silent, neither is the reason.
+   */
+  constructor({ queryTimeoutMilliseconds }: RequestLogsConfiguration, reads: LogReads) {
+    const unlessSilent = (error: ApiError): ApiError =>
+      reads.isSilent ? SERVICE_UNAVAILABLE.error(undefined, { retryAfter: RETRY_AFTER_SECONDS }) : error;
+    super(1, {
+      maxWaiting: MAX_WAITING,
+      refusal: () => unlessSilent(RATE_LIMIT_EXCEEDED.error(undefined, { retryAfter: RETRY_AFTER_SECONDS })),
+      timeout: {
+        milliseconds: queryTimeoutMilliseconds,
+        error: () => unlessSilent(REQUEST_LOG_QUERY_TIMEOUT.error()),
+      },
+    });
   }
 }
