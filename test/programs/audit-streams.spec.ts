@@ -7,8 +7,8 @@ import { auditOf } from '../support/dashboard-users.js';
 import { eventually } from '../support/eventually.js';
 import { Program } from '../support/program.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
-import { visitorWithRole, type Visitor } from '../support/visitor.js';
-import { startReceiver, type Arrival, type WebhookReceiver } from '../support/webhook-receiver.js';
+import { seenOn, visitorWithRole, type Visitor } from '../support/visitor.js';
+import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
 
 const PATH = '/dashboard/audit-stream';
 const HEADER = 'Bearer of-the-receiver-1f6a9c';
@@ -62,11 +62,11 @@ const configure = (fields: Record<string, string> = {}) =>
     authorization: HEADER,
     ...fields,
   });
-const record = async (count: number): Promise<void> => {
+const record = async (count: number, text = 'ä "quoted"'): Promise<void> => {
   const origin = { ip: '203.0.113.7', userAgent: 'Firefox' };
   const actor = { organizationId: service.organizationId, name: 'Ada', email: 'ada@example.com', origin };
   for (let index = 0; index < count; index += 1) {
-    const changes = index % 2 === 0 ? [{ field: 'role', from: null, to: 'ä "quoted"' }] : [];
+    const changes = index % 2 === 0 ? [{ field: 'role', from: null, to: text }] : [];
     await service.app.get(AuditLog).record({ action: 'user.update', actor, changes });
   }
 };
@@ -147,10 +147,16 @@ describe('The pages about the audit stream', () => {
     const member = await visitorWithRole(service, 'member');
     expect((await member.get(PATH)).status).toBe(403);
 
+    const seen = seenOn(page.text);
+    await configure({ format: 'otlp' });
+    const late = await visitor.submit(PATH, { url: `${receiver.url}/late`, format: 'json', seen });
+    expect(late.text).toContain('This was changed after you opened the form.');
+
     expect((await visitor.submit(`${PATH}/remove`)).location).toBe(`${PATH}?done=removed`);
     expect(await stream()).toBeUndefined();
     const { login } = visitor as Visitor & { login: { email: string } };
-    expect((await auditOf(service, login)).slice(-2)).toEqual([
+    expect((await auditOf(service, login)).slice(-3)).toEqual([
+      'audit_stream.update success',
       'audit_stream.update success',
       'audit_stream.remove success',
     ]);
@@ -184,15 +190,27 @@ describe('The audit stream', () => {
     expect(verified(service.organizationId, received())).toBe((await head())?.hash.toString('hex'));
   });
 
+  it('sends long entries in several requests, which proxies accept', async () => {
+    await record(16, 'x'.repeat(100_000));
+    await configure();
+    await eventually('all entries are confirmed', isComplete);
+    expect(receiver.arrivals.length).toBeGreaterThan(1);
+    expect(Math.max(...receiver.arrivals.map(({ body }) => body.length))).toBeLessThan(1_000_000);
+    expect(verified(service.organizationId, received())).toBe((await head())?.hash.toString('hex'));
+  });
+
   it('sends logs of OpenTelemetry', async () => {
     await record(2);
     await configure({ format: 'otlp' });
     await eventually('all entries are confirmed', isComplete);
-    const [{ event }] = (await receiver.arrived(1)) as [Arrival];
-    const { resourceLogs } = event as unknown as {
-      resourceLogs: { scopeLogs: { logRecords: { eventName: string; body: { stringValue: string } }[] }[] }[];
-    };
-    const records = resourceLogs[0]?.scopeLogs[0]?.logRecords ?? [];
+    const records = receiver.arrivals.flatMap(({ event }) => {
+      const { resourceLogs } = event as unknown as {
+        resourceLogs: {
+          scopeLogs: { logRecords: { eventName: string; body: { stringValue: string } }[] }[];
+        }[];
+      };
+      return resourceLogs[0]?.scopeLogs[0]?.logRecords ?? [];
+    });
     expect(records.at(-2)).toMatchObject({
       eventName: 'user.update',
       severityNumber: 9,

@@ -4,6 +4,19 @@ import type { AuditStream } from './audit-stream.entity.js';
 /** Severities of OpenTelemetry. */
 const [INFO, WARN] = [9, 13];
 
+/** Bytes of the entries of a request: proxies of receivers often refuse bodies of more than 1 MB. */
+const MAX_BYTES = 512 * 1024;
+
+/** Returns the first entries that fit into a request. A longer entry is sent alone. */
+export function thatFit(entries: readonly AuditLogEntry[]): readonly AuditLogEntry[] {
+  let bytes = 0;
+  const end = entries.findIndex((entry, index) => {
+    bytes += Buffer.byteLength(JSON.stringify(shown(entry)));
+    return index > 0 && bytes > MAX_BYTES;
+  });
+  return end < 0 ? entries : entries.slice(0, end);
+}
+
 /** Returns the body of the request that sends consecutive entries. */
 export function bodyOf(stream: AuditStream, entries: readonly AuditLogEntry[]): Buffer {
   const body = stream.format === 'otlp' ? otlpBody(stream, entries) : jsonBody(stream, entries);

@@ -6,10 +6,11 @@ import {
   DashboardPage,
   FormBody,
   requestFrom,
+  requireUnchanged,
   submitted,
   type PageResponse,
 } from '../../infrastructure/pages/index.js';
-import { STREAM_PATH, streamPage } from './audit-stream.pages.js';
+import { changeableOf, STREAM_PATH, streamPage } from './audit-stream.pages.js';
 import { AuditStreamRequest } from './audit-streams.dto.js';
 import { AuditStreamsService } from './audit-streams.service.js';
 
@@ -28,7 +29,9 @@ export class AuditStreamPagesController {
   change(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
     return submitted(
       async () => {
-        await this.streams.configure(actor, requestFrom(AuditStreamRequest, form));
+        await this.streams.configure(actor, requestFrom(AuditStreamRequest, form), (current) =>
+          requireUnchanged(form, changeableOf(current)),
+        );
         return { redirectTo: `${STREAM_PATH}?done=saved` };
       },
       () => this.show(actor),

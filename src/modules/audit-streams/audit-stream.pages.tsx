@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import { maskedUrl } from '../../infrastructure/logging/index.js';
 import {
   ActionButton,
   Allowed,
@@ -7,9 +8,11 @@ import {
   Form,
   FormProblem,
   Notice,
+  Seen,
   SelectField,
   TextField,
   type Page,
+  type ShownValues,
 } from '../../infrastructure/pages/index.js';
 import { MAX_LENGTH, type AuditStream, type StreamFormat } from './audit-stream.entity.js';
 
@@ -31,6 +34,7 @@ export function streamPage(stream: AuditStream | null): Page {
         {stream ? <Status {...stream} /> : <p>The audit log is not sent anywhere.</p>}
         <Allowed operation="updateAuditStream">
           <Form action={STREAM_PATH}>
+            <Seen values={changeableOf(stream)} />
             <TextField
               name="url"
               label="URL"
@@ -62,6 +66,12 @@ export function streamPage(stream: AuditStream | null): Page {
   };
 }
 
+/** What the form changes. */
+export const changeableOf = (stream: AuditStream | null): ShownValues => ({
+  URL: stream ? maskedUrl(stream.url) : 'none',
+  Format: stream ? FORMATS[stream.format] : 'none',
+});
+
 function Status({ url, format, position, problem, pausedAt, authorizationSealed }: AuditStream): VNode {
   return (
     <>
@@ -75,7 +85,7 @@ function Status({ url, format, position, problem, pausedAt, authorizationSealed 
       )}
       <Details
         entries={[
-          ['URL', url],
+          ['URL', maskedUrl(url)],
           ['Format', FORMATS[format]],
           ['Authorization header', authorizationSealed ? 'Set' : 'None'],
           ['Last confirmed entry', position === '0' ? 'None' : position],

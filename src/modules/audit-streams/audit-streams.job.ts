@@ -5,7 +5,7 @@ import { HttpClient, type OutgoingResult } from '../../infrastructure/http-clien
 import { BackgroundTasks } from '../../infrastructure/http/index.js';
 import { Clock, DAY, MINUTE, SECOND } from '../../infrastructure/time/index.js';
 import { AuditLogsService } from '../audit-logs/index.js';
-import { bodyOf } from './audit-stream-batch.js';
+import { bodyOf, thatFit } from './audit-stream-batch.js';
 import type { AuditStream } from './audit-stream.entity.js';
 import { AuditStreamsRepository, type ClaimedStream } from './audit-streams.repository.js';
 
@@ -60,7 +60,7 @@ export class AuditStreamsJob extends RecurringJob {
 
   private async attempt(stream: ClaimedStream): Promise<void> {
     const { organizationId, position, url } = stream;
-    const entries = await this.auditLogs.following(organizationId, position, ENTRIES_PER_BATCH);
+    const entries = thatFit(await this.auditLogs.following(organizationId, position, ENTRIES_PER_BATCH));
     const last = entries.at(-1);
     if (!last) return;
     const authorization = this.repository.authorizationOf(stream);
@@ -85,8 +85,9 @@ export class AuditStreamsJob extends RecurringJob {
     const age = now - failingSince.getTime();
     const pause = Math.min(Math.max(age, FIRST_PAUSE), LONGEST_PAUSE);
     const dueAt = new Date(now + Math.max(pause, (result.retryAfterSeconds ?? 0) * SECOND));
-    // What is not the receiver's fault does not count.
+    // What this side may have broken does not pause the stream.
     if (result.fault === 'ours') return { dueAt };
+    if (result.fault === 'unknown') return { dueAt, problem };
     return { dueAt, failingSince, problem, pausedAt: age >= PAUSED_AFTER ? new Date(now) : null };
   }
 }

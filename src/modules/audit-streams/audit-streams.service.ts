@@ -34,16 +34,22 @@ export class AuditStreamsService {
    * Creates the stream, which begins with the first entry, or changes and resumes it. Without a new one, the header stays the
    * same as long as the receiver does.
    *
+   * @param check throws if the stream, which is locked, is not as expected
    * @throws ApiError INVALID_FIELD
    */
   @Transactional()
-  async configure(actor: DashboardActor, request: AuditStreamRequest): Promise<void> {
+  async configure(
+    actor: DashboardActor,
+    request: AuditStreamRequest,
+    check: (current: AuditStream | null) => void,
+  ): Promise<void> {
     const { format, authorization } = request;
     if (this.http.urlProblem(request.url) !== undefined) throw INVALID_FIELD.error(NOT_PUBLIC);
     if (!/^[\x20-\x7e]*$/.test(authorization ?? '')) throw INVALID_FIELD.error(NOT_A_HEADER);
     const { organizationId } = actor;
     const url = normalUrl(request.url);
     const before = await this.repository.lock(organizationId);
+    check(before);
     const isSameReceiver = before && new URL(before.url).origin === new URL(url).origin;
     await this.repository.save({
       ...(before ?? START),
