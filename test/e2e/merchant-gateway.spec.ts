@@ -1,29 +1,22 @@
 import { generateKeyPairSync, randomBytes, randomInt } from 'node:crypto';
-import { MerchantAccountsService } from '../../src/modules/merchant-accounts/index.js';
 import { MerchantGatewayService } from '../../src/modules/merchant-gateway/index.js';
 import { MerchantSignOutsJob } from '../../src/modules/merchant-gateway/merchant-sign-outs.job.js';
 import { MerchantStatusesService } from '../../src/modules/merchant-statuses/index.js';
 import { SignInLinksService } from '../../src/modules/sign-in-links/index.js';
 import { EndedLinksJob } from '../../src/modules/sign-in-links/ended-links.job.js';
 import { CLIENTS, mcpToken, sendRpc, toolCall } from '../support/agents.js';
+import { gatewaySignIns, PASSWORD, type TestLink } from '../support/gateway-sign-ins.js';
 import { TestGateway, type Fault } from '../support/merchant-gateway.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { issueServiceToken } from '../support/service-tokens.js';
-import { NETFLIX, newAgent, textMessagesTo, type TestAgent } from '../support/sign-in-links.js';
+import { NETFLIX, newAgent, textMessagesTo } from '../support/sign-in-links.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { BEHIND_PROXY, Visitor, type PageResponse } from '../support/visitor.js';
 
 /** Milliseconds instead of 30 seconds. */
 const DEADLINE = 1_500;
-const PASSWORD = 'pass_good';
 const WRONG_PASSWORD = `wrong-${randomBytes(8).toString('hex')}`;
 const WRONG_CODE = `9${randomBytes(8).toString('hex')}`;
-
-interface TestLink {
-  readonly id: string;
-  readonly agent: TestAgent;
-  readonly path: string;
-}
 
 let gateway: TestGateway;
 let service: TestApp;
@@ -55,71 +48,19 @@ beforeEach(async () => {
   (Reflect.get(service.app.get(MerchantGatewayService), 'circuit') as { succeed(): void }).succeed();
 });
 
-async function newLink(): Promise<TestLink> {
-  const agent = newAgent(service, service.production, service.organizationId, 'production');
-  const { id } = await links.create(agent, NETFLIX.id);
-  const [message] = textMessagesTo(service, agent.phoneNumber);
-  const path = /\/sign-in\/\w+/.exec(message?.body ?? '')?.[0] ?? '';
-  rememberSecret(path.slice('/sign-in/'.length));
-  return { id, agent, path };
-}
-
-const credentials = (user_name: string, password = PASSWORD) => ({ action: 'sign_in', user_name, password });
-
-async function send(
-  path: string,
-  fields: Record<string, string> = credentials('user_good'),
-  visitor = new Visitor(service),
-): Promise<PageResponse> {
-  await visitor.get(path);
-  const response = await visitor.submit(path, fields);
-  return response.location === null ? response : visitor.get(response.location);
-}
-
-const titleOf = ({ text }: PageResponse): string => /<h1>([^<]*)<\/h1>/.exec(text)?.[1] ?? '';
-const statusOf = async ({ agent, id }: TestLink): Promise<string> => (await links.find(agent, id)).status;
-const rowOf = async ({ id }: TestLink) =>
-  (
-    await service.database.query<{ attempts: number; sign_in_id: string | null; session_id: string | null }>(
-      'SELECT * FROM sign_in_link WHERE id = $1',
-      [id],
-    )
-  )[0];
-const accountsOf = async ({ agent }: TestLink) =>
-  (await service.app.get(MerchantAccountsService).page(agent.client, agent.externalUserId, { limit: 10 }))
-    .data;
-const eventsOf = ({ agent }: TestLink) =>
-  service.database.query<{ event: string; session_id: string }>(
-    'SELECT event, session_id FROM webhook_event WHERE external_user_id = $1',
-    [agent.externalUserId],
-  );
-/** The sign-ins that the gateway knows of this user. */
-const signInsOf = ({ agent }: TestLink) =>
-  [...gateway.example.signIns].filter(
-    ([, { target }]) => (target as { external_user_id: string }).external_user_id === agent.externalUserId,
-  );
-
-/** Runs the job as if the link had expired, and no process were waiting for the gateway anymore. */
-async function undoEndedSignIn(link: TestLink): Promise<void> {
-  await service.database.query(
-    `UPDATE sign_in_link SET sign_in_asked_at = now() - interval '1 minute', expires_at = least(expires_at, now())
-      WHERE id = $1`,
-    [link.id],
-  );
-  await service.app.get(EndedLinksJob).run();
-}
-
-/** Expects one account and one event of the only sign-in that the gateway knows. */
-async function expectConnectedOnce(link: TestLink): Promise<void> {
-  const [[signInId] = [], ...more] = signInsOf(link);
-  expect(more).toEqual([]);
-  expect(await statusOf(link)).toBe('completed');
-  expect(await accountsOf(link)).toMatchObject([
-    { merchant: NETFLIX, state: 'connected', session_id: signInId },
-  ]);
-  expect(await eventsOf(link)).toEqual([{ event: 'AUTHENTICATED', session_id: signInId }]);
-  expect(await rowOf(link)).toMatchObject({ sign_in_id: null, session_id: signInId });
-}
+const {
+  newLink,
+  credentials,
+  send,
+  titleOf,
+  statusOf,
+  rowOf,
+  accountsOf,
+  eventsOf,
+  signInsOf,
+  undoEndedSignIn,
+  expectConnectedOnce,
+} = gatewaySignIns(() => ({ service, gateway }));
 
 describe('A sign-in through the merchant gateway', () => {
   it('connects the account, and the gateway gets the password encrypted', async () => {
