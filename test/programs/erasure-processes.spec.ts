@@ -90,8 +90,7 @@ describe('npm run cli -- external-user', () => {
 describe('An erasure', () => {
   const MANY = 30_000;
 
-  /** Adds many entries and events of the user, some of them long ago. */
-  /** All entries are from yesterday, because a batch ends with its day. */
+  /** Adds many entries and events of the user. All entries are from yesterday, because a batch ends with its day. */
   async function fill(user: string): Promise<void> {
     const values = [service.development.clientId, user, MANY];
     await service.database.query(

@@ -19,7 +19,7 @@ import { onTermination } from './termination.js';
  */
 const HEAP_GROWTH = 80;
 
-/** Collects the garbage of the start, which would stay for hours in a process with few requests. */
+/** Collects the garbage of the start, which would stay in a process with few requests: docs/decisions/0022-heap-growth.md. */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();
