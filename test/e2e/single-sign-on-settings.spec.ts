@@ -52,15 +52,21 @@ async function setUp(settings: Record<string, string> = {}): Promise<Organizatio
   const owner = await newOwner(service);
   const domain = await proveDomain(owner, dns);
   const id = await addProvider(owner, provider);
-  const tester = await addUserAt(owner, domain);
-  await owner.visitor.get(`${SSO_PATH}/${id}`);
-  const url = providerUrl(await owner.visitor.submit(`${SSO_PATH}/${id}/test`));
-  await owner.visitor.get(`/sso/oidc/${id}?${provider.respondTo(url, claims(tester.email)).toString()}`);
-  await owner.visitor.fill(`${SSO_PATH}/${id}/enable`, {});
   const organization = { ...owner, domain, id };
+  await test(organization);
+  await owner.visitor.fill(`${SSO_PATH}/${id}/enable`, {});
   if (Object.keys(settings).length > 0)
     expect((await change(organization, settings)).location).toBe(`${SETTINGS}?done=changed`);
   return organization;
+}
+
+/** Logs in at the provider to test it, as a user of the organization. */
+async function test(organization: Organization, more: Record<string, unknown> = {}): Promise<void> {
+  const { visitor, domain, id } = organization;
+  const { email } = await addUserAt(organization, domain);
+  await visitor.get(`${SSO_PATH}/${id}`);
+  const url = providerUrl(await visitor.submit(`${SSO_PATH}/${id}/test`));
+  await visitor.get(`/sso/oidc/${id}?${provider.respondTo(url, claims(email, more)).toString()}`);
 }
 
 const change = ({ visitor }: Organization, settings: Record<string, string>): Promise<PageResponse> =>
@@ -315,6 +321,14 @@ describe('Single sign-on that is required', () => {
       [owner.id],
     );
     expect((await new Visitor(service).logIn(owner.email, owner.password)).location).toBe('/dashboard');
+  });
+
+  it('warns before it is required, if the provider does not prove that logins are recent', async () => {
+    const organization = await setUp();
+    const warning = 'let them add one before you require single sign-on';
+    expect((await organization.visitor.get(SETTINGS)).text).toContain(warning);
+    await test(organization, { auth_time: Math.floor(Date.now() / 1_000) });
+    expect((await organization.visitor.get(SETTINGS)).text).not.toContain(warning);
   });
 
   it('lets a passkey prove that a login is recent, until the session ends, if the provider cannot', async () => {
