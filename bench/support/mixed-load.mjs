@@ -5,30 +5,44 @@ import { basic } from './workbench.mjs';
 
 /** Milliseconds to wait for a response. */
 const TIMEOUT = 20_000;
+const TOOL_CALL = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
+  params: { name: 'search_detected_accounts', arguments: { names: ['Netflix'] } },
+});
 
 /**
- * Sends requests as customers do: operations 1 and 5, sandbox events, and occasionally a page of the request log. Each
- * request names its own user, by which its traces can be found, and is recorded in `requests`.
+ * Sends requests as customers do: operations 1 and 5, sandbox events, occasionally a page of the request log, and calls of a tool.
+ * Each request names its own user, by which its traces can be found (the calls name the one of their token), and is recorded in
+ * `requests`.
  */
-export function openMixedLoad({ baseUrl, clients, developer, token, connections = Infinity }) {
+export function openMixedLoad({
+  baseUrl,
+  clients,
+  developer,
+  token,
+  agent: agentToken,
+  connections = Infinity,
+}) {
   // Use the connections in turn, so that none is idle long enough to be closed.
   const agent = new Agent({ keepAlive: true, maxSockets: connections, scheduling: 'fifo' });
   const requests = [];
   let number = 0;
 
-  async function send(kind, phase, { path, body, authorization }) {
+  async function send(kind, phase, { path, body, authorization, headers: more, message }) {
     const user = `${phase}-${(number += 1)}`;
     const done = { kind, phase, user, status: 0, at: Date.now() };
     requests.push(done);
     try {
       const { hostname: host, port } = new URL(baseUrl(number));
-      const content = body && JSON.stringify({ external_user_id: user, ...body });
-      const headers = { authorization, ...(body && { 'content-type': 'application/json' }) };
-      const method = body ? 'POST' : 'GET';
+      const content = message ?? (body && JSON.stringify({ external_user_id: user, ...body }));
+      const headers = { authorization, ...(content && { 'content-type': 'application/json' }), ...more };
+      const method = content ? 'POST' : 'GET';
       const options = { agent, host, port, method, path, headers, timeout: TIMEOUT };
       const response = await sendRequest(options, content);
       done.retryAfter = Number(response.headers['retry-after'] ?? 0);
-      done.eventId = JSON.parse(response.body).event_id;
+      if (body) done.eventId = JSON.parse(response.body).event_id;
       done.status = response.status;
     } catch (error) {
       done.problem = error.message;
@@ -60,6 +74,13 @@ export function openMixedLoad({ baseUrl, clients, developer, token, connections 
       send('page', phase, {
         path: '/request-logs?environment=production&limit=10',
         authorization: `Bearer ${token()}`,
+      }),
+    agent: (phase) =>
+      send('agent', phase, {
+        path: '/mcp',
+        authorization: `Bearer ${agentToken()}`,
+        headers: { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25' },
+        message: TOOL_CALL,
       }),
   };
 

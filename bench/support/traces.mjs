@@ -16,7 +16,7 @@ export async function tracesOf(requests, webhooks) {
     const lost = [
       ...(await without(requests, 'token', webhooks, 'SELECT external_user_id FROM mcp_token WHERE')),
       ...(await without(
-        requests.filter(({ kind }) => kind !== 'page'),
+        requests.filter(({ kind }) => kind !== 'page' && kind !== 'agent'),
         undefined,
         webhooks,
         `SELECT external_user_id FROM request_log WHERE type = 'request' AND status_code = 200 AND`,

@@ -184,6 +184,8 @@ describe('POST /mcp/tokens/create', () => {
       '{"a":[1,]}',
     ],
     ['The request body is not valid JSON.', '{"a":"\\",}'],
+    // Nobody is shown where in a body that no person wrote.
+    ['The request body is not valid JSON.', `{"a":1${' '.repeat(70_000)},}`],
     ['The request body is not valid JSON.', 'not json'],
     ['The request body is not valid JSON.', '{"external_user_id":'],
     ['The request body is not valid JSON.', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d])],

@@ -1,5 +1,7 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable, mixin, type CanActivate, type ExecutionContext, type Type } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { KeyedQueue } from '../database/index.js';
 import { INVALID_FIELD, UNSUPPORTED_MEDIA_TYPE } from '../errors/index.js';
 import { jsonSize, type JsonSize } from './json-size.js';
 import { BodyReader } from './request-body.js';
@@ -10,6 +12,9 @@ const BODY_LIMIT = 524_288;
 const LIMITS: JsonSize = { values: 2_000, depth: 32 };
 /** Fields and items of one item of a batch, on average. */
 const VALUES_PER_ITEM = 64;
+/** Bytes. Parsing takes several milliseconds per MiB. Of larger bodies, one is parsed in each turn of the event loop. */
+const LARGE_BODY = 65_536;
+const largeBodies = new KeyedQueue(1);
 const LINE_FEED = 0x0a;
 const BLANK = /^\s*$/;
 /** The message about a body that cannot be parsed. */
@@ -75,7 +80,9 @@ async function readBody(
   const http = context.switchToHttp();
   const request = http.getRequest<Request>();
   const bytes = await from.receive(request, http.getResponse<Response>());
-  request.body = bytes.length === 0 ? {} : parseBytes(bytes, request.headers['content-type']);
+  const parsed = (): object => (bytes.length === 0 ? {} : parseBytes(bytes, request.headers['content-type']));
+  request.body =
+    bytes.length <= LARGE_BODY ? parsed() : await largeBodies.run('all', () => nextTurn().then(parsed));
 }
 
 function parse(
@@ -149,8 +156,9 @@ function notJson(what = 'request body', comma?: string): Error {
   return INVALID_FIELD.error(`The ${what} is not valid JSON.${remedy}`);
 }
 
-/** Returns where a comma precedes a closing bracket, which is allowed in JavaScript. */
+/** Returns where a comma precedes a closing bracket, which is allowed in JavaScript. Nobody writes a large body by hand. */
 function trailingComma(text: string): string | undefined {
+  if (text.length > LARGE_BODY) return undefined;
   let comma: number | undefined;
   let isString = false;
   for (let at = 0; at < text.length; at += 1) {

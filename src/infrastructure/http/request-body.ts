@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib';
 import type { Request, Response } from 'express';
+import { KeyedQueue } from '../database/index.js';
 import { bodyTooLarge, INVALID_FIELD, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE } from '../errors/index.js';
 import { hasBody, isScattered, isTooLongToDiscard } from '../http-bodies/index.js';
 
@@ -13,6 +14,11 @@ const DECOMPRESSORS: ReadonlyMap<string, Decompress> = new Map<string, Decompres
 ]);
 export const UNSUPPORTED_CONTENT_ENCODING =
   'The content encoding of the request body must be gzip, deflate, br or identity.';
+/**
+ * How many bodies of all clients are decompressed at a time. Each takes milliseconds, and memory for its window: 20 at once took
+ * 79 MB (`bench/hostile-input.mjs`).
+ */
+const decompressions = new KeyedQueue(2);
 const SCATTERED = 'The request body has too many small chunks. Send larger chunks.';
 const CONTINUE = /^100-continue$/i;
 
@@ -43,7 +49,8 @@ export class BodyReader {
     if (CONTINUE.test(request.headers.expect ?? '')) response.writeContinue();
     try {
       const bytes = await this.collect(request);
-      return decompress ? await this.decompressed(bytes, decompress) : bytes;
+      if (!decompress) return bytes;
+      return await decompressions.run(encoding, () => this.decompressed(bytes, decompress));
     } finally {
       if (isTooLongToDiscard(request)) request.pause();
       else request.resume();

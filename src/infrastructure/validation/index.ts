@@ -26,6 +26,6 @@ export {
   validated,
   validatedQuery,
 } from './request-validation.pipe.js';
-export { isMissing, validateName, validateText } from './text.js';
+export { firstCharacters, hasAtMostCharacters, isMissing, validateName, validateText } from './text.js';
 export { isTimestamp } from './timestamp.js';
 export { conditionsOf, exampleMessages, hasFields } from './validations.js';

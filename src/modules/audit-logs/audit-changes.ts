@@ -1,3 +1,4 @@
+import { firstCharacters, hasAtMostCharacters } from '../../infrastructure/validation/index.js';
 import type { AuditChangeResponse } from './audit-log-entry.entity.js';
 
 /** Characters of a value. */
@@ -28,8 +29,7 @@ function textOf(value: unknown): string | null {
 
 function shortened(text: string | null): string | null {
   if (text === null) return null;
-  const characters = [...text];
-  return characters.length > MAX_VALUE_LENGTH
-    ? `${characters.slice(0, MAX_VALUE_LENGTH - 1).join('')}…`
-    : text;
+  return hasAtMostCharacters(text, MAX_VALUE_LENGTH)
+    ? text
+    : `${firstCharacters(text, MAX_VALUE_LENGTH - 1)}…`;
 }

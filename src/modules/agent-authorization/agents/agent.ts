@@ -1,6 +1,7 @@
 import type { AgentScope } from '../../../infrastructure/auth/index.js';
 import { parsedUrl } from '../../../infrastructure/config/index.js';
 import { isLoopback } from '../../../infrastructure/http/index.js';
+import { firstCharacters } from '../../../infrastructure/validation/index.js';
 
 /** How an agent identified itself. */
 export type AgentKind = 'document' | 'dynamic' | 'registered';
@@ -95,7 +96,7 @@ const INVISIBLE = /\p{C}/gu;
 /** Returns what an agent calls itself, as one line without invisible characters, or else the place of the address. */
 export function displayNameOf(name: unknown, address: string): string {
   const text = typeof name === 'string' ? name.replaceAll(/\s+/g, ' ').replaceAll(INVISIBLE, '').trim() : '';
-  return text === '' ? placeOf(address) : [...text].slice(0, MAX_NAME_LENGTH).join('');
+  return text === '' ? placeOf(address) : firstCharacters(text, MAX_NAME_LENGTH);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { isEmail } from 'class-validator';
+import { firstCharacters } from '../../../infrastructure/validation/index.js';
 import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
 import { REASONS, RefusedLogin } from './refused-login.js';
 
@@ -117,7 +118,7 @@ export function nameIn(claims: ProviderIdentity['claims']): string | undefined {
     const text = parts.filter((part) => typeof part === 'string').join(' ');
     // Control characters cannot be shown.
     const name = text.replaceAll(/\p{Cc}/gu, '').trim();
-    if (name !== '') return [...name].slice(0, MAX_NAME_LENGTH).join('');
+    if (name !== '') return firstCharacters(name, MAX_NAME_LENGTH);
   }
   return undefined;
 }

@@ -1,6 +1,7 @@
 import { X509Certificate, type KeyObject } from 'node:crypto';
 import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { parsedUrl } from '../../../infrastructure/config/index.js';
+import { hasAtMostCharacters } from '../../../infrastructure/validation/index.js';
 import { childrenOf, XML_LIMITS, type XmlElement } from './xml.js';
 
 /** The properties of an identity provider that the service uses. */
@@ -71,7 +72,7 @@ export function readSamlMetadata(root: XmlElement | 'malformed' | 'too complex',
   if (root.namespace !== METADATA || root.name !== 'EntityDescriptor')
     throw INVALID_FIELD.error(METADATA_ERRORS.descriptor);
   const entityId = (root.attributes['entityID'] ?? '').trim();
-  if (entityId === '' || [...entityId].length > MAX_ENTITY_ID_LENGTH)
+  if (entityId === '' || !hasAtMostCharacters(entityId, MAX_ENTITY_ID_LENGTH))
     throw INVALID_FIELD.error(METADATA_ERRORS.entityId);
   const [provider] = childrenOf(root, METADATA, 'IDPSSODescriptor');
   if (!provider) throw INVALID_FIELD.error(METADATA_ERRORS.provider);
