@@ -88,7 +88,8 @@ try {
     'request_logs:read',
   );
   const load = openMixedLoad({
-    baseUrl: (number) => apis[number % apis.length].baseUrl,
+    // The token of the pages names the process that issued it.
+    baseUrl: (number, kind) => apis[kind === 'page' ? 0 : number % apis.length].baseUrl,
     clients: [production],
     developer: { client_id: webhooks.client.clientId, secret: webhooks.secret },
     token: () => token,

@@ -1,43 +1,131 @@
-/** Measures the time and the memory of the first start with the embedded PostgreSQL. */
-import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+/**
+ * Measures the time and the memory of the first start with the embedded PostgreSQL, as `npm start` does it: at rest, and after five
+ * bursts of 5,000 events to one endpoint. `node bench/first-start.mjs <checkout>` also measures another build, in turn.
+ */
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import autocannon from 'autocannon';
+import { accessToken } from './support/dashboard-login.mjs';
+import { eventually } from './support/drill.mjs';
 import { freePort, start } from './support/processes.mjs';
 import { reportTable } from './support/report.mjs';
+import { createServiceToken } from './support/webhooks.mjs';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 5);
-const MAIN = new URL('../dist/src/main.js', import.meta.url).pathname;
+const BURSTS = 5;
+const EVENTS = 5_000;
+const RECEIVER = new URL('baselines/webhook-receiver.mjs', import.meta.url).pathname;
+const ROOT = resolve(import.meta.dirname, '..');
+const [, , other] = process.argv;
+const builds = [...(other ? [{ name: 'before', root: resolve(other) }] : []), { name: 'now', root: ROOT }];
 
-const runs = [];
+const runs = builds.map(() => []);
 for (let round = 0; round < ROUNDS; round += 1) {
-  const directory = mkdtempSync(join(tmpdir(), 'bench-'));
-  // PostgreSQL may run as another user, which must be able to enter the folder.
-  chmodSync(directory, 0o755);
-  const began = performance.now();
-  const service = await start(MAIN, {
-    environment: { DATA_DIR: join(directory, 'data'), PORT: String(await freePort()) },
-    ready: 'Listening on',
-  });
-  const seconds = (performance.now() - began) / 1_000;
-  await pause(2_000);
-  runs.push({ seconds, service: megabytes([service.pid]), database: megabytes(descendants(directory)) });
-  await service.stop();
-  rmSync(directory, { recursive: true, force: true });
-  console.error(runs.at(-1));
+  for (const [index, { name, root }] of builds.entries()) {
+    runs[index].push(await measure(root));
+    console.error(name, runs[index].at(-1));
+  }
 }
-const median = (key) => runs.map((run) => run[key]).toSorted((left, right) => left - right)[ROUNDS >> 1];
+const median = (all, key) => all.map((run) => run[key]).toSorted((left, right) => left - right)[ROUNDS >> 1];
+const row = (title, key, unit, digits = 0) => [
+  title,
+  ...runs.map((all) => `${median(all, key).toFixed(digits)} ${unit}`),
+];
 reportTable('first-start', {
   title: 'First start with the embedded PostgreSQL, everything in one process',
-  goal: 'ready within 10 s, at most 250 MB resident',
-  columns: ['measurement', 'median'],
+  goal: 'ready within 10 s; at most 140 MB of the service and 220 MB in total at rest, 260 MB and 430 MB after bursts',
+  columns: ['median', ...builds.map(({ name }) => name)],
   rows: [
-    ['time until ready', `${median('seconds').toFixed(1)} s`],
-    ['memory of the service', `${median('service').toFixed(0)} MB`],
-    ['memory of PostgreSQL (shared memory counted once)', `${median('database').toFixed(0)} MB`],
+    row('time until ready', 'seconds', 's', 1),
+    row('memory of the service at rest', 'service', 'MB'),
+    row('with PostgreSQL (shared memory counted once)', 'total', 'MB'),
+    row(`memory of the service after ${BURSTS} bursts`, 'usedService', 'MB'),
+    row('with PostgreSQL', 'usedTotal', 'MB'),
   ],
 });
 
+async function measure(root) {
+  const directory = mkdtempSync(join(tmpdir(), 'bench-'));
+  // PostgreSQL may run as another user, which must be able to enter the folder.
+  chmodSync(directory, 0o755);
+  const data = join(directory, 'data');
+  const port = String(await freePort());
+  const began = performance.now();
+  const service = await start(join(root, 'dist/src/main.js'), {
+    environment: {
+      DATA_DIR: data,
+      PORT: port,
+      WEBHOOK_TARGETS: 'any',
+      LOG_LEVEL: 'error',
+    },
+    flags: flagsOf(root),
+    ready: 'Listening on',
+  });
+  const seconds = (performance.now() - began) / 1_000;
+  await pause(5_000);
+  const memory = () => {
+    const own = megabytes([service.pid]);
+    return [own, own + megabytes(descendants(directory))];
+  };
+  const [atRest, totalAtRest] = memory();
+  const receiver = await burst({ root, baseUrl: `http://127.0.0.1:${port}`, directory, data });
+  const [usedService, usedTotal] = memory();
+  await receiver.stop();
+  await service.stop();
+  rmSync(directory, { recursive: true, force: true });
+  return { seconds, service: atRest, total: totalAtRest, usedService, usedTotal };
+}
+
+/** Returns the options of Node.js in `npm start` of a build. */
+function flagsOf(root) {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  return scripts.start.match(/--max-semi-space-size=\d+/g) ?? [];
+}
+
+async function burst({ root, baseUrl, directory, data }) {
+  const credentials = JSON.parse(readFileSync(join(data, 'credentials.json'), 'utf8'));
+  const port = await freePort();
+  const journal = join(directory, 'arrivals.txt');
+  const receiver = await start(RECEIVER, {
+    environment: { PORT: String(port), JOURNAL: journal },
+    ready: 'ready',
+  });
+  const json = { 'content-type': 'application/json' };
+  const bearer = (token) => ({ ...json, authorization: `Bearer ${token}` });
+  const token = await accessToken({ baseUrl, credentials }, 'development', 'webhook_endpoints:write');
+  const response = await fetch(`${baseUrl}/webhook-endpoints/create`, {
+    method: 'POST',
+    headers: bearer(token),
+    body: JSON.stringify({ url: `http://127.0.0.1:${port}/hook`, environment: 'development' }),
+  });
+  if (!response.ok) throw new Error(await response.text());
+  const publisher = await createServiceToken({ DATA_DIR: data }, root);
+  for (let count = 1; count <= BURSTS; count += 1) {
+    const { non2xx, errors } = await autocannon({
+      url: `${baseUrl}/events`,
+      method: 'POST',
+      headers: bearer(publisher),
+      body: JSON.stringify({
+        event: 'MERCHANT_STATUS_UPDATE',
+        client_id: credentials.development.client_id,
+        merchant_id: 16,
+        data: { type: 'link', status: 'DOWN' },
+      }),
+      connections: 32,
+      amount: EVENTS,
+    });
+    if (non2xx + errors > 0) throw new Error(`${non2xx + errors} events were not accepted`);
+    await eventually(
+      'all events have arrived',
+      () => read(journal).split('\\n').length > count * EVENTS,
+      60_000,
+    );
+    await pause(2_000);
+  }
+  return receiver;
+}
 /** Returns the processes of the PostgreSQL server whose data are in the directory. */
 function descendants(directory) {
   const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));

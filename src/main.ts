@@ -1,5 +1,5 @@
 import { createApplication } from './application.js';
-import { announce, prepareSchema, runProgram } from './infrastructure/bootstrap/index.js';
+import { announce, collectGarbage, prepareSchema, runProgram } from './infrastructure/bootstrap/index.js';
 import { ServiceConfiguration, type LoadedConfiguration } from './infrastructure/config/index.js';
 import { listenProblem } from './infrastructure/errors/index.js';
 import { HttpConfiguration, Startup } from './infrastructure/http/index.js';
@@ -23,6 +23,7 @@ await runProgram({ servesHttp: true, delay }, async ({ configuration }) => {
     let baseUrl = '';
     await app.get(Startup).complete(async () => {
       await app.init();
+      collectGarbage();
       await app.listen(port, host).catch((error: unknown) => {
         throw listenProblem(error, { host, port });
       });

@@ -1,6 +1,6 @@
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from './app.module.js';
-import { announce, prepareSchema, runProgram } from './infrastructure/bootstrap/index.js';
+import { announce, collectGarbage, prepareSchema, runProgram } from './infrastructure/bootstrap/index.js';
 import { MetricsServer } from './infrastructure/metrics/index.js';
 import { LoggingConfiguration, ServiceLogger } from './infrastructure/logging/index.js';
 
@@ -14,6 +14,7 @@ await runProgram({ servesHttp: false }, async ({ configuration }) => {
   try {
     const metricsUrl = await app.get(MetricsServer).listen();
     if (metricsUrl) announce(`Metrics: ${metricsUrl}`, configuration);
+    collectGarbage();
     announce('The background work is running.', configuration);
     return () => app.close();
   } catch (error) {

@@ -35,7 +35,7 @@ export function openMixedLoad({
     const done = { kind, phase, user, status: 0, at: Date.now() };
     requests.push(done);
     try {
-      const { hostname: host, port } = new URL(baseUrl(number));
+      const { hostname: host, port } = new URL(baseUrl(number, kind));
       const content = message ?? (body && JSON.stringify({ external_user_id: user, ...body }));
       const headers = { authorization, ...(content && { 'content-type': 'application/json' }), ...more };
       const method = content ? 'POST' : 'GET';

@@ -14,10 +14,11 @@ export async function freePort() {
 /**
  * Starts a Node.js program and waits until its standard output contains the text `ready`.
  *
+ * @param flags options of Node.js
  * @param onOutput gets all output, including errors; if it is missing, errors go to standard error
  */
-export async function start(program, { environment, ready, onOutput }) {
-  const child = spawn(process.execPath, [program], {
+export async function start(program, { environment, flags = [], ready, onOutput }) {
+  const child = spawn(process.execPath, [...flags, program], {
     env: { PLATFORM_REQUESTS_PER_MINUTE: '100000000', ...process.env, ...environment },
     stdio: ['ignore', 'pipe', onOutput ? 'pipe' : 'inherit'],
   });

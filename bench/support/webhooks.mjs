@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { NestFactory } from '@nestjs/core';
 import pg from 'pg';
@@ -11,7 +12,7 @@ import { WebhookPublisher } from '../../dist/src/modules/webhooks/index.js';
 import { freePort, start } from './processes.mjs';
 
 const WORKER = new URL('../../dist/src/worker.js', import.meta.url).pathname;
-const CLI = new URL('../../dist/src/cli/main.js', import.meta.url).pathname;
+const CLI = 'dist/src/cli/main.js';
 const RECEIVER = new URL('../baselines/webhook-receiver.mjs', import.meta.url).pathname;
 
 /**
@@ -101,11 +102,11 @@ export async function openWebhooks(bench, { receivers = 1, environment = {}, pub
   };
 }
 
-/** Creates a service token that can publish events. */
-export async function createServiceToken(settings) {
+/** Creates a service token that can publish events. @param root the checkout of the build, if it is another one */
+export async function createServiceToken(settings, root = fileURLToPath(new URL('../..', import.meta.url))) {
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    [CLI, 'service-token', 'create', '--name', 'bench', '--scope', 'events:publish'],
+    [join(root, CLI), 'service-token', 'create', '--name', 'bench', '--scope', 'events:publish'],
     { env: { ...process.env, ...settings } },
   );
   return JSON.parse(stdout).token;

@@ -1,3 +1,3 @@
 export { prepareProcess, prepareSchema } from './prepare-process.js';
-export { announce, operatorMessageFor, runProgram } from './run-program.js';
+export { announce, collectGarbage, operatorMessageFor, runProgram } from './run-program.js';
 export { onTermination } from './termination.js';
