@@ -119,7 +119,7 @@ async function burst({ root, baseUrl, directory, data }) {
     if (non2xx + errors > 0) throw new Error(`${non2xx + errors} events were not accepted`);
     await eventually(
       'all events have arrived',
-      () => read(journal).split('\\n').length > count * EVENTS,
+      () => read(journal).split('\n').length > count * EVENTS,
       60_000,
     );
     await pause(2_000);
