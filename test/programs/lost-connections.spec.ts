@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { DataSource } from 'typeorm';
 import { migrate } from '../../src/infrastructure/database/index.js';
 import { SECOND } from '../../src/infrastructure/time/index.js';
 import { startDatabaseAddress, type DatabaseAddress } from '../support/database-address.js';
@@ -201,6 +202,9 @@ describe('Connections to the database', () => {
       30 * SECOND,
     );
     await everythingWorks();
+    // Otherwise, the silent sessions would fill max_connections of the server.
+    const [setting] = await service.app.get(DataSource).query<object[]>('SHOW idle_session_timeout');
+    expect(setting).toEqual({ idle_session_timeout: '30s' });
   });
 
   it('are given up while the server is paused, and used again afterwards', async () => {

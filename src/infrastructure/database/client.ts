@@ -26,10 +26,10 @@ const LEAVE_INTERVAL = SECOND;
 const GOODBYE = SECOND;
 
 /**
- * Makes the server end a transaction that makes no progress, because it cannot know that a silent connection was closed. Until then,
- * the transaction would keep its locks.
+ * Makes the server end what makes no progress, because it cannot know that a silent connection was closed. Until then, a transaction
+ * would keep its locks, and a session its place among `max_connections`: after a few failures, the service could not connect again.
  */
-export const IDLE_IN_TRANSACTION = '-c idle_in_transaction_session_timeout=5s';
+export const POOLED_SESSION = '-c idle_in_transaction_session_timeout=5s -c idle_session_timeout=30s';
 /** Makes the server end a session whose connection is not even probed any more, and so release its locks. */
 export const IDLE_SESSION = '-c idle_session_timeout=12s';
 

@@ -1,6 +1,6 @@
 import { Logger as ServiceLogger } from '@nestjs/common';
 import type { DataSourceOptions, Logger } from 'typeorm';
-import { Client, IDLE_IN_TRANSACTION } from './client.js';
+import { Client, POOLED_SESSION } from './client.js';
 import { driverAddress, type DatabaseAddress } from './database-address.js';
 import type { Distribution } from './database.configuration.js';
 import { MIGRATIONS } from './migrations/index.js';
@@ -51,9 +51,7 @@ export function dataSourceOptions(options: ConnectionOptions): DataSourceOptions
       Client,
       application_name: 'merchant-connectivity-service',
       statement_timeout: options.statementTimeoutMilliseconds ?? 0,
-      options: [IDLE_IN_TRANSACTION, ...(options.distribution === 'citus' ? [DISTRIBUTED_SESSION] : [])].join(
-        ' ',
-      ),
+      options: [POOLED_SESSION, ...(options.distribution === 'citus' ? [DISTRIBUTED_SESSION] : [])].join(' '),
       keepAlive: true,
     },
   };

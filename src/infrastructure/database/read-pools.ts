@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { CounterMetric, GaugeMetric, Metrics, type CounterValue } from '../metrics/index.js';
-import { Client, IDLE_IN_TRANSACTION, isDatabaseSilent } from './client.js';
+import { Client, POOLED_SESSION, isDatabaseSilent } from './client.js';
 import type { DriverAddress } from './database-address.js';
 import { DatabaseConfiguration } from './database.configuration.js';
 import { ReadReplica } from './read-replica.js';
@@ -107,7 +107,7 @@ export class ReadPool {
       connectionTimeoutMillis: timeoutMilliseconds,
       statement_timeout: timeoutMilliseconds,
       // A statement may be slow, but must not use more than one processor.
-      options: `${IDLE_IN_TRANSACTION} -c default_transaction_read_only=on -c max_parallel_workers_per_gather=0 -c jit=off`,
+      options: `${POOLED_SESSION} -c default_transaction_read_only=on -c max_parallel_workers_per_gather=0 -c jit=off`,
     });
     this.pool.on('error', (error) =>
       new Logger('Database').warn(`A connection of the pool ${name} was lost: ${error.message}`),
