@@ -19,7 +19,8 @@ export function hasAtMostCharacters(text: string, limit: number): boolean {
 
 /** Returns the beginning of the text: at most `limit` Unicode code points. */
 export function firstCharacters(text: string, limit: number): string {
-  return text.length <= limit ? text : [...text.slice(0, 2 * limit)].slice(0, limit).join('');
+  const beginning = text.slice(0, 2 * limit);
+  return text.length <= limit ? text : [...beginning].slice(0, limit).join('');
 }
 
 /**
