@@ -5,14 +5,9 @@ import { ApiClientsModule } from '../api-clients/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
 import { RequestLogsModule } from '../request-logs/index.js';
+import { WebhookEndpointsModule } from '../webhook-endpoints/index.js';
 import { DeliveriesController } from './deliveries/deliveries.controller.js';
 import { DeliveriesService } from './deliveries/deliveries.service.js';
-import { RecentDeliveries } from './deliveries/recent-deliveries.js';
-import { WebhookUrlConstraint } from './endpoints/webhook-endpoint.constraints.js';
-import { WebhookEndpoint } from './endpoints/webhook-endpoint.entity.js';
-import { WebhookEndpointsController } from './endpoints/webhook-endpoints.controller.js';
-import { WebhookEndpointsRepository } from './endpoints/webhook-endpoints.repository.js';
-import { WebhookEndpointsService } from './endpoints/webhook-endpoints.service.js';
 import { PublishedEventsController } from './events/published-events.controller.js';
 import { PublishedEventsRepository } from './events/published-events.repository.js';
 import { PublishedEventsService } from './events/published-events.service.js';
@@ -20,12 +15,13 @@ import { WebhookEventsRepository } from './events/webhook-events.repository.js';
 import { FailingEndpointEmails } from './failing-endpoints/failing-endpoint-emails.js';
 import { FailingEndpointsJob } from './failing-endpoints/failing-endpoints.job.js';
 import { FailingEndpointsRepository } from './failing-endpoints/failing-endpoints.repository.js';
-import { EndpointsPagesController } from './pages/endpoints-pages.controller.js';
+import { DeliveryPagesController } from './pages/delivery-pages.controller.js';
 import { EventsPagesController } from './pages/events-pages.controller.js';
 import { ResendPagesController } from './pages/resend-pages.controller.js';
 import { AttemptRecorder } from './queue/attempt-recorder.js';
 import { DeliveryQueueRepository } from './queue/delivery-queue.repository.js';
 import { DeliveryQueueService } from './queue/delivery-queue.service.js';
+import { LanesRepository } from './queue/lanes.repository.js';
 import { PublicationsBatch } from './queue/publications.batch.js';
 import { QueueMetrics } from './queue/queue.metrics.js';
 import { RecoveriesJob } from './recoveries/recoveries.job.js';
@@ -45,17 +41,17 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
 
 @Module({
   imports: [
-    TypeOrmModule.forFeature([WebhookEndpoint, WebhookRecovery]),
+    TypeOrmModule.forFeature([WebhookRecovery]),
     ApiClientsModule,
     RequestLogsModule,
     AuditLogsModule,
+    WebhookEndpointsModule,
   ],
   controllers: [
-    WebhookEndpointsController,
     WebhookStreamController,
     DeliveriesController,
     PublishedEventsController,
-    EndpointsPagesController,
+    DeliveryPagesController,
     EventsPagesController,
     ResendPagesController,
   ],
@@ -64,6 +60,7 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     WebhookEventsRepository,
     DeliveryQueueService,
     DeliveryQueueRepository,
+    LanesRepository,
     PublicationsBatch,
     AttemptRecorder,
     EventSigner,
@@ -72,10 +69,6 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     RecoveriesService,
     RecoveriesRepository,
     ResendsService,
-    WebhookEndpointsService,
-    WebhookEndpointsRepository,
-    WebhookUrlConstraint,
-    RecentDeliveries,
     WebhookStreamService,
     EventHorizon,
     WebhookStreamRepository,
@@ -90,9 +83,9 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     DeliveryQueueRepository,
     DeliverySender,
     EventSigner,
+    LanesRepository,
     PublicationsBatch,
     RecoveriesRepository,
-    WebhookEndpointsService,
     WebhookEventsRepository,
   ],
 })
@@ -100,7 +93,7 @@ export class WebhooksModule {}
 
 /** Claims and sends deliveries, only in processes that do background work. */
 @Module({
-  imports: [WebhooksModule, RequestLogsModule, AuditLogsModule, DashboardUsersModule],
+  imports: [WebhooksModule, WebhookEndpointsModule, RequestLogsModule, AuditLogsModule, DashboardUsersModule],
   providers: [
     DeliveryWorker,
     StrandedDeliveriesJob,

@@ -3,8 +3,8 @@ import { withMessages, type OperationDocument } from '../../../infrastructure/op
 import {
   WEBHOOK_ENDPOINT_DISABLED,
   WEBHOOK_ENDPOINT_NOT_FOUND,
-} from '../endpoints/webhook-endpoint-errors.js';
-import { ENDPOINT_ID_PARAMETER } from '../endpoints/webhook-endpoints.docs.js';
+  ENDPOINT_ID_PARAMETER,
+} from '../../webhook-endpoints/index.js';
 import { RESEND_RUNNING } from '../recoveries/recoveries.service.js';
 import {
   QueuedDeliveriesResponse,

@@ -11,7 +11,7 @@ import {
   type PageResponse,
   type PageVisit,
 } from '../../../infrastructure/pages/index.js';
-import { WebhookEndpointsService } from '../endpoints/webhook-endpoints.service.js';
+import { WebhookEndpointsService } from '../../webhook-endpoints/index.js';
 import { RedeliverRequest } from '../deliveries/deliveries.dto.js';
 import { DeliveriesService } from '../deliveries/deliveries.service.js';
 import { ListEventsQuery } from '../events/published-events.dto.js';

@@ -21,7 +21,7 @@ import {
   type PageVisit,
 } from '../../../infrastructure/pages/index.js';
 import type { ResendPlan, ResendTarget, Resend } from '../recoveries/resends.service.js';
-import { endpointPath, EndpointStatus } from './endpoint-parts.pages.js';
+import { endpointPath, EndpointStatus } from '../../webhook-endpoints/index.js';
 
 /** The fields of the form that starts a resend. */
 export const RESEND_ID_FIELD = 'resend_id';

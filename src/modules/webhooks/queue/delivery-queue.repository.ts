@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { prepared, presentProcesses, Transaction } from '../../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
-import type { WebhookTarget } from '../endpoints/webhook-endpoints.repository.js';
+import type { OwnedWebhookEndpoint } from '../../webhook-endpoints/index.js';
 import { HAS_BODY, type StoredEvent } from '../events/webhook-events.repository.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
 import type { ClaimedDelivery, DeliveredEvent } from './delivery.js';
@@ -173,7 +173,7 @@ export class DeliveryQueueRepository {
   }
 
   /** Adds a delivery with a single attempt, already claimed for the calling process. */
-  async addClaimed(event: StoredEvent, endpoint: WebhookTarget): Promise<ClaimedDelivery> {
+  async addClaimed(event: StoredEvent, endpoint: OwnedWebhookEndpoint): Promise<ClaimedDelivery> {
     const [row] = await this.transaction.manager.query<DeliveryRow[]>(
       `WITH lane AS (
               INSERT INTO webhook_lane (endpoint_id, organization_id, in_flight)

@@ -5,8 +5,7 @@ import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { Clock, DAY } from '../../../infrastructure/time/index.js';
 import { changesBetween } from '../../audit-logs/index.js';
 import { RequestLogsConfiguration } from '../../request-logs/index.js';
-import { WEBHOOK_ENDPOINT_NOT_FOUND } from '../endpoints/webhook-endpoint-errors.js';
-import { WebhookEndpointsService } from '../endpoints/webhook-endpoints.service.js';
+import { WEBHOOK_ENDPOINT_NOT_FOUND, WebhookEndpointsService } from '../../webhook-endpoints/index.js';
 import type { RecoveryResponse } from '../deliveries/deliveries.dto.js';
 import { RecoveriesRepository, type Recovery } from './recoveries.repository.js';
 

@@ -15,8 +15,7 @@ import {
   validPeriod,
   type FailedDeliveries,
 } from '../../request-logs/index.js';
-import type { WebhookEndpointResponse } from '../endpoints/webhook-endpoints.dto.js';
-import { WebhookEndpointsService } from '../endpoints/webhook-endpoints.service.js';
+import { type WebhookEndpointResponse, WebhookEndpointsService } from '../../webhook-endpoints/index.js';
 import { PublishedEventsRepository } from '../events/published-events.repository.js';
 import { RecoveriesRepository, type ResendPart } from './recoveries.repository.js';
 import { MAX_SELECTED, selectedFrom, type ResendQuery } from './resends.dto.js';

@@ -6,18 +6,19 @@ import {
   AccessibleClients,
   requireEnvironment,
   type DashboardActor,
-} from '../../../infrastructure/auth/index.js';
-import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import { Transactional } from '../../../infrastructure/database/index.js';
-import { OperatorError } from '../../../infrastructure/errors/index.js';
-import type { AttributedClient } from '../../../infrastructure/http/index.js';
-import { normalUrl } from '../../../infrastructure/http-client/index.js';
-import { maskedUrl } from '../../../infrastructure/logging/index.js';
-import { Clock } from '../../../infrastructure/time/index.js';
-import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.js';
-import { AuditLog, changesBetween, type AuditAction, type AuditRecord } from '../../audit-logs/index.js';
-import type { FilterOption, WebhookFilterOptions } from '../../request-logs/index.js';
-import { EVENT_NAMES, type EventName } from '../events/event-catalog.js';
+} from '../../infrastructure/auth/index.js';
+import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { Transactional } from '../../infrastructure/database/index.js';
+import { OperatorError } from '../../infrastructure/errors/index.js';
+import { EVENT_NAMES, type EventName } from '../../infrastructure/event-catalog/index.js';
+import type { AttributedClient } from '../../infrastructure/http/index.js';
+import { normalUrl } from '../../infrastructure/http-client/index.js';
+import { maskedUrl } from '../../infrastructure/logging/index.js';
+import { Clock } from '../../infrastructure/time/index.js';
+import { ApiClientDirectory, type ClientRecord } from '../api-clients/index.js';
+import { AuditLog, changesBetween, type AuditAction, type AuditRecord } from '../audit-logs/index.js';
+import type { FilterOption, WebhookFilterOptions } from '../request-logs/index.js';
+import { EndpointLanes, type EndpointHealth } from './endpoint-lanes.js';
 import {
   WEBHOOK_ENDPOINT_ALREADY_EXISTS,
   WEBHOOK_ENDPOINT_DISABLED,
@@ -32,7 +33,7 @@ import type {
   WebhookEndpointListResponse,
   WebhookEndpointResponse,
 } from './webhook-endpoints.dto.js';
-import { WebhookEndpointsRepository, type EndpointHealth } from './webhook-endpoints.repository.js';
+import { WebhookEndpointsRepository } from './webhook-endpoints.repository.js';
 
 /** An endpoint with the client whose events it receives. */
 export interface OwnedWebhookEndpoint extends WebhookEndpoint {
@@ -44,6 +45,7 @@ export interface OwnedWebhookEndpoint extends WebhookEndpoint {
 export class WebhookEndpointsService implements WebhookFilterOptions {
   constructor(
     private readonly repository: WebhookEndpointsRepository,
+    private readonly lanes: EndpointLanes,
     private readonly clients: ApiClientDirectory,
     private readonly accessibleClients: AccessibleClients,
     private readonly auditLog: AuditLog,
@@ -80,8 +82,7 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
     const now = this.clock.now();
     const wasDisabled = await this.repository.endDisabled(id, now);
     // Disabling an endpoint pauses its lane.
-    const changed =
-      status === 'paused' ? await this.repository.pause(id, now) : await this.repository.resume(id);
+    const changed = status === 'paused' ? await this.lanes.pause(id, now) : await this.lanes.resume(id);
     return wasDisabled || changed;
   }
 
@@ -191,7 +192,7 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
     const hasChanges = Object.keys(changes).length > 0;
     if (hasChanges && !(await this.repository.change(id, changes)))
       throw WEBHOOK_ENDPOINT_ALREADY_EXISTS.error();
-    if (changes.url !== undefined) await this.repository.forgetReceiver(id);
+    if (changes.url !== undefined) await this.lanes.forgetReceiver(id);
     const hasNewStatus = request.status !== undefined && (await this.setStatus(id, request.status));
     const changed = { ...existing(await this.repository.one(id)), client };
     const after = await this.toResponse(changed);
@@ -224,12 +225,12 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
   }
 
   private async toResponse(endpoint: OwnedWebhookEndpoint): Promise<WebhookEndpointResponse> {
-    const health = await this.repository.healthOf([endpoint.id]);
+    const health = await this.lanes.healthOf([endpoint.id]);
     return toResponse(endpoint, health.get(endpoint.id));
   }
 
   private async toResponses(endpoints: readonly OwnedWebhookEndpoint[]): Promise<WebhookEndpointResponse[]> {
-    const health = await this.repository.healthOf(endpoints.map(({ id }) => id));
+    const health = await this.lanes.healthOf(endpoints.map(({ id }) => id));
     return endpoints.map((endpoint) => toResponse(endpoint, health.get(endpoint.id)));
   }
 }
