@@ -17,18 +17,16 @@ import { FailingEndpointsJob } from './failing-endpoints/failing-endpoints.job.j
 import { FailingEndpointsRepository } from './failing-endpoints/failing-endpoints.repository.js';
 import { DeliveryPagesController } from './pages/delivery-pages.controller.js';
 import { EventsPagesController } from './pages/events-pages.controller.js';
-import { ResendPagesController } from './pages/resend-pages.controller.js';
 import { AttemptRecorder } from './queue/attempt-recorder.js';
 import { DeliveryQueueRepository } from './queue/delivery-queue.repository.js';
 import { DeliveryQueueService } from './queue/delivery-queue.service.js';
 import { LanesRepository } from './queue/lanes.repository.js';
 import { PublicationsBatch } from './queue/publications.batch.js';
 import { QueueMetrics } from './queue/queue.metrics.js';
-import { RecoveriesJob } from './recoveries/recoveries.job.js';
-import { RecoveriesRepository } from './recoveries/recoveries.repository.js';
-import { RecoveriesService } from './recoveries/recoveries.service.js';
-import { WebhookRecovery } from './recoveries/recovery.entity.js';
-import { ResendsService } from './recoveries/resends.service.js';
+import { WebhookRecovery } from './resends/recovery.entity.js';
+import { ResendsJob } from './resends/resends.job.js';
+import { ResendsRepository } from './resends/resends.repository.js';
+import { ResendsService } from './resends/resends.service.js';
 import { EventSigner } from './signing/event-signer.js';
 import { DeliverySender } from './sender/delivery-sender.js';
 import { EventHorizon } from './stream/event-horizon.js';
@@ -53,7 +51,6 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     PublishedEventsController,
     DeliveryPagesController,
     EventsPagesController,
-    ResendPagesController,
   ],
   providers: [
     WebhookPublisher,
@@ -66,9 +63,8 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     EventSigner,
     DeliverySender,
     DeliveriesService,
-    RecoveriesService,
-    RecoveriesRepository,
     ResendsService,
+    ResendsRepository,
     WebhookStreamService,
     EventHorizon,
     WebhookStreamRepository,
@@ -85,7 +81,7 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     EventSigner,
     LanesRepository,
     PublicationsBatch,
-    RecoveriesRepository,
+    ResendsRepository,
     WebhookEventsRepository,
   ],
 })
@@ -97,7 +93,7 @@ export class WebhooksModule {}
   providers: [
     DeliveryWorker,
     StrandedDeliveriesJob,
-    RecoveriesJob,
+    ResendsJob,
     FailingEndpointsJob,
     FailingEndpointsRepository,
     FailingEndpointEmails,

@@ -61,15 +61,19 @@ export function testPage(
             />
           </>
         ) : null}
-        {result?.received && disabledAt ? (
+        {result?.received ? (
           <p>
-            The receiver works. Go back to the <a href={path}>endpoint</a> to enable it.
-          </p>
-        ) : null}
-        {result?.received && !disabledAt ? (
-          <p>
-            The receiver works. If deliveries failed before,{' '}
-            <a href={`${path}/recover`}>recover the events</a> that it has missed.
+            The receiver works.{' '}
+            {disabledAt ? (
+              <>
+                Go back to the <a href={path}>endpoint</a> to enable it.
+              </>
+            ) : (
+              <>
+                If deliveries failed before, <a href={`${path}/recover`}>recover the events</a> that it has
+                missed.
+              </>
+            )}
           </p>
         ) : null}
         <Form action={`${path}/test`}>
