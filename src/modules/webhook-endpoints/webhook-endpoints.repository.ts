@@ -1,28 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { Transaction, unlessDuplicate } from '../../infrastructure/database/index.js';
+import { Transaction } from '../../infrastructure/database/index.js';
 import { WebhookEndpoint } from './webhook-endpoint.entity.js';
 
-const SAME_URL = 'webhook_endpoint_client_url_key';
 const CLOCK_TOLERANCE = '1 minute';
 
-/** The endpoints of all clients. */
+/** Whether endpoints are disabled, and what they miss then. */
 @Injectable()
 export class WebhookEndpointsRepository {
   constructor(private readonly transaction: Transaction) {}
-
-  /** Returns the endpoints of a client in the order in which they were created. */
-  async ofClient(clientId: string): Promise<WebhookEndpoint[]> {
-    return this.transaction.manager.find(WebhookEndpoint, {
-      where: { clientId },
-      order: { createdAt: 'ASC', id: 'ASC' },
-    });
-  }
-
-  /** Returns the endpoints and blocks concurrent additions until the open transaction ends. */
-  async ofClientBlockingAdditions(clientId: string): Promise<WebhookEndpoint[]> {
-    await this.transaction.lock(`webhook-endpoints:${clientId}`);
-    return this.ofClient(clientId);
-  }
 
   /**
    * Ends the status `disabled`, and remembers the period for recoveries: extended, because events may be published with
@@ -55,31 +40,5 @@ export class WebhookEndpointsRepository {
         WHERE id = $1`,
       [id, oldest],
     );
-  }
-
-  async one(id: string): Promise<WebhookEndpoint | null> {
-    return this.transaction.manager.findOneBy(WebhookEndpoint, { id });
-  }
-
-  /** Returns the endpoint and locks it, so that concurrent changes run one after the other. */
-  async locked(id: string): Promise<WebhookEndpoint | null> {
-    return this.transaction.manager.findOne(WebhookEndpoint, {
-      where: { id },
-      lock: { mode: 'pessimistic_write' },
-    });
-  }
-
-  /** @returns false if the client already has an endpoint with this URL */
-  async add(endpoint: WebhookEndpoint): Promise<boolean> {
-    return unlessDuplicate(() => this.transaction.manager.insert(WebhookEndpoint, endpoint), SAME_URL);
-  }
-
-  /** @returns false if the client already has an endpoint with this URL */
-  async change(id: string, changes: Partial<WebhookEndpoint>): Promise<boolean> {
-    return unlessDuplicate(() => this.transaction.manager.update(WebhookEndpoint, { id }, changes), SAME_URL);
-  }
-
-  async remove(id: string): Promise<void> {
-    await this.transaction.manager.delete(WebhookEndpoint, { id });
   }
 }
