@@ -45,6 +45,7 @@ import { ServiceTokensModule } from './modules/service-tokens/index.js';
 import { SessionsModule } from './modules/sessions/index.js';
 import { SignInLinksModule } from './modules/sign-in-links/index.js';
 import { SingleSignOnModule } from './modules/single-sign-on/index.js';
+import { WebhookEndpointsModule } from './modules/webhook-endpoints/index.js';
 import { DeliveryWorkerModule, WebhooksModule } from './modules/webhooks/index.js';
 import { PortsModule } from './ports.module.js';
 
@@ -95,6 +96,7 @@ const MODULES = [
   SessionsModule,
   SignInLinksModule,
   SingleSignOnModule,
+  WebhookEndpointsModule,
   WebhooksModule,
 ];
 

@@ -57,10 +57,11 @@ import {
   SsoSettingsRepository,
 } from './modules/single-sign-on/index.js';
 import {
+  EndpointLanes,
+  WebhookEndpointsModule,
   WebhookEndpointsService,
-  WebhookEventsRepository,
-  WebhooksModule,
-} from './modules/webhooks/index.js';
+} from './modules/webhook-endpoints/index.js';
+import { LanesRepository, WebhookEventsRepository, WebhooksModule } from './modules/webhooks/index.js';
 
 const PORTS = [
   { provide: AgentLogins, useExisting: AgentSettingsService },
@@ -68,6 +69,7 @@ const PORTS = [
   { provide: CredentialVerifier, useExisting: ApiClientCredentialVerifier },
   { provide: DashboardSessionVerifier, useExisting: DashboardSessionsService },
   { provide: AuditRecorder, useExisting: AuditLog },
+  { provide: EndpointLanes, useExisting: LanesRepository },
   { provide: ErasedUsers, useExisting: ErasedUsersRegister },
   { provide: EventBodies, useExisting: WebhookEventsRepository },
   { provide: IdentityProviders, useExisting: SsoLoginsService },
@@ -122,6 +124,7 @@ const STRATEGIES: Provider[] = [
     ServiceTokensModule,
     SignInLinksModule,
     SingleSignOnModule,
+    WebhookEndpointsModule,
     WebhooksModule,
   ],
   providers: [...PORTS, ...STRATEGIES],

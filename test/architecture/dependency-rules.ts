@@ -50,6 +50,7 @@ export const MODULE_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = 
     'merchants',
     'request-logs',
     'sessions',
+    'webhook-endpoints',
     'webhooks',
   ],
   organizations: ['api-clients', 'audit-logs', 'dashboard-users'],
@@ -71,7 +72,15 @@ export const MODULE_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = 
   ],
   'single-sign-on': ['allowlisted-domains', 'audit-logs', 'dashboard-login', 'dashboard-users'],
   sandbox: ['detected-accounts', 'merchant-accounts', 'merchants', 'sessions', 'webhooks'],
-  webhooks: ['api-clients', 'request-logs', 'audit-logs', 'dashboard-users', 'merchant-accounts'],
+  'webhook-endpoints': ['api-clients', 'audit-logs', 'request-logs'],
+  webhooks: [
+    'api-clients',
+    'request-logs',
+    'audit-logs',
+    'dashboard-users',
+    'merchant-accounts',
+    'webhook-endpoints',
+  ],
 };
 
 /** The layers from top to bottom. Each may import the layers below it. */

@@ -159,7 +159,7 @@ export function findForbiddenHttpClients(sources: Sources): string[] {
  */
 const SENDERS: ReadonlyMap<string, string> = new Map([
   ['src/modules/webhooks/sender/delivery-sender.ts', 'deliveries, and tests of endpoints'],
-  ['src/modules/webhooks/endpoints/webhook-endpoint.constraints.ts', 'nothing: checks URLs'],
+  ['src/modules/webhook-endpoints/webhook-endpoint.constraints.ts', 'nothing: checks URLs'],
   ['src/modules/agent-authorization/agents/client-documents.ts', 'metadata documents of agents'],
   [
     'src/modules/single-sign-on/openid/openid-provider.ts',

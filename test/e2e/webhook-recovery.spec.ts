@@ -481,6 +481,31 @@ describe('Recovering from an outage', () => {
     await queueIsEmpty();
   });
 
+  it('goes on with the events that were found, after those that were handled', async () => {
+    const id = await createEndpoint();
+    const ids = await failed(3);
+    // Whatever happened to the first event since, it was handled. The third one was not found.
+    await service.database.query(
+      `INSERT INTO webhook_recovery (endpoint_id, event_ids, selected, handled, since, requested_at, lease_until)
+       VALUES ($1, $2, 2, 1, now() - interval '1 day', now(), now() - interval '1 second')`,
+      [id, ids.slice(0, 2)],
+    );
+    await receiver.arrived(1);
+    await queueIsEmpty();
+    expect(receiver.arrivals.map(({ headers }) => headers['webhook-id'])).toEqual([ids[1]]);
+  });
+
+  it('leaves the retry of an event as it was planned', async () => {
+    const id = await createEndpoint();
+    await waitingForRetry(2);
+    expect(await recovered(id)).toEqual({ queued: 0 });
+    const deliveries = await service.database.query(
+      'SELECT attempts, attempts_allowed, due_at > now() AS waits FROM webhook_delivery',
+    );
+    expect(deliveries).toEqual(Array(2).fill({ attempts: 1, attempts_allowed: 3, waits: true }));
+    await service.database.query('DELETE FROM webhook_endpoint');
+  });
+
   it('handles thousands of events', async () => {
     const id = await createEndpoint();
     const [eventId] = await failed(1);

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { ApiClientsService } from '../../modules/api-clients/index.js';
 import { OperatorAudit } from '../../modules/audit-logs/index.js';
-import { WebhookEndpointsService } from '../../modules/webhooks/index.js';
+import { WebhookEndpointsService } from '../../modules/webhook-endpoints/index.js';
 import { commandGroup, operatorCommand, requiredOption } from '../operator-command.js';
 import { CLIENT } from './options.js';
 

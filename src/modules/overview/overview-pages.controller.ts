@@ -19,7 +19,7 @@ import {
   RequestLogOverviewService,
   type OverviewPeriod,
 } from '../request-logs/index.js';
-import { WebhookEndpointsService } from '../webhooks/index.js';
+import { WebhookEndpointsService } from '../webhook-endpoints/index.js';
 import { overviewPage, targetsIn } from './overview.pages.js';
 
 @Controller()

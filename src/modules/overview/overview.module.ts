@@ -5,6 +5,7 @@ import { McpTokensModule } from '../mcp-tokens/index.js';
 import { MerchantsModule } from '../merchants/index.js';
 import { RequestLogsModule } from '../request-logs/index.js';
 import { SessionsModule } from '../sessions/index.js';
+import { WebhookEndpointsModule } from '../webhook-endpoints/index.js';
 import { WebhooksModule } from '../webhooks/index.js';
 import { ExternalUserPagesController } from './external-user-pages.controller.js';
 import { OverviewPagesController } from './overview-pages.controller.js';
@@ -19,6 +20,7 @@ import { SearchService } from './search.service.js';
     MerchantsModule,
     RequestLogsModule,
     SessionsModule,
+    WebhookEndpointsModule,
     WebhooksModule,
   ],
   controllers: [ExternalUserPagesController, OverviewPagesController, SearchPagesController],

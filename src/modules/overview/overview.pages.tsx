@@ -29,7 +29,7 @@ import {
 } from '../../infrastructure/pages/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
 import type { RequestLogOverview, Trend } from '../request-logs/index.js';
-import { EndpointStatus, type WebhookEndpointResponse } from '../webhooks/index.js';
+import { EndpointStatus, type WebhookEndpointResponse } from '../webhook-endpoints/index.js';
 
 interface OverviewProps {
   readonly environment: PlatformEnvironment;

@@ -8,7 +8,8 @@ import { pathOfUser } from '../../infrastructure/pages/index.js';
 import { UserAdministrationService } from '../dashboard-users/index.js';
 import { MerchantsService } from '../merchants/index.js';
 import { RequestLogsService } from '../request-logs/index.js';
-import { PublishedEventsService, WebhookEndpointsService } from '../webhooks/index.js';
+import { WebhookEndpointsService } from '../webhook-endpoints/index.js';
+import { PublishedEventsService } from '../webhooks/index.js';
 
 /** Something that a text names, and its page. */
 export interface SearchResult {

@@ -23,7 +23,6 @@ export { ListRequestLogsQuery, type RequestLogHistoryEntry } from './reading/req
 export type { RequestLogFilter } from './storage/request-log-filter.js';
 export { RequestLogRepository } from './storage/request-log.repository.js';
 export type {
-  AttemptPosition,
   AttemptSummary,
   FailedDeliveries,
   NewRequestLogEntry,

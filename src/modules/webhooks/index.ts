@@ -1,5 +1,3 @@
-export type { WebhookEndpointResponse } from './endpoints/webhook-endpoints.dto.js';
-export { WebhookEndpointsService } from './endpoints/webhook-endpoints.service.js';
 export {
   conditionalFieldsOf,
   detectedMerchantIds,
@@ -16,7 +14,7 @@ export {
   type EventMerchant,
   type EventName,
   type SessionType,
-} from './events/event-catalog.js';
+} from '../../infrastructure/event-catalog/index.js';
 export { EVENT_IN_FUTURE, EventTimestampField, requireEventTime } from './events/event-time.js';
 export { EVENT_VARIANTS, eventSchema, exampleEvent, examplePayload } from './events/event-document.js';
 export {
@@ -24,7 +22,7 @@ export {
   MetadataField,
   validateMetadataSize,
   type SessionMetadata,
-} from './events/session-metadata.js';
+} from '../../infrastructure/event-catalog/index.js';
 export {
   contentHash,
   EVENT_KEY_PARAMETER,
@@ -35,8 +33,8 @@ export {
 } from './idempotency-key.js';
 export { standardSignature } from './signing/delivery-headers.js';
 export { PublishedEventsService } from './events/published-events.service.js';
-export { EndpointStatus } from './pages/endpoint-parts.pages.js';
 export { WebhookEventsRepository } from './events/webhook-events.repository.js';
+export { LanesRepository } from './queue/lanes.repository.js';
 export { WebhookPublisher, type PublishRequest } from './webhook-publisher.js';
 export { webhookDocuments } from './webhooks.document.js';
 export { DeliveryWorkerModule, WebhooksModule } from './webhooks.module.js';

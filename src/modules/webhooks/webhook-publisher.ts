@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Transactional } from '../../infrastructure/database/index.js';
+import type { AnyEvent, EventName, EventOf } from '../../infrastructure/event-catalog/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { SpanKind, Tracing } from '../../infrastructure/tracing/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
-import type { OwnedWebhookEndpoint } from './endpoints/webhook-endpoints.service.js';
-import type { AnyEvent, EventName, EventOf } from './events/event-catalog.js';
+import type { OwnedWebhookEndpoint } from '../webhook-endpoints/index.js';
 import { newEvent } from './events/event-body.js';
 import { exampleEvent } from './events/event-document.js';
 import { WebhookEventsRepository } from './events/webhook-events.repository.js';

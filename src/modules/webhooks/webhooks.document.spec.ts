@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { OpenAPIObject, OperationObject, ParameterObject, RequestBodyObject } from '@nestjs/swagger';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { EVENT_NAMES } from './events/event-catalog.js';
+import { EVENT_NAMES } from '../../infrastructure/event-catalog/index.js';
 import { deliveryHeaders } from './signing/delivery-headers.js';
 
 const committed = readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8');

@@ -1,7 +1,7 @@
 import type { OpenAPIObject, SchemaObject } from '@nestjs/swagger';
+import { EVENT_NAMES, EVENTS, type EventName } from '../../infrastructure/event-catalog/index.js';
 import type { Components, WebhookDocuments } from '../../infrastructure/openapi/index.js';
 import { MAX_INT32, namedSchema, type SchemaReference } from '../../infrastructure/schemas/index.js';
-import { EVENT_NAMES, EVENTS, type EventName } from './events/event-catalog.js';
 import { eventSchema, examplePayload, schemaNameOf } from './events/event-document.js';
 import { deliveryHeaders } from './signing/delivery-headers.js';
 

@@ -5,14 +5,9 @@ import { ApiClientsModule } from '../api-clients/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
 import { RequestLogsModule } from '../request-logs/index.js';
+import { WebhookEndpointsModule } from '../webhook-endpoints/index.js';
 import { DeliveriesController } from './deliveries/deliveries.controller.js';
 import { DeliveriesService } from './deliveries/deliveries.service.js';
-import { RecentDeliveries } from './deliveries/recent-deliveries.js';
-import { WebhookUrlConstraint } from './endpoints/webhook-endpoint.constraints.js';
-import { WebhookEndpoint } from './endpoints/webhook-endpoint.entity.js';
-import { WebhookEndpointsController } from './endpoints/webhook-endpoints.controller.js';
-import { WebhookEndpointsRepository } from './endpoints/webhook-endpoints.repository.js';
-import { WebhookEndpointsService } from './endpoints/webhook-endpoints.service.js';
 import { PublishedEventsController } from './events/published-events.controller.js';
 import { PublishedEventsRepository } from './events/published-events.repository.js';
 import { PublishedEventsService } from './events/published-events.service.js';
@@ -20,19 +15,18 @@ import { WebhookEventsRepository } from './events/webhook-events.repository.js';
 import { FailingEndpointEmails } from './failing-endpoints/failing-endpoint-emails.js';
 import { FailingEndpointsJob } from './failing-endpoints/failing-endpoints.job.js';
 import { FailingEndpointsRepository } from './failing-endpoints/failing-endpoints.repository.js';
-import { EndpointsPagesController } from './pages/endpoints-pages.controller.js';
+import { DeliveryPagesController } from './pages/delivery-pages.controller.js';
 import { EventsPagesController } from './pages/events-pages.controller.js';
-import { ResendPagesController } from './pages/resend-pages.controller.js';
 import { AttemptRecorder } from './queue/attempt-recorder.js';
 import { DeliveryQueueRepository } from './queue/delivery-queue.repository.js';
 import { DeliveryQueueService } from './queue/delivery-queue.service.js';
+import { LanesRepository } from './queue/lanes.repository.js';
 import { PublicationsBatch } from './queue/publications.batch.js';
 import { QueueMetrics } from './queue/queue.metrics.js';
-import { RecoveriesJob } from './recoveries/recoveries.job.js';
-import { RecoveriesRepository } from './recoveries/recoveries.repository.js';
-import { RecoveriesService } from './recoveries/recoveries.service.js';
-import { WebhookRecovery } from './recoveries/recovery.entity.js';
-import { ResendsService } from './recoveries/resends.service.js';
+import { WebhookRecovery } from './resends/recovery.entity.js';
+import { ResendsJob } from './resends/resends.job.js';
+import { ResendsRepository } from './resends/resends.repository.js';
+import { ResendsService } from './resends/resends.service.js';
 import { EventSigner } from './signing/event-signer.js';
 import { DeliverySender } from './sender/delivery-sender.js';
 import { EventHorizon } from './stream/event-horizon.js';
@@ -45,37 +39,32 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
 
 @Module({
   imports: [
-    TypeOrmModule.forFeature([WebhookEndpoint, WebhookRecovery]),
+    TypeOrmModule.forFeature([WebhookRecovery]),
     ApiClientsModule,
     RequestLogsModule,
     AuditLogsModule,
+    WebhookEndpointsModule,
   ],
   controllers: [
-    WebhookEndpointsController,
     WebhookStreamController,
     DeliveriesController,
     PublishedEventsController,
-    EndpointsPagesController,
+    DeliveryPagesController,
     EventsPagesController,
-    ResendPagesController,
   ],
   providers: [
     WebhookPublisher,
     WebhookEventsRepository,
     DeliveryQueueService,
     DeliveryQueueRepository,
+    LanesRepository,
     PublicationsBatch,
     AttemptRecorder,
     EventSigner,
     DeliverySender,
     DeliveriesService,
-    RecoveriesService,
-    RecoveriesRepository,
     ResendsService,
-    WebhookEndpointsService,
-    WebhookEndpointsRepository,
-    WebhookUrlConstraint,
-    RecentDeliveries,
+    ResendsRepository,
     WebhookStreamService,
     EventHorizon,
     WebhookStreamRepository,
@@ -90,9 +79,9 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     DeliveryQueueRepository,
     DeliverySender,
     EventSigner,
+    LanesRepository,
     PublicationsBatch,
-    RecoveriesRepository,
-    WebhookEndpointsService,
+    ResendsRepository,
     WebhookEventsRepository,
   ],
 })
@@ -100,11 +89,11 @@ export class WebhooksModule {}
 
 /** Claims and sends deliveries, only in processes that do background work. */
 @Module({
-  imports: [WebhooksModule, RequestLogsModule, AuditLogsModule, DashboardUsersModule],
+  imports: [WebhooksModule, WebhookEndpointsModule, RequestLogsModule, AuditLogsModule, DashboardUsersModule],
   providers: [
     DeliveryWorker,
     StrandedDeliveriesJob,
-    RecoveriesJob,
+    ResendsJob,
     FailingEndpointsJob,
     FailingEndpointsRepository,
     FailingEndpointEmails,

@@ -94,8 +94,8 @@ const CONDITION_OF_OUTCOME: Readonly<Record<RequestLogOutcome, string>> = {
 
 const ATTEMPTS_PER_PAGE = 5_000;
 /**
- * For `attempts` and `failedAmong`, by which the module `webhooks` finds the failed events to resend in a recovery. They use the primary, because
- * an attempt that a replica lacks would not be resent.
+ * For `attempts` and `receivedAmong`, by which the module `webhooks` finds the events to send again. They use the primary, because an
+ * attempt that a replica lacks would be wrong about its event.
  */
 const RECOVERY_TIMEOUT = 30 * SECOND;
 const BELOW_ALL_IDS = 0;
@@ -300,8 +300,8 @@ export class RequestLogRepository implements UserDataHolder {
     );
   }
 
-  /** Returns those of the events whose last attempt at the endpoint since the time has failed. */
-  async failedAmong(
+  /** Returns those of the events whose last attempt at the endpoint since the time has succeeded. */
+  async receivedAmong(
     { endpointId, clientId, environment }: LoggedEndpoint & AttributedClient,
     eventIds: readonly string[],
     since: Date,
@@ -313,7 +313,7 @@ export class RequestLogRepository implements UserDataHolder {
                 WHERE client_id = $1 AND environment = $2 AND webhook_event_id = ANY ($3) AND webhook_endpoint_id = $4
                   AND created_at >= $5
                 ORDER BY webhook_event_id, created_at DESC, id DESC) last
-        WHERE reason IS NOT NULL`,
+        WHERE reason IS NULL`,
       [clientId, environment, eventIds, endpointId, since],
     );
     return rows.map(({ eventId }) => eventId);

@@ -11,7 +11,7 @@ import {
   TestWebhookEndpointRequest,
 } from './deliveries.dto.js';
 import { DeliveriesService } from './deliveries.service.js';
-import { RecoveriesService } from '../recoveries/recoveries.service.js';
+import { ResendsService } from '../resends/resends.service.js';
 import { TEST_ENDPOINT, REDELIVER_EVENT, RECOVER_EVENTS, GET_RECOVERY } from './deliveries.docs.js';
 
 @Topic('Webhook endpoints')
@@ -19,7 +19,7 @@ import { TEST_ENDPOINT, REDELIVER_EVENT, RECOVER_EVENTS, GET_RECOVERY } from './
 export class DeliveriesController {
   constructor(
     private readonly deliveries: DeliveriesService,
-    private readonly recoveries: RecoveriesService,
+    private readonly resends: ResendsService,
   ) {}
 
   @Post('test')
@@ -40,7 +40,7 @@ export class DeliveriesController {
     @Param('id') id: string,
     @Body() request: RedeliverRequest,
   ): Promise<QueuedDeliveriesResponse> {
-    return this.deliveries.redeliver(actor, id, request.event_id);
+    return this.resends.redeliver(actor, id, request.event_id);
   }
 
   @Post('recover')
@@ -50,12 +50,12 @@ export class DeliveriesController {
     @Param('id') id: string,
     @Body() request: RecoverRequest,
   ): Promise<RecoveryResponse> {
-    return this.recoveries.request(actor, id, new Date(request.since));
+    return this.resends.recover(actor, id, new Date(request.since));
   }
 
   @Get('recover')
   @DashboardOperation(GET_RECOVERY)
   recovery(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<RecoveryResponse> {
-    return this.recoveries.get(actor, id);
+    return this.resends.lastRecovery(actor, id);
   }
 }

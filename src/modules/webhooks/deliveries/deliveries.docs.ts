@@ -3,9 +3,9 @@ import { withMessages, type OperationDocument } from '../../../infrastructure/op
 import {
   WEBHOOK_ENDPOINT_DISABLED,
   WEBHOOK_ENDPOINT_NOT_FOUND,
-} from '../endpoints/webhook-endpoint-errors.js';
-import { ENDPOINT_ID_PARAMETER } from '../endpoints/webhook-endpoints.docs.js';
-import { RESEND_RUNNING } from '../recoveries/recoveries.service.js';
+  ENDPOINT_ID_PARAMETER,
+} from '../../webhook-endpoints/index.js';
+import { notSubscribed, RESEND_RUNNING, UNKNOWN_EVENT } from '../resends/resends.service.js';
 import {
   QueuedDeliveriesResponse,
   RecoverRequest,
@@ -14,7 +14,6 @@ import {
   TestedWebhookEndpointResponse,
   TestWebhookEndpointRequest,
 } from './deliveries.dto.js';
-import { notSubscribed, UNKNOWN_EVENT } from './deliveries.service.js';
 
 export const TEST_ENDPOINT: OperationDocument = {
   operationId: 'testWebhookEndpoint',

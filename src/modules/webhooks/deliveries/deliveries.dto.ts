@@ -1,3 +1,4 @@
+import { EVENT_NAME, type EventName } from '../../../infrastructure/event-catalog/index.js';
 import {
   BooleanProperty,
   EnumProperty,
@@ -9,7 +10,6 @@ import {
 import { enumeration } from '../../../infrastructure/schemas/index.js';
 import { EnumField, TextField, TimestampField } from '../../../infrastructure/validation/index.js';
 import { TRANSPORT_FAILURES } from '../../../infrastructure/http-client/index.js';
-import { EVENT_NAME, type EventName } from '../events/event-catalog.js';
 import type { FailureReason } from '../queue/delivery.js';
 
 export const FAILURE_REASON = enumeration(

@@ -1,10 +1,10 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import fc from 'fast-check';
+import { EVENT_NAMES, EVENTS, type EventOf } from '../../../infrastructure/event-catalog/index.js';
 import { namedSchemas } from '../../../infrastructure/schemas/index.js';
 import type { WebhookPublisher } from '../webhook-publisher.js';
 import { eventBody } from './event-body.js';
-import { EVENT_NAMES, EVENTS, type EventOf } from './event-catalog.js';
 import { eventSchema, exampleEvent, examplePayload } from './event-document.js';
 
 const AT = 1_710_864_923_198;

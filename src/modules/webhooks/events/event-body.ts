@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { EventName, EventOf, FieldsOfVariant } from '../../../infrastructure/event-catalog/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
-import type { EventName, EventOf, FieldsOfVariant } from './event-catalog.js';
 import type { NewEvent } from './webhook-events.repository.js';
 
 /** All fields that an event can have. Fields that its variant lacks are undefined and left out of the JSON. */

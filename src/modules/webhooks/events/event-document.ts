@@ -1,8 +1,5 @@
 import type { SchemaObject } from '@nestjs/swagger';
 import { z } from 'zod';
-import type { BodyVariants } from '../../../infrastructure/openapi/index.js';
-import { jsonSchemaOf, namedSchema } from '../../../infrastructure/schemas/index.js';
-import { eventBody } from './event-body.js';
 import {
   conditionalFieldsOf,
   ENVELOPES,
@@ -11,8 +8,11 @@ import {
   type AnyEvent,
   type EventName,
   type FieldsOfVariant,
-} from './event-catalog.js';
-import { SESSION_METADATA } from './session-metadata.js';
+  SESSION_METADATA,
+} from '../../../infrastructure/event-catalog/index.js';
+import type { BodyVariants } from '../../../infrastructure/openapi/index.js';
+import { jsonSchemaOf, namedSchema } from '../../../infrastructure/schemas/index.js';
+import { eventBody } from './event-body.js';
 
 const EXAMPLE_TIME = 1_710_864_923_198;
 

@@ -1,4 +1,5 @@
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { EVENT_NAME, type EventName } from '../../../infrastructure/event-catalog/index.js';
 import {
   EnumProperty,
   IntegerProperty,
@@ -16,7 +17,6 @@ import {
   TimestampField,
 } from '../../../infrastructure/validation/index.js';
 import { FAILURE_REASON } from '../deliveries/deliveries.dto.js';
-import { EVENT_NAME, type EventName } from './event-catalog.js';
 
 const FILTER = { in: 'query', required: false } as const;
 

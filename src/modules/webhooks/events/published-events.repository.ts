@@ -128,16 +128,6 @@ export class PublishedEventsRepository {
     );
   }
 
-  /** Returns the number of events in the queue of an endpoint, or the limit if there are more. */
-  async waitingFor(endpointId: string, limit: number): Promise<number> {
-    const [row] = await this.query<{ readonly count: number }>(
-      `SELECT count(*)::integer AS count
-         FROM (SELECT FROM webhook_delivery WHERE endpoint_id = $1 LIMIT $2) waiting`,
-      [endpointId, limit],
-    );
-    return row?.count ?? 0;
-  }
-
   /** @throws ApiError REQUEST_LOG_QUERY_TIMEOUT */
   private query<Row extends object>(
     statement: string,

@@ -4,6 +4,7 @@ import { JobLock, Transactional } from '../../../infrastructure/database/index.j
 import { maskedUrl } from '../../../infrastructure/logging/index.js';
 import { Clock, DAY, hourlyAt } from '../../../infrastructure/time/index.js';
 import { AuditLog, changesBetween, SYSTEM } from '../../audit-logs/index.js';
+import { WebhookEndpointsRepository } from '../../webhook-endpoints/index.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
 import { FailingEndpointEmails } from './failing-endpoint-emails.js';
 import {
@@ -22,6 +23,7 @@ export class FailingEndpointsJob {
 
   constructor(
     private readonly repository: FailingEndpointsRepository,
+    private readonly endpoints: WebhookEndpointsRepository,
     private readonly emails: FailingEndpointEmails,
     private readonly auditLog: AuditLog,
     private readonly lock: JobLock,
@@ -44,8 +46,7 @@ export class FailingEndpointsJob {
       await this.forEach(await this.repository.toAnnounce(), async (endpoint) =>
         this.notify(endpoint, this.emails.sendDisabled(endpoint)),
       );
-      for (const id of await this.repository.withDeliveries())
-        while (await this.repository.dropDeliveries(id));
+      for (const id of await this.repository.withDeliveries()) while (await this.dropDeliveries(id));
     });
   }
 
@@ -68,7 +69,9 @@ export class FailingEndpointsJob {
   @Transactional()
   private async disable(endpoint: FailingEndpoint, times: FailingTimes): Promise<void> {
     const { id, url, environment, organizationId } = endpoint;
-    if (!(await this.repository.disable(id, times, this.clock.now()))) return;
+    const now = this.clock.now();
+    if (!(await this.repository.pause(id, times, now))) return;
+    await this.endpoints.disable(id, now);
     this.logger.warn('A webhook endpoint was disabled, because all attempts have failed for days', {
       webhook_endpoint_id: id,
     });
@@ -78,6 +81,14 @@ export class FailingEndpointsJob {
       target: { name: maskedUrl(url), environment },
       changes: changesBetween({ status: 'enabled' }, { status: 'disabled' }),
     });
+  }
+
+  /** A recovery finds the dropped events, because they belong to the missed period of the endpoint. @returns whether there may be more */
+  @Transactional()
+  private async dropDeliveries(id: string): Promise<boolean> {
+    const { oldest, hasMore } = await this.repository.dropDeliveries(id);
+    if (oldest) await this.endpoints.extendMissed(id, oldest);
+    return hasMore;
   }
 }
 

@@ -57,22 +57,19 @@ export class FailingEndpointsRepository {
   }
 
   /**
-   * Disables the endpoint, unless it has succeeded or was paused in the meantime. Locks the endpoint before its lane, as
-   * deleting an endpoint does.
+   * Pauses the lane of an endpoint that is to be disabled, unless it has succeeded or was paused in the meantime. Locks the endpoint
+   * before its lane, as deleting an endpoint does.
    *
-   * @returns whether it was disabled
+   * @returns whether it was paused
    */
-  async disable(id: string, { untilWarning, untilDisabled }: FailingTimes, now: Date): Promise<boolean> {
-    const disabled = await this.transaction.change(
-      `WITH endpoint AS MATERIALIZED (SELECT id FROM webhook_endpoint WHERE id = $3 FOR NO KEY UPDATE),
-            lane AS (
-              UPDATE webhook_lane lane SET paused_at = $4
-                FROM endpoint WHERE lane.endpoint_id = endpoint.id AND ${IS_TO_BE_DISABLED}
-              RETURNING lane.endpoint_id)
-       UPDATE webhook_endpoint SET disabled_at = $4 FROM lane WHERE id = lane.endpoint_id`,
+  async pause(id: string, { untilWarning, untilDisabled }: FailingTimes, now: Date): Promise<boolean> {
+    const paused = await this.transaction.change(
+      `WITH endpoint AS MATERIALIZED (SELECT id FROM webhook_endpoint WHERE id = $3 FOR NO KEY UPDATE)
+       UPDATE webhook_lane lane SET paused_at = $4
+         FROM endpoint WHERE lane.endpoint_id = endpoint.id AND ${IS_TO_BE_DISABLED}`,
       [untilWarning + untilDisabled, untilDisabled, id, now],
     );
-    return disabled > 0;
+    return paused > 0;
   }
 
   /** Returns the disabled endpoints whose owners have not been told. */
@@ -102,13 +99,14 @@ export class FailingEndpointsRepository {
   }
 
   /**
-   * Drops waiting deliveries of an endpoint if it is disabled. A recovery finds their events, because they belong to the
-   * missed period of the endpoint.
+   * Drops waiting deliveries of an endpoint if it is disabled, and locks the endpoint.
    *
-   * @returns whether there may be more
+   * @returns the time of the oldest dropped event, if there was any, and whether there may be more
    */
-  async dropDeliveries(id: string): Promise<boolean> {
-    const [{ count }] = await this.transaction.manager.query<[{ readonly count: number }]>(
+  async dropDeliveries(id: string): Promise<{ readonly oldest: Date | null; readonly hasMore: boolean }> {
+    const [dropped] = await this.transaction.manager.query<
+      [{ readonly oldest: Date | null; hasMore: boolean }]
+    >(
       `WITH endpoint AS MATERIALIZED (
               SELECT id FROM webhook_endpoint WHERE id = $1 AND disabled_at IS NOT NULL FOR NO KEY UPDATE),
             dropped AS (
@@ -118,15 +116,10 @@ export class FailingEndpointsRepository {
                                       WHERE claim_id IS NULL
                                       LIMIT ${DELIVERIES_PER_STATEMENT}
                                         FOR UPDATE OF delivery SKIP LOCKED))
-              RETURNING event_created_at),
-            extended AS (
-              UPDATE webhook_endpoint
-                 SET missed_periods = missed_periods + tstzmultirange(tstzrange(oldest, GREATEST(oldest, disabled_at), '[]'))
-                FROM (SELECT min(event_created_at) AS oldest FROM dropped) missed
-               WHERE id = $1 AND oldest IS NOT NULL)
-       SELECT count(*)::integer AS count FROM dropped`,
+              RETURNING event_created_at)
+       SELECT min(event_created_at) AS oldest, count(*) = ${DELIVERIES_PER_STATEMENT} AS "hasMore" FROM dropped`,
       [id],
     );
-    return count === DELIVERIES_PER_STATEMENT;
+    return dropped;
   }
 }

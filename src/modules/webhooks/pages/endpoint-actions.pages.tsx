@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import { EVENT_NAMES } from '../../../infrastructure/event-catalog/index.js';
 import {
   Allowed,
   Badge,
@@ -19,11 +20,13 @@ import {
   SubmitButton,
 } from '../../../infrastructure/pages/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
-import type { OwnedWebhookEndpoint } from '../endpoints/webhook-endpoints.service.js';
-import type { WebhookEndpointResponse } from '../endpoints/webhook-endpoints.dto.js';
+import {
+  type OwnedWebhookEndpoint,
+  type WebhookEndpointResponse,
+  AttemptResult,
+  endpointPath,
+} from '../../webhook-endpoints/index.js';
 import type { RecoveryResponse, TestedWebhookEndpointResponse } from '../deliveries/deliveries.dto.js';
-import { EVENT_NAMES } from '../events/event-catalog.js';
-import { AttemptResult, endpointPath } from './endpoint-parts.pages.js';
 
 /** The form, below the result of the test that was just sent. */
 export function testPage(
@@ -58,15 +61,19 @@ export function testPage(
             />
           </>
         ) : null}
-        {result?.received && disabledAt ? (
+        {result?.received ? (
           <p>
-            The receiver works. Go back to the <a href={path}>endpoint</a> to enable it.
-          </p>
-        ) : null}
-        {result?.received && !disabledAt ? (
-          <p>
-            The receiver works. If deliveries failed before,{' '}
-            <a href={`${path}/recover`}>recover the events</a> that it has missed.
+            The receiver works.{' '}
+            {disabledAt ? (
+              <>
+                Go back to the <a href={path}>endpoint</a> to enable it.
+              </>
+            ) : (
+              <>
+                If deliveries failed before, <a href={`${path}/recover`}>recover the events</a> that it has
+                missed.
+              </>
+            )}
           </p>
         ) : null}
         <Form action={`${path}/test`}>

@@ -11,11 +11,11 @@ import {
   type PageResponse,
   type PageVisit,
 } from '../../../infrastructure/pages/index.js';
-import { WebhookEndpointsService } from '../endpoints/webhook-endpoints.service.js';
+import { WebhookEndpointsService } from '../../webhook-endpoints/index.js';
 import { RedeliverRequest } from '../deliveries/deliveries.dto.js';
-import { DeliveriesService } from '../deliveries/deliveries.service.js';
 import { ListEventsQuery } from '../events/published-events.dto.js';
 import { PublishedEventsService } from '../events/published-events.service.js';
+import { ResendsService } from '../resends/resends.service.js';
 import { eventPage, eventsPage } from './events.pages.js';
 
 /** The pages about published events and their deliveries. */
@@ -24,7 +24,7 @@ export class EventsPagesController {
   constructor(
     private readonly events: PublishedEventsService,
     private readonly endpoints: WebhookEndpointsService,
-    private readonly deliveries: DeliveriesService,
+    private readonly resends: ResendsService,
   ) {}
 
   @Get()
@@ -55,7 +55,7 @@ export class EventsPagesController {
     const { event_id: eventId } = requestFrom(RedeliverRequest, form, { event_id: id });
     return submitted(
       async () => {
-        const { queued } = await this.deliveries.redeliver(actor, endpointId, eventId);
+        const { queued } = await this.resends.redeliver(actor, endpointId, eventId);
         const done = queued === 0 ? 'waiting' : 'queued';
         return { redirectTo: `${dashboardPath(environment, 'events', id)}?done=${done}&live=on` };
       },

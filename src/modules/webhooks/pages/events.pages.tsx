@@ -1,6 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { mayPerform } from '../../../infrastructure/auth/index.js';
+import { EVENT_NAMES } from '../../../infrastructure/event-catalog/index.js';
 import {
   ActionButton,
   Allowed,
@@ -32,12 +33,10 @@ import {
   type Tone,
 } from '../../../infrastructure/pages/index.js';
 import { MAX_PERIOD, MAX_PERIOD_DAYS } from '../../request-logs/index.js';
-import type { WebhookEndpointResponse } from '../endpoints/webhook-endpoints.dto.js';
-import { EVENT_NAMES } from '../events/event-catalog.js';
+import { type WebhookEndpointResponse, AttemptResult, endpointPath } from '../../webhook-endpoints/index.js';
 import type { ListedEvent, PublishedEvent } from '../events/published-events.repository.js';
 import type { DeliveryState } from '../events/published-events.dto.js';
 import type { EventDelivery, EventPage, WithDeliveries } from '../events/published-events.service.js';
-import { AttemptResult, endpointPath } from './endpoint-parts.pages.js';
 import { FROM_EVENTS, resendPath } from './resend.pages.js';
 
 const EVENT_OPTIONS = EVENT_NAMES.map((name) => ({ value: name, label: name }));

@@ -1,4 +1,4 @@
-import type { ComponentChildren, VNode } from 'preact';
+import type { VNode } from 'preact';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import {
   Badge,
@@ -11,17 +11,17 @@ import {
   inDigits,
   Link,
   Moment,
-  Middle,
   pathWith,
   RelativeTime,
   Results,
   Table,
   usePage,
+  type Column,
   type Page,
   type PageVisit,
 } from '../../../infrastructure/pages/index.js';
-import type { ResendPlan, ResendTarget, Resend } from '../recoveries/resends.service.js';
-import { endpointPath, EndpointStatus } from './endpoint-parts.pages.js';
+import { endpointPath, EndpointStatus } from '../../webhook-endpoints/index.js';
+import type { ResendPlan, StartedResend } from '../resends/resends.service.js';
 
 /** The fields of the form that starts a resend. */
 export const RESEND_ID_FIELD = 'resend_id';
@@ -44,7 +44,10 @@ const FILTERS = {
   error_code: 'Error code',
   request_id: 'Request ID',
 } as const;
-type FilterName = keyof typeof FILTERS;
+
+interface PlanProps {
+  readonly plan: ResendPlan;
+}
 
 /**
  * Says what would be sent, and asks before it is.
@@ -59,14 +62,11 @@ export function resendPlanPage(
   resendId: string,
   query: PageVisit['query'],
 ): Page {
-  const parent = cameFrom(environment, query) ?? failedDeliveries(environment, plan);
-  if (!plan || plan.count === 0)
-    return {
-      title: plan ? 'Nothing to send again' : 'Send failed deliveries again',
-      parent,
-      content: plan ? <Nothing plan={plan} /> : <FilterProblem />,
-    };
-  const deliveries = numberOf(plan.count, 'delivery', 'deliveries');
+  const parent = cameFrom(environment, plan, query);
+  if (!plan) return { title: 'Send failed deliveries again', parent, content: <FilterProblem /> };
+  if (plan.count === 0)
+    return { title: 'Nothing to send again', parent, content: <NothingToSend plan={plan} /> };
+  const deliveries = numberOf(plan.count);
   return confirmationPage({
     title: `Send ${deliveries} again?`,
     parent,
@@ -81,7 +81,7 @@ export function resendPlanPage(
           meantime is not sent twice.
         </p>
         <Scope plan={plan} />
-        <Targets targets={plan.targets} />
+        <Targets plan={plan} />
         <LeftOut plan={plan} />
         <input type="hidden" name={RESEND_ID_FIELD} value={resendId} />
         <input type="hidden" name={QUERY_FIELD} value={String(new URLSearchParams(parametersOf(plan)))} />
@@ -98,90 +98,67 @@ function FilterProblem(): VNode {
   return <FormProblem />;
 }
 
-/** The list of events as it was, if the user came from there. */
-function cameFrom(environment: PlatformEnvironment, query: PageVisit['query']): Page['parent'] {
-  const { from, selected: _, ...filters } = query;
-  const given = Object.entries(filters).filter(
-    (filter): filter is [string, string] => typeof filter[1] === 'string',
-  );
-  return from === FROM_EVENTS.from
-    ? { title: 'Events', path: pathWith(dashboardPath(environment, 'events'), Object.fromEntries(given), {}) }
-    : undefined;
-}
-
-/** The list that shows the failed deliveries. */
-function failedDeliveries(
+/** Returns the list of events as it was, if the user came from there, or the one that shows the failed deliveries. */
+function cameFrom(
   environment: PlatformEnvironment,
   plan: ResendPlan | undefined,
+  query: PageVisit['query'],
 ): NonNullable<Page['parent']> {
-  const { selected: _, ...filters } = plan ? parametersOf(plan) : {};
-  const parameters = { type: 'webhook', outcome: 'failure', ...(plan?.period ? {} : { period: '7d' }) };
-  return {
-    title: 'Failed deliveries',
-    path: pathWith(dashboardPath(environment, 'request-logs'), { ...parameters, ...filters }, {}),
-  };
+  const { from, selected: _, ...others } = query;
+  const isFromEvents = from === FROM_EVENTS.from;
+  const given = Object.entries(others).filter(([, value]) => typeof value === 'string') as [string, string][];
+  const filters = isFromEvents ? Object.fromEntries(given) : plan ? parametersOf(plan) : {};
+  const list = { type: 'webhook', outcome: 'failure', ...(!plan?.period && { period: '7d' }), ...filters };
+  return isFromEvents
+    ? { title: 'Events', path: pathWith(dashboardPath(environment, 'events'), filters, {}) }
+    : {
+        title: 'Failed deliveries',
+        path: pathWith(dashboardPath(environment, 'request-logs'), list, { selected: undefined }),
+      };
 }
 
 /** Returns the parameters that find the same deliveries again. */
 function parametersOf({ query, period }: ResendPlan): Record<string, string> {
-  if (query.selected !== undefined) return { selected: query.selected };
-  const filters = appliedFilters(query).map(([name, value]) => [name, value]);
+  const { selected, endpoint_id } = query;
+  if (selected !== undefined) return { selected };
   return {
-    ...(Object.fromEntries(filters) as Record<string, string>),
-    ...(query.endpoint_id !== undefined && { endpoint_id: query.endpoint_id }),
+    ...Object.fromEntries(appliedFilters(query)),
+    ...(endpoint_id !== undefined && { endpoint_id }),
     // Exactly the period of the plan: rounded, it could be longer than the longest one that is accepted.
     ...(period && { start: period.start.toISOString(), end: period.end.toISOString() }),
   };
 }
 
-function appliedFilters(query: ResendPlan['query']): [FilterName, string][] {
-  return (Object.keys(FILTERS) as FilterName[]).flatMap((name) =>
+function appliedFilters(query: ResendPlan['query']): [keyof typeof FILTERS, string][] {
+  return (Object.keys(FILTERS) as (keyof typeof FILTERS)[]).flatMap((name) =>
     query[name] === undefined ? [] : [[name, String(query[name])]],
   );
-}
-
-interface PlanProps {
-  readonly plan: ResendPlan;
 }
 
 function Scope({ plan }: PlanProps): VNode {
   const { environment } = usePage();
   const { query, period, isCut } = plan;
+  const failed = period && (
+    <span key="period">
+      Failed from <Moment time={period.start} /> to <Moment time={period.end} />
+    </span>
+  );
+  const filters = appliedFilters(query).map(([name, value]) => [FILTERS[name], value] as const);
+  const earlier = { start: query.start, end: period?.start.toISOString() };
   return (
     <>
-      <Details
-        entries={[
-          [
-            'Deliveries',
-            period ? (
-              <span key="period">
-                Failed from <Moment time={period.start} /> to <Moment time={period.end} />
-              </span>
-            ) : (
-              'Those that you selected'
-            ),
-          ],
-          ...appliedFilters(query).map(([name, value]) => [FILTERS[name], value] as const),
-        ]}
-      />
-      {isCut && period ? (
+      <Details entries={[['Deliveries', failed ?? 'Those that you selected'], ...filters]} />
+      {isCut ? (
         <p>
           There are more failed deliveries than one form sends again: these are the newest.{' '}
-          <a
-            href={pathWith(resendPath(environment), parametersOf(plan), {
-              start: query.start,
-              end: period.start.toISOString(),
-            })}
-          >
-            Earlier deliveries
-          </a>
+          <a href={pathWith(resendPath(environment), parametersOf(plan), earlier)}>Earlier deliveries</a>
         </p>
       ) : null}
     </>
   );
 }
 
-function Targets({ targets }: { readonly targets: readonly ResendTarget[] }): VNode {
+function Targets({ plan: { targets } }: PlanProps): VNode {
   return (
     <>
       <Table
@@ -192,11 +169,8 @@ function Targets({ targets }: { readonly targets: readonly ResendTarget[] }): VN
           {
             title: 'Endpoint',
             kind: 'main',
-            cell: ({ endpoint: { id, url, environment } }) => (
-              <a href={endpointPath(environment, id)}>
-                <Middle text={url} />
-              </a>
-            ),
+            cell: ({ endpoint }) => endpoint.url,
+            to: ({ endpoint }) => endpointPath(endpoint.environment, endpoint.id),
           },
           { title: 'Status', kind: 'status', cell: ({ endpoint }) => <EndpointStatus endpoint={endpoint} /> },
           { title: 'Deliveries', kind: 'number', cell: ({ eventIds }) => inDigits(eventIds.length) },
@@ -211,14 +185,14 @@ function Targets({ targets }: { readonly targets: readonly ResendTarget[] }): VN
 
 /** Says which deliveries are not sent, and why. */
 function LeftOut({ plan: { leftOut } }: PlanProps): VNode | null {
-  const reasons: [number, string][] = [
+  const reasons = [
     [leftOut.received, 'received by the endpoint'],
     [leftOut.sending, 'being sent now'],
     [
       leftOut.impossible,
       'tests, events that the endpoint is not subscribed to or that are no longer stored, and disabled endpoints',
     ],
-  ];
+  ] as const;
   const shown = reasons.filter(([count]) => count > 0);
   if (shown.length === 0) return null;
   return (
@@ -226,26 +200,26 @@ function LeftOut({ plan: { leftOut } }: PlanProps): VNode | null {
       <p>Left out:</p>
       <ul>
         {shown.map(([count, reason]) => (
-          <li key={reason}>{`${numberOf(count, 'delivery', 'deliveries')}: ${reason}`}</li>
+          <li key={reason}>{`${numberOf(count)}: ${reason}`}</li>
         ))}
       </ul>
     </>
   );
 }
 
-function Nothing({ plan }: PlanProps): VNode {
-  const isUnselected = plan.period === undefined && sum(Object.values(plan.leftOut)) === 0;
+function NothingToSend({ plan }: PlanProps): VNode {
+  const isUnselected = !plan.period && Object.values(plan.leftOut).every((count) => count === 0);
+  const [title, advice] = isUnselected
+    ? ['No failed delivery is selected', 'Select failed deliveries in the list.']
+    : [
+        'No failed delivery can be sent again',
+        'Each of them was received since, is being sent, or cannot be sent.',
+      ];
   return (
     <>
       <FormProblem />
-      <EmptyState
-        title={isUnselected ? 'No failed delivery is selected' : 'No failed delivery can be sent again'}
-      >
-        <p>
-          {isUnselected
-            ? 'Select failed deliveries in the list.'
-            : 'Each of them was received since, is being sent, or cannot be sent.'}
-        </p>
+      <EmptyState title={title}>
+        <p>{advice}</p>
       </EmptyState>
       <Scope plan={plan} />
       <LeftOut plan={plan} />
@@ -253,11 +227,16 @@ function Nothing({ plan }: PlanProps): VNode {
   );
 }
 
-/** Shows how far a resend is. */
-export function resendPage(environment: PlatformEnvironment, resend: Resend): Page {
-  const { parts, isFinished } = resend;
-  const total = (name: 'selected' | 'handled'): number => sum(parts.map((part) => part[name]));
-  const [first] = parts;
+/** Shows how far the resends are that a user started together. */
+export function resendPage(
+  environment: PlatformEnvironment,
+  resends: readonly [StartedResend, ...StartedResend[]],
+): Page {
+  const [{ requestedAt }] = resends;
+  const isFinished = resends.every(({ finishedAt }) => finishedAt !== null);
+  const selected = resends.reduce((total, resend) => total + resend.selected, 0);
+  const handled = resends.reduce((total, resend) => total + resend.handled, 0);
+  const attempts = { type: 'webhook', start: requestedAt.toISOString() };
   return {
     title: 'Failed deliveries sent again',
     parent: { title: 'Events', path: dashboardPath(environment, 'events') },
@@ -267,15 +246,16 @@ export function resendPage(environment: PlatformEnvironment, resend: Resend): Pa
         <Results canBeLive={!isFinished}>
           <p>
             <Badge tone={isFinished ? 'good' : 'warn'}>{isFinished ? 'Finished' : 'Running'}</Badge>{' '}
-            {`${inDigits(total('handled'))} of ${numberOf(total('selected'), 'delivery', 'deliveries')} handled. `}
-            {first ? (
-              <>
-                Started <RelativeTime time={first.requestedAt} />.
-              </>
-            ) : null}
+            {`${inDigits(handled)} of ${numberOf(selected)} handled. `}
+            Started <RelativeTime time={requestedAt} />.
           </p>
-          <progress aria-label="Deliveries handled" max={total('selected')} value={total('handled')} />
-          <Parts resend={resend} />
+          <progress aria-label="Deliveries handled" max={selected} value={handled} />
+          <Table
+            caption="Endpoints"
+            rows={resends}
+            keyOf={({ endpointId }) => endpointId}
+            columns={progressColumns(environment)}
+          />
           {isFinished ? null : <p class="hint">Without live updates, reload the page to see the progress.</p>}
         </Results>
         <p>
@@ -283,60 +263,37 @@ export function resendPage(environment: PlatformEnvironment, resend: Resend): Pa
           endpoint has received the event since, if it is being sent already, or if it can no longer be sent:
           the endpoint was disabled, or the event is no longer stored.
         </p>
-        {first ? <Link to={attemptsSince(environment, first.requestedAt)}>Attempts since then</Link> : null}
+        <Link to={pathWith(dashboardPath(environment, 'request-logs'), attempts, {})}>
+          Attempts since then
+        </Link>
       </>
     ),
   };
 }
 
-function Parts({ resend: { parts } }: { readonly resend: Resend }): VNode {
-  const { environment } = usePage();
-  return (
-    <Table
-      caption="Endpoints"
-      rows={parts}
-      keyOf={({ endpointId }) => endpointId}
-      columns={[
-        {
-          title: 'Endpoint',
-          kind: 'main',
-          cell: ({ endpointId, endpoint }): ComponentChildren => (
-            <a href={endpointPath(environment, endpointId)}>
-              <Middle text={endpoint?.url ?? endpointId} />
-            </a>
-          ),
-        },
-        { title: 'Deliveries', kind: 'number', cell: ({ selected }) => inDigits(selected) },
-        { title: 'Queued', kind: 'number', cell: ({ queued }) => inDigits(queued) },
-        { title: 'Skipped', kind: 'text', cell: (part) => skippedOf(part) },
-      ]}
-    />
-  );
-}
+const progressColumns = (environment: PlatformEnvironment): Column<StartedResend>[] => [
+  {
+    title: 'Endpoint',
+    kind: 'main',
+    cell: ({ endpointId, endpoint }) => endpoint?.url ?? endpointId,
+    to: ({ endpointId }) => endpointPath(environment, endpointId),
+  },
+  { title: 'Deliveries', kind: 'number', cell: ({ selected }) => inDigits(selected) },
+  { title: 'Queued', kind: 'number', cell: ({ queued }) => inDigits(queued) },
+  { title: 'Skipped', kind: 'text', cell: skippedOf },
+];
 
 /** Returns how many deliveries were not queued, and why. */
-function skippedOf({ handled, queued, received, sending }: Resend['parts'][number]): string {
-  const reasons: [number, string][] = [
+function skippedOf({ handled, queued, received, sending }: StartedResend): string {
+  const reasons = [
     [received, 'received since'],
     [sending, 'being sent already'],
     [handled - queued - received - sending, 'no longer possible'],
-  ];
+  ] as const;
   const shown = reasons.filter(([count]) => count > 0);
   return shown.map(([count, reason]) => `${inDigits(count)} ${reason}`).join(', ') || 'None';
 }
 
-function attemptsSince(environment: PlatformEnvironment, time: Date): string {
-  return pathWith(
-    dashboardPath(environment, 'request-logs'),
-    { type: 'webhook', start: time.toISOString() },
-    {},
-  );
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
-}
-
-function numberOf(count: number, one: string, many: string): string {
-  return `${inDigits(count)} ${count === 1 ? one : many}`;
+function numberOf(deliveries: number): string {
+  return `${inDigits(deliveries)} ${deliveries === 1 ? 'delivery' : 'deliveries'}`;
 }

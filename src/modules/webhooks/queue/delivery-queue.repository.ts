@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { prepared, presentProcesses, Transaction } from '../../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
-import type { WebhookTarget } from '../endpoints/webhook-endpoints.repository.js';
+import type { OwnedWebhookEndpoint } from '../../webhook-endpoints/index.js';
 import { HAS_BODY, type StoredEvent } from '../events/webhook-events.repository.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
 import type { ClaimedDelivery, DeliveredEvent } from './delivery.js';
@@ -76,6 +76,35 @@ export class DeliveryQueueRepository {
   ) {}
 
   /**
+   * Sends events once more within the open transaction, whose caller has locked the lane: those that are not in the queue, except as
+   * `addMissing()` says, and those that wait for a retry, which get one more attempt.
+   *
+   * @param options.sendsWaiting false leaves alone what waits for a retry
+   * @returns how many are sent now, and how many were being sent already
+   */
+  async sendAgain(
+    endpointId: string,
+    eventIds: readonly string[],
+    { sendsWaiting = true, includeTests = false } = {},
+  ): Promise<{ readonly queued: number; readonly sending: number }> {
+    const [{ madeDue, sending }] = await this.transaction.manager.query<
+      [{ madeDue: number; sending: number }]
+    >(
+      `WITH waiting AS (
+              SELECT DISTINCT event_id FROM webhook_delivery WHERE endpoint_id = $1 AND event_id = ANY ($2)),
+            made_due AS (
+              UPDATE webhook_delivery SET due_at = now(), attempts_allowed = attempts_allowed + 1
+               WHERE $3 AND endpoint_id = $1 AND event_id = ANY ($2) AND claim_id IS NULL AND due_at > now()
+              RETURNING endpoint_id),
+            made AS (SELECT count(*)::integer AS due FROM made_due)
+       SELECT due AS "madeDue", (SELECT count(*)::integer FROM waiting) - due AS sending
+         FROM made CROSS JOIN (${notifyLanes('SELECT endpoint_id FROM made_due')}) notified`,
+      [endpointId, eventIds, sendsWaiting],
+    );
+    return { queued: madeDue + (await this.addMissing(endpointId, eventIds, { includeTests })), sending };
+  }
+
+  /**
    * Adds a delivery for each of the events within the open transaction, except for events that are no longer stored,
    * events whose user was erased, events that the queue already has for this endpoint, events that the endpoint is not
    * subscribed to, and tests. A disabled endpoint gets none.
@@ -100,35 +129,6 @@ export class DeliveryQueueRepository {
        SELECT (SELECT count(*)::integer FROM added) AS count
          FROM (${notifyLanes('SELECT DISTINCT endpoint_id FROM added')}) notified`,
       [endpointId, this.configuration.attemptsAllowed, eventIds, includeTests],
-    );
-    return count;
-  }
-
-  /** Returns how many of the events the queue has for this endpoint. */
-  async countWaiting(endpointId: string, eventIds: readonly string[]): Promise<number> {
-    const [{ count }] = await this.transaction.manager.query<[{ readonly count: number }]>(
-      `SELECT count(DISTINCT event_id)::integer AS count FROM webhook_delivery
-        WHERE endpoint_id = $1 AND event_id = ANY ($2)`,
-      [endpointId, eventIds],
-    );
-    return count;
-  }
-
-  /**
-   * Makes the next attempt of waiting deliveries due, and allows one more, within the open transaction. The caller has locked the
-   * lane.
-   *
-   * @returns how many of the deliveries waited for their next attempt
-   */
-  async makeDue(endpointId: string, eventIds: readonly string[]): Promise<number> {
-    const [{ count }] = await this.transaction.manager.query<[{ readonly count: number }]>(
-      `WITH made_due AS (
-              UPDATE webhook_delivery SET due_at = now(), attempts_allowed = attempts_allowed + 1
-               WHERE endpoint_id = $1 AND event_id = ANY ($2) AND claim_id IS NULL AND due_at > now()
-              RETURNING endpoint_id)
-       SELECT (SELECT count(*)::integer FROM made_due) AS count
-         FROM (${notifyLanes('SELECT endpoint_id FROM made_due')}) notified`,
-      [endpointId, eventIds],
     );
     return count;
   }
@@ -173,7 +173,7 @@ export class DeliveryQueueRepository {
   }
 
   /** Adds a delivery with a single attempt, already claimed for the calling process. */
-  async addClaimed(event: StoredEvent, endpoint: WebhookTarget): Promise<ClaimedDelivery> {
+  async addClaimed(event: StoredEvent, endpoint: OwnedWebhookEndpoint): Promise<ClaimedDelivery> {
     const [row] = await this.transaction.manager.query<DeliveryRow[]>(
       `WITH lane AS (
               INSERT INTO webhook_lane (endpoint_id, organization_id, in_flight)

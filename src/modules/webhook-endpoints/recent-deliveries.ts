@@ -1,17 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { AccessibleClients, type DashboardActor } from '../../../infrastructure/auth/index.js';
-import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import { ApiError } from '../../../infrastructure/errors/index.js';
-import { Clock, DAY } from '../../../infrastructure/time/index.js';
+import { AccessibleClients, type DashboardActor } from '../../infrastructure/auth/index.js';
+import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { ApiError } from '../../infrastructure/errors/index.js';
+import { Clock, DAY } from '../../infrastructure/time/index.js';
 import {
   OrganizationTurns,
   RequestLogOverviewService,
   RequestLogRepository,
   type RequestLogEntry,
   type Trend,
-} from '../../request-logs/index.js';
-import type { OwnedWebhookEndpoint } from '../endpoints/webhook-endpoints.service.js';
-import { PublishedEventsRepository } from '../events/published-events.repository.js';
+} from '../request-logs/index.js';
+import { EndpointLanes } from './endpoint-lanes.js';
+import type { OwnedWebhookEndpoint } from './webhook-endpoints.service.js';
 
 /** An attempt to deliver an event to an endpoint, from the request log. */
 type DeliveryAttempt = Pick<RequestLogEntry, 'id' | 'createdAt' | 'event' | 'statusCode'> &
@@ -35,7 +35,7 @@ export class RecentDeliveries {
     private readonly requestLog: RequestLogRepository,
     private readonly overviews: RequestLogOverviewService,
     private readonly clients: AccessibleClients,
-    private readonly events: PublishedEventsRepository,
+    private readonly lanes: EndpointLanes,
     private readonly turns: OrganizationTurns,
     private readonly clock: Clock,
   ) {}
@@ -43,7 +43,7 @@ export class RecentDeliveries {
   async of(actor: DashboardActor, endpoint: OwnedWebhookEndpoint): Promise<EndpointActivity> {
     const [attempts, waiting] = await Promise.all([
       this.attemptsTo(actor, endpoint),
-      this.events.waitingFor(endpoint.id, MAX_COUNTED),
+      this.lanes.waitingFor(endpoint.id, MAX_COUNTED),
     ]);
     return { attempts, waiting };
   }

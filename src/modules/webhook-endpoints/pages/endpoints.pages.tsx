@@ -1,5 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { EVENT_NAMES, EVENTS } from '../../../infrastructure/event-catalog/index.js';
 import {
   Allowed,
   ButtonLink,
@@ -23,10 +24,9 @@ import {
   SubmitButton,
 } from '../../../infrastructure/pages/index.js';
 import type { Trend } from '../../request-logs/index.js';
-import { MAX_DESCRIPTION_LENGTH, MAX_ENDPOINTS } from '../endpoints/webhook-endpoint.entity.js';
-import type { OwnedWebhookEndpoint } from '../endpoints/webhook-endpoints.service.js';
-import type { WebhookEndpointResponse } from '../endpoints/webhook-endpoints.dto.js';
-import { EVENT_NAMES, EVENTS } from '../events/event-catalog.js';
+import { MAX_DESCRIPTION_LENGTH, MAX_ENDPOINTS } from '../webhook-endpoint.entity.js';
+import type { OwnedWebhookEndpoint } from '../webhook-endpoints.service.js';
+import type { WebhookEndpointResponse } from '../webhook-endpoints.dto.js';
 import { endpointList, endpointPath, EndpointStatus } from './endpoint-parts.pages.js';
 
 /** The values of the form. No events means all. */

@@ -15,14 +15,14 @@ import {
 } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Observable } from 'rxjs';
-import { CurrentActor, dashboardActorOf, type DashboardActor } from '../../../infrastructure/auth/index.js';
+import { CurrentActor, dashboardActorOf, type DashboardActor } from '../../infrastructure/auth/index.js';
 import {
   Idempotent,
   IdempotentRequests,
   type IdempotentRequest,
-} from '../../../infrastructure/idempotency/index.js';
-import { Topic } from '../../../infrastructure/openapi/index.js';
-import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
+} from '../../infrastructure/idempotency/index.js';
+import { Topic } from '../../infrastructure/openapi/index.js';
+import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
 import {
   CreateWebhookEndpointRequest,
   UpdateWebhookEndpointRequest,

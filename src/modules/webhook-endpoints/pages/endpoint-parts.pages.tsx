@@ -2,12 +2,13 @@ import type { VNode } from 'preact';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { Badge, dashboardPath, type Page, type Tone } from '../../../infrastructure/pages/index.js';
 import { deliveryFailure, type AttemptSummary } from '../../request-logs/index.js';
-import type { WebhookEndpointResponse } from '../endpoints/webhook-endpoints.dto.js';
+import type { WebhookEndpointResponse } from '../webhook-endpoints.dto.js';
 
 export function endpointList(environment: PlatformEnvironment): NonNullable<Page['parent']> {
   return { title: 'Webhook endpoints', path: dashboardPath(environment, 'webhook-endpoints') };
 }
 
+/** Returns the path of the page of an endpoint. */
 export function endpointPath(environment: PlatformEnvironment, id: string): string {
   return dashboardPath(environment, 'webhook-endpoints', id);
 }

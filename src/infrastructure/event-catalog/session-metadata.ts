@@ -1,11 +1,6 @@
 import { z } from 'zod';
-import { jsonSchemaOf } from '../../../infrastructure/schemas/index.js';
-import {
-  HasValidContents,
-  MESSAGES,
-  ObjectField,
-  validateText,
-} from '../../../infrastructure/validation/index.js';
+import { jsonSchemaOf } from '../schemas/index.js';
+import { HasValidContents, MESSAGES, ObjectField, validateText } from '../validation/index.js';
 
 /** The integrator's own keys and values, echoed in the webhooks of the session. */
 export type SessionMetadata = Readonly<Record<string, string>>;

@@ -3,7 +3,7 @@ import { isUUID } from 'class-validator';
 import { AccessibleClients, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
-import { ApiError, INVALID_FIELD, NOT_FOUND } from '../../../infrastructure/errors/index.js';
+import { INVALID_FIELD, NOT_FOUND } from '../../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { maskedUrl } from '../../../infrastructure/logging/index.js';
 import { Clock, DAY, type Period } from '../../../infrastructure/time/index.js';
@@ -15,20 +15,20 @@ import {
   validPeriod,
   type FailedDeliveries,
 } from '../../request-logs/index.js';
-import type { WebhookEndpointResponse } from '../endpoints/webhook-endpoints.dto.js';
-import { WebhookEndpointsService } from '../endpoints/webhook-endpoints.service.js';
+import {
+  WEBHOOK_ENDPOINT_NOT_FOUND,
+  WebhookEndpointsService,
+  type WebhookEndpointResponse,
+} from '../../webhook-endpoints/index.js';
+import type { QueuedDeliveriesResponse, RecoveryResponse } from '../deliveries/deliveries.dto.js';
 import { PublishedEventsRepository } from '../events/published-events.repository.js';
-import { RecoveriesRepository, type ResendPart } from './recoveries.repository.js';
+import { WebhookEventsRepository } from '../events/webhook-events.repository.js';
+import { DeliveryQueueRepository } from '../queue/delivery-queue.repository.js';
+import { ResendsRepository, type Resend } from './resends.repository.js';
 import { MAX_SELECTED, selectedFrom, type ResendQuery } from './resends.dto.js';
 
 /** How many failed attempts one resend considers, the newest of the filter. Deliveries have up to three, or more if they were resent. */
 const MAX_ATTEMPTS = 10_000;
-
-/** The failed deliveries to one endpoint that can be sent again. */
-export interface ResendTarget {
-  readonly endpoint: WebhookEndpointResponse;
-  readonly eventIds: readonly string[];
-}
 
 /** What a resend would send. */
 export interface ResendPlan {
@@ -37,7 +37,11 @@ export interface ResendPlan {
   readonly period: Required<Period> | undefined;
   /** Whether the period begins later than requested, because there are too many failed attempts. */
   readonly isCut: boolean;
-  readonly targets: readonly ResendTarget[];
+  /** The failed deliveries to each endpoint that can be sent again. */
+  readonly targets: readonly {
+    readonly endpoint: WebhookEndpointResponse;
+    readonly eventIds: readonly string[];
+  }[];
   readonly count: number;
   readonly leftOut: {
     /** Selected deliveries that the endpoint has received. */
@@ -49,36 +53,82 @@ export interface ResendPlan {
   };
 }
 
-/** A resend that was started: one recovery for each endpoint. */
-export interface Resend {
-  readonly parts: readonly (ResendPart & { readonly endpoint: WebhookEndpointResponse | undefined })[];
-  readonly isFinished: boolean;
-}
+/** A resend that a user started, with its endpoint unless that was deleted. */
+export type StartedResend = Resend & { readonly endpoint: WebhookEndpointResponse | undefined };
 
-interface Found extends FailedDeliveries {
-  readonly period: Required<Period> | undefined;
-  readonly received: number;
-}
+type Found = Pick<FailedDeliveries, 'eventIds' | 'endpointIds'> &
+  Pick<ResendPlan, 'period' | 'isCut'> & { readonly received: number };
 
+export const UNKNOWN_EVENT = 'The selected event id is invalid.';
+/** Returns the message about an event that the endpoint does not get. */
+export function notSubscribed(name: string): string {
+  return `The selected event id is invalid: the endpoint is not subscribed to ${name}.`;
+}
+export const RESEND_RUNNING =
+  'Selected deliveries to this endpoint are being sent again. Try again when that has finished.';
+const RECOVERY_RUNNING = 'A recovery of one of these endpoints is running. Try again when it has finished.';
 const RESEND_NOT_FOUND =
   'Nothing was sent again under this address, or its endpoints were deleted. What was sent again is shown for 90 days.';
 
-/** Sends failed deliveries of several events and endpoints again. `RecoveriesJob` does the work. */
+/** Sends events again: one, all that an endpoint has not received since a time, or selected ones to several endpoints. */
 @Injectable()
 export class ResendsService {
   constructor(
     private readonly clients: AccessibleClients,
     private readonly endpoints: WebhookEndpointsService,
-    private readonly events: PublishedEventsRepository,
+    private readonly events: WebhookEventsRepository,
+    private readonly publishedEvents: PublishedEventsRepository,
+    private readonly queue: DeliveryQueueRepository,
     private readonly requestLog: RequestLogRepository,
-    private readonly repository: RecoveriesRepository,
+    private readonly repository: ResendsRepository,
     private readonly auditLog: AuditLog,
     private readonly turns: OrganizationTurns,
     private readonly configuration: RequestLogsConfiguration,
     private readonly clock: Clock,
   ) {}
 
-  /** Finds what a resend would send now. */
+  /** Sends one event to an endpoint now, whether or not it was received. */
+  @Transactional()
+  async redeliver(actor: DashboardActor, id: string, eventId: string): Promise<QueuedDeliveriesResponse> {
+    const endpoint = await this.endpoints.requireActive(actor, id);
+    const event = isUUID(eventId) ? await this.events.one(endpoint.client.clientId, eventId) : undefined;
+    if (!event) throw INVALID_FIELD.error(UNKNOWN_EVENT);
+    const isSubscribed = event.isTest || !endpoint.events || endpoint.events.includes(event.name);
+    if (!isSubscribed) throw INVALID_FIELD.error(notSubscribed(event.name));
+    // The endpoint may have been deleted since it was read.
+    if (!(await this.queue.lockLane(id))) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
+    const { queued } = await this.queue.sendAgain(id, [eventId], { includeTests: true });
+    if (queued > 0) {
+      const changes = changesBetween({}, { deliveries: queued, event_id: eventId });
+      await this.endpoints.record('webhook.resend', actor, endpoint, changes);
+    }
+    return { queued };
+  }
+
+  /** Has `ResendsJob` send all events that the endpoint has not received since the time. */
+  @Transactional()
+  async recover(actor: DashboardActor, id: string, since: Date): Promise<RecoveryResponse> {
+    const endpoint = await this.endpoints.requireActive(actor, id);
+    const start = new Date(Math.max(since.getTime(), this.oldest().getTime()));
+    const [recovery] = await this.repository.request([{ endpointId: id, eventIds: null }], {
+      since: start,
+      now: this.clock.now(),
+    });
+    // The endpoint may have been deleted since it was read.
+    if (!recovery) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
+    // It sends only the selected events.
+    if (recovery.resendId !== null) throw INVALID_FIELD.error(RESEND_RUNNING);
+    if (recovery.isNew)
+      await this.endpoints.record('webhook.resend', actor, endpoint, changesBetween({}, { since: start }));
+    return toRecovery(recovery);
+  }
+
+  async lastRecovery(actor: DashboardActor, id: string): Promise<RecoveryResponse> {
+    const endpoint = await this.endpoints.require(actor, id);
+    return toRecovery(await this.repository.lastRecovery(endpoint.id));
+  }
+
+  /** Finds what a resend of selected deliveries would send now. */
   async plan(
     actor: DashboardActor,
     environment: PlatformEnvironment,
@@ -86,24 +136,22 @@ export class ResendsService {
   ): Promise<ResendPlan> {
     const client = await this.clients.forEnvironment(actor, environment);
     const { data: endpoints } = await this.endpoints.list(actor, environment);
-    const { found, sendable } = await this.turns.run(actor.organizationId, async () => {
-      const deliveries = await this.find(client, query);
-      return { found: deliveries, sendable: await this.events.sendable(client.clientId, deliveries) };
+    const [{ period, isCut, received }, sendable] = await this.turns.run(actor.organizationId, async () => {
+      const found = await this.find(client, query);
+      return [found, await this.publishedEvents.sendable(client.clientId, found)] as const;
     });
     const targets = endpoints.flatMap((endpoint) => {
       const eventIds = sendable.find(({ endpointId }) => endpointId === endpoint.id)?.eventIds ?? [];
       return eventIds.length === 0 ? [] : [{ endpoint, eventIds }];
     });
-    const isCut = found.attemptsRead === MAX_ATTEMPTS;
-    const start = isCut ? found.readFrom : undefined;
     return {
       query,
-      period: found.period && { ...found.period, ...(start && { start }) },
+      period,
       isCut,
       targets,
       count: sum(targets.map(({ eventIds }) => eventIds.length)),
       leftOut: {
-        received: found.received,
+        received,
         sending: sum(sendable.map(({ sending }) => sending)),
         impossible: sum(sendable.map(({ impossible }) => impossible)),
       },
@@ -124,30 +172,31 @@ export class ResendsService {
   ): Promise<void> {
     if (!isUUID(id)) throw INVALID_FIELD.error('The form is not complete. Reload the page.');
     const { clientId } = await this.clients.forEnvironment(actor, environment);
-    const isStarted = async (): Promise<boolean> => (await this.repository.partsOf(clientId, id)).length > 0;
+    const isStarted = async (): Promise<boolean> =>
+      (await this.repository.startedTogether(clientId, id)).length > 0;
     if (await isStarted()) return;
     const plan = await this.plan(actor, environment, query);
     try {
       await this.add(actor, environment, id, plan);
     } catch (error) {
       // The same form, sent twice at the same time.
-      if (!(error instanceof ApiError) || !(await isStarted())) throw error;
+      if (!(await isStarted())) throw error;
     }
   }
 
   /** @throws ApiError NOT_FOUND */
-  async get(actor: DashboardActor, environment: PlatformEnvironment, id: string): Promise<Resend> {
+  async get(
+    actor: DashboardActor,
+    environment: PlatformEnvironment,
+    id: string,
+  ): Promise<readonly [StartedResend, ...StartedResend[]]> {
     const { clientId } = await this.clients.forEnvironment(actor, environment);
-    const parts = isUUID(id) ? await this.repository.partsOf(clientId, id) : [];
-    if (parts.length === 0) throw NOT_FOUND.error(RESEND_NOT_FOUND);
+    const resends = isUUID(id) ? await this.repository.startedTogether(clientId, id) : [];
     const { data: endpoints } = await this.endpoints.list(actor, environment);
-    return {
-      parts: parts.map((part) => ({
-        ...part,
-        endpoint: endpoints.find((each) => each.id === part.endpointId),
-      })),
-      isFinished: parts.every(({ finishedAt }) => finishedAt !== null),
-    };
+    const endpointOf = ({ endpointId }: Resend) => endpoints.find((each) => each.id === endpointId);
+    const [first, ...others] = resends.map((resend) => ({ ...resend, endpoint: endpointOf(resend) }));
+    if (!first) throw NOT_FOUND.error(RESEND_NOT_FOUND);
+    return [first, ...others];
   }
 
   @Transactional()
@@ -160,11 +209,9 @@ export class ResendsService {
     if (count === 0) throw INVALID_FIELD.error('There is nothing to send again.');
     const selection = targets.map(({ endpoint, eventIds }) => ({ endpointId: endpoint.id, eventIds }));
     const since = period?.start ?? this.oldest();
-    const added = await this.repository.requestSelected(id, selection, { since, now: this.clock.now() });
-    if (added < targets.length)
-      throw INVALID_FIELD.error(
-        'A recovery of one of these endpoints is running. Try again when it has finished.',
-      );
+    const resends = await this.repository.request(selection, { resendId: id, since, now: this.clock.now() });
+    if (resends.filter(({ isNew }) => isNew).length < targets.length)
+      throw INVALID_FIELD.error(RECOVERY_RUNNING);
     const { external_user_id: user, event, status_code, session_id, task_id, event_id } = query;
     const audited = {
       deliveries: count,
@@ -189,11 +236,13 @@ export class ResendsService {
   private async find(client: AttributedClient, query: ResendQuery): Promise<Found> {
     if (query.selected !== undefined) return this.findSelected(client, query.selected);
     const period = validPeriod(query, this.clock.now());
-    const isContradictory = query.type === 'request' || query.outcome === 'success';
-    const found = isContradictory
-      ? NOTHING
-      : await this.requestLog.failedDeliveries({ client, period, filter: query }, MAX_ATTEMPTS);
-    return { ...found, period, received: 0 };
+    if (query.type === 'request' || query.outcome === 'success')
+      return { eventIds: [], endpointIds: [], period, isCut: false, received: 0 };
+    const selection = { client, period, filter: query };
+    const found = await this.requestLog.failedDeliveries(selection, MAX_ATTEMPTS);
+    const isCut = found.attemptsRead === MAX_ATTEMPTS;
+    const start = (isCut && found.readFrom) || period.start;
+    return { ...found, period: { ...period, start }, isCut, received: 0 };
   }
 
   private async findSelected(client: AttributedClient, text: string): Promise<Found> {
@@ -209,9 +258,8 @@ export class ResendsService {
     return {
       eventIds: failed.map(({ eventId }) => eventId),
       endpointIds: failed.map(({ endpointId }) => endpointId),
-      attemptsRead: 0,
-      readFrom: null,
       period: undefined,
+      isCut: false,
       received: chosen.length - failed.length,
     };
   }
@@ -222,8 +270,17 @@ export class ResendsService {
   }
 }
 
-const NOTHING: FailedDeliveries = { eventIds: [], endpointIds: [], attemptsRead: 0, readFrom: null };
-
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
+}
+
+/** @param recovery undefined if the endpoint has had none */
+function toRecovery(recovery: Resend | undefined): RecoveryResponse {
+  return {
+    status: recovery ? (recovery.finishedAt ? 'finished' : 'running') : 'none',
+    since: recovery?.since ?? null,
+    queued: recovery?.queued ?? 0,
+    requested_at: recovery?.requestedAt ?? null,
+    finished_at: recovery?.finishedAt ?? null,
+  };
 }

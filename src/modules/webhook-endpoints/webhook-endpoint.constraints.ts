@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ValidatorConstraint, type ValidatorConstraintInterface } from 'class-validator';
-import { HttpClient } from '../../../infrastructure/http-client/index.js';
+import { HttpClient } from '../../infrastructure/http-client/index.js';
 import { NOT_PUBLIC } from './webhook-endpoint-errors.js';
 
 /** Requires a URL that webhooks can be sent to, which depends on `WEBHOOK_TARGETS`. */

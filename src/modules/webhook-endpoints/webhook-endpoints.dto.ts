@@ -1,5 +1,6 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { ArrayNotEmpty, IsArray, Validate } from 'class-validator';
+import { EVENT_NAME, EVENT_NAMES } from '../../infrastructure/event-catalog/index.js';
 import {
   BooleanProperty,
   EnumProperty,
@@ -8,9 +9,9 @@ import {
   TextProperty,
   TimestampProperty,
   UuidProperty,
-} from '../../../infrastructure/openapi/index.js';
-import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import { enumeration } from '../../../infrastructure/schemas/index.js';
+} from '../../infrastructure/openapi/index.js';
+import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { enumeration } from '../../infrastructure/schemas/index.js';
 import {
   ENVIRONMENT as ENVIRONMENT_NAME,
   EnumField,
@@ -21,8 +22,7 @@ import {
   TextField,
   validateItems,
   withMessage,
-} from '../../../infrastructure/validation/index.js';
-import { EVENT_NAME, EVENT_NAMES } from '../events/event-catalog.js';
+} from '../../infrastructure/validation/index.js';
 import { WebhookUrlConstraint } from './webhook-endpoint.constraints.js';
 import { MAX_DESCRIPTION_LENGTH, MAX_URL_LENGTH } from './webhook-endpoint.entity.js';
 

@@ -13,8 +13,8 @@ import {
   Table,
   type Page,
 } from '../../../infrastructure/pages/index.js';
-import type { WebhookEndpointResponse } from '../endpoints/webhook-endpoints.dto.js';
-import { MAX_COUNTED, type EndpointActivity } from '../deliveries/recent-deliveries.js';
+import type { WebhookEndpointResponse } from '../webhook-endpoints.dto.js';
+import { MAX_COUNTED, type EndpointActivity } from '../recent-deliveries.js';
 import { AttemptResult, endpointList, endpointPath, EndpointStatus } from './endpoint-parts.pages.js';
 
 interface EndpointProps {

@@ -1,14 +1,10 @@
-import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import {
   IDEMPOTENCY_ERRORS,
   IDEMPOTENCY_KEY_PARAMETER,
   IDEMPOTENCY_REPLAYED_HEADER,
-} from '../../../infrastructure/idempotency/index.js';
-import {
-  uuidParameter,
-  withMessages,
-  type OperationDocument,
-} from '../../../infrastructure/openapi/index.js';
+} from '../../infrastructure/idempotency/index.js';
+import { uuidParameter, withMessages, type OperationDocument } from '../../infrastructure/openapi/index.js';
 import {
   NOT_PUBLIC,
   WEBHOOK_ENDPOINT_ALREADY_EXISTS,

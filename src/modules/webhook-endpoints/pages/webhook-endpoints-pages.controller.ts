@@ -1,4 +1,4 @@
-import { Controller, Get, Injectable, Post, type PipeTransform } from '@nestjs/common';
+import { Controller, Get, Post } from '@nestjs/common';
 import {
   DashboardAction,
   DashboardPage,
@@ -6,54 +6,25 @@ import {
   requestFrom,
   requireUnchanged,
   submitted,
-  timestampFrom,
   Visit,
   type PageResponse,
   type PageVisit,
   type ShownValues,
 } from '../../../infrastructure/pages/index.js';
-import { OutsideOrganizationQueue } from '../../../infrastructure/surfaces/index.js';
-import {
-  CreateWebhookEndpointRequest,
-  UpdateWebhookEndpointRequest,
-} from '../endpoints/webhook-endpoints.dto.js';
-import {
-  WebhookEndpointsService,
-  type OwnedWebhookEndpoint,
-} from '../endpoints/webhook-endpoints.service.js';
-import { RecoverRequest, TestWebhookEndpointRequest } from '../deliveries/deliveries.dto.js';
-import { DeliveriesService } from '../deliveries/deliveries.service.js';
-import { RecentDeliveries } from '../deliveries/recent-deliveries.js';
-import { RecoveriesService } from '../recoveries/recoveries.service.js';
-import { recoveryPage, testPage } from './endpoint-actions.pages.js';
+import { CreateWebhookEndpointRequest, UpdateWebhookEndpointRequest } from '../webhook-endpoints.dto.js';
+import { WebhookEndpointsService, type OwnedWebhookEndpoint } from '../webhook-endpoints.service.js';
+import { RecentDeliveries } from '../recent-deliveries.js';
 import { endpointList, endpointPath } from './endpoint-parts.pages.js';
 import { endpointPage } from './endpoint.pages.js';
+import { EndpointPipe, type EndpointVisit } from './endpoint.pipe.js';
 import { deleteEndpointPage, editEndpointPage, endpointsPage, newEndpointPage } from './endpoints.pages.js';
 
-/** What a page about one endpoint was requested with. */
-interface EndpointVisit extends PageVisit<'id'> {
-  readonly endpoint: OwnedWebhookEndpoint;
-}
-
-/** Finds the endpoint in the path of a page, in the environment that the page shows. */
-@Injectable()
-class EndpointPipe implements PipeTransform<PageVisit<'id'>, Promise<EndpointVisit>> {
-  constructor(private readonly endpoints: WebhookEndpointsService) {}
-
-  async transform(visit: PageVisit<'id'>): Promise<EndpointVisit> {
-    const { actor, environment, params } = visit;
-    return { ...visit, endpoint: await this.endpoints.requireIn(actor, environment, params.id) };
-  }
-}
-
-/** The pages about webhook endpoints, and about what is sent to them. */
+/** The pages about webhook endpoints. */
 @Controller(inEachEnvironment('webhook-endpoints'))
-export class EndpointsPagesController {
+export class WebhookEndpointsPagesController {
   constructor(
     private readonly endpoints: WebhookEndpointsService,
-    private readonly deliveries: DeliveriesService,
     private readonly recentDeliveries: RecentDeliveries,
-    private readonly recoveries: RecoveriesService,
   ) {}
 
   @Get()
@@ -146,54 +117,6 @@ export class EndpointsPagesController {
   async delete(@Visit(EndpointPipe) { actor, environment, endpoint }: EndpointVisit): Promise<PageResponse> {
     await this.endpoints.delete(actor, endpoint.id);
     return { redirectTo: `${endpointList(environment).path}?done=deleted` };
-  }
-
-  @Get(':id/test')
-  @DashboardPage('testWebhookEndpoint')
-  startTest(@Visit(EndpointPipe) { endpoint }: EndpointVisit): PageResponse {
-    return testPage(endpoint);
-  }
-
-  @Post(':id/test')
-  @DashboardAction('testWebhookEndpoint')
-  @OutsideOrganizationQueue()
-  test(@Visit(EndpointPipe) { actor, endpoint, form }: EndpointVisit): Promise<PageResponse> {
-    return submitted(
-      async () => {
-        const { event } = requestFrom(TestWebhookEndpointRequest, form);
-        return testPage(endpoint, event, await this.deliveries.test(actor, endpoint.id, event));
-      },
-      () => testPage(endpoint),
-    );
-  }
-
-  @Get(':id/recover')
-  @DashboardPage('getWebhookRecovery')
-  startRecovering(@Visit(EndpointPipe) visit: EndpointVisit): Promise<PageResponse> {
-    return this.recoveryPage(visit);
-  }
-
-  @Post(':id/recover')
-  @DashboardAction('recoverWebhooks')
-  recover(@Visit(EndpointPipe) visit: EndpointVisit): Promise<PageResponse> {
-    const { actor, endpoint, form } = visit;
-    const since = form.get('since');
-    return submitted(
-      async () => {
-        const request = requestFrom(RecoverRequest, form, { since: timestampFrom(since, form.get('zone')) });
-        await this.recoveries.request(actor, endpoint.id, new Date(request.since));
-        return { redirectTo: `${pathOf(endpoint)}/recover?done=started&live=on` };
-      },
-      () => this.recoveryPage(visit, since),
-    );
-  }
-
-  private async recoveryPage(
-    { actor, params: { id } }: EndpointVisit,
-    since?: string,
-  ): Promise<PageResponse> {
-    const endpoint = await this.endpoints.get(actor, id);
-    return recoveryPage({ endpoint, recovery: await this.recoveries.get(actor, id), since });
   }
 }
 

@@ -1,4 +1,4 @@
-import { ErrorKind, type ErrorCode, type ErrorDescription } from '../../../infrastructure/errors/index.js';
+import { ErrorKind, type ErrorCode, type ErrorDescription } from '../../infrastructure/errors/index.js';
 import { MAX_ENDPOINTS } from './webhook-endpoint.entity.js';
 
 function kind(status: number, code: ErrorCode, description: ErrorDescription): ErrorKind {

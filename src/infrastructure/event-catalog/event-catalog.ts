@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { enumeration, type Enumeration } from '../../../infrastructure/schemas/index.js';
-import { isMissing, MESSAGES, validateText } from '../../../infrastructure/validation/index.js';
+import { enumeration, type Enumeration } from '../schemas/index.js';
+import { isMissing, MESSAGES, validateText } from '../validation/index.js';
 import type { SessionMetadata } from './session-metadata.js';
 
 /** Limits of values that clients choose. Schemas do not state them: later values may be longer. */

@@ -6,25 +6,26 @@ import {
   AccessibleClients,
   requireEnvironment,
   type DashboardActor,
-} from '../../../infrastructure/auth/index.js';
-import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import { Transactional } from '../../../infrastructure/database/index.js';
-import { OperatorError } from '../../../infrastructure/errors/index.js';
-import type { AttributedClient } from '../../../infrastructure/http/index.js';
-import { normalUrl } from '../../../infrastructure/http-client/index.js';
-import { maskedUrl } from '../../../infrastructure/logging/index.js';
-import { Clock } from '../../../infrastructure/time/index.js';
-import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.js';
-import { AuditLog, changesBetween, type AuditAction, type AuditRecord } from '../../audit-logs/index.js';
-import type { FilterOption, WebhookFilterOptions } from '../../request-logs/index.js';
-import { EVENT_NAMES, type EventName } from '../events/event-catalog.js';
+} from '../../infrastructure/auth/index.js';
+import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { Transaction, Transactional, unlessDuplicate } from '../../infrastructure/database/index.js';
+import { OperatorError } from '../../infrastructure/errors/index.js';
+import { EVENT_NAMES, type EventName } from '../../infrastructure/event-catalog/index.js';
+import type { AttributedClient } from '../../infrastructure/http/index.js';
+import { normalUrl } from '../../infrastructure/http-client/index.js';
+import { maskedUrl } from '../../infrastructure/logging/index.js';
+import { Clock } from '../../infrastructure/time/index.js';
+import { ApiClientDirectory, type ClientRecord } from '../api-clients/index.js';
+import { AuditLog, changesBetween, type AuditAction, type AuditRecord } from '../audit-logs/index.js';
+import type { FilterOption, WebhookFilterOptions } from '../request-logs/index.js';
+import { EndpointLanes, type EndpointHealth } from './endpoint-lanes.js';
 import {
   WEBHOOK_ENDPOINT_ALREADY_EXISTS,
   WEBHOOK_ENDPOINT_DISABLED,
   WEBHOOK_ENDPOINT_LIMIT_REACHED,
   WEBHOOK_ENDPOINT_NOT_FOUND,
 } from './webhook-endpoint-errors.js';
-import { MAX_ENDPOINTS, type WebhookEndpoint } from './webhook-endpoint.entity.js';
+import { MAX_ENDPOINTS, WebhookEndpoint } from './webhook-endpoint.entity.js';
 import type {
   CreateWebhookEndpointRequest,
   SettableStatus,
@@ -32,7 +33,9 @@ import type {
   WebhookEndpointListResponse,
   WebhookEndpointResponse,
 } from './webhook-endpoints.dto.js';
-import { WebhookEndpointsRepository, type EndpointHealth } from './webhook-endpoints.repository.js';
+import { WebhookEndpointsRepository } from './webhook-endpoints.repository.js';
+
+const SAME_URL = 'webhook_endpoint_client_url_key';
 
 /** An endpoint with the client whose events it receives. */
 export interface OwnedWebhookEndpoint extends WebhookEndpoint {
@@ -43,7 +46,9 @@ export interface OwnedWebhookEndpoint extends WebhookEndpoint {
 @Injectable()
 export class WebhookEndpointsService implements WebhookFilterOptions {
   constructor(
+    private readonly transaction: Transaction,
     private readonly repository: WebhookEndpointsRepository,
+    private readonly lanes: EndpointLanes,
     private readonly clients: ApiClientDirectory,
     private readonly accessibleClients: AccessibleClients,
     private readonly auditLog: AuditLog,
@@ -52,7 +57,7 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
 
   /** Returns the endpoints of a client for operators, with secrets in the URLs masked. */
   async ofClientMasked(client: AttributedClient): Promise<WebhookEndpointResponse[]> {
-    const endpoints = await this.repository.ofClient(client.clientId);
+    const endpoints = await this.ofClient(client.clientId);
     return this.toResponses(
       endpoints.map((endpoint) => ({ ...endpoint, url: maskedUrl(endpoint.url), client })),
     );
@@ -64,7 +69,7 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
    * @throws OperatorError if there is no such endpoint
    */
   async requireForOperator(id: string): Promise<OwnedWebhookEndpoint & { readonly client: ClientRecord }> {
-    const endpoint = isUUID(id) ? await this.repository.one(id) : null;
+    const endpoint = await this.find(id);
     const client = endpoint && (await this.clients.find(endpoint.clientId));
     if (!client) throw new OperatorError(`There is no webhook endpoint ${id}.`);
     return { ...endpoint, url: maskedUrl(endpoint.url), client };
@@ -80,8 +85,7 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
     const now = this.clock.now();
     const wasDisabled = await this.repository.endDisabled(id, now);
     // Disabling an endpoint pauses its lane.
-    const changed =
-      status === 'paused' ? await this.repository.pause(id, now) : await this.repository.resume(id);
+    const changed = status === 'paused' ? await this.lanes.pause(id, now) : await this.lanes.resume(id);
     return wasDisabled || changed;
   }
 
@@ -92,7 +96,7 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
    * @throws ApiError ENVIRONMENT_MISMATCH if the actor's access token is for the other environment
    */
   async require(actor: DashboardActor, id: string): Promise<OwnedWebhookEndpoint> {
-    const endpoint = existing(isUUID(id) ? await this.repository.one(id) : null);
+    const endpoint = existing(await this.find(id));
     const client = await this.clients.find(endpoint.clientId);
     if (client?.organizationId !== actor.organizationId) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
     requireEnvironment(actor, client.environment);
@@ -127,7 +131,7 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
 
   async list(actor: DashboardActor, environment: PlatformEnvironment): Promise<WebhookEndpointListResponse> {
     const client = await this.accessibleClients.forEnvironment(actor, environment);
-    const endpoints = await this.repository.ofClient(client.clientId);
+    const endpoints = await this.ofClient(client.clientId);
     return {
       data: await this.toResponses(endpoints.map((endpoint) => shownTo(actor, { ...endpoint, client }))),
     };
@@ -161,11 +165,12 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
       events: normalEvents(request.events),
       disabledAt: null,
     };
-    const others = await this.repository.ofClientBlockingAdditions(client.clientId);
+    await this.transaction.lock(`webhook-endpoints:${client.clientId}`);
+    const others = await this.ofClient(client.clientId);
     if (others.some(({ url }) => url === endpoint.url)) throw WEBHOOK_ENDPOINT_ALREADY_EXISTS.error();
     if (others.length >= MAX_ENDPOINTS) throw WEBHOOK_ENDPOINT_LIMIT_REACHED.error();
     // The lock does not cover updates: one of them may have taken the URL in the meantime.
-    if (!(await this.repository.add(endpoint))) throw WEBHOOK_ENDPOINT_ALREADY_EXISTS.error();
+    await this.write(() => this.transaction.manager.insert(WebhookEndpoint, endpoint));
     if (request.status === 'paused') await this.setStatus(endpoint.id, 'paused');
     await this.record('webhook.create', actor, { ...endpoint, client });
     return this.toResponse({ ...endpoint, client });
@@ -180,7 +185,7 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
     check?: (current: WebhookEndpoint) => void,
   ): Promise<WebhookEndpointResponse> {
     const { client } = await this.require(actor, id);
-    const endpoint = existing(await this.repository.locked(id));
+    const endpoint = await this.lock(id);
     check?.(endpoint);
     const before = await this.toResponse({ ...endpoint, client });
     const changes = changesOf(endpoint, {
@@ -189,11 +194,10 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
       events: request.events === undefined ? undefined : normalEvents(request.events),
     });
     const hasChanges = Object.keys(changes).length > 0;
-    if (hasChanges && !(await this.repository.change(id, changes)))
-      throw WEBHOOK_ENDPOINT_ALREADY_EXISTS.error();
-    if (changes.url !== undefined) await this.repository.forgetReceiver(id);
+    if (hasChanges) await this.write(() => this.transaction.manager.update(WebhookEndpoint, { id }, changes));
+    if (changes.url !== undefined) await this.lanes.forgetReceiver(id);
     const hasNewStatus = request.status !== undefined && (await this.setStatus(id, request.status));
-    const changed = { ...existing(await this.repository.one(id)), client };
+    const changed = { ...existing(await this.find(id)), client };
     const after = await this.toResponse(changed);
     if (hasChanges || hasNewStatus) {
       const audited = changesBetween(auditedOf(before), auditedOf(after));
@@ -206,8 +210,8 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
   async delete(actor: DashboardActor, id: string): Promise<WebhookEndpointResponse> {
     const { client } = await this.require(actor, id);
     // The lock lets only one of several concurrent deletions find the endpoint, and makes earlier updates visible to it.
-    const endpoint = existing(await this.repository.locked(id));
-    await this.repository.remove(id);
+    const endpoint = await this.lock(id);
+    await this.transaction.manager.delete(WebhookEndpoint, { id });
     await this.record('webhook.delete', actor, { ...endpoint, client });
     return this.toResponse({ ...endpoint, client });
   }
@@ -223,13 +227,34 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
     await this.auditLog.record({ action, actor, target, changes });
   }
 
+  private async find(id: string): Promise<WebhookEndpoint | null> {
+    return isUUID(id) ? this.transaction.manager.findOneBy(WebhookEndpoint, { id }) : null;
+  }
+
+  /** Returns the endpoint and locks it, so that concurrent changes run one after the other. */
+  private async lock(id: string): Promise<WebhookEndpoint> {
+    const lock = { mode: 'pessimistic_write' } as const;
+    return existing(await this.transaction.manager.findOne(WebhookEndpoint, { where: { id }, lock }));
+  }
+
+  /** Returns the endpoints of a client in the order in which they were created. */
+  private ofClient(clientId: string): Promise<WebhookEndpoint[]> {
+    const order = { createdAt: 'ASC', id: 'ASC' } as const;
+    return this.transaction.manager.find(WebhookEndpoint, { where: { clientId }, order });
+  }
+
+  /** @throws ApiError WEBHOOK_ENDPOINT_ALREADY_EXISTS if the client has an endpoint with this URL */
+  private async write(change: () => Promise<unknown>): Promise<void> {
+    if (!(await unlessDuplicate(change, SAME_URL))) throw WEBHOOK_ENDPOINT_ALREADY_EXISTS.error();
+  }
+
   private async toResponse(endpoint: OwnedWebhookEndpoint): Promise<WebhookEndpointResponse> {
-    const health = await this.repository.healthOf([endpoint.id]);
+    const health = await this.lanes.healthOf([endpoint.id]);
     return toResponse(endpoint, health.get(endpoint.id));
   }
 
   private async toResponses(endpoints: readonly OwnedWebhookEndpoint[]): Promise<WebhookEndpointResponse[]> {
-    const health = await this.repository.healthOf(endpoints.map(({ id }) => id));
+    const health = await this.lanes.healthOf(endpoints.map(({ id }) => id));
     return endpoints.map((endpoint) => toResponse(endpoint, health.get(endpoint.id)));
   }
 }

@@ -2,7 +2,7 @@ import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { DeleteAfter } from '../../../infrastructure/database/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 
-/** A request to send failed events of an endpoint again: all since a time, or selected ones as a part of a resend. */
+/** A request to send events to an endpoint again: all that it has not received since a time, or selected ones. */
 @Entity({ name: 'webhook_recovery' })
 export class WebhookRecovery {
   @PrimaryGeneratedColumn('uuid', {})
@@ -11,7 +11,7 @@ export class WebhookRecovery {
   @Column({ name: 'endpoint_id', type: 'uuid' })
   endpointId!: string;
 
-  /** The resend that this recovery is a part of: one for each of its endpoints. */
+  /** The ID of what a user started for several endpoints together; null for all events since the time. */
   @Column({ name: 'resend_id', type: 'uuid', nullable: true })
   resendId!: string | null;
 
@@ -25,15 +25,15 @@ export class WebhookRecovery {
   @Column({ name: 'finished_at', type: 'timestamptz', precision: 3, nullable: true })
   finishedAt!: Date | null;
 
-  /** The selected events, until the recovery is finished; null for all since the time. */
+  /** The events, until all are handled; null until they are found, if none were selected. */
   @Column({ name: 'event_ids', type: 'uuid', array: true, nullable: true })
   eventIds!: string[] | null;
 
-  /** The number of selected events. */
+  /** The number of events. */
   @Column({ type: 'integer', default: 0 })
   selected!: number;
 
-  /** How many of the selected events have been handled. A process that takes over the recovery continues there. */
+  /** How many of the events have been handled. A process that takes over continues there. */
   @Column({ type: 'integer', default: 0 })
   handled!: number;
 
@@ -41,7 +41,7 @@ export class WebhookRecovery {
   @Column({ type: 'integer', default: 0 })
   queued!: number;
 
-  /** Selected events that were not queued, because the endpoint has received them since. */
+  /** Events that were not queued, because the endpoint has received them since. */
   @Column({ type: 'integer', default: 0 })
   received!: number;
 
@@ -49,7 +49,7 @@ export class WebhookRecovery {
   @Column({ type: 'integer', default: 0 })
   sending!: number;
 
-  /** A process that runs the recovery renews its lease. */
+  /** A process that sends the events again renews its lease. */
   @Column({ name: 'lease_until', type: 'timestamptz', default: '-infinity' })
   leaseUntil!: Date;
 }

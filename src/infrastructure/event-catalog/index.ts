@@ -1,0 +1,2 @@
+export * from './event-catalog.js';
+export * from './session-metadata.js';

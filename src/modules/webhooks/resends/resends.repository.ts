@@ -1,0 +1,160 @@
+import { Injectable } from '@nestjs/common';
+import { Transaction } from '../../../infrastructure/database/index.js';
+import type { AttributedClient } from '../../../infrastructure/http/index.js';
+import type { StoredEvent } from '../events/webhook-events.repository.js';
+import { IS_SUBSCRIBED } from '../queue/sql/lane.js';
+import type { WebhookRecovery } from './recovery.entity.js';
+
+/** Events to be sent to an endpoint again, and how far that is. */
+export type Resend = Omit<WebhookRecovery, 'eventIds' | 'leaseUntil'>;
+
+export type ClaimedResend = Resend & AttributedClient & Pick<WebhookRecovery, 'eventIds'>;
+
+/** Events to be sent to an endpoint. */
+interface SelectedEvents {
+  readonly endpointId: string;
+  /** Null for all that it has not received since the time. */
+  readonly eventIds: readonly string[] | null;
+}
+
+const COLUMNS = `recovery.id, resend_id AS "resendId", endpoint_id AS "endpointId", since, requested_at AS "requestedAt",
+  finished_at AS "finishedAt", selected, handled, queued, received, sending`;
+/** A process that runs a resend renews its lease with each page. */
+const LEASE = '2 minutes';
+const EVENTS_PER_PAGE = 5_000;
+
+/** Resends of events to endpoints. An endpoint has one at a time. */
+@Injectable()
+export class ResendsRepository {
+  constructor(private readonly transaction: Transaction) {}
+
+  /**
+   * Requests a resend for each endpoint that has none running.
+   *
+   * @param options.resendId of all of them, if a user selected the events
+   * @returns the new ones, and those that are running already
+   */
+  request(
+    selection: readonly SelectedEvents[],
+    { resendId, since, now }: { readonly resendId?: string; readonly since: Date; readonly now: Date },
+  ): Promise<(Resend & { readonly isNew: boolean })[]> {
+    // The update changes nothing. It locks a running one, which therefore cannot finish before it is returned. Only a row that was
+    // updated has an xmax.
+    return this.transaction.manager.query(
+      `INSERT INTO webhook_recovery AS recovery (resend_id, endpoint_id, event_ids, selected, since, requested_at)
+       SELECT $1, id, ids, COALESCE(cardinality(ids), 0), $4, $5
+         FROM unnest($2::uuid[], $3::text[]) selected (endpoint_id, event_ids)
+         JOIN webhook_endpoint endpoint ON id = selected.endpoint_id
+        CROSS JOIN LATERAL (SELECT string_to_array(selected.event_ids, ',')::uuid[] AS ids) list
+        ORDER BY id
+          FOR KEY SHARE OF endpoint
+           ON CONFLICT (endpoint_id) WHERE finished_at IS NULL DO UPDATE SET since = recovery.since
+       RETURNING ${COLUMNS}, recovery.xmax = 0 AS "isNew"`,
+      [
+        resendId,
+        selection.map(({ endpointId }) => endpointId),
+        selection.map(({ eventIds }) => eventIds?.join(',')),
+        since,
+        now,
+      ],
+    );
+  }
+
+  /** Returns the last resend of an endpoint for which no events were selected. */
+  async lastRecovery(endpointId: string): Promise<Resend | undefined> {
+    const [recovery] = await this.transaction.manager.query<Resend[]>(
+      `SELECT ${COLUMNS} FROM webhook_recovery recovery WHERE endpoint_id = $1 AND resend_id IS NULL
+        ORDER BY finished_at IS NULL DESC, requested_at DESC LIMIT 1`,
+      [endpointId],
+    );
+    return recovery;
+  }
+
+  /** Returns the resends of a client that a user started together, in the order of their endpoints. */
+  startedTogether(clientId: string, resendId: string): Promise<Resend[]> {
+    return this.transaction.manager.query<Resend[]>(
+      `SELECT ${COLUMNS} FROM webhook_recovery recovery JOIN webhook_endpoint endpoint ON endpoint.id = endpoint_id
+        WHERE resend_id = $1 AND client_id = $2
+        ORDER BY endpoint.created_at, endpoint.id`,
+      [resendId, clientId],
+    );
+  }
+
+  /** Claims a resend that no process runs. */
+  async claim(): Promise<ClaimedResend | undefined> {
+    const [resend] = await this.transaction.manager.query<ClaimedResend[]>(
+      `WITH recovery AS (
+         UPDATE webhook_recovery SET lease_until = now() + interval '${LEASE}'
+          WHERE id = (SELECT id FROM webhook_recovery
+                       WHERE finished_at IS NULL AND lease_until < now()
+                       ORDER BY requested_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+         RETURNING *)
+       SELECT client_id AS "clientId", client.environment, event_ids AS "eventIds", ${COLUMNS}
+         FROM recovery
+         JOIN webhook_endpoint endpoint ON endpoint.id = endpoint_id
+         JOIN api_client client ON client.id = client_id`,
+    );
+    return resend;
+  }
+
+  /** Renews the lease and counts what was done. */
+  async progress(
+    id: string,
+    { handled = 0, queued = 0, received = 0, sending = 0 }: Partial<Resend> = {},
+  ): Promise<void> {
+    await this.transaction.manager.query(
+      `UPDATE webhook_recovery
+          SET handled = handled + $2, queued = queued + $3, received = received + $4, sending = sending + $5,
+              lease_until = now() + interval '${LEASE}'
+        WHERE id = $1`,
+      [id, handled, queued, received, sending],
+    );
+  }
+
+  /** Remembers the events that were found, so that a process that takes over continues with them. */
+  async select(id: string, eventIds: readonly string[]): Promise<void> {
+    await this.transaction.manager.query(
+      'UPDATE webhook_recovery SET event_ids = $2, selected = cardinality($2::uuid[]) WHERE id = $1',
+      [id, eventIds],
+    );
+  }
+
+  /** Locks a running resend. @returns how many events have been handled */
+  async lockHandled(id: string): Promise<number | undefined> {
+    const [resend] = await this.transaction.manager.query<Pick<Resend, 'handled'>[]>(
+      'SELECT handled FROM webhook_recovery WHERE id = $1 AND finished_at IS NULL FOR UPDATE',
+      [id],
+    );
+    return resend?.handled;
+  }
+
+  async finish(id: string, now: Date): Promise<void> {
+    await this.transaction.manager.query(
+      'UPDATE webhook_recovery SET finished_at = $2, event_ids = NULL WHERE id = $1',
+      [id, now],
+    );
+  }
+
+  /**
+   * Returns a page of the events that were not published to the endpoint because it was disabled, after the position,
+   * oldest first; empty at the end. They include events that the endpoint has received.
+   */
+  missedEvents(endpointId: string, after: StoredEvent): Promise<StoredEvent[]> {
+    return this.transaction.manager.query<StoredEvent[]>(
+      `SELECT event.id, event.created_at AS "createdAt"
+         FROM webhook_endpoint endpoint
+        CROSS JOIN LATERAL unnest(missed_periods) period
+        CROSS JOIN LATERAL (
+                SELECT id, created_at FROM webhook_event event
+                 WHERE client_id = endpoint.client_id AND NOT is_test AND ${IS_SUBSCRIBED}
+                   AND created_at >= GREATEST(lower(period), endpoint.created_at, $2) AND created_at < upper(period)
+                   AND (created_at, id) > ($2, $3)
+                 ORDER BY created_at, id
+                 LIMIT ${EVENTS_PER_PAGE}) event
+        WHERE endpoint.id = $1
+        ORDER BY event.created_at, event.id
+        LIMIT ${EVENTS_PER_PAGE}`,
+      [endpointId, after.createdAt, after.id],
+    );
+  }
+}
