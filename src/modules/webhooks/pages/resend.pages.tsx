@@ -266,15 +266,19 @@ export function resendPage(environment: PlatformEnvironment, resend: Resend): Pa
         <Done messages={{ started: 'The deliveries are being sent again. The progress is shown below.' }} />
         <Results canBeLive={!isFinished}>
           <p>
-            <Badge tone={isFinished ? 'good' : 'warn'}>{isFinished ? 'Finished' : 'Running'}</Badge>{' '}
-            {`${inDigits(total('handled'))} of ${numberOf(total('selected'), 'delivery', 'deliveries')} handled. `}
+            <Badge tone={isFinished ? 'good' : 'warn'}>{isFinished ? 'All queued' : 'Queuing'}</Badge>{' '}
+            {`${inDigits(total('handled'))} of ${numberOf(total('selected'), 'delivery', 'deliveries')} queued or skipped. `}
             {first ? (
               <>
                 Started <RelativeTime time={first.requestedAt} />.
               </>
             ) : null}
           </p>
-          <progress aria-label="Deliveries handled" max={total('selected')} value={total('handled')} />
+          <progress
+            aria-label="Deliveries queued or skipped"
+            max={total('selected')}
+            value={total('handled')}
+          />
           <Parts resend={resend} />
           {isFinished ? null : <p class="hint">Without live updates, reload the page to see the progress.</p>}
         </Results>
