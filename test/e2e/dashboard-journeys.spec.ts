@@ -207,8 +207,13 @@ describe('A page of the dashboard that cannot be shown', () => {
     });
     expect(response.status).toBe(404);
     const text = await response.text();
-    expect(text).toContain('Page not found');
-    expect(text).toContain('href="/dashboard"');
+    for (const part of ['<h1>Not found</h1>', 'href="/dashboard"', '<nav aria-label="Main">'])
+      expect(text).toContain(part);
+    const stranger = await fetch(`${service.baseUrl}/dashboard/no-such-page`, { headers: HTML });
+    expect([stranger.status, await stranger.text()]).toEqual([
+      404,
+      expect.stringContaining('Page not found'),
+    ]);
   });
 });
 
