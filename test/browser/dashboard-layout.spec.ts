@@ -241,7 +241,8 @@ describeInBrowser('The layout of the dashboard, with a week of data', (windows) 
     };
     const [{ user = '' } = {}] = (await database.query(
       `SELECT external_user_id AS "user" FROM request_log
-        WHERE external_user_id LIKE '%@%' AND environment = 'production' LIMIT 1`,
+        WHERE external_user_id LIKE '%@%' AND environment = 'production'
+        ORDER BY length(external_user_id) DESC LIMIT 1`,
     )) as { user?: string }[];
     expect(await results(user.split('@')[0] ?? '')).toEqual([`User${user}`]);
     expect(await results((user.split('@')[0] ?? '').toUpperCase())).toEqual([`User${user}`]);

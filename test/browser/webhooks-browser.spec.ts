@@ -155,7 +155,7 @@ describeInBrowser('Webhook endpoints and events in a browser', (windows) => {
       await receiver.arrived(1, '/right');
       await eventually('the page shows the success', async () => {
         if (!javaScript) await page.reload();
-        return (await page.locator('td.status').textContent())?.includes('Succeeded');
+        return (await page.locator('td.short').textContent())?.includes('Succeeded');
       });
       receiver.arrivals.length = 0;
       await page.close();

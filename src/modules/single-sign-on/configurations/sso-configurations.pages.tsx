@@ -83,7 +83,9 @@ export function configurationsPage(configurations: readonly SsoConfiguration[]):
           2.0 or OpenID Connect. First, <a href="/dashboard/allowed-domains">prove the domain</a> of their
           email addresses.
         </p>
-        <AddButtons />
+        <div class="actions">
+          <AddButtons />
+        </div>
       </EmptyState>
     ) : (
       <Table
@@ -121,8 +123,8 @@ function AddButtons(): VNode {
     <Allowed operation="createSamlConfiguration">
       <ButtonLink to={SETTINGS_PATH} kind="second">
         Single sign-on settings
-      </ButtonLink>{' '}
-      <ButtonLink to={`${NEW_OPENID_PATH}?id=${randomUUID()}`}>Add OpenID Connect</ButtonLink>{' '}
+      </ButtonLink>
+      <ButtonLink to={`${NEW_OPENID_PATH}?id=${randomUUID()}`}>Add OpenID Connect</ButtonLink>
       <ButtonLink to={`${NEW_SAML_PATH}?id=${randomUUID()}`} kind="second">
         Add SAML
       </ButtonLink>
