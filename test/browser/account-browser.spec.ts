@@ -350,11 +350,20 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       expect(await page.getByRole('alert').textContent()).toContain('Passkeys require JavaScript');
     });
 
-    it('does not work at another address, and the page says so', async () => {
+    it('does not work at an IP address, and the pages lead to the address where it works', async () => {
       const page = await open();
+      const expectLink = async (purpose: string): Promise<void> => {
+        const status = page.getByRole('status').filter({ hasText: 'Passkeys do not work at this address.' });
+        expect(await status.textContent()).toContain(purpose);
+        const there = page.url().replace('127.0.0.1', 'localhost');
+        expect(await status.getByRole('link').getAttribute('href')).toBe(there);
+      };
+      await page.goto('/login');
+      await page.getByRole('button', { name: 'Use a passkey' }).click();
+      await expectLink('to use a passkey.');
       await logIn(page, await addUser(service));
-      await addPasskey(page, 'Laptop');
-      await page.getByText('Passkeys do not work at this address').waitFor();
+      await page.goto('/account/passkeys');
+      await expectLink('to add a passkey.');
     });
 
     it('has accessible pages', async () => {

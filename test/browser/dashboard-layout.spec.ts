@@ -46,6 +46,8 @@ interface Layout {
   readonly highestRow: number;
   /** Words that continue on another line. */
   readonly brokenWords: string[];
+  /** Headers of columns, badges, buttons and links of the navigation whose place is too narrow. */
+  readonly cut: string[];
 }
 
 describeInBrowser('The layout of the dashboard, with a week of data', (windows) => {
@@ -85,6 +87,12 @@ describeInBrowser('The layout of the dashboard, with a week of data', (windows) 
     return page;
   }
 
+  /** Returns the address of the first thing in a list. */
+  async function firstLink(list: string): Promise<string> {
+    await desk.goto(list);
+    return (await desk.locator('td.main a').first().getAttribute('href')) ?? '';
+  }
+
   function layoutOf(page: Page): Promise<Layout> {
     return page.evaluate((fold) => {
       const rows = [...document.querySelectorAll('table.data tbody tr')].map((row) =>
@@ -104,7 +112,15 @@ describeInBrowser('The layout of the dashboard, with a week of data', (windows) 
           if (lines.size > 1 && !word.includes('-')) brokenWords.push(word);
         }
       }
+      const cut = [
+        ...document.querySelectorAll('table.data :is(th, .badge, button, a.button), nav[aria-label=Main] a'),
+      ].filter((element) => {
+        const [{ right, width }, place] = [element.getBoundingClientRect(), element.closest('td')];
+        const isTooWide = element.scrollWidth > element.clientWidth + 1;
+        return width > 1 && (isTooWide || (place && right > place.getBoundingClientRect().right + 1));
+      });
       return {
+        cut: cut.map(({ textContent }) => textContent ?? ''),
         overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
         header: document.querySelector('header')!.getBoundingClientRect().height,
         rowsAboveFold: rows.filter(({ bottom }) => bottom <= fold).length,
@@ -122,7 +138,12 @@ describeInBrowser('The layout of the dashboard, with a week of data', (windows) 
       for (const font of FONTS) {
         await desk.addStyleTag({ content: `* { font-family: '${font}' !important }` });
         const layout = await layoutOf(desk);
-        expect({ path, font, ...layout }).toMatchObject({ overflow: 0, header: 56, brokenWords: [] });
+        expect({ path, font, ...layout }).toMatchObject({
+          overflow: 0,
+          header: 56,
+          brokenWords: [],
+          cut: [],
+        });
         expect([path, font, layout.rowsAboveFold >= rows, layout.firstRow <= 170]).toEqual([
           path,
           font,
@@ -134,6 +155,14 @@ describeInBrowser('The layout of the dashboard, with a week of data', (windows) 
     }
   });
 
+  it('cuts nothing off on the pages of an event and of the credentials', async () => {
+    const event = await firstLink(`${PRODUCTION}/events`);
+    for (const path of [event, `${PRODUCTION}/api-credentials`, `${PRODUCTION}/webhook-endpoints`]) {
+      await desk.goto(path);
+      expect({ path, ...(await layoutOf(desk)) }).toMatchObject({ overflow: 0, brokenWords: [], cut: [] });
+    }
+  });
+
   it('shows five rows of each list on a phone, in one column', async () => {
     const phone = await open({ size: PHONE });
     for (const [path] of LISTS) {
@@ -142,6 +171,13 @@ describeInBrowser('The layout of the dashboard, with a week of data', (windows) 
       expect({ path, ...layout }).toMatchObject({ overflow: 0, header: 56, brokenWords: [] });
       expect([path, layout.rowsAboveFold >= 5]).toEqual([path, true]);
     }
+    // The filters take the whole width once they are open.
+    await phone.goto(LISTS[0]![0]);
+    await phone.getByText('Filters', { exact: true }).click();
+    const widths = await phone
+      .locator('.filters .line > .field')
+      .evaluateAll((fields) => fields.map((field) => field.clientWidth));
+    expect(Math.min(...widths)).toBeGreaterThan(140);
     await phone.context().close();
   });
 
@@ -191,6 +227,8 @@ describeInBrowser('The layout of the dashboard, with a week of data', (windows) 
     ]) {
       await desk.getByText('More filters').click();
       expect(await isOpen()).toBe(true);
+      const panel = await desk.locator('details.popover[open] .panel').boundingBox();
+      expect(panel!.y + panel!.height).toBeLessThanOrEqual(DESK.height);
       await close();
       expect(await isOpen()).toBe(false);
     }
@@ -203,11 +241,58 @@ describeInBrowser('The layout of the dashboard, with a week of data', (windows) 
     };
     const [{ user = '' } = {}] = (await database.query(
       `SELECT external_user_id AS "user" FROM request_log
-        WHERE external_user_id LIKE '%@%' AND environment = 'production' LIMIT 1`,
+        WHERE external_user_id LIKE '%@%' AND environment = 'production'
+        ORDER BY length(external_user_id) DESC LIMIT 1`,
     )) as { user?: string }[];
     expect(await results(user.split('@')[0] ?? '')).toEqual([`User${user}`]);
+    expect(await results((user.split('@')[0] ?? '').toUpperCase())).toEqual([`User${user}`]);
     expect(await results('netfl')).toEqual(['MerchantNetflix']);
-    expect(await results('sso')).toEqual(['PageSingle sign-on']);
+    for (const [word, page] of [
+      ['sso', 'Single sign-on'],
+      ['rotate', 'API credentials'],
+      ['invite', 'Users'],
+      ['erase', 'Find or erase a user'],
+    ] as const)
+      expect([word, await results(word)]).toEqual([word, [`Page${page}`]]);
+    expect(await results('rossi')).toEqual(['Dashboard userSofia Rossi, sofia.rossi@northwind-pay.example']);
+    expect(await results('legacy.northwind')).toEqual([
+      'Webhook endpointhttps://legacy.northwind-pay.example/webhooks/inbound',
+    ]);
     expect(await results('nothing at all')).toEqual(['Nothing found']);
+  });
+
+  it('shows what the search finds while the user types, for the keyboard, too', async () => {
+    await desk.goto(PRODUCTION);
+    const search = desk.getByRole('searchbox', { name: 'Search' });
+    const found = desk.getByRole('region', { name: 'Search results' });
+    await search.pressSequentially('sono', { delay: 20 });
+    await found.getByRole('link', { name: 'Sonos' }).waitFor();
+    expect(desk.url()).toMatch(/production$/);
+    await desk.keyboard.press('Escape');
+    expect(await found.isVisible()).toBe(false);
+    await search.fill('qqqqq');
+    await found.getByText('Nothing found').waitFor();
+    await search.fill('netfl');
+    await found.getByRole('link', { name: 'Netflix' }).waitFor();
+    await desk.keyboard.press('ArrowDown');
+    await desk.keyboard.press('Enter');
+    await waitForHeading(desk, 'Merchants');
+  });
+
+  it('shows one part of a delivery at a time, and all of them without a script', async () => {
+    const delivery = await firstLink(`${PRODUCTION}/request-logs?period=7d&type=webhook&outcome=failure`);
+    await desk.goto(delivery);
+    const shown = (page: Page): Promise<string[]> =>
+      page.locator('section.tab:visible').evaluateAll((all) => all.map((each) => each.ariaLabel ?? ''));
+    expect(await shown(desk)).toEqual(['Response']);
+    await desk.getByRole('tab', { name: 'Timing' }).click();
+    expect(await shown(desk)).toEqual(['Timing']);
+    await desk.keyboard.press('ArrowRight');
+    expect(await shown(desk)).toEqual(['Details']);
+    expect(await desk.getByRole('tab', { selected: true }).textContent()).toBe('Details');
+    const plain = await open({ size: DESK, javaScript: false });
+    await plain.goto(delivery);
+    expect(await shown(plain)).toEqual(['Response', 'Event', 'Timing', 'Details']);
+    await plain.context().close();
   });
 });

@@ -131,6 +131,13 @@ describeInBrowser('Single sign-on in a browser', (windows) => {
     await page.goto('/dashboard/single-sign-on');
     await page.getByRole('link', { name: 'Add OpenID Connect' }).click();
     await inspected('sso-openid-new');
+    // The address is known before the provider is added, and stays the same.
+    const redirectAddress = async (): Promise<string> =>
+      (await page.getByRole('region', { name: 'Redirect address' }).textContent()) ?? '';
+    const address = await redirectAddress();
+    provider.register(address);
+    await page.reload();
+    expect(await redirectAddress()).toBe(address);
     await page.getByLabel('Name').fill('Example login');
     await page.getByLabel('Issuer').fill(provider.issuer);
     await page.getByLabel('Client ID').fill(provider.clientId);
@@ -138,10 +145,13 @@ describeInBrowser('Single sign-on in a browser', (windows) => {
     await page.getByRole('button', { name: 'Add identity provider' }).click();
     await waitForHeading(page, 'Example login');
     await inspected('sso-openid');
-    provider.register((await page.getByRole('region', { name: 'Redirect address' }).textContent()) ?? '');
+    expect(await redirectAddress()).toBe(address);
+    const configuration = page.url().split('?')[0];
     await page.getByRole('button', { name: 'Test login' }).click();
     await logInAtProvider(page, admin.email);
     await waitForHeading(page, 'The test succeeded');
+    // Without the code of the response.
+    expect(page.url()).toBe(configuration);
     await inspected('sso-tested');
     await page.getByRole('link', { name: 'Back to Example login' }).click();
     await page.getByRole('link', { name: 'Enable' }).click();

@@ -155,7 +155,7 @@ describeInBrowser('Webhook endpoints and events in a browser', (windows) => {
       await receiver.arrived(1, '/right');
       await eventually('the page shows the success', async () => {
         if (!javaScript) await page.reload();
-        return (await page.locator('td.status').textContent())?.includes('Succeeded');
+        return (await page.locator('td.short').textContent())?.includes('Succeeded');
       });
       receiver.arrivals.length = 0;
       await page.close();
@@ -216,13 +216,13 @@ describeInBrowser('Webhook endpoints and events in a browser', (windows) => {
           if (!javaScript) await page.reload();
           return ((await page.locator('#results').textContent()) ?? '').includes(text);
         });
-      await isShown('2 of 2 deliveries handled.');
+      await isShown('2 of 2 deliveries queued or skipped.');
       await receiver.arrived(2, '/hook');
       expect(arrivedIds()).toEqual([first, second].toSorted());
       await page.goto(LOG);
       await page.getByRole('link', { name: 'Send all failed again' }).click();
       await page.getByRole('button', { name: 'Send 2 deliveries again' }).click();
-      await isShown('2 of 2 deliveries handled.');
+      await isShown('2 of 2 deliveries queued or skipped.');
       await receiver.arrived(4, '/hook');
       expect(arrivedIds()).toEqual([first, second, ...others].toSorted());
       receiver.arrivals.length = 0;
@@ -268,7 +268,7 @@ describeInBrowser('Webhook endpoints and events in a browser', (windows) => {
     await check(`${EVENTS}/failed/send-again?status_code=1`, 'resend-refused');
     await check(`${EVENTS}/failed/send-again?event=CARD_UPDATED`, 'resend-plan');
     await page.getByRole('button', { name: 'Send 6 deliveries again' }).click();
-    await page.getByText('6 of 6 deliveries handled.').waitFor();
+    await page.getByText('6 of 6 deliveries queued or skipped.').waitFor();
     findings.push(...(await inspect(page, 'resend')));
     await page.close();
     expect(findings).toEqual([]);

@@ -82,7 +82,7 @@ describe('The allowlist', () => {
     );
     expect(responses.filter(({ status }) => status === 303)).toHaveLength(3);
     expect(responses.find(({ status }) => status === 400)?.problem).toBe(
-      'The allowlist already has the maximum of 100 domains.',
+      'The organization already has the maximum of 100 allowed domains.',
     );
     expect(await list(otherOwner)).toHaveLength(100);
   });

@@ -214,7 +214,7 @@ describe('The export of the audit log', () => {
   it('contains all entries, oldest first, without formulas', async () => {
     const { visitor } = await organizationWith([{ actorName: '=1+1' }, ...SEVERAL]);
     const { headers, text } = await visitor.get(`${PATH}/export/csv`);
-    expect(headers.get('content-disposition')).toBe('attachment; filename="audit-log.csv"');
+    expect(headers.get('content-disposition')).toBe('attachment; filename="bare-audit-log.csv"');
     const lines = text.trim().split('\n');
     expect(lines).toHaveLength(6);
     expect(lines[0]).toMatch(/^id,datetime,event\.action,/);

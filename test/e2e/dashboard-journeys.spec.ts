@@ -207,8 +207,13 @@ describe('A page of the dashboard that cannot be shown', () => {
     });
     expect(response.status).toBe(404);
     const text = await response.text();
-    expect(text).toContain('Page not found');
-    expect(text).toContain('href="/dashboard"');
+    for (const part of ['<h1>Not found</h1>', 'href="/dashboard"', '<nav aria-label="Main">'])
+      expect(text).toContain(part);
+    const stranger = await fetch(`${service.baseUrl}/dashboard/no-such-page`, { headers: HTML });
+    expect([stranger.status, await stranger.text()]).toEqual([
+      404,
+      expect.stringContaining('Page not found'),
+    ]);
   });
 });
 
@@ -252,7 +257,10 @@ describe('An invitation', () => {
   it('names the person and the organization, and logs in the new user', async () => {
     const invited = await addInvited(service);
     await service.app.get(PasswordLinksService).invite(invited);
-    const token = tokenIn(await mailTo(service, invited.email, 'Your invitation'));
+    const mail = await mailTo(service, invited.email, 'Your invitation');
+    // No sentence ends with a name, which may end with a period.
+    expect(mail).toContain('Test organization has invited you to its dashboard.');
+    const token = tokenIn(mail);
     const visitor = new Visitor(service);
     const { text } = await visitor.get(`/password-reset/confirm?token=${token}`);
     expect(text).toMatch(/Welcome to the dashboard of [^<]+</);

@@ -681,12 +681,11 @@ it('lists contain nothing of other organizations', async () => {
     ['development/api-credentials', service.development.clientId],
   ] as const) {
     const path = `/dashboard/${page}`;
-    expect([page, (await openPage(service, owner, path)).text]).toEqual([
-      page,
-      expect.stringContaining(text),
-    ]);
+    // A long value consists of parts, of which the first is shortened.
+    const contains = (html: string): boolean => html.replaceAll(/<[^>]+>/g, '').includes(text);
+    expect([page, contains((await openPage(service, owner, path)).text)]).toEqual([page, true]);
     const foreign = await openPage(service, otherOwner, path);
-    expect([page, foreign.status, foreign.text.includes(text)]).toEqual([page, 200, false]);
+    expect([page, foreign.status, contains(foreign.text)]).toEqual([page, 200, false]);
   }
 });
 

@@ -163,7 +163,9 @@ describe('Export of merchants', () => {
     const { headers, text } = await exported();
     await change('activate');
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8');
-    expect(headers.get('content-disposition')).toBe('attachment; filename="merchants-production.csv"');
+    expect(headers.get('content-disposition')).toBe(
+      'attachment; filename="test-organization-merchants-production.csv"',
+    );
     const lines = text.trimEnd().split('\n');
     expect(lines[0]).toBe('id,name,hidden');
     expect(lines).toHaveLength((await list()).length + 1);

@@ -291,7 +291,9 @@ describe('The pages of merchants', () => {
   it('export the list', async () => {
     const admin = await visitorAs('admin');
     const { headers, text } = await admin.get(`${PATH}/export`);
-    expect(headers.get('content-disposition')).toBe('attachment; filename="merchants-development.csv"');
+    expect(headers.get('content-disposition')).toBe(
+      'attachment; filename="test-organization-merchants-development.csv"',
+    );
     expect(text).toMatch(/^id,name,hidden\n/);
     const foreign = await fetch(`${service.baseUrl}${PATH}/export`, {
       headers: { cookie: admin.login.cookie, 'sec-fetch-site': 'cross-site' },

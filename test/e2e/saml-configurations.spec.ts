@@ -76,8 +76,13 @@ describe('A single sign-on configuration', () => {
       { services: [] },
     ],
     [
-      'The Location of the SingleSignOnService must be an https URL.',
+      'The Location of the SingleSignOnService must be an https URL of at most 2048 characters.',
       { services: [['HTTP-POST', 'http://idp.example.com']] },
+    ],
+    // With a longer one, every login would fail.
+    [
+      'The Location of the SingleSignOnService must be an https URL of at most 2048 characters.',
+      { services: [['HTTP-Redirect', `https://idp.example.com/${'a'.repeat(14_000)}`]] },
     ],
     ['The identity provider must have a signing certificate.', { certificates: [] }],
     ['The signing certificate cannot be read.', { certificates: ['AAAA'] }],

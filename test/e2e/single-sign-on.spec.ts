@@ -839,6 +839,15 @@ describe('The set-up of single sign-on', () => {
       'sso.add success',
       'sso.enable success',
     ]);
+    // Whoever adds a provider decides who can log in as whom.
+    const [entry] = await service.database.query(
+      `SELECT actor_email, changes FROM audit_log WHERE action = 'sso.add' AND organization_id = $1`,
+      [owner.organizationId],
+    );
+    expect(entry).toMatchObject({
+      actor_email: owner.login.email,
+      changes: expect.arrayContaining([expect.objectContaining({ field: 'entity_id', to: provider.issuer })]),
+    });
   });
 
   it('accepts the response of a test only from the user who began it', async () => {
@@ -923,7 +932,9 @@ describe('The set-up of single sign-on', () => {
       });
     expect((await add('nothing')).text).toContain('must be an https URL');
     odd.metadata['authorization_endpoint'] = 'javascript:alert(1)';
-    expect((await add(odd.issuer)).text).toContain('not an allowed URL');
+    expect((await add(odd.issuer)).text).toContain('not an allowed URL of at most 2048 characters');
+    odd.metadata['authorization_endpoint'] = `https://login.example.com/${'a'.repeat(14_000)}`;
+    expect((await add(odd.issuer)).text).toContain('not an allowed URL of at most 2048 characters');
     odd.metadata['issuer'] = 'https://evil.example';
     expect((await add(odd.issuer)).text).toContain('The discovery document of the issuer cannot be read');
     const { issuer } = odd;
@@ -935,14 +946,21 @@ describe('The set-up of single sign-on', () => {
     const strict = await startTestApp({ ...BEHIND_PROXY });
     opened.push(strict);
     const owner = await newOwner(strict);
-    for (const issuer of [provider.issuer, 'https://127.0.0.1', 'https://localhost', 'http://example.com']) {
-      const { status } = await owner.visitor.fill(`${SSO_PATH}/configurations/new`, {
+    const NOT_HTTPS = 'The “Issuer” field must be an https URL, such as https://login.example.com.';
+    const NOT_PUBLIC = 'The URL is not a public https URL.';
+    for (const [issuer, reason] of [
+      [provider.issuer, NOT_HTTPS],
+      ['http://example.com', NOT_HTTPS],
+      ['https://127.0.0.1', NOT_PUBLIC],
+      ['https://localhost', NOT_PUBLIC],
+    ] as const) {
+      const { status, text } = await owner.visitor.fill(`${SSO_PATH}/configurations/new-openid`, {
         name: 'A',
         issuer,
         client_id: 'b',
         client_secret: 'c',
       });
-      expect(status).toBe(400);
+      expect([issuer, status, text.includes(reason)]).toEqual([issuer, 400, true]);
     }
   });
 });

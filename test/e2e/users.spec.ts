@@ -190,7 +190,7 @@ describe('An invitation', () => {
   it('requires an allowlisted domain if the organization has any', async () => {
     const otherOwner = (await ownersOf(1))[0] as Login;
     await submitForm(service, otherOwner, '/dashboard/allowed-domains/new', { domain: 'Bücher.example' });
-    const refusal = 'The “Email address” field must belong to an allowlisted domain.';
+    const refusal = 'The “Email address” field must belong to an allowed domain.';
     for (const email of [
       'a@example.com',
       'a@mail.bücher.example',

@@ -108,7 +108,7 @@ async function start(parameters: string): Promise<string> {
 const finished = (path: string): Promise<string> =>
   eventually('the resend is finished', async () => {
     const text = textOf(await visitor.get(path));
-    return text.includes(' Finished ') && text;
+    return text.includes(' All queued ') && text;
   });
 
 const arrivedIds = (): unknown[] => receiver.arrivals.map(({ headers }) => headers['webhook-id']).toSorted();
@@ -306,7 +306,7 @@ describe('Sending failed deliveries again', () => {
     const text = await finished(
       await start(selection(`${first}.${hook}`, `${first}.${hook.slice(0, 8)}`, second)),
     );
-    expect(text).toContain('3 of 3 deliveries handled.');
+    expect(text).toContain('3 of 3 deliveries queued or skipped.');
     await queueIsEmpty();
     expect(arrivedIds()).toEqual([first, second, second].toSorted());
     expect(receiver.arrivals.filter(({ path }) => path === '/other')).toHaveLength(1);
@@ -331,7 +331,7 @@ describe('Sending failed deliveries again', () => {
     const list = await visitor.get(`${LOG}?event=CARD_UPDATED&external_user_id=user-8f3a`);
     const [, link = ''] = /href="([^"]+)">Send all failed again/.exec(list.text) ?? [];
     const text = await finished(await start(link.replaceAll('&amp;', '&').split('?')[1] ?? ''));
-    expect(text).toContain('2 of 2 deliveries handled.');
+    expect(text).toContain('2 of 2 deliveries queued or skipped.');
     await queueIsEmpty();
     expect(arrivedIds()).toEqual([ids[0], ids[2]].toSorted());
     const [{ changes } = { changes: null }] = await service.database.query<{ changes: unknown }>(
@@ -395,7 +395,7 @@ describe('Sending failed deliveries again', () => {
     await service.database.query(`UPDATE webhook_delivery SET due_at = now() + interval '1 hour'`);
     await patch('enabled');
     const path = await start('');
-    expect(await finished(path)).toContain('1 of 1 delivery handled.');
+    expect(await finished(path)).toContain('1 of 1 delivery queued or skipped.');
     await queueIsEmpty();
     expect(arrivedIds()).toEqual([eventId]);
     expect(await resends()).toEqual([{ selected: 1, handled: 1, queued: 1, received: 0 }]);
@@ -451,13 +451,13 @@ describe('Sending failed deliveries again', () => {
       });
       await queueIsEmpty();
       expect(arrivedIds()).toEqual([]);
-      expect(textOf(await visitor.get(path))).toContain('0 of 2 deliveries handled.');
+      expect(textOf(await visitor.get(path))).toContain('0 of 2 deliveries queued or skipped.');
     } finally {
       await service.database.query('DROP FUNCTION interrupt_recovery CASCADE');
       await service.database.query('DROP SEQUENCE interruption');
     }
     await service.database.query("UPDATE webhook_recovery SET lease_until = '-infinity'");
-    expect(await finished(path)).toContain('2 of 2 deliveries handled.');
+    expect(await finished(path)).toContain('2 of 2 deliveries queued or skipped.');
     await queueIsEmpty();
     expect(arrivedIds()).toEqual(ids.toSorted());
   });
@@ -494,7 +494,7 @@ describe('Sending failed deliveries again', () => {
     expect(refused.text).toContain('2,501 deliveries');
     await service.database.query('DELETE FROM webhook_recovery');
     const portions = await recordedPortions(async () => {
-      expect(await finished(await start(''))).toContain('2,501 of 2,501 deliveries handled.');
+      expect(await finished(await start(''))).toContain('2,501 of 2,501 deliveries queued or skipped.');
     });
     expect(portions).toEqual([1_000, 1_000, 501]);
     expect(await resends()).toEqual([{ selected: 2_501, handled: 2_501, queued: 2_501, received: 0 }]);
@@ -534,7 +534,7 @@ describe('Sending failed deliveries again', () => {
     const [id = ''] = /[\da-f-]{36}/.exec(path) ?? [];
     const plan = fieldsOf(await planOf('', strangers));
     expect((await strangers.submit(PLAN, { ...plan, resend_id: id })).status).toBe(303);
-    expect(textOf(await visitor.get(path))).toContain('1 of 1 delivery handled.');
+    expect(textOf(await visitor.get(path))).toContain('1 of 1 delivery queued or skipped.');
     await queueIsEmpty();
   });
 

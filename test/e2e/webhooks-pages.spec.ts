@@ -330,7 +330,7 @@ describe('The pages about events', () => {
     const path = `${EVENTS}/${eventId}`;
     const failed = await eventuallyShows(path, 'Failed');
     expect(textOf(failed)).toMatch(
-      /CARD_UPDATED .* user-8f3a .*hook Failed HTTP 503 .* 3 None Send again .*other Not sent None 0 None Not subscribed/,
+      /CARD_UPDATED .* user-8f3a .*hook Failed HTTP 503 .* 3 None Send again .*other Not sent No attempt 0 Not subscribed/,
     );
     expect(failed.text).toContain('&quot;card_id&quot;: &quot;81n9al10a0ayn13&quot;');
     expect(failed.text).toContain(`/request-logs?event_id=${eventId}`);

@@ -55,7 +55,7 @@ export class Failures {
 @Catch()
 export class ExceptionFilter implements NestExceptionFilter {
   @Inject()
-  private readonly routes!: RouteTable;
+  protected readonly routes!: RouteTable;
   @Inject()
   private readonly failures!: Failures;
 

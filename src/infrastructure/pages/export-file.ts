@@ -58,7 +58,13 @@ const MEDIA_TYPES: Readonly<Record<ExportFormat, string>> = {
 
 interface ExportOptions {
   readonly format: ExportFormat;
+  /** What the rows are, such as `audit-log`. */
   readonly name: string;
+  /** Whose rows they are. */
+  readonly organizationName: string;
+  /** The first and the last time that rows may have, if the export is limited to a period. */
+  readonly start?: string | undefined;
+  readonly end?: string | undefined;
   /** The columns of a CSV file; each may be a path into the row, such as `actor.name`. */
   readonly columns: readonly string[];
   readonly rows: AsyncIterable<object>;
@@ -68,16 +74,32 @@ interface ExportOptions {
  * Returns rows as a file to download. Reads the first row before the response starts, so that an error of the query becomes an
  * error response. A later error interrupts the download, so that nobody takes a part of the rows for all of them.
  */
-export async function exportFile({ format, name, columns, rows }: ExportOptions): Promise<StreamableFile> {
+export async function exportFile(options: ExportOptions): Promise<StreamableFile> {
+  const { format, columns, rows } = options;
   const file = new StreamableFile(exportedRows(format, columns, await started(rows), true), {
     type: MEDIA_TYPES[format],
-    disposition: `attachment; filename="${name}.${format}"`,
+    disposition: `attachment; filename="${fileNameOf(options)}.${format}"`,
   });
   return file.setErrorHandler((error, response) => {
     if (response.destroyed) return;
     new Logger('Exports').error('An export was interrupted', error);
     (response as typeof response & { destroy(): void }).destroy();
   });
+}
+
+const MAX_ORGANIZATION_LENGTH = 40;
+
+/** Returns for example `acme-inc-request-logs-production-from-2026-11-20-to-2026-11-27`. */
+function fileNameOf({ name, organizationName, start, end }: Omit<ExportOptions, 'rows'>): string {
+  const organization = organizationName
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .match(/[a-z0-9]+/g)
+    ?.join('-')
+    .slice(0, MAX_ORGANIZATION_LENGTH);
+  const period = [start && `from-${start.slice(0, 10)}`, end && `to-${end.slice(0, 10)}`];
+  return [organization, name, ...period].filter(Boolean).join('-');
 }
 
 async function started<Row>(rows: AsyncIterable<Row>): Promise<AsyncIterable<Row>> {

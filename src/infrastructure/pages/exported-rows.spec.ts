@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
-import { exportedRows } from './export-file.js';
+import { exportedRows, exportFile } from './export-file.js';
 
 const USER = 'eve\u001b[2K\u009b31m\r2026-01-31\u0000';
 
@@ -35,5 +35,24 @@ describe('exportedRows', () => {
     const line = await text(exportedRows('ndjson', ['user'], rows(`${USER}\u202e`)));
     expect(line).toBe('{"user":"eve\\u001b[2K\\u009b31m\\r2026-01-31\\u0000\\u202e"}\n');
     expect(JSON.parse(line)).toEqual({ user: `${USER}\u202e` });
+  });
+});
+
+describe('exportFile', () => {
+  it.each([
+    ['Café Zürich, Inc.', {}, 'cafe-zurich-inc-audit-log.csv'],
+    ['../../"; x\r\n', { start: '2026-11-20T00:00:00.000Z' }, 'x-audit-log-from-2026-11-20.csv'],
+    ['شركة', { end: '2026-11-27T09:00:00.000Z' }, 'audit-log-to-2026-11-27.csv'],
+    ['a'.repeat(255), {}, `${'a'.repeat(40)}-audit-log.csv`],
+  ])('names the file after the organization %j and the period', async (organizationName, period, file) => {
+    const options = {
+      format: 'csv',
+      name: 'audit-log',
+      organizationName,
+      ...period,
+      columns: ['user'],
+    } as const;
+    const { disposition } = (await exportFile({ ...options, rows: rows() })).getHeaders();
+    expect(disposition).toBe(`attachment; filename="${file}"`);
   });
 });

@@ -13,6 +13,7 @@ export { pagesNamed } from './navigation.js';
 export { usePage, type Page, type PageResponse } from './page.js';
 export { inDigits, inMilliseconds, inPercent } from './numbers.js';
 export { inWords } from './page-words.js';
+export { UnknownPages } from './page-exception.filter.js';
 export { PageEnvironments } from './page.renderer.js';
 export {
   DashboardAction,
@@ -75,12 +76,15 @@ export {
   Results,
   SAVED_FILTERS_PATH,
   SaveFiltersForm,
+  SessionLink,
   SplitView,
   ToolLink,
+  UserForm,
   UserLink,
 } from './parts/list.js';
 export { checkColumn, Selection } from './parts/selection.js';
 export { Details, Table, Tiles, type Column } from './parts/table.js';
+export { Tabs } from './parts/tabs.js';
 export { SavedFilters } from './saved-filters.js';
 export {
   queryFrom,

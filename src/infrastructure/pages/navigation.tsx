@@ -74,15 +74,25 @@ const ACCOUNT_ITEMS = [
   item('Documentation', 'book-open', '/docs'),
 ];
 /** Pages that the search finds besides. */
-const FURTHER_ITEMS = [item('Access grants', 'user-check', '/dashboard/access-grants', 'listAccessGrants')];
+const FURTHER_ITEMS = [
+  item('Find or erase a user', 'users', 'external-users', 'listRequestLogs'),
+  item('Access grants', 'user-check', '/dashboard/access-grants', 'listAccessGrants'),
+];
 
 /** Other words that find a page. */
 const WORDS: Readonly<Partial<Record<string, string>>> = {
-  'Webhook endpoints': 'receiver url test pause',
+  'Request logs': 'api calls errors',
+  Events: 'resend retry redeliver',
+  'Webhook endpoints': 'receiver url test pause signature',
   'API credentials': 'rotate secret key client id',
+  Agents: 'ai mcp assistant connector',
+  'Find or erase a user': 'delete gdpr privacy forget personal data customer',
   Users: 'invite colleague role member team',
+  'Allowed domains': 'prove dns txt',
+  'Audit log': 'history changes export verify stream siem',
   'Single sign-on': 'sso saml openid oidc okta entra',
-  'Your account': 'password passkey two-factor second factor',
+  'Your account': 'password passkey two-factor second factor 2fa mfa',
+  Devices: 'cli mcs log in',
   Settings: 'organization logo',
 };
 
@@ -150,6 +160,9 @@ export function AccountMenu(): VNode {
             <Foreign text={user?.name ?? ''} />
           </strong>
           <span class="hint">{user?.email}</span>
+          <span class="hint">
+            <Foreign text={user?.organizationName ?? ''} />
+          </span>
         </p>
         <ul>
           {ACCOUNT_ITEMS.map((item) => {
@@ -233,19 +246,20 @@ function allowedGroups(page: PageContext): (typeof GROUPS)[number][] {
   );
 }
 
-/** Returns the pages whose names contain a text, and that the user may see. */
+/** Returns the pages with a name, or another word for it, in which a word begins with the text, and that the user may see. */
 export function pagesNamed(page: PageContext, text: string): { title: string; path: string }[] {
   return [...GROUPS.flatMap(({ items }) => items), ...ACCOUNT_ITEMS, ...FURTHER_ITEMS]
     .filter(isAllowed(page))
-    .filter(({ label }) => `${label} ${WORDS[label] ?? ''}`.toLowerCase().includes(text.toLowerCase()))
+    .filter(({ label }) => ` ${label} ${WORDS[label] ?? ''}`.toLowerCase().includes(` ${text.toLowerCase()}`))
     .map((item) => ({ title: item.label, path: pathOf(item, page.environment) }));
 }
 
-/** A search over everything. The keys `/` and `Ctrl+K` lead to it. */
+/** A search over everything. The keys `/` and `Ctrl+K` lead to it. With a script, the results appear below it while the user types. */
 export function SearchBox(): VNode {
   const { environment, query } = usePage();
+  const path = dashboardPath(environment, 'search');
   return (
-    <form class="search" role="search" action={dashboardPath(environment, 'search')}>
+    <form class="search" role="search" action={path}>
       <input
         type="search"
         name="q"
@@ -253,8 +267,15 @@ export function SearchBox(): VNode {
         aria-keyshortcuts="/ Control+K"
         placeholder="Search"
         maxlength={256}
+        autocomplete="off"
         value={query['q']}
+        hx-get={path}
+        hx-trigger="input changed delay:300ms"
+        hx-sync="this:replace"
+        hx-target="next .found"
+        hx-select=".results"
       />
+      <div class="panel found" role="region" aria-label="Search results" aria-live="polite" />
     </form>
   );
 }

@@ -1,7 +1,12 @@
-import { Catch } from '@nestjs/common';
+import { Catch, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { RECENT_LOGIN_REQUIRED, SECOND_FACTOR_REQUIRED } from '../auth/index.js';
-import { INSUFFICIENT_ROLE, INVALID_ACCESS_TOKEN, type ApiError } from '../errors/index.js';
+import {
+  DashboardSessionVerifier,
+  RECENT_LOGIN_REQUIRED,
+  SECOND_FACTOR_REQUIRED,
+  sessionTokenOf,
+} from '../auth/index.js';
+import { INSUFFICIENT_ROLE, INVALID_ACCESS_TOKEN, NOT_FOUND, type ApiError } from '../errors/index.js';
 import { ExceptionFilter, isCrossSiteRequest, readForm, type FormFields } from '../http/index.js';
 import type { PageResponse } from './page.js';
 import { INVALID_FORM_TOKEN, NO_COOKIES } from './page.guards.js';
@@ -23,6 +28,27 @@ export class PageExceptionFilter extends ExceptionFilter {
     const form = await lostForm(shown, request, response);
     const page = form ? sendAgainPage(shown, request, form) : pageOf(shown, request);
     return this.renderer.render(request, response, page);
+  }
+}
+
+const DASHBOARD_ADDRESS = /^\/(?:dashboard|account)\//;
+
+/** The pages that logged-in users get at addresses of the dashboard that do not exist. */
+@Injectable()
+export class UnknownPages {
+  constructor(
+    private readonly sessions: DashboardSessionVerifier,
+    private readonly renderer: PageRenderer,
+  ) {}
+
+  /** Returns undefined for everyone else, and for other addresses. */
+  async show(error: ApiError, request: Request, response: Response): Promise<string | undefined> {
+    const token = DASHBOARD_ADDRESS.test(request.path) ? sessionTokenOf(request) : undefined;
+    const user = token === undefined ? undefined : await this.sessions.verify(token);
+    if (!user) return undefined;
+    request.user = user;
+    const shown = error.status === 404 ? NOT_FOUND.error('There is no page at this address.') : error;
+    return this.renderer.render(request, response, pageOf(shown, request));
   }
 }
 

@@ -52,6 +52,12 @@ document.addEventListener('input', ({ target }) => {
     typing = setTimeout(() => apply(target.form), TYPING_PAUSE);
 });
 
+// The response of an identity provider, whose code was used, does not stay in the address of a test login.
+if (location.pathname.startsWith('/sso/')) {
+  const { pathname } = document.querySelector('.parent a') ?? location;
+  history.replaceState(null, '', pathname);
+}
+
 // Only the browser knows the local time zone.
 const localZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 for (const button of document.querySelectorAll('.zone button.local')) {
@@ -89,6 +95,11 @@ document.addEventListener('htmx:beforeSwap', (event) => {
     Object.assign(event.detail, { shouldSwap: true, isError: false });
     return;
   }
+  // Nothing takes a page away from a user who types into the search.
+  if (requestConfig.elt.matches('.search input')) {
+    event.detail.shouldSwap = isSamePage && !isError;
+    return;
+  }
   if (isSamePage && (!isError || isUpdate)) return;
   Object.assign(event.detail, { shouldSwap: false, isError: false });
   location.assign(xhr.responseURL);
@@ -104,6 +115,21 @@ document.addEventListener('keydown', (event) => {
   const search = document.querySelector('form.search input');
   search?.focus();
   search?.select();
+});
+
+// The results below the search: the arrow keys lead through them, and Escape closes them.
+document.addEventListener('keydown', (event) => {
+  const stops = [...(event.target.closest?.('.search')?.querySelectorAll('input, a') ?? [])];
+  if (stops.length === 0) return;
+  if (event.key === 'Escape') {
+    stops[0].focus();
+    stops[0].form.querySelector('.found').replaceChildren();
+  }
+  const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+  const next = step && stops[stops.indexOf(event.target) + step];
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
 });
 
 // Live updates change only what differs. They keep the mark of the opened entry, which the server does not know, and a row
@@ -233,6 +259,26 @@ document.addEventListener('keydown', (event) => {
   event.stopImmediatePropagation();
   menu.open = false;
   menu.querySelector('summary').focus();
+});
+
+// Tabs: a click and the arrow keys show another part of the page.
+const showTab = (tab) => {
+  for (const each of tab.parentElement.children) {
+    const isShown = each === tab;
+    each.setAttribute('aria-selected', isShown);
+    each.tabIndex = isShown ? 0 : -1;
+    document.getElementById(each.getAttribute('aria-controls')).classList.toggle('shown', isShown);
+  }
+};
+document.addEventListener('click', ({ target }) => {
+  const tab = target.closest?.('[role=tab]');
+  if (tab) showTab(tab);
+});
+document.addEventListener('keydown', ({ key, target }) => {
+  const next = { ArrowLeft: target.previousElementSibling, ArrowRight: target.nextElementSibling }[key];
+  if (!next?.matches('[role=tab]') || !target.matches('[role=tab]')) return;
+  next.focus();
+  showTab(next);
 });
 
 // In a wide window, an entry of a list opens beside it. Otherwise, and without this script, the link opens its page.

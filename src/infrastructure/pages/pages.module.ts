@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AssetsController } from './assets.controller.js';
 import { FilteredLists } from './filtered-lists.js';
 import { FormTokens } from './form-tokens.js';
+import { UnknownPages } from './page-exception.filter.js';
 import { PageEnvironments, PageRenderer } from './page.renderer.js';
 import { SubmittedForm } from './submitted-form.entity.js';
 import { SubmittedFormsRepository } from './submitted-forms.repository.js';
@@ -20,7 +21,8 @@ import { TimeZoneController } from './time-zone.controller.js';
     PageRenderer,
     SubmittedForms,
     SubmittedFormsRepository,
+    UnknownPages,
   ],
-  exports: [FilteredLists, FormTokens, PageEnvironments, PageRenderer, SubmittedForms],
+  exports: [FilteredLists, FormTokens, PageEnvironments, PageRenderer, SubmittedForms, UnknownPages],
 })
 export class PagesModule {}

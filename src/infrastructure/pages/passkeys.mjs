@@ -9,6 +9,20 @@ const PROBLEMS = {
   NotSupportedError: 'Your browser or device does not support this kind of passkey.',
   SecurityError: 'Passkeys do not work at this address. Open the dashboard at its configured address.',
 };
+/** Where passkeys work: browsers have none for IP addresses, such as 127.0.0.1. The page of the account names it. */
+let { origin } = form.elements.credential.dataset;
+
+/** Leads to this page at the address where passkeys work. */
+function leadToOrigin() {
+  const link = document.createElement('a');
+  link.href = `${origin}${location.pathname}${location.search}`;
+  link.textContent = link.href;
+  const purpose = ` to ${isLogin ? 'use' : 'add'} a passkey.`;
+  form
+    .querySelector('[role=status]')
+    .replaceChildren('Passkeys do not work at this address. Open the dashboard at ', link, purpose);
+}
+
 const OTHER_PROBLEM = 'The passkey could not be used. Reload the page and try again.';
 
 const bytesOf = (text) =>
@@ -26,6 +40,7 @@ async function fetchOptions() {
   // To the login page: the login was too long ago.
   if (response.redirected) location.assign(response.url);
   const options = await response.json();
+  if (options.rpId === 'localhost') origin = `${location.protocol}//localhost:${location.port}`;
   options.challenge = bytesOf(options.challenge);
   if (options.user) options.user.id = bytesOf(options.user.id);
   options.excludeCredentials?.forEach((credential) => (credential.id = bytesOf(credential.id)));
@@ -78,9 +93,11 @@ form.addEventListener('submit', async (event) => {
   try {
     await use();
   } catch ({ name }) {
+    if (name === 'SecurityError' && origin) return leadToOrigin();
     status.textContent = PROBLEMS[name] ?? OTHER_PROBLEM;
     await offer();
   }
 });
 
+if (!isLogin && location.origin !== origin) leadToOrigin();
 await offer();

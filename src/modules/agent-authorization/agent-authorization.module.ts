@@ -76,7 +76,7 @@ import { AgentSettingsService } from './settings/agent-settings.service.js';
     AgentConnectionsService,
     AgentConnectionsRepository,
   ],
-  exports: [AgentConnectionsRepository, AgentSettingsService],
+  exports: [AgentConnectionsRepository, AgentConnectionsService, AgentSettingsService],
 })
 export class AgentAuthorizationModule implements NestModule {
   configure(consumer: MiddlewareConsumer): void {

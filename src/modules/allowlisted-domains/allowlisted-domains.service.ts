@@ -11,13 +11,13 @@ import { domainName, domainOf } from './allowlisted-domains.dto.js';
 import { AllowlistedDomainsRepository } from './allowlisted-domains.repository.js';
 
 const ALLOWLISTED_DOMAIN_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
-  when: 'The allowlist of the organization has no domain with this ID.',
-  message: 'There is no allowlisted domain with this ID.',
+  when: 'The organization has no allowed domain with this ID.',
+  message: 'There is no allowed domain with this ID.',
 });
 
 const DOMAIN_TAKEN = 'The domain has already been added.';
 const MAX_DOMAINS = 100;
-const TOO_MANY_DOMAINS = `The allowlist already has the maximum of ${MAX_DOMAINS} domains.`;
+const TOO_MANY_DOMAINS = `The organization already has the maximum of ${MAX_DOMAINS} allowed domains.`;
 
 /** The email domains that an organization invites users from. If the list is empty, all domains are allowed. */
 @Injectable()

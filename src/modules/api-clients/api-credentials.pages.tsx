@@ -147,7 +147,7 @@ function Secrets({ client, secrets }: SecretsOverview): VNode {
         },
         {
           title: 'Signs webhooks',
-          kind: 'short',
+          kind: 'id',
           cell: ({ version }) =>
             version === client.signing_secret_version ? <Badge tone="good">Yes</Badge> : 'No',
         },

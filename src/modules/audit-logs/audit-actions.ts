@@ -89,8 +89,8 @@ export const AUDIT_ACTIONS = {
     target: 'account',
     meaning: 'The single sign-on settings were changed: who must use it, new users, roles, or two factors.',
   },
-  'domain.add': { target: 'domain', meaning: 'A domain was added to the allowlist.' },
-  'domain.remove': { target: 'domain', meaning: 'A domain was removed from the allowlist.' },
+  'domain.add': { target: 'domain', meaning: 'A domain was added to the allowed domains.' },
+  'domain.remove': { target: 'domain', meaning: 'A domain was removed from the allowed domains.' },
   'domain.prove': {
     target: 'domain',
     meaning: 'A DNS record proved that a domain belongs to the organization.',

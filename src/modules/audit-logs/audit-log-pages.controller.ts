@@ -49,13 +49,15 @@ export class AuditLogPagesController {
   @Get('export/:format')
   @DashboardExport('exportAuditLog')
   export(
-    @CurrentActor() { organizationId }: DashboardActor,
+    @CurrentActor() { organizationId, organizationName }: DashboardActor,
     @Param('format') wanted: string,
     @Query() query: PageQuery,
   ): Promise<StreamableFile> {
     const { format, ...filters } = queryFrom(ExportAuditLogsQuery, query, { format: wanted });
     const rows = this.auditLogs.allMatching(organizationId, filters);
-    return exportFile({ format, name: 'audit-log', columns: AUDIT_LOG_COLUMNS, rows });
+    const { start, end } = filters;
+    const file = { format, name: 'audit-log', organizationName, start, end };
+    return exportFile({ ...file, columns: AUDIT_LOG_COLUMNS, rows });
   }
 
   /** @param upTo the sequence of the last entry to verify; anything else means the newest entries */

@@ -206,7 +206,7 @@ export function entryPage(entry: AuditLogEntryResponse): Page {
               <a href={pathWith(PATH, {}, { actor: actor.email })}>All entries of this user</a>
             </>,
           ],
-          ['Target', target.name === null ? target.type : <>{`${target.type}: ${target.name}`}</>],
+          ['Target', target.name === null ? inWords(target.type) : `${inWords(target.type)}: ${target.name}`],
           ['Changes', changes && <Changes changes={changes} />],
           ['Environment', isOfEnvironment(entry) ? target.environment : null],
           ['IP address', context.ip || null],

@@ -58,7 +58,7 @@ export class AccountEmails {
   async sendInvitation(userId: string, organization: string, link: string, expiresAt: Date): Promise<void> {
     const isToLogin = link.endsWith('/login');
     const body = [
-      `You have been invited to the dashboard of ${organization}.`,
+      `${organization} has invited you to its dashboard.`,
       isToLogin
         ? 'Log in with your organization’s account to get started:'
         : `Set a password to get started. The link works once, until ${inWords(expiresAt)}:`,

@@ -2,6 +2,7 @@ import { Catch } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { ApiError } from '../../infrastructure/errors/index.js';
 import { ExceptionFilter } from '../../infrastructure/http/index.js';
+import { UnknownPages } from '../../infrastructure/pages/index.js';
 import { DocumentationService } from './documentation.service.js';
 
 /** Shows errors of the site as pages, if the client prefers HTML, as browsers do. */
@@ -23,16 +24,26 @@ export class SiteExceptionFilter extends ExceptionFilter {
 }
 
 /**
- * The filter of all routes without one of their own, and of requests that no route accepts. Browsers get pages of the site for
- * the latter.
+ * The filter of all routes without one of their own, and of requests that no route accepts. Browsers get pages for the latter:
+ * logged-in users those of the dashboard if the address is one of it, and others those of the site.
  */
 @Catch()
 export class DefaultExceptionFilter extends SiteExceptionFilter {
-  protected override bodyOf(
+  constructor(
+    documentation: DocumentationService,
+    private readonly pages: UnknownPages,
+  ) {
+    super(documentation);
+  }
+
+  protected override async bodyOf(
     error: ApiError,
     request: Request,
     response: Response,
-  ): object | string | Promise<object | string> {
-    return request.route === undefined ? super.bodyOf(error, request, response) : error.body;
+  ): Promise<object | string> {
+    if (request.route !== undefined) return error.body;
+    const isDashboard = request.accepts(['json', 'html']) === 'html' && this.routes.serves(['dashboard']);
+    const page = isDashboard && (await this.pages.show(error, request, response).catch(() => undefined));
+    return page || super.bodyOf(error, request, response);
   }
 }

@@ -3,16 +3,17 @@ import {
   Badge,
   dashboardPath,
   EmptyState,
-  FilterForm,
   FormProblem,
   Link,
   Pagination,
   pathWith,
   RelativeTime,
   Results,
+  SessionLink,
   Table,
-  TextField,
   usePage,
+  UserForm,
+  type Column,
   type Page,
 } from '../../infrastructure/pages/index.js';
 import type { MerchantAccountPage, MerchantAccountResponse } from './merchant-accounts.dto.js';
@@ -26,7 +27,7 @@ export function merchantAccountsPage(found?: MerchantAccountPage): Page {
     about: 'Look up a user to see their accounts, and whether they must sign in again.',
     content: (
       <>
-        <UserForm />
+        <UserForm apply="Show accounts" />
         <Results>
           <FormProblem />
           {found ? <Accounts {...found} /> : null}
@@ -34,20 +35,6 @@ export function merchantAccountsPage(found?: MerchantAccountPage): Page {
       </>
     ),
   };
-}
-
-function UserForm(): VNode {
-  const { query } = usePage();
-  return (
-    <FilterForm apply="Show accounts">
-      <TextField
-        name="external_user_id"
-        label="User"
-        placeholder="Your external_user_id"
-        value={query['external_user_id']}
-      />
-    </FilterForm>
-  );
 }
 
 function Accounts({ data, next_cursor }: MerchantAccountPage): VNode {
@@ -68,12 +55,7 @@ function Accounts({ data, next_cursor }: MerchantAccountPage): VNode {
           caption="Merchant accounts of the user"
           rows={data}
           keyOf={({ merchant }) => merchant.id}
-          columns={[
-            { title: 'Merchant', kind: 'main', cell: ({ merchant }) => merchant.name },
-            { title: 'State', kind: 'status', cell: ({ state }) => <State state={state} /> },
-            { title: 'Since', kind: 'time', cell: ({ since }) => <RelativeTime time={since} /> },
-            { title: 'Session ID', kind: 'id', cell: ({ session_id }) => session_id ?? 'Unknown' },
-          ]}
+          columns={ACCOUNT_COLUMNS}
         />
       )}
       <Pagination nextCursor={next_cursor} />
@@ -81,6 +63,17 @@ function Accounts({ data, next_cursor }: MerchantAccountPage): VNode {
     </>
   );
 }
+
+export const ACCOUNT_COLUMNS: readonly Column<MerchantAccountResponse>[] = [
+  { title: 'Merchant', kind: 'main', cell: ({ merchant }) => merchant.name },
+  { title: 'State', kind: 'status', cell: ({ state }) => <State state={state} /> },
+  { title: 'Since', kind: 'time', cell: ({ since }) => <RelativeTime time={since} /> },
+  {
+    title: 'Session ID',
+    kind: 'id',
+    cell: ({ session_id: id }) => (id === null ? 'Unknown' : <SessionLink id={id} />),
+  },
+];
 
 function State({ state }: Pick<MerchantAccountResponse, 'state'>): VNode {
   const [tone, label] = STATES[state];

@@ -63,6 +63,7 @@ export class MerchantsPagesController {
     return exportFile({
       format: 'csv',
       name: `merchants-${environment}`,
+      organizationName: actor.organizationName,
       columns: ['id', 'name', 'hidden'],
       rows: Readable.from(await this.merchants.list(actor, environment)),
     });

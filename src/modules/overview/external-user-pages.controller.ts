@@ -12,12 +12,16 @@ import {
   type PageVisit,
 } from '../../infrastructure/pages/index.js';
 import { ExternalUserIdField } from '../../infrastructure/validation/index.js';
+import { Clock, DAY } from '../../infrastructure/time/index.js';
+import { AgentConnectionsService } from '../agent-authorization/index.js';
 import { UserErasuresService } from '../external-users/index.js';
 import { McpTokensRepository } from '../mcp-tokens/index.js';
+import { MerchantAccountsService } from '../merchant-accounts/index.js';
+import { RequestLogsService } from '../request-logs/index.js';
 import { SessionsRepository } from '../sessions/index.js';
-import { erasurePage, externalUserPage } from './external-user.pages.js';
-
-const SHOWN = 10;
+import { SignInLinksService } from '../sign-in-links/index.js';
+import { PublishedEventsService } from '../webhooks/index.js';
+import { COUNTED, erasurePage, externalUserPage, findUserPage } from './external-user.pages.js';
 
 class ExternalUserQuery {
   @ExternalUserIdField({ in: 'query' })
@@ -28,22 +32,46 @@ class ExternalUserQuery {
 export class ExternalUserPagesController {
   constructor(
     private readonly clients: AccessibleClients,
+    private readonly logs: RequestLogsService,
+    private readonly events: PublishedEventsService,
+    private readonly accounts: MerchantAccountsService,
+    private readonly links: SignInLinksService,
+    private readonly agents: AgentConnectionsService,
     private readonly sessions: SessionsRepository,
     private readonly mcpTokens: McpTokensRepository,
     private readonly erasures: UserErasuresService,
+    private readonly clock: Clock,
   ) {}
 
   /** Shows what is known about one user of the organization. An unknown user has nothing. */
   @Get()
   @DashboardPage('listRequestLogs')
   async show(@Visit() { actor, environment, query }: PageVisit): Promise<PageResponse> {
+    if (!query['external_user_id']) return findUserPage(environment);
     const { external_user_id: user } = queryFrom(ExternalUserQuery, query);
     const { clientId } = await this.clients.forEnvironment(actor, environment);
-    const [sessions, mcpTokens] = await Promise.all([
-      this.sessions.newestOfUser(clientId, user, SHOWN),
-      this.mcpTokens.newestOfUser(clientId, user, SHOWN),
+    const end = this.clock.now();
+    const period = { start: new Date(end.getTime() - 7 * DAY).toISOString(), end: end.toISOString() };
+    const wanted = { environment, external_user_id: user, limit: COUNTED };
+    const [entries, events, accounts, links, agents, sessions, mcpTokens] = await Promise.all([
+      this.logs.page(actor, { ...wanted, ...period }),
+      this.events.page(actor, environment, { external_user_id: user }),
+      this.accounts.list(actor, wanted),
+      this.links.list(actor, wanted),
+      this.agents.list(actor, wanted),
+      this.sessions.newestOfUser(clientId, user, COUNTED),
+      this.mcpTokens.newestOfUser(clientId, user, COUNTED),
     ]);
-    return externalUserPage({ user, sessions, mcpTokens });
+    return externalUserPage(environment, {
+      user,
+      entries: entries.data,
+      events: events.data,
+      accounts: accounts.data,
+      links: links.data,
+      agents: agents.data,
+      sessions,
+      mcpTokens,
+    });
   }
 
   @Get('erase')

@@ -1,9 +1,4 @@
 import type { VNode } from 'preact';
-import {
-  mayPerform,
-  type DashboardIdentity,
-  type DashboardOperationName,
-} from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
   Allowed,
@@ -12,46 +7,42 @@ import {
   confirmationPage,
   dashboardPath,
   Done,
+  isolated,
   pathOfUser,
   pathWith,
   RelativeTime,
+  SessionLink,
   Table,
+  TextField,
+  Tiles,
   usePage,
+  type Column,
   type Page,
-  isolated,
 } from '../../infrastructure/pages/index.js';
+import { MAX_EXTERNAL_USER_ID_LENGTH } from '../../infrastructure/validation/index.js';
+import type { AgentConnectionResponse } from '../agent-authorization/index.js';
 import type { UserMcpToken } from '../mcp-tokens/index.js';
+import { ACCOUNT_COLUMNS, type MerchantAccountResponse } from '../merchant-accounts/index.js';
+import { EntryStatus, nameOf, type RequestLogEntryResponse } from '../request-logs/index.js';
 import type { UserSession } from '../sessions/index.js';
+import { LINK_COLUMNS, type SignInLinkResponse } from '../sign-in-links/index.js';
 
+/** How many things of a kind are counted. */
+export const COUNTED = 25;
+/** Rows of a table. The lists have the others. */
+const SHOWN = 10;
+
+/** The first `COUNTED` things of each kind. */
 interface ExternalUserPageProps {
   readonly user: string;
-  /** The newest ones. */
+  /** Of the last 7 days, like the events. */
+  readonly entries: readonly RequestLogEntryResponse[];
+  readonly events: readonly unknown[];
+  readonly accounts: readonly MerchantAccountResponse[];
+  readonly links: readonly SignInLinkResponse[];
+  readonly agents: readonly AgentConnectionResponse[];
   readonly sessions: readonly UserSession[];
   readonly mcpTokens: readonly UserMcpToken[];
-}
-
-/** The lists that can be filtered by a user, with the operation whose permission each requires. */
-const LISTS: readonly (readonly [title: string, page: string, operation: DashboardOperationName])[] = [
-  ['Requests and deliveries', 'request-logs', 'listRequestLogs'],
-  ['Events', 'events', 'listRequestLogs'],
-  ['Merchant accounts', 'merchant-accounts', 'listMerchantAccounts'],
-  ['Sign-in links', 'sign-in-links', 'listSignInLinks'],
-  ['Agents', 'agents', 'listAgentConnections'],
-];
-
-/** Returns the lists about a user that the visitor may see. */
-function listsAbout(
-  visitor: DashboardIdentity,
-  environment: PlatformEnvironment,
-  user: string,
-): { title: string; path: string }[] {
-  return LISTS.filter(([, , operation]) => mayPerform(visitor, operation)).map(([title, page]) => {
-    const period = page === 'request-logs' ? '7d' : undefined;
-    return {
-      title,
-      path: pathWith(dashboardPath(environment, page), { external_user_id: user }, { period }),
-    };
-  });
 }
 
 /** Asks before everything about a user is erased. */
@@ -74,82 +65,161 @@ export function erasurePage(environment: PlatformEnvironment, user: string): Pag
   });
 }
 
-export function externalUserPage(props: ExternalUserPageProps): Page {
-  return { title: `User ${isolated(props.user)}`, content: <ExternalUser {...props} /> };
+/** Asks whose page to show. */
+export function findUserPage(environment: PlatformEnvironment): Page {
+  return {
+    title: 'Find or erase a user',
+    about: 'One of your own users: their activity, accounts, sessions and agents.',
+    content: (
+      <form method="get" action={dashboardPath(environment, 'external-users')}>
+        <TextField
+          name="external_user_id"
+          label="User"
+          hint="Your external_user_id. The search at the top finds users by its beginning."
+          maxLength={MAX_EXTERNAL_USER_ID_LENGTH}
+        />
+        <button>Show user</button>
+      </form>
+    ),
+  };
 }
 
-function ExternalUser({ user, sessions, mcpTokens }: ExternalUserPageProps): VNode {
-  const { environment, now, user: visitor } = usePage();
-  return (
-    <>
-      <Done
-        messages={{
-          erased: 'The erasure has begun. Tokens no longer work. The rest takes at least a minute.',
-        }}
-      />
-      <div class="actions">
-        {visitor &&
-          listsAbout(visitor, environment, user).map(({ title, path }) => (
-            <ButtonLink key={path} to={path} kind="second">
-              {title}
-            </ButtonLink>
-          ))}
-        <Allowed operation="eraseExternalUser">
-          <ButtonLink
-            to={pathWith(
-              dashboardPath(environment, 'external-users', 'erase'),
-              { external_user_id: user },
-              {},
-            )}
-            kind="danger"
-          >
-            Erase
-          </ButtonLink>
-        </Allowed>
-      </div>
-      <h2>Latest sessions</h2>
-      {sessions.length === 0 ? (
-        <p>The user has no sessions from the last 30 days.</p>
-      ) : (
-        <Table
-          caption="Latest sessions"
-          rows={sessions}
-          keyOf={({ id }) => id}
-          columns={[
-            { title: 'Session ID', kind: 'main', cell: ({ id }) => <Session id={id} /> },
+export function externalUserPage(environment: PlatformEnvironment, props: ExternalUserPageProps): Page {
+  const { user } = props;
+  const erasure = dashboardPath(environment, 'external-users', 'erase');
+  return {
+    title: `User ${isolated(user)}`,
+    actions: (
+      <Allowed operation="eraseExternalUser">
+        <ButtonLink to={pathWith(erasure, { external_user_id: user }, {})} kind="danger">
+          Erase
+        </ButtonLink>
+      </Allowed>
+    ),
+    content: (
+      <>
+        <Done
+          messages={{
+            erased: 'The erasure has begun. Tokens no longer work. The rest takes at least a minute.',
+          }}
+        />
+        <Counts {...props} />
+        <Section title="Latest activity" rows={props.entries} none="Nothing in the last 7 days.">
+          {[
+            { title: 'Time', kind: 'time', cell: ({ datetime }) => <RelativeTime time={datetime} /> },
+            {
+              title: 'Request',
+              kind: 'main',
+              cell: nameOf,
+              to: ({ id }) => dashboardPath(environment, 'request-logs', String(id)),
+            },
+            { title: 'Status', kind: 'text', cell: (entry) => <EntryStatus entry={entry} /> },
+          ]}
+        </Section>
+        <Section
+          title="Merchant accounts"
+          rows={props.accounts}
+          none="The user has signed in to no merchant."
+        >
+          {ACCOUNT_COLUMNS}
+        </Section>
+        <Section title="Latest sessions" rows={props.sessions} none="None from the last 30 days.">
+          {[
+            { title: 'Session ID', kind: 'main', cell: ({ id }) => <SessionLink id={id} /> },
             { title: 'Type', kind: 'text', cell: ({ type }) => <code>{type}</code> },
             { title: 'Created', kind: 'time', cell: ({ createdAt }) => <RelativeTime time={createdAt} /> },
             { title: 'Expires', kind: 'time', cell: ({ expiresAt }) => <RelativeTime time={expiresAt} /> },
           ]}
-        />
-      )}
-      <h2>Latest MCP tokens</h2>
-      {mcpTokens.length === 0 ? (
-        <p>The user has no MCP tokens that are valid, or that expired in the last week.</p>
-      ) : (
-        <Table
-          caption="Latest MCP tokens"
-          rows={mcpTokens}
-          keyOf={({ id }) => id}
-          columns={[
+        </Section>
+        <Section title="Sign-in links" rows={props.links} none="None from the last week.">
+          {LINK_COLUMNS}
+        </Section>
+        <Section title="Connected agents" rows={props.agents} none="The user has connected no agent.">
+          {[
+            { title: 'Agent', kind: 'main', cell: ({ agent }) => `${agent.name} (${agent.host})` },
+            {
+              title: 'Connected',
+              kind: 'time',
+              cell: ({ created_at: time }) => <RelativeTime time={time} />,
+            },
+            {
+              title: 'Last token issued',
+              kind: 'time',
+              cell: ({ last_used_at: time }) => <RelativeTime time={time} />,
+            },
+          ]}
+        </Section>
+        <Section
+          title="Latest MCP tokens"
+          rows={props.mcpTokens}
+          none="The user has no MCP tokens that are valid, or that expired in the last week."
+        >
+          {[
             { title: 'Created for', kind: 'main', cell: ({ agent }) => agent ?? 'Your API client' },
-            { title: 'Status', kind: 'status', cell: (token) => <TokenStatus {...token} now={now} /> },
+            { title: 'Status', kind: 'status', cell: (token) => <TokenStatus {...token} /> },
             { title: 'Created', kind: 'time', cell: ({ createdAt }) => <RelativeTime time={createdAt} /> },
             { title: 'Expires', kind: 'time', cell: ({ expiresAt }) => <RelativeTime time={expiresAt} /> },
           ]}
+        </Section>
+      </>
+    ),
+  };
+}
+
+/** How much there is of each kind, with links to the lists. */
+function Counts({ user, ...found }: ExternalUserPageProps): VNode {
+  const { environment } = usePage();
+  const linked = (page: string, rows: readonly unknown[], period?: string): VNode => (
+    <a href={pathWith(dashboardPath(environment, page), { external_user_id: user }, { period })}>
+      {countOf(rows)}
+    </a>
+  );
+  return (
+    <Tiles
+      entries={[
+        ['Activity, 7 days', linked('request-logs', found.entries, '7d')],
+        ['Events, 7 days', linked('events', found.events)],
+        ['Merchant accounts', linked('merchant-accounts', found.accounts)],
+        ['Sessions', countOf(found.sessions)],
+        ['Sign-in links', linked('sign-in-links', found.links)],
+        ['Agents', linked('agents', found.agents)],
+      ]}
+    />
+  );
+}
+
+function countOf({ length }: readonly unknown[]): string {
+  return length < COUNTED ? String(length) : `${COUNTED} or more`;
+}
+
+interface SectionProps<Row> {
+  readonly title: string;
+  readonly rows: readonly Row[];
+  /** Says that there is nothing. */
+  readonly none: string;
+  readonly children: readonly Column<Row>[];
+}
+
+function Section<Row>({ title, rows, none, children }: SectionProps<Row>): VNode {
+  return (
+    <>
+      <h2>{title}</h2>
+      {rows.length === 0 ? (
+        <p>{none}</p>
+      ) : (
+        <Table
+          caption={title}
+          rows={rows.slice(0, SHOWN)}
+          keyOf={(row) => rows.indexOf(row)}
+          columns={children}
         />
       )}
     </>
   );
 }
 
-/** Leads to the entries of a session in the request log. */
-function Session({ id }: { readonly id: string }): VNode {
-  const log = dashboardPath(usePage().environment, 'request-logs');
-  return <a href={pathWith(log, { session_id: id, period: '7d' }, {})}>{id}</a>;
-}
-
-function TokenStatus({ revokedAt, expiresAt, now }: UserMcpToken & { readonly now: Date }): VNode {
+function TokenStatus({ revokedAt, expiresAt }: UserMcpToken): VNode {
+  const { now } = usePage();
   if (revokedAt) return <Badge tone="warn">Revoked</Badge>;
   return expiresAt <= now ? <Badge tone="soft">Expired</Badge> : <Badge tone="good">Valid</Badge>;
 }

@@ -20,7 +20,10 @@ import {
   type OverviewPeriod,
 } from '../request-logs/index.js';
 import { WebhookEndpointsService } from '../webhook-endpoints/index.js';
+import { PublishedEventsService } from '../webhooks/index.js';
 import { overviewPage, targetsIn } from './overview.pages.js';
+
+const LISTENING = 'GET /development/webhooks/stream';
 
 @Controller()
 export class OverviewPagesController {
@@ -29,6 +32,7 @@ export class OverviewPagesController {
     private readonly environments: PageEnvironments,
     private readonly overviews: RequestLogOverviewService,
     private readonly endpoints: WebhookEndpointsService,
+    private readonly events: PublishedEventsService,
   ) {}
 
   @Get('dashboard')
@@ -48,7 +52,13 @@ export class OverviewPagesController {
         const period = periodOf(query);
         const overview = await this.overviews.overview({ client, period });
         const trends = await this.overviews.trends({ client, period, targets: targetsIn(overview) });
-        return overviewPage({ environment, endpoints, overview, trends });
+        // The log has no entry for an event that a listener received.
+        const { requests, deliveries } = overview;
+        const hasListened =
+          deliveries.total === 0 &&
+          requests.operations.some(({ operation }) => operation === LISTENING) &&
+          (await this.events.page(actor, environment, {})).data.length > 0;
+        return overviewPage({ environment, endpoints, overview, trends, hasListened });
       },
       () => overviewPage({ environment, endpoints }),
     );

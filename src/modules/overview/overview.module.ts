@@ -1,10 +1,13 @@
 import { Module } from '@nestjs/common';
+import { AgentAuthorizationModule } from '../agent-authorization/index.js';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
 import { ExternalUsersModule } from '../external-users/index.js';
 import { McpTokensModule } from '../mcp-tokens/index.js';
+import { MerchantAccountsModule } from '../merchant-accounts/index.js';
 import { MerchantsModule } from '../merchants/index.js';
 import { RequestLogsModule } from '../request-logs/index.js';
 import { SessionsModule } from '../sessions/index.js';
+import { SignInLinksModule } from '../sign-in-links/index.js';
 import { WebhookEndpointsModule } from '../webhook-endpoints/index.js';
 import { WebhooksModule } from '../webhooks/index.js';
 import { ExternalUserPagesController } from './external-user-pages.controller.js';
@@ -14,12 +17,15 @@ import { SearchService } from './search.service.js';
 
 @Module({
   imports: [
+    AgentAuthorizationModule,
     DashboardUsersModule,
     ExternalUsersModule,
     McpTokensModule,
+    MerchantAccountsModule,
     MerchantsModule,
     RequestLogsModule,
     SessionsModule,
+    SignInLinksModule,
     WebhookEndpointsModule,
     WebhooksModule,
   ],

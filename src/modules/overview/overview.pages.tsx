@@ -35,6 +35,8 @@ interface OverviewProps {
   readonly environment: PlatformEnvironment;
   readonly overview: RequestLogOverview;
   readonly endpoints: readonly WebhookEndpointResponse[];
+  /** Whether a program received events over a stream, as `mcs listen` does. */
+  readonly hasListened?: boolean;
   /** By operation or ID of the endpoint; undefined if the request log is too busy. */
   readonly trends?: ReadonlyMap<string, Trend> | undefined;
 }
@@ -88,7 +90,7 @@ function Counts(props: OverviewProps): VNode {
 }
 
 /** What to do until the first event has arrived. */
-function FirstSteps({ environment, overview, endpoints }: OverviewProps): VNode | null {
+function FirstSteps({ environment, overview, endpoints, hasListened = false }: OverviewProps): VNode | null {
   const steps = [
     {
       isDone: overview.requests.total > 0,
@@ -104,10 +106,10 @@ function FirstSteps({ environment, overview, endpoints }: OverviewProps): VNode 
       text: 'to receive events.',
     },
     {
-      isDone: overview.deliveries.total > 0,
+      isDone: overview.deliveries.total > 0 || hasListened,
       title: 'Receive your first event',
       path: dashboardPath(environment, 'webhook-endpoints'),
-      text: 'Send a test from the page of the endpoint.',
+      text: `Send a test from the page of the endpoint${environment === 'development' ? ', or run mcs listen' : ''}.`,
     },
   ];
   if (steps.every(({ isDone }) => isDone) || (overview.requests.total > 0 && endpoints.length > 0))

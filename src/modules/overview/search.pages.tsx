@@ -33,24 +33,26 @@ function Results({
 }): VNode {
   const pages = pagesNamed(usePage(), text).map((page) => ({ kind: 'Page', ...page }));
   const all = [...pages, ...results];
-  if (all.length === 0)
-    return (
-      <EmptyState title="Nothing found">
-        <p>
-          Search for the beginning of the identifier of one of your users, a part of a name, email address or
-          URL, or a whole ID.
-        </p>
-      </EmptyState>
-    );
   return (
-    <Table
-      caption="Results"
-      rows={all}
-      keyOf={({ path }) => path}
-      columns={[
-        { title: 'Kind', kind: 'short', cell: ({ kind }) => kind },
-        { title: 'Result', kind: 'main', cell: ({ title }) => title, to: ({ path }) => path },
-      ]}
-    />
+    <div class="results">
+      {all.length === 0 ? (
+        <EmptyState title="Nothing found">
+          <p>
+            Search for the beginning of the identifier of one of your users, a part of a name, email address
+            or URL, or a whole ID.
+          </p>
+        </EmptyState>
+      ) : (
+        <Table
+          caption="Results"
+          rows={all}
+          keyOf={({ path }) => path}
+          columns={[
+            { title: 'Kind', kind: 'status', cell: ({ kind }) => kind },
+            { title: 'Result', kind: 'main', cell: ({ title }) => title, to: ({ path }) => path },
+          ]}
+        />
+      )}
+    </div>
   );
 }

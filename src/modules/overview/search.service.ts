@@ -62,9 +62,13 @@ export class SearchService {
   private async externalUsers(
     actor: DashboardActor,
     environment: PlatformEnvironment,
-    prefix: string,
+    text: string,
   ): Promise<SearchResult[]> {
-    const users = await this.logs.usersWith(actor, environment, { prefix, limit: MAX_RESULTS_OF_A_KIND });
+    // Identifiers differ in the case of letters, but most have only small ones.
+    const found = [...new Set([text, text.toLowerCase()])].map((prefix) =>
+      this.logs.usersWith(actor, environment, { prefix, limit: MAX_RESULTS_OF_A_KIND }),
+    );
+    const users = [...new Set((await Promise.all(found)).flat())];
     return users.map((user) => ({ kind: 'User', title: user, path: pathOfUser(environment, user) }));
   }
 
@@ -77,6 +81,7 @@ export class SearchService {
     const merchants = await this.merchants.list(actor, environment);
     return merchants
       .filter(({ name }) => contains(text, name))
+      .toSorted((a, b) => positionIn(a.name, text) - positionIn(b.name, text))
       .slice(0, MAX_RESULTS_OF_A_KIND)
       .map(({ name }) => ({
         kind: 'Merchant',
@@ -141,6 +146,10 @@ async function ifFound<T>(thing: Promise<T>): Promise<T | undefined> {
     if (error instanceof ApiError && error.status === 404) return undefined;
     throw error;
   }
+}
+
+function positionIn(name: string, text: string): number {
+  return name.toLowerCase().indexOf(text.toLowerCase());
 }
 
 function contains(text: string, ...values: readonly (string | null)[]): boolean {

@@ -1,4 +1,6 @@
 export { SignInLinksModule } from './sign-in-links.module.js';
+export type { SignInLinkResponse } from './sign-in-links.dto.js';
+export { LINK_COLUMNS } from './sign-in-links.pages.js';
 export { MerchantSignIn } from './merchant-sign-in.js';
 export { SIGN_IN_LINK_STATUSES } from './sign-in-link.entity.js';
 export {

@@ -8,15 +8,16 @@ import {
   dashboardPath,
   Done,
   EmptyState,
-  FilterForm,
   FormProblem,
   Pagination,
   pathWith,
   RelativeTime,
   Results,
+  SessionLink,
   Table,
-  TextField,
   usePage,
+  UserForm,
+  type Column,
   type Page,
   type Tone,
 } from '../../infrastructure/pages/index.js';
@@ -51,7 +52,7 @@ export function signInLinksPage(found?: SignInLinkListResponse): Page {
             ended: 'The sign-in link had ended before it could be cancelled.',
           }}
         />
-        <UserForm />
+        <UserForm apply="Show links" />
         <Results>
           <FormProblem />
           {found ? <Links {...found} /> : null}
@@ -59,19 +60,6 @@ export function signInLinksPage(found?: SignInLinkListResponse): Page {
       </>
     ),
   };
-}
-
-function UserForm(): VNode {
-  return (
-    <FilterForm apply="Show links">
-      <TextField
-        name="external_user_id"
-        label="User"
-        placeholder="Your external_user_id"
-        value={usePage().query['external_user_id']}
-      />
-    </FilterForm>
-  );
 }
 
 function Links({ data, next_cursor: nextCursor }: SignInLinkListResponse): VNode {
@@ -93,15 +81,7 @@ function Links({ data, next_cursor: nextCursor }: SignInLinkListResponse): VNode
         rows={data}
         keyOf={({ id }) => id}
         columns={[
-          { title: 'Merchant', kind: 'main', cell: ({ merchant }) => merchant.name },
-          { title: 'Status', kind: 'status', cell: (link) => <Status {...link} /> },
-          { title: 'Sent', kind: 'time', cell: ({ created_at: time }) => <RelativeTime time={time} /> },
-          { title: 'Expires', kind: 'time', cell: ({ expires_at: time }) => <RelativeTime time={time} /> },
-          {
-            title: 'Session',
-            kind: 'id',
-            cell: ({ session_id: id }) => (id === null ? 'None' : <Session id={id} />),
-          },
+          ...LINK_COLUMNS,
           {
             title: 'Actions',
             kind: 'buttons',
@@ -125,6 +105,18 @@ function Links({ data, next_cursor: nextCursor }: SignInLinkListResponse): VNode
   );
 }
 
+export const LINK_COLUMNS: readonly Column<SignInLinkResponse>[] = [
+  { title: 'Merchant', kind: 'main', cell: ({ merchant }) => merchant.name },
+  { title: 'Status', kind: 'status', cell: (link) => <Status {...link} /> },
+  { title: 'Sent', kind: 'time', cell: ({ created_at: time }) => <RelativeTime time={time} /> },
+  { title: 'Expires', kind: 'time', cell: ({ expires_at: time }) => <RelativeTime time={time} /> },
+  {
+    title: 'Session',
+    kind: 'id',
+    cell: ({ session_id: id }) => (id === null ? 'None' : <SessionLink id={id} />),
+  },
+];
+
 function Status({ status, failure_reason: reason }: SignInLinkResponse): VNode {
   const [tone, label] = STATUSES[status];
   return (
@@ -132,12 +124,6 @@ function Status({ status, failure_reason: reason }: SignInLinkResponse): VNode {
       <Badge tone={tone}>{label}</Badge> {reason === null ? null : FAILURES[reason]}
     </>
   );
-}
-
-/** Leads to the entries of a session in the request log. */
-function Session({ id }: { readonly id: string }): VNode {
-  const log = dashboardPath(usePage().environment, 'request-logs');
-  return <a href={pathWith(log, { session_id: id, period: '7d' }, {})}>{id}</a>;
 }
 
 function pathOfCancelling(environment: PlatformEnvironment, id: string): string {

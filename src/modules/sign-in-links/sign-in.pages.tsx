@@ -211,7 +211,7 @@ const NOTICES: Readonly<Record<LinkNotice, NoticeText>> = {
     status: 410,
     title: 'This link was already used',
     text: ({ merchant, organization }) =>
-      `Your ${merchant} account was connected with it, so it doesn’t work again. If you did this, you can return to your assistant. If you didn’t, change your ${merchant} password and tell ${organization}.`,
+      `Your ${merchant} account was connected with it, so it doesn’t work again. If you did this, you can return to your assistant. If you didn’t, tell ${organization}, and change your ${merchant} password.`,
   },
   denied: {
     status: 410,
@@ -264,7 +264,7 @@ const CONFIRMATIONS: Readonly<Partial<Record<LinkNotice, NoticeText>>> = {
     title: 'You are signed in',
     isGood: true,
     text: ({ merchant, organization }) =>
-      `Your ${merchant} account is connected to ${organization}. You can close this page and return to your assistant.`,
+      `${organization} is connected to your ${merchant} account. You can close this page and return to your assistant.`,
   },
   cancelled: {
     status: 200,

@@ -54,8 +54,10 @@ export function Foreign({ text }: { readonly text: string }): VNode {
 /** A shorter value has no tail. Most columns are wide enough for it. */
 const MIN_SHORTENED_LENGTH = 24;
 /** Where the tail of a value begins: the last part of a URL, an email address or an ID. */
-const TAIL = /@[^@]{3,16}$|[/.-][^/@.-]{3,12}$/;
+const TAIL = /@[^@]{3,16}$|\/[^/@.-]{3,12}$|[.-][^/@.-]{3,8}$/;
 const TAIL_LENGTH = 8;
+/** What most URLs begin with takes no place in a table. */
+const SCHEME = /^https:\/\//;
 
 /**
  * A URL, an email address, an ID or a name on one line. If its place is too narrow, its middle gives way, because its end says
@@ -64,9 +66,11 @@ const TAIL_LENGTH = 8;
 export function Middle({ text }: { readonly text: string }): VNode {
   if (text.length < MIN_SHORTENED_LENGTH || /[^\x21-\x7e]/.test(text)) return <Foreign text={text} />;
   const start = TAIL.exec(text)?.index ?? text.length - TAIL_LENGTH;
+  const [scheme] = SCHEME.exec(text) ?? [''];
   return (
     <span class="middle">
-      <span>{text.slice(0, start)}</span>
+      {scheme ? <span class="scheme">{scheme}</span> : null}
+      <span>{text.slice(scheme.length, start)}</span>
       <span class="tail">{text.slice(start)}</span>
     </span>
   );

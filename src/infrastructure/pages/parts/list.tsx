@@ -439,6 +439,31 @@ export function UserLink({ user }: { readonly user: string }): VNode {
   );
 }
 
+/** A session, with a link to its entries in the request log. */
+export function SessionLink({ id }: { readonly id: string }): VNode {
+  const log = dashboardPath(usePage().environment, 'request-logs');
+  return (
+    <a href={pathWith(log, { session_id: id, period: '7d' }, {})}>
+      <Middle text={id} />
+    </a>
+  );
+}
+
+/** Asks for the user whose entries a list shows. */
+export function UserForm({ apply }: { readonly apply: string }): VNode {
+  const { query } = usePage();
+  return (
+    <FilterForm apply={apply}>
+      <TextField
+        name="external_user_id"
+        label="User"
+        placeholder="Your external_user_id"
+        value={query['external_user_id']}
+      />
+    </FilterForm>
+  );
+}
+
 interface PaginationProps {
   readonly nextCursor: string | null;
   /** What else changes in the address of the other pages: undefined removes a parameter. */

@@ -85,7 +85,7 @@ interface CellProps extends Pick<Column<never>, 'title' | 'kind'> {
 function Cell({ title, kind, value, path, isTitled }: CellProps): VNode {
   const shown = typeof value === 'string' ? <Middle text={value} /> : value;
   return (
-    <td role="cell" data-title={isTitled && value ? title : undefined} class={kind}>
+    <td role="cell" data-title={isTitled && (value || value === 0) ? title : undefined} class={kind}>
       {path === undefined ? shown : <a href={path}>{shown}</a>}
     </td>
   );

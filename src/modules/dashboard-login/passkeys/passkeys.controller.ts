@@ -93,7 +93,7 @@ export class PasskeysController {
   }
 
   private async page({ userId }: DashboardActor): Promise<PageResponse> {
-    return passkeysPage(await this.passkeys.list(userId));
+    return passkeysPage(await this.passkeys.list(userId), this.passkeys.site.origin);
   }
 
   private async find(actor: DashboardActor, id: string): Promise<Passkey> {

@@ -24,15 +24,17 @@ const DONE = {
 
 interface PasskeyFormProps {
   readonly action: string;
+  /** Where passkeys work. The script leads there from other addresses of the service. */
+  readonly origin?: string;
   readonly children: ComponentChildren;
 }
 
 /** A form whose button uses a passkey, which the script sends with the form. */
-function PasskeyForm({ action, children }: PasskeyFormProps): VNode {
+function PasskeyForm({ action, origin, children }: PasskeyFormProps): VNode {
   return (
     <Form action={action}>
       {children}
-      <input type="hidden" name="credential" />
+      <input type="hidden" name="credential" data-origin={origin} />
       <p role="status" class="hint" />
       <noscript>
         <p class="hint">Passkeys require JavaScript, which is off in your browser.</p>
@@ -57,7 +59,8 @@ export function PasskeyLogin({
   );
 }
 
-export function passkeysPage(passkeys: readonly Passkey[]): Page {
+/** @param origin where passkeys work */
+export function passkeysPage(passkeys: readonly Passkey[], origin: string): Page {
   return {
     title: 'Passkeys',
     script: PASSKEY_SCRIPT,
@@ -86,7 +89,7 @@ export function passkeysPage(passkeys: readonly Passkey[]): Page {
         </ul>
         <h2>Add a passkey</h2>
         {passkeys.length < MAX_PASSKEYS ? (
-          <PasskeyForm action={PASSKEYS_PATH}>
+          <PasskeyForm action={PASSKEYS_PATH} origin={origin}>
             <NameField />
             <button>Add a passkey</button>
           </PasskeyForm>

@@ -191,7 +191,7 @@ export class PasskeysService {
   }
 
   /** The origin and the relying party of passkeys. They depend on nothing that a request contains. */
-  private get site(): { readonly origin: string; readonly id: string } {
+  get site(): { readonly origin: string; readonly id: string } {
     // Browsers have no passkeys for IP addresses. Without a configured URL, the dashboard is also at this name.
     const url = this.publicAddress.of('dashboard').replace(/^http:\/\/127\.0\.0\.1\b/, 'http://localhost');
     const { origin, hostname } = new URL(url);

@@ -19,7 +19,7 @@ export const USER_NOT_FOUND = new ErrorKind(404, 'USER_ERROR', 'USER_NOT_FOUND',
 
 const OWNERS_ONLY = 'Only an owner may add, change or remove an owner.';
 const EMAIL_TAKEN = 'The email has already been taken.';
-const DOMAIN_NOT_ALLOWED = 'The email field must belong to an allowlisted domain.';
+const DOMAIN_NOT_ALLOWED = 'The email field must belong to an allowed domain.';
 const CANNOT_CHANGE_OWN_ROLE = 'You cannot change your own role.';
 const CANNOT_DISABLE_YOURSELF = 'You cannot disable yourself.';
 const CANNOT_REMOVE_YOURSELF = 'You cannot remove yourself.';

@@ -10,6 +10,7 @@ import {
   pathWith,
   RelativeTime,
   SegmentedBar,
+  Tabs,
   usePage,
   UserLink,
   type Page,
@@ -18,7 +19,7 @@ import { DAY } from '../../../infrastructure/time/index.js';
 import type { SingleRequestLogEntryResponse } from '../reading/request-logs.dto.js';
 import { isToolCall } from './curl-command.js';
 import { deliveryFailure } from './delivery-failures.js';
-import { nameOf, Status } from './request-logs.pages.js';
+import { EntryStatus, nameOf } from './request-logs.pages.js';
 
 interface EntryPageProps {
   readonly environment: PlatformEnvironment;
@@ -37,14 +38,25 @@ export function entryPage(props: EntryPageProps): Page {
     content: (
       <>
         <p>
-          <Status entry={entry} /> {explanationOf(entry)}
+          <EntryStatus entry={entry} /> {explanationOf(entry)}
         </p>
         <AfterFailure entry={entry} />
-        {entry.type === 'webhook' ? <DeliveryContent {...props} /> : null}
-        <Timing entry={entry} />
-        <h2>Details</h2>
-        <Fields entry={entry} />
-        {entry.type === 'webhook' ? null : <RequestContent {...props} />}
+        {entry.type === 'webhook' ? (
+          <Tabs
+            tabs={[
+              { title: 'Response', content: <ResponseContent entry={entry} /> },
+              { title: 'Event', content: <EventContent {...props} /> },
+              { title: 'Timing', content: <Timing entry={entry} /> },
+              { title: 'Details', content: <Fields entry={entry} /> },
+            ]}
+          />
+        ) : (
+          <>
+            <h2>Details</h2>
+            <Fields entry={entry} />
+            <RequestContent {...props} />
+          </>
+        )}
       </>
     ),
   };
@@ -163,15 +175,14 @@ function ErrorCode({ code, others }: ErrorCodeProps): VNode {
   );
 }
 
-function Timing({ entry: { delivery, latency_ms } }: EntryProps): VNode | null {
-  if (!delivery) return null;
+function Timing({ entry: { delivery, latency_ms } }: EntryProps): VNode {
   const phases = [
-    { label: 'Resolving the host name', value: delivery.dns_ms },
-    { label: 'Connecting', value: delivery.connect_ms },
-    { label: 'TLS handshake', value: delivery.tls_ms },
-    { label: 'Waiting for the response', value: delivery.first_byte_ms },
+    { label: 'Resolving the host name', value: delivery?.dns_ms ?? null },
+    { label: 'Connecting', value: delivery?.connect_ms ?? null },
+    { label: 'TLS handshake', value: delivery?.tls_ms ?? null },
+    { label: 'Waiting for the response', value: delivery?.first_byte_ms ?? null },
   ].filter((phase): phase is { label: string; value: number } => phase.value !== null);
-  if (phases.length === 0) return null;
+  if (phases.length === 0) return <p>The attempt failed before it opened a connection.</p>;
   const rest = latency_ms - phases.reduce((total, { value }) => total + value, 0);
   return (
     <SegmentedBar
@@ -199,14 +210,22 @@ function RequestContent({ entry, curl }: EntryPageProps): VNode {
   );
 }
 
-function DeliveryContent({ entry, eventBody, curl }: EntryPageProps): VNode {
-  const hasFailed = entry.reason === 'NON_200';
+/** The log keeps the text of responses that do not count as received. */
+function ResponseContent({ entry: { response_body: body, status_code: status } }: EntryProps): VNode {
+  if (body !== null) return <CodeBlock title="Response of your endpoint" code={readable(body)} />;
+  if (status === 0) return <p>There was no response.</p>;
+  return (
+    <p>
+      {status === 200
+        ? 'The endpoint responded with 200. The log keeps only the text of other responses.'
+        : 'The response of your endpoint had no text.'}
+    </p>
+  );
+}
+
+function EventContent({ entry, eventBody, curl }: EntryPageProps): VNode {
   return (
     <>
-      {entry.response_body === null ? null : (
-        <CodeBlock title="Response of your endpoint" code={readable(entry.response_body)} />
-      )}
-      {hasFailed && entry.response_body === null ? <p>The response of your endpoint had no text.</p> : null}
       {eventBody === undefined ? (
         <p>The event is no longer stored.</p>
       ) : (

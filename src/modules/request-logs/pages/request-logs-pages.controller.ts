@@ -117,6 +117,9 @@ export class RequestLogsPagesController {
     return exportFile({
       format,
       name: `request-logs-${environment}`,
+      organizationName: actor.organizationName,
+      start: filters.start,
+      end: filters.end,
       columns: REQUEST_LOG_COLUMNS,
       rows: this.requestLogs.newest(actor, filters, MAX_EXPORTED_ENTRIES),
     });

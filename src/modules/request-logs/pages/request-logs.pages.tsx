@@ -245,7 +245,7 @@ function columnsOf(
       cell: nameOf,
       to: ({ id }) => dashboardPath(environment, 'request-logs', String(id)),
     },
-    { title: 'Status', kind: 'text', cell: (entry) => <Status entry={entry} /> },
+    { title: 'Status', kind: 'text', cell: (entry) => <EntryStatus entry={entry} /> },
     ...chosen.map((name) => COLUMNS[name]),
   ];
 }
@@ -269,7 +269,7 @@ function hostOf(url: string | null): string {
 }
 
 /** The status code of an entry. Colors and words say whether it counts as a success, and why not. */
-export function Status({ entry }: { readonly entry: RequestLogEntryResponse }): VNode {
+export function EntryStatus({ entry }: { readonly entry: RequestLogEntryResponse }): VNode {
   const { type, status_code, reason, error_code } = entry;
   if (status_code === 0)
     return <Badge tone="bad">{reason === null ? 'No response' : deliveryFailure(reason).title}</Badge>;

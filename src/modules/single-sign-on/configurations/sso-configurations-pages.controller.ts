@@ -1,4 +1,6 @@
-import { Controller, Get, Param, Post, Req } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
+import { Controller, Get, Param, Post, Query, Req } from '@nestjs/common';
+import { isUUID } from 'class-validator';
 import type { Request } from 'express';
 import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
@@ -11,6 +13,7 @@ import {
   submitted,
   type PageResponse,
 } from '../../../infrastructure/pages/index.js';
+import { AllowlistedDomainsService } from '../../allowlisted-domains/index.js';
 import { continuePage, loginBrowserOf } from '../../dashboard-login/index.js';
 import { SsoLoginsService } from '../logins/sso-logins.service.js';
 import {
@@ -34,6 +37,7 @@ import {
   newOpenidPage,
   newSamlPage,
   type Confirmed,
+  type SamlAddresses,
 } from './sso-configurations.pages.js';
 import { SsoConfigurationsService } from './sso-configurations.service.js';
 
@@ -48,6 +52,7 @@ export class SsoConfigurationsPagesController {
     private readonly openid: OpenidProvider,
     private readonly saml: SamlProvider,
     private readonly keys: SamlKeysService,
+    private readonly domains: AllowlistedDomainsService,
   ) {}
 
   @Get()
@@ -56,10 +61,11 @@ export class SsoConfigurationsPagesController {
     return configurationsPage(await this.configurations.list(actor));
   }
 
+  /** @param id of the new configuration, so that a reload shows the same addresses */
   @Get('configurations/new')
   @DashboardPage('createSamlConfiguration')
-  startAddingSaml(): PageResponse {
-    return newSamlPage();
+  startAddingSaml(@Query('id') id: unknown): PageResponse {
+    return this.newSamlPage(id);
   }
 
   @Post('configurations/new')
@@ -68,14 +74,14 @@ export class SsoConfigurationsPagesController {
     return submitted(
       async () =>
         added(await this.configurations.addSaml(actor, requestFrom(AddSamlConfigurationRequest, form))),
-      newSamlPage,
+      () => this.newSamlPage(form.get('id')),
     );
   }
 
   @Get('configurations/new-openid')
   @DashboardPage('createSamlConfiguration')
-  startAddingOpenid(): PageResponse {
-    return newOpenidPage();
+  startAddingOpenid(@Query('id') id: unknown): PageResponse {
+    return this.newOpenidPage(id);
   }
 
   @Post('configurations/new-openid')
@@ -84,14 +90,14 @@ export class SsoConfigurationsPagesController {
     return submitted(
       async () =>
         added(await this.configurations.addOpenid(actor, requestFrom(AddOpenidConfigurationRequest, form))),
-      newOpenidPage,
+      () => this.newOpenidPage(form.get('id')),
     );
   }
 
   @Get(':id')
   @DashboardPage('getSamlConfiguration')
   async show(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
-    return this.page(await this.configurations.get(actor, id));
+    return this.page(actor, await this.configurations.get(actor, id));
   }
 
   @Get(':id/change')
@@ -138,7 +144,7 @@ export class SsoConfigurationsPagesController {
         if ('problem' in begun) throw INVALID_FIELD.error(begun.problem);
         return continuePage(begun);
       },
-      () => this.page(configuration),
+      () => this.page(actor, configuration),
     );
   }
 
@@ -207,18 +213,36 @@ export class SsoConfigurationsPagesController {
         await work(configuration);
         return { redirectTo: `${configurationPath(id)}?done=${done}` };
       },
-      () => this.page(configuration),
+      () => this.page(actor, configuration),
     );
   }
 
-  private async page(configuration: SsoConfiguration): Promise<PageResponse> {
+  private newSamlPage(wanted: unknown): PageResponse {
+    const id = isUUID(wanted, 'loose') ? String(wanted) : randomUUID();
+    return newSamlPage(id, this.samlAddresses(id));
+  }
+
+  private newOpenidPage(wanted: unknown): PageResponse {
+    const id = isUUID(wanted, 'loose') ? String(wanted) : randomUUID();
+    return newOpenidPage(id, this.openid.address(id));
+  }
+
+  private async page(actor: DashboardActor, configuration: SsoConfiguration): Promise<PageResponse> {
     const { id, protocol } = configuration;
-    const attempts = await this.logins.listAttempts(id);
+    const domains = await this.domains.list(actor);
+    const state = {
+      attempts: await this.logins.listAttempts(id),
+      proved: domains.flatMap(({ domain, provedAt }) => (provedAt ? [domain] : [])),
+      enabled: (await this.configurations.list(actor)).find(({ enabledAt }) => enabledAt !== null),
+    };
     if (protocol === 'openid')
-      return configurationPage(configuration, { redirectUri: this.openid.address(id) }, attempts);
+      return configurationPage(configuration, { redirectUri: this.openid.address(id) }, state);
     const certificates = (await this.keys.keysOf(id)).map(({ certificate }) => certificate);
-    const ours = { metadataUrl: this.saml.entityId(id), address: this.saml.address(id), certificates };
-    return configurationPage(configuration, ours, attempts);
+    return configurationPage(configuration, { ...this.samlAddresses(id), certificates }, state);
+  }
+
+  private samlAddresses(id: string): SamlAddresses {
+    return { metadataUrl: this.saml.entityId(id), address: this.saml.address(id) };
   }
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { VNode } from 'preact';
 import {
   ActionButton,
@@ -44,10 +45,23 @@ const NEW_SAML_PATH = `${OVERVIEW.path}/configurations/new`;
 const NEW_OPENID_PATH = `${OVERVIEW.path}/configurations/new-openid`;
 const PROTOCOLS = { saml: 'SAML', openid: 'OpenID Connect' } as const;
 
+/** What a SAML provider must know about the service. */
+export interface SamlAddresses {
+  readonly metadataUrl: string;
+  readonly address: string;
+}
+
 /** What the identity provider must know about the service: with OpenID Connect, or with SAML. */
-type Ours =
-  | { readonly redirectUri: string }
-  | { readonly metadataUrl: string; readonly address: string; readonly certificates: readonly string[] };
+type Ours = { readonly redirectUri: string } | (SamlAddresses & { readonly certificates: readonly string[] });
+
+/** What the next step of the set-up depends on. */
+interface SetUpState {
+  readonly attempts: readonly SsoAttempt[];
+  /** The domains that the organization has proved. */
+  readonly proved: readonly string[];
+  /** The enabled configuration of the organization. */
+  readonly enabled: SsoConfiguration | undefined;
+}
 
 export function configurationPath(id: string, ...action: readonly string[]): string {
   return [OVERVIEW.path, encodeURIComponent(id), ...action].join('/');
@@ -69,7 +83,9 @@ export function configurationsPage(configurations: readonly SsoConfiguration[]):
           2.0 or OpenID Connect. First, <a href="/dashboard/allowed-domains">prove the domain</a> of their
           email addresses.
         </p>
-        <AddButtons />
+        <div class="actions">
+          <AddButtons />
+        </div>
       </EmptyState>
     ) : (
       <Table
@@ -107,9 +123,9 @@ function AddButtons(): VNode {
     <Allowed operation="createSamlConfiguration">
       <ButtonLink to={SETTINGS_PATH} kind="second">
         Single sign-on settings
-      </ButtonLink>{' '}
-      <ButtonLink to={NEW_OPENID_PATH}>Add OpenID Connect</ButtonLink>{' '}
-      <ButtonLink to={NEW_SAML_PATH} kind="second">
+      </ButtonLink>
+      <ButtonLink to={`${NEW_OPENID_PATH}?id=${randomUUID()}`}>Add OpenID Connect</ButtonLink>
+      <ButtonLink to={`${NEW_SAML_PATH}?id=${randomUUID()}`} kind="second">
         Add SAML
       </ButtonLink>
     </Allowed>
@@ -138,12 +154,9 @@ function ValidUntil({ certificate }: { readonly certificate: SamlCertificateResp
   );
 }
 
-export function configurationPage(
-  configuration: SsoConfiguration,
-  ours: Ours,
-  attempts: readonly SsoAttempt[],
-): Page {
+export function configurationPage(configuration: SsoConfiguration, ours: Ours, state: SetUpState): Page {
   const { id, name, enabledAt, testedAt } = configuration;
+  const { attempts, proved } = state;
   return {
     title: name,
     parent: OVERVIEW,
@@ -185,13 +198,12 @@ export function configurationPage(
             ['Tested', testedAt ? <Moment key="tested" time={testedAt} /> : 'Not yet'],
           ]}
         />
-        <h2>1. Prove your domain</h2>
-        <p>
-          Only users with email addresses in a <a href="/dashboard/allowed-domains">domain that you proved</a>{' '}
-          can log in, so do this before you test.
-        </p>
+        <ProveDomain proved={proved} />
         {'redirectUri' in ours ? (
-          <RedirectAddress redirectUri={ours.redirectUri} />
+          <>
+            <h2>2. Register the redirect address</h2>
+            <RedirectAddress redirectUri={ours.redirectUri} />
+          </>
         ) : (
           <OurMetadata id={id} ours={ours} />
         )}
@@ -200,21 +212,19 @@ export function configurationPage(
           Log in at your identity provider to see what it sends, and who would be logged in. A test logs
           nobody in.
         </p>
-        <Allowed operation="enableSamlConfiguration">
-          <ActionButton action={configurationPath(id, 'test')}>Test login</ActionButton>
-        </Allowed>
+        {proved.length === 0 ? (
+          <p class="hint">You can test the login after you have proved a domain.</p>
+        ) : (
+          <Allowed operation="enableSamlConfiguration">
+            <ActionButton action={configurationPath(id, 'test')}>Test login</ActionButton>
+          </Allowed>
+        )}
         <h2>4. Enable single sign-on</h2>
         <p>
           Users whose email addresses are in one of your proved domains are then sent to your identity
           provider. Passwords keep working unless you require single sign-on.
         </p>
-        {enabledAt ? null : testedAt ? (
-          <Allowed operation="enableSamlConfiguration">
-            <ButtonLink to={configurationPath(id, 'enable')}>Enable</ButtonLink>
-          </Allowed>
-        ) : (
-          <p class="hint">You can enable it after a test login that succeeded.</p>
-        )}
+        {enabledAt ? null : <Enable configuration={configuration} state={state} />}
         {configuration.protocol === 'saml' ? (
           <Certificates title="Certificates of the identity provider" rows={certificatesOf(configuration)} />
         ) : null}
@@ -223,6 +233,48 @@ export function configurationPage(
       </>
     ),
   };
+}
+
+function ProveDomain({ proved }: Pick<SetUpState, 'proved'>): VNode {
+  const path = '/dashboard/allowed-domains';
+  return (
+    <>
+      <h2>1. Prove your domain</h2>
+      {proved.length === 0 ? (
+        <>
+          <p>Only users with email addresses in a domain that you proved can log in.</p>
+          <ButtonLink to={path}>Prove a domain</ButtonLink>
+        </>
+      ) : (
+        <p>
+          <Badge tone="good">Done</Badge> Users with email addresses in <a href={path}>{proved.join(', ')}</a>{' '}
+          can log in.
+        </p>
+      )}
+    </>
+  );
+}
+
+interface EnableProps {
+  readonly configuration: SsoConfiguration;
+  readonly state: SetUpState;
+}
+
+/** Enables the identity provider, or says why that is not possible yet. */
+function Enable({ configuration: { id, testedAt }, state: { enabled } }: EnableProps): VNode {
+  if (enabled)
+    return (
+      <p class="hint">
+        Only one identity provider can be enabled: first disable{' '}
+        <a href={configurationPath(enabled.id)}>{enabled.name}</a>.
+      </p>
+    );
+  if (!testedAt) return <p class="hint">You can enable it after a test login that succeeded.</p>;
+  return (
+    <Allowed operation="enableSamlConfiguration">
+      <ButtonLink to={configurationPath(id, 'enable')}>Enable</ButtonLink>
+    </Allowed>
+  );
 }
 
 function detailsOf(configuration: SsoConfiguration): [string, VNode | string | null][] {
@@ -247,9 +299,17 @@ function detailsOf(configuration: SsoConfiguration): [string, VNode | string | n
 function RedirectAddress({ redirectUri }: { readonly redirectUri: string }): VNode {
   return (
     <>
-      <h2>2. Register the redirect address</h2>
-      <p>Add this address to the application at your identity provider.</p>
+      <p>The application at your identity provider must redirect to this address:</p>
       <CodeBlock title="Redirect address" code={redirectUri} />
+    </>
+  );
+}
+
+function OurAddresses({ metadataUrl, address }: SamlAddresses): VNode {
+  return (
+    <>
+      <CodeBlock title="Metadata URL, which is also the entity ID (audience)" code={metadataUrl} />
+      <CodeBlock title="Address for responses (ACS URL)" code={address} />
     </>
   );
 }
@@ -260,13 +320,12 @@ interface OurMetadataProps {
 }
 
 function OurMetadata({ id, ours }: OurMetadataProps): VNode {
-  const { metadataUrl, address, certificates } = ours;
+  const { metadataUrl, certificates } = ours;
   return (
     <>
       <h2>2. Register this service</h2>
       <p>Give your identity provider the URL of our metadata, or enter the addresses there.</p>
-      <CodeBlock title="Metadata URL, which is also the entity ID (audience)" code={metadataUrl} />
-      <CodeBlock title="Address for responses (ACS URL)" code={address} />
+      <OurAddresses {...ours} />
       <Link to={metadataUrl}>Download the metadata</Link>
       <Certificates
         title="Our certificates"
@@ -345,18 +404,21 @@ function Attempts({ rows }: { readonly rows: readonly SsoAttempt[] }): VNode {
   );
 }
 
-export function newSamlPage(): Page {
+export function newSamlPage(id: string, ours: SamlAddresses): Page {
   return {
     title: 'Add an identity provider with SAML',
     parent: OVERVIEW,
     content: (
       <>
         <FormProblem />
+        <p>Create an application at your identity provider, with these addresses of this service:</p>
+        <OurAddresses {...ours} />
         <p>
-          Enter the URL of the metadata of your identity provider, or paste the metadata. The identity
-          provider stays disabled until you enable it.
+          Then enter the URL of its metadata, or paste the metadata. The identity provider stays disabled
+          until you enable it.
         </p>
         <Form action={NEW_SAML_PATH}>
+          <input type="hidden" name="id" value={id} />
           <TextField
             name="name"
             label="Name"
@@ -394,18 +456,18 @@ function MetadataFields({ metadataUrl }: { readonly metadataUrl?: string | undef
   );
 }
 
-export function newOpenidPage(): Page {
+export function newOpenidPage(id: string, redirectUri: string): Page {
   return {
     title: 'Add an identity provider with OpenID Connect',
     parent: OVERVIEW,
     content: (
       <>
         <FormProblem />
-        <p>
-          Create an application of the type “web” at your identity provider first. The next page shows its
-          redirect address.
-        </p>
+        <p>Create an application of the type “web” at your identity provider.</p>
+        <RedirectAddress redirectUri={redirectUri} />
+        <p>Then enter what it shows. The identity provider stays disabled until you enable it.</p>
         <Form action={NEW_OPENID_PATH}>
+          <input type="hidden" name="id" value={id} />
           <TextField
             name="name"
             label="Name"

@@ -35,8 +35,9 @@ export class SsoConfigurationsRepository {
     return this.transaction.manager.countBy(SsoConfiguration, { organizationId });
   }
 
-  async add(configuration: SsoConfiguration): Promise<void> {
-    await this.transaction.manager.insert(SsoConfiguration, configuration);
+  /** @returns false if there is a configuration with this ID */
+  async add(configuration: SsoConfiguration): Promise<boolean> {
+    return this.transaction.insertNew(SsoConfiguration, configuration, 'saml_configuration_pkey');
   }
 
   async find(reference: Reference | Pick<SsoConfiguration, 'id'>): Promise<SsoConfiguration | null> {

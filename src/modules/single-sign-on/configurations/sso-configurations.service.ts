@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
-import { parsedUrl } from '../../../infrastructure/config/index.js';
 import { Sealer } from '../../../infrastructure/crypto/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import { ErrorKind, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
@@ -35,8 +34,9 @@ const ALL_CERTIFICATES_EXPIRED =
   'Every signing certificate of the configuration has expired: send new metadata first.';
 const MAX_CONFIGURATIONS = 20;
 const TOO_MANY_CONFIGURATIONS = `The organization already has ${MAX_CONFIGURATIONS} single sign-on configurations: change one of them.`;
+const ADDED_BEFORE =
+  'This form was sent before. To add another identity provider, start on the page “Single sign-on”.';
 const NOT_TESTED = 'No test login has succeeded yet: test the identity provider first.';
-const NOT_A_URL = 'The issuer field must be an https URL, such as https://login.example.com.';
 
 /** The columns of the other protocol. */
 const NO_SAML = {
@@ -75,17 +75,16 @@ export class SsoConfigurationsService {
   async addSaml(actor: DashboardActor, request: AddSamlConfigurationRequest): Promise<SsoConfiguration> {
     const read = await this.metadata.read(request);
     if (!read) throw INVALID_FIELD.error('Enter the metadata, or its URL.');
-    return this.store(actor, randomUUID(), { protocol: 'saml', name: request.name, ...NO_OPENID, ...read });
+    const { id = randomUUID(), name } = request;
+    return this.store(actor, id, { protocol: 'saml', name, ...NO_OPENID, ...read });
   }
 
   /** @throws ApiError INVALID_FIELD, also if the discovery document of the issuer cannot be read */
   async addOpenid(actor: DashboardActor, request: AddOpenidConfigurationRequest): Promise<SsoConfiguration> {
-    const { name, issuer, client_id: clientId, client_secret: secret } = request;
-    if (parsedUrl(issuer) === undefined) throw INVALID_FIELD.error(NOT_A_URL);
+    const { id = randomUUID(), name, issuer, client_id: clientId, client_secret: secret } = request;
     const entityId = await this.openid.issuerOf(issuer, clientId).catch((error: unknown) => {
       throw error instanceof RefusedLogin ? INVALID_FIELD.error(error.message) : error;
     });
-    const id = randomUUID();
     const clientSecretSealed = secret === undefined ? null : this.seal(secret, id);
     return this.store(actor, id, {
       protocol: 'openid',
@@ -192,8 +191,9 @@ export class SsoConfigurationsService {
     };
     if ((await this.repository.lockAndCount(organizationId)) >= MAX_CONFIGURATIONS)
       throw INVALID_FIELD.error(TOO_MANY_CONFIGURATIONS);
-    await this.repository.add(configuration);
-    return this.record('sso.add', actor, configuration);
+    if (!(await this.repository.add(configuration))) throw INVALID_FIELD.error(ADDED_BEFORE);
+    const added = changesBetween({}, auditedConfiguration(configuration));
+    return this.record('sso.add', actor, configuration, added);
   }
 
   @Transactional()

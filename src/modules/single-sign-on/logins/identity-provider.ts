@@ -3,6 +3,9 @@ import { firstCharacters } from '../../../infrastructure/validation/index.js';
 import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
 import { REASONS, RefusedLogin } from './refused-login.js';
 
+/** Characters of the address where people log in: with a request, it must fit into a header. */
+export const MAX_ADDRESS_LENGTH = 2_048;
+
 /** The secrets of one login. The browser sees only the state and the nonce. */
 export interface LoginSecrets {
   readonly state: string;

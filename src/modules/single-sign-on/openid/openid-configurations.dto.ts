@@ -1,10 +1,20 @@
-import { TextField } from '../../../infrastructure/validation/index.js';
+import { TextField, UuidField } from '../../../infrastructure/validation/index.js';
 
 const NAME = { max: 256, description: 'Your name for the identity provider.', example: 'Okta' };
 const SECRET = { max: 1_024, description: 'The client secret.', example: 'a secret' };
 
+/** The form shows addresses with the ID, to register before it is sent. */
+export const NEW_ID = {
+  required: false,
+  description: 'The ID of the new configuration.',
+  example: '0198a6a2-3f50-7c11-9b8e-5a4f1a2b3c4d',
+} as const;
+
 /** The form that adds an identity provider. */
 export class AddOpenidConfigurationRequest {
+  @UuidField(NEW_ID)
+  id?: string;
+
   @TextField(NAME)
   name!: string;
 

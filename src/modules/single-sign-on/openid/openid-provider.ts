@@ -9,6 +9,7 @@ import type { SsoConfiguration } from '../configurations/sso-configuration.entit
 import {
   IdentityProvider,
   mailboxIn,
+  MAX_ADDRESS_LENGTH,
   nameIn,
   subjectIn,
   type BegunRequest,
@@ -36,6 +37,7 @@ const REQUESTED_CLAIMS = JSON.stringify({ id_token: { auth_time: { essential: tr
 const NOT_REPEATED =
   'The identity provider did not ask the person to log in again, although it was requested.';
 
+const NOT_A_URL = 'The issuer field must be an https URL, such as https://login.example.com.';
 const UNREADABLE = 'The discovery document of the issuer cannot be read:';
 
 /** Loading the library takes time and memory, which processes without logins save. */
@@ -70,6 +72,8 @@ export class OpenidProvider extends IdentityProvider {
 
   /** Returns the issuer as its discovery document spells it. @throws RefusedLogin if it cannot be used */
   async issuerOf(url: string, clientId: string): Promise<string> {
+    const problem = this.http.urlProblem(url);
+    if (problem === 'SYNTAX' || problem === 'NOT_HTTPS') throw new RefusedLogin(NOT_A_URL);
     return (await this.discover(url, clientId)).serverMetadata().issuer;
   }
 
@@ -163,8 +167,10 @@ export class OpenidProvider extends IdentityProvider {
         [client.customFetch]: this.send,
       });
       const { authorization_endpoint: address = '' } = configured.serverMetadata();
-      if (this.http.urlProblem(address) !== undefined)
-        throw new RefusedLogin(`${UNREADABLE} its authorization_endpoint is not an allowed URL.`);
+      if (address.length > MAX_ADDRESS_LENGTH || this.http.urlProblem(address) !== undefined)
+        throw new RefusedLogin(
+          `${UNREADABLE} its authorization_endpoint is not an allowed URL of at most ${MAX_ADDRESS_LENGTH} characters.`,
+        );
       return configured;
     } catch (error) {
       throw error instanceof RefusedLogin ? error : new RefusedLogin(`${UNREADABLE} ${reasonFor(error)}`);

@@ -1,5 +1,6 @@
-import { TextField } from '../../../infrastructure/validation/index.js';
+import { TextField, UuidField } from '../../../infrastructure/validation/index.js';
 import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
+import { NEW_ID } from '../openid/openid-configurations.dto.js';
 import { readCertificate } from './saml-metadata.js';
 
 const NAME_LENGTH = 256;
@@ -22,6 +23,9 @@ const METADATA_URL = {
 
 /** The form that adds an identity provider: with its metadata, or with their URL. */
 export class AddSamlConfigurationRequest {
+  @UuidField(NEW_ID)
+  id?: string;
+
   @TextField(NAME)
   name!: string;
 

@@ -2,6 +2,7 @@ import { X509Certificate, type KeyObject } from 'node:crypto';
 import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { parsedUrl } from '../../../infrastructure/config/index.js';
 import { hasAtMostCharacters } from '../../../infrastructure/validation/index.js';
+import { MAX_ADDRESS_LENGTH } from '../logins/identity-provider.js';
 import { childrenOf, XML_LIMITS, type XmlElement } from './xml.js';
 
 /** The properties of an identity provider that the service uses. */
@@ -52,7 +53,7 @@ export const METADATA_ERRORS = {
   provider: 'The EntityDescriptor must describe an identity provider: it has no IDPSSODescriptor.',
   service:
     'The identity provider must have a SingleSignOnService with the binding HTTP-Redirect or HTTP-POST.',
-  location: 'The Location of the SingleSignOnService must be an https URL.',
+  location: `The Location of the SingleSignOnService must be an https URL of at most ${MAX_ADDRESS_LENGTH} characters.`,
   certificates: `The identity provider must not have more than ${MAX_CERTIFICATES} signing certificates.`,
   noCertificate: 'The identity provider must have a signing certificate.',
   certificate: 'The signing certificate cannot be read.',
@@ -93,7 +94,7 @@ function singleSignOnOf(provider: XmlElement): Pick<SamlMetadata, 'ssoUrl' | 'ss
 }
 
 function isHttps(text: string): boolean {
-  return /^https:\/\/\S+$/i.test(text) && parsedUrl(text) !== undefined;
+  return text.length <= MAX_ADDRESS_LENGTH && /^https:\/\/\S+$/i.test(text) && parsedUrl(text) !== undefined;
 }
 
 /**

@@ -124,7 +124,7 @@ function Events({ page: { data: events, period } }: { readonly page: EventPage }
           kind: 'user',
           cell: ({ externalUserId: user }) => (user === null ? 'No user' : <UserLink user={user} />),
         },
-        { title: 'Deliveries', kind: 'text', cell: ({ deliveries }) => <Outcomes deliveries={deliveries} /> },
+        { title: 'Deliveries', kind: 'main', cell: ({ deliveries }) => <Outcomes deliveries={deliveries} /> },
       ]}
     />
   );
@@ -288,18 +288,23 @@ function Deliveries({ event, targets }: DeliveriesProps): VNode {
         keyOf={({ id }) => id}
         columns={[
           { title: 'Endpoint', kind: 'main', cell: (target) => <Endpoint target={target} /> },
-          { title: 'State', kind: 'status', cell: ({ delivery }) => <State delivery={delivery} /> },
+          { title: 'State', kind: 'short', cell: ({ delivery }) => <State delivery={delivery} /> },
           {
             title: 'Last attempt',
-            kind: 'text',
+            kind: 'main',
             cell: ({ delivery }) => <LastAttempt delivery={delivery} />,
           },
           { title: 'Attempts', kind: 'number', cell: ({ delivery }) => delivery?.attempts ?? 0 },
-          { title: 'Next attempt', kind: 'time', cell: (target) => <NextAttempt target={target} /> },
+          {
+            title: 'Next attempt',
+            kind: 'text',
+            cell: (target) => whyNotSent(event, target) ?? <NextAttempt target={target} />,
+          },
           {
             title: 'Actions',
             kind: 'buttons',
-            cell: (target) => <SendAgain event={event} target={target} />,
+            cell: (target) =>
+              whyNotSent(event, target) === undefined ? <SendAgain event={event} target={target} /> : null,
           },
         ]}
       />
@@ -327,14 +332,14 @@ function State({ delivery }: Pick<Target, 'delivery'>): VNode {
 function LastAttempt({ delivery }: Pick<Target, 'delivery'>): ComponentChildren {
   const { environment } = usePage();
   const last = delivery?.last;
-  if (!last) return 'None';
+  if (!last) return 'No attempt';
   return (
-    <div>
+    <>
       <AttemptResult {...last} />{' '}
       <a href={dashboardPath(environment, 'request-logs', String(last.id))}>
         <RelativeTime time={last.createdAt} />
       </a>
-    </div>
+    </>
   );
 }
 
@@ -346,22 +351,25 @@ function NextAttempt({ target: { endpoint, delivery } }: { readonly target: Targ
   return next <= now ? 'As soon as possible' : <RelativeTime time={next} />;
 }
 
-/** The button, or why there is none. */
-function SendAgain(props: { readonly event: ListedEvent; readonly target: Target }): ComponentChildren {
+/** Returns why the event cannot be sent to an endpoint; undefined if it can. */
+function whyNotSent(event: ListedEvent, { endpoint, delivery }: Target): string | undefined {
+  if (!endpoint) return 'Endpoint deleted';
+  if (endpoint.status === 'disabled') return 'Endpoint disabled';
+  const isSubscribed = event.isTest || endpoint.events === null || endpoint.events.includes(event.name);
+  if (!isSubscribed) return 'Not subscribed';
+  return delivery?.state === 'in_progress' ? 'Being sent' : undefined;
+}
+
+function SendAgain(props: { readonly event: ListedEvent; readonly target: Target }): VNode {
   const { event, target } = props;
   const { id, endpoint, delivery } = target;
   const { environment } = usePage();
-  if (!endpoint) return 'The endpoint was deleted';
-  if (endpoint.status === 'disabled') return 'Enable the endpoint to send it';
-  const isSubscribed = event.isTest || endpoint.events === null || endpoint.events.includes(event.name);
-  if (!isSubscribed) return 'Not subscribed to this event';
-  if (delivery?.state === 'in_progress') return 'Being sent';
   return (
-    <Allowed operation="redeliverWebhook" otherwise="Your role may not send it">
+    <Allowed operation="redeliverWebhook">
       <ActionButton
         action={dashboardPath(environment, 'events', event.id)}
         fields={{ endpoint_id: id }}
-        of={`to ${endpoint.url}`}
+        of={`to ${endpoint?.url}`}
       >
         {!delivery ? 'Send' : delivery.state === 'waiting' ? 'Send now' : 'Send again'}
       </ActionButton>

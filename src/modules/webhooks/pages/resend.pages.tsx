@@ -245,11 +245,11 @@ export function resendPage(
         <Done messages={{ started: 'The deliveries are being sent again. The progress is shown below.' }} />
         <Results canBeLive={!isFinished}>
           <p>
-            <Badge tone={isFinished ? 'good' : 'warn'}>{isFinished ? 'Finished' : 'Running'}</Badge>{' '}
-            {`${inDigits(handled)} of ${numberOf(selected)} handled. `}
+            <Badge tone={isFinished ? 'good' : 'warn'}>{isFinished ? 'All queued' : 'Queuing'}</Badge>{' '}
+            {`${inDigits(handled)} of ${numberOf(selected)} queued or skipped. `}
             Started <RelativeTime time={requestedAt} />.
           </p>
-          <progress aria-label="Deliveries handled" max={selected} value={handled} />
+          <progress aria-label="Deliveries queued or skipped" max={selected} value={handled} />
           <Table
             caption="Endpoints"
             rows={resends}
