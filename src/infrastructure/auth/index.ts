@@ -11,6 +11,7 @@ export {
   CredentialsCheck,
   INVALID_API_KEYS,
   OAuthClientAuthGuard,
+  OAuthClientStrategy,
 } from './basic.strategy.js';
 export { insufficientScope } from './bearer-token.js';
 export {
