@@ -421,9 +421,9 @@ describe('Names and structure', () => {
     {
       'src/modules/careers/careers.controller.ts': `@Get()\n@Operation({ summary: 'Apply', limit: 5 })\nlist() {}`,
       'src/modules/careers/careers-pages.controller.ts': `form({ description: 'Apply' })`,
-      'src/modules/careers/careers.docs.ts': `export const APPLY = { summary: 'Apply' };`,
+      'src/modules/careers/careers.dto.ts': `export const APPLY = { summary: 'Apply' };`,
     },
-    'src/modules/careers/careers.controller.ts:2 documents an operation: move summary to the .docs.ts file',
+    'src/modules/careers/careers.controller.ts:2 documents an operation: move summary to the .dto.ts file',
   ]);
 
   rule('Handlers of an API only call a service', findHeavyHandlers, [
