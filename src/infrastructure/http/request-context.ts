@@ -59,6 +59,7 @@ const ACCEPTABLE_REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
 const CONTEXT = Symbol('request context');
 type RequestWithContext = IncomingMessage & { [CONTEXT]?: RequestContext };
 
+/** Call it once, before anything else handles the request. */
 export function openRequestContext(request: RequestWithContext): RequestContext {
   const header = request.headers['x-request-id'];
   const requestId = typeof header === 'string' && ACCEPTABLE_REQUEST_ID.test(header) ? header : randomUUID();

@@ -1,1 +1,1 @@
-export { projectFolder, readProjectFile } from './project-files.js';
+export * from './project-files.js';

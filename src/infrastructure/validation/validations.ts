@@ -34,6 +34,7 @@ function validationsOf(target: unknown): readonly Validation[] {
 
 const fieldsByType = new Map<unknown, DtoFields>();
 
+/** Computed once per class. */
 export function fieldsOf(target: unknown): DtoFields {
   let found = fieldsByType.get(target);
   if (!found) {
