@@ -233,12 +233,15 @@ describe('Restricted APIs', () => {
     {
       'src/modules/careers/careers.service.ts': `import { DataSource } from 'typeorm';`,
       'src/modules/careers/careers.module.ts': `import { InjectRepository } from '@nestjs/typeorm';`,
+      'src/modules/careers/careers.controller.ts': `import { In } from 'typeorm';`,
+      'src/modules/merchants/merchants.service.ts': `import { In } from 'typeorm';`,
       'src/modules/merchants/merchants.module.ts': `import { TypeOrmModule } from '@nestjs/typeorm';`,
       'src/modules/merchants/merchants.repository.ts': `import { DataSource } from 'typeorm';`,
       'src/infrastructure/time/a.ts': `import type { EntityManager } from 'typeorm';`,
     },
     'src/modules/careers/careers.service.ts imports typeorm: add a named method',
     'src/modules/careers/careers.module.ts imports @nestjs/typeorm',
+    'src/modules/careers/careers.controller.ts imports typeorm',
     'src/infrastructure/time/a.ts imports typeorm',
   ]);
 
