@@ -5,7 +5,6 @@ export * from './filtered-lists.js';
 export * from './form-tokens.js';
 export * from './navigation.js';
 export * from './page.js';
-export * from './numbers.js';
 export * from './page-words.js';
 export * from './page.renderer.js';
 export * from './page-route.decorator.js';
