@@ -19,7 +19,6 @@ export interface RequestAttribution {
   sessionId?: string;
   /** `null`: the entry must not name the user of the body. */
   externalUserId?: string | null;
-  /** Name of the tool that an agent calls. */
   tool?: string;
   /** Name and host of the agent, if its user connected it. */
   agent?: string | null;
@@ -94,7 +93,6 @@ export interface CompletedRequest extends AttributedClient {
   /** Set if the handler knows values that the body does not contain. */
   readonly sessionId?: string | undefined;
   readonly externalUserId?: string | null | undefined;
-  /** Name of the tool that an agent called. */
   readonly tool?: string | undefined;
   /** Name and host of the agent, if its user connected it. */
   readonly agent?: string | null | undefined;

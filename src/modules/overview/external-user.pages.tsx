@@ -25,7 +25,6 @@ import type { UserSession } from '../sessions/index.js';
 
 interface ExternalUserPageProps {
   readonly user: string;
-  /** The newest ones. */
   readonly sessions: readonly UserSession[];
   readonly mcpTokens: readonly UserMcpToken[];
 }

@@ -45,7 +45,6 @@ function stepOf(labels: readonly string[]): number {
   return (WIDTH - MARGIN.left - MARGIN.right) / labels.length;
 }
 
-/** Returns the center of a label. */
 function centerOf(labels: readonly string[], index: number): number {
   return round(MARGIN.left + (index + 0.5) * stepOf(labels));
 }
