@@ -58,8 +58,7 @@ export class ${Many}Module {}
 import { CurrentClient, type AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
-import { CREATE_${constant} } from './${names}.docs.js';
-import { Create${One}Request, ${One}Response } from './${names}.dto.js';
+import { CREATE_${constant}, Create${One}Request, ${One}Response } from './${names}.dto.js';
 import { ${Many}Service } from './${names}.service.js';
 
 @Topic('${title}', 'Manage the ${pluralWords} of your users.')
@@ -75,27 +74,13 @@ export class ${Many}Controller {
 }
 `,
 
-  [`src/modules/${names}/${names}.docs.ts`]: `import type { OperationDocument } from '../../infrastructure/openapi/index.js';
-import { Create${One}Request, EXAMPLE_${constant}, ${One}Response } from './${names}.dto.js';
-
-export const CREATE_${constant}: OperationDocument = {
-  operationId: 'create${One}',
-  summary: 'Create ${article} ${words}',
-  description: 'Creates ${article} ${words} for one of your users.',
-  body: Create${One}Request,
-  response: ${One}Response,
-  responseDescription: 'The ${words} was created.',
-  responseExample: EXAMPLE_${constant},
-  errors: [],
-};
-`,
-
   [`src/modules/${names}/${names}.dto.ts`]: `import { ApiProperty } from '@nestjs/swagger';
+import type { OperationDocument } from '../../infrastructure/openapi/index.js';
 import { ExternalUserIdField, TextField } from '../../infrastructure/validation/index.js';
 
 const MAX_NAME_LENGTH = 100;
 
-export const EXAMPLE_${constant} = {
+const EXAMPLE_${constant} = {
   id: '8d3f7a52-6f0b-4a6e-9b1d-0c5e2a7f4b10',
   name: 'Birthday',
   created_at: '2026-01-31T08:15:30.123Z',
@@ -124,6 +109,17 @@ export class ${One}Response {
   })
   created_at!: Date;
 }
+
+export const CREATE_${constant}: OperationDocument = {
+  operationId: 'create${One}',
+  summary: 'Create ${article} ${words}',
+  description: 'Creates ${article} ${words} for one of your users.',
+  body: Create${One}Request,
+  response: ${One}Response,
+  responseDescription: 'The ${words} was created.',
+  responseExample: EXAMPLE_${constant},
+  errors: [],
+};
 `,
 
   [`src/modules/${names}/${names}.service.ts`]: `import { randomUUID } from 'node:crypto';

@@ -8,12 +8,12 @@ import {
   CredentialVerifier,
   DashboardSessionVerifier,
   McpTokenStrategy,
+  OAuthClientStrategy,
   ServiceTokenStrategy,
 } from './infrastructure/auth/index.js';
 import { ErasedUsers } from './infrastructure/erasure/index.js';
 import { RequestRecorder } from './infrastructure/http/index.js';
 import { SavedFilters } from './infrastructure/pages/index.js';
-import { FailedCredentials } from './infrastructure/rate-limiting/index.js';
 import {
   ApiClientCredentialVerifier,
   ApiClientsModule,
@@ -83,9 +83,10 @@ const PORTS = [
   { provide: UserLogins, useExisting: UserLoginsService },
 ];
 
-/** The strategies that the guards of all surfaces call by their names. Wrong random tokens are counted. */
+/** The strategies that the guards of all surfaces call by their names. */
 const STRATEGIES: Provider[] = [
   BasicStrategy,
+  OAuthClientStrategy,
   {
     provide: AccessTokenStrategy,
     inject: [ActiveAccessTokenVerifier],
@@ -93,15 +94,13 @@ const STRATEGIES: Provider[] = [
   },
   {
     provide: McpTokenStrategy,
-    inject: [McpTokensService, FailedCredentials, AgentLogins],
-    useFactory: (verifier: McpTokensService, failures: FailedCredentials, logins: AgentLogins) =>
-      new McpTokenStrategy(verifier, failures, logins),
+    inject: [McpTokensService],
+    useFactory: (verifier: McpTokensService) => new McpTokenStrategy(verifier),
   },
   {
     provide: ServiceTokenStrategy,
-    inject: [ServiceTokenVerifier, FailedCredentials],
-    useFactory: (verifier: ServiceTokenVerifier, failures: FailedCredentials) =>
-      new ServiceTokenStrategy(verifier, failures),
+    inject: [ServiceTokenVerifier],
+    useFactory: (verifier: ServiceTokenVerifier) => new ServiceTokenStrategy(verifier),
   },
 ];
 

@@ -233,12 +233,15 @@ describe('Restricted APIs', () => {
     {
       'src/modules/careers/careers.service.ts': `import { DataSource } from 'typeorm';`,
       'src/modules/careers/careers.module.ts': `import { InjectRepository } from '@nestjs/typeorm';`,
+      'src/modules/careers/careers.controller.ts': `import { In } from 'typeorm';`,
+      'src/modules/merchants/merchants.service.ts': `import { In } from 'typeorm';`,
       'src/modules/merchants/merchants.module.ts': `import { TypeOrmModule } from '@nestjs/typeorm';`,
       'src/modules/merchants/merchants.repository.ts': `import { DataSource } from 'typeorm';`,
       'src/infrastructure/time/a.ts': `import type { EntityManager } from 'typeorm';`,
     },
     'src/modules/careers/careers.service.ts imports typeorm: add a named method',
     'src/modules/careers/careers.module.ts imports @nestjs/typeorm',
+    'src/modules/careers/careers.controller.ts imports typeorm',
     'src/infrastructure/time/a.ts imports typeorm',
   ]);
 
@@ -421,9 +424,9 @@ describe('Names and structure', () => {
     {
       'src/modules/careers/careers.controller.ts': `@Get()\n@Operation({ summary: 'Apply', limit: 5 })\nlist() {}`,
       'src/modules/careers/careers-pages.controller.ts': `form({ description: 'Apply' })`,
-      'src/modules/careers/careers.docs.ts': `export const APPLY = { summary: 'Apply' };`,
+      'src/modules/careers/careers.dto.ts': `export const APPLY = { summary: 'Apply' };`,
     },
-    'src/modules/careers/careers.controller.ts:2 documents an operation: move summary to the .docs.ts file',
+    'src/modules/careers/careers.controller.ts:2 documents an operation: move summary to the .dto.ts file',
   ]);
 
   rule('Handlers of an API only call a service', findHeavyHandlers, [

@@ -84,7 +84,7 @@ export function findDocumentedControllers(sources: Sources): string[] {
     everyNode(tree, (node) => {
       if (!ts.isPropertyAssignment(node) || !DOCUMENTATION.has(node.name.getText())) return;
       found.push(
-        `${at(path, tree, node)} documents an operation: move ${node.name.getText()} to the .docs.ts file next to it.`,
+        `${at(path, tree, node)} documents an operation: move ${node.name.getText()} to the .dto.ts file next to it.`,
       );
     });
   }

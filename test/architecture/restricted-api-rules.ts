@@ -13,12 +13,31 @@ const isIn = (folder: string) => (path: string) => path.startsWith(`src/infrastr
 const isOfDatabase = (path: string): boolean =>
   isIn('database')(path) || /(?:\.(?:entity|repository|batch)|\/sql\/[a-z-]+)\.ts$/.test(path);
 
-/** Allows TypeORM in entities, repositories, batches and infrastructure/database, and `forFeature` in *.module.ts. */
+const FINDERS = new Set([
+  'In',
+  'IsNull',
+  'LessThan',
+  'LessThanOrEqual',
+  'MoreThan',
+  'MoreThanOrEqual',
+  'Not',
+  'Or',
+]);
+const isFinder = ({ from, specifier, values }: Import): boolean =>
+  specifier === 'typeorm' &&
+  !/\.(?:controller|dto|module|pages)\.tsx?$/.test(from) &&
+  values.length > 0 &&
+  values.every((name) => FINDERS.has(name));
+
+/**
+ * Allows TypeORM in entities, repositories, batches and infrastructure/database, `forFeature` in *.module.ts, and the conditions
+ * of finders where the work of the module is done.
+ */
 export function findForbiddenTypeOrm(sources: Sources): string[] {
   return importsOf(sources)
     .filter(({ specifier }) => /^(?:typeorm|@nestjs\/typeorm)(?:\/|$)/.test(specifier))
     .filter(({ from }) => !isOfDatabase(from))
-    .filter((each) => !isWiring(each))
+    .filter((each) => !isWiring(each) && !isFinder(each))
     .map(
       ({ from, specifier }) =>
         `${from} imports ${specifier}: add a named method to the module's *.repository.ts.`,

@@ -1,5 +1,5 @@
 import { OperatorError } from '../../infrastructure/errors/index.js';
-import { JobApplicationsRepository, type JobApplication } from '../../modules/careers/index.js';
+import { CareersService, type JobApplication } from '../../modules/careers/index.js';
 import { commandGroup, operatorCommand, option, parseNumber } from '../operator-command.js';
 import { FORMAT } from './options.js';
 import { exportRows } from './rows.js';
@@ -17,7 +17,7 @@ const list = operatorCommand<{ limit?: number }>(
   async (app, { limit = DEFAULT_LIST }) => {
     if (!Number.isInteger(limit) || limit < 1)
       throw new OperatorError('The limit must be a positive integer.');
-    return (await app.get(JobApplicationsRepository).newest(limit)).map(toRow);
+    return (await app.get(CareersService).newest(limit)).map(toRow);
   },
 );
 
@@ -27,8 +27,7 @@ const exportAll = operatorCommand<{ format: string }>(
     description: 'Write all job applications to standard output',
     options: { format: FORMAT },
   },
-  (app, { format }) =>
-    exportRows(format, Object.keys(FIELDS), toRows(app.get(JobApplicationsRepository).all())),
+  (app, { format }) => exportRows(format, Object.keys(FIELDS), toRows(app.get(CareersService).all())),
 );
 
 export const APPLICATION_COMMAND = commandGroup('application', list, exportAll);

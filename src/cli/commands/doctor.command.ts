@@ -39,7 +39,6 @@ interface Finding {
   readonly check: string;
   readonly status: 'ok' | 'warning' | 'failed';
   readonly finding: string;
-  /** What to do. */
   readonly remedy?: string;
 }
 

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { AuthGuard, PassportStrategy } from '@nestjs/passport';
 import type { Request } from 'express';
 import type { StrategyCreated } from 'passport';
@@ -7,6 +7,7 @@ import { ErrorKind, RATE_LIMIT_EXCEEDED, TOO_MANY_REQUESTS } from '../errors/ind
 import { requestContext } from '../http/index.js';
 import { FailedCredentials } from '../rate-limiting/index.js';
 import {
+  basicHeaderOf,
   describeWrongCredentials,
   formDecoded,
   readBasicCredentials,
@@ -23,67 +24,105 @@ export const INVALID_API_KEYS = new ErrorKind(401, 'INVALID_INPUT', 'INVALID_API
 /** RFC 7617, section 2.1: `charset` asks clients to encode in UTF-8. */
 const CHALLENGE = 'Basic realm="Platform API", charset="UTF-8"';
 
-interface ClientOptions {
-  /** The request comes to an OAuth endpoint, which is not part of the platform API. */
-  readonly isOAuth?: boolean;
+type DecodeCredentials = (credentials: BasicCredentials) => BasicCredentials;
+const asSent: DecodeCredentials = (credentials) => credentials;
+
+/** Creates a Passport strategy for API clients. */
+function ClientStrategy(name: string, decode = asSent) {
+  @Injectable()
+  class Strategy extends PassportStrategy(PassportBasicStrategy, name) {
+    constructor(private readonly verifier: CredentialVerifier) {
+      super({ passReqToCallback: true });
+    }
+
+    /** passport-http expects one space after the scheme, where RFC 9110, section 11.4, allows several. */
+    override authenticate(this: StrategyCreated<this>, request: Request, options?: object): void {
+      const { headers } = request;
+      if (headers.authorization?.includes('  '))
+        headers.authorization = headers.authorization.replace(/ +/, ' ');
+      super.authenticate(request, options);
+    }
+
+    async validate(request: Request, clientId: string, secret: string): Promise<AuthenticatedClient | false> {
+      const { authorization } = request.headers;
+      const read = { clientId, secret };
+      // passport-http cuts the secret at a second colon, and decodes what is not base64 or not UTF-8.
+      const sent = authorization === basicHeaderOf(read) ? read : readBasicCredentials(authorization);
+      if ('message' in sent) return false;
+      return verified(this.verifier, request, decode(sent));
+    }
+  }
+  return Strategy;
 }
 
+/** Verifies credentials, and attributes the request to their client, also if they are wrong. */
+async function verified(
+  verifier: CredentialVerifier,
+  request: Request,
+  { clientId, secret }: BasicCredentials,
+): Promise<AuthenticatedClient | false> {
+  const context = requestContext(request);
+  const check = await verifier.verify(clientId, secret).catch((error: unknown) => {
+    // The failed request appears in the client's log, too.
+    context.client = verifier.lastAccepted(clientId, secret);
+    throw error;
+  });
+  if (check.client) context.client = check.client;
+  return check.accepted && check.client;
+}
+
+/** Authenticates API clients on the platform API. */
+export class BasicStrategy extends ClientStrategy('basic') {}
+
+/** Authenticates API clients at OAuth endpoints. */
+export class OAuthClientStrategy extends ClientStrategy('oauth-client', formDecoded) {}
+
 /**
- * Authenticates API clients. All wrong credentials get the same 401 response, or 429 after too many failures; a request without
- * credentials in the right form is told what to send.
+ * Creates a guard for API clients. All wrong credentials get the same 401 response, or 429 after too many failures; a request
+ * without credentials in the right form is told what to send.
  */
-@Injectable()
-export class BasicStrategy extends PassportStrategy(PassportBasicStrategy, 'basic') {
-  constructor(
-    private readonly verifier: CredentialVerifier,
-    private readonly failures: FailedCredentials,
-  ) {
-    super();
-  }
-
-  /** Reads the header itself: passport-http cuts the secret at a second colon, and decodes what is not base64. */
-  override authenticate(this: StrategyCreated<this>, request: Request, options: ClientOptions): void {
-    this.validate(request, options).then(
-      (client) => this.success(client),
-      (error: unknown) => this.error(error),
-    );
-  }
-
-  /** @throws ApiError INVALID_API_KEYS, or the error for too many failures */
-  async validate(request: Request, { isOAuth = false }: ClientOptions): Promise<AuthenticatedClient> {
-    const context = requestContext(request);
-    if (isOAuth) context.isRecorded = false;
-    const read = readBasicCredentials(request.headers.authorization);
-    if ('message' in read) {
-      context.hint = read.hint;
-      throw invalidCredentials(read.message);
+function ClientAuthGuard(strategy: string, tooManyFailures: ErrorKind, decode = asSent) {
+  @Injectable()
+  class Guard extends AuthGuard(strategy) {
+    constructor(
+      private readonly verifier: CredentialVerifier,
+      private readonly failures: FailedCredentials,
+    ) {
+      super();
     }
-    const credentials = isOAuth ? formDecoded(read) : read;
-    const { clientId, secret } = credentials;
-    const check = await this.verifier.verify(clientId, secret).catch((error: unknown) => {
-      // The failed request appears in the client's log, too.
-      context.client = this.verifier.lastAccepted(clientId, secret);
-      throw error;
-    });
-    // Also when the secret is wrong: the failed request appears in the client's log.
-    if (check.client) context.client = check.client;
-    if (check.accepted) return check.client;
-    context.hint = describeWrongCredentials(credentials);
-    throw (await this.tooManyFailures(request, credentials, isOAuth)) ?? invalidCredentials();
-  }
 
-  private async tooManyFailures(
-    request: Request,
-    { clientId }: BasicCredentials,
-    isOAuth: boolean,
-  ): Promise<Error | undefined> {
-    const excess = await this.failures.count(request, clientId);
-    if (!excess) return undefined;
-    const context = requestContext(request);
-    // In the request log, the first refused request stands for those that follow.
-    context.isRecorded &&= excess.isFirst;
-    return (isOAuth ? RATE_LIMIT_EXCEEDED : TOO_MANY_REQUESTS).error(undefined, excess);
+    /** Passport waits for the promise that this method returns. */
+    override handleRequest<Client>(
+      error: unknown,
+      client: Client | false,
+      _challenge: unknown,
+      context: ExecutionContext,
+    ): Client {
+      if (client) return client;
+      if (error) throw error;
+      return this.refuse(context.switchToHttp().getRequest<Request>()) as Client;
+    }
+
+    /** @throws ApiError INVALID_API_KEYS, or the error for too many failures */
+    private async refuse(request: Request): Promise<never> {
+      const context = requestContext(request);
+      const read = readBasicCredentials(request.headers.authorization);
+      if ('message' in read) {
+        context.hint = read.hint;
+        throw invalidCredentials(read.message);
+      }
+      const credentials = decode(read);
+      // passport-http does not call `validate()` for an empty secret.
+      if (read.secret === '') await verified(this.verifier, request, credentials);
+      context.hint = describeWrongCredentials(credentials);
+      const excess = await this.failures.count(request, credentials.clientId);
+      if (!excess) throw invalidCredentials();
+      // In the request log, the first refused request stands for those that follow.
+      context.isRecorded &&= excess.isFirst;
+      throw tooManyFailures.error(undefined, excess);
+    }
   }
+  return Guard;
 }
 
 function invalidCredentials(message?: string): Error {
@@ -92,13 +131,14 @@ function invalidCredentials(message?: string): Error {
 
 /** Admits API clients. */
 @Injectable()
-export class BasicAuthGuard extends AuthGuard('basic') {}
+export class BasicAuthGuard extends ClientAuthGuard('basic', TOO_MANY_REQUESTS) {}
 
 /** Admits API clients to an OAuth endpoint. Such requests are not recorded in the request log. */
 @Injectable()
-export class OAuthClientAuthGuard extends BasicAuthGuard {
-  override getAuthenticateOptions(): ClientOptions {
-    return { isOAuth: true };
+export class OAuthClientAuthGuard extends ClientAuthGuard('oauth-client', RATE_LIMIT_EXCEEDED, formDecoded) {
+  override canActivate(context: ExecutionContext): ReturnType<CanActivate['canActivate']> {
+    requestContext(context.switchToHttp().getRequest<Request>()).isRecorded = false;
+    return super.canActivate(context);
   }
 }
 

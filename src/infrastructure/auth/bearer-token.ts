@@ -4,6 +4,14 @@ import { AGENT_SCOPES, type AgentScope } from './principals.js';
 /** RFC 6750, section 2.1, with the scheme in any case. */
 const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
 
+/** RFC 6750, section 2.1. */
+export function isWellFormedToken(token: string): boolean {
+  return /^[\w.~+/-]+=*$/.test(token);
+}
+
+/** Thrown for a token that was valid. */
+export class ExpiredToken extends Error {}
+
 /** The tokens of a surface. */
 export interface TokenKind {
   /** The value of `WWW-Authenticate` (RFC 6750, section 3). */

@@ -1,15 +1,16 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type ExecutionContext } from '@nestjs/common';
 import { AuthGuard, PassportStrategy } from '@nestjs/passport';
 import type { Request } from 'express';
 import type { StrategyCreated } from 'passport';
 import { Strategy as PassportBearerStrategy } from 'passport-http-bearer';
 import { ApiError, TOO_MANY_REQUESTS } from '../errors/index.js';
 import { requestContext } from '../http/index.js';
-import type { FailedCredentials } from '../rate-limiting/index.js';
+import { FailedCredentials } from '../rate-limiting/index.js';
 import {
-  ACCESS_TOKEN,
   expiredToken,
+  ExpiredToken,
   invalidToken,
+  isWellFormedToken,
   MCP_TOKEN,
   SERVICE_TOKEN,
   tokenIn,
@@ -17,53 +18,75 @@ import {
   type TokenKind,
 } from './bearer-token.js';
 import type { DashboardIdentity } from './dashboard-actor.js';
-import type { AgentLogins, TokenVerifier } from './ports.js';
-import type { AuthenticatedAgent, AuthenticatedService } from './principals.js';
+import { AgentLogins, type TokenVerifier } from './ports.js';
+import { currentAgentOf, type AuthenticatedAgent, type AuthenticatedService } from './principals.js';
 
 /** The parameter of the routes of one API client. */
 const ADDRESS = 'client_id';
 
-/** @param failures limits wrong tokens from one IP address (429), for tokens that could be guessed */
-type TokenStrategyClass<User> = new (
-  verifier: TokenVerifier<User>,
-  failures?: FailedCredentials,
-) => {
-  validate(request: Request): Promise<User>;
-  kindOf(request: Request): Promise<TokenKind>;
-  accepts(user: User, request: Request): boolean;
+type TokenStrategyClass<User> = new (verifier: TokenVerifier<User>) => {
+  validate(token: string): Promise<User | false>;
 };
 
-/**
- * Creates a Passport strategy for the tokens of a surface. Requests without a valid token get a 401 response that tells
- * missing credentials, another scheme, an expired token and an invalid token apart, and nothing else.
- */
-function TokenStrategy<User extends object>(name: string, kind: TokenKind): TokenStrategyClass<User> {
+/** Creates a Passport strategy for the tokens of a surface. */
+function TokenStrategy<User extends object>(name: string): TokenStrategyClass<User> {
   return class extends PassportStrategy(PassportBearerStrategy, name) {
-    constructor(
-      private readonly verifier: TokenVerifier<User>,
-      private readonly failures?: FailedCredentials,
-    ) {
+    constructor(private readonly verifier: TokenVerifier<User>) {
       super();
     }
 
     /**
-     * Reads the header only: passport-http-bearer also accepts tokens from the query and the body, which end up in histories
-     * and logs (RFC 9700, section 4.3.2), and responds to some malformed headers with 400.
+     * Shows the header alone to passport-http-bearer, with one space after the scheme, where RFC 9110, section 11.4, allows
+     * several. The package also accepts tokens in the query and the body, which end up in histories and logs (RFC 9700,
+     * section 4.3.2), and refuses requests that have a parameter of this name for another purpose.
      */
-    override authenticate(this: StrategyCreated<this>, request: Request): void {
-      this.validate(request).then(
-        (user) => this.success(user),
-        (error: unknown) => this.error(error),
-      );
+    override authenticate(this: StrategyCreated<this>, request: Request, options?: object): void {
+      const authorization = request.headers.authorization?.replace(/ +/, ' ');
+      super.authenticate({ headers: { authorization } } as Request, options);
     }
 
-    /** @throws ApiError INVALID_ACCESS_TOKEN or TOO_MANY_REQUESTS */
-    async validate(request: Request): Promise<User> {
-      const { authorization } = request.headers;
-      const user = await this.userOf(request);
-      if (!(user instanceof ApiError)) return user;
-      const excess = authorization === undefined ? undefined : await this.failures?.count(request);
-      throw excess ? TOO_MANY_REQUESTS.error(undefined, excess) : user;
+    /** @throws ExpiredToken */
+    async validate(token: string): Promise<User | false> {
+      const user = isWellFormedToken(token) && (await this.verifier.verify(token));
+      if (user === 'expired') throw new ExpiredToken();
+      return user || false;
+    }
+  };
+}
+
+/** Authenticates dashboard users by the access tokens of the device flow. */
+export class AccessTokenStrategy extends TokenStrategy<DashboardIdentity>('access-token') {}
+
+/** Authenticates the platform's own services. */
+export class ServiceTokenStrategy extends TokenStrategy<AuthenticatedService>('service-token') {}
+
+/** Authenticates agents. */
+export class McpTokenStrategy extends TokenStrategy<AuthenticatedAgent>('mcp-token') {}
+
+/**
+ * Creates a guard for the tokens of a surface. Requests without a valid token get a 401 response that tells missing
+ * credentials, another scheme, an expired token and an invalid token apart, and nothing else.
+ */
+export function TokenAuthGuard(strategy: string, kind: TokenKind) {
+  @Injectable()
+  class Guard extends AuthGuard(strategy) {
+    /** @param failures limits wrong tokens from one IP address (429), for tokens that could be guessed */
+    constructor(private readonly failures?: FailedCredentials) {
+      super();
+    }
+
+    /** Passport waits for the promise that this method returns. */
+    override handleRequest<User>(
+      error: unknown,
+      user: User | false,
+      _challenge: unknown,
+      context: ExecutionContext,
+    ): User {
+      const request = context.switchToHttp().getRequest<Request>();
+      if (user && this.accepts(user, request)) return user;
+      const isExpired = error instanceof ExpiredToken;
+      if (error && !isExpired) throw error;
+      return this.refuse(request, isExpired) as User;
     }
 
     /** Returns what the responses say about tokens of this address. */
@@ -72,45 +95,47 @@ function TokenStrategy<User extends object>(name: string, kind: TokenKind): Toke
     }
 
     /** Returns whether a valid token may be used at this address. */
-    accepts(_user: User, _request: Request): boolean {
+    accepts(_user: unknown, _request: Request): boolean {
       return true;
     }
 
-    private async userOf(request: Request): Promise<User | ApiError> {
-      const token = tokenIn(request.headers.authorization, kind);
-      const user = token instanceof ApiError ? undefined : await this.verifier.verify(token);
-      if (user && user !== 'expired' && this.accepts(user, request)) return user;
+    /** @throws ApiError INVALID_ACCESS_TOKEN or TOO_MANY_REQUESTS */
+    async refuse(request: Request, isExpired: boolean): Promise<never> {
+      const { authorization } = request.headers;
       const described = await this.kindOf(request);
-      if (token instanceof ApiError) return tokenIn(request.headers.authorization, described) as ApiError;
-      return user === 'expired' ? expiredToken(described) : invalidToken(described, token);
+      const token = tokenIn(authorization, described);
+      const excess = authorization === undefined ? undefined : await this.failures?.count(request);
+      if (excess) throw TOO_MANY_REQUESTS.error(undefined, excess);
+      if (token instanceof ApiError) throw token;
+      throw isExpired ? expiredToken(described) : invalidToken(described, token);
     }
-  };
+  }
+  return Guard;
 }
-
-/** Authenticates dashboard users by the access tokens of the device flow. */
-export class AccessTokenStrategy extends TokenStrategy<DashboardIdentity>('access-token', ACCESS_TOKEN) {}
-
-/** Authenticates the platform's own services. */
-export class ServiceTokenStrategy extends TokenStrategy<AuthenticatedService>(
-  'service-token',
-  SERVICE_TOKEN,
-) {}
 
 /** Admits the platform's own services. */
 @Injectable()
-export class ServiceTokenAuthGuard extends AuthGuard('service-token') {}
+export class ServiceTokenAuthGuard extends TokenAuthGuard('service-token', SERVICE_TOKEN) {}
 
 /**
- * Authenticates agents, and attributes their requests to the client and user of the token. Only tool calls are recorded in the
+ * Admits agents, and attributes their requests to the client and user of the token. Only tool calls are recorded in the
  * request log: `JsonRpcMessageGuard`, which reads the message later, sets `isRecorded` again for them.
  */
-export class McpTokenStrategy extends TokenStrategy<AuthenticatedAgent>('mcp-token', MCP_TOKEN) {
+@Injectable()
+export class McpTokenAuthGuard extends TokenAuthGuard('mcp-token', MCP_TOKEN) {
   constructor(
-    verifier: TokenVerifier<AuthenticatedAgent>,
     failures: FailedCredentials,
     private readonly logins: AgentLogins,
   ) {
-    super(verifier, failures);
+    super(failures);
+  }
+
+  override async canActivate(context: ExecutionContext): Promise<boolean> {
+    await super.canActivate(context);
+    const request = context.switchToHttp().getRequest<Request>();
+    const { client, externalUserId, agent } = currentAgentOf(request);
+    Object.assign(requestContext(request), { client, externalUserId, agent, isRecorded: false });
+    return true;
   }
 
   override async kindOf({ params }: Request): Promise<TokenKind> {
@@ -127,15 +152,4 @@ export class McpTokenStrategy extends TokenStrategy<AuthenticatedAgent>('mcp-tok
     const clientId = params[ADDRESS];
     return clientId === undefined ? agent === null : String(clientId).toLowerCase() === client.clientId;
   }
-
-  override async validate(request: Request): Promise<AuthenticatedAgent> {
-    const user = await super.validate(request);
-    const { client, externalUserId, agent } = user;
-    Object.assign(requestContext(request), { client, externalUserId, agent, isRecorded: false });
-    return user;
-  }
 }
-
-/** Admits agents. */
-@Injectable()
-export class McpTokenAuthGuard extends AuthGuard('mcp-token') {}

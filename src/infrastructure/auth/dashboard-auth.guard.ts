@@ -1,9 +1,9 @@
 import { Injectable, type ExecutionContext } from '@nestjs/common';
-import { AuthGuard } from '@nestjs/passport';
 import type { Request } from 'express';
 import { INVALID_ACCESS_TOKEN, NO_ACCESS } from '../errors/index.js';
 import { isCrossSiteRequest } from '../http/index.js';
 import { ACCESS_TOKEN, tokenIn } from './bearer-token.js';
+import { TokenAuthGuard } from './bearer.strategy.js';
 import { DashboardSessionVerifier } from './ports.js';
 import { sessionTokenOf } from './session-cookie.js';
 
@@ -20,7 +20,7 @@ const LOGIN_ENDED = 'The login has ended or is not complete. Log in again.';
  * login is ignored.
  */
 @Injectable()
-export class DashboardAuthGuard extends AuthGuard('access-token') {
+export class DashboardAuthGuard extends TokenAuthGuard('access-token', ACCESS_TOKEN) {
   constructor(private readonly sessions: DashboardSessionVerifier) {
     super();
   }

@@ -38,7 +38,6 @@ export interface AuthenticatedAgent {
   readonly externalUserId: string;
   /** E.164; the user's, if the client gave one. Decrypted when it is read. */
   readonly phoneNumber: string | undefined;
-  /** When the token expires. */
   readonly expiresAt: Date;
   /** All scopes for a token that an API client created. */
   readonly scopes: readonly AgentScope[];

@@ -1,3 +1,3 @@
-export { prepareProcess, prepareSchema } from './prepare-process.js';
-export { announce, collectGarbage, operatorMessageFor, runProgram } from './run-program.js';
-export { onTermination } from './termination.js';
+export * from './prepare-process.js';
+export * from './run-program.js';
+export * from './termination.js';

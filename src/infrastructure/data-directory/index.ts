@@ -1,2 +1,2 @@
-export { checkDataDirectory } from './check-data-directory.js';
-export { DataDirectoryModule } from './data-directory.module.js';
+export * from './check-data-directory.js';
+export * from './data-directory.module.js';

@@ -41,7 +41,6 @@ export interface PartitionsOverview {
 }
 
 export interface Retention {
-  /** Number of days. */
   readonly days: number;
   /**
    * The column with the time from which on a row is kept for so many days; the default is `created_at`. The rows of a table

@@ -34,6 +34,7 @@ const WAITING = new GaugeMetric({
   labels: ['pool'],
 });
 
+/** Reports how busy the connection pools are. */
 @Injectable()
 export class PoolMetrics {
   private readonly watched = new Map<string, () => pg.Pool | undefined>();

@@ -151,6 +151,7 @@ export function isLockTimeout(error: unknown): boolean {
   return driverErrorOf(error).code === LOCK_NOT_AVAILABLE;
 }
 
+/** SQLSTATE 23514. */
 export function isCheckViolation(error: unknown): boolean {
   return driverErrorOf(error).code === CHECK_VIOLATION;
 }

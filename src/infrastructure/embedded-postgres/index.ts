@@ -1,2 +1,2 @@
-export { EmbeddedPostgresError } from './embedded-postgres.error.js';
-export { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgres.js';
+export * from './embedded-postgres.error.js';
+export * from './embedded-postgres.js';

@@ -1,2 +1,2 @@
-export { countWith, createRequestClass, isScattered, skipRest } from './request-class.js';
-export { createResponseClass, hasBody, isTooLongToDiscard } from './response-class.js';
+export * from './request-class.js';
+export * from './response-class.js';

@@ -1,7 +1,7 @@
-export { HttpClientConfiguration } from './http-client.configuration.js';
-export { HttpClient, HttpClientModule, type OutgoingResult } from './http-client.js';
-export { hasPrivateAddress, normalUrl, type UrlProblem } from './public-url.js';
-export { ServiceClient, type ServiceRequest } from './service-client.js';
-export type { ResponseText } from './response.js';
-export type { RequestPhases } from './stopwatch.js';
-export { TRANSPORT_FAILURES, type Fault, type TransportFailure } from './transport-error.js';
+export * from './http-client.configuration.js';
+export * from './http-client.js';
+export * from './public-url.js';
+export * from './service-client.js';
+export * from './response.js';
+export * from './stopwatch.js';
+export * from './transport-error.js';

@@ -83,6 +83,7 @@ const CERTIFICATE_ERRORS: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate is for another host name.',
 };
 
+/** The phase says whose time ran out: the network, TLS or the receiver. */
 export function timeoutIn(phase: Phase | undefined): TransportError {
   if (phase === 'connect') return CONNECT_TIMEOUT;
   return phase === 'tls' ? HANDSHAKE_TIMEOUT : RESPONSE_TIMEOUT;
@@ -95,6 +96,7 @@ export function withSeconds(explanation: string | null, seconds: number): string
 
 const UNREACHABLE_CODES: ReadonlySet<string> = new Set(['EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN']);
 
+/** Names the cause of a connection that was not opened. */
 export function connectError(error: unknown): TransportError {
   if (error instanceof TransportError) return error;
   const code = codeOf(error);
@@ -104,6 +106,7 @@ export function connectError(error: unknown): TransportError {
   return UNREACHABLE_CODES.has(code) ? UNREACHABLE : NOT_OPENED;
 }
 
+/** Names the cause of a failed TLS handshake. */
 export function handshakeError(error: unknown): TransportError {
   if (error instanceof TransportError) return error;
   return new TransportError('TLS', CERTIFICATE_ERRORS[codeOf(error)] ?? NO_SECURE_CONNECTION, {
@@ -111,6 +114,7 @@ export function handshakeError(error: unknown): TransportError {
   });
 }
 
+/** Names the cause of a request that failed on an open connection. */
 export function exchangeError(error: unknown): TransportError {
   if (error instanceof TransportError) return error;
   if (error instanceof errors.HeadersOverflowError) return HEADERS_TOO_LARGE;
@@ -123,6 +127,7 @@ export function isUnexpectedError(error: unknown): boolean {
   return ['', 'UND_ERR_INVALID_ARG', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH'].includes(codeOf(error));
 }
 
+/** Empty for an error without a code. */
 export function codeOf(error: unknown): string {
   return String((error as NodeJS.ErrnoException | undefined)?.code ?? '');
 }

@@ -19,7 +19,6 @@ export interface RequestAttribution {
   sessionId?: string;
   /** `null`: the entry must not name the user of the body. */
   externalUserId?: string | null;
-  /** Name of the tool that an agent calls. */
   tool?: string;
   /** Name and host of the agent, if its user connected it. */
   agent?: string | null;
@@ -59,6 +58,7 @@ const ACCEPTABLE_REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
 const CONTEXT = Symbol('request context');
 type RequestWithContext = IncomingMessage & { [CONTEXT]?: RequestContext };
 
+/** Call it once, before anything else handles the request. */
 export function openRequestContext(request: RequestWithContext): RequestContext {
   const header = request.headers['x-request-id'];
   const requestId = typeof header === 'string' && ACCEPTABLE_REQUEST_ID.test(header) ? header : randomUUID();
@@ -93,7 +93,6 @@ export interface CompletedRequest extends AttributedClient {
   /** Set if the handler knows values that the body does not contain. */
   readonly sessionId?: string | undefined;
   readonly externalUserId?: string | null | undefined;
-  /** Name of the tool that an agent called. */
   readonly tool?: string | undefined;
   /** Name and host of the agent, if its user connected it. */
   readonly agent?: string | null | undefined;

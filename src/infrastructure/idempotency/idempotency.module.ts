@@ -1,13 +1,12 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { IdempotencyKey } from './idempotency-key.entity.js';
-import { IdempotencyKeysRepository } from './idempotency-keys.repository.js';
 import { IdempotentRequests } from './idempotent-requests.js';
 
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([IdempotencyKey])],
-  providers: [IdempotencyKeysRepository, IdempotentRequests],
+  providers: [IdempotentRequests],
   exports: [IdempotentRequests],
 })
 export class IdempotencyModule {}

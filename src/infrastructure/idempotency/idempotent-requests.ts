@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { MoreThan } from 'typeorm';
 import { isDashboardUser, type RequestingOrganization } from '../auth/index.js';
 import { Sealer, SecretDigest, sha256 } from '../crypto/index.js';
-import { Transactional } from '../database/index.js';
+import { Transaction, Transactional } from '../database/index.js';
 import { HoldsUserData, type ErasedUser, type UserDataHolder } from '../erasure/index.js';
 import { ErrorKind, INVALID_FIELD } from '../errors/index.js';
 import { requestContext, requestParameter, type RequestAttribution } from '../http/index.js';
 import { Clock } from '../time/index.js';
-import { KEPT_FOR } from './idempotency-key.entity.js';
-import { IdempotencyKeysRepository } from './idempotency-keys.repository.js';
+import { IdempotencyKey, KEPT_FOR } from './idempotency-key.entity.js';
 
 const HEADER = 'Idempotency-Key';
 export const MAX_KEY_LENGTH = 255;
@@ -121,7 +121,7 @@ interface StoredResponse {
 @Injectable()
 export class IdempotentRequests implements UserDataHolder {
   constructor(
-    private readonly keys: IdempotencyKeysRepository,
+    private readonly transaction: Transaction,
     private readonly digest: SecretDigest,
     private readonly sealer: Sealer,
     private readonly clock: Clock,
@@ -140,13 +140,14 @@ export class IdempotentRequests implements UserDataHolder {
     return request ? this.inTransaction(request, work) : work();
   }
 
-  eraseBatch({ clientId, externalUserId }: ErasedUser): Promise<number> {
-    return this.keys.delete({ userHash: this.userHashOf(clientId, externalUserId) });
+  async eraseBatch({ clientId, externalUserId }: ErasedUser): Promise<number> {
+    const userHash = this.userHashOf(clientId, externalUserId);
+    return (await this.transaction.manager.delete(IdempotencyKey, { userHash })).affected ?? 0;
   }
 
   /** Deletes the stored response that contains a token, which was revoked. A repeated request is then processed again. */
   async forgetToken(tokenHash: Buffer): Promise<void> {
-    await this.keys.delete({ tokenHash });
+    await this.transaction.manager.delete(IdempotencyKey, { tokenHash });
   }
 
   private userHashOf(clientId: string, externalUserId: string): Buffer {
@@ -163,10 +164,13 @@ export class IdempotentRequests implements UserDataHolder {
     const requestHash = this.digest.of(canonicalJson(body));
     const owner = ['idempotency_key', keyHash.toString('hex')];
     // Does not wait: a request that waits would occupy a connection of the pool.
-    if (!(await this.keys.reserve(keyHash)))
+    if (!(await this.transaction.tryLock(`idempotency key ${keyHash.toString('hex')}`)))
       throw ONGOING_OPERATION.error(undefined, { retryAfter: RETRY_AFTER });
     const createdAt = this.clock.now();
-    const earlier = await this.keys.find(keyHash, new Date(createdAt.getTime() - KEPT_FOR));
+    const earlier = await this.transaction.manager.findOneBy(IdempotencyKey, {
+      keyHash,
+      createdAt: MoreThan(new Date(createdAt.getTime() - KEPT_FOR)),
+    });
     if (earlier) {
       if (!earlier.requestHash.equals(requestHash)) throw IDEMPOTENCY_KEY_REUSED.error();
       const { response, ...logged } = JSON.parse(
@@ -183,7 +187,9 @@ export class IdempotentRequests implements UserDataHolder {
     const { token } = response as { readonly token?: string };
     const userHash = user === undefined ? null : this.userHashOf(sender, user);
     const tokenHash = token === undefined ? null : sha256(token);
-    await this.keys.store({ keyHash, requestHash, responseSealed, userHash, tokenHash, createdAt });
+    const row: IdempotencyKey = { keyHash, requestHash, responseSealed, userHash, tokenHash, createdAt };
+    // Replaces a key that has expired and is not deleted yet.
+    await this.transaction.manager.upsert(IdempotencyKey, row, ['keyHash']);
     return response;
   }
 }

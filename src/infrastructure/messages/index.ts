@@ -1,13 +1,5 @@
-export { MailConfiguration, TextMessagesConfiguration } from './messages.configuration.js';
-export {
-  checkMail,
-  Mailer,
-  replyIn,
-  SMTP_CONNECTIONS,
-  UndeliverableMail,
-  type MailContent,
-  type RenderedMail,
-} from './mailer.js';
-export { MessagesModule } from './messages.module.js';
-export { checkTwilio, UndeliverableTextMessage, type UndeliverableReason } from './text-message-sender.js';
-export { isPremiumRate, TextMessages, type TextMessage } from './text-messages.js';
+export * from './messages.configuration.js';
+export * from './mailer.js';
+export * from './messages.module.js';
+export * from './text-message-sender.js';
+export * from './text-messages.js';

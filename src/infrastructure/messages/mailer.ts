@@ -58,6 +58,7 @@ const TIMEOUT = 15_000;
 /** Connections are kept for further emails: connecting and logging in takes longer than sending. */
 export const SMTP_CONNECTIONS = 5;
 
+/** Sends emails through the server of `SMTP_URL`. */
 export class SmtpMailer extends Mailer implements OnApplicationShutdown {
   private readonly transport: Transporter;
 

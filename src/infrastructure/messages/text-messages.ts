@@ -15,6 +15,7 @@ const TEXT_MESSAGES = new CounterMetric({
   labels: ['outcome'],
 });
 
+/** Development messages are written to files, unless the operator sends them too. */
 export class TextMessageSenders {
   constructor(readonly of: Readonly<Record<PlatformEnvironment, TextMessageSender>>) {}
 }

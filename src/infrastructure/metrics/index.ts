@@ -1,11 +1,4 @@
-export { CachedValue } from './cached-value.js';
-export {
-  CounterMetric,
-  GaugeMetric,
-  HistogramMetric,
-  metricCatalog,
-  Metrics,
-  type CounterValue,
-} from './metrics.js';
-export { MetricsConfiguration } from './metrics.configuration.js';
-export { MetricsModule, MetricsServer } from './metrics-server.js';
+export * from './cached-value.js';
+export * from './metrics.js';
+export * from './metrics.configuration.js';
+export * from './metrics-server.js';

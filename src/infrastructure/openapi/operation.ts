@@ -70,7 +70,6 @@ export interface BodyVariants {
 interface BodyVariant {
   /** The value of the field that decides. */
   readonly value: string;
-  /** Name of the schema. */
   readonly schema: string;
   readonly description: string;
   readonly required: readonly string[];

@@ -29,6 +29,7 @@ const ASSETS: ReadonlyMap<string, StaticContent> = new Map([
   ['/pages.js', new StaticContent(read('pages.mjs'), SCRIPT)],
 ]);
 
+/** Serves the scripts and styles of the pages. */
 @ApiExcludeController()
 @Controller()
 export class AssetsController {

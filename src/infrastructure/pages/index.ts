@@ -1,97 +1,22 @@
 export { dashboardPath, inEachEnvironment } from '../http/index.js';
-export { BASE_STYLES } from './assets.controller.js';
-export {
-  EXPORT_FORMATS,
-  exportedRows,
-  exportFile,
-  ExportFormatField,
-  type ExportFormat,
-} from './export-file.js';
-export { FilteredLists, PAGE_OPERATION } from './filtered-lists.js';
-export { browserOf, FormTokens } from './form-tokens.js';
-export { pagesNamed } from './navigation.js';
-export { usePage, type Page, type PageResponse } from './page.js';
-export { inDigits, inMilliseconds, inPercent } from './numbers.js';
-export { inWords } from './page-words.js';
-export { UnknownPages } from './page-exception.filter.js';
-export { PageEnvironments } from './page.renderer.js';
-export {
-  DashboardAction,
-  DashboardExport,
-  DashboardFile,
-  DashboardPage,
-  FormBody,
-  PageEnvironment,
-  PageRoute,
-  Visit,
-  type PageVisit,
-} from './page-route.decorator.js';
-export { PagesModule } from './pages.module.js';
-export { BarChart, LineChart, SegmentedBar, Sparkline } from './parts/charts.js';
-export {
-  Allowed,
-  Badge,
-  ButtonLink,
-  CodeBlock,
-  Done,
-  EmptyState,
-  FormProblem,
-  isolated,
-  Link,
-  Moment,
-  Middle,
-  Notice,
-  Problem,
-  RelativeTime,
-  type Tone,
-} from './parts/elements.js';
-export {
-  ActionButton,
-  Checkboxes,
-  confirmationPage,
-  FileField,
-  Form,
-  Seen,
-  SelectField,
-  SubmitButton,
-  TextArea,
-  TextField,
-  TimeField,
-  ZoneField,
-} from './parts/form.js';
-export {
-  Exports,
-  Filter,
-  FilterChips,
-  FilterChoice,
-  FilterForm,
-  FurtherFilters,
-  MAX_FILTER_NAME_LENGTH,
-  Pagination,
-  pathOfUser,
-  pathWith,
-  PeriodChoice,
-  PeriodFields,
-  PERIODS,
-  Results,
-  SAVED_FILTERS_PATH,
-  SaveFiltersForm,
-  SessionLink,
-  SplitView,
-  ToolLink,
-  UserForm,
-  UserLink,
-} from './parts/list.js';
-export { checkColumn, Selection } from './parts/selection.js';
-export { Details, Table, Tiles, type Column } from './parts/table.js';
-export { Tabs } from './parts/tabs.js';
-export { SavedFilters } from './saved-filters.js';
-export {
-  queryFrom,
-  requestFrom,
-  requireUnchanged,
-  submitted,
-  timestampFrom,
-  type ShownValues,
-} from './submitted.js';
-export { localTimeAt, offsetAt } from './time-zones.js';
+export * from './assets.controller.js';
+export * from './export-file.js';
+export * from './filtered-lists.js';
+export * from './form-tokens.js';
+export * from './navigation.js';
+export * from './page.js';
+export * from './page-words.js';
+export * from './page-exception.filter.js';
+export * from './page.renderer.js';
+export * from './page-route.decorator.js';
+export * from './pages.module.js';
+export * from './parts/charts.js';
+export * from './parts/elements.js';
+export * from './parts/form.js';
+export * from './parts/list.js';
+export * from './parts/selection.js';
+export * from './parts/table.js';
+export * from './parts/tabs.js';
+export * from './saved-filters.js';
+export * from './submitted.js';
+export * from './time-zones.js';

@@ -57,6 +57,7 @@ export class PageEnvironments {
   }
 }
 
+/** Renders pages to HTML, with the navigation and form tokens of the session. */
 @Injectable()
 export class PageRenderer {
   constructor(

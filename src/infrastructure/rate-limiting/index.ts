@@ -1,13 +1,5 @@
-export {
-  AttemptLimitsRepository,
-  tooManyAttempts,
-  type LimitedAttempt,
-} from './attempt-limits.repository.js';
-export { FailedCredentials } from './failed-credentials.js';
-export { RateLimiters, type RateLimit } from './rate-limiters.js';
-export {
-  ConnectorRateLimitConfiguration,
-  DashboardRateLimitConfiguration,
-  PlatformRateLimitConfiguration,
-} from './rate-limit.configuration.js';
-export { RateLimitingModule } from './rate-limiting.module.js';
+export * from './attempt-limits.repository.js';
+export * from './failed-credentials.js';
+export * from './rate-limiters.js';
+export * from './rate-limit.configuration.js';
+export * from './rate-limiting.module.js';

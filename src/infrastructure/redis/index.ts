@@ -1,3 +1,3 @@
-export { checkRedis } from './redis-client.js';
-export { RedisConfiguration } from './redis.configuration.js';
-export { Redis, RedisModule } from './redis.js';
+export * from './redis-client.js';
+export * from './redis.configuration.js';
+export * from './redis.js';

@@ -1,5 +1,6 @@
 import { applyDecorators, type Type } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
 import { IsDefined, IsOptional, ValidateIf } from 'class-validator';
 import { MESSAGES, withMessage, displayNameOf } from './messages.js';
 import { isMissing } from './text.js';
@@ -29,19 +30,13 @@ type Presence = boolean | ConditionalPresence;
 
 export interface FieldDefinition extends FieldOptions {
   readonly schema: ApiPropertyOptions;
-  /** Converts a present value before it is validated. */
+  /** Converts a present value before it is validated. Objects and arrays are not converted. */
   readonly convert?: (value: unknown) => unknown;
 }
 
-const CONVERTER = 'converter of the field';
 const LOCATION = 'location of the field';
 const PRESENCE = 'presence of the field';
 const MAX_LENGTH = 'maximum length of the field';
-
-/** Returns the function that converts a value of the request into the value of the field, before it is validated. */
-export function converterOf(target: object, property: string): (value: unknown) => unknown {
-  return Reflect.getMetadata(CONVERTER, target, property) as (value: unknown) => unknown;
-}
 
 /** Returns how long a text may be, for the form that sends it. */
 export function maxLengthOf<Dto extends object>(
@@ -76,7 +71,7 @@ export function Field(field: FieldDefinition, ...validators: PropertyDecorator[]
     Reflect.metadata(LOCATION, field.in),
     Reflect.metadata(PRESENCE, field.required),
     Reflect.metadata(MAX_LENGTH, 'maxLength' in field.schema ? field.schema.maxLength : undefined),
-    Reflect.metadata(CONVERTER, (value: unknown) => {
+    Transform(({ value }: { value: unknown }) => {
       if (isMissing(value) && !(field.keepsBlank && typeof value === 'string'))
         return field.clearable && value !== undefined ? null : field.default;
       return field.convert ? field.convert(value) : value;

@@ -58,9 +58,9 @@ class Query {
 
 const pipe = new RequestValidationPipe();
 const bodyOf = async (body: object): Promise<Order> =>
-  pipe.transform(body, { type: 'custom', metatype: Order }) as Order;
+  (await pipe.transform(body, { type: 'custom', metatype: Order })) as Order;
 const queryOf = async (query: object): Promise<Query> =>
-  pipe.transform(query, { type: 'query', metatype: Query }) as Query;
+  (await pipe.transform(query, { type: 'query', metatype: Query })) as Query;
 
 const VALID = { first_name: 'Ada', kind: 'a' };
 
@@ -75,8 +75,8 @@ describe('Field', () => {
     [{ flag: null }, 'The flag field is required.'],
     [{ flag: ' ' }, 'The flag field is required.'],
     [{ flag: 'true' }, 'The flag field must be true or false.'],
-  ])('reports a missing field first for %j', (body, message) => {
-    expect(() => pipe.transform(body, { type: 'custom', metatype: Composed })).toThrow(message);
+  ])('reports a missing field first for %j', async (body, message) => {
+    await expect(pipe.transform(body, { type: 'custom', metatype: Composed })).rejects.toThrow(message);
   });
 
   it.each([
@@ -131,6 +131,39 @@ describe('RequestValidationPipe with a body', () => {
     expect(await bodyOf({ ...VALID, ...members })).toMatchObject(VALID);
   });
 
+  it('returns objects and arrays as they were sent', async () => {
+    const data = JSON.parse('{"constructor":1,"toString":2,"__proto__":{"a":3},"list":[{}]}') as object;
+    expect((await bodyOf({ ...VALID, data })).data).toBe(data);
+    await expect(bodyOf({ ...VALID, first_name: { constructor: 1 } })).rejects.toThrow('must be a string');
+  });
+
+  it('takes no more than one step for each of 100,000 unknown members, and reads none', async () => {
+    const count = 100_000;
+    const members = Object.fromEntries(Array.from({ length: count }, (_, index) => [`m${index}`, 0]));
+    const steps = { lists: 0, looks: 0, reads: new Set<PropertyKey>() };
+    const body = new Proxy(
+      { ...VALID, ...members },
+      {
+        ownKeys: (target) => {
+          steps.lists += 1;
+          return Reflect.ownKeys(target);
+        },
+        getOwnPropertyDescriptor: (target, name) => {
+          steps.looks += 1;
+          return Reflect.getOwnPropertyDescriptor(target, name);
+        },
+        get: (target, name) => {
+          steps.reads.add(name);
+          return Reflect.get(target, name) as unknown;
+        },
+      },
+    );
+    expect(await bodyOf(body)).toMatchObject(VALID);
+    expect([...steps.reads].filter((name) => name in members)).toEqual([]);
+    expect(steps.lists).toBeLessThanOrEqual(1);
+    expect(steps.looks).toBeLessThan(count + 20);
+  });
+
   it('reports invalid fields before misspelled ones', async () => {
     await expect(bodyOf({ ...VALID, count: 'x', Note: 'x' })).rejects.toThrow('must be an integer');
   });
@@ -157,7 +190,7 @@ describe('RequestValidationPipe with another parameter', () => {
     ['a class', class Form {}],
   ])('returns a parameter without fields unchanged: %s', async (_name, metatype) => {
     const form = new URLSearchParams({ a: 'b' });
-    expect(pipe.transform(form, { type: 'custom', metatype })).toBe(form);
+    expect(await pipe.transform(form, { type: 'custom', metatype })).toBe(form);
   });
 });
 

@@ -205,7 +205,6 @@ export function ArrayField({ max, items, validateItem, ...options }: ArrayOption
 }
 
 interface ObjectOptions extends FieldOptions {
-  /** Documents the members. */
   readonly members: object;
 }
 

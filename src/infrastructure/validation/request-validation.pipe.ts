@@ -1,10 +1,11 @@
-import { Injectable, type ArgumentMetadata, type PipeTransform, type Type } from '@nestjs/common';
+import { Injectable, ValidationPipe, type ArgumentMetadata, type Type } from '@nestjs/common';
+import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 import { INVALID_FIELD } from '../errors/index.js';
 import { MESSAGES, displayNameOf } from './messages.js';
 import { similarName } from './similar-name.js';
 import { isMissing } from './text.js';
-import { fieldsOf, isKnownValid, type DtoFields } from './validations.js';
+import { fieldsOf, hasFields, isKnownValid, type DtoFields } from './validations.js';
 
 /**
  * Turns bodies and queries into DTOs. The first violation in the order of the fields becomes the error. Unknown members
@@ -14,11 +15,10 @@ import { fieldsOf, isKnownValid, type DtoFields } from './validations.js';
  * pipe.
  */
 @Injectable()
-export class RequestValidationPipe implements PipeTransform {
+export class RequestValidationPipe extends ValidationPipe {
   /** Returns the DTO. Returns other parameters, such as forms and the authenticated client, unchanged. */
-  transform(value: unknown, { metatype, type }: ArgumentMetadata): unknown {
-    const { names } = fieldsOf(metatype);
-    if (names.size === 0) return value;
+  override async transform(value: unknown, { metatype, type }: ArgumentMetadata): Promise<unknown> {
+    if (!hasFields(metatype)) return value;
     const dto = metatype as Type<object>;
     return type === 'query' ? validatedQuery(dto, value as object) : validated(dto, value as object);
   }
@@ -42,7 +42,7 @@ export function validatedQuery<Dto extends object>(type: Type<Dto>, query: objec
  * @throws ApiError INVALID_FIELD with the first violation in the order of the fields
  */
 export function validated<Dto extends object>(type: Type<Dto>, value: object): Dto {
-  const dto = convert(type, value as Readonly<Record<string, unknown>>);
+  const dto = instanceOf(type, value as Readonly<Record<string, unknown>>);
   const violations = isKnownValid(dto) ? [] : validateSync(dto, { stopAtFirstError: true });
   const message = messageAboutMissing(type, violations) ?? Object.values(violations[0]?.constraints ?? {})[0];
   const misspelled = messageAboutMisspelled(value, fieldsOf(type), violations[0]?.property);
@@ -51,13 +51,18 @@ export function validated<Dto extends object>(type: Type<Dto>, value: object): D
   return dto;
 }
 
-/** Converts the fields of a DTO. Copies nothing else, whatever the client sent. */
-function convert<Dto extends object>(type: Type<Dto>, value: Readonly<Record<string, unknown>>): Dto {
-  const dto = new type() as Record<string, unknown>;
-  for (const [name, convertField] of fieldsOf(type).converters) {
-    dto[name] = convertField(Object.hasOwn(value, name) ? value[name] : undefined);
+/**
+ * Converts the fields of a DTO. class-transformer gets nothing else, because it takes more than linear time, and neither objects
+ * nor arrays, because it would convert each of their members and call the value of one named `constructor` as a class.
+ */
+function instanceOf<Dto extends object>(type: Type<Dto>, value: Readonly<Record<string, unknown>>): Dto {
+  const scalars: Record<string, unknown> = {};
+  const containers: Record<string, unknown> = {};
+  for (const name of fieldsOf(type).names) {
+    const member = Object.hasOwn(value, name) ? value[name] : undefined;
+    (typeof member === 'object' && member !== null ? containers : scalars)[name] = member;
   }
-  return dto as Dto;
+  return Object.assign(plainToInstance(type, scalars), containers);
 }
 
 function rejectUnknown(query: object, known: ReadonlySet<string>): void {

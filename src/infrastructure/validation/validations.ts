@@ -1,14 +1,12 @@
 import type { Type } from '@nestjs/common';
 import { ValidationTypes, getMetadataStorage, type ValidationArguments } from 'class-validator';
-import { conditionOf, converterOf, isInForm, type ConditionalPresence } from './field.js';
+import { conditionOf, isInForm, type ConditionalPresence } from './field.js';
 import { displayNameOf } from './messages.js';
 
 type Validation = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[number];
 
 export interface DtoFields {
   readonly names: ReadonlySet<string>;
-  /** Converts the value of each field before it is validated. */
-  readonly converters: ReadonlyMap<string, (value: unknown) => unknown>;
   /** The names of fields that can be absent. */
   readonly optional: readonly string[];
   /**
@@ -36,6 +34,7 @@ function validationsOf(target: unknown): readonly Validation[] {
 
 const fieldsByType = new Map<unknown, DtoFields>();
 
+/** Computed once per class. */
 export function fieldsOf(target: unknown): DtoFields {
   let found = fieldsByType.get(target);
   if (!found) {
@@ -45,7 +44,6 @@ export function fieldsOf(target: unknown): DtoFields {
     const names = new Set(validations.map(({ propertyName }) => propertyName));
     found = {
       names,
-      converters: new Map([...names].map((name) => [name, converterOf(prototype, name)])),
       optional: [...new Set(conditional.map(({ propertyName }) => propertyName))],
       ignoresUnknown: [...names].some((name) => isInForm(prototype, name)),
     };

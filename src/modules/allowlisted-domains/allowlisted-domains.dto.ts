@@ -23,7 +23,6 @@ export function domainName(text: string): string | undefined {
   return NUMBER.test(labels.at(-1) ?? '') ? undefined : name;
 }
 
-/** Returns the domain of an email address. */
 export function domainOf(email: string): string | undefined {
   return domainName(email.slice(email.lastIndexOf('@') + 1));
 }

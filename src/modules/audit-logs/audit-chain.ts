@@ -35,7 +35,6 @@ const HASHED_PATHS = [
 const VERSION_WITHOUT_CHANGES = 1;
 const VERSION_WITH_CHANGES = 2;
 
-/** Returns the sequence of the next entry. */
 export function nextSequence({ sequence }: ChainLink): string {
   return String(BigInt(sequence) + 1n);
 }

@@ -7,9 +7,13 @@ import {
 import { ENVIRONMENT_MISMATCH } from '../../infrastructure/errors/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
-import { AuditLogListResponse, ListAuditLogsQuery } from './audit-logs.dto.js';
+import {
+  AuditLogListResponse,
+  LIST_AUDIT_LOGS,
+  ListAuditLogsQuery,
+  PRODUCTION_ONLY,
+} from './audit-logs.dto.js';
 import { AuditLogsService } from './audit-logs.service.js';
-import { LIST_AUDIT_LOGS, PRODUCTION_ONLY } from './audit-logs.docs.js';
 
 @Topic('Audit log', 'Actions of users in the dashboard.')
 @Controller()

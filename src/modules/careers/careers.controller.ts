@@ -2,9 +2,8 @@ import { Body, Controller, Post } from '@nestjs/common';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { CareersOperation } from '../../infrastructure/surfaces/index.js';
 import { CareersConfiguration } from './careers.configuration.js';
-import { ApplicationReceipt, SubmitApplicationRequest } from './careers.dto.js';
+import { ApplicationReceipt, SUBMIT_JOB_APPLICATION, SubmitApplicationRequest } from './careers.dto.js';
 import { CareersService } from './careers.service.js';
-import { SUBMIT_JOB_APPLICATION } from './careers.docs.js';
 
 @Topic('Job applications', 'For applicants. No credentials required.')
 @Controller()

@@ -1,6 +1,10 @@
-import { TimestampProperty, UuidProperty } from '../../infrastructure/openapi/index.js';
-import { enumeration } from '../../infrastructure/schemas/index.js';
 import { hasPrivateAddress } from '../../infrastructure/http-client/index.js';
+import {
+  TimestampProperty,
+  UuidProperty,
+  type OperationDocument,
+} from '../../infrastructure/openapi/index.js';
+import { enumeration } from '../../infrastructure/schemas/index.js';
 import {
   BooleanField,
   Constraint,
@@ -14,6 +18,7 @@ import {
   UrlField,
   withMessage,
 } from '../../infrastructure/validation/index.js';
+import { CareersConfiguration } from './careers.configuration.js';
 import { JOB_ROLES, MAX_NAME_LENGTH, type JobRole } from './job-application.entity.js';
 
 const JOB_ROLE = enumeration('JobRole', JOB_ROLES, 'A job that you can apply for.');
@@ -105,3 +110,20 @@ export class ApplicationReceipt {
   @TimestampProperty('When the application was received.')
   received_at!: Date;
 }
+
+export const SUBMIT_JOB_APPLICATION: OperationDocument = {
+  operationId: 'submitJobApplication',
+  summary: 'Submit job application',
+  description: (configurationOf) => {
+    const { requestsPerHour, retentionDays } = configurationOf(CareersConfiguration);
+    return (
+      'Submits a job application. Use it for the form on a careers page. At least one of `github_url` and ' +
+      '`linkedin_url` is required. If required fields are missing, the error message lists all of them. Only recruiters ' +
+      `can read applications. An application is deleted after ${retentionDays} days. Limit: ${requestsPerHour} requests per hour per IP address.`
+    );
+  },
+  body: SubmitApplicationRequest,
+  response: ApplicationReceipt,
+  responseDescription: 'The application was received.',
+  errors: [],
+};

@@ -1,21 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { MoreThan } from 'typeorm';
+import { Transaction } from '../../infrastructure/database/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import type { ApplicationReceipt, SubmitApplicationRequest } from './careers.dto.js';
-import { JobApplicationsRepository } from './job-applications.repository.js';
+import { JobApplication } from './job-application.entity.js';
 
-/** Receives job applications. Recruiters read them with `JobApplicationsRepository`, on the command line. */
+const EXPORT_PAGE_SIZE = 500;
+
+/** Receives job applications. Recruiters read them on the command line. */
 @Injectable()
 export class CareersService {
   constructor(
-    private readonly repository: JobApplicationsRepository,
+    private readonly transaction: Transaction,
     private readonly clock: Clock,
   ) {}
 
   async submit(request: SubmitApplicationRequest): Promise<ApplicationReceipt> {
     const id = randomUUID();
     const receivedAt = this.clock.now();
-    await this.repository.add({
+    await this.transaction.manager.insert(JobApplication, {
       id,
       receivedAt,
       role: request.role,
@@ -33,5 +37,26 @@ export class CareersService {
       strength: request.exceptional_at,
     });
     return { id, received_at: receivedAt };
+  }
+
+  /** Returns all applications, reading them in pages, so that an export of any size needs little memory. */
+  async *all(): AsyncGenerator<JobApplication> {
+    let page: JobApplication[] = [];
+    do {
+      const last = page.at(-1);
+      page = await this.transaction.manager.find(JobApplication, {
+        where: last ? { id: MoreThan(last.id) } : {},
+        order: { id: 'ASC' },
+        take: EXPORT_PAGE_SIZE,
+      });
+      yield* page;
+    } while (page.length === EXPORT_PAGE_SIZE);
+  }
+
+  async newest(size: number): Promise<JobApplication[]> {
+    return this.transaction.manager.find(JobApplication, {
+      order: { receivedAt: 'DESC', id: 'DESC' },
+      take: size,
+    });
   }
 }

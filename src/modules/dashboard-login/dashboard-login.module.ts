@@ -22,10 +22,8 @@ import { PasswordResetController } from './passwords/password-reset.controller.j
 import { PasswordsService } from './passwords/passwords.service.js';
 import { RecoveryCode } from './second-factor/recovery-code.entity.js';
 import { SecondFactorController } from './second-factor/second-factor.controller.js';
-import { SecondFactorRepository } from './second-factor/second-factor.repository.js';
 import { SecondFactorService } from './second-factor/second-factor.service.js';
 import { DashboardSession } from './sessions/dashboard-session.entity.js';
-import { DashboardSessionsRepository } from './sessions/dashboard-sessions.repository.js';
 import { DashboardSessionsService } from './sessions/dashboard-sessions.service.js';
 import { UserLoginsService } from './user-logins.service.js';
 
@@ -53,12 +51,10 @@ import { UserLoginsService } from './user-logins.service.js';
   ],
   providers: [
     DashboardSessionsService,
-    DashboardSessionsRepository,
     KnownBrowsersRepository,
     LoginService,
     LoginLimits,
     SecondFactorService,
-    SecondFactorRepository,
     PasskeysService,
     PasskeysRepository,
     PasswordLinksService,

@@ -10,13 +10,11 @@ import { InternalOperation, PlatformOperation } from '../../infrastructure/surfa
 import { EventResponse, withIdempotencyKey } from '../webhooks/index.js';
 import {
   CREATE_DETECTION,
-  IDENTIFY_DETECTED_ACCOUNTS,
-  SEARCH_DETECTED_ACCOUNTS,
-} from './detected-accounts.docs.js';
-import {
   CreateDetectionRequest,
   DetectedAccountResponse,
+  IDENTIFY_DETECTED_ACCOUNTS,
   IdentifyDetectedAccountsRequest,
+  SEARCH_DETECTED_ACCOUNTS,
   SearchDetectedAccountsRequest,
 } from './detected-accounts.dto.js';
 import { DetectedAccountsService } from './detected-accounts.service.js';

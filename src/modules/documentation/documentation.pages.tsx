@@ -204,7 +204,6 @@ interface DownloadsContentProps {
   readonly url: string;
 }
 
-/** The packages for integrators. */
 export function DownloadsContent({ packages, url }: DownloadsContentProps): VNode {
   return (
     <div class="prose">

@@ -4,11 +4,12 @@ import { JsonOrLinesBodyGuard } from '../../infrastructure/http/index.js';
 import { IdempotencyKeyHeader } from '../../infrastructure/idempotency/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { InternalOperation } from '../../infrastructure/surfaces/index.js';
-import { PUBLISH_EVENT, PUBLISH_EVENTS } from './events.docs.js';
 import {
   EventResultsResponse,
   MAX_BATCH_BYTES,
   MAX_EVENTS,
+  PUBLISH_EVENT,
+  PUBLISH_EVENTS,
   PublishEventRequest,
   PublishEventsRequest,
 } from './events.dto.js';

@@ -23,6 +23,7 @@ import {
 } from '../webhooks/index.js';
 import {
   MAX_EVENT_BYTES,
+  NO_KEY_FOR_BATCH,
   PublishEventRequest,
   type EventResultsResponse,
   type PublishEventsRequest,
@@ -41,9 +42,6 @@ const CONCURRENT_STATEMENTS = 1;
 const INTERVAL = 16;
 /** Number of waiting events that starts a statement before `INTERVAL` has passed. */
 const EVENTS_THAT_SKIP_INTERVAL = 16;
-
-export const NO_KEY_FOR_BATCH =
-  'A batch has no Idempotency-Key header. Send an idempotency key with each event.';
 
 /** Publishes the events of the platform's own services. */
 @Injectable()

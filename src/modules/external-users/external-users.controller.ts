@@ -9,11 +9,14 @@ import {
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
 import { API_CLIENT } from '../audit-logs/index.js';
-import { ERASE_EXTERNAL_USER, ERASE_USER, FIND_ERASURE, GET_ERASURE } from './external-users.docs.js';
 import {
+  ERASE_EXTERNAL_USER,
+  ERASE_USER,
   EraseUserRequest,
   ErasureQuery,
   ExternalUserPath,
+  FIND_ERASURE,
+  GET_ERASURE,
   type UserErasureResponse,
 } from './user-erasures.dto.js';
 import { UserErasuresService } from './user-erasures.service.js';

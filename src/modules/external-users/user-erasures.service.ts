@@ -16,18 +16,11 @@ import {
   type ErasedUser,
   type UserDataHolder,
 } from '../../infrastructure/erasure/index.js';
-import { ErrorKind } from '../../infrastructure/errors/index.js';
 import type { RequestAttribution } from '../../infrastructure/http/index.js';
 import { Clock, MINUTE, SECOND } from '../../infrastructure/time/index.js';
 import { AuditLog, type AuditActor } from '../audit-logs/index.js';
-import { toErasureResponse, type UserErasureResponse } from './user-erasures.dto.js';
+import { ERASURE_NOT_FOUND, toErasureResponse, type UserErasureResponse } from './user-erasures.dto.js';
 import { UserErasuresRepository, type ClaimedErasure } from './user-erasures.repository.js';
-
-export const ERASURE_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
-  label: 'ErasureNotFound',
-  when: 'No erasure of the user was requested, or it was finished more than a year ago.',
-  message: 'There is no erasure of a user with this ID.',
-});
 
 /**
  * Milliseconds after the request until what was in progress at that time has ended: attempts to deliver webhooks, and entries of the

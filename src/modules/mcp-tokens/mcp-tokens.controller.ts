@@ -8,9 +8,8 @@ import {
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
 import { McpTokensConfiguration } from './mcp-tokens.configuration.js';
-import { CreateMcpTokenRequest, McpTokenResponse } from './mcp-tokens.dto.js';
+import { CREATE_MCP_TOKEN, CreateMcpTokenRequest, McpTokenResponse } from './mcp-tokens.dto.js';
 import { McpTokensService } from './mcp-tokens.service.js';
-import { CREATE_MCP_TOKEN } from './mcp-tokens.docs.js';
 
 @Topic(
   'MCP tokens',

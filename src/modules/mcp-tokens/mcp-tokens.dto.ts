@@ -1,11 +1,25 @@
-import { TextProperty, TimestampProperty } from '../../infrastructure/openapi/index.js';
+import {
+  IDEMPOTENCY_ERRORS,
+  IDEMPOTENCY_KEY_PARAMETER,
+  IDEMPOTENCY_REPLAYED_HEADER,
+} from '../../infrastructure/idempotency/index.js';
+import {
+  TextProperty,
+  TimestampProperty,
+  type OperationDocument,
+} from '../../infrastructure/openapi/index.js';
 import { DAY, HOUR, SECOND } from '../../infrastructure/time/index.js';
 import {
   ExternalUserIdField,
   IntegerField,
   PhoneNumberField,
 } from '../../infrastructure/validation/index.js';
-import { DEFAULT_LIFETIME, MAX_LIFETIME, MIN_LIFETIME } from './mcp-tokens.configuration.js';
+import {
+  DEFAULT_LIFETIME,
+  MAX_LIFETIME,
+  McpTokensConfiguration,
+  MIN_LIFETIME,
+} from './mcp-tokens.configuration.js';
 
 /** Looks like a token but has a wrong checksum, so that leak scanners do not report it. */
 const EXAMPLE_TOKEN = 'mcp_dev_4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6Wn00000000';
@@ -47,3 +61,20 @@ export class McpTokenResponse {
   @TimestampProperty('When the token expires.')
   expires_at!: Date;
 }
+
+export const CREATE_MCP_TOKEN: OperationDocument = {
+  operationId: 'createMcpToken',
+  summary: 'Create MCP token',
+  description: (configurationOf) =>
+    'Creates a short-lived token that connects an agent to the agent connector, an MCP server at `/mcp`, on behalf of ' +
+    'one of your users: see `/docs/agent-connector`. Call this operation from your backend at the start of each agent ' +
+    'session and pass the token to the agent. The token is returned only once. Limit: ' +
+    `${configurationOf(McpTokensConfiguration).requestsPerMinute} requests per minute per client, including ` +
+    'authenticated requests that fail.',
+  headerParameters: IDEMPOTENCY_KEY_PARAMETER,
+  responseHeaders: IDEMPOTENCY_REPLAYED_HEADER,
+  body: CreateMcpTokenRequest,
+  response: McpTokenResponse,
+  responseDescription: 'The token was created.',
+  errors: IDEMPOTENCY_ERRORS,
+};

@@ -1,5 +1,8 @@
-export { MERCHANT_ACCOUNTS_TOPIC } from './merchant-accounts.docs.js';
-export { AccountMerchantResponse, MerchantAccountResponse } from './merchant-accounts.dto.js';
+export {
+  AccountMerchantResponse,
+  MERCHANT_ACCOUNTS_TOPIC,
+  MerchantAccountResponse,
+} from './merchant-accounts.dto.js';
 export { ACCOUNT_COLUMNS } from './merchant-accounts.pages.js';
 export { CHANGE_ACCOUNTS } from './sql/change-accounts.js';
 export { MERCHANT_ACCOUNT_STATE } from './merchant-account.entity.js';

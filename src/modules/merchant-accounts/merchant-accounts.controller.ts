@@ -3,8 +3,12 @@ import { CurrentClient, type AuthenticatedClient } from '../../infrastructure/au
 import { Attribution, type RequestAttribution } from '../../infrastructure/http/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
-import { LIST_MERCHANT_ACCOUNTS, MERCHANT_ACCOUNTS_TOPIC } from './merchant-accounts.docs.js';
-import { ListMerchantAccountsQuery, MerchantAccountPage } from './merchant-accounts.dto.js';
+import {
+  LIST_MERCHANT_ACCOUNTS,
+  ListMerchantAccountsQuery,
+  MERCHANT_ACCOUNTS_TOPIC,
+  MerchantAccountPage,
+} from './merchant-accounts.dto.js';
 import { MerchantAccountsService } from './merchant-accounts.service.js';
 
 @Topic(...MERCHANT_ACCOUNTS_TOPIC)

@@ -1,5 +1,6 @@
 import { ApiSchema } from '@nestjs/swagger';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { INVALID_CURSOR_FORMAT } from '../../infrastructure/crypto/index.js';
 import {
   EnumProperty,
   IntegerProperty,
@@ -7,6 +8,7 @@ import {
   TextProperty,
   TimestampProperty,
   UuidProperty,
+  type OperationDocument,
 } from '../../infrastructure/openapi/index.js';
 import {
   CursorField,
@@ -14,6 +16,7 @@ import {
   NextCursorProperty,
   PageSizeField,
 } from '../../infrastructure/paging/index.js';
+import { ENVIRONMENT_ERRORS } from '../../infrastructure/surfaces/index.js';
 import { EnvironmentField, ExternalUserIdField } from '../../infrastructure/validation/index.js';
 import { MERCHANT_ACCOUNT_STATE, type MerchantAccountState } from './merchant-account.entity.js';
 
@@ -71,3 +74,20 @@ export class MerchantAccountPage {
   @NextCursorProperty()
   next_cursor!: string | null;
 }
+
+/** The topic of all operations for merchant accounts, including that of the module merchant-gateway. */
+export const MERCHANT_ACCOUNTS_TOPIC = [
+  'Merchant accounts',
+  'Accounts of your users at merchants: whether they are connected, and since when.',
+] as const;
+
+export const LIST_MERCHANT_ACCOUNTS: OperationDocument = {
+  operationId: 'listMerchantAccounts',
+  summary: 'List merchant accounts',
+  description:
+    'Returns the accounts at merchants that one of your users has signed in to. Use it to find out where the user must ' +
+    'sign in again.',
+  response: MerchantAccountPage,
+  responseDescription: 'A page of the user’s accounts.',
+  errors: [INVALID_CURSOR_FORMAT, ...ENVIRONMENT_ERRORS],
+};

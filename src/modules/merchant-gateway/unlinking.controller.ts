@@ -4,8 +4,7 @@ import { Attribution, type RequestAttribution } from '../../infrastructure/http/
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { MERCHANT_ACCOUNTS_TOPIC, type MerchantAccountResponse } from '../merchant-accounts/index.js';
-import { UNLINK_ACCOUNT } from './unlinking.docs.js';
-import { UnlinkAccountRequest } from './unlinking.dto.js';
+import { UNLINK_ACCOUNT, UnlinkAccountRequest } from './unlinking.dto.js';
 import { UnlinkingService } from './unlinking.service.js';
 
 @Topic(...MERCHANT_ACCOUNTS_TOPIC)

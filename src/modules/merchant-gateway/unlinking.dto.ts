@@ -1,4 +1,10 @@
+import type { OperationDocument } from '../../infrastructure/openapi/index.js';
 import { ExternalUserIdField, IntegerField } from '../../infrastructure/validation/index.js';
+import {
+  MERCHANT_ACCOUNT_DISCONNECTED,
+  MERCHANT_ACCOUNT_NOT_FOUND,
+  MerchantAccountResponse,
+} from '../merchant-accounts/index.js';
 import { MAX_MERCHANT_ID } from '../merchants/index.js';
 
 export class UnlinkAccountRequest {
@@ -8,3 +14,16 @@ export class UnlinkAccountRequest {
   @IntegerField({ min: 1, max: MAX_MERCHANT_ID, description: 'ID of the merchant.', example: 16 })
   merchant_id!: number;
 }
+
+export const UNLINK_ACCOUNT: OperationDocument = {
+  operationId: 'unlinkAccount',
+  summary: 'Unlink an account',
+  description:
+    'Disconnects an account of one of your users, and ends the sign-in at the merchant. Use it when the user no longer ' +
+    'wants the account to be connected. No webhook is sent.',
+  body: UnlinkAccountRequest,
+  response: MerchantAccountResponse,
+  responseDescription: 'The account is disconnected.',
+  responseExample: { state: 'disconnected' },
+  errors: [MERCHANT_ACCOUNT_NOT_FOUND, MERCHANT_ACCOUNT_DISCONNECTED],
+};

@@ -1,8 +1,12 @@
 import { Body, Controller, Get, Param, Put } from '@nestjs/common';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { InternalOperation } from '../../infrastructure/surfaces/index.js';
-import { LIST_MERCHANT_STATUSES, SET_MERCHANT_STATUS } from './merchant-statuses.docs.js';
-import { MerchantStatusResponse, SetMerchantStatusRequest } from './merchant-statuses.dto.js';
+import {
+  LIST_MERCHANT_STATUSES,
+  MerchantStatusResponse,
+  SET_MERCHANT_STATUS,
+  SetMerchantStatusRequest,
+} from './merchant-statuses.dto.js';
 import { MerchantStatusesService } from './merchant-statuses.service.js';
 
 @Topic('Merchant statuses', 'Whether sessions work at the merchants.')

@@ -3,8 +3,7 @@ import { CurrentClient, type AuthenticatedClient } from '../../infrastructure/au
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
 import { MerchantsService } from './merchants.service.js';
-import { ListMerchantsQuery, MerchantResponse } from './merchants.dto.js';
-import { LIST_MERCHANTS } from './merchants.docs.js';
+import { LIST_MERCHANTS, ListMerchantsQuery, MerchantResponse } from './merchants.dto.js';
 
 @Topic(
   'Merchants',

@@ -1,5 +1,11 @@
-import { BooleanProperty, IntegerProperty, TextProperty } from '../../infrastructure/openapi/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import {
+  BooleanProperty,
+  IntegerProperty,
+  TextProperty,
+  type OperationDocument,
+} from '../../infrastructure/openapi/index.js';
+import { ENVIRONMENT_ERRORS } from '../../infrastructure/surfaces/index.js';
 import { EnvironmentField } from '../../infrastructure/validation/index.js';
 
 const ENVIRONMENT = 'Each environment has its own hidden merchants.';
@@ -23,3 +29,27 @@ export class MerchantResponse {
   @BooleanProperty('Whether your organization hides the merchant.', false)
   hidden!: boolean;
 }
+
+/** The path parameter of operations on one merchant. */
+export const MERCHANT_ID_PARAMETER = {
+  id: {
+    component: 'MerchantIdParameter',
+    schema: 'integer',
+    description: 'The `id` of the merchant.',
+    example: 16,
+  },
+} as const;
+
+/** Maximum number of merchants in a list. The catalog has a few hundred. */
+export const MAX_MERCHANTS = 10_000;
+
+export const LIST_MERCHANTS: OperationDocument = {
+  operationId: 'listMerchants',
+  summary: 'List merchants',
+  description:
+    `Returns at most ${MAX_MERCHANTS} merchants, sorted by name, and whether your organization hides them. Use it to find ` +
+    `the IDs of merchants, and to show your users which merchants they can choose.`,
+  response: [MerchantResponse],
+  responseDescription: 'The merchants.',
+  errors: ENVIRONMENT_ERRORS,
+};

@@ -10,15 +10,12 @@ import { cutToPage } from '../../infrastructure/paging/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { AuditLog } from '../audit-logs/index.js';
 import { MerchantCatalogService } from './merchant-catalog.service.js';
+import { MAX_MERCHANTS, type MerchantResponse } from './merchants.dto.js';
 import {
   MerchantsRepository,
   type MerchantFilters,
   type OrganizationEnvironment,
 } from './merchants.repository.js';
-import type { MerchantResponse } from './merchants.dto.js';
-
-/** Maximum number of merchants in a list. The catalog has a few hundred. */
-export const MAX_MERCHANTS = 10_000;
 
 /** Lists merchants, and manages which of them an organization hides. */
 @Injectable()

@@ -9,21 +9,19 @@ import { Topic } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
 import { DetectAccountsRequest } from '../detected-accounts/index.js';
 import {
+  DETECT_ACCOUNTS,
+  DEVELOPMENT_ONLY,
+  DISCONNECT_ACCOUNT,
   DisconnectAccountRequest,
+  LINK_ACCOUNT,
   LinkAccountRequest,
   LinkedAccountResponse,
   PublishedEventResponse,
+  TRIGGER_WEBHOOK,
   TriggeredWebhookResponse,
   TriggerWebhookRequest,
 } from './sandbox.dto.js';
 import { SandboxService } from './sandbox.service.js';
-import {
-  DEVELOPMENT_ONLY,
-  LINK_ACCOUNT,
-  DISCONNECT_ACCOUNT,
-  DETECT_ACCOUNTS,
-  TRIGGER_WEBHOOK,
-} from './sandbox.docs.js';
 
 const GUARDS = [EnvironmentGuard('development', NO_ACCESS, DEVELOPMENT_ONLY)];
 

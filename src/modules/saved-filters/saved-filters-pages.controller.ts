@@ -4,14 +4,24 @@ import type { FormFields } from '../../infrastructure/http/index.js';
 import {
   FilteredLists,
   FormBody,
+  MAX_FILTER_NAME_LENGTH,
   PageRoute,
   requestFrom,
   submitted,
   type PageResponse,
 } from '../../infrastructure/pages/index.js';
-import { SaveFiltersRequest } from './saved-filters.dto.js';
+import { TextField } from '../../infrastructure/validation/index.js';
 import { deleteFiltersPage, saveFiltersPage } from './saved-filters.pages.js';
 import { SavedFiltersService, type ListAddress } from './saved-filters.service.js';
+
+class SaveFiltersRequest {
+  @TextField({
+    max: MAX_FILTER_NAME_LENGTH,
+    description: 'Name of the saved filters.',
+    example: 'Failed calls of June',
+  })
+  filter_name!: string;
+}
 
 @Controller('dashboard/saved-filters')
 export class SavedFiltersPagesController {

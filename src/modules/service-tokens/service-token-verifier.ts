@@ -1,11 +1,12 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { IsNull, LessThanOrEqual, Or } from 'typeorm';
 import type { AuthenticatedService, TokenVerifier } from '../../infrastructure/auth/index.js';
 import { isWellFormedSecret, SecretDigest, sha256 } from '../../infrastructure/crypto/index.js';
+import { Transaction } from '../../infrastructure/database/index.js';
 import { BackgroundTasks } from '../../infrastructure/http/index.js';
 import { Clock, MINUTE, SECOND } from '../../infrastructure/time/index.js';
-import type { ServiceToken } from './service-token.entity.js';
-import { ServiceTokensRepository } from './service-tokens.repository.js';
+import { ServiceToken } from './service-token.entity.js';
 
 /** Every process rejects a revoked token within this time. */
 const CACHED_FOR = 5 * SECOND;
@@ -32,7 +33,7 @@ export class ServiceTokenVerifier implements TokenVerifier<AuthenticatedService>
   private generation = 0;
 
   constructor(
-    private readonly repository: ServiceTokensRepository,
+    private readonly transaction: Transaction,
     private readonly digest: SecretDigest,
     private readonly tasks: BackgroundTasks,
     private readonly clock: Clock,
@@ -52,7 +53,9 @@ export class ServiceTokenVerifier implements TokenVerifier<AuthenticatedService>
 
   private async load(token: string, key: string): Promise<KnownToken | undefined> {
     const { generation } = this;
-    const stored = isWellFormedSecret(token) ? await this.repository.withDigest(this.digest.of(token)) : null;
+    const stored = isWellFormedSecret(token)
+      ? await this.transaction.manager.findOneBy(ServiceToken, { digest: this.digest.of(token) })
+      : null;
     if (!stored || stored.revokedAt) return undefined;
     if (isBefore(this.clock.now(), stored.expiresAt)) this.recordUse(stored);
     const known = { expiresAt: stored.expiresAt, scopes: new Set(stored.scopes) };
@@ -60,18 +63,23 @@ export class ServiceTokenVerifier implements TokenVerifier<AuthenticatedService>
     return known;
   }
 
-  /** At most once a minute. The request does not wait for it. */
+  /** At most once a minute, by one of the processes. The request does not wait for it. */
   private recordUse({ id, lastUsedAt }: ServiceToken): void {
     const now = this.clock.now();
     const aMinuteAgo = new Date(now.getTime() - MINUTE);
     if (lastUsedAt && lastUsedAt > aMinuteAgo) return;
-    this.tasks.begin(() =>
-      this.repository
-        .recordUse(id, now, aMinuteAgo)
-        .catch((error: unknown) =>
-          this.logger.warn('The last use of a service token was not recorded', error),
-        ),
-    );
+    const notSince = Or(IsNull(), LessThanOrEqual(aMinuteAgo));
+    this.tasks.begin(async () => {
+      try {
+        await this.transaction.manager.update(
+          ServiceToken,
+          { id, lastUsedAt: notSince },
+          { lastUsedAt: now },
+        );
+      } catch (error) {
+        this.logger.warn('The last use of a service token was not recorded', error);
+      }
+    });
   }
 }
 

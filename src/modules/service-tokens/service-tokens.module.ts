@@ -1,13 +1,12 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ServiceToken } from './service-token.entity.js';
-import { ServiceTokensRepository } from './service-tokens.repository.js';
 import { ServiceTokensService } from './service-tokens.service.js';
 import { ServiceTokenVerifier } from './service-token-verifier.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([ServiceToken])],
-  providers: [ServiceTokensService, ServiceTokensRepository, ServiceTokenVerifier],
+  providers: [ServiceTokensService, ServiceTokenVerifier],
   exports: [ServiceTokensService, ServiceTokenVerifier],
 })
 export class ServiceTokensModule {}

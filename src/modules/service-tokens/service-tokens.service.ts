@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
+import { IsNull } from 'typeorm';
 import { SERVICE_SCOPES, type ServiceScope } from '../../infrastructure/auth/index.js';
 import {
   DEFAULT_OVERLAP_HOURS,
@@ -12,8 +13,7 @@ import { Transaction, Transactional } from '../../infrastructure/database/index.
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import { Clock, HOUR } from '../../infrastructure/time/index.js';
 import { isMissing, validateText } from '../../infrastructure/validation/index.js';
-import { MAX_NAME_LENGTH, type ServiceToken } from './service-token.entity.js';
-import { ServiceTokensRepository } from './service-tokens.repository.js';
+import { MAX_NAME_LENGTH, ServiceToken } from './service-token.entity.js';
 import { ServiceTokenVerifier } from './service-token-verifier.js';
 
 const PREFIX = 'mcs_svc_';
@@ -28,15 +28,15 @@ export interface IssuedServiceToken {
 @Injectable()
 export class ServiceTokensService {
   constructor(
-    private readonly repository: ServiceTokensRepository,
     private readonly verifier: ServiceTokenVerifier,
     private readonly digest: SecretDigest,
     private readonly transaction: Transaction,
     private readonly clock: Clock,
   ) {}
 
+  /** Returns all tokens, oldest first. */
   async list(): Promise<ServiceToken[]> {
-    return this.repository.list();
+    return this.transaction.manager.find(ServiceToken, { order: { createdAt: 'ASC', id: 'ASC' } });
   }
 
   /** @throws OperatorError if the name or a scope is invalid */
@@ -62,7 +62,8 @@ export class ServiceTokensService {
     if (revokedAt) throw new OperatorError('The service token is revoked.');
     if (expiresAt)
       throw new OperatorError('The service token has been rotated already: rotate its successor.');
-    await this.repository.setExpiry(id, new Date(this.clock.milliseconds() + overlapHours * HOUR));
+    const endsAt = new Date(this.clock.milliseconds() + overlapHours * HOUR);
+    await this.transaction.manager.update(ServiceToken, { id }, { expiresAt: endsAt });
     this.transaction.afterCommit(() => this.verifier.forgetAll());
     return this.issue(name, scopes);
   }
@@ -77,12 +78,16 @@ export class ServiceTokensService {
   async revoke(id: string): Promise<ServiceToken> {
     const token = await this.lockOrThrow(id);
     this.transaction.afterCommit(() => this.verifier.forgetAll());
-    await this.repository.revoke(id, this.clock.now());
+    // Keeps the time of an earlier revocation.
+    const changes = { revokedAt: this.clock.now() };
+    await this.transaction.manager.update(ServiceToken, { id, revokedAt: IsNull() }, changes);
     return token;
   }
 
+  /** Locks the token until the transaction ends, so that concurrent changes run one after the other. */
   private async lockOrThrow(id: string): Promise<ServiceToken> {
-    const token = isUUID(id) ? await this.repository.lock(id) : null;
+    const locked = { where: { id }, lock: { mode: 'pessimistic_write' } } as const;
+    const token = isUUID(id) ? await this.transaction.manager.findOne(ServiceToken, locked) : null;
     if (!token) throw new OperatorError(`There is no service token ${id}.`);
     return token;
   }
@@ -99,7 +104,7 @@ export class ServiceTokensService {
       expiresAt: null,
       revokedAt: null,
     };
-    await this.repository.add(stored);
+    await this.transaction.manager.insert(ServiceToken, stored);
     return { stored, token };
   }
 }

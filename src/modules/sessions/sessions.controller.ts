@@ -10,14 +10,16 @@ import { Topic } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation, SdkOperation } from '../../infrastructure/surfaces/index.js';
 import { SessionsConfiguration } from './sessions.configuration.js';
 import {
+  CREATE_SESSION,
   CreateSessionRequest,
+  EXTEND_SESSION,
   ExtendSessionRequest,
+  OPEN_SESSION,
   OpenedSessionResponse,
   OpenSessionRequest,
   SessionResponse,
 } from './sessions.dto.js';
 import { SessionsService } from './sessions.service.js';
-import { CREATE_SESSION, EXTEND_SESSION, OPEN_SESSION } from './sessions.docs.js';
 
 @Topic('Sessions', 'A user’s use of the client SDK, with your metadata.')
 @Controller('session')

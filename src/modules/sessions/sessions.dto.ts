@@ -1,5 +1,16 @@
 import { IsUUID } from 'class-validator';
-import { TimestampProperty, UuidProperty } from '../../infrastructure/openapi/index.js';
+import { ErrorKind, TOO_MANY_REQUESTS } from '../../infrastructure/errors/index.js';
+import {
+  IDEMPOTENCY_ERRORS,
+  IDEMPOTENCY_KEY_PARAMETER,
+  IDEMPOTENCY_REPLAYED_HEADER,
+} from '../../infrastructure/idempotency/index.js';
+import {
+  TimestampProperty,
+  UuidProperty,
+  type OperationDocument,
+} from '../../infrastructure/openapi/index.js';
+import { MINUTE } from '../../infrastructure/time/index.js';
 import {
   EmailField,
   EnumField,
@@ -10,6 +21,7 @@ import {
   withMessage,
 } from '../../infrastructure/validation/index.js';
 import { MetadataField, SESSION_TYPE, type SessionMetadata, type SessionType } from '../webhooks/index.js';
+import { SessionsConfiguration } from './sessions.configuration.js';
 
 const CARD_ID_LENGTH = 256;
 
@@ -82,3 +94,59 @@ export class OpenedSessionResponse extends SessionResponse {
   @TimestampProperty('When the session expires.', '2026-01-31T08:45:30.123Z')
   expires_at!: Date;
 }
+
+/** How long a session is valid, and by how much an extension prolongs it (specification, "Sessions"). */
+export const SESSION_LIFETIME = 30 * MINUTE;
+
+export const SESSION_NOT_FOUND = new ErrorKind(404, 'SESSION_ERROR', 'SESSION_NOT_FOUND', {
+  when: 'The session does not exist or belongs to another client. Opening a session that has expired returns this error, too.',
+  message: 'There is no session with this ID.',
+});
+
+export const EXTEND_NOT_SUPPORTED = new ErrorKind(400, 'SESSION_ERROR', 'EXTEND_NOT_SUPPORTED', {
+  when: 'The session has expired and can no longer be extended.',
+  message: 'The session has expired. Create a new one.',
+});
+
+const MINUTES = SESSION_LIFETIME / MINUTE;
+
+export const CREATE_SESSION: OperationDocument = {
+  operationId: 'createSession',
+  summary: 'Create session',
+  description:
+    `Creates a session for one of your users. It is valid for ${MINUTES} minutes. Call this operation from your ` +
+    'backend when a user is about to link a merchant or switch a card, and pass the ID of the session to the client ' +
+    'SDK. Every webhook of the session returns the metadata that you attach.',
+  headerParameters: IDEMPOTENCY_KEY_PARAMETER,
+  responseHeaders: IDEMPOTENCY_REPLAYED_HEADER,
+  body: CreateSessionRequest,
+  response: SessionResponse,
+  responseDescription: 'The session was created.',
+  errors: IDEMPOTENCY_ERRORS,
+};
+
+export const EXTEND_SESSION: OperationDocument = {
+  operationId: 'extendSession',
+  summary: 'Extend session',
+  description:
+    `Adds ${MINUTES} minutes to the expiry of a session that has not expired. Call this operation while the user is still ` +
+    'in the SDK and the session is about to expire. After it has expired, create a new session.',
+  body: ExtendSessionRequest,
+  response: OpenedSessionResponse,
+  responseDescription: 'The session with its new expiry.',
+  errors: [EXTEND_NOT_SUPPORTED, SESSION_NOT_FOUND],
+};
+
+export const OPEN_SESSION: OperationDocument = {
+  operationId: 'openSession',
+  summary: 'Open session',
+  description: (configurationOf) =>
+    'Opens a session from the client SDK. The only credential is the ID of a session that has not expired. The ' +
+    'request can add metadata: values given here override those with the same key, and the limits apply to all ' +
+    'metadata of the session together. The request appears in your request logs. Limit: ' +
+    `${configurationOf(SessionsConfiguration).opensPerMinute} requests per minute per IP address.`,
+  body: OpenSessionRequest,
+  response: OpenedSessionResponse,
+  responseDescription: 'The session is open.',
+  errors: [SESSION_NOT_FOUND, TOO_MANY_REQUESTS],
+};

@@ -4,31 +4,21 @@ import { isUUID } from 'class-validator';
 import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { Sealer } from '../../infrastructure/crypto/index.js';
 import { KeyedQueue, Transactional } from '../../infrastructure/database/index.js';
-import { ErrorKind, INVALID_FIELD } from '../../infrastructure/errors/index.js';
+import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import type { AttributedClient, RequestAttribution } from '../../infrastructure/http/index.js';
-import { Clock, MINUTE } from '../../infrastructure/time/index.js';
+import { Clock } from '../../infrastructure/time/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
 import { mergeMetadata, validateMetadataSize, type SessionMetadata } from '../webhooks/index.js';
-import type {
-  CreateSessionRequest,
-  OpenedSessionResponse,
-  OpenSessionRequest,
-  SessionResponse,
+import {
+  EXTEND_NOT_SUPPORTED,
+  SESSION_LIFETIME,
+  SESSION_NOT_FOUND,
+  type CreateSessionRequest,
+  type OpenedSessionResponse,
+  type OpenSessionRequest,
+  type SessionResponse,
 } from './sessions.dto.js';
 import { SessionsRepository, type StoredDetails } from './sessions.repository.js';
-
-/** How long a session is valid, and by how much an extension prolongs it (specification, "Sessions"). */
-export const SESSION_LIFETIME = 30 * MINUTE;
-
-export const SESSION_NOT_FOUND = new ErrorKind(404, 'SESSION_ERROR', 'SESSION_NOT_FOUND', {
-  when: 'The session does not exist or belongs to another client. Opening a session that has expired returns this error, too.',
-  message: 'There is no session with this ID.',
-});
-
-export const EXTEND_NOT_SUPPORTED = new ErrorKind(400, 'SESSION_ERROR', 'EXTEND_NOT_SUPPORTED', {
-  when: 'The session has expired and can no longer be extended.',
-  message: 'The session has expired. Create a new one.',
-});
 
 /** Data of a session that its webhooks contain. */
 export interface SessionDetails {

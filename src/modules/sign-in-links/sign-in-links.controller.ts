@@ -8,8 +8,9 @@ import {
 } from '../../infrastructure/http/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
-import { CANCEL_SIGN_IN_LINK, LIST_SIGN_IN_LINKS } from './sign-in-links.docs.js';
 import {
+  CANCEL_SIGN_IN_LINK,
+  LIST_SIGN_IN_LINKS,
   ListSignInLinksQuery,
   type SignInLinkListResponse,
   type SignInLinkResponse,

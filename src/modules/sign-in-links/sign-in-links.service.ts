@@ -44,11 +44,11 @@ import { OrganizationsService } from '../organizations/index.js';
 import { SIGN_IN_FAILURE, WebhookPublisher } from '../webhooks/index.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
 import { LINK_LIFETIME, type SignInLink, type SignInLinkStatus } from './sign-in-link.entity.js';
-import { SIGN_IN_LINK_NOT_FOUND } from './sign-in-links.docs.js';
-import type {
-  ListSignInLinksQuery,
-  SignInLinkListResponse,
-  SignInLinkResponse,
+import {
+  SIGN_IN_LINK_NOT_FOUND,
+  type ListSignInLinksQuery,
+  type SignInLinkListResponse,
+  type SignInLinkResponse,
 } from './sign-in-links.dto.js';
 import {
   SignInLinksRepository,

@@ -1,9 +1,18 @@
 import { scaleLinear } from 'd3-scale';
 import { line } from 'd3-shape';
 import type { ComponentChildren, VNode } from 'preact';
-import { inDigits } from '../numbers.js';
 import { usePage } from '../page.js';
 import type { Tone } from './elements.js';
+
+const NUMBER = new Intl.NumberFormat('en');
+const PERCENT = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
+
+/** Returns a number with separators, as all pages show it: 1,204. */
+export const inDigits = (value: number): string => NUMBER.format(value);
+/** Returns a share in percent: 2.9%. */
+export const inPercent = (share: number): string => PERCENT.format(share);
+/** Returns a duration: 1,204 ms. */
+export const inMilliseconds = (value: number): string => `${inDigits(Math.round(value))} ms`;
 
 interface Series {
   readonly label: string;
@@ -36,7 +45,6 @@ function stepOf(labels: readonly string[]): number {
   return (WIDTH - MARGIN.left - MARGIN.right) / labels.length;
 }
 
-/** Returns the center of a label. */
 function centerOf(labels: readonly string[], index: number): number {
   return round(MARGIN.left + (index + 0.5) * stepOf(labels));
 }

@@ -167,7 +167,6 @@ export function FurtherFilters({ label = 'More filters', names, children }: Furt
 
 interface FurtherFiltersProps {
   readonly label?: string;
-  /** The parameters. */
   readonly names: readonly string[];
   readonly children: ComponentChildren;
 }

@@ -21,18 +21,19 @@ import { labelOf, placeOf, type Agent } from '../agents/agent.js';
 import { AGENT_USER } from '../connections/agent-connections.service.js';
 import type { AgentProvider } from '../settings/agent-settings.service.js';
 import type { AgentAuthorization } from './agent-authorization.entity.js';
-import { AUTHORIZATION_CLOSED, AUTHORIZATION_NOT_FOUND } from './agent-users.docs.js';
+import {
+  AUTHORIZATION_CLOSED,
+  AUTHORIZATION_NOT_FOUND,
+  type AgentUserRequest,
+  type CompletedAuthorizationResponse,
+  type ConnectionCodeResponse,
+} from './authorizations.dto.js';
 import { AgentAuthorizationsRepository, type AuthorizedUser } from './agent-authorizations.repository.js';
 import {
   MAX_REDIRECT_LENGTH,
   type AuthorizationRequest,
   type RequestProblem,
 } from './authorization-request.js';
-import type {
-  AgentUserRequest,
-  CompletedAuthorizationResponse,
-  ConnectionCodeResponse,
-} from './authorizations.dto.js';
 
 const AUTHORIZATION_LIFETIME = 10 * MINUTE;
 const CODE_LIFETIME = MINUTE;

@@ -3,9 +3,10 @@ import { CurrentClient, type AuthenticatedClient } from '../../../infrastructure
 import { Topic } from '../../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../../infrastructure/surfaces/index.js';
 import { AgentAuthorizationsService } from './agent-authorizations.service.js';
-import { COMPLETE_AUTHORIZATION, CREATE_CONNECTION_CODE } from './agent-users.docs.js';
 import {
   AgentUserRequest,
+  COMPLETE_AUTHORIZATION,
+  CREATE_CONNECTION_CODE,
   type CompletedAuthorizationResponse,
   type ConnectionCodeResponse,
 } from './authorizations.dto.js';

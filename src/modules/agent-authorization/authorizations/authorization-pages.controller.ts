@@ -156,7 +156,6 @@ export class AuthorizationPagesController {
     }
   }
 
-  /** The logo of the organization, for the pages. */
   @Get('logo')
   @PageRoute(PAGE)
   async logo(@Param('client_id') clientId: string): Promise<StreamableFile> {

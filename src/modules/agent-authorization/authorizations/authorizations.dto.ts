@@ -1,7 +1,14 @@
-import { TextProperty, TimestampProperty } from '../../../infrastructure/openapi/index.js';
+import { ErrorKind } from '../../../infrastructure/errors/index.js';
+import {
+  TextProperty,
+  TimestampProperty,
+  uuidParameter,
+  withMessages,
+  type OperationDocument,
+} from '../../../infrastructure/openapi/index.js';
 import { ExternalUserIdField, PhoneNumberField } from '../../../infrastructure/validation/index.js';
 
-export const EXAMPLE_AUTHORIZATION_ID = '6b8c1d9e-2f43-4f5a-9c1b-7a0e3d2c4b59';
+const EXAMPLE_AUTHORIZATION_ID = '6b8c1d9e-2f43-4f5a-9c1b-7a0e3d2c4b59';
 
 /** The user whom the partner has logged in. */
 export class AgentUserRequest {
@@ -35,3 +42,50 @@ export class ConnectionCodeResponse {
   @TimestampProperty('When the code expires: after 5 minutes.')
   expires_at!: Date;
 }
+
+export const AUTHORIZATION_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
+  when: 'The client has no authorization with this ID.',
+  message: 'There is no authorization with this ID.',
+});
+
+export const AUTHORIZATION_CLOSED = new ErrorKind(409, 'USER_ERROR', 'NO_ACCESS', {
+  when: 'The authorization has been completed before with another user, the user has returned from the login, or it was declined or has ended, or is older than 10 minutes.',
+  message: 'The authorization cannot be completed any more. The user has to start again in the agent.',
+});
+
+export const COMPLETE_AUTHORIZATION: OperationDocument = {
+  operationId: 'completeAgentAuthorization',
+  summary: 'Complete agent authorization',
+  description:
+    'Says which of your users has logged in to connect an agent. Users come to your login address with an ' +
+    '`authorization_id`. Log the user in as always, call this operation from your backend, and redirect the browser to the ' +
+    '`redirect_url`, where the user approves the agent. Works once, within 10 minutes. Until the browser has returned, a repeated request gets the ' +
+    'same response.',
+  pathParameters: {
+    authorization_id: uuidParameter(
+      'AgentAuthorizationIdParameter',
+      'The `authorization_id` in the query of your login address.',
+      EXAMPLE_AUTHORIZATION_ID,
+    ),
+  },
+  body: AgentUserRequest,
+  response: CompletedAuthorizationResponse,
+  responseDescription: 'The user is known.',
+  errors: [
+    withMessages(AUTHORIZATION_NOT_FOUND, AUTHORIZATION_NOT_FOUND.message),
+    withMessages(AUTHORIZATION_CLOSED, AUTHORIZATION_CLOSED.message),
+  ],
+};
+
+export const CREATE_CONNECTION_CODE: OperationDocument = {
+  operationId: 'createConnectionCode',
+  summary: 'Create connection code',
+  description:
+    'Creates a code with which one of your users connects an agent, for apps without a login page on the web. Show the code to ' +
+    'the user, who types it on the page that the agent opens. It works once, for 5 minutes. Anyone who has the code can connect ' +
+    'an agent to the user, so tell the user not to pass it on.',
+  body: AgentUserRequest,
+  response: ConnectionCodeResponse,
+  responseDescription: 'The code was created.',
+  errors: [],
+};

@@ -8,8 +8,9 @@ import {
 } from '../../../infrastructure/http/index.js';
 import { Topic } from '../../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../../infrastructure/surfaces/index.js';
-import { DISCONNECT_AGENT, LIST_AGENT_CONNECTIONS } from './agent-connections.docs.js';
 import {
+  DISCONNECT_AGENT,
+  LIST_AGENT_CONNECTIONS,
   ListAgentConnectionsQuery,
   type AgentConnectionListResponse,
   type AgentConnectionResponse,

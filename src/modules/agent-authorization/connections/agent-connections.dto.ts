@@ -1,12 +1,17 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { AGENT_SCOPES, type AgentScope } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { INVALID_CURSOR_FORMAT } from '../../../infrastructure/crypto/index.js';
+import { ErrorKind } from '../../../infrastructure/errors/index.js';
 import {
   EnumProperty,
   ObjectProperty,
   TextProperty,
   TimestampProperty,
+  uuidParameter,
   UuidProperty,
+  withMessages,
+  type OperationDocument,
 } from '../../../infrastructure/openapi/index.js';
 import {
   CursorField,
@@ -15,6 +20,7 @@ import {
   PageSizeField,
 } from '../../../infrastructure/paging/index.js';
 import { enumeration } from '../../../infrastructure/schemas/index.js';
+import { ENVIRONMENT_ERRORS } from '../../../infrastructure/surfaces/index.js';
 import {
   EnvironmentField,
   MAX_EXTERNAL_USER_ID_LENGTH,
@@ -22,7 +28,7 @@ import {
 } from '../../../infrastructure/validation/index.js';
 
 const AGENT_SCOPE = enumeration('AgentScope', AGENT_SCOPES, 'What an agent may do for a user.');
-export const EXAMPLE_CONNECTION_ID = 'c2f0a9d4-5b1e-4d3c-8f7a-6e5d4c3b2a19';
+const EXAMPLE_CONNECTION_ID = 'c2f0a9d4-5b1e-4d3c-8f7a-6e5d4c3b2a19';
 const MAX_HOST_LENGTH = 253;
 
 export class ListAgentConnectionsQuery {
@@ -98,3 +104,32 @@ export class AgentConnectionListResponse {
   @NextCursorProperty()
   next_cursor!: string | null;
 }
+
+export const AGENT_CONNECTION_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
+  when: 'No agent is connected with this ID. The connection may have ended.',
+  message: 'There is no agent connection with this ID.',
+});
+
+export const LIST_AGENT_CONNECTIONS: OperationDocument = {
+  operationId: 'listAgentConnections',
+  summary: 'List agent connections',
+  description:
+    'Returns the agents that your users have connected, the newest first. Use it to show users which agents act for them.',
+  response: AgentConnectionListResponse,
+  responseDescription: 'A page of connections.',
+  errors: [INVALID_CURSOR_FORMAT, ...ENVIRONMENT_ERRORS],
+};
+
+export const DISCONNECT_AGENT: OperationDocument = {
+  operationId: 'disconnectAgent',
+  summary: 'Disconnect agent',
+  description:
+    'Ends the connection of an agent: its tokens stop working immediately, and its sign-in links are cancelled. Publishes ' +
+    '`AGENT_DISCONNECTED`.',
+  pathParameters: {
+    id: uuidParameter('AgentConnectionIdParameter', 'The `id` of the connection.', EXAMPLE_CONNECTION_ID),
+  },
+  response: AgentConnectionResponse,
+  responseDescription: 'The connection that ended.',
+  errors: [withMessages(AGENT_CONNECTION_NOT_FOUND, AGENT_CONNECTION_NOT_FOUND.message)],
+};

@@ -16,11 +16,11 @@ import { McpTokensService } from '../../mcp-tokens/index.js';
 import { WebhookPublisher } from '../../webhooks/index.js';
 import { labelOf } from '../agents/agent.js';
 import type { AgentConnection } from './agent-connection.entity.js';
-import { AGENT_CONNECTION_NOT_FOUND } from './agent-connections.docs.js';
-import type {
-  AgentConnectionListResponse,
-  AgentConnectionResponse,
-  ListAgentConnectionsQuery,
+import {
+  AGENT_CONNECTION_NOT_FOUND,
+  type AgentConnectionListResponse,
+  type AgentConnectionResponse,
+  type ListAgentConnectionsQuery,
 } from './agent-connections.dto.js';
 import { AgentConnectionsRepository } from './agent-connections.repository.js';
 

@@ -5,8 +5,10 @@ import { OAuthOperation, PublicForm, type FormParameters } from '../../oauth/ind
 import { AgentAuthorizationConfiguration } from '../agent-authorization.configuration.js';
 import type { RegisteredAgentResponse } from '../agents/agents.dto.js';
 import { AgentOAuthService } from './agent-oauth.service.js';
-import { EXCHANGE_FOR_AGENT_TOKENS, REGISTER_AGENT, REVOKE_AGENT_TOKEN } from './tokens.docs.js';
 import {
+  EXCHANGE_FOR_AGENT_TOKENS,
+  REGISTER_AGENT,
+  REVOKE_AGENT_TOKEN,
   RevokeAgentTokenRequest,
   type AgentTokenRevocationResponse,
   type AgentTokensResponse,

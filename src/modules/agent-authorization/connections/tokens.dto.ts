@@ -1,14 +1,34 @@
 import { IsString } from 'class-validator';
-import { ConstantProperty, IntegerProperty, TextProperty } from '../../../infrastructure/openapi/index.js';
-import { Field } from '../../../infrastructure/validation/index.js';
-import { ParameterField } from '../../oauth/index.js';
+import {
+  ConstantProperty,
+  IntegerProperty,
+  TextProperty,
+  withMessages,
+  type OperationDocument,
+} from '../../../infrastructure/openapi/index.js';
+import { Field, MESSAGES } from '../../../infrastructure/validation/index.js';
+import {
+  INVALID_CLIENT,
+  INVALID_GRANT,
+  INVALID_REQUEST,
+  ParameterField,
+  UNSUPPORTED_GRANT_TYPE,
+} from '../../oauth/index.js';
+import { AgentAuthorizationConfiguration } from '../agent-authorization.configuration.js';
+import {
+  INVALID_CLIENT_METADATA,
+  INVALID_REDIRECT_URI,
+  INVALID_TARGET,
+  NOT_ALLOWED,
+} from '../agents/agent-errors.js';
+import { RegisterAgentRequest, RegisteredAgentResponse } from '../agents/agents.dto.js';
+import { CLIENT_ID_PARAMETER, EXAMPLE_RESOURCE } from '../metadata/agent-metadata.dto.js';
 
 const EXAMPLE_AGENT_ID = 'https://agent.example.com/oauth/client.json';
 /** Looks like a secret but has a wrong checksum, so that leak scanners do not report it. */
 const EXAMPLE_CODE = '4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6Wn00000000';
 const EXAMPLE_REFRESH_TOKEN = 'mcr_dev_4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6Wn00000000';
 const EXAMPLE_ACCESS_TOKEN = 'mcp_dev_4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6Wn00000000';
-export const EXAMPLE_RESOURCE = 'https://mcp.example.com/mcp/19b11f7c-4c8e-49bf-853e-3cea2462349f';
 
 /** What every grant has. */
 export class AgentTokenRequest {
@@ -74,7 +94,7 @@ export class RefreshTokensRequest extends AgentTokenRequest {
 }
 
 /** The parameters of all grants, for the API document. */
-export class ExchangeForAgentTokensRequest extends AgentTokenRequest {
+class ExchangeForAgentTokensRequest extends AgentTokenRequest {
   @ParameterField('The code from the redirect.', EXAMPLE_CODE, { required: false })
   code?: string;
 
@@ -145,3 +165,58 @@ export class RevokeAgentTokenRequest {
 
 /** RFC 7009, section 2.2, requires no content. */
 export class AgentTokenRevocationResponse {}
+
+export const EXCHANGE_FOR_AGENT_TOKENS: OperationDocument = {
+  operationId: 'exchangeForAgentTokens',
+  summary: 'Exchange code or refresh token for tokens',
+  description:
+    'Exchanges the code of an authorization, or a refresh token, for an access token of one hour and the next refresh token ' +
+    '(RFC 6749). A code can be exchanged once, within 60 seconds, and a refresh token once. If the response is lost, repeat the ' +
+    'request: the response is the same for an hour, as long as neither of the new tokens was used, and for 30 seconds after that. ' +
+    'Exchanging a code or a refresh token again later ends the connection of the agent. So do 60 days without a request. Unknown ' +
+    'scopes are ignored; `scope` says which were granted.',
+  pathParameters: CLIENT_ID_PARAMETER,
+  body: ExchangeForAgentTokensRequest,
+  response: AgentTokensResponse,
+  responseDescription: 'The tokens.',
+  errors: [
+    withMessages(
+      INVALID_GRANT,
+      'The code is not valid. Start the authorization again.',
+      'The refresh token is not valid. Start the authorization again.',
+    ),
+    INVALID_TARGET,
+    withMessages(UNSUPPORTED_GRANT_TYPE, 'The grant type must be authorization_code or refresh_token.'),
+    withMessages(INVALID_REQUEST, MESSAGES.required('grant type')),
+    INVALID_CLIENT,
+    NOT_ALLOWED,
+  ],
+};
+
+export const REVOKE_AGENT_TOKEN: OperationDocument = {
+  operationId: 'revokeAgentToken',
+  summary: 'Revoke token of an agent',
+  description:
+    'Revokes an access token immediately, or ends the connection of a refresh token (RFC 7009). The response is the same for a ' +
+    'token that does not exist. Works also while agents cannot log in.',
+  pathParameters: CLIENT_ID_PARAMETER,
+  body: RevokeAgentTokenRequest,
+  response: AgentTokenRevocationResponse,
+  responseDescription: 'The token was revoked, or was not a valid token of this agent.',
+  errors: [withMessages(INVALID_REQUEST, MESSAGES.required('token')), NOT_ALLOWED],
+};
+
+export const REGISTER_AGENT: OperationDocument = {
+  operationId: 'registerAgent',
+  summary: 'Register agent',
+  description: (configurationOf) =>
+    'Registers an agent that has no client ID metadata document (RFC 7591), as a public client, with the redirect addresses that ' +
+    'can be used. A registration that no user has used is deleted after a day. Limit: ' +
+    `${configurationOf(AgentAuthorizationConfiguration).registrationsPerHour} requests per hour per API client and IP address.`,
+  pathParameters: CLIENT_ID_PARAMETER,
+  body: RegisterAgentRequest,
+  response: RegisteredAgentResponse,
+  responseDescription: 'The agent is registered.',
+  status: 201,
+  errors: [INVALID_REDIRECT_URI, INVALID_CLIENT_METADATA, NOT_ALLOWED],
+};

@@ -1,8 +1,12 @@
 import { Controller, Get, Header, Param } from '@nestjs/common';
 import { Topic } from '../../../infrastructure/openapi/index.js';
 import { OAuthMetadata } from '../../oauth/index.js';
-import { GET_AGENT_METADATA, GET_PROTECTED_RESOURCE } from './agent-metadata.docs.js';
-import type { AgentAuthorizationServerMetadata, ProtectedResourceMetadata } from './agent-metadata.dto.js';
+import {
+  GET_AGENT_METADATA,
+  GET_PROTECTED_RESOURCE,
+  type AgentAuthorizationServerMetadata,
+  type ProtectedResourceMetadata,
+} from './agent-metadata.dto.js';
 import { AgentMetadataService } from './agent-metadata.service.js';
 
 /** Short, because an owner may disallow agents at any time. */

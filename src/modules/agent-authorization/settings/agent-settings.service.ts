@@ -21,7 +21,7 @@ import { displayNameOf, isRedirectUri } from '../agents/agent.js';
 import { AGENTS_NOT_ALLOWED, INVALID_REDIRECT_URI } from '../agents/agent-errors.js';
 import type { RegisteredAgent } from '../agents/registered-agent.entity.js';
 import { RegisteredAgentsRepository } from '../agents/registered-agents.repository.js';
-import { AUTHORIZATION_NOT_FOUND } from '../authorizations/agent-users.docs.js';
+import { AUTHORIZATION_NOT_FOUND } from '../authorizations/authorizations.dto.js';
 import { AgentConnectionsService } from '../connections/agent-connections.service.js';
 import type { AgentSetting } from './agent-setting.entity.js';
 import type {

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { DashboardActor, DashboardPrincipal } from '../../../infrastructure/auth/index.js';
 import { Sealer, SecretDigest } from '../../../infrastructure/crypto/index.js';
-import { Transactional } from '../../../infrastructure/database/index.js';
+import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { DashboardUsersRepository, type DashboardUser } from '../../dashboard-users/index.js';
 import { AccountEmails, AccountLog } from '../account-emails.js';
 import { PasswordsService } from '../passwords/passwords.service.js';
-import { SecondFactorRepository } from './second-factor.repository.js';
+import { RecoveryCode } from './recovery-code.entity.js';
 import { generateTotpSecret, totpStepOf, totpUri } from './totp.js';
 
 /** 32 characters that are easy to tell apart. With 32 characters, a random byte modulo 32 selects one without bias. */
@@ -34,7 +34,7 @@ export interface SecondFactorSetup {
 @Injectable()
 export class SecondFactorService {
   constructor(
-    private readonly repository: SecondFactorRepository,
+    private readonly transaction: Transaction,
     private readonly users: DashboardUsersRepository,
     private readonly passwords: PasswordsService,
     private readonly sealer: Sealer,
@@ -46,7 +46,7 @@ export class SecondFactorService {
 
   async state(userId: string): Promise<SecondFactorState> {
     const user = await this.users.find(userId);
-    const recoveryCodesLeft = await this.repository.countRecoveryCodes(userId);
+    const recoveryCodesLeft = await this.transaction.manager.countBy(RecoveryCode, { userId });
     return { enabledAt: user?.totpEnabledAt ?? null, recoveryCodesLeft };
   }
 
@@ -97,8 +97,10 @@ export class SecondFactorService {
   @Transactional()
   async accepts(user: DashboardUser, proof: SecondFactorProof): Promise<boolean> {
     if (!user.totpEnabledAt) return false;
-    if ('recoveryCode' in proof)
-      return this.repository.spendRecoveryCode(user.id, this.digestOf(proof.recoveryCode));
+    if ('recoveryCode' in proof) {
+      const code = { userId: user.id, digest: this.digestOf(proof.recoveryCode) };
+      return (await this.transaction.manager.delete(RecoveryCode, code)).affected === 1;
+    }
     const step = totpStepOf(this.secretOf(user), proof.code, this.clock.milliseconds());
     return step !== undefined && this.users.acceptTotpStep(user.id, step);
   }
@@ -113,7 +115,7 @@ export class SecondFactorService {
     const user = await this.users.lock(userId);
     if (!user?.totpEnabledAt) return false;
     await this.users.change(userId, { totpSecretSealed: null, totpEnabledAt: null, totpLastStep: null });
-    await this.repository.deleteRecoveryCodes(userId);
+    await this.transaction.manager.delete(RecoveryCode, { userId });
     await this.emails.sendNotice(userId, 'secondFactorDisabled');
     return true;
   }
@@ -135,9 +137,10 @@ export class SecondFactorService {
 
   private async renew(userId: string): Promise<readonly string[]> {
     const codes = Array.from({ length: RECOVERY_CODES }, generateRecoveryCode);
-    await this.repository.replaceRecoveryCodes(
-      userId,
-      codes.map((code) => this.digestOf(code)),
+    await this.transaction.manager.delete(RecoveryCode, { userId });
+    await this.transaction.manager.insert(
+      RecoveryCode,
+      codes.map((code) => ({ userId, digest: this.digestOf(code) })),
     );
     return codes;
   }

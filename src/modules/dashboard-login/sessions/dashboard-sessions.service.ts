@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { MoreThan, Not } from 'typeorm';
 import {
   DashboardSessionVerifier,
   type DashboardActor,
@@ -7,13 +8,12 @@ import {
   type DashboardPrincipal,
 } from '../../../infrastructure/auth/index.js';
 import { sha256 } from '../../../infrastructure/crypto/index.js';
-import { Transactional } from '../../../infrastructure/database/index.js';
+import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
 import type { RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
 import { DashboardUsersRepository, DashboardUsersService } from '../../dashboard-users/index.js';
 import { AccountLog } from '../account-emails.js';
-import type { DashboardSession, SessionStage } from './dashboard-session.entity.js';
-import { DashboardSessionsRepository } from './dashboard-sessions.repository.js';
+import { DashboardSession, type SessionStage } from './dashboard-session.entity.js';
 
 /** A new session. Only the browser gets the token. */
 export interface OpenedSession {
@@ -41,7 +41,7 @@ const LIFETIMES: Readonly<Record<SessionStage, number>> = {
 @Injectable()
 export class DashboardSessionsService extends DashboardSessionVerifier {
   constructor(
-    private readonly repository: DashboardSessionsRepository,
+    private readonly transaction: Transaction,
     private readonly users: DashboardUsersService,
     private readonly usersRepository: DashboardUsersRepository,
     private readonly log: AccountLog,
@@ -64,7 +64,7 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
   ): Promise<OpenedSession> {
     const token = randomBytes(32).toString('base64url');
     const expiresAt = proof.expiresAt ?? new Date(this.clock.milliseconds() + LIFETIMES[stage]);
-    await this.repository.add({
+    await this.transaction.manager.insert(DashboardSession, {
       id: randomUUID(),
       tokenHash: sha256(token),
       userId,
@@ -79,7 +79,7 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
   }
 
   override async verify(token: string): Promise<DashboardIdentity | undefined> {
-    const session = await this.repository.find(sha256(token), 'complete', this.clock.now());
+    const session = await this.find(token, 'complete');
     const principal = session && (await this.users.principal(session.userId));
     if (!principal) return undefined;
     const { id: sessionId, authenticatedAt, passkeyId, isTwoFactor } = session;
@@ -93,14 +93,14 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
 
   /** Returns when the session with this token ends; undefined if there is none, or it is another user's. */
   async expiryOf(userId: string, token = ''): Promise<Date | undefined> {
-    const session = await this.repository.find(sha256(token), 'complete', this.clock.now());
+    const session = await this.find(token, 'complete');
     return session?.userId === userId ? session.expiresAt : undefined;
   }
 
   /** Returns the user whose password was correct and whose second factor is still missing. */
   async awaitingSecondFactor(token: string | undefined): Promise<DashboardPrincipal | undefined> {
     if (token === undefined) return undefined;
-    const session = await this.repository.find(sha256(token), 'second_factor', this.clock.now());
+    const session = await this.find(token, 'second_factor');
     return session ? this.users.principal(session.userId) : undefined;
   }
 
@@ -110,13 +110,13 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
    * @returns when the user passed that step, to only one of several concurrent calls
    */
   async endFirstStep(token: string): Promise<Date | undefined> {
-    const session = await this.repository.find(sha256(token), 'second_factor', this.clock.now());
+    const session = await this.find(token, 'second_factor');
     return session && (await this.end(token)) ? session.authenticatedAt : undefined;
   }
 
   /** @returns whether the session existed; true for only one of several concurrent calls */
   async end(token: string): Promise<boolean> {
-    return this.repository.end({ tokenHash: sha256(token) });
+    return this.delete({ tokenHash: sha256(token) });
   }
 
   @Transactional()
@@ -124,19 +124,24 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
     if (await this.end(token)) await this.log.record('auth.logout', actor);
   }
 
+  /** Returns the newest session first. */
   async list(userId: string): Promise<DashboardSession[]> {
-    return this.repository.list(userId, this.clock.now());
+    return this.transaction.manager.find(DashboardSession, {
+      where: { userId, stage: 'complete', expiresAt: MoreThan(this.clock.now()) },
+      order: { authenticatedAt: 'DESC', id: 'ASC' },
+    });
   }
 
   @Transactional()
   async endOne(actor: DashboardActor, sessionId: string): Promise<void> {
-    if (await this.repository.end({ userId: actor.userId, id: sessionId }))
+    if (await this.delete({ userId: actor.userId, id: sessionId }))
       await this.log.record('auth.session_end', actor);
   }
 
   /** @param exceptId the session that stays, if any */
   async endAll(userId: string, exceptId?: string): Promise<void> {
-    await this.repository.endAll(userId, exceptId);
+    const ended = exceptId === undefined ? { userId } : { userId, id: Not(exceptId) };
+    await this.transaction.manager.delete(DashboardSession, ended);
   }
 
   /** Ends all other sessions of the user, and the access of all devices. */
@@ -145,5 +150,20 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
     await this.usersRepository.endAccess(actor.userId);
     await this.endAll(actor.userId, sessionId);
     await this.log.record('auth.session_end', actor);
+  }
+
+  private find(token: string, stage: SessionStage): Promise<DashboardSession | null> {
+    return this.transaction.manager.findOneBy(DashboardSession, {
+      tokenHash: sha256(token),
+      stage,
+      expiresAt: MoreThan(this.clock.now()),
+    });
+  }
+
+  /** @returns whether there was such a session; true for only one of several concurrent calls */
+  private async delete(
+    session: Partial<Pick<DashboardSession, 'tokenHash' | 'userId' | 'id'>>,
+  ): Promise<boolean> {
+    return (await this.transaction.manager.delete(DashboardSession, session)).affected === 1;
   }
 }

@@ -4,9 +4,8 @@ import { Topic } from '../../../infrastructure/openapi/index.js';
 import { PublicForm } from '../protocol/oauth-form.js';
 import { OAuthOperation } from '../protocol/oauth-operation.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
-import { DeviceCodeRequest, DeviceCodeResponse } from './device-authorizations.dto.js';
+import { DeviceCodeRequest, DeviceCodeResponse, REQUEST_DEVICE_CODE } from './device-authorizations.dto.js';
 import { DeviceAuthorizationsService } from './device-authorizations.service.js';
-import { REQUEST_DEVICE_CODE } from './device-authorizations.docs.js';
 
 @Topic(
   'Access tokens',

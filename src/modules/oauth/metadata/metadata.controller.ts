@@ -7,8 +7,13 @@ import { OAuthMetadata } from '../protocol/oauth-operation.js';
 import { JWKS_CACHED_FOR } from '../tokens/key-schedule.js';
 import { TokenSigningKeysService } from '../tokens/token-signing-keys.service.js';
 import { DEVICE_CODE_GRANT } from '../tokens/tokens.dto.js';
-import { AuthorizationServerMetadata, JsonWebKeySet, type PublicJwk } from './metadata.dto.js';
-import { GET_METADATA, GET_KEYS } from './metadata.docs.js';
+import {
+  AuthorizationServerMetadata,
+  GET_KEYS,
+  GET_METADATA,
+  JsonWebKeySet,
+  type PublicJwk,
+} from './metadata.dto.js';
 
 const CACHE_CONTROL = `public, max-age=${JWKS_CACHED_FOR / SECOND}`;
 

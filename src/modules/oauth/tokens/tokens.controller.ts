@@ -12,13 +12,16 @@ import { OAuthOperation } from '../protocol/oauth-operation.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
 import {
   AccessTokenResponse,
+  CurrentUserResponse,
+  EXCHANGE_DEVICE_CODE,
+  GET_CURRENT_USER,
+  INTROSPECT_TOKEN,
   IntrospectionResponse,
   IntrospectTokenRequest,
   RevocationResponse,
+  REVOKE_TOKEN,
   RevokeTokenRequest,
-  CurrentUserResponse,
 } from './tokens.dto.js';
-import { EXCHANGE_DEVICE_CODE, REVOKE_TOKEN, INTROSPECT_TOKEN, GET_CURRENT_USER } from './tokens.docs.js';
 import { TokensService } from './tokens.service.js';
 
 @Topic('Access tokens')

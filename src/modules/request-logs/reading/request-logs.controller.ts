@@ -3,12 +3,13 @@ import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/
 import { Topic } from '../../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
 import {
+  GET_REQUEST_LOG,
+  LIST_REQUEST_LOGS,
   ListRequestLogsQuery,
   RequestLogListResponse,
   SingleRequestLogEntryResponse,
 } from './request-logs.dto.js';
 import { RequestLogsService } from './request-logs.service.js';
-import { LIST_REQUEST_LOGS, GET_REQUEST_LOG } from './request-logs.docs.js';
 
 @Topic('Request logs', 'Requests of your programs and responses of your endpoints.')
 @Controller()

@@ -1,16 +1,19 @@
+import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { INVALID_CURSOR_FORMAT } from '../../../infrastructure/crypto/index.js';
+import { ENVIRONMENT_MISMATCH, type ErrorCode } from '../../../infrastructure/errors/index.js';
+import { TRANSPORT_FAILURES } from '../../../infrastructure/http-client/index.js';
 import {
-  ERROR_CODE,
   EnumProperty,
+  ERROR_CODE,
   exampleOf,
   IntegerProperty,
   ObjectProperty,
   TextProperty,
   TimestampProperty,
   UuidProperty,
+  withMessages,
+  type OperationDocument,
 } from '../../../infrastructure/openapi/index.js';
-import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import type { ErrorCode } from '../../../infrastructure/errors/index.js';
-import { TRANSPORT_FAILURES } from '../../../infrastructure/http-client/index.js';
 import {
   CursorField,
   DEFAULT_PAGE_SIZE,
@@ -30,13 +33,18 @@ import {
   UuidField,
   withMessage,
 } from '../../../infrastructure/validation/index.js';
-import { IsWithinPeriod, MAX_PERIOD_DAYS } from './request-log-period.js';
+import {
+  ENTRY_QUERY_TIMEOUT_MESSAGE,
+  REQUEST_LOG_NOT_FOUND,
+  REQUEST_LOG_QUERY_TIMEOUT,
+} from '../request-log-errors.js';
 import {
   REQUEST_LOG_OUTCOMES,
   REQUEST_LOG_TYPES,
   type RequestLogOutcome,
   type RequestLogType,
 } from '../storage/request-log-entry.js';
+import { IsWithinPeriod, MAX_PERIOD_DAYS } from './request-log-period.js';
 
 const REQUEST_LOG_TYPE = enumeration(
   'RequestLogType',
@@ -388,9 +396,9 @@ const EXAMPLE_ATTEMPT = {
   reason: 'NON_200',
 };
 
-export const EXAMPLE_PAGE = { data: [EXAMPLE_REQUEST, EXAMPLE_ATTEMPT] };
+const EXAMPLE_PAGE = { data: [EXAMPLE_REQUEST, EXAMPLE_ATTEMPT] };
 
-export const EXAMPLE_ENTRY = {
+const EXAMPLE_ENTRY = {
   ...EXAMPLE_ATTEMPT,
   delivery: {
     ...exampleOf(LoggedDeliveryResponse),
@@ -400,4 +408,41 @@ export const EXAMPLE_ENTRY = {
     first_byte_ms: 48,
   },
   response_body: '{"error":"The queue is full."}',
+};
+
+export const LIST_REQUEST_LOGS: OperationDocument = {
+  operationId: 'listRequestLogs',
+  summary: 'List request logs',
+  description:
+    'Returns the API requests and the webhook delivery attempts of an environment as one list, newest first. Use it ' +
+    'to see what your program sent and how your endpoints responded. Entries must match all given filters; `event` ' +
+    'with `type=request` matches nothing. Credentials, headers and the bodies of requests are not stored.\n\nTo get the following ' +
+    'pages, send the `next_cursor` of each page until it is null. Entries added in the meantime do not shift the ' +
+    'pages, and no entry is listed twice. Under load, a new entry can take about a second to appear: to get all ' +
+    'entries, for example for an archive, request a period that ended at least a minute ago.',
+  response: RequestLogListResponse,
+  responseDescription: 'A page of the request log.',
+  responseExample: EXAMPLE_PAGE,
+  errors: [INVALID_CURSOR_FORMAT, ENVIRONMENT_MISMATCH, REQUEST_LOG_QUERY_TIMEOUT],
+};
+
+export const GET_REQUEST_LOG: OperationDocument = {
+  operationId: 'getRequestLog',
+  summary: 'Get a request log entry',
+  description:
+    'Returns one entry. For a delivery attempt, the entry also has the number of the attempt, the durations of its phases, ' +
+    'and the beginning of your endpoint’s response if it was not 200. Use it to find out why a delivery failed. Entries of the other ' +
+    'environment are not found.',
+  pathParameters: {
+    id: {
+      component: 'RequestLogEntryIdParameter',
+      schema: 'int64',
+      description: 'The `id` of the entry.',
+      example: 8_001_234,
+    },
+  },
+  response: SingleRequestLogEntryResponse,
+  responseDescription: 'The entry.',
+  responseExample: EXAMPLE_ENTRY,
+  errors: [REQUEST_LOG_NOT_FOUND, withMessages(REQUEST_LOG_QUERY_TIMEOUT, ENTRY_QUERY_TIMEOUT_MESSAGE)],
 };

@@ -173,7 +173,6 @@ function trendOf(starts: readonly Date[], counts: readonly EntryCount[]): Trend 
   return { succeeded: points.map(({ succeeded }) => succeeded), failed: points.map(({ failed }) => failed) };
 }
 
-/** Returns the starts of the points of a period. */
 function startsOf({ start, end, step }: Omit<CountedPeriod, 'client'>): Date[] {
   const starts = [start];
   for (let time = start.getTime() + step; time < end.getTime(); time += step) starts.push(new Date(time));

@@ -38,7 +38,6 @@ const STATE = /^[\w-]{43}$/;
 interface ProviderResponse extends LoginBrowser {
   readonly configurationId: string;
   readonly state: string;
-  /** The query of the redirect. */
   readonly query: string;
   /** The user who is logged in already. */
   readonly user: DashboardIdentity | undefined;
@@ -58,7 +57,6 @@ interface ReceivedResponse {
 /** What a test login shows. */
 export interface TestResult {
   readonly claims: ProviderIdentity['claims'];
-  /** Who would be logged in. */
   readonly person?: Person;
   readonly problem?: string;
   /** Why the login does not prove that the person logged in just now, although it was requested. */

@@ -97,7 +97,6 @@ function rootOf(text: string, limits: XmlLimits, refusesComments: boolean): XmlE
   return open[0]?.children[0] as XmlElement;
 }
 
-/** Returns the children with this name. */
 export function childrenOf(element: XmlElement, namespace: string, name: string): XmlElement[] {
   return element.children.filter((child) => child.namespace === namespace && child.name === name);
 }
