@@ -29,15 +29,13 @@ import {
   WebhookEndpointListResponse,
   WebhookEndpointResponse,
   WebhookEndpointsQuery,
-} from './webhook-endpoints.dto.js';
-import { WebhookEndpointsService } from './webhook-endpoints.service.js';
-import {
   LIST_ENDPOINTS,
   GET_ENDPOINT,
   CREATE_ENDPOINT,
   UPDATE_ENDPOINT,
   DELETE_ENDPOINT,
-} from './webhook-endpoints.docs.js';
+} from './webhook-endpoints.dto.js';
+import { WebhookEndpointsService } from './webhook-endpoints.service.js';
 
 /**
  * Requires access to the endpoint in the path. Nest runs interceptors before it reads and validates the body, so a user

@@ -9,10 +9,13 @@ import {
   RedeliverRequest,
   TestedWebhookEndpointResponse,
   TestWebhookEndpointRequest,
+  TEST_ENDPOINT,
+  REDELIVER_EVENT,
+  RECOVER_EVENTS,
+  GET_RECOVERY,
 } from './deliveries.dto.js';
 import { DeliveriesService } from './deliveries.service.js';
 import { ResendsService } from '../resends/resends.service.js';
-import { TEST_ENDPOINT, REDELIVER_EVENT, RECOVER_EVENTS, GET_RECOVERY } from './deliveries.docs.js';
 
 @Topic('Webhook endpoints')
 @Controller('webhook-endpoints/:id')

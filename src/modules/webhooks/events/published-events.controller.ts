@@ -1,8 +1,7 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { Topic } from '../../../infrastructure/openapi/index.js';
 import { InternalOperation } from '../../../infrastructure/surfaces/index.js';
-import { GET_EVENT } from './published-events.docs.js';
-import type { EventStatusResponse } from './published-events.dto.js';
+import { GET_EVENT, type EventStatusResponse } from './published-events.dto.js';
 import { PublishedEventsService } from './published-events.service.js';
 
 @Topic('Events')

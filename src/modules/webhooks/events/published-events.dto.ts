@@ -1,4 +1,5 @@
-import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { ErrorKind } from '../../../infrastructure/errors/index.js';
+import { type PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { EVENT_NAME, type EventName } from '../../../infrastructure/event-catalog/index.js';
 import {
   EnumProperty,
@@ -7,6 +8,9 @@ import {
   TextProperty,
   TimestampProperty,
   UuidProperty,
+  uuidParameter,
+  withMessages,
+  type OperationDocument,
 } from '../../../infrastructure/openapi/index.js';
 import { CursorField } from '../../../infrastructure/paging/index.js';
 import { enumeration } from '../../../infrastructure/schemas/index.js';
@@ -17,6 +21,7 @@ import {
   TimestampField,
 } from '../../../infrastructure/validation/index.js';
 import { FAILURE_REASON } from '../deliveries/deliveries.dto.js';
+import { ENTRY_QUERY_TIMEOUT_MESSAGE, REQUEST_LOG_QUERY_TIMEOUT } from '../../request-logs/index.js';
 
 const FILTER = { in: 'query', required: false } as const;
 
@@ -115,3 +120,27 @@ export class EventStatusResponse {
   @ObjectProperty([EventDeliveryResponse], 'One delivery for each endpoint that the event is sent to.')
   deliveries!: EventDeliveryResponse[];
 }
+
+export const EVENT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
+  label: 'EventNotFound',
+  when: 'There is no event with this ID, or it is older than the request log.',
+  message: 'There is no event with this ID. Events are kept as long as the request log.',
+});
+
+export const GET_EVENT: OperationDocument = {
+  operationId: 'getEvent',
+  summary: 'Get the status of an event',
+  description:
+    'Returns an event of any client, with its deliveries. Use it to find out whether the endpoints have received an ' +
+    'event that you published. Events are kept as long as the request log.',
+  pathParameters: {
+    id: uuidParameter(
+      'EventIdParameter',
+      'The `event_id` of the event.',
+      '0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1',
+    ),
+  },
+  response: EventStatusResponse,
+  responseDescription: 'The event. It has no deliveries if no endpoint was subscribed to it.',
+  errors: [EVENT_NOT_FOUND, withMessages(REQUEST_LOG_QUERY_TIMEOUT, ENTRY_QUERY_TIMEOUT_MESSAGE)],
+};

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import { AccessibleClients, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import { ErrorKind } from '../../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../../infrastructure/crypto/index.js';
 import { cutToPage } from '../../../infrastructure/paging/index.js';
@@ -15,7 +14,12 @@ import {
   validPeriod,
   type AttemptSummary,
 } from '../../request-logs/index.js';
-import type { DeliveryState, EventStatusResponse, ListEventsQuery } from './published-events.dto.js';
+import {
+  EVENT_NOT_FOUND,
+  type DeliveryState,
+  type EventStatusResponse,
+  type ListEventsQuery,
+} from './published-events.dto.js';
 import {
   PublishedEventsRepository,
   type ListedEvent,
@@ -50,12 +54,6 @@ interface PageEnd {
 }
 
 const PAGE_SIZE = 25;
-
-export const EVENT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
-  label: 'EventNotFound',
-  when: 'There is no event with this ID, or it is older than the request log.',
-  message: 'There is no event with this ID. Events are kept as long as the request log.',
-});
 
 /** Reads events with their deliveries. Queries are bounded like those of the request log. */
 @Injectable()

@@ -20,7 +20,13 @@ import {
   WebhookEndpointsService,
   type WebhookEndpointResponse,
 } from '../../webhook-endpoints/index.js';
-import type { QueuedDeliveriesResponse, RecoveryResponse } from '../deliveries/deliveries.dto.js';
+import {
+  notSubscribed,
+  RESEND_RUNNING,
+  UNKNOWN_EVENT,
+  type QueuedDeliveriesResponse,
+  type RecoveryResponse,
+} from '../deliveries/deliveries.dto.js';
 import { PublishedEventsRepository } from '../events/published-events.repository.js';
 import { WebhookEventsRepository } from '../events/webhook-events.repository.js';
 import { DeliveryQueueRepository } from '../queue/delivery-queue.repository.js';
@@ -59,13 +65,6 @@ export type StartedResend = Resend & { readonly endpoint: WebhookEndpointRespons
 type Found = Pick<FailedDeliveries, 'eventIds' | 'endpointIds'> &
   Pick<ResendPlan, 'period' | 'isCut'> & { readonly received: number };
 
-export const UNKNOWN_EVENT = 'The selected event id is invalid.';
-/** Returns the message about an event that the endpoint does not get. */
-export function notSubscribed(name: string): string {
-  return `The selected event id is invalid: the endpoint is not subscribed to ${name}.`;
-}
-export const RESEND_RUNNING =
-  'Selected deliveries to this endpoint are being sent again. Try again when that has finished.';
 const RECOVERY_RUNNING = 'A recovery of one of these endpoints is running. Try again when it has finished.';
 const RESEND_NOT_FOUND =
   'Nothing was sent again under this address, or its endpoints were deleted. What was sent again is shown for 90 days.';

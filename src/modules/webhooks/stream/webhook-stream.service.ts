@@ -23,7 +23,7 @@ import { EventSigner } from '../signing/event-signer.js';
 import { EventHorizon, RETRY_AFTER, streamUnavailable } from './event-horizon.js';
 import { LISTENERS_LOCK, WebhookStreamRepository, type StreamedEvent } from './webhook-stream.repository.js';
 import { Listener, type ListenerSource } from './listener.js';
-import { MAX_LISTENERS, TOO_MANY_LISTENERS, UNKNOWN_EVENT } from './webhook-stream.docs.js';
+import { MAX_LISTENERS, TOO_MANY_LISTENERS, UNKNOWN_EVENT } from './webhook-stream.dto.js';
 
 /** Milliseconds. Polling finds events whose notification was lost, or that were published just before their listener was stored. */
 const POLL_INTERVAL = SECOND;
