@@ -249,6 +249,7 @@ describeWithRedis('Rate limits of several processes', () => {
     expect(nodes.flatMap((node) => node.counts()).toSorted()).toEqual([10, 10, 10, 10, expect.any(Number)]);
     expect(lines()).toEqual([]);
 
+    for (const node of nodes) node.keepCounts();
     // A node that the following requests use.
     const hanging = nodes.find((node) => node.counts().includes(10));
     hanging?.hang();
