@@ -118,7 +118,7 @@ export async function startTestApp(
     FAILED_CREDENTIALS_PER_MINUTE_AND_ADDRESS: '1000000',
     ...environment,
   });
-  const app = await createApplication(configuration, { backgroundWork, modules });
+  let app = await createApplication(configuration, { backgroundWork, modules });
   const restoreTransactionHosts = keepTransactionHosts();
   await app.listen(0, '127.0.0.1');
   const baseUrl = await app.getUrl();
@@ -145,7 +145,7 @@ export async function startTestApp(
     const { id: userId, email, password } = added;
     return { userId, organizationId: ofOrganization, email, password, cookie };
   };
-  return {
+  const testApp: TestApp = {
     app,
     database,
     baseUrl,
@@ -179,8 +179,12 @@ export async function startTestApp(
       restoreTransactionHosts();
       await database.drop();
       expect(outgoingRequests().incomplete).toEqual([]);
+      // Node.js keeps the variables of the test file, which has this object.
+      Object.assign(testApp, { app: undefined });
+      app = undefined as never;
     },
   };
+  return testApp;
 }
 
 export function basic(credentials: Pick<IssuedCredentials, 'clientId' | 'secret'>): string {
