@@ -10,6 +10,7 @@ import {
   type Locator,
   type Page,
 } from 'playwright-core';
+import { loadFactor } from './eventually.js';
 import { rememberSecret } from './run-directory.js';
 
 /** The headless shell comes first: it has no window to draw, and takes half of the CPU time. */
@@ -96,7 +97,7 @@ export class Windows {
       ...(options.timeZone !== undefined && { timezoneId: options.timeZone }),
     };
     const context = await this.browser.newContext(settings);
-    context.setDefaultTimeout(TIMEOUT / 4);
+    context.setDefaultTimeout((TIMEOUT / 4) * loadFactor());
     if (options.login) await useLogin(context, baseUrl, options.login);
     const page = await context.newPage();
     page.on('request', (request) => {
