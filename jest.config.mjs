@@ -13,15 +13,14 @@ const shared = {
     '^libphonenumber-js/max$': '<rootDir>/node_modules/libphonenumber-js/max/index.cjs',
   },
   testEnvironment: '<rootDir>/test/support/test-environment.mjs',
-  resolver: '<rootDir>/test/support/resolver.cjs',
+  resolver: '<rootDir>/test/support/bundle/resolver.cjs',
   setupFiles: ['<rootDir>/test/support/provide-nest-to-commonjs.ts'],
 };
 
-/** For tests of the running service. They load it as a bundle, and use one PostgreSQL server. */
+/** For tests of the running service. Their setup builds it as a bundle, which all tests of the run use, and starts one PostgreSQL server. */
 const service = {
   ...shared,
-  testEnvironmentOptions: { usesBundle: true },
-  resolver: '<rootDir>/test/support/bundle/resolver.cjs',
+  testEnvironmentOptions: { usesBundle: true, hasCheapPasswords: true },
   setupFiles: ['<rootDir>/test/support/collect-log-lines.ts'],
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
@@ -29,7 +28,13 @@ const service = {
 
 export default {
   projects: [
-    { ...shared, displayName: 'unit', roots: ['<rootDir>/src', '<rootDir>/clients'] },
+    {
+      ...shared,
+      displayName: 'unit',
+      roots: ['<rootDir>/src', '<rootDir>/clients'],
+      // If tests of the service run, too: loading Nest for each file takes most of the time of a unit test.
+      testEnvironmentOptions: { usesBundle: true },
+    },
     { ...shared, displayName: 'architecture', roots: ['<rootDir>/test/architecture'] },
     { ...service, displayName: 'e2e', roots: ['<rootDir>/test/e2e'] },
     { ...service, displayName: 'programs', roots: ['<rootDir>/test/programs'] },

@@ -7,12 +7,13 @@ import {
   focused,
   logIn,
   logOut,
+  useLogin,
   tabTo,
   type WindowOptions,
   waitForHeading,
   expectEmptyWithFocus,
 } from '../support/browser.js';
-import { addUser, auditOf, type TestUser } from '../support/dashboard-users.js';
+import { addUser, auditOf, openSession, type TestUser } from '../support/dashboard-users.js';
 import { mailTo, tokenIn } from '../support/mails.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -55,8 +56,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
 
   const protectedUser = async (): Promise<TestUser & { secret: string; codes: string[] }> => {
     const user = await addUser(service);
-    const page = await open();
-    await logIn(page, user);
+    const page = await open({ login: await openSession(service, user) });
     return { ...user, ...(await setUpSecondFactor(page)) };
   };
 
@@ -103,8 +103,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     'a user sets up a second factor and logs in with it (JavaScript: %s)',
     async (javaScript) => {
       const user = await addUser(service);
-      const page = await open({ javaScript });
-      await logIn(page, user);
+      const page = await open({ javaScript, login: await openSession(service, user) });
       const { secret, codes } = await setUpSecondFactor(page);
       expect(codes).toHaveLength(10);
       await page.getByRole('link', { name: 'I’ve saved my codes' }).click();
@@ -243,12 +242,13 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
 
   describe('a passkey', () => {
     /** Gives the window an authenticator that verifies the user. Passkeys require a name in place of an IP address. */
-    async function openWithAuthenticator(): Promise<{
+    async function openWithAuthenticator(user: TestUser): Promise<{
       page: Page;
       devtools: CDPSession;
       authenticatorId: string;
     }> {
-      const page = await windows.open(service.baseUrl.replace('127.0.0.1', 'localhost'));
+      const login = await openSession(service, user);
+      const page = await windows.open(service.baseUrl.replace('127.0.0.1', 'localhost'), { login });
       const devtools = await page.context().newCDPSession(page);
       await devtools.send('WebAuthn.enable');
       const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', {
@@ -273,8 +273,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
 
     it('is added, named, offered in the email field, renamed and removed', async () => {
       const user = await addUser(service);
-      const { page, devtools, authenticatorId } = await openWithAuthenticator();
-      await logIn(page, user);
+      const { page, devtools, authenticatorId } = await openWithAuthenticator(user);
       await addPasskey(page, 'Laptop');
       await page.getByText('The passkey was added.').waitFor();
       const { credentials } = await devtools.send('WebAuthn.getCredentials', { authenticatorId });
@@ -304,8 +303,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
 
     it('logs in with the button, by keyboard, and to confirm a login again', async () => {
       const user = await addUser(service);
-      const { page, devtools, authenticatorId } = await openWithAuthenticator();
-      await logIn(page, user);
+      const { page, devtools, authenticatorId } = await openWithAuthenticator(user);
       await addPasskey(page, 'Laptop');
       await page.getByText('The passkey was added.').waitFor();
       const offer = (enabled: boolean) =>
@@ -326,8 +324,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
 
     it('is refused if the device does not verify the user, and after it was removed', async () => {
       const user = await addUser(service);
-      const { page, devtools, authenticatorId } = await openWithAuthenticator();
-      await logIn(page, user);
+      const { page, devtools, authenticatorId } = await openWithAuthenticator(user);
       await devtools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false });
       await addPasskey(page, 'Laptop');
       await page.getByText('The browser did not use a passkey').waitFor();
@@ -368,8 +365,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
 
     it('has accessible pages', async () => {
       const user = await addUser(service);
-      const page = await windows.open(service.baseUrl, { bypassPolicy: true });
-      await logIn(page, user);
+      const page = await open({ bypassPolicy: true, login: await openSession(service, user) });
       await page.goto('/account/passkeys');
       expect(await inspect(page, 'passkeys-none')).toEqual([]);
       await addPasskeys(user, 20);
@@ -449,8 +445,9 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
 
     it('after the login', async () => {
       const user = await addUser(service);
-      await logIn(await open(), user);
-      await logIn(page, user);
+      await openSession(service, user);
+      await useLogin(page.context(), service.baseUrl, await openSession(service, user));
+      await page.goto('/account');
       await inspected('account');
       await page.goto('/account/password');
       await inspected('password');

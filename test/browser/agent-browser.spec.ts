@@ -3,12 +3,11 @@ import { LoginAgent } from '../support/agent-logins.js';
 import {
   describeInBrowser,
   inspect,
-  logIn,
   tabTo,
   waitForHeading,
   expectEmptyWithFocus,
 } from '../support/browser.js';
-import { addUser, type TestUser } from '../support/dashboard-users.js';
+import { addUser, openSession, type TestUser } from '../support/dashboard-users.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { BEHIND_PROXY } from '../support/visitor.js';
 
@@ -86,9 +85,9 @@ describeInBrowser('Agents that log in, in a browser', (windows) => {
   });
 
   it('an admin sees, allows, registers, removes and disconnects agents', async () => {
-    const page = await windows.open(service.baseUrl, { bypassPolicy: true });
+    const login = await openSession(service, admin);
+    const page = await windows.open(service.baseUrl, { bypassPolicy: true, login });
     const findings: string[] = [];
-    await logIn(page, admin);
     await page.goto('/dashboard/production/agents');
     await page.getByText('No agents are connected').waitFor();
     findings.push(...(await inspect(page, 'agents-empty')));

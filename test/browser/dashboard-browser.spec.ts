@@ -34,11 +34,7 @@ describeInBrowser('The dashboard in a browser', (windows) => {
 
   /** Opens a window in which an owner is logged in. */
   async function open(options: WindowOptions = {}): Promise<Page> {
-    const { cookie } = await service.login('owner');
-    const page = await windows.open(service.baseUrl, options);
-    const [name = '', value = ''] = cookie.split('=');
-    await page.context().addCookies([{ name, value, url: service.baseUrl }]);
-    return page;
+    return windows.open(service.baseUrl, { ...options, login: await service.login('owner') });
   }
 
   it('the overview is accessible', async () => {

@@ -8,11 +8,10 @@ import {
   waitForHeading,
   type WindowOptions,
 } from '../support/browser.js';
-import { addUser } from '../support/dashboard-users.js';
+import { addUser, openSession } from '../support/dashboard-users.js';
 import { fillRequestLog, loggedRequest } from '../support/request-log-entries.js';
 import { CREATE_SESSION } from '../support/operations.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
-import { visitorWithRole } from '../support/visitor.js';
 
 const INVITE = '/dashboard/users/invitations/new';
 
@@ -26,11 +25,7 @@ const invitation = () => ({ email: `${randomUUID()}@example.com`, name: 'Grace H
 
 describeInBrowser('The dashboard in a browser', (windows) => {
   const open = async (path: string) => {
-    const { cookies } = await visitorWithRole(service);
-    const page = await windows.open(service.baseUrl, { bypassPolicy: true });
-    await page
-      .context()
-      .addCookies([{ name: 'session', value: cookies.get('session') ?? '', url: service.baseUrl }]);
+    const page = await windows.open(service.baseUrl, { bypassPolicy: true, login: await service.login() });
     await page.goto(path);
     return page;
   };
@@ -47,11 +42,10 @@ describeInBrowser('The dashboard in a browser', (windows) => {
   describe('a form that requires a login', () => {
     const openForm = async (options?: WindowOptions) => {
       const user = await addUser(service);
-      const page = await windows.open(service.baseUrl, { bypassPolicy: true, ...options });
+      const login = await openSession(service, user);
+      const page = await windows.open(service.baseUrl, { bypassPolicy: true, login, ...options });
       const addresses: string[] = [];
       page.on('request', (request) => addresses.push(request.url()));
-      await logIn(page, user);
-      await page.waitForURL(/dashboard/);
       await page.goto(INVITE);
       const typed = invitation();
       await page.getByLabel('Email address').fill(typed.email);
@@ -120,7 +114,7 @@ describeInBrowser('The dashboard in a browser', (windows) => {
 
     it('does not fill in other forms with the same address', async () => {
       const { page, user } = await openForm();
-      for (let logins = 0; logins < 2; logins += 1) await logIn(await windows.open(service.baseUrl), user);
+      for (let logins = 0; logins < 2; logins += 1) await openSession(service, user);
       await page.goto('/account');
       const end = page.locator('form[action="/account/sessions/end"]');
       await service.database.query(
@@ -203,11 +197,7 @@ describeInBrowser('The dashboard in a browser', (windows) => {
         { createdAt: new Date(Date.now() - 61_000), path: '/a-minute-ago' },
       ),
     ]);
-    const { cookies } = await visitorWithRole(service);
-    const page = await windows.open(service.baseUrl, { bypassPolicy: true });
-    await page
-      .context()
-      .addCookies([{ name: 'session', value: cookies.get('session') ?? '', url: service.baseUrl }]);
+    const page = await windows.open(service.baseUrl, { bypassPolicy: true, login: await service.login() });
     await page.clock.install();
     await page.goto('/dashboard/development/request-logs');
     await page.getByText('1 minute ago').first().waitFor();

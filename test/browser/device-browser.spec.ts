@@ -1,24 +1,19 @@
 import type { Page } from 'playwright-core';
-import {
-  describeInBrowser,
-  inspect,
-  logIn,
-  tabTo,
-  type WindowOptions,
-  waitForHeading,
-} from '../support/browser.js';
+import { describeInBrowser, inspect, tabTo, type WindowOptions, waitForHeading } from '../support/browser.js';
 import { moveClock } from '../support/clock.js';
-import { addUser, auditOf, type TestUser } from '../support/dashboard-users.js';
+import { addUser, auditOf, openSession, type TestUser } from '../support/dashboard-users.js';
 import { poll, startFlow } from '../support/device-flow.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 describeInBrowser('Approval in a browser', (windows) => {
   let service: TestApp;
   let user: TestUser;
+  let login: { readonly cookie: string };
 
   beforeAll(async () => {
     service = await startTestApp({ TRUSTED_PROXY_HOPS: '1' });
     user = await addUser(service);
+    login = await openSession(service, user);
   });
   afterAll(() => service.close());
   // Problems found on any page of any journey.
@@ -63,8 +58,7 @@ describeInBrowser('Approval in a browser', (windows) => {
 
   it('a user declines with the mouse', async () => {
     const flow = await startFlow(service);
-    const page = await open();
-    await logIn(page, user);
+    const page = await open({ login });
     await enter(page, flow.user_code);
     await page.getByRole('button', { name: 'Decline' }).click();
     await waitForHeading(page, 'Device declined');
@@ -97,8 +91,7 @@ describeInBrowser('Approval in a browser', (windows) => {
   });
 
   it('both choices are equally large, look different, and are on the screen of a phone', async () => {
-    const page = await open({ size: { width: 390, height: 844 } });
-    await logIn(page, user);
+    const page = await open({ size: { width: 390, height: 844 }, login });
     await enter(page, (await startFlow(service)).user_code);
     const [approve, decline] = await Promise.all(
       ['Approve', 'Decline'].map((name) =>
@@ -122,9 +115,8 @@ describeInBrowser('Approval in a browser', (windows) => {
   });
 
   it('every page is accessible in both color schemes', async () => {
-    const page = await open({ bypassPolicy: true });
+    const page = await open({ bypassPolicy: true, login });
     const inspected = async (name: string) => expect(await inspect(page, name)).toEqual([]);
-    await logIn(page, user);
     await page.goto('/device');
     await inspected('device');
     await enter(page, 'BBBB-BBBB');

@@ -15,7 +15,7 @@ import {
 } from '../support/browser.js';
 import { eventually } from '../support/eventually.js';
 import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
 
 const LOGS = '/dashboard/production/request-logs';
 const AUDIT = '/dashboard/audit-log';
@@ -29,13 +29,12 @@ const EVENT: AnyEvent = {
 describeInBrowser('The log pages in a browser', (windows) => {
   let service: TestApp;
   let production: AttributedClient;
-  let cookie: string;
+  let login: Login;
 
   beforeAll(async () => {
     service = await startTestApp();
     production = { clientId: service.production.clientId, environment: 'production' };
-    const login = await service.login('owner');
-    ({ cookie } = login);
+    login = await service.login('owner');
     await fillLogs();
     const auditLog = service.app.get(AuditLog);
     const actor = {
@@ -100,9 +99,7 @@ describeInBrowser('The log pages in a browser', (windows) => {
   }
 
   async function openAs(path: string, options: WindowOptions = {}): Promise<Page> {
-    const page = await windows.open(service.baseUrl, options);
-    const [name = '', value = ''] = cookie.split('=');
-    await page.context().addCookies([{ name, value, url: service.baseUrl }]);
+    const page = await windows.open(service.baseUrl, { ...options, login });
     await page.goto(path);
     return page;
   }

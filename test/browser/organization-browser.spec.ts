@@ -1,12 +1,5 @@
 import type { Page } from 'playwright-core';
-import {
-  describeInBrowser,
-  inspect,
-  logIn,
-  tabTo,
-  type WindowOptions,
-  waitForHeading,
-} from '../support/browser.js';
+import { describeInBrowser, inspect, tabTo, type WindowOptions, waitForHeading } from '../support/browser.js';
 import { moveClock } from '../support/clock.js';
 import { addSamlConfiguration, grantRole, submitFile, submitForm } from '../support/dashboard-forms.js';
 import { addInvited, addUser, disable, someAddress } from '../support/dashboard-users.js';
@@ -33,12 +26,8 @@ describeInBrowser('The pages of an organization in a browser', (windows) => {
   // Problems of all pages that the tests visited.
   afterAll(() => expect(windows.findings).toEqual([]));
 
-  async function open(login: Login = owner, options: WindowOptions = {}): Promise<Page> {
-    const page = await windows.open(service.baseUrl, options);
-    const [name = '', value = ''] = login.cookie.split('=');
-    await page.context().addCookies([{ name, value, url: service.baseUrl }]);
-    return page;
-  }
+  const open = (login: Login = owner, options: WindowOptions = {}): Promise<Page> =>
+    windows.open(service.baseUrl, { ...options, login });
 
   /** Puts one of each thing that the pages show into the organization. */
   async function fill(): Promise<Record<string, string>> {
@@ -212,8 +201,7 @@ describeInBrowser('The pages of an organization in a browser', (windows) => {
 
   it('a user returns to the form after logging in again with a new session', async () => {
     const login = await service.login('admin');
-    const page = await windows.open(service.baseUrl);
-    await logIn(page, login);
+    const page = await open(login);
     await page.goto('/dashboard/access-grants/new');
     using _clock = moveClock(service, 6 * 60_000);
     await page.getByLabel('User').fill('somebody@example.com');

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Page } from 'playwright-core';
-import { describeInBrowser, inspect, logIn, waitForHeading } from '../support/browser.js';
+import { describeInBrowser, inspect, useLogin, waitForHeading } from '../support/browser.js';
+import { openSession } from '../support/dashboard-users.js';
 import { startDnsServer, type DnsServer } from '../support/dns-server.js';
 import { SamlTestProvider, type SamlAccount } from '../support/saml-provider.js';
 import { addUserAt, newOwner, proveDomain, type Owner } from '../support/single-sign-on.js';
@@ -87,7 +88,7 @@ describeInBrowser('Single sign-on with SAML', (windows) => {
     };
     let id = '';
     await provide(page, provider, { nameId: 'the boss', email: boss.email }, () => id);
-    await logIn(page, boss);
+    await useLogin(page.context(), service.baseUrl, await openSession(service, boss));
     await page.goto('/dashboard/single-sign-on');
     await page.getByRole('link', { name: 'Add SAML' }).first().click();
     await inspected('saml-new');

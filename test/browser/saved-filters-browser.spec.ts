@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describeInBrowser, focused, inspect, tabTo, type WindowOptions } from '../support/browser.js';
 import { fillRequestLog, loggedRequest } from '../support/request-log-entries.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
 
 const LOGS = '/dashboard/production/request-logs';
 
@@ -20,10 +20,8 @@ describeInBrowser('Saved filters', (windows) => {
   // Problems of all pages that the tests visited.
   afterAll(() => expect(windows.findings).toEqual([]));
 
-  async function openAs(cookie: string, options: WindowOptions = {}): Promise<Page> {
-    const page = await windows.open(service.baseUrl, options);
-    const [name = '', value = ''] = cookie.split('=');
-    await page.context().addCookies([{ name, value, url: service.baseUrl }]);
+  async function openAs(login: Login, options: WindowOptions = {}): Promise<Page> {
+    const page = await windows.open(service.baseUrl, { ...options, login });
     await page.goto(LOGS);
     return page;
   }
@@ -32,8 +30,8 @@ describeInBrowser('Saved filters', (windows) => {
   const pathsOn = (page: Page): Promise<string[]> => page.locator('tbody tr a').allTextContents();
 
   it('are named, found on another device, and deleted', async () => {
-    const { cookie } = await service.login('viewer');
-    const desk = await openAs(cookie, { bypassPolicy: true });
+    const login = await service.login('viewer');
+    const desk = await openAs(login, { bypassPolicy: true });
     // The filter applies without a reload; what is saved is the filter that applies now.
     await desk.getByLabel('Outcome').selectOption('Failed');
     await desk.waitForURL(/outcome=failure/);
@@ -46,7 +44,7 @@ describeInBrowser('Saved filters', (windows) => {
     await desk.reload();
     expect(await desk.getByText('The filters were saved.').count()).toBe(0);
 
-    const phone = await openAs(cookie, { size: { width: 390, height: 844 }, bypassPolicy: true });
+    const phone = await openAs(login, { size: { width: 390, height: 844 }, bypassPolicy: true });
     expect(await pathsOn(phone)).toHaveLength(2);
     await menuOf(phone).locator('summary').click();
     expect(await inspect(phone, 'saved-filters')).toEqual([]);
@@ -66,8 +64,8 @@ describeInBrowser('Saved filters', (windows) => {
   });
 
   it('need no JavaScript, and explain what is wrong', async () => {
-    const { cookie } = await service.login('viewer');
-    const page = await openAs(cookie, { javaScript: false });
+    const login = await service.login('viewer');
+    const page = await openAs(login, { javaScript: false });
     await page.getByLabel('Outcome').selectOption('Failed');
     await page.getByRole('button', { name: 'Apply filters' }).click();
     await menuOf(page).locator('summary').click();
@@ -85,8 +83,8 @@ describeInBrowser('Saved filters', (windows) => {
   });
 
   it('are within reach of the keyboard', async () => {
-    const { cookie } = await service.login('viewer');
-    const page = await openAs(cookie);
+    const login = await service.login('viewer');
+    const page = await openAs(login);
     await page.goto(`${LOGS}?outcome=failure`);
     await page.getByRole('link', { name: 'Clear filters' }).focus();
     await tabTo(page, 'Saved filters');

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import { describeInBrowser, inspect, logIn, waitForHeading } from '../support/browser.js';
-import type { TestUser } from '../support/dashboard-users.js';
+import { describeInBrowser, inspect, useLogin, waitForHeading } from '../support/browser.js';
+import { openSession, type TestUser } from '../support/dashboard-users.js';
 import { startDnsServer, type DnsServer } from '../support/dns-server.js';
 import { CookieJar, OpenidProviderServer } from '../support/openid-provider.js';
 import {
@@ -115,7 +115,7 @@ describeInBrowser('Single sign-on in a browser', (windows) => {
     const page = await windows.open(service.baseUrl, { bypassPolicy: true });
     const findings: string[] = [];
     const inspected = async (name: string) => void findings.push(...(await inspect(page, name)));
-    await logIn(page, admin);
+    await useLogin(page.context(), service.baseUrl, await openSession(service, admin));
 
     await page.goto('/dashboard/allowed-domains/new');
     await page.getByLabel('Domain').fill(domain);

@@ -3,7 +3,7 @@ import type { AttributedClient } from '../../src/infrastructure/http/index.js';
 import { DAY, HOUR } from '../../src/infrastructure/time/index.js';
 import { describeInBrowser, inspect, openAccountMenu, type WindowOptions } from '../support/browser.js';
 import { fillRequestLog, loggedRequest } from '../support/request-log-entries.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
 import { Visitor } from '../support/visitor.js';
 
 const LOGS = '/dashboard/production/request-logs';
@@ -14,12 +14,12 @@ const OFFSET = 9.5 * HOUR;
 
 describeInBrowser('Times on pages', (windows) => {
   let service: TestApp;
-  let cookie: string;
+  let login: Login;
   const time = new Date(Math.floor((Date.now() - 2 * DAY) / HOUR) * HOUR);
 
   beforeAll(async () => {
     service = await startTestApp();
-    ({ cookie } = await service.login('owner'));
+    login = await service.login('owner');
     const production: AttributedClient = {
       clientId: service.production.clientId,
       environment: 'production',
@@ -34,9 +34,7 @@ describeInBrowser('Times on pages', (windows) => {
   afterAll(() => expect(windows.findings).toEqual([]));
 
   async function openAs(path: string, options: WindowOptions): Promise<Page> {
-    const page = await windows.open(service.baseUrl, options);
-    const [name = '', value = ''] = cookie.split('=');
-    await page.context().addCookies([{ name, value, url: service.baseUrl }]);
+    const page = await windows.open(service.baseUrl, { ...options, login });
     await page.goto(path);
     return page;
   }
@@ -124,7 +122,7 @@ describeInBrowser('Times on pages', (windows) => {
 
   it('refuse unknown time zones, and lead to pages of the service only', async () => {
     const visitor = new Visitor(service);
-    visitor.cookies.set('session', cookie.replace('session=', ''));
+    visitor.cookies.set('session', login.cookie.replace('session=', ''));
     await visitor.get(LOGS);
     const choose = (zone: string, page: string) => visitor.submit('/time-zone', { zone, page });
     expect(await choose('Mars/Olympus', LOGS)).toMatchObject({ status: 400 });

@@ -1,16 +1,8 @@
 import type { Page } from 'playwright-core';
 import { exampleEvent, WebhookPublisher } from '../../src/modules/webhooks/index.js';
-import {
-  describeInBrowser,
-  inspect,
-  logIn,
-  tabTo,
-  type WindowOptions,
-  waitForHeading,
-} from '../support/browser.js';
-import { addUser, type TestUser } from '../support/dashboard-users.js';
+import { describeInBrowser, inspect, tabTo, type WindowOptions, waitForHeading } from '../support/browser.js';
 import { eventually } from '../support/eventually.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
 import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
 
 const ENDPOINTS = '/dashboard/development/webhook-endpoints';
@@ -20,7 +12,7 @@ const PHONE = { width: 390, height: 844 };
 describeInBrowser('Webhook endpoints and events in a browser', (windows) => {
   let service: TestApp;
   let receiver: WebhookReceiver;
-  let user: TestUser;
+  let login: Login;
 
   beforeAll(async () => {
     receiver = await startReceiver();
@@ -28,7 +20,7 @@ describeInBrowser('Webhook endpoints and events in a browser', (windows) => {
       { WEBHOOK_TARGETS: 'any', WEBHOOK_RETRY_SECONDS: '0,3600', TRUSTED_PROXY_HOPS: '1' },
       { backgroundWork: true },
     );
-    user = await addUser(service);
+    login = await service.login('admin');
   });
   afterAll(async () => {
     await service.close();
@@ -42,9 +34,7 @@ describeInBrowser('Webhook endpoints and events in a browser', (windows) => {
   afterAll(() => expect(windows.findings).toEqual([]));
 
   async function open(options: WindowOptions = {}): Promise<Page> {
-    const page = await windows.open(service.baseUrl, options);
-    await logIn(page, user);
-    return page;
+    return windows.open(service.baseUrl, { ...options, login });
   }
 
   async function createEndpoint(body: object): Promise<string> {

@@ -1,5 +1,6 @@
 import type { DashboardUser } from '../../src/modules/dashboard-users/index.js';
 import { randomBytes, randomUUID } from 'node:crypto';
+import { DashboardSessionsService } from '../../src/modules/dashboard-login/index.js';
 import { DashboardUsersService } from '../../src/modules/dashboard-users/index.js';
 import { rememberSecret } from './run-directory.js';
 import type { TestApp } from './test-app.js';
@@ -21,6 +22,17 @@ export async function addUser(service: TestApp, organizationId = service.organiz
   const user = await users.add({ organizationId, email: someAddress(), name: 'Ada', role: 'admin' });
   rememberSecret(user.password);
   return user;
+}
+
+/** Opens a session of a user without the login page. */
+export async function openSession(
+  { app }: Pick<TestApp, 'app'>,
+  { id }: { id: string },
+): Promise<{ cookie: string }> {
+  const origin = { ip: '127.0.0.1', userAgent: 'test' };
+  const { token } = await app.get(DashboardSessionsService).open(id, 'complete', origin);
+  rememberSecret(token);
+  return { cookie: `session=${token}` };
 }
 
 /** Adds an invited user without a password. */

@@ -9,10 +9,10 @@ import { createApplication } from '../../src/application.js';
 import { loadConfiguration } from '../../src/infrastructure/config/index.js';
 import type { DashboardRole } from '../../src/infrastructure/auth/index.js';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
-import { DashboardSessionsService } from '../../src/modules/dashboard-login/index.js';
 import { DashboardUsersService } from '../../src/modules/dashboard-users/index.js';
 import { OrganizationsService } from '../../src/modules/organizations/index.js';
 import { expectDocumented } from './api-document.js';
+import { openSession } from './dashboard-users.js';
 import { cloneDatabase, type TestDatabase } from './database.js';
 import { isOwnOrigin, outgoingRequests } from './outgoing-requests.js';
 import { rememberSecret } from './run-directory.js';
@@ -118,7 +118,7 @@ export async function startTestApp(
     FAILED_CREDENTIALS_PER_MINUTE_AND_ADDRESS: '1000000',
     ...environment,
   });
-  const app = await createApplication(configuration, { backgroundWork, modules });
+  let app = await createApplication(configuration, { backgroundWork, modules });
   const restoreTransactionHosts = keepTransactionHosts();
   await app.listen(0, '127.0.0.1');
   const baseUrl = await app.getUrl();
@@ -140,13 +140,12 @@ export async function startTestApp(
       name: `The ${role}`,
       role,
     });
-    const origin = { ip: '127.0.0.1', userAgent: 'test' };
-    const { token } = await app.get(DashboardSessionsService).open(added.id, 'complete', origin);
-    rememberSecret(token, added.password);
+    const { cookie } = await openSession({ app }, added);
+    rememberSecret(added.password);
     const { id: userId, email, password } = added;
-    return { userId, organizationId: ofOrganization, email, password, cookie: `session=${token}` };
+    return { userId, organizationId: ofOrganization, email, password, cookie };
   };
-  return {
+  const testApp: TestApp = {
     app,
     database,
     baseUrl,
@@ -180,8 +179,12 @@ export async function startTestApp(
       restoreTransactionHosts();
       await database.drop();
       expect(outgoingRequests().incomplete).toEqual([]);
+      // Node.js keeps the variables of the test file, which has this object.
+      Object.assign(testApp, { app: undefined });
+      app = undefined as never;
     },
   };
+  return testApp;
 }
 
 export function basic(credentials: Pick<IssuedCredentials, 'clientId' | 'secret'>): string {

@@ -20,10 +20,12 @@ asyncHooks.AsyncLocalStorage = class extends AsyncLocalStorage {
   }
 };
 
-/** The library that hashes passwords, at its lowest cost, which saves 18 ms per password. Programs, and its own unit test, use the real cost. */
+/** The lowest cost of a password hash, which saves 18 ms per password. Programs, and its own unit test, use the real cost. */
+const LOWEST_COST = { memoryCost: 8, timeCost: 1 };
+let cost = {};
 const CHEAP_ARGON2 = {
   ...argon2,
-  hash: (password, options) => argon2.hash(password, { memoryCost: 8, timeCost: 1, ...options }),
+  hash: (password, options) => argon2.hash(password, { ...cost, ...options }),
 };
 
 /** Global names of this context that are those of a test file, too. `Reflect` has the metadata of decorators. */
@@ -43,11 +45,20 @@ export default class LoadAwareEnvironment extends TestEnvironment {
 
   constructor(config, context) {
     super(config, context);
-    if (!config.projectConfig.testEnvironmentOptions.usesBundle) return;
+    const { usesBundle = false, hasCheapPasswords = false } = config.projectConfig.testEnvironmentOptions;
+    // A run of unit tests alone has no bundle, and needs no build.
+    this.usesBundle = usesBundle && process.env.TEST_BUNDLE !== undefined;
+    cost = hasCheapPasswords ? LOWEST_COST : {};
+    if (!this.usesBundle) return;
     shared ??= loadShared();
     Object.assign(this.global, shared);
     // Tests and the application check whether objects of each other are instances of these.
     for (const name of SHARED) this.global[name] = globalThis[name];
+  }
+
+  /** Tells `bundle/resolver.cjs` where this file reads the modules of the application. */
+  exportConditions() {
+    return [...super.exportConditions(), ...(this.usesBundle ? ['test-bundle'] : [])];
   }
 
   async teardown() {

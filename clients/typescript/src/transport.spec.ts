@@ -1,3 +1,8 @@
+/**
+ * Compares built-in classes, of which the bundle has others.
+ *
+ * @jest-environment-options {"usesBundle": false}
+ */
 import { getEventListeners } from 'node:events';
 import { ApiError, ConnectionError, MerchantConnectivity, type ClientOptions } from './index.js';
 import { VERSION } from './version.js';

@@ -1,3 +1,8 @@
+/**
+ * Compares built-in classes, of which the bundle has others.
+ *
+ * @jest-environment-options {"usesBundle": false}
+ */
 import { operatorMessageFor } from './run-program.js';
 
 describe('operatorMessageFor', () => {

@@ -1,3 +1,8 @@
+/**
+ * Compares built-in classes, of which the bundle has others.
+ *
+ * @jest-environment-options {"usesBundle": false}
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

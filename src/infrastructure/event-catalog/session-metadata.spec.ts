@@ -1,3 +1,8 @@
+/**
+ * Compares built-in classes, of which the bundle has others.
+ *
+ * @jest-environment-options {"usesBundle": false}
+ */
 import { mergeMetadata, validateMetadataSize } from './session-metadata.js';
 
 const keys = (count: number, prefix = 'k') =>
