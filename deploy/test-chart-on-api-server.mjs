@@ -2,13 +2,18 @@
  * Applies the chart to a real API server, without nodes: `kube-apiserver` and `etcd`, both built from their Go modules. This
  * program completes the migration's Job, which otherwise a node would run.
  */
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
+const VERSIONS = { kubernetes: '1.37.1', etcd: '3.7.2' };
+const PROGRAMS = {
+  etcd: 'go.etcd.io/etcd/server/v3',
+  'kube-apiserver': 'k8s.io/kubernetes/cmd/kube-apiserver',
+};
 const TOKEN = 'test-token';
 const NAMESPACE = 'default';
 /** Every kind that the chart creates. */
@@ -21,7 +26,8 @@ const KINDS = {
   jobs: 'apis/batch/v1',
 };
 
-export default async function testOnApiServer({ folder, chart }) {
+export default async function testOnApiServer({ folder, chart, bin, helmVersion }) {
+  build(bin, helmVersion);
   const [clientPort, peerPort, port] = [await freePort(), await freePort(), await freePort()];
   const children = [];
   try {
@@ -58,8 +64,49 @@ export default async function testOnApiServer({ folder, chart }) {
     );
     await apply({ folder, chart, port });
   } finally {
-    for (const child of children.toReversed()) child.kill('SIGTERM');
-    await Promise.all(children.map((child) => child.ended));
+    // Without etcd, the API server does not end within minutes.
+    for (const child of children.toReversed()) {
+      child.kill('SIGTERM');
+      await child.ended;
+    }
+  }
+}
+
+/**
+ * Builds what is not on the PATH. `go install` refuses both modules, because they refer to folders of their repositories. This
+ * module requires them instead, with the published versions of those folders.
+ */
+function build(bin, helmVersion) {
+  const missing = Object.entries(PROGRAMS).filter(
+    ([program]) => spawnSync(program, ['--version']).status !== 0,
+  );
+  if (missing.length === 0) return;
+  const go = (words, cwd) =>
+    execFileSync('go', words, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+  const module = join(bin, '../api-server');
+  mkdirSync(module, { recursive: true });
+  const { GoMod } = JSON.parse(
+    go(['mod', 'download', '-json', `k8s.io/kubernetes@v${VERSIONS.kubernetes}`], module),
+  );
+  const parts = [...readFileSync(GoMod, 'utf8').matchAll(/^\t(k8s\.io\/\S+) v0\.0\.0$/gm)];
+  writeFileSync(
+    join(module, 'go.mod'),
+    [
+      'module api-server',
+      /^go .+$/m.exec(readFileSync(GoMod, 'utf8'))[0],
+      `require k8s.io/kubernetes v${VERSIONS.kubernetes}`,
+      `require go.etcd.io/etcd/server/v3 v${VERSIONS.etcd}`,
+      // Only for the versions of the packages that it has in common with the others: they are compiled once.
+      `require helm.sh/helm/v4 ${helmVersion}`,
+      ...parts.map(([, part]) => `replace ${part} => ${part} v0${VERSIONS.kubernetes.slice(1)}`),
+      '',
+    ].join('\n'),
+  );
+  // Without the version, the API server would say that it is 0.0.0, which the chart refuses.
+  const flags = `-s -w -X k8s.io/component-base/version.gitVersion=v${VERSIONS.kubernetes}`;
+  for (const [program, source] of missing) {
+    say(`building ${program}`);
+    go(['build', '-mod=mod', '-ldflags', flags, '-o', join(bin, program), source], module);
   }
 }
 
@@ -95,10 +142,15 @@ async function apply({ folder, chart, port }) {
     let code;
     child.on('close', (each) => (code = each));
     let migrations = 0;
-    await eventually(`helm ${words[0]} ends`, async () => {
-      if (code === undefined) migrations += await completeJobs(api);
-      return code !== undefined;
-    });
+    try {
+      await eventually(`helm ${words[0]} ends`, async () => {
+        if (code === undefined) migrations += await completeJobs(api);
+        return code !== undefined;
+      });
+    } catch (error) {
+      child.kill();
+      throw new Error(`${error.message}: ${output}`, { cause: error });
+    }
     if (code !== 0) throw new Error(`helm ${words.join(' ')}: ${output}`);
     return migrations;
   };
