@@ -324,7 +324,7 @@ describe('An invitation', () => {
 
   it('sets the first password within 7 days', async () => {
     const invited = await invite();
-    expect(invited.mail).toContain('the dashboard of Test organization');
+    expect(invited.mail).toContain('Test organization has invited you to its dashboard.');
     {
       using _clock = moveClock(service, 7 * DAY - HOUR);
       expect(await canLogIn(invited, NEW_PASSWORD)).toBe(false);
