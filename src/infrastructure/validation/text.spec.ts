@@ -1,3 +1,8 @@
+/**
+ * Replaces a method of a built-in class, of which the bundle has another.
+ *
+ * @jest-environment-options {"usesBundle": false}
+ */
 import { firstCharacters, hasAtMostCharacters } from './text.js';
 
 describe('hasAtMostCharacters()', () => {
