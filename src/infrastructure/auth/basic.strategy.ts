@@ -112,8 +112,9 @@ function ClientAuthGuard(strategy: string, tooManyFailures: ErrorKind, decode = 
         throw invalidCredentials(read.message);
       }
       const credentials = decode(read);
-      // passport-http does not call `validate()` for an empty secret.
-      if (read.secret === '') await verified(this.verifier, request, credentials);
+      // passport-http ends the secret at its second colon, and does not call `validate()` if one of both is empty.
+      if (credentials.clientId === '' || /^(?::|$)/.test(read.secret))
+        await verified(this.verifier, request, credentials);
       context.hint = describeWrongCredentials(credentials);
       const excess = await this.failures.count(request, credentials.clientId);
       if (!excess) throw invalidCredentials();

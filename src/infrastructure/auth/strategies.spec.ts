@@ -103,6 +103,17 @@ describe('Basic credentials', () => {
     },
   );
 
+  it.each(['id::x', 'id:', ':secret-7'])(
+    'are checked although passport-http finds one of them empty, so that the client of the attempt is known: %s',
+    async (credentials) => {
+      const verify = import.meta.jest.spyOn(verifier, 'verify');
+      await outcomeOf(basic, { authorization: `Basic ${encode(credentials)}` });
+      const colon = credentials.indexOf(':');
+      expect(verify.mock.calls).toEqual([[credentials.slice(0, colon), credentials.slice(colon + 1)]]);
+      verify.mockRestore();
+    },
+  );
+
   it('may be form-encoded at OAuth endpoints only', async () => {
     const authorization = `Basic ${encode('i%64:secre%74-7')}`;
     expect(await outcomeOf(oauth, { authorization })).toBe(CLIENT);

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { OperatorError } from '../errors/index.js';
 import { CachedValue, GaugeMetric, Metrics } from '../metrics/index.js';
 import { SECOND } from '../time/index.js';
-import { Client } from './client.js';
+import { Client, POOLED_SESSION } from './client.js';
 import type { DriverAddress } from './database-address.js';
 import { DatabaseConfiguration } from './database.configuration.js';
 
@@ -65,6 +65,7 @@ function openServer(address: DriverAddress): pg.Pool {
     Client,
     application_name: 'merchant-connectivity-service replica-check',
     max: 1,
+    options: POOLED_SESSION,
     keepAlive: true,
     connectionTimeoutMillis: CHECK_TIMEOUT,
     statement_timeout: CHECK_TIMEOUT,

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable, mixin, type CanActivate, type ExecutionContext, type Type } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { KeyedQueue } from '../database/index.js';
 import { INVALID_FIELD, UNSUPPORTED_MEDIA_TYPE } from '../errors/index.js';
+import { BodyTurns } from './body-turns.js';
 import { jsonSize, type JsonSize } from './json-size.js';
 import { BodyReader } from './request-body.js';
 
@@ -14,7 +14,7 @@ const LIMITS: JsonSize = { values: 2_000, depth: 32 };
 const VALUES_PER_ITEM = 64;
 /** Bytes. Parsing takes several milliseconds per MiB. Of larger bodies, one is parsed in each turn of the event loop. */
 const LARGE_BODY = 65_536;
-const largeBodies = new KeyedQueue(1);
+const largeBodies = new BodyTurns(1);
 const LINE_FEED = 0x0a;
 const BLANK = /^\s*$/;
 /** The message about a body that cannot be parsed. */
@@ -82,7 +82,7 @@ async function readBody(
   const bytes = await from.receive(request, http.getResponse<Response>());
   const parsed = (): object => (bytes.length === 0 ? {} : parseBytes(bytes, request.headers['content-type']));
   request.body =
-    bytes.length <= LARGE_BODY ? parsed() : await largeBodies.run('all', () => nextTurn().then(parsed));
+    bytes.length <= LARGE_BODY ? parsed() : await largeBodies.run(request, () => nextTurn().then(parsed));
 }
 
 function parse(

@@ -1,9 +1,9 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib';
 import type { Request, Response } from 'express';
-import { KeyedQueue } from '../database/index.js';
 import { bodyTooLarge, INVALID_FIELD, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE } from '../errors/index.js';
 import { hasBody, isScattered, isTooLongToDiscard } from '../http-bodies/index.js';
+import { BodyTurns } from './body-turns.js';
 
 type Decompress = (bytes: Buffer, options: ZlibOptions) => Promise<Buffer>;
 
@@ -14,11 +14,10 @@ const DECOMPRESSORS: ReadonlyMap<string, Decompress> = new Map<string, Decompres
 ]);
 export const UNSUPPORTED_CONTENT_ENCODING =
   'The content encoding of the request body must be gzip, deflate, br or identity.';
-/**
- * How many bodies of all clients are decompressed at a time. Each takes milliseconds, and memory for its window: 20 at once took
- * 79 MB (`bench/hostile-input.mjs`).
- */
-const decompressions = new KeyedQueue(2);
+/** Each decompression takes milliseconds, and memory for its window: 20 at once took 79 MB (`bench/hostile-input.mjs`). */
+const decompressions = new BodyTurns(2);
+/** Bytes that are decompressed before others get their turn. */
+const CHUNK_SIZE = 65_536;
 const SCATTERED = 'The request body has too many small chunks. Send larger chunks.';
 const CONTINUE = /^100-continue$/i;
 
@@ -50,7 +49,7 @@ export class BodyReader {
     try {
       const bytes = await this.collect(request);
       if (!decompress) return bytes;
-      return await decompressions.run(encoding, () => this.decompressed(bytes, decompress));
+      return await decompressions.run(request, () => this.decompressed(bytes, decompress));
     } finally {
       if (isTooLongToDiscard(request)) request.pause();
       else request.resume();
@@ -92,7 +91,7 @@ export class BodyReader {
 
   private async decompressed(bytes: Buffer, decompress: Decompress): Promise<Buffer> {
     try {
-      return await decompress(bytes, { maxOutputLength: this.limit });
+      return await decompress(bytes, { maxOutputLength: this.limit, chunkSize: CHUNK_SIZE });
     } catch (error) {
       throw (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
         ? this.tooLarge()

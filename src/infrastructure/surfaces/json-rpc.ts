@@ -56,7 +56,7 @@ const TOOL_NAME = /^[a-z][a-z_]{0,63}$/;
 /**
  * Reads the message, after the token was checked. Batches are refused: the protocol dropped them in revision 2025-06-18, and the
  * limits and the log would count a batch as one call. Only tool calls get an entry in the request log:
- * `McpTokenStrategy` has excluded the request, because the kind of message was not known then.
+ * `McpTokenAuthGuard` has excluded the request, because the kind of message was not known then.
  */
 @Injectable()
 export class JsonRpcMessageGuard extends JsonBodyGuard {

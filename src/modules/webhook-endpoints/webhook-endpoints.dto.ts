@@ -41,7 +41,7 @@ import {
   WEBHOOK_ENDPOINT_NOT_FOUND,
 } from './webhook-endpoint-errors.js';
 
-export const EXAMPLE_ID = 'c7d1a3b2-6a7e-4a4e-9a57-2f8f0d3b5c11';
+const EXAMPLE_ID = 'c7d1a3b2-6a7e-4a4e-9a57-2f8f0d3b5c11';
 const EXAMPLE_URL = 'https://hooks.example.com/merchants';
 const EXAMPLE_DESCRIPTION = 'Card updates';
 
