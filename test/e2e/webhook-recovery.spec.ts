@@ -8,6 +8,7 @@ import {
   examplePayload,
   WebhookPublisher,
 } from '../../src/modules/webhooks/index.js';
+import { ResendsRepository } from '../../src/modules/webhooks/resends/resends.repository.js';
 import { accessToken } from '../support/device-flow.js';
 import { eventually } from '../support/eventually.js';
 import { whileLogIsLocked } from '../support/locked-log.js';
@@ -493,6 +494,21 @@ describe('Recovering from an outage', () => {
     await receiver.arrived(1);
     await queueIsEmpty();
     expect(receiver.arrivals.map(({ headers }) => headers['webhook-id'])).toEqual([ids[1]]);
+  });
+
+  it('uses one list if two processes have found events', async () => {
+    const id = await createEndpoint();
+    const [first, second] = [randomUUID(), randomUUID()];
+    const [recovery] = await service.database.query<{ id: string }>(
+      `INSERT INTO webhook_recovery (endpoint_id, since, requested_at, lease_until)
+       VALUES ($1, now(), now(), 'infinity') RETURNING id`,
+      [id],
+    );
+    const resends = service.app.get(ResendsRepository);
+    expect(await resends.select(recovery?.id ?? '', [first])).toEqual([first]);
+    expect(await resends.select(recovery?.id ?? '', [second, first])).toEqual([first]);
+    await resends.finish(recovery?.id ?? '', new Date());
+    expect(await resends.select(recovery?.id ?? '', [second])).toEqual([]);
   });
 
   it('leaves the retry of an event as it was planned', async () => {

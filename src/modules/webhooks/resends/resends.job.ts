@@ -1,14 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { RecurringJob, Transactional } from '../../../infrastructure/database/index.js';
-import { Clock, SECOND } from '../../../infrastructure/time/index.js';
+import { Clock, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
 import { RequestLogRepository } from '../../request-logs/index.js';
 import { DeliveryQueueRepository } from '../queue/delivery-queue.repository.js';
 import { ResendsRepository, type ClaimedResend } from './resends.repository.js';
 
 const EVENTS_PER_PAGE = 1_000;
+/** Milliseconds for which an attempt may wait to be settled while the database is not available, and then be dated back. */
+const MAX_UNSETTLED = 10 * MINUTE;
 /** The UUID before all others. */
 const NIL = '00000000-0000-0000-0000-000000000000';
+
+/** The next events of a resend, and those that the endpoint had received when the log was read. */
+interface Page {
+  readonly page: readonly string[];
+  readonly handled: number;
+  readonly received: readonly string[];
+  readonly readAt: Date;
+}
 
 /**
  * Runs resends, one at a time in each process. If no events were selected, first reads which events the endpoint missed while it was
@@ -38,31 +48,47 @@ export class ResendsJob extends RecurringJob {
       const resend = this.stopped.aborted ? undefined : await this.repository.claim();
       if (!resend) return;
       const eventIds = resend.eventIds ?? (await this.findMissed(resend));
-      let hasMore = true;
-      while (hasMore && !this.stopped.aborted) hasMore = await this.sendPage(resend, eventIds);
+      let handled: number | undefined = resend.handled;
+      while (handled !== undefined && !this.stopped.aborted)
+        handled = await this.sendPage(resend, eventIds, handled);
       if (!this.stopped.aborted) await this.repository.finish(resend.id, this.clock.now());
     }
   }
 
+  /** Queues the next events that the endpoint has not received. @returns how many are handled then, or undefined at the end */
+  private async sendPage(
+    resend: ClaimedResend,
+    eventIds: readonly string[],
+    handled: number,
+  ): Promise<number | undefined> {
+    const page = eventIds.slice(handled, handled + EVENTS_PER_PAGE);
+    if (page.length === 0) return undefined;
+    // Reading weeks of the log takes seconds, for which the lane cannot be locked.
+    const readAt = new Date(Math.max(resend.since.getTime(), this.clock.now().getTime() - MAX_UNSETTLED));
+    const received = await this.requestLog.receivedAmong(resend, page, resend.since);
+    return this.queuePage(resend, { page, handled, received, readAt });
+  }
+
   /**
-   * Queues the next events that the endpoint has not received, and counts them in the same transaction: a process that takes over
-   * continues after them. While the lane is locked, no attempt is settled, so no event can be received in between.
-   *
-   * @returns whether there was an event left
+   * Queues a page and counts it in the same transaction: a process that takes over continues after it. While the lane is locked, no
+   * attempt is settled, so no event can be received in between.
    */
   @Transactional()
-  private async sendPage(resend: ClaimedResend, eventIds: readonly string[]): Promise<boolean> {
-    const { id, endpointId, resendId, since } = resend;
-    if (!(await this.queue.lockLane(endpointId))) return false;
-    const start = (await this.repository.lockHandled(id)) ?? eventIds.length;
-    const page = eventIds.slice(start, start + EVENTS_PER_PAGE);
-    if (page.length === 0) return false;
-    const received = new Set(await this.requestLog.receivedAmong(resend, page, since));
-    const missing = page.filter((eventId) => !received.has(eventId));
+  private async queuePage(
+    resend: ClaimedResend,
+    { page, handled, received, readAt }: Page,
+  ): Promise<number | undefined> {
+    const { id, endpointId, resendId } = resend;
+    if (!(await this.queue.lockLane(endpointId))) return undefined;
+    const current = await this.repository.lockHandled(id);
+    // Another process has taken over.
+    if (current !== handled) return current;
+    const all = new Set([...received, ...(await this.requestLog.receivedAmong(resend, page, readAt))]);
+    const missing = page.filter((eventId) => !all.has(eventId));
     // What was not selected and waits for a retry is retried as planned.
     const sent = await this.queue.sendAgain(endpointId, missing, { sendsWaiting: resendId !== null });
-    await this.repository.progress(id, { ...sent, handled: page.length, received: received.size });
-    return true;
+    await this.repository.progress(id, { ...sent, handled: page.length, received: all.size });
+    return handled + page.length;
   }
 
   /** Finds the events that the endpoint missed while it was disabled, and those whose last attempt has failed. */
@@ -81,9 +107,7 @@ export class ResendsJob extends RecurringJob {
       (position) => this.requestLog.attempts(resend, position),
       ({ eventId, hasFailed }) => (hasFailed ? missed.add(eventId) : missed.delete(eventId)),
     );
-    const eventIds = [...missed];
-    if (!this.stopped.aborted) await this.repository.select(id, eventIds);
-    return eventIds;
+    return this.stopped.aborted ? [] : this.repository.select(id, [...missed]);
   }
 
   /** Calls `visit` for each row after a position, oldest first, until the process stops. */

@@ -111,12 +111,20 @@ export class ResendsRepository {
     );
   }
 
-  /** Remembers the events that were found, so that a process that takes over continues with them. */
-  async select(id: string, eventIds: readonly string[]): Promise<void> {
-    await this.transaction.manager.query(
-      'UPDATE webhook_recovery SET event_ids = $2, selected = cardinality($2::uuid[]) WHERE id = $1',
+  /**
+   * Remembers the events that were found, so that a process that takes over continues with them.
+   *
+   * @returns those that a process has remembered first; none if the resend has finished
+   */
+  async select(id: string, eventIds: readonly string[]): Promise<readonly string[]> {
+    const [resend] = await this.transaction.changedRows<{ readonly eventIds: readonly string[] }>(
+      `UPDATE webhook_recovery
+          SET event_ids = COALESCE(event_ids, $2), selected = cardinality(COALESCE(event_ids, $2::uuid[]))
+        WHERE id = $1 AND finished_at IS NULL
+      RETURNING event_ids AS "eventIds"`,
       [id, eventIds],
     );
+    return resend?.eventIds ?? [];
   }
 
   /** Locks a running resend. @returns how many events have been handled */
@@ -130,7 +138,7 @@ export class ResendsRepository {
 
   async finish(id: string, now: Date): Promise<void> {
     await this.transaction.manager.query(
-      'UPDATE webhook_recovery SET finished_at = $2, event_ids = NULL WHERE id = $1',
+      'UPDATE webhook_recovery SET finished_at = $2, event_ids = NULL WHERE id = $1 AND finished_at IS NULL',
       [id, now],
     );
   }
