@@ -130,7 +130,7 @@ document.addEventListener('keydown', (event) => {
   if (event.key === 'Escape') {
     stops[0].focus();
     closedSearch = stops[0];
-    closedSearch.dispatchEvent(new Event('htmx:abort', { bubbles: true }));
+    closedSearch.dispatchEvent(new CustomEvent('htmx:abort', { bubbles: true, detail: {} }));
     closedSearch.form.querySelector('.found').replaceChildren();
   }
   const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];

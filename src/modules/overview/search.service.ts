@@ -32,6 +32,8 @@ const ENTRY_ID = /^\d{1,15}$/;
 /** Words without a digit are names. */
 const REQUEST_ID = /^(?=.*\d)[\w-]{8,64}$/;
 const MAX_WAITING = 4;
+/** Read from the database, of which those with the text in their name are shown. */
+const MAX_MERCHANTS = 50;
 
 /** Finds what a text names, in one environment of the user's organization. Only looks up by indexes, and in lists that are short. */
 @Injectable()
@@ -118,12 +120,16 @@ export class SearchService {
     if (!mayPerform(actor, 'listMerchants')) return [];
     const scope = { organizationId: actor.organizationId, environment };
     const filters = { matchKeys: matchKeys(text) };
-    const { entries } = await this.merchants.page(scope, filters, MAX_RESULTS_OF_A_KIND);
-    return entries.map(({ name }) => ({
-      kind: 'Merchant',
-      title: name,
-      path: `${dashboardPath(environment, 'merchants')}?${new URLSearchParams({ name })}`,
-    }));
+    const { entries } = await this.merchants.page(scope, filters, MAX_MERCHANTS);
+    // The match keys also find other names, and words that meet: “sso” in “Williams Sonoma”.
+    return entries
+      .filter(({ name }) => contains(text, name))
+      .slice(0, MAX_RESULTS_OF_A_KIND)
+      .map(({ name }) => ({
+        kind: 'Merchant',
+        title: name,
+        path: `${dashboardPath(environment, 'merchants')}?${new URLSearchParams({ name })}`,
+      }));
   }
 
   /** Finds an entry by its ID, and those of a session or a request. */
