@@ -263,15 +263,40 @@ describeInBrowser('The layout of the dashboard, with a week of data', (windows) 
 
   it('shows what the search finds while the user types, for the keyboard, too', async () => {
     await desk.goto(PRODUCTION);
+    const title = await desk.title();
     const search = desk.getByRole('searchbox', { name: 'Search' });
     const found = desk.getByRole('region', { name: 'Search results' });
     await search.pressSequentially('sono', { delay: 20 });
     await found.getByRole('link', { name: 'Sonos' }).waitFor();
-    expect(desk.url()).toMatch(/production$/);
+    expect([desk.url(), await desk.title()]).toEqual([expect.stringMatching(/production$/), title]);
     await desk.keyboard.press('Escape');
     expect(await found.isVisible()).toBe(false);
     await search.fill('qqqqq');
     await found.getByText('Nothing found').waitFor();
+    await search.fill('netfl');
+    await found.getByRole('link', { name: 'Netflix' }).waitFor();
+    // A response that arrives after Escape opens no results, and an error leaves none of an earlier text.
+    const late = /search\?q=netfli$/;
+    await desk.route(late, () => undefined);
+    await desk.keyboard.press('ArrowDown');
+    const sent = desk.waitForRequest(late);
+    await search.evaluate((field: HTMLInputElement) => {
+      // htmx reports both requests as errors.
+      console.error = () => undefined;
+      field.addEventListener('htmx:sendAbort', () => field.toggleAttribute('data-aborted', true));
+      field.value = 'netfli';
+      field.dispatchEvent(new Event('input', { bubbles: true }));
+    });
+    await sent;
+    await desk.keyboard.press('Escape');
+    await desk.locator('.search [data-aborted]').waitFor();
+    expect(await found.isVisible()).toBe(false);
+    await search.fill('netfl');
+    await found.getByRole('link', { name: 'Netflix' }).waitFor();
+    const refused = /search\?q=netflx$/;
+    await desk.route(refused, (route) => route.fulfill({ status: 429 }));
+    await search.fill('netflx');
+    await found.waitFor({ state: 'hidden' });
     await search.fill('netfl');
     await found.getByRole('link', { name: 'Netflix' }).waitFor();
     await desk.keyboard.press('ArrowDown');

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { OrganizationTurns } from '../../src/modules/request-logs/index.js';
 import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/index.js';
 import { PasswordLinksService } from '../../src/modules/dashboard-login/index.js';
 import { grantRole } from '../support/dashboard-forms.js';
 import { addInvited, addUser } from '../support/dashboard-users.js';
+import { eventually } from '../support/eventually.js';
 import { mailTo, tokenIn } from '../support/mails.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { CREATE_MCP_TOKEN, CREATE_SESSION } from '../support/operations.js';
@@ -273,6 +275,22 @@ describe('An invitation', () => {
   });
 });
 
+const LOG_BUSY = 'The request log is busy';
+
+/** Takes turns of an organization in the request log until they are released. It accepts five: four wait. */
+function holdTurns(organizationId: string, count: number): { readonly release: () => Promise<void> } {
+  let resolve = (): void => undefined;
+  const promise = new Promise<void>((release) => (resolve = release));
+  const turns = service.app.get(OrganizationTurns);
+  const held = Array.from({ length: count }, () => turns.run(organizationId, () => promise));
+  return {
+    release: async () => {
+      resolve();
+      await Promise.all(held);
+    },
+  };
+}
+
 describe('The search', () => {
   const search = (visitor: Visitor, q: string) =>
     visitor.get(`/dashboard/development/search?${new URLSearchParams({ q })}`);
@@ -303,6 +321,40 @@ describe('The search', () => {
     expect((await search(stranger, owner.login.email)).text).not.toContain('Dashboard user');
     const viewer = await visitorWithRole(service, 'viewer');
     expect((await search(viewer, owner.login.email)).text).not.toContain('Dashboard user');
+  });
+
+  it('takes one turn in the request log at a time', async () => {
+    const { id } = await service.anotherOrganization();
+    const owner = await visitorWithRole(service, 'owner', id);
+    const busy = holdTurns(id, 4);
+    const run = import.meta.jest.spyOn(service.app.get(OrganizationTurns), 'run');
+    const pages = ['Grace-Hopper-1', randomUUID()].map((text) => search(owner, text));
+    await eventually('a search waits for its turn', () => run.mock.calls.length > 0);
+    await busy.release();
+    for (const { status, text } of await Promise.all(pages))
+      expect([status, text.includes('Nothing found'), text.includes(LOG_BUSY)]).toEqual([200, true, false]);
+    // A word without a digit is no request ID.
+    run.mockClear();
+    await search(owner, 'grace-hopper');
+    expect(run).toHaveBeenCalledTimes(1);
+    run.mockRestore();
+  });
+
+  it('leaves out the request log while it is busy, and so does the page of a user', async () => {
+    const { id } = await service.anotherOrganization();
+    const owner = await visitorWithRole(service, 'owner', id);
+    const busy = holdTurns(id, 5);
+    try {
+      const found = await search(owner, 'audit');
+      expect([found.status, found.text]).toEqual([200, expect.stringContaining(LOG_BUSY)]);
+      expect(found.text).toContain('href="/dashboard/audit-log"');
+      const user = await owner.get('/dashboard/development/external-users?external_user_id=user-8');
+      expect([user.status, user.text]).toEqual([200, expect.stringContaining(LOG_BUSY)]);
+      expect(user.text).toContain('/external-users/erase?external_user_id=user-8"');
+      expect(user.text.split('>Not known<')).toHaveLength(3);
+    } finally {
+      await busy.release();
+    }
   });
 
   it('leads to everything about a user in two clicks', async () => {

@@ -305,6 +305,29 @@ describe('The page of a request log entry', () => {
     expect(seen.text).not.toContain('Send again</button>');
   });
 
+  it.each([
+    ['INTERRUPTED', 'The service was interrupted, so the times are not known.', 'the response is not known.'],
+    ['NOT_HTTP', 'Connecting: 11 ms', 'No response that could be read.'],
+    ['HEADERS_TOO_LARGE', 'Connecting: 11 ms', 'No response that could be read.'],
+    ['DNS', 'The attempt failed before it opened a connection.', 'There was no response.'],
+  ] as const)('says what is known about an attempt that failed with %s', async (reason, timing, response) => {
+    const connect = timing.startsWith('Connecting') ? 11 : null;
+    const attempt = {
+      endpointId: randomUUID(),
+      eventId: randomUUID(),
+      number: 1,
+      reason,
+      phases: { dns: null, connect, tls: null, firstByte: null },
+    };
+    await fillRequestLog(service, [
+      loggedAttempt(production, { createdAt: ago(HOUR), statusCode: 0, attempt }),
+    ]);
+    const text = await openNewest();
+    expect(text).toContain(timing);
+    // In the response, and as the reason of the status code.
+    expect(text.split(response)).toHaveLength(3);
+  });
+
   it('shows an API request with a curl command without secrets', async () => {
     await addRequests(1, { statusCode: 401 });
     const text = await openNewest();

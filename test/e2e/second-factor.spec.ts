@@ -239,6 +239,9 @@ describe('A second factor that the organization requires', () => {
     }
     for (const path of ['/account', '/dashboard/allowed-domains', '/device'])
       expect((await visitor.get(path)).location).toBe('/account/second-factor');
+    // The page of an unknown address shows nothing of the dashboard, either.
+    const unknown = await visitor.get('/dashboard/no-such-page', { accept: 'text/html' });
+    expect([unknown.status, unknown.text.includes('<nav aria-label="Main">')]).toEqual([404, false]);
     expect((await visitor.get('/account/second-factor')).text).toContain('Set it up to continue.');
     await visitor.submit(SETUP);
     const secret = secretOn(await visitor.get(SETUP));

@@ -920,6 +920,37 @@ describe('The set-up of single sign-on', () => {
       expect((await member.get(path)).status).toBe(403);
   });
 
+  it('takes an ID in any case, if its pages accept it', async () => {
+    const owner = await newOwner(service);
+    const path = `${SSO_PATH}/configurations/new-openid`;
+    const id = randomUUID();
+    const capitals = id.toUpperCase();
+    const shown = async (wanted: string): Promise<string | undefined> =>
+      /\/sso\/oidc\/([\w-]+)/.exec((await owner.visitor.get(`${path}?id=${wanted}`)).text)?.[1];
+    expect(await shown(capitals)).toBe(id);
+    const fields = {
+      name: 'A',
+      issuer: provider.issuer,
+      client_id: provider.clientId,
+      client_secret: provider.clientSecret ?? '',
+    };
+    const loose = 'ffffffff-ffff-ffff-ffff-fffffffffff0';
+    expect(await shown(loose)).not.toBe(loose);
+    const refused = await owner.visitor.fill(path, { ...fields, id: loose });
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('is not a UUID')]);
+    expect((await owner.visitor.fill(path, { ...fields, id: capitals })).location).toBe(
+      `${SSO_PATH}/${id}?done=added`,
+    );
+    const startTest = async () => providerUrl(await owner.visitor.submit(`${SSO_PATH}/${id}/test`));
+    await owner.visitor.get(`${SSO_PATH}/${id}`);
+    expect(await startTest()).toContain(provider.issuer);
+    const { client_secret, name } = fields;
+    const changed = await owner.visitor.fill(`${SSO_PATH}/${capitals}/change`, { name, client_secret });
+    expect(changed.status).toBe(303);
+    await owner.visitor.get(`${SSO_PATH}/${id}`);
+    expect(await startTest()).toContain(provider.issuer);
+  });
+
   it('refuses an issuer that is no URL, is not the issuer of the document, or has a document with a bad address', async () => {
     const owner = await newOwner(service);
     const odd = await anotherProvider();

@@ -348,6 +348,12 @@ describe('The pages about events', () => {
     expect((await visitor.submit(path, { endpoint_id: id })).location).toBe(`${path}?done=waiting&live=on`);
     expect(textOf(await visitor.get(path))).toMatch(/hook Waiting HTTP 503 .* When you resume the endpoint/);
     expect(textOf(await visitor.get(`${ENDPOINTS}/${id}`))).toContain('Events waiting 1');
+    // The service sends what is in the queue, also if the endpoint has unsubscribed in the meantime.
+    const subscribe = (events: string | null) =>
+      service.database.query('UPDATE webhook_endpoint SET events = $2 WHERE id = $1', [id, events]);
+    await subscribe('{CARD_FAILED}');
+    expect(textOf(await visitor.get(path))).toMatch(/hook Waiting HTTP 503 .* When you resume the endpoint/);
+    await subscribe(null);
 
     receiver.response = 200;
     await visitor.submit(`${ENDPOINTS}/${id}/status`, { status: 'enabled' });

@@ -274,6 +274,7 @@ export function SearchBox(): VNode {
         hx-sync="this:replace"
         hx-target="next .found"
         hx-select=".results"
+        hx-swap="innerHTML ignoreTitle:true"
       />
       <div class="panel found" role="region" aria-label="Search results" aria-live="polite" />
     </form>

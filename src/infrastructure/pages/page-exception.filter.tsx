@@ -45,7 +45,7 @@ export class UnknownPages {
   async show(error: ApiError, request: Request, response: Response): Promise<string | undefined> {
     const token = DASHBOARD_ADDRESS.test(request.path) ? sessionTokenOf(request) : undefined;
     const user = token === undefined ? undefined : await this.sessions.verify(token);
-    if (!user) return undefined;
+    if (!user || user.lacksSecondFactor) return undefined;
     request.user = user;
     const shown = error.status === 404 ? NOT_FOUND.error('There is no page at this address.') : error;
     return this.renderer.render(request, response, pageOf(shown, request));

@@ -83,6 +83,7 @@ document.addEventListener('htmx:configRequest', ({ detail }) => {
 document.addEventListener('htmx:beforeRequest', (event) => {
   const isUpdate = event.target.getAttribute('hx-trigger')?.startsWith('every');
   if (isUpdate && document.hidden) event.preventDefault();
+  if (event.target === closedSearch) event.preventDefault();
 });
 
 // The response is another page, such as the login, or an error: show it. A live update that failed changes nothing. The results
@@ -95,9 +96,10 @@ document.addEventListener('htmx:beforeSwap', (event) => {
     Object.assign(event.detail, { shouldSwap: true, isError: false });
     return;
   }
-  // Nothing takes a page away from a user who types into the search.
+  // Nothing takes a page away from a user who types into the search. Results of an earlier text do not stay.
   if (requestConfig.elt.matches('.search input')) {
     event.detail.shouldSwap = isSamePage && !isError;
+    if (!event.detail.shouldSwap) event.detail.target.replaceChildren();
     return;
   }
   if (isSamePage && (!isError || isUpdate)) return;
@@ -117,13 +119,19 @@ document.addEventListener('keydown', (event) => {
   search?.select();
 });
 
+/** The field of a search whose results the user has closed, until the next input. */
+let closedSearch;
+document.addEventListener('input', () => (closedSearch = undefined));
+
 // The results below the search: the arrow keys lead through them, and Escape closes them.
 document.addEventListener('keydown', (event) => {
   const stops = [...(event.target.closest?.('.search')?.querySelectorAll('input, a') ?? [])];
   if (stops.length === 0) return;
   if (event.key === 'Escape') {
     stops[0].focus();
-    stops[0].form.querySelector('.found').replaceChildren();
+    closedSearch = stops[0];
+    closedSearch.dispatchEvent(new CustomEvent('htmx:abort', { bubbles: true, detail: {} }));
+    closedSearch.form.querySelector('.found').replaceChildren();
   }
   const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
   const next = step && stops[stops.indexOf(event.target) + step];

@@ -1,5 +1,6 @@
 import { Controller, Get, Post } from '@nestjs/common';
 import { AccessibleClients } from '../../infrastructure/auth/index.js';
+import { ApiError } from '../../infrastructure/errors/index.js';
 import {
   DashboardAction,
   DashboardPage,
@@ -54,8 +55,8 @@ export class ExternalUserPagesController {
     const period = { start: new Date(end.getTime() - 7 * DAY).toISOString(), end: end.toISOString() };
     const wanted = { environment, external_user_id: user, limit: COUNTED };
     const [entries, events, accounts, links, agents, sessions, mcpTokens] = await Promise.all([
-      this.logs.page(actor, { ...wanted, ...period }),
-      this.events.page(actor, environment, { external_user_id: user }),
+      unlessBusy(this.logs.page(actor, { ...wanted, ...period })),
+      unlessBusy(this.events.count(actor, environment, { externalUserId: user, limit: COUNTED })),
       this.accounts.list(actor, wanted),
       this.links.list(actor, wanted),
       this.agents.list(actor, wanted),
@@ -64,8 +65,8 @@ export class ExternalUserPagesController {
     ]);
     return externalUserPage(environment, {
       user,
-      entries: entries.data,
-      events: events.data,
+      entries: entries?.data,
+      events,
       accounts: accounts.data,
       links: links.data,
       agents: agents.data,
@@ -88,5 +89,15 @@ export class ExternalUserPagesController {
     const { organizationId } = actor;
     await this.erasures.request({ clientId, environment, organizationId }, user, actor);
     return { redirectTo: `${pathOfUser(environment, user)}&done=erased` };
+  }
+}
+
+/** Returns undefined if the request log is too busy: the rest of the page must still be shown. */
+async function unlessBusy<T>(found: Promise<T>): Promise<T | undefined> {
+  try {
+    return await found;
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
   }
 }

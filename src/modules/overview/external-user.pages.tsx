@@ -35,9 +35,9 @@ const SHOWN = 10;
 /** The first `COUNTED` things of each kind. */
 interface ExternalUserPageProps {
   readonly user: string;
-  /** Of the last 7 days, like the events. */
-  readonly entries: readonly RequestLogEntryResponse[];
-  readonly events: readonly unknown[];
+  /** Of the last 7 days, like the events; undefined if the request log is too busy. */
+  readonly entries: readonly RequestLogEntryResponse[] | undefined;
+  readonly events: number | undefined;
   readonly accounts: readonly MerchantAccountResponse[];
   readonly links: readonly SignInLinkResponse[];
   readonly agents: readonly AgentConnectionResponse[];
@@ -103,8 +103,15 @@ export function externalUserPage(environment: PlatformEnvironment, props: Extern
             erased: 'The erasure has begun. Tokens no longer work. The rest takes at least a minute.',
           }}
         />
+        {props.entries && props.events !== undefined ? null : (
+          <p>The request log is busy, so not everything is known. Reload the page to see it.</p>
+        )}
         <Counts {...props} />
-        <Section title="Latest activity" rows={props.entries} none="Nothing in the last 7 days.">
+        <Section
+          title="Latest activity"
+          rows={props.entries ?? []}
+          none={props.entries ? 'Nothing in the last 7 days.' : 'Not known, because the request log is busy.'}
+        >
           {[
             { title: 'Time', kind: 'time', cell: ({ datetime }) => <RelativeTime time={datetime} /> },
             {
@@ -169,27 +176,28 @@ export function externalUserPage(environment: PlatformEnvironment, props: Extern
 /** How much there is of each kind, with links to the lists. */
 function Counts({ user, ...found }: ExternalUserPageProps): VNode {
   const { environment } = usePage();
-  const linked = (page: string, rows: readonly unknown[], period?: string): VNode => (
+  const linked = (page: string, count: number | undefined, period?: string): VNode => (
     <a href={pathWith(dashboardPath(environment, page), { external_user_id: user }, { period })}>
-      {countOf(rows)}
+      {inWords(count)}
     </a>
   );
   return (
     <Tiles
       entries={[
-        ['Activity, 7 days', linked('request-logs', found.entries, '7d')],
+        ['Activity, 7 days', linked('request-logs', found.entries?.length, '7d')],
         ['Events, 7 days', linked('events', found.events)],
-        ['Merchant accounts', linked('merchant-accounts', found.accounts)],
-        ['Sessions', countOf(found.sessions)],
-        ['Sign-in links', linked('sign-in-links', found.links)],
-        ['Agents', linked('agents', found.agents)],
+        ['Merchant accounts', linked('merchant-accounts', found.accounts.length)],
+        ['Sessions', inWords(found.sessions.length)],
+        ['Sign-in links', linked('sign-in-links', found.links.length)],
+        ['Agents', linked('agents', found.agents.length)],
       ]}
     />
   );
 }
 
-function countOf({ length }: readonly unknown[]): string {
-  return length < COUNTED ? String(length) : `${COUNTED} or more`;
+function inWords(count: number | undefined): string {
+  if (count === undefined) return 'Not known';
+  return count < COUNTED ? String(count) : `${COUNTED} or more`;
 }
 
 interface SectionProps<Row> {

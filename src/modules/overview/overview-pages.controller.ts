@@ -57,7 +57,7 @@ export class OverviewPagesController {
         const hasListened =
           deliveries.total === 0 &&
           requests.operations.some(({ operation }) => operation === LISTENING) &&
-          (await this.events.page(actor, environment, {})).data.length > 0;
+          (await this.events.count(actor, environment, { limit: 1 })) > 0;
         return overviewPage({ environment, endpoints, overview, trends, hasListened });
       },
       () => overviewPage({ environment, endpoints }),

@@ -1,4 +1,5 @@
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, Req } from '@nestjs/common';
+import type { Request } from 'express';
 import {
   DashboardPage,
   inEachEnvironment,
@@ -16,12 +17,15 @@ export class SearchPagesController {
   /** @param query.q the text; what is too long is cut off */
   @Get()
   @DashboardPage('listRequestLogs')
-  async find(@Visit() { actor, environment, query }: PageVisit): Promise<PageResponse> {
+  async find(
+    @Visit() { actor, environment, query }: PageVisit,
+    @Req() { socket }: Request,
+  ): Promise<PageResponse> {
     const text =
       typeof query['q'] === 'string'
         ? query['q'].replaceAll('\0', '').trim().slice(0, MAX_SEARCH_LENGTH)
         : '';
-    if (text === '') return searchPage('', []);
-    return searchPage(text, await this.search.find(actor, environment, text));
+    if (text === '') return searchPage('');
+    return searchPage(text, await this.search.find(actor, environment, text, () => socket.destroyed));
   }
 }

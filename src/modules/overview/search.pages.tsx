@@ -7,34 +7,32 @@ import {
   usePage,
   type Page,
 } from '../../infrastructure/pages/index.js';
-import type { SearchResult } from './search.service.js';
+import type { SearchResults } from './search.service.js';
 
-export function searchPage(text: string, results: readonly SearchResult[]): Page {
+/** @param found undefined if there is no text */
+export function searchPage(text: string, found?: SearchResults): Page {
   return {
-    title: text === '' ? 'Search' : `Results for “${isolated(text)}”`,
+    title: found === undefined ? 'Search' : `Results for “${isolated(text)}”`,
     content:
-      text === '' ? (
+      found === undefined ? (
         <p>
           Search for a page, the URL of an endpoint, a name or email address, the ID of an event, a session,
           an entry or a request, or the identifier of one of your users.
         </p>
       ) : (
-        <Results text={text} results={results} />
+        <Results text={text} {...found} />
       ),
   };
 }
 
-function Results({
-  text,
-  results,
-}: {
-  readonly text: string;
-  readonly results: readonly SearchResult[];
-}): VNode {
+function Results({ text, results, isLogBusy }: SearchResults & { readonly text: string }): VNode {
   const pages = pagesNamed(usePage(), text).map((page) => ({ kind: 'Page', ...page }));
   const all = [...pages, ...results];
   return (
     <div class="results">
+      {isLogBusy ? (
+        <p>The request log is busy, so users, events, and requests may be missing. Search again.</p>
+      ) : null}
       {all.length === 0 ? (
         <EmptyState title="Nothing found">
           <p>

@@ -2,11 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import { mayPerform, type DashboardActor } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { KeyedQueue } from '../../infrastructure/database/index.js';
 import { ApiError } from '../../infrastructure/errors/index.js';
 import { dashboardPath } from '../../infrastructure/http/index.js';
 import { pathOfUser } from '../../infrastructure/pages/index.js';
 import { UserAdministrationService } from '../dashboard-users/index.js';
-import { MerchantsService } from '../merchants/index.js';
+import { matchKeys, MerchantsService } from '../merchants/index.js';
 import { RequestLogsService } from '../request-logs/index.js';
 import { WebhookEndpointsService } from '../webhook-endpoints/index.js';
 import { PublishedEventsService } from '../webhooks/index.js';
@@ -18,15 +19,28 @@ export interface SearchResult {
   readonly path: string;
 }
 
+export interface SearchResults {
+  readonly results: readonly SearchResult[];
+  /** Whether something may be missing, because the request log is too busy. */
+  readonly isLogBusy: boolean;
+}
+
 /** Characters of a text: the longest identifier of a user. */
 export const MAX_SEARCH_LENGTH = 256;
 const MAX_RESULTS_OF_A_KIND = 10;
 const ENTRY_ID = /^\d{1,15}$/;
-const REQUEST_ID = /^[\w-]{8,64}$/;
+/** Words without a digit are names. */
+const REQUEST_ID = /^(?=.*\d)[\w-]{8,64}$/;
+const MAX_WAITING = 4;
+/** Read from the database, of which those with the text in their name are shown. */
+const MAX_MERCHANTS = 50;
 
 /** Finds what a text names, in one environment of the user's organization. Only looks up by indexes, and in lists that are short. */
 @Injectable()
 export class SearchService {
+  /** One search of an organization at a time reads the log, so that typing leaves the organization's turns there to others. */
+  private readonly searches = new KeyedQueue(1, { maxWaiting: MAX_WAITING });
+
   constructor(
     private readonly endpoints: WebhookEndpointsService,
     private readonly events: PublishedEventsService,
@@ -35,16 +49,41 @@ export class SearchService {
     private readonly merchants: MerchantsService,
   ) {}
 
-  async find(actor: DashboardActor, environment: PlatformEnvironment, text: string): Promise<SearchResult[]> {
-    const found = await Promise.all([
-      this.event(actor, environment, text),
+  /** @param isGone whether nobody waits for the results any more */
+  async find(
+    actor: DashboardActor,
+    environment: PlatformEnvironment,
+    text: string,
+    isGone: () => boolean,
+  ): Promise<SearchResults> {
+    const [inLog, ...others] = await Promise.all([
+      this.inLog(actor, environment, text, isGone),
       this.endpointsWith(actor, environment, text),
-      this.externalUsers(actor, environment, text),
       this.usersWith(actor, text),
       this.merchantsWith(actor, environment, text),
-      this.inLog(actor, environment, text),
     ]);
-    return found.flat();
+    return { ...inLog, results: [inLog.results, ...others].flat() };
+  }
+
+  /** If the log is too busy, the search must still find the rest. */
+  private async inLog(
+    actor: DashboardActor,
+    environment: PlatformEnvironment,
+    text: string,
+    isGone: () => boolean,
+  ): Promise<SearchResults> {
+    const results: SearchResult[] = [];
+    try {
+      await this.searches.run(actor.organizationId, async () => {
+        if (!isGone()) results.push(...(await this.event(actor, environment, text)));
+        if (!isGone()) results.push(...(await this.externalUsers(actor, environment, text)));
+        if (!isGone()) results.push(...(await this.entries(actor, environment, text)));
+      });
+    } catch (error) {
+      if (error instanceof ApiError) return { results, isLogBusy: true };
+      throw error;
+    }
+    return { results, isLogBusy: false };
   }
 
   private async event(
@@ -65,11 +104,12 @@ export class SearchService {
     text: string,
   ): Promise<SearchResult[]> {
     // Identifiers differ in the case of letters, but most have only small ones.
-    const found = [...new Set([text, text.toLowerCase()])].map((prefix) =>
-      this.logs.usersWith(actor, environment, { prefix, limit: MAX_RESULTS_OF_A_KIND }),
-    );
-    const users = [...new Set((await Promise.all(found)).flat())];
-    return users.map((user) => ({ kind: 'User', title: user, path: pathOfUser(environment, user) }));
+    const users = new Set<string>();
+    for (const prefix of new Set([text, text.toLowerCase()])) {
+      const found = await this.logs.usersWith(actor, environment, { prefix, limit: MAX_RESULTS_OF_A_KIND });
+      for (const user of found) users.add(user);
+    }
+    return [...users].map((user) => ({ kind: 'User', title: user, path: pathOfUser(environment, user) }));
   }
 
   private async merchantsWith(
@@ -78,10 +118,12 @@ export class SearchService {
     text: string,
   ): Promise<SearchResult[]> {
     if (!mayPerform(actor, 'listMerchants')) return [];
-    const merchants = await this.merchants.list(actor, environment);
-    return merchants
+    const scope = { organizationId: actor.organizationId, environment };
+    const filters = { matchKeys: matchKeys(text) };
+    const { entries } = await this.merchants.page(scope, filters, MAX_MERCHANTS);
+    // The match keys also find other names, and words that meet: “sso” in “Williams Sonoma”.
+    return entries
       .filter(({ name }) => contains(text, name))
-      .toSorted((a, b) => positionIn(a.name, text) - positionIn(b.name, text))
       .slice(0, MAX_RESULTS_OF_A_KIND)
       .map(({ name }) => ({
         kind: 'Merchant',
@@ -91,7 +133,7 @@ export class SearchService {
   }
 
   /** Finds an entry by its ID, and those of a session or a request. */
-  private async inLog(
+  private async entries(
     actor: DashboardActor,
     environment: PlatformEnvironment,
     text: string,
@@ -146,10 +188,6 @@ async function ifFound<T>(thing: Promise<T>): Promise<T | undefined> {
     if (error instanceof ApiError && error.status === 404) return undefined;
     throw error;
   }
-}
-
-function positionIn(name: string, text: string): number {
-  return name.toLowerCase().indexOf(text.toLowerCase());
 }
 
 function contains(text: string, ...values: readonly (string | null)[]): boolean {

@@ -134,7 +134,7 @@ function Fields({ entry }: EntryProps): VNode {
         ['Tool', entry.tool],
         ['Agent', entry.agent],
         ['URL', entry.url],
-        ['Status code', entry.status_code === 0 ? 'None, because there was no response' : entry.status_code],
+        ['Status code', entry.status_code === 0 ? `None. ${noResponse(entry)}` : entry.status_code],
         [
           'Error code',
           entry.error_code === null ? null : (
@@ -175,14 +175,21 @@ function ErrorCode({ code, others }: ErrorCodeProps): VNode {
   );
 }
 
-function Timing({ entry: { delivery, latency_ms } }: EntryProps): VNode {
+function Timing({ entry: { delivery, latency_ms, reason } }: EntryProps): VNode {
   const phases = [
     { label: 'Resolving the host name', value: delivery?.dns_ms ?? null },
     { label: 'Connecting', value: delivery?.connect_ms ?? null },
     { label: 'TLS handshake', value: delivery?.tls_ms ?? null },
     { label: 'Waiting for the response', value: delivery?.first_byte_ms ?? null },
   ].filter((phase): phase is { label: string; value: number } => phase.value !== null);
-  if (phases.length === 0) return <p>The attempt failed before it opened a connection.</p>;
+  if (phases.length === 0)
+    return (
+      <p>
+        {reason === 'INTERRUPTED'
+          ? 'The service was interrupted, so the times are not known.'
+          : 'The attempt failed before it opened a connection.'}
+      </p>
+    );
   const rest = latency_ms - phases.reduce((total, { value }) => total + value, 0);
   return (
     <SegmentedBar
@@ -210,10 +217,19 @@ function RequestContent({ entry, curl }: EntryPageProps): VNode {
   );
 }
 
+/** Says why an attempt has no status code. */
+function noResponse({ reason }: EntryProps['entry']): string {
+  if (reason === 'INTERRUPTED') return 'The service was interrupted, so the response is not known.';
+  return reason === 'NOT_HTTP' || reason === 'HEADERS_TOO_LARGE'
+    ? 'No response that could be read.'
+    : 'There was no response.';
+}
+
 /** The log keeps the text of responses that do not count as received. */
-function ResponseContent({ entry: { response_body: body, status_code: status } }: EntryProps): VNode {
+function ResponseContent({ entry }: EntryProps): VNode {
+  const { response_body: body, status_code: status } = entry;
   if (body !== null) return <CodeBlock title="Response of your endpoint" code={readable(body)} />;
-  if (status === 0) return <p>There was no response.</p>;
+  if (status === 0) return <p>{noResponse(entry)}</p>;
   return (
     <p>
       {status === 200

@@ -218,12 +218,12 @@ export class SsoConfigurationsPagesController {
   }
 
   private newSamlPage(wanted: unknown): PageResponse {
-    const id = isUUID(wanted, 'loose') ? String(wanted) : randomUUID();
+    const id = isUUID(wanted) ? String(wanted).toLowerCase() : randomUUID();
     return newSamlPage(id, this.samlAddresses(id));
   }
 
   private newOpenidPage(wanted: unknown): PageResponse {
-    const id = isUUID(wanted, 'loose') ? String(wanted) : randomUUID();
+    const id = isUUID(wanted) ? String(wanted).toLowerCase() : randomUUID();
     return newOpenidPage(id, this.openid.address(id));
   }
 

@@ -36,6 +36,7 @@ const MAX_CONFIGURATIONS = 20;
 const TOO_MANY_CONFIGURATIONS = `The organization already has ${MAX_CONFIGURATIONS} single sign-on configurations: change one of them.`;
 const ADDED_BEFORE =
   'This form was sent before. To add another identity provider, start on the page “Single sign-on”.';
+const INVALID_ID = 'The ID of the form is not a UUID: start on the page “Single sign-on”.';
 const NOT_TESTED = 'No test login has succeeded yet: test the identity provider first.';
 
 /** The columns of the other protocol. */
@@ -73,15 +74,17 @@ export class SsoConfigurationsService {
 
   /** @throws ApiError INVALID_FIELD, also if the metadata cannot be fetched */
   async addSaml(actor: DashboardActor, request: AddSamlConfigurationRequest): Promise<SsoConfiguration> {
+    const id = newId(request);
     const read = await this.metadata.read(request);
     if (!read) throw INVALID_FIELD.error('Enter the metadata, or its URL.');
-    const { id = randomUUID(), name } = request;
+    const { name } = request;
     return this.store(actor, id, { protocol: 'saml', name, ...NO_OPENID, ...read });
   }
 
   /** @throws ApiError INVALID_FIELD, also if the discovery document of the issuer cannot be read */
   async addOpenid(actor: DashboardActor, request: AddOpenidConfigurationRequest): Promise<SsoConfiguration> {
-    const { id = randomUUID(), name, issuer, client_id: clientId, client_secret: secret } = request;
+    const id = newId(request);
+    const { name, issuer, client_id: clientId, client_secret: secret } = request;
     const entityId = await this.openid.issuerOf(issuer, clientId).catch((error: unknown) => {
       throw error instanceof RefusedLogin ? INVALID_FIELD.error(error.message) : error;
     });
@@ -222,7 +225,8 @@ export class SsoConfigurationsService {
   }
 
   private seal(secret: string, id: string): Buffer {
-    return this.sealer.seal(secret, ownerOfSecret(id));
+    // An address may have capital letters, but the database returns the ID in lower case.
+    return this.sealer.seal(secret, ownerOfSecret(id.toLowerCase()));
   }
 
   private async locked(
@@ -265,6 +269,17 @@ export function auditedConfiguration({
     metadata_url: metadataUrl && maskedUrl(metadataUrl),
     certificates: certificates.flatMap((encoded) => readCertificate(encoded)?.fingerprint.slice(0, 23) ?? []),
   };
+}
+
+/**
+ * Returns the ID in lower case, as the database returns it: the client secret is sealed with it. Like the pages, it accepts only
+ * UUIDs of RFC 9562.
+ *
+ * @throws ApiError INVALID_FIELD
+ */
+function newId({ id = randomUUID() }: { readonly id?: string }): string {
+  if (!isUUID(id)) throw INVALID_FIELD.error(INVALID_ID);
+  return id.toLowerCase();
 }
 
 function existing(configuration: SsoConfiguration | null): SsoConfiguration {

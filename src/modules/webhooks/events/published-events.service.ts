@@ -95,6 +95,20 @@ export class PublishedEventsService {
     });
   }
 
+  /** Counts the events of the last 7 days, up to the limit. */
+  async count(
+    actor: DashboardActor,
+    environment: PlatformEnvironment,
+    { externalUserId, limit }: { readonly externalUserId?: string; readonly limit: number },
+  ): Promise<number> {
+    const { clientId } = await this.clients.forEnvironment(actor, environment);
+    const period = validPeriod({}, this.clock.now(), MAX_PERIOD);
+    const found = await this.turns.run(actor.organizationId, () =>
+      this.repository.newest(clientId, period, { externalUserId }, { before: undefined, limit }),
+    );
+    return found.length;
+  }
+
   /** @throws ApiError EVENT_NOT_FOUND if the event does not exist, or belongs to another organization or environment */
   async get(
     actor: DashboardActor,

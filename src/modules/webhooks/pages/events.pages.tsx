@@ -298,7 +298,7 @@ function Deliveries({ event, targets }: DeliveriesProps): VNode {
           {
             title: 'Next attempt',
             kind: 'text',
-            cell: (target) => whyNotSent(event, target) ?? <NextAttempt target={target} />,
+            cell: (target) => <NextAttempt event={event} target={target} />,
           },
           {
             title: 'Actions',
@@ -343,11 +343,13 @@ function LastAttempt({ delivery }: Pick<Target, 'delivery'>): ComponentChildren 
   );
 }
 
-function NextAttempt({ target: { endpoint, delivery } }: { readonly target: Target }): ComponentChildren {
+/** The service also retries a delivery whose endpoint has unsubscribed from the event in the meantime. */
+function NextAttempt({ event, target }: TargetProps): ComponentChildren {
   const { now } = usePage();
+  const { endpoint, delivery } = target;
   const next = delivery?.nextAttemptAt;
-  if (!next) return delivery?.state === 'in_progress' ? 'Now' : 'None';
-  if (endpoint?.status === 'paused') return 'When you resume the endpoint';
+  if (!next || !endpoint || endpoint.status === 'disabled') return whyNotSent(event, target) ?? 'None';
+  if (endpoint.status === 'paused') return 'When you resume the endpoint';
   return next <= now ? 'As soon as possible' : <RelativeTime time={next} />;
 }
 
@@ -355,13 +357,17 @@ function NextAttempt({ target: { endpoint, delivery } }: { readonly target: Targ
 function whyNotSent(event: ListedEvent, { endpoint, delivery }: Target): string | undefined {
   if (!endpoint) return 'Endpoint deleted';
   if (endpoint.status === 'disabled') return 'Endpoint disabled';
+  if (delivery?.state === 'in_progress') return 'Being sent';
   const isSubscribed = event.isTest || endpoint.events === null || endpoint.events.includes(event.name);
-  if (!isSubscribed) return 'Not subscribed';
-  return delivery?.state === 'in_progress' ? 'Being sent' : undefined;
+  return isSubscribed ? undefined : 'Not subscribed';
 }
 
-function SendAgain(props: { readonly event: ListedEvent; readonly target: Target }): VNode {
-  const { event, target } = props;
+interface TargetProps {
+  readonly event: ListedEvent;
+  readonly target: Target;
+}
+
+function SendAgain({ event, target }: TargetProps): VNode {
   const { id, endpoint, delivery } = target;
   const { environment } = usePage();
   return (
