@@ -62,7 +62,8 @@ function instanceOf<Dto extends object>(type: Type<Dto>, value: Readonly<Record<
     const member = Object.hasOwn(value, name) ? value[name] : undefined;
     (typeof member === 'object' && member !== null ? containers : scalars)[name] = member;
   }
-  return Object.assign(plainToInstance(type, scalars), containers);
+  // No DTO has `@Expose` or `@Exclude`, and looking for them takes a third of the time.
+  return Object.assign(plainToInstance(type, scalars, { ignoreDecorators: true }), containers);
 }
 
 function rejectUnknown(query: object, known: ReadonlySet<string>): void {
