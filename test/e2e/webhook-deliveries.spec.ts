@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { Transactional } from '../../src/infrastructure/database/index.js';
-import { ApiClientsService } from '../../src/modules/api-clients/index.js';
+import { ApiClientsService, SigningSecrets } from '../../src/modules/api-clients/index.js';
 import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/index.js';
 import { serviceSignature, standardSignature } from '../../src/modules/webhooks/signing/delivery-headers.js';
 import { PartitionRotation } from '../../src/infrastructure/database/index.js';
@@ -304,6 +304,18 @@ describe('Publishing an event', () => {
     const { secret: third } = await clients.rotateSecret(clientId, 0);
     rememberSecret(third);
     expect(await signersOfNext(secret, third)).toEqual([1, [1]]);
+  });
+
+  it('waits while its secret cannot be read, without using up an attempt', async () => {
+    const { clientId } = (await service.anotherOrganization()).development;
+    await addEndpoint(service, clientId, `${receiver.url}/hook`);
+    using read = import.meta.jest.spyOn(service.app.get(SigningSecrets), 'of');
+    const fail = () => Promise.reject(new Error('timeout exceeded when trying to connect'));
+    read.mockImplementationOnce(fail).mockImplementationOnce(fail);
+    const id = await publish(EVENT, { clientId, environment: 'development' });
+    expect(await attempted(id, 1)).toEqual([{ status_code: 200, reason: null, attempt: 1 }]);
+    expect(read).toHaveBeenCalledTimes(3);
+    await queueIsEmpty();
   });
 
   it('signs a retry with the secret that was activated after the first attempt', async () => {

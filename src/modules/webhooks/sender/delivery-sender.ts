@@ -1,6 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { TextDecoder } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { repeatedOnce } from '../../../infrastructure/database/index.js';
+import { isTransientFailure } from '../../../infrastructure/database/index.js';
 import {
   HttpClient,
   type OutgoingResult,
@@ -25,6 +26,10 @@ const OK = 200;
 const MAX_BYTES = 2 * 1024;
 const PART_OF_TOKEN = /[\w.+/=~%-]/;
 
+/** Milliseconds to wait for the database before an attempt. The lease leaves that much besides the attempt itself. */
+const DATABASE_TIMEOUT = 15 * SECOND;
+const DATABASE_RETRY_DELAY = SECOND / 2;
+
 /** Makes one attempt: signs the event, posts it to the endpoint, and classifies the result. */
 @Injectable()
 export class DeliverySender {
@@ -41,8 +46,7 @@ export class DeliverySender {
     return this.tracing.inSpan(`deliver ${event.name}`, options, async (span) => {
       const result = await this.http.post({
         url,
-        // The secret may have to be read from the database.
-        headers: await repeatedOnce(() => this.signer.headersOf(delivery)),
+        headers: await this.headersOf(delivery),
         body: event.body,
         // Endpoints that share a host must not wait for each other: their lanes limit the concurrency.
         connections: this.configuration.concurrency,
@@ -54,6 +58,22 @@ export class DeliverySender {
       }
       return outcome;
     });
+  }
+
+  /**
+   * Waits while the database is unavailable, because the secret may have to be read from it. Otherwise the outage would use up an
+   * attempt of the delivery.
+   */
+  private async headersOf(delivery: ClaimedDelivery): Promise<Record<string, string>> {
+    const end = performance.now() + DATABASE_TIMEOUT;
+    for (;;) {
+      try {
+        return await this.signer.headersOf(delivery);
+      } catch (error) {
+        if (!isTransientFailure(error) || performance.now() > end) throw error;
+        await pause(DATABASE_RETRY_DELAY);
+      }
+    }
   }
 }
 

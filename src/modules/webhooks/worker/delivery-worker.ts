@@ -225,7 +225,7 @@ export class DeliveryWorker
       .send(delivery)
       .then((outcome) => this.queue.settle({ delivery, outcome }))
       .catch((error: unknown) =>
-        this.logger.error('An attempt could not be settled; its lease will expire', error),
+        this.logger.error('An attempt could not be made or settled; its lease will expire', error),
       )
       .then(() => {
         this.inFlight.delete(delivery.claimId);
