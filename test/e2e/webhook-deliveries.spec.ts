@@ -309,12 +309,13 @@ describe('Publishing an event', () => {
   it('waits while its secret cannot be read, without using up an attempt', async () => {
     const { clientId } = (await service.anotherOrganization()).development;
     await addEndpoint(service, clientId, `${receiver.url}/hook`);
-    using read = import.meta.jest.spyOn(service.app.get(SigningSecrets), 'of');
+    const read = import.meta.jest.spyOn(service.app.get(SigningSecrets), 'of');
     const fail = () => Promise.reject(new Error('timeout exceeded when trying to connect'));
     read.mockImplementationOnce(fail).mockImplementationOnce(fail);
     const id = await publish(EVENT, { clientId, environment: 'development' });
     expect(await attempted(id, 1)).toEqual([{ status_code: 200, reason: null, attempt: 1 }]);
     expect(read).toHaveBeenCalledTimes(3);
+    read.mockRestore();
     await queueIsEmpty();
   });
 

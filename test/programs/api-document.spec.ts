@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { toVersion30 } from '../../src/infrastructure/openapi/index.js';
+import { toolPath } from '../support/tools.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** Minimum result of `redocly score`, out of 100. It counts the alternatives of `oneOf`: one schema for each event cost 0.4. */
@@ -13,8 +14,7 @@ const committed = (file: string): string => readFileSync(join(ROOT, file), 'utf8
 /** Runs a command of Redocly. @returns its report */
 // oxlint-disable-next-line no-explicit-any
 function redocly(...parameters: string[]): any {
-  const program = join(ROOT, 'node_modules', '@redocly', 'cli', 'bin', 'cli.js');
-  const report = execFileSync(process.execPath, [program, ...parameters], {
+  const report = execFileSync(process.execPath, [toolPath('@redocly/cli', 'bin/cli.js'), ...parameters], {
     cwd: ROOT,
     encoding: 'utf8',
     env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },

@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { toolPath } from '../support/tools.js';
 
 /*
  * Runs generators that npm installs, as docs/generated-clients.md shows them, without patches. The page says how the
@@ -11,7 +11,6 @@ import { dirname, join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const DOCUMENT = join(ROOT, 'openapi.json');
-const require = createRequire(import.meta.url);
 const document = JSON.parse(readFileSync(DOCUMENT, 'utf8')) as {
   tags: { name: string }[];
   paths: Record<string, Record<string, { parameters?: object[] }>>;
@@ -26,10 +25,9 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Runs a program of a package. @returns what it prints */
-function run(name: string, program: string, ...parameters: string[]): string {
-  const file = join(dirname(require.resolve(`${name}/package.json`)), program);
-  return execFileSync(process.execPath, [file, ...parameters], {
+/** Runs a program. @returns what it prints */
+function run(program: string, ...parameters: string[]): string {
+  return execFileSync(process.execPath, [program, ...parameters], {
     cwd: folder,
     encoding: 'utf8',
     stdio: 'pipe',
@@ -41,7 +39,12 @@ function problemsOf(files: Readonly<Record<string, string>>, ...options: string[
   for (const [name, code] of Object.entries(files)) writeFileSync(join(folder, name), code);
   const always = ['--noEmit', '--strict', '--target', 'es2022', '--types', ''];
   try {
-    return run('@typescript/native', 'bin/tsc', ...always, ...options, ...Object.keys(files));
+    return run(
+      join(ROOT, 'node_modules/@typescript/native/bin/tsc'),
+      ...always,
+      ...options,
+      ...Object.keys(files),
+    );
   } catch (error) {
     return (error as { stdout: string }).stdout;
   }
@@ -53,7 +56,9 @@ const MODULES = [
 ] as const;
 
 describe('openapi-typescript', () => {
-  beforeAll(() => run('openapi-typescript', 'bin/cli.js', DOCUMENT, '-o', 'schema.d.ts'));
+  beforeAll(() =>
+    run(join(ROOT, 'node_modules/openapi-typescript/bin/cli.js'), DOCUMENT, '-o', 'schema.d.ts'),
+  );
 
   it('generates types with which a minimal request compiles', () => {
     const code = `
@@ -84,7 +89,7 @@ describe('@hey-api/openapi-ts', () => {
       output: { path: output, tsConfigPath: join(folder, 'tsconfig.json') },
     };
     writeFileSync(join(folder, 'openapi-ts.config.mjs'), `export default ${JSON.stringify(settings)};`);
-    expect(run('@hey-api/openapi-ts', 'bin/run.js')).not.toMatch(/warn|error|unresolvable/i);
+    expect(run(toolPath('@hey-api/openapi-ts', 'bin/run.js'))).not.toMatch(/warn|error|unresolvable/i);
     rmSync(join(folder, 'tsconfig.json'));
     const code = `
       import { createMcpToken, listRequestLogs } from './${output}/index.js';
@@ -147,11 +152,21 @@ describe('The programs of docs/generated-clients.md', () => {
   });
 });
 
+const POSTMAN = toolPath('openapi-to-postmanv2', 'bin/openapi2postmanv2.js');
+
 describe('openapi-to-postmanv2', () => {
   it('fills in requests that work as they are, with the options of the page', () => {
     const [, options = ''] = /-O (\S+)/.exec(page) ?? [];
     const file = join(folder, 'collection.json');
-    run('openapi-to-postmanv2', 'bin/openapi2postmanv2.js', '-s', DOCUMENT, '-o', file, '-O', options);
+    run(
+      toolPath('openapi-to-postmanv2', 'bin/openapi2postmanv2.js'),
+      '-s',
+      DOCUMENT,
+      '-o',
+      file,
+      '-O',
+      options,
+    );
     const requests = new Map<string, PostmanRequest>();
     const visit = ({ name, item, request }: PostmanItem): void => {
       if (request) requests.set(name, request);
@@ -169,34 +184,16 @@ describe('openapi-to-postmanv2', () => {
     expect(enabled(requests.get('List request logs')?.url.query)).toEqual(['environment=development']);
   });
 
-  it('converts the document to one folder for each topic, without warnings', async () => {
-    const { convert } = require('openapi-to-postmanv2') as {
-      convert: (input: object, options: object, done: (error: unknown, result: Conversion) => void) => void;
-    };
-    const warnings: unknown[] = [];
-    const { warn } = console;
-    console.warn = (...values) => void warnings.push(values);
-    const result = await new Promise<Conversion>((resolve, reject) => {
-      const input = { type: 'json', data: structuredClone(document) };
-      convert(input, { folderStrategy: 'Tags' }, (error, converted) =>
-        error ? reject(error as Error) : resolve(converted),
-      );
-    });
-    console.warn = warn;
-    expect([result.result, result.reason, warnings]).toEqual([true, undefined, []]);
-    const folders = result.output[0]?.data.item ?? [];
+  it('converts the document to one folder for each topic, without warnings', () => {
+    const file = join(folder, 'by-topic.json');
+    const parameters = ['-s', DOCUMENT, '-o', file, '-O', 'folderStrategy=Tags'];
+    const { status, stderr } = spawnSync(process.execPath, [POSTMAN, ...parameters], { encoding: 'utf8' });
+    expect([status, stderr]).toEqual([0, '']);
+    const { item: folders } = JSON.parse(readFileSync(file, 'utf8')) as { item: PostmanItem[] };
     expect(folders.map(({ name }) => name)).toEqual(document.tags.map(({ name }) => name));
     expect(folders.filter(({ item }) => !item?.length)).toEqual([]);
   });
 });
-
-interface Conversion {
-  readonly result: boolean;
-  readonly reason?: string;
-  readonly output: readonly {
-    readonly data: { readonly item: readonly { readonly name: string; readonly item?: readonly object[] }[] };
-  }[];
-}
 
 interface PostmanPart {
   readonly key: string;
