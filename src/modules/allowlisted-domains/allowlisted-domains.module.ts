@@ -1,7 +1,5 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditLogsModule } from '../audit-logs/index.js';
-import { AllowlistedDomain } from './allowlisted-domain.entity.js';
 import { AllowlistedDomainsPagesController } from './allowlisted-domains-pages.controller.js';
 import { AllowlistedDomainsRepository } from './allowlisted-domains.repository.js';
 import { AllowlistedDomainsService } from './allowlisted-domains.service.js';
@@ -9,7 +7,7 @@ import { DomainProofsJob } from './domain-proofs.job.js';
 import { DomainProofsService } from './domain-proofs.service.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([AllowlistedDomain]), AuditLogsModule],
+  imports: [AuditLogsModule],
   controllers: [AllowlistedDomainsPagesController],
   providers: [AllowlistedDomainsService, AllowlistedDomainsRepository, DomainProofsService, DomainProofsJob],
   exports: [AllowlistedDomainsService],

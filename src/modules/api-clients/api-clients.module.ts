@@ -1,7 +1,5 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditLogsModule } from '../audit-logs/index.js';
-import { ApiClient, ApiSecret } from './api-client.entity.js';
 import { ApiClientDirectory } from './api-client-directory.js';
 import { ApiClientCredentialVerifier } from './api-client-credential-verifier.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
@@ -11,7 +9,7 @@ import { OrganizationAccessibleClients } from './organization-accessible-clients
 import { SigningSecrets } from './signing-secrets.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([ApiClient, ApiSecret]), AuditLogsModule],
+  imports: [AuditLogsModule],
   controllers: [ApiCredentialsPagesController],
   providers: [
     ApiClientsService,
