@@ -6,6 +6,8 @@ import {
   QueryFailedError,
   type EntityManager,
   type EntityTarget,
+  type FindOptionsWhere,
+  type ObjectLiteral,
   type QueryDeepPartialEntity,
 } from 'typeorm';
 import { advisoryLockKey } from './advisory-lock.js';
@@ -54,6 +56,37 @@ export class Transaction {
   private lockKey(name: string): string {
     if (!this.isOpen) throw new Error(`The lock ${name} requires an open transaction`);
     return advisoryLockKey(name);
+  }
+
+  /** Returns the row, locked against concurrent changes until the transaction ends. */
+  lockRow<Row extends ObjectLiteral>(
+    entity: EntityTarget<Row>,
+    where: FindOptionsWhere<Row>,
+  ): Promise<Row | null> {
+    return this.manager.findOne(entity, { where, lock: { mode: 'pessimistic_write' } });
+  }
+
+  /** Changes a row if it is as `where` says. @returns whether it was */
+  async updateRow<Row extends ObjectLiteral>(
+    entity: EntityTarget<Row>,
+    where: FindOptionsWhere<Row>,
+    changes: QueryDeepPartialEntity<Row>,
+  ): Promise<boolean> {
+    return (await this.manager.update(entity, where, changes)).affected === 1;
+  }
+
+  /** Deletes a row. @returns whether there was one; true for only one of several concurrent calls */
+  async deleteRow<Row extends ObjectLiteral>(
+    entity: EntityTarget<Row>,
+    where: FindOptionsWhere<Row>,
+  ): Promise<boolean> {
+    return (await this.manager.delete(entity, where)).affected === 1;
+  }
+
+  /** Locks the table against concurrent changes until the transaction ends. */
+  async lockTable(entity: EntityTarget<ObjectLiteral>): Promise<void> {
+    const { tableName } = this.manager.connection.getMetadata(entity);
+    await this.manager.query(`LOCK TABLE ${tableName} IN SHARE ROW EXCLUSIVE MODE`);
   }
 
   /** Inserts a row. @returns false if that would violate one of these unique constraints */

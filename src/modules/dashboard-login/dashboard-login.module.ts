@@ -9,9 +9,7 @@ import { LoginLimits } from './login/login-limits.js';
 import { LoginService } from './login/login.service.js';
 import { PasskeyLoginController } from './passkeys/passkey-login.controller.js';
 import { PasskeysController } from './passkeys/passkeys.controller.js';
-import { PasskeysRepository } from './passkeys/passkeys.repository.js';
 import { PasskeysService } from './passkeys/passkeys.service.js';
-import { PasswordLinksRepository } from './passwords/password-links.repository.js';
 import { PasswordLinksService } from './passwords/password-links.service.js';
 import { PasswordResetController } from './passwords/password-reset.controller.js';
 import { PasswordsService } from './passwords/passwords.service.js';
@@ -37,9 +35,7 @@ import { UserLoginsService } from './user-logins.service.js';
     LoginLimits,
     SecondFactorService,
     PasskeysService,
-    PasskeysRepository,
     PasswordLinksService,
-    PasswordLinksRepository,
     PasswordsService,
     AccountEmails,
     AccountLog,
