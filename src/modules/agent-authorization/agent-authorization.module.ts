@@ -9,7 +9,6 @@ import { WebhooksModule } from '../webhooks/index.js';
 import { AgentAddresses } from './agent-addresses.js';
 import { AgentsService } from './agents/agents.service.js';
 import { ClientDocuments } from './agents/client-documents.js';
-import { RegisteredAgentsRepository } from './agents/registered-agents.repository.js';
 import { AgentAuthorizationsRepository } from './authorizations/agent-authorizations.repository.js';
 import { AgentAuthorizationsService } from './authorizations/agent-authorizations.service.js';
 import { AgentUsersController } from './authorizations/agent-users.controller.js';
@@ -26,7 +25,6 @@ import { AgentTokensService } from './connections/agent-tokens.service.js';
 import { AgentMetadataService } from './metadata/agent-metadata.service.js';
 import { AgentPagesController } from './pages/agent-pages.controller.js';
 import { AgentMetadataController } from './metadata/agent-metadata.controller.js';
-import { AgentSettingsRepository } from './settings/agent-settings.repository.js';
 import { AgentSettingsService } from './settings/agent-settings.service.js';
 
 @Module({
@@ -43,10 +41,8 @@ import { AgentSettingsService } from './settings/agent-settings.service.js';
     AgentAddresses,
     AgentMetadataService,
     AgentSettingsService,
-    AgentSettingsRepository,
     AgentsService,
     ClientDocuments,
-    RegisteredAgentsRepository,
     AgentAuthorizationsService,
     AgentAuthorizationsRepository,
     AgentOAuthService,

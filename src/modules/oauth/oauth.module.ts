@@ -10,7 +10,7 @@ import { DeviceAuthorizationsRepository } from './authorizations/device-authoriz
 import { DevicePollsBatch } from './authorizations/device-polls.batch.js';
 import { DeviceAuthorizationsService } from './authorizations/device-authorizations.service.js';
 import { CurrentUserController, TokensController } from './tokens/tokens.controller.js';
-import { TokensRepository } from './tokens/tokens.repository.js';
+import { RevokedTokensRepository } from './tokens/revoked-tokens.repository.js';
 import { MetadataController } from './metadata/metadata.controller.js';
 import { DevicePagesController, DevicesPagesController } from './pages/device-pages.controller.js';
 import { oauthBodyOf } from './protocol/oauth-operation.js';
@@ -44,7 +44,7 @@ const METADATA_PATHS = ['.well-known/oauth-authorization-server', '.well-known/j
     TokensService,
     TokenKeyring,
     TokenSigningKeysService,
-    TokensRepository,
+    RevokedTokensRepository,
   ],
   exports: [ActiveAccessTokenVerifier, TokenSigningKeysService],
 })

@@ -2,14 +2,14 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { SCOPES, type Scope } from '../../../infrastructure/auth/index.js';
 import { Sealer, SecretDigest, sha256 } from '../../../infrastructure/crypto/index.js';
+import { Transaction } from '../../../infrastructure/database/index.js';
 import { PublicAddress, type RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Clock, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
 import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
 import { publicClient } from '../protocol/oauth-form.js';
-import type { DeviceAuthorization } from './device-authorization.entity.js';
+import { DeviceAuthorization } from './device-authorization.entity.js';
 import type { DeviceCodeRequest, DeviceCodeResponse } from './device-authorizations.dto.js';
-import { DeviceAuthorizationsRepository } from './device-authorizations.repository.js';
 import { digestOfUserCode, formatUserCode, generateUserCode, ownerOfUserCode } from './user-code.js';
 
 const LIFETIME = 10 * MINUTE;
@@ -22,12 +22,15 @@ const DEVICE_CODE_BYTES = 32;
  */
 const ATTEMPTS = 3;
 
+/** Pending device authorizations have different user codes. */
+const USER_CODE_KEY = 'device_authorization_user_code_key';
+
 /** Creates device authorizations (RFC 8628, sections 3.1 and 3.2). */
 @Injectable()
 export class DeviceAuthorizationsService {
   constructor(
     private readonly clients: ApiClientDirectory,
-    private readonly repository: DeviceAuthorizationsRepository,
+    private readonly transaction: Transaction,
     private readonly digest: SecretDigest,
     private readonly sealer: Sealer,
     private readonly address: PublicAddress,
@@ -43,7 +46,8 @@ export class DeviceAuthorizationsService {
       const deviceCode = randomBytes(DEVICE_CODE_BYTES).toString('base64url');
       const userCode = generateUserCode();
       const row = this.rowFor(client, scopes, { deviceCode, userCode }, origin);
-      if (await this.repository.add(row)) return this.responseFor(deviceCode, formatUserCode(userCode));
+      if (await this.transaction.insertNew(DeviceAuthorization, row, USER_CODE_KEY))
+        return this.responseFor(deviceCode, formatUserCode(userCode));
     }
     throw new Error(`No free user code in ${ATTEMPTS} attempts`);
   }

@@ -3,13 +3,12 @@ import { Injectable } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { Sealer } from '../../../infrastructure/crypto/index.js';
-import { JobLock, Transactional } from '../../../infrastructure/database/index.js';
+import { JobLock, Transaction, Transactional } from '../../../infrastructure/database/index.js';
 import { OperatorError } from '../../../infrastructure/errors/index.js';
 import { Clock, DAY, hourlyAt } from '../../../infrastructure/time/index.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
 import { deletableKeys, PUBLISHED_BEFORE_USE, publishedKeys, signingKey } from './key-schedule.js';
-import type { TokenAlgorithm, TokenSigningKey } from './tokens.entity.js';
-import { TokensRepository } from './tokens.repository.js';
+import { TokenSigningKey, type TokenAlgorithm } from './tokens.entity.js';
 
 export interface TokenSigningKeyStatus extends Pick<
   TokenSigningKey,
@@ -22,7 +21,7 @@ export interface TokenSigningKeyStatus extends Pick<
 @Injectable()
 export class TokenSigningKeysService {
   constructor(
-    private readonly repository: TokensRepository,
+    private readonly transaction: Transaction,
     private readonly sealer: Sealer,
     private readonly configuration: OAuthConfiguration,
     private readonly lock: JobLock,
@@ -31,7 +30,7 @@ export class TokenSigningKeysService {
 
   /** Returns the keys to publish (next, signing and verifying), newest first. Creates the first key if there is none. */
   async published(): Promise<TokenSigningKey[]> {
-    const keys = await this.repository.keys();
+    const keys = await this.keys();
     return publishedKeys(keys.length > 0 ? keys : await this.createFirst(), this.clock.now());
   }
 
@@ -42,7 +41,7 @@ export class TokenSigningKeysService {
    */
   @Transactional()
   async rotate(): Promise<TokenSigningKeyStatus> {
-    const [newest] = await this.repository.lockKeys();
+    const [newest] = await this.lockKeys();
     const now = this.clock.now();
     if (newest && newest.signsFrom > now) {
       throw new OperatorError(
@@ -65,7 +64,7 @@ export class TokenSigningKeysService {
   /** Rotates if the newest key is old enough or uses another algorithm than the one configured. */
   @Transactional()
   protected async rotateIfDue(): Promise<void> {
-    const [newest] = await this.repository.lockKeys();
+    const [newest] = await this.lockKeys();
     const { tokenAlgorithm, tokenKeyRotationDays } = this.configuration;
     if (!newest || newest.signsFrom > this.clock.now() || tokenKeyRotationDays === 0) return;
     const age = this.clock.milliseconds() - newest.signsFrom.getTime();
@@ -73,7 +72,7 @@ export class TokenSigningKeysService {
   }
 
   async describe(): Promise<TokenSigningKeyStatus[]> {
-    const keys = await this.repository.keys();
+    const keys = await this.keys();
     const now = this.clock.now();
     const signing = signingKey(keys, now);
     const published = new Set(publishedKeys(keys, now));
@@ -88,8 +87,9 @@ export class TokenSigningKeysService {
 
   /** Deletes the keys that have been obsolete for more than a day. */
   private async deleteObsolete(): Promise<void> {
-    const keys = await this.repository.keys();
-    for (const { kid } of deletableKeys(keys, this.clock.now())) await this.repository.deleteKey(kid);
+    const keys = await this.keys();
+    for (const { kid } of deletableKeys(keys, this.clock.now()))
+      await this.transaction.manager.delete(TokenSigningKey, { kid });
   }
 
   open(key: TokenSigningKey): JWK {
@@ -102,8 +102,19 @@ export class TokenSigningKeysService {
    */
   @Transactional()
   protected async createFirst(): Promise<TokenSigningKey[]> {
-    if ((await this.repository.lockKeys()).length === 0) await this.create(this.clock.now());
-    return this.repository.keys();
+    if ((await this.lockKeys()).length === 0) await this.create(this.clock.now());
+    return this.keys();
+  }
+
+  /** Locks the keys against concurrent changes until the transaction ends. @returns all keys, newest first */
+  private async lockKeys(): Promise<TokenSigningKey[]> {
+    await this.transaction.lockTable(TokenSigningKey);
+    return this.keys();
+  }
+
+  /** Returns all keys, newest first. */
+  private keys(): Promise<TokenSigningKey[]> {
+    return this.transaction.manager.find(TokenSigningKey, { order: { signsFrom: 'DESC' } });
   }
 
   private async create(signsFrom: Date): Promise<TokenSigningKey> {
@@ -122,7 +133,7 @@ export class TokenSigningKeysService {
       createdAt: this.clock.now(),
       signsFrom,
     };
-    await this.repository.addKey(key);
+    await this.transaction.manager.insert(TokenSigningKey, key);
     return key;
   }
 }
