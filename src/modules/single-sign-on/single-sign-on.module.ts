@@ -11,7 +11,6 @@ import { SsoLoginsController } from './logins/sso-logins.controller.js';
 import { SsoLoginsService } from './logins/sso-logins.service.js';
 import { SsoUsersService } from './logins/sso-users.service.js';
 import { OpenidProvider } from './openid/openid-provider.js';
-import { SamlCertificatesJob } from './saml/saml-certificates.job.js';
 import { SamlCertificatesService } from './saml/saml-certificates.service.js';
 import { SamlKeysService } from './saml/saml-keys.service.js';
 import { SamlMetadataReader } from './saml/saml-metadata.reader.js';
@@ -32,7 +31,6 @@ import { SsoSettingsService } from './settings/sso-settings.service.js';
     SamlMetadataReader,
     SamlWorker,
     SamlCertificatesService,
-    SamlCertificatesJob,
     SsoConfigurationsRepository,
     SsoAttemptsRepository,
     SsoLoginsService,

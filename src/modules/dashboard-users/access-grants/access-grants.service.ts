@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
+import { IsNull, MoreThan } from 'typeorm';
 import { DASHBOARD_ROLES, type DashboardActor } from '../../../infrastructure/auth/index.js';
-import { Transactional } from '../../../infrastructure/database/index.js';
+import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
 import { ErrorKind, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { AuditLog } from '../../audit-logs/index.js';
 import { mayManage, RoleChangeDenied, RoleDenials } from '../roles.js';
 import { DashboardUsersRepository } from '../users/dashboard-users.repository.js';
 import { USER_NOT_FOUND } from '../users/user-administration.service.js';
+import { AccessGrant } from './access-grant.entity.js';
 import type { AccessGrantResponse, CreateAccessGrantRequest, GrantedRole } from './access-grants.dto.js';
 import { AccessGrantsRepository } from './access-grants.repository.js';
 
@@ -25,6 +27,7 @@ const MAX_GRANTS = 200;
 @Injectable()
 export class AccessGrantsService {
   constructor(
+    private readonly transaction: Transaction,
     private readonly repository: AccessGrantsRepository,
     private readonly users: DashboardUsersRepository,
     private readonly denials: RoleDenials,
@@ -66,7 +69,7 @@ export class AccessGrantsService {
     if (DASHBOARD_ROLES.indexOf(user.role) <= DASHBOARD_ROLES.indexOf(role))
       throw INVALID_FIELD.error(ROLE_ALREADY_SUFFICIENT);
     const createdAt = this.clock.now();
-    await this.repository.add({
+    await this.transaction.manager.insert(AccessGrant, {
       id: randomUUID(),
       userId: user.id,
       role,
@@ -84,7 +87,9 @@ export class AccessGrantsService {
     const { role, email } = await this.get(actor, id);
     requireRoleFor(actor, role, email);
     // Only one of several concurrent requests revokes the grant and records it.
-    if (await this.repository.revoke(id, this.clock.now()))
+    const now = this.clock.now();
+    const inForce = { id, revokedAt: IsNull(), expiresAt: MoreThan(now) };
+    if (await this.transaction.updateRow(AccessGrant, inForce, { revokedAt: now }))
       await this.auditLog.record({ action: 'access_grant.revoke', actor, target: { name: email } });
   }
 }

@@ -1,8 +1,9 @@
-import { Injectable } from '@nestjs/common';
-import { Transactional } from '../../../infrastructure/database/index.js';
+import { Injectable, Logger } from '@nestjs/common';
+import { Cron } from '@nestjs/schedule';
+import { JobLock, KeyedQueue, Transactional } from '../../../infrastructure/database/index.js';
 import { PublicAddress } from '../../../infrastructure/http/index.js';
 import { GaugeMetric, Metrics } from '../../../infrastructure/metrics/index.js';
-import { Clock, DAY } from '../../../infrastructure/time/index.js';
+import { Clock, DAY, hourlyAt } from '../../../infrastructure/time/index.js';
 import { AuditLog, changesBetween, SYSTEM } from '../../audit-logs/index.js';
 import { AdministratorEmails } from '../../dashboard-users/index.js';
 import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
@@ -18,6 +19,9 @@ import { SamlMetadataReader } from './saml-metadata.reader.js';
 /** Days before the end of a certificate on which the administrators get an email. */
 const NOTICES = [7, 30] as const;
 const METADATA_LIFETIME = DAY;
+const CONFIGURATIONS_PER_RUN = 1_000;
+/** Providers that do not respond must not delay the others for hours. */
+const CONCURRENT_REQUESTS = 20;
 
 const EXPIRING = new GaugeMetric({
   name: 'mcs_saml_certificates_expiring',
@@ -34,12 +38,16 @@ export interface ExpiringConfiguration {
 /** Keeps the certificates of enabled SAML configurations up to date, and warns before they expire. */
 @Injectable()
 export class SamlCertificatesService {
+  private readonly logger = new Logger('Single sign-on');
+  private readonly requests = new KeyedQueue(CONCURRENT_REQUESTS);
+
   constructor(
     private readonly configurations: SsoConfigurationsRepository,
     private readonly keys: SamlKeysService,
     private readonly reader: SamlMetadataReader,
     private readonly emails: AdministratorEmails,
     private readonly auditLog: AuditLog,
+    private readonly lock: JobLock,
     private readonly publicAddress: PublicAddress,
     private readonly clock: Clock,
     metrics: Metrics,
@@ -68,7 +76,7 @@ export class SamlCertificatesService {
   }
 
   /** Sends an email 30 days and 7 days before a certificate expires. The run after it was sent notes this. */
-  async notify({ configuration, expiresAt, whose }: ExpiringConfiguration): Promise<void> {
+  private async notify({ configuration, expiresAt, whose }: ExpiringConfiguration): Promise<void> {
     const { id, organizationId, name, expiryNotifiedAt } = configuration;
     const due = NOTICES.map((days) => expiresAt.getTime() - days * DAY).find(
       (time) => time <= this.clock.milliseconds(),
@@ -91,13 +99,31 @@ export class SamlCertificatesService {
     if (sent) await this.configurations.change(id, { expiryNotifiedAt: this.clock.now() });
   }
 
-  /** Returns the configurations whose metadata was not fetched for a day, oldest first. */
-  async due(limit: number): Promise<SsoConfiguration[]> {
-    return this.configurations.listDue(new Date(this.clock.milliseconds() - METADATA_LIFETIME), limit);
+  /** Fetches metadata that was not fetched for a day, and sends emails about certificates that expire. */
+  @Cron(hourlyAt(55))
+  async run(): Promise<void> {
+    await this.lock.runExclusively('saml-certificates', async () => {
+      const checkedBefore = new Date(this.clock.milliseconds() - METADATA_LIFETIME);
+      const due = await this.configurations.listDue(checkedBefore, CONFIGURATIONS_PER_RUN);
+      const refresh = (each: SsoConfiguration) =>
+        this.requests.run('metadata', () => this.attempt(each.id, () => this.refresh(each)));
+      await Promise.all(due.map(refresh));
+      for (const each of await this.expiring())
+        await this.attempt(each.configuration.id, () => this.notify(each));
+    });
+  }
+
+  /** A failure for one configuration must not affect the others. */
+  private async attempt(id: string, work: () => Promise<void>): Promise<void> {
+    await work().catch((error: unknown) =>
+      this.logger.warn(
+        `The certificates of configuration ${id} could not be checked: ${(error as Error).message}`,
+      ),
+    );
   }
 
   /** Fetches the metadata again. Metadata that cannot be used, or of another provider, changes nothing. */
-  async refresh(configuration: SsoConfiguration): Promise<void> {
+  private async refresh(configuration: SsoConfiguration): Promise<void> {
     const { id, metadataUrl, entityId } = configuration;
     // Before the request, so that a provider that does not respond is asked once a day, too.
     await this.configurations.change(id, { metadataCheckedAt: this.clock.now() });
