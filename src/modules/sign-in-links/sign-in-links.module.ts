@@ -8,7 +8,6 @@ import { MerchantsModule } from '../merchants/index.js';
 import { OrganizationsModule } from '../organizations/index.js';
 import { SessionsModule } from '../sessions/index.js';
 import { WebhooksModule } from '../webhooks/index.js';
-import { ErasedLinks } from './erased-links.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
 import { SignInLinksController } from './sign-in-links.controller.js';
 import { SignInLinksRepository } from './sign-in-links.repository.js';
@@ -31,14 +30,7 @@ import { SignInService } from './sign-in.service.js';
     WebhooksModule,
   ],
   controllers: [SignInLinksController, SignInLinksPagesController, SignInPagesController],
-  providers: [
-    SignInLinksService,
-    ErasedLinks,
-    SignInService,
-    EndedLinksJob,
-    SignInLinksRepository,
-    MerchantSignIn,
-  ],
+  providers: [SignInLinksService, SignInService, EndedLinksJob, SignInLinksRepository, MerchantSignIn],
   exports: [SignInLinksService, MerchantSignIn],
 })
 export class SignInLinksModule {}
