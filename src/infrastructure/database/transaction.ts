@@ -16,6 +16,11 @@ import { isTransient, unlessDuplicate } from './sql-state.js';
 
 const MAX_ATTEMPTS = 3;
 
+/** A row to insert. Columns that can be null, and are, may be left out. */
+export type NewRow<Row> = {
+  [Column in keyof Row as null extends Row[Column] ? never : Column]: Row[Column];
+} & { [Column in keyof Row as null extends Row[Column] ? Column : never]?: Row[Column] };
+
 /** Callbacks to run after the open transaction has committed. */
 const commitCallbacks = new AsyncLocalStorage<(() => void)[]>();
 
@@ -92,7 +97,7 @@ export class Transaction {
   /** Inserts a row. @returns false if that would violate one of these unique constraints */
   async insertNew<Row extends object>(
     entity: EntityTarget<Row>,
-    row: Row,
+    row: NewRow<Row>,
     ...constraints: readonly string[]
   ): Promise<boolean> {
     return unlessDuplicate(

@@ -51,14 +51,11 @@ export class AllowlistedDomainsService {
     await this.transaction.lock(`allowlisted-domains:${organizationId}`);
     if ((await this.transaction.manager.countBy(AllowlistedDomain, { organizationId })) >= MAX_DOMAINS)
       throw INVALID_FIELD.error(TOO_MANY_DOMAINS);
-    const domain: AllowlistedDomain = {
+    const domain = {
       id: randomUUID(),
       organizationId,
       domain: domainName(written) ?? '',
       createdAt: this.clock.now(),
-      provedAt: null,
-      proofCheckedAt: null,
-      proofMissingSince: null,
     };
     if (!(await this.transaction.insertNew(AllowlistedDomain, domain, KEY)))
       throw INVALID_FIELD.error(DOMAIN_TAKEN);

@@ -222,7 +222,6 @@ export class ApiClientsService {
       sealed: this.sealer.seal(secret, ownerOfSecret({ id, version }, client)),
       createdAt: this.clock.now(),
       signsFrom,
-      acceptedUntil: null,
     });
     return secret;
   }

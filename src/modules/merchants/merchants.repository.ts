@@ -54,26 +54,6 @@ export class MerchantsRepository {
     );
   }
 
-  /** @returns whether the merchant was shown until now */
-  async hide(
-    { organizationId, environment }: OrganizationEnvironment,
-    merchantId: number,
-    now: Date,
-  ): Promise<boolean> {
-    const rows = await this.transaction.manager.query<unknown[]>(
-      `INSERT INTO merchant_visibility (organization_id, environment, merchant_id, hidden_at)
-       VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING merchant_id`,
-      [organizationId, environment, merchantId, now],
-    );
-    return rows.length > 0;
-  }
-
-  /** @returns whether the merchant was hidden until now */
-  async show(scope: OrganizationEnvironment, merchantId: number): Promise<boolean> {
-    const { affected } = await this.transaction.manager.delete(HiddenMerchant, { ...scope, merchantId });
-    return affected === 1;
-  }
-
   /** Adds new merchants and updates changed names. Writes nothing if nothing has changed. */
   async saveMerchants(merchants: readonly Merchant[]): Promise<void> {
     await this.transaction.manager.query(
@@ -104,9 +84,5 @@ export class MerchantsRepository {
     return this.transaction.manager.query<Merchant[]>('SELECT id, name FROM merchant WHERE id = ANY ($1)', [
       ids,
     ]);
-  }
-
-  async isHidden(scope: OrganizationEnvironment, merchantId: number): Promise<boolean> {
-    return this.transaction.manager.existsBy(HiddenMerchant, { ...scope, merchantId });
   }
 }

@@ -52,10 +52,6 @@ export class OrganizationsService {
       id,
       name: organization.name,
       createdAt: this.clock.now(),
-      activatedAt: null,
-      logo: null,
-      logoMediaType: null,
-      secondFactorRequiredFrom: null,
     });
     const development = await this.apiClients.create(id, 'development');
     const production = await this.apiClients.create(id, 'production');

@@ -233,8 +233,7 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
 
   /** Returns the endpoint and locks it, so that concurrent changes run one after the other. */
   private async lock(id: string): Promise<WebhookEndpoint> {
-    const lock = { mode: 'pessimistic_write' } as const;
-    return existing(await this.transaction.manager.findOne(WebhookEndpoint, { where: { id }, lock }));
+    return existing(await this.transaction.lockRow(WebhookEndpoint, { id }));
   }
 
   /** Returns the endpoints of a client in the order in which they were created. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Transaction } from '../../../infrastructure/database/index.js';
+import { Transaction, type NewRow } from '../../../infrastructure/database/index.js';
 import {
   HoldsUserData,
   type ErasedUser,
@@ -34,7 +34,7 @@ export class AgentAuthorizationsRepository implements UserDataHolder {
   }
 
   /** Stores a request, and deletes expired ones: strangers can begin many requests before the hourly job runs. */
-  async add(authorization: AgentAuthorization): Promise<void> {
+  async add(authorization: NewRow<AgentAuthorization>): Promise<void> {
     await this.transaction.manager.insert(AgentAuthorization, authorization);
     await this.transaction.change(
       `DELETE FROM agent_authorization WHERE id IN (

@@ -107,12 +107,6 @@ export class AgentAuthorizationsService {
       scopes: [...scopes],
       browserHash: sha256(browser),
       status: 'pending',
-      externalUserId: null,
-      phoneNumberSealed: null,
-      ticketHash: null,
-      codeHash: null,
-      codeExpiresAt: null,
-      connectionId: null,
       createdAt: now,
       expiresAt: new Date(now.getTime() + AUTHORIZATION_LIFETIME),
     });

@@ -185,7 +185,6 @@ export class AgentSettingsService implements AgentLogins {
       name: displayNameOf(name, redirectUris[0] ?? ''),
       redirectUris,
       createdAt: this.clock.now(),
-      unusedSince: null,
     };
     await this.transaction.manager.insert(RegisteredAgent, agent);
     await this.record('agent.register', actor, agent.name, environment);

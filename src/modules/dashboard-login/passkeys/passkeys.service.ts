@@ -270,7 +270,6 @@ export class PasskeysService {
       counter: String(counter),
       name,
       createdAt,
-      usedAt: null,
     };
     if (!user || !(await this.transaction.insertNew(Passkey, passkey, 'passkey_credential_id_key')))
       throw INVALID_FIELD.error(NOT_ACCEPTED);

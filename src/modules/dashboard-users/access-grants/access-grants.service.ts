@@ -77,7 +77,6 @@ export class AccessGrantsService {
       createdAt,
       createdBy: actor.email,
       expiresAt: new Date(createdAt.getTime() + expires_in * SECOND),
-      revokedAt: null,
     });
     await this.auditLog.record({ action: 'access_grant.create', actor, target: { name: user.email } });
   }

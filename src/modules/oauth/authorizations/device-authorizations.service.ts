@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { SCOPES, type Scope } from '../../../infrastructure/auth/index.js';
 import { Sealer, SecretDigest, sha256 } from '../../../infrastructure/crypto/index.js';
-import { Transaction } from '../../../infrastructure/database/index.js';
+import { Transaction, type NewRow } from '../../../infrastructure/database/index.js';
 import { PublicAddress, type RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Clock, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
 import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.js';
@@ -57,7 +57,7 @@ export class DeviceAuthorizationsService {
     scopes: Scope[],
     codes: { readonly deviceCode: string; readonly userCode: string },
     origin: RequestOrigin,
-  ): DeviceAuthorization {
+  ): NewRow<DeviceAuthorization> {
     const id = randomUUID();
     const requestedAt = this.clock.now();
     return {
@@ -72,11 +72,6 @@ export class DeviceAuthorizationsService {
       requestedAt,
       expiresAt: new Date(requestedAt.getTime() + LIFETIME),
       ...origin,
-      userId: null,
-      decidedAt: null,
-      redeemedAt: null,
-      enteredInSession: null,
-      accessVersion: null,
     };
   }
 

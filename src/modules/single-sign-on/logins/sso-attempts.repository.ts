@@ -18,8 +18,7 @@ export class SsoAttemptsRepository extends ProviderLinks {
   }
 
   override async unlink(userId: string): Promise<boolean> {
-    const { affected } = await this.transaction.manager.delete(SsoIdentity, { userId });
-    return affected !== 0;
+    return (await this.transaction.manager.delete(SsoIdentity, { userId })).affected !== 0;
   }
 
   /**

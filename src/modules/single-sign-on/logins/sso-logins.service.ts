@@ -4,7 +4,7 @@ import { isUUID } from 'class-validator';
 import { IsNull, MoreThan, Not } from 'typeorm';
 import type { DashboardActor, DashboardIdentity } from '../../../infrastructure/auth/index.js';
 import { Sealer, sha256 } from '../../../infrastructure/crypto/index.js';
-import { Transaction } from '../../../infrastructure/database/index.js';
+import { Transaction, type NewRow } from '../../../infrastructure/database/index.js';
 import { NOT_FOUND } from '../../../infrastructure/errors/index.js';
 import { rateLimitKeyOfAddress, type RequestOrigin } from '../../../infrastructure/http/index.js';
 import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
@@ -245,7 +245,7 @@ export class SsoLoginsService extends IdentityProviders {
     await this.attempts.trim(configuration.id, begunAfter(now), SHOWN_ATTEMPTS);
     const secrets = newSecrets();
     const id = randomUUID();
-    const attempt: SsoAttempt = {
+    const attempt: NewRow<SsoAttempt> = {
       id,
       configurationId: configuration.id,
       stateHash: sha256(secrets.state),
@@ -255,10 +255,6 @@ export class SsoLoginsService extends IdentityProviders {
       isFresh,
       testerId,
       createdAt: now,
-      receivedAt: null,
-      finishedAt: null,
-      email: null,
-      problem: null,
     };
     try {
       const provider = this.providerOf(configuration);

@@ -1,16 +1,14 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
-import { JobLock, KeyedQueue, Transactional } from '../../../infrastructure/database/index.js';
+import { IsNull, LessThan, Not } from 'typeorm';
+import { JobLock, KeyedQueue, Transaction, Transactional } from '../../../infrastructure/database/index.js';
 import { PublicAddress } from '../../../infrastructure/http/index.js';
 import { GaugeMetric, Metrics } from '../../../infrastructure/metrics/index.js';
 import { Clock, DAY, hourlyAt } from '../../../infrastructure/time/index.js';
 import { AuditLog, changesBetween, SYSTEM } from '../../audit-logs/index.js';
 import { AdministratorEmails } from '../../dashboard-users/index.js';
-import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
-import {
-  SsoConfigurationsRepository,
-  type CertificateOwner,
-} from '../configurations/sso-configurations.repository.js';
+import { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
+import { SsoConfigurationsRepository } from '../configurations/sso-configurations.repository.js';
 import { auditedConfiguration } from '../configurations/sso-configurations.service.js';
 import { SamlKeysService } from './saml-keys.service.js';
 import { readCertificate } from './saml-metadata.js';
@@ -28,6 +26,12 @@ const EXPIRING = new GaugeMetric({
   help: 'Certificates of enabled SAML configurations, theirs and ours, that expire within 30 days or have expired. Covers all processes: take the maximum, not the sum.',
 });
 
+/** What the service needs to know about a configuration whose certificate expires. */
+type CertificateOwner = Pick<
+  SsoConfiguration,
+  'id' | 'organizationId' | 'name' | 'certificates' | 'expiryNotifiedAt'
+>;
+
 /** A configuration with a certificate that expires soon or has expired. */
 export interface ExpiringConfiguration {
   readonly configuration: CertificateOwner;
@@ -42,6 +46,7 @@ export class SamlCertificatesService {
   private readonly requests = new KeyedQueue(CONCURRENT_REQUESTS);
 
   constructor(
+    private readonly transaction: Transaction,
     private readonly configurations: SsoConfigurationsRepository,
     private readonly keys: SamlKeysService,
     private readonly reader: SamlMetadataReader,
@@ -63,7 +68,12 @@ export class SamlCertificatesService {
   async expiring(): Promise<ExpiringConfiguration[]> {
     const limit = this.clock.milliseconds() + 30 * DAY;
     const found: ExpiringConfiguration[] = [];
-    for (const configuration of await this.configurations.listEnabled('saml')) {
+    // Without their metadata, which may have 256 KiB each.
+    const enabled: CertificateOwner[] = await this.transaction.manager.find(SsoConfiguration, {
+      select: { id: true, organizationId: true, name: true, certificates: true, expiryNotifiedAt: true },
+      where: { protocol: 'saml', enabledAt: Not(IsNull()) },
+    });
+    for (const configuration of enabled) {
       const own = await this.keys.certificatesOf(configuration.id);
       const ends = [
         { whose: 'the identity provider', expiresAt: lastEnd(configuration.certificates) },
@@ -104,7 +114,15 @@ export class SamlCertificatesService {
   async run(): Promise<void> {
     await this.lock.runExclusively('saml-certificates', async () => {
       const checkedBefore = new Date(this.clock.milliseconds() - METADATA_LIFETIME);
-      const due = await this.configurations.listDue(checkedBefore, CONFIGURATIONS_PER_RUN);
+      const due = await this.transaction.manager.find(SsoConfiguration, {
+        where: {
+          enabledAt: Not(IsNull()),
+          metadataUrl: Not(IsNull()),
+          metadataCheckedAt: LessThan(checkedBefore),
+        },
+        order: { metadataCheckedAt: 'ASC' },
+        take: CONFIGURATIONS_PER_RUN,
+      });
       const refresh = (each: SsoConfiguration) =>
         this.requests.run('metadata', () => this.attempt(each.id, () => this.refresh(each)));
       await Promise.all(due.map(refresh));
