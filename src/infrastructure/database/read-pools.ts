@@ -6,8 +6,7 @@ import { Client, POOLED_SESSION, isDatabaseSilent } from './client.js';
 import type { DriverAddress } from './database-address.js';
 import { DatabaseConfiguration } from './database.configuration.js';
 import { ReadReplica } from './read-replica.js';
-import { repeatedOnce } from './repeat.js';
-import { isDatabaseUnavailable, isStatementCanceled, isTransient } from './sql-state.js';
+import { isDatabaseUnavailable, isStatementCanceled, isTransient, repeatedOnce } from './sql-state.js';
 
 /** The message of `pg` when no connection became free in time. */
 const CONNECTION_TIMEOUT = 'timeout exceeded when trying to connect';

@@ -11,8 +11,7 @@ import {
   type QueryDeepPartialEntity,
 } from 'typeorm';
 import { advisoryLockKey } from './advisory-lock.js';
-import { isRepeatedAfter } from './repeat.js';
-import { isTransient, unlessDuplicate } from './sql-state.js';
+import { isRepeatedAfter, isTransient, unlessDuplicate } from './sql-state.js';
 
 const MAX_ATTEMPTS = 3;
 

@@ -24,15 +24,13 @@ import {
   WEBHOOK_ENDPOINT_DISABLED,
   WEBHOOK_ENDPOINT_LIMIT_REACHED,
   WEBHOOK_ENDPOINT_NOT_FOUND,
-} from './webhook-endpoint-errors.js';
-import { MAX_ENDPOINTS, WebhookEndpoint } from './webhook-endpoint.entity.js';
-import type {
-  CreateWebhookEndpointRequest,
-  SettableStatus,
-  UpdateWebhookEndpointRequest,
-  WebhookEndpointListResponse,
-  WebhookEndpointResponse,
+  type CreateWebhookEndpointRequest,
+  type SettableStatus,
+  type UpdateWebhookEndpointRequest,
+  type WebhookEndpointListResponse,
+  type WebhookEndpointResponse,
 } from './webhook-endpoints.dto.js';
+import { MAX_ENDPOINTS, WebhookEndpoint } from './webhook-endpoint.entity.js';
 import { WebhookEndpointsRepository } from './webhook-endpoints.repository.js';
 
 const SAME_URL = 'webhook_endpoint_client_url_key';

@@ -19,7 +19,7 @@ import { roleIn } from '../settings/sso-settings.service.js';
 import type { ProviderIdentity } from './identity-provider.js';
 import { REASONS, RefusedLogin } from './refused-login.js';
 import { SsoAttemptsRepository } from './sso-attempts.repository.js';
-import { SsoIdentity } from './sso-identity.entity.js';
+import { SsoIdentity } from './sso-attempt.entity.js';
 
 /** Whom a login is for. */
 export interface Person {
