@@ -8,23 +8,19 @@ import { ApiCredentialsPagesController } from './api-credentials-pages.controlle
 import { OrganizationAccessibleClients } from './organization-accessible-clients.js';
 import { SigningSecrets } from './signing-secrets.js';
 
+const PROVIDERS = [
+  ApiClientsService,
+  ApiClientsRepository,
+  ApiClientDirectory,
+  SigningSecrets,
+  ApiClientCredentialVerifier,
+  OrganizationAccessibleClients,
+];
+
 @Module({
   imports: [AuditLogsModule],
   controllers: [ApiCredentialsPagesController],
-  providers: [
-    ApiClientsService,
-    ApiClientsRepository,
-    ApiClientDirectory,
-    SigningSecrets,
-    ApiClientCredentialVerifier,
-    OrganizationAccessibleClients,
-  ],
-  exports: [
-    ApiClientCredentialVerifier,
-    OrganizationAccessibleClients,
-    ApiClientsService,
-    ApiClientDirectory,
-    SigningSecrets,
-  ],
+  providers: PROVIDERS,
+  exports: PROVIDERS,
 })
 export class ApiClientsModule {}

@@ -6,7 +6,6 @@ import { AccessGrantsRepository } from './access-grants/access-grants.repository
 import { AccessGrantsService } from './access-grants/access-grants.service.js';
 import { EmailsJob } from './emails/emails.job.js';
 import { EmailsRepository } from './emails/emails.repository.js';
-import { RoleDenials } from './roles.js';
 import { AdministratorEmails } from './users/administrator-emails.js';
 import { DashboardUsersRepository } from './users/dashboard-users.repository.js';
 import { DashboardUsersService } from './users/dashboard-users.service.js';
@@ -26,7 +25,6 @@ import { UsersPagesController } from './users/users-pages.controller.js';
     UserAdministrationService,
     AccessGrantsService,
     AccessGrantsRepository,
-    RoleDenials,
     AdministratorEmails,
     EmailsRepository,
     EmailsJob,

@@ -13,32 +13,24 @@ import { RequestLogsService } from './reading/request-logs.service.js';
 import { RequestLogWriter } from './writing/request-log-writer.js';
 import { SavedEntries } from './writing/saved-entries.js';
 
+const PROVIDERS = [
+  LogReads,
+  RequestLogRepository,
+  RequestLogWriter,
+  SavedEntries,
+  RequestLogHistory,
+  RequestLogPartitions,
+  RequestLogsService,
+  OrganizationTurns,
+  RequestLogRollupsRepository,
+  RequestLogRollupsService,
+  RequestLogOverviewRepository,
+  RequestLogOverviewService,
+];
+
 @Module({
   controllers: [RequestLogsController, RequestLogsPagesController],
-  providers: [
-    LogReads,
-    RequestLogRepository,
-    RequestLogWriter,
-    SavedEntries,
-    RequestLogHistory,
-    RequestLogPartitions,
-    RequestLogsService,
-    OrganizationTurns,
-    RequestLogRollupsRepository,
-    RequestLogRollupsService,
-    RequestLogOverviewRepository,
-    RequestLogOverviewService,
-  ],
-  exports: [
-    RequestLogWriter,
-    RequestLogRepository,
-    RequestLogHistory,
-    RequestLogsService,
-    RequestLogPartitions,
-    RequestLogRollupsService,
-    RequestLogOverviewService,
-    OrganizationTurns,
-    LogReads,
-  ],
+  providers: PROVIDERS,
+  exports: PROVIDERS,
 })
 export class RequestLogsModule {}

@@ -7,7 +7,7 @@ import { Transaction, Transactional } from '../../../infrastructure/database/ind
 import { ErrorKind, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { AuditLog } from '../../audit-logs/index.js';
-import { mayManage, RoleChangeDenied, RoleDenials } from '../roles.js';
+import { mayManage, RecordsDenial, RoleChangeDenied } from '../roles.js';
 import { DashboardUsersRepository } from '../users/dashboard-users.repository.js';
 import { USER_NOT_FOUND } from '../users/user-administration.service.js';
 import { AccessGrant } from './access-grant.entity.js';
@@ -30,7 +30,6 @@ export class AccessGrantsService {
     private readonly transaction: Transaction,
     private readonly repository: AccessGrantsRepository,
     private readonly users: DashboardUsersRepository,
-    private readonly denials: RoleDenials,
     private readonly auditLog: AuditLog,
     private readonly clock: Clock,
   ) {}
@@ -45,17 +44,9 @@ export class AccessGrantsService {
     return grant;
   }
 
-  async create(actor: DashboardActor, request: CreateAccessGrantRequest): Promise<void> {
-    await this.denials.runRecordingDenial('access_grant.create', actor, () => this.grant(actor, request));
-  }
-
-  /** Changes nothing if the grant was already revoked or has expired. */
-  async revoke(actor: DashboardActor, id: string): Promise<void> {
-    await this.denials.runRecordingDenial('access_grant.revoke', actor, () => this.end(actor, id));
-  }
-
+  @RecordsDenial('access_grant.create')
   @Transactional()
-  private async grant(
+  async create(
     actor: DashboardActor,
     { user_id, role, reason, expires_in }: CreateAccessGrantRequest,
   ): Promise<void> {
@@ -81,8 +72,10 @@ export class AccessGrantsService {
     await this.auditLog.record({ action: 'access_grant.create', actor, target: { name: user.email } });
   }
 
+  /** Changes nothing if the grant was already revoked or has expired. */
+  @RecordsDenial('access_grant.revoke')
   @Transactional()
-  private async end(actor: DashboardActor, id: string): Promise<void> {
+  async revoke(actor: DashboardActor, id: string): Promise<void> {
     const { role, email } = await this.get(actor, id);
     requireRoleFor(actor, role, email);
     // Only one of several concurrent requests revokes the grant and records it.
