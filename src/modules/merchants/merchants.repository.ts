@@ -54,6 +54,16 @@ export class MerchantsRepository {
     );
   }
 
+  /** @returns whether the merchant was shown until now */
+  async hide({ organizationId, environment, merchantId, hiddenAt }: HiddenMerchant): Promise<boolean> {
+    const rows = await this.transaction.manager.query<unknown[]>(
+      `INSERT INTO merchant_visibility (organization_id, environment, merchant_id, hidden_at)
+       VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING merchant_id`,
+      [organizationId, environment, merchantId, hiddenAt],
+    );
+    return rows.length > 0;
+  }
+
   /** Adds new merchants and updates changed names. Writes nothing if nothing has changed. */
   async saveMerchants(merchants: readonly Merchant[]): Promise<void> {
     await this.transaction.manager.query(

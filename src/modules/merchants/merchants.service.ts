@@ -62,9 +62,8 @@ export class MerchantsService {
     const scope = { organizationId: actor.organizationId, environment };
     const merchant = await this.catalog.require(id);
     const key = { ...scope, merchantId: merchant.id };
-    const row = { ...key, hiddenAt: this.clock.now() };
     const hasChanged = hidden
-      ? await this.transaction.insertNew(HiddenMerchant, row, 'merchant_visibility_pkey')
+      ? await this.repository.hide({ ...key, hiddenAt: this.clock.now() })
       : await this.transaction.deleteRow(HiddenMerchant, key);
     if (hasChanged) {
       const target = { name: merchant.name, environment };
