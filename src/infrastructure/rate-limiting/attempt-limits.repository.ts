@@ -5,6 +5,8 @@ import { SecretDigest } from '../crypto/index.js';
 import { RATE_LIMIT_EXCEEDED, type ApiError } from '../errors/index.js';
 import { Clock, HOUR, MINUTE, SECOND } from '../time/index.js';
 import { CountedLimit, RateLimitRejections } from './rate-limiters.js';
+// Only SQL uses the entity: the import registers it.
+import './attempt-count.entity.js';
 
 interface AttemptLimitOptions {
   readonly attempts: number;

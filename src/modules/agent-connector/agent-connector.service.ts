@@ -37,7 +37,7 @@ interface ProtocolErrorMessage {
  * Returns the response of the SDK in which errors are short sentences. The SDK repeats the names and values of a message at any
  * length, and describes invalid parameters, in the message of an error, as a JSON array.
  */
-export function withReadableError(response: string): string {
+function withReadableError(response: string): string {
   // Few responses are errors. In the text of a result, quotes are escaped.
   if (!response.includes('"error":{"code":')) return response;
   return response.replace(MESSAGE, (json) => {

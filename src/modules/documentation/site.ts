@@ -206,7 +206,7 @@ const ASSETS: Readonly<Record<string, () => string | Buffer>> = {
 };
 
 /** @throws ApiError NOT_FOUND if pages load no such file */
-export function readSiteAsset(name: string): StaticContent {
+function readSiteAsset(name: string): StaticContent {
   const read = Object.hasOwn(ASSETS, name) ? ASSETS[name] : undefined;
   if (!read) throw NOT_FOUND.error();
   return new StaticContent(read(), { 'Content-Type': TYPES[extname(name)] ?? '' });
@@ -215,7 +215,7 @@ export function readSiteAsset(name: string): StaticContent {
 const CHECKSUMS = 'SHA256SUMS';
 
 /** Returns the names of the packages for integrators, with their checksums. `scripts/ensure-clients.mjs` has packed them. */
-export function downloads(): { readonly name: string; readonly checksum: string }[] {
+function downloads(): { readonly name: string; readonly checksum: string }[] {
   const file = join(projectFolder(), 'clients/dist', CHECKSUMS);
   const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
   return lines.map((line) => line.split('  ')).map(([checksum = '', name = '']) => ({ name, checksum }));
@@ -226,7 +226,7 @@ export function downloads(): { readonly name: string; readonly checksum: string 
  *
  * @throws ApiError NOT_FOUND if there is no such file
  */
-export function readDownload(name: string): StaticContent {
+function readDownload(name: string): StaticContent {
   const isOffered = name === CHECKSUMS || downloads().some((each) => each.name === name);
   const file = join(projectFolder(), 'clients/dist', name);
   if (!isOffered || !existsSync(file)) throw NOT_FOUND.error();

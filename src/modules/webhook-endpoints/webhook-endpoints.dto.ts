@@ -26,7 +26,7 @@ import {
   validateItems,
   withMessage,
 } from '../../infrastructure/validation/index.js';
-import { WebhookUrlConstraint } from './webhook-endpoint.constraints.js';
+import { NOT_PUBLIC, WebhookUrlConstraint } from './webhook-endpoint.constraints.js';
 import { MAX_DESCRIPTION_LENGTH, MAX_ENDPOINTS, MAX_URL_LENGTH } from './webhook-endpoint.entity.js';
 import {
   ENVIRONMENT_MISMATCH,
@@ -64,8 +64,6 @@ export const WEBHOOK_ENDPOINT_DISABLED = kind(409, 'WEBHOOK_ENDPOINT_DISABLED', 
   when: 'The webhook endpoint is disabled, because it failed for days.',
   message: 'The webhook endpoint is disabled. Change its status to enabled first.',
 });
-
-export const NOT_PUBLIC = 'The url field must be a public https URL.';
 
 const EXAMPLE_ID = 'c7d1a3b2-6a7e-4a4e-9a57-2f8f0d3b5c11';
 const EXAMPLE_URL = 'https://hooks.example.com/merchants';

@@ -10,7 +10,7 @@ import { OAuthConfiguration } from '../oauth.configuration.js';
 import { TOKEN_LIFETIME, TokenSigningKey, type TokenAlgorithm } from './tokens.entity.js';
 
 /** How long a key is published before it signs: longer than clients may cache the JWKS. */
-export const PUBLISHED_BEFORE_USE = 10 * MINUTE;
+const PUBLISHED_BEFORE_USE = 10 * MINUTE;
 /** How long clients may cache the JWKS. */
 export const JWKS_CACHED_FOR = 5 * MINUTE;
 /** Tolerated difference between the clocks of this service and of verifiers. */
@@ -24,7 +24,7 @@ type Times = Pick<TokenSigningKey, 'signsFrom'>;
  *
  * @param keys newest first
  */
-export function publishedKeys<Key extends Times>(keys: readonly Key[], now: Date): Key[] {
+function publishedKeys<Key extends Times>(keys: readonly Key[], now: Date): Key[] {
   return keys.filter((_key, index) => !isObsolete(keys[index - 1], now, 0));
 }
 
@@ -39,7 +39,7 @@ export function signingKey<Key extends Times>(keys: readonly Key[], now: Date): 
 }
 
 /** Returns the keys that have been obsolete (not published anymore) for more than a day. @param keys newest first */
-export function deletableKeys<Key extends Times>(keys: readonly Key[], now: Date): Key[] {
+function deletableKeys<Key extends Times>(keys: readonly Key[], now: Date): Key[] {
   return keys.filter((_key, index) => isObsolete(keys[index - 1], now, DAY));
 }
 
