@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Transaction } from '../../infrastructure/database/index.js';
-import { HiddenMerchant, type Merchant } from './merchant.entity.js';
+import { HiddenMerchant, type Merchant, type MerchantName } from './merchant.entity.js';
 
 /** Each environment of an organization has its own hidden merchants. */
 export type OrganizationEnvironment = Pick<HiddenMerchant, 'organizationId' | 'environment'>;
@@ -74,7 +74,7 @@ export class MerchantsRepository {
   }
 
   /** Adds new match keys. A key that an operator assigned to another merchant stays there. */
-  async saveNames(names: readonly { matchKey: string; merchantId: number }[]): Promise<void> {
+  async saveNames(names: readonly MerchantName[]): Promise<void> {
     await this.transaction.manager.query(
       `INSERT INTO merchant_name (match_key, merchant_id) SELECT * FROM unnest($1::text[], $2::integer[])
        ON CONFLICT (match_key) DO NOTHING`,
