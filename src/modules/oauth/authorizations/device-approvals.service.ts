@@ -64,11 +64,20 @@ export class DeviceApprovalsService {
     await this.limits.countAll(attempts);
     const code = parseUserCode(entered);
     if (code === undefined) return undefined;
-    const digest = digestOfUserCode(this.digest, code);
-    const [session, visibility] = [sessionIdOf(actor), this.visibleTo(actor)];
-    const id = await this.repository.enterUserCode(digest, session, visibility, this.clock.now());
-    if (id !== undefined) for (const { limit, subject } of attempts) await limit.subtract(subject);
-    return id;
+    const { organizationId, environment } = this.visibleTo(actor);
+    const pending = {
+      userCodeDigest: digestOfUserCode(this.digest, code),
+      status: 'pending' as const,
+      expiresAt: MoreThan(this.clock.now()),
+      organizationId,
+      ...(environment && { environment }),
+    };
+    const found = await this.transaction.manager.findOneBy(DeviceAuthorization, pending);
+    const entered = { enteredInSession: sessionIdOf(actor) };
+    if (!found || !(await this.transaction.updateRow(DeviceAuthorization, pending, entered)))
+      return undefined;
+    for (const { limit, subject } of attempts) await limit.subtract(subject);
+    return found.id;
   }
 
   async find(actor: DashboardActor, id: unknown): Promise<DeviceAuthorization | null> {

@@ -39,27 +39,6 @@ export const RETURNED_COLUMNS = `id, client_id AS "clientId", organization_id AS
 export class DeviceAuthorizationsRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  /**
-   * Binds the pending device authorization with this user code to the login session that entered the code.
-   *
-   * @returns its ID, or undefined if there is none
-   */
-  async enterUserCode(
-    userCodeDigest: Buffer,
-    sessionId: string,
-    visibility: Visibility,
-    now: Date,
-  ): Promise<string | undefined> {
-    const [row] = await this.transaction.changedRows<{ id: string }>(
-      `UPDATE device_authorization SET entered_in_session = $5
-        WHERE user_code_digest = $1 AND status = 'pending' AND expires_at > $2
-          AND organization_id = $3 AND ($4::text IS NULL OR environment = $4)
-       RETURNING id`,
-      [userCodeDigest, now, visibility.organizationId, visibility.environment ?? null, sessionId],
-    );
-    return row?.id;
-  }
-
   /** Returns the device authorizations that give their devices access, or will when these fetch their tokens, newest first. */
   async withAccess(
     { userId, accessVersion }: DashboardPrincipal,
