@@ -73,8 +73,8 @@ export class DeviceApprovalsService {
       ...(environment && { environment }),
     };
     const found = await this.transaction.manager.findOneBy(DeviceAuthorization, pending);
-    const entered = { enteredInSession: sessionIdOf(actor) };
-    if (!found || !(await this.transaction.updateRow(DeviceAuthorization, pending, entered)))
+    const binding = { enteredInSession: sessionIdOf(actor) };
+    if (!found || !(await this.transaction.updateRow(DeviceAuthorization, pending, binding)))
       return undefined;
     for (const { limit, subject } of attempts) await limit.subtract(subject);
     return found.id;
