@@ -37,8 +37,4 @@ export class AgentConnectionsRepository implements UserDataHolder, AgentConnecti
     const ended = ids.length === 0 ? [] : await this.transaction.manager.findBy(AgentConnection, where);
     return new Map(ended.map(({ id, endedAt }) => [id, endedAt as Date]));
   }
-
-  findById(id: string): Promise<AgentConnection | null> {
-    return this.transaction.manager.findOneBy(AgentConnection, { id });
-  }
 }
