@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Sealer, sha256 } from '../../../infrastructure/crypto/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
-import { INVALID_GRANT, type Grant } from '../../oauth/index.js';
-import { scopesIn } from '../agents/agent.js';
+import { INVALID_GRANT, scopesIn, type Grant } from '../../oauth/index.js';
 import { AgentsService } from '../agents/agents.service.js';
 import { AGENT_USER, AgentConnectionsService } from './agent-connections.service.js';
 import { AgentTokensService, CONNECTION_LIFETIME, type TokenClient } from './agent-tokens.service.js';

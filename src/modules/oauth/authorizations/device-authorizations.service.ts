@@ -7,7 +7,7 @@ import { PublicAddress, type RequestOrigin } from '../../../infrastructure/http/
 import { Clock, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
 import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
-import { publicClient } from '../protocol/oauth-form.js';
+import { publicClient, scopesIn } from '../protocol/oauth-form.js';
 import { DeviceAuthorization } from './device-authorization.entity.js';
 import type { DeviceCodeRequest, DeviceCodeResponse } from './device-authorizations.dto.js';
 import { digestOfUserCode, formatUserCode, generateUserCode, ownerOfUserCode } from './user-code.js';
@@ -41,7 +41,7 @@ export class DeviceAuthorizationsService {
   /** @throws OAuthError `invalid_client` */
   async request(request: DeviceCodeRequest, origin: RequestOrigin): Promise<DeviceCodeResponse> {
     const client = await publicClient(this.clients, request);
-    const scopes = scopesIn(request.scope);
+    const scopes = [...scopesIn(request.scope, SCOPES)];
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       const deviceCode = randomBytes(DEVICE_CODE_BYTES).toString('base64url');
       const userCode = generateUserCode();
@@ -88,14 +88,4 @@ export class DeviceAuthorizationsService {
       interval: FIRST_INTERVAL,
     };
   }
-}
-
-/**
- * Returns the requested scopes in the order of the catalog, or all scopes if no known one is requested. Others are ignored (RFC 6749,
- * section 3.3): the user and the response of operation 2 see what is granted.
- */
-function scopesIn(text: string | undefined): Scope[] {
-  const requested = new Set(text?.split(' '));
-  const known = SCOPES.filter((scope) => requested.has(scope));
-  return known.length > 0 ? known : [...SCOPES];
 }
