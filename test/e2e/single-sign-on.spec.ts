@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { DataSource } from 'typeorm';
 import { DAY, HOUR, MINUTE } from '../../src/infrastructure/time/index.js';
-import { DomainProofsJob } from '../../src/modules/allowlisted-domains/domain-proofs.job.js';
+import { DomainProofsService } from '../../src/modules/allowlisted-domains/domain-proofs.service.js';
 import { eventually } from '../support/eventually.js';
 import { logLines } from '../support/log-lines.js';
 import { moveClock } from '../support/clock.js';
@@ -1054,7 +1054,7 @@ describe('A domain', () => {
   });
 
   it('loses its proof after three days without the record, and single sign-on with it', async () => {
-    const job = service.app.get(DomainProofsJob);
+    const job = service.app.get(DomainProofsService);
     const each = await setUp();
     const user = await addUserAt(each, each.domain);
     const { domain } = each;
@@ -1077,7 +1077,7 @@ describe('A domain', () => {
     ].entries()) {
       dns.set(name(domain), records);
       using _clock = moveClock(service, (day + 1) * DAY);
-      await job.run();
+      await job.checkDue();
       states.push(await isProvedNow(domain));
     }
     expect(states).toEqual([true, true, true, true, true, true, false]);
@@ -1102,7 +1102,7 @@ describe('A domain', () => {
       const check = async (day: number, found: Parameters<typeof dns.set>[1]): Promise<void> => {
         dns.set(name(domain), found);
         using _clock = moveClock(service, day * DAY);
-        await service.app.get(DomainProofsJob).run();
+        await service.app.get(DomainProofsService).checkDue();
       };
       await check(1, { txt: [] });
       for (const day of [2, 5, 9]) await check(day, records);

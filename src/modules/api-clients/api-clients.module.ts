@@ -1,7 +1,5 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditLogsModule } from '../audit-logs/index.js';
-import { ApiClient, ApiSecret } from './api-client.entity.js';
 import { ApiClientDirectory } from './api-client-directory.js';
 import { ApiClientCredentialVerifier } from './api-client-credential-verifier.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
@@ -10,23 +8,19 @@ import { ApiCredentialsPagesController } from './api-credentials-pages.controlle
 import { OrganizationAccessibleClients } from './organization-accessible-clients.js';
 import { SigningSecrets } from './signing-secrets.js';
 
+const PROVIDERS = [
+  ApiClientsService,
+  ApiClientsRepository,
+  ApiClientDirectory,
+  SigningSecrets,
+  ApiClientCredentialVerifier,
+  OrganizationAccessibleClients,
+];
+
 @Module({
-  imports: [TypeOrmModule.forFeature([ApiClient, ApiSecret]), AuditLogsModule],
+  imports: [AuditLogsModule],
   controllers: [ApiCredentialsPagesController],
-  providers: [
-    ApiClientsService,
-    ApiClientsRepository,
-    ApiClientDirectory,
-    SigningSecrets,
-    ApiClientCredentialVerifier,
-    OrganizationAccessibleClients,
-  ],
-  exports: [
-    ApiClientCredentialVerifier,
-    OrganizationAccessibleClients,
-    ApiClientsService,
-    ApiClientDirectory,
-    SigningSecrets,
-  ],
+  providers: PROVIDERS,
+  exports: PROVIDERS,
 })
 export class ApiClientsModule {}

@@ -1,6 +1,4 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
-import { AuditChainHead, AuditLogEntry } from './audit-log-entry.entity.js';
 import { AuditLog, OperatorAudit } from './audit-log.js';
 import { AuditLogRepository } from './audit-log.repository.js';
 import { AuditLogsController } from './audit-logs.controller.js';
@@ -9,7 +7,6 @@ import { AuditLogPagesController } from './audit-log-pages.controller.js';
 import { AuditVerification } from './audit-verification.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([AuditLogEntry, AuditChainHead])],
   controllers: [AuditLogsController, AuditLogPagesController],
   providers: [AuditLog, AuditLogRepository, AuditLogsService, AuditVerification, OperatorAudit],
   exports: [AuditLog, AuditLogsService, AuditVerification, OperatorAudit],

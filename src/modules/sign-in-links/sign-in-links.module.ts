@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApiClientsModule } from '../api-clients/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { McpTokensModule } from '../mcp-tokens/index.js';
@@ -9,9 +8,7 @@ import { MerchantsModule } from '../merchants/index.js';
 import { OrganizationsModule } from '../organizations/index.js';
 import { SessionsModule } from '../sessions/index.js';
 import { WebhooksModule } from '../webhooks/index.js';
-import { ErasedLinks } from './erased-links.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
-import { SignInLink } from './sign-in-link.entity.js';
 import { SignInLinksController } from './sign-in-links.controller.js';
 import { SignInLinksRepository } from './sign-in-links.repository.js';
 import { SignInLinksService } from './sign-in-links.service.js';
@@ -22,7 +19,6 @@ import { SignInService } from './sign-in.service.js';
 
 @Module({
   imports: [
-    TypeOrmModule.forFeature([SignInLink]),
     ApiClientsModule,
     AuditLogsModule,
     McpTokensModule,
@@ -34,14 +30,7 @@ import { SignInService } from './sign-in.service.js';
     WebhooksModule,
   ],
   controllers: [SignInLinksController, SignInLinksPagesController, SignInPagesController],
-  providers: [
-    SignInLinksService,
-    ErasedLinks,
-    SignInService,
-    EndedLinksJob,
-    SignInLinksRepository,
-    MerchantSignIn,
-  ],
+  providers: [SignInLinksService, SignInService, EndedLinksJob, SignInLinksRepository, MerchantSignIn],
   exports: [SignInLinksService, MerchantSignIn],
 })
 export class SignInLinksModule {}

@@ -6,9 +6,10 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
   RegistrationResponseJSON,
 } from '@simplewebauthn/server';
+import { LessThan, MoreThan } from 'typeorm';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import { sha256 } from '../../../infrastructure/crypto/index.js';
-import { Transactional } from '../../../infrastructure/database/index.js';
+import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { PublicAddress, rateLimitKeyOfAddress } from '../../../infrastructure/http/index.js';
 import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
@@ -17,8 +18,7 @@ import { AuditLog, changesBetween, type AuditAction } from '../../audit-logs/ind
 import { DashboardUsersRepository } from '../../dashboard-users/index.js';
 import { AccountEmails } from '../account-emails.js';
 import type { LoginBrowser } from '../login/login-form.js';
-import type { Passkey } from './passkey.entity.js';
-import { PasskeysRepository } from './passkeys.repository.js';
+import { Passkey, PasskeyChallenge } from './passkey.entity.js';
 
 export const MAX_PASSKEYS = 20;
 /** Milliseconds for which a page can use the challenge that it got. */
@@ -50,7 +50,7 @@ export class PasskeysService {
   private readonly challenges = this.limits.limit('passkey-challenge', { attempts: 300, within: HOUR });
 
   constructor(
-    private readonly repository: PasskeysRepository,
+    private readonly transaction: Transaction,
     private readonly users: DashboardUsersRepository,
     private readonly limits: AttemptLimitsRepository,
     private readonly publicAddress: PublicAddress,
@@ -59,16 +59,20 @@ export class PasskeysService {
     private readonly clock: Clock,
   ) {}
 
+  /** Returns the oldest passkey first. */
   async list(userId: string): Promise<Passkey[]> {
-    return this.repository.list(userId);
+    return this.transaction.manager.find(Passkey, {
+      where: { userId },
+      order: { createdAt: 'ASC', id: 'ASC' },
+    });
   }
 
   async find({ userId }: DashboardActor, id: string): Promise<Passkey | null> {
-    return this.repository.find({ id, userId });
+    return this.transaction.manager.findOneBy(Passkey, { id, userId });
   }
 
   async count(userId: string): Promise<number> {
-    return this.repository.count(userId);
+    return this.transaction.manager.countBy(Passkey, { userId });
   }
 
   /**
@@ -126,14 +130,14 @@ export class PasskeysService {
 
   @Transactional()
   async rename(actor: DashboardActor, { id, name: before }: Passkey, name: string): Promise<void> {
-    if (!(await this.repository.rename(id, name))) return;
+    if (!(await this.transaction.updateRow(Passkey, { id }, { name }))) return;
     const changes = changesBetween({ name: before }, { name });
     await this.auditLog.record({ action: 'auth.passkey_rename', actor, target: { name }, changes });
   }
 
   @Transactional()
   async remove(actor: DashboardActor, { id, name }: Passkey): Promise<void> {
-    if ((await this.repository.remove({ id })) === 0) return;
+    if (!(await this.transaction.deleteRow(Passkey, { id }))) return;
     await this.emails.sendNotice(actor.userId, 'passkeyRemoved');
     await this.record('auth.passkey_remove', actor, name);
   }
@@ -141,14 +145,15 @@ export class PasskeysService {
   /** Removes all passkeys of a user. An email notifies the user. @returns false if there were none */
   @Transactional()
   async removeAll(userId: string): Promise<boolean> {
-    if ((await this.repository.remove({ userId })) === 0) return false;
+    if ((await this.transaction.manager.delete(Passkey, { userId })).affected === 0) return false;
     await this.emails.sendNotice(userId, 'passkeyRemoved');
     return true;
   }
 
   /** Returns the passkey that a response names. */
   async named({ credential }: PasskeyResponse): Promise<Passkey | null> {
-    return this.repository.find({ credentialId: Buffer.from(credential.id, 'base64url') });
+    const credentialId = Buffer.from(credential.id, 'base64url');
+    return this.transaction.manager.findOneBy(Passkey, { credentialId });
   }
 
   /**
@@ -185,9 +190,16 @@ export class PasskeysService {
     return result?.verified ? result.authenticationInfo.newCounter : undefined;
   }
 
-  /** Joins the transaction of the login. @returns false if the passkey was removed or used in the meantime */
+  /**
+   * Stores the counter of a login, in the transaction of the login. A counter that did not increase shows that the private key was
+   * copied, unless the device does not count.
+   *
+   * @returns false if the counter did not increase, or the passkey was removed
+   */
   async accept({ id }: Passkey, counter: number): Promise<boolean> {
-    return this.repository.advance(id, counter, this.clock.now());
+    const before = counter === 0 ? '0' : LessThan(String(counter));
+    const changes = { counter: String(counter), usedAt: this.clock.now() };
+    return this.transaction.updateRow(Passkey, { id, counter: before }, changes);
   }
 
   /** The origin and the relying party of passkeys. They depend on nothing that a request contains. */
@@ -200,15 +212,17 @@ export class PasskeysService {
 
   private async storeChallenge(challenge: string, owner: Buffer): Promise<void> {
     const expiresAt = new Date(this.clock.milliseconds() + CHALLENGE_LIFETIME);
-    await this.repository.storeChallenge({
+    await this.transaction.manager.insert(PasskeyChallenge, {
       challenge: Buffer.from(challenge, 'base64url'),
       owner,
       expiresAt,
     });
   }
 
+  /** @returns whether the owner had this challenge; true for only one of several concurrent calls */
   private takeChallenge(challenge: Buffer, owner: Buffer): Promise<boolean> {
-    return this.repository.takeChallenge(challenge, owner, this.clock.now());
+    const unexpired = { challenge, owner, expiresAt: MoreThan(this.clock.now()) };
+    return this.transaction.deleteRow(PasskeyChallenge, unexpired);
   }
 
   private async verifyCreation({
@@ -256,9 +270,9 @@ export class PasskeysService {
       counter: String(counter),
       name,
       createdAt,
-      usedAt: null,
     };
-    if (!user || !(await this.repository.add(passkey))) throw INVALID_FIELD.error(NOT_ACCEPTED);
+    if (!user || !(await this.transaction.insertNew(Passkey, passkey, 'passkey_credential_id_key')))
+      throw INVALID_FIELD.error(NOT_ACCEPTED);
     await this.emails.sendNotice(userId, 'passkeyAdded');
     await this.record('auth.passkey_add', actor, name);
   }

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import { Sealer } from '../../../infrastructure/crypto/index.js';
-import { Transactional } from '../../../infrastructure/database/index.js';
+import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
 import { ErrorKind, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { maskedUrl } from '../../../infrastructure/logging/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
@@ -21,7 +21,7 @@ import type {
 import { readCertificate, validateCertificate } from '../saml/saml-metadata.js';
 import { SamlKeysService } from '../saml/saml-keys.service.js';
 import { SamlMetadataReader, type ReadMetadata } from '../saml/saml-metadata.reader.js';
-import type { SsoConfiguration, SsoProtocol } from './sso-configuration.entity.js';
+import { SsoConfiguration, type SsoProtocol } from './sso-configuration.entity.js';
 import { SsoConfigurationsRepository } from './sso-configurations.repository.js';
 
 const SSO_CONFIGURATION_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
@@ -54,6 +54,7 @@ const NO_OPENID = { clientId: null, clientSecretSealed: null };
 @Injectable()
 export class SsoConfigurationsService {
   constructor(
+    private readonly transaction: Transaction,
     private readonly repository: SsoConfigurationsRepository,
     private readonly openid: OpenidProvider,
     private readonly metadata: SamlMetadataReader,
@@ -63,8 +64,12 @@ export class SsoConfigurationsService {
     private readonly clock: Clock,
   ) {}
 
+  /** Returns configurations in the order in which they were added. */
   list({ organizationId }: DashboardActor): Promise<SsoConfiguration[]> {
-    return this.repository.list(organizationId);
+    return this.transaction.manager.find(SsoConfiguration, {
+      where: { organizationId },
+      order: { createdAt: 'ASC', id: 'ASC' },
+    });
   }
 
   /** @throws ApiError NOT_FOUND */
@@ -192,9 +197,11 @@ export class SsoConfigurationsService {
       createdAt: this.clock.now(),
       enabledAt: null,
     };
-    if ((await this.repository.lockAndCount(organizationId)) >= MAX_CONFIGURATIONS)
+    await this.transaction.lock(`saml-configurations:${organizationId}`);
+    if ((await this.transaction.manager.countBy(SsoConfiguration, { organizationId })) >= MAX_CONFIGURATIONS)
       throw INVALID_FIELD.error(TOO_MANY_CONFIGURATIONS);
-    if (!(await this.repository.add(configuration))) throw INVALID_FIELD.error(ADDED_BEFORE);
+    if (!(await this.transaction.insertNew(SsoConfiguration, configuration, 'saml_configuration_pkey')))
+      throw INVALID_FIELD.error(ADDED_BEFORE);
     const added = changesBetween({}, auditedConfiguration(configuration));
     return this.record('sso.add', actor, configuration, added);
   }
