@@ -7,6 +7,11 @@ const MESSAGE = /(?<=^|\ndata: )\{[^\n]*\}(?=\n|$)/;
 /** How the SDK lists the problems that Zod found. No message begins with a text of the client. */
 const ZOD_ISSUES = /^(?:Invalid [\w/]+ request: )?(\[\s*\{.*\}\s*\])$/s;
 
+/** Returns the JSON-RPC message in a response. */
+export function messageIn(response: string): string {
+  return MESSAGE.exec(response)?.[0] ?? response;
+}
+
 interface ProtocolErrorMessage {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
 }
