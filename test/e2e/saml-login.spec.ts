@@ -437,6 +437,21 @@ describe('A response of a SAML provider', () => {
   });
 
   it.each([
+    ['no Destination', (xml: string) => xml.replace(/ Destination="[^"]*"/, '')],
+    [
+      'spaces around the Destination',
+      (xml: string) => xml.replace(/ Destination="([^"]*)"/, ' Destination=" $1 "'),
+    ],
+  ])('is accepted with %s', async (_what, change) => {
+    expect((await logIn(await addUser(), {}, change)).response.status).toBe(303);
+  });
+
+  it('is accepted with a space before the Recipient', async () => {
+    const recipient = ` https://dashboard.example.com/sso/saml/${organization.id}`;
+    expect((await logIn(await addUser(), { recipient })).response.status).toBe(303);
+  });
+
+  it.each([
     ['behind', { clock: -MINUTE }],
     ['ahead', { clock: MINUTE }],
   ])('is accepted if the clock of the provider is a minute %s', async (_what, forgery) => {
