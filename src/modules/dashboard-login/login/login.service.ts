@@ -9,6 +9,7 @@ import { AccountEmails, AccountLog } from '../account-emails.js';
 import { KnownBrowsersRepository } from '../browsers/known-browsers.repository.js';
 import type { Passkey } from '../passkeys/passkey.entity.js';
 import { passkeyResponse, PasskeysService } from '../passkeys/passkeys.service.js';
+import type { SignatureCounter } from '../passkeys/passkeys.repository.js';
 import { PasswordLinksRepository } from '../passwords/password-links.repository.js';
 import { PasswordsService } from '../passwords/passwords.service.js';
 import { SecondFactorService, type SecondFactorProof } from '../second-factor/second-factor.service.js';
@@ -196,7 +197,7 @@ export class LoginService {
   @Transactional()
   private async openWithPasskey(
     passkey: Passkey,
-    counter: number,
+    counter: SignatureCounter,
     attempt: PasskeyLogin,
   ): Promise<OpenedLogin | undefined> {
     const current = await this.users.lock(passkey.userId);

@@ -3,6 +3,13 @@ import { MoreThan } from 'typeorm';
 import { Transaction } from '../../../infrastructure/database/index.js';
 import { Passkey, PasskeyChallenge } from './passkey.entity.js';
 
+/** How often a passkey has signed, according to what it signed. */
+export interface SignatureCounter {
+  readonly value: number;
+  /** Whether the passkey can be copied to the other devices of its user, as password managers do. */
+  readonly isSynced: boolean;
+}
+
 @Injectable()
 export class PasskeysRepository {
   constructor(private readonly transaction: Transaction) {}
@@ -53,14 +60,15 @@ export class PasskeysRepository {
 
   /**
    * Stores the counter of a login. A counter that did not increase shows that the private key was copied, unless the device
-   * does not count.
+   * does not count, or the key is meant to be on several devices, each of which counts for itself.
    *
    * @returns false if the counter did not increase, or the passkey was removed
    */
-  async advance(id: string, counter: number, usedAt: Date): Promise<boolean> {
+  async advance(id: string, { value, isSynced }: SignatureCounter, usedAt: Date): Promise<boolean> {
     const count = await this.transaction.change(
-      `UPDATE passkey SET counter = $2, used_at = $3 WHERE id = $1 AND (counter < $2 OR (counter = 0 AND $2 = 0))`,
-      [id, counter, usedAt],
+      `UPDATE passkey SET counter = $2, used_at = $3
+        WHERE id = $1 AND (counter < $2 OR (counter = 0 AND $2 = 0) OR $4)`,
+      [id, value, usedAt, isSynced],
     );
     return count === 1;
   }

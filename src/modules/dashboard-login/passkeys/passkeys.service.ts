@@ -18,7 +18,7 @@ import { DashboardUsersRepository } from '../../dashboard-users/index.js';
 import { AccountEmails } from '../account-emails.js';
 import type { LoginBrowser } from '../login/login-form.js';
 import type { Passkey } from './passkey.entity.js';
-import { PasskeysRepository } from './passkeys.repository.js';
+import { PasskeysRepository, type SignatureCounter } from './passkeys.repository.js';
 
 export const MAX_PASSKEYS = 20;
 /** Milliseconds for which a page can use the challenge that it got. */
@@ -155,13 +155,13 @@ export class PasskeysService {
    * Verifies the response to a challenge for this browser, which is used up.
    *
    * @param passkey that the response names; null if there is none
-   * @returns the new signature counter, which `accept` stores; undefined if the response is not valid
+   * @returns the new signature counter, which `accept` checks and stores; undefined if the response is not valid
    */
   async verify(
     { credential, challenge }: PasskeyResponse,
     passkey: Passkey | null,
     browser: string,
-  ): Promise<number | undefined> {
+  ): Promise<SignatureCounter | undefined> {
     const isFresh = await this.takeChallenge(challenge, browserAsOwner(browser));
     if (!isFresh || !passkey) return undefined;
     // The handle is not signed. One of another user still shows that something is wrong.
@@ -178,15 +178,17 @@ export class PasskeysService {
         credential: {
           id: credential.id,
           publicKey: new Uint8Array(passkey.publicKey),
-          counter: Number(passkey.counter),
+          counter: 0,
         },
       }),
     );
-    return result?.verified ? result.authenticationInfo.newCounter : undefined;
+    if (!result?.verified) return undefined;
+    const { newCounter, credentialDeviceType } = result.authenticationInfo;
+    return { value: newCounter, isSynced: credentialDeviceType === 'multiDevice' };
   }
 
-  /** Joins the transaction of the login. @returns false if the passkey was removed or used in the meantime */
-  async accept({ id }: Passkey, counter: number): Promise<boolean> {
+  /** Joins the transaction of the login. @returns false if the passkey was removed, or its counter shows a copy */
+  async accept({ id }: Passkey, counter: SignatureCounter): Promise<boolean> {
     return this.repository.advance(id, counter, this.clock.now());
   }
 
