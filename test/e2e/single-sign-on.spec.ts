@@ -381,7 +381,8 @@ describe('A login through an identity provider', () => {
       }),
       true,
     ],
-    ['Ping', ({ email }) => ({ sub: 'f81d4fae', email, 'pi.sri': 'x' }), false],
+    ['PingOne', ({ email }, now) => ({ sub: randomUUID(), email, auth_time: now }), true],
+    ['PingFederate', ({ email }) => ({ sub: 'f81d4fae', email, 'pi.sri': 'x' }), false],
     [
       'AD FS',
       ({ email }) => ({ sub: `${'x'.repeat(43)}=`, upn: email, unique_name: 'EXAMPLE\\ada', email }),
