@@ -42,6 +42,8 @@ interface TextOptions extends FieldOptions {
   readonly format?: string | undefined;
   /** `pattern` in the API document; not validated. The default says that required text must not be blank. */
   readonly pattern?: string | undefined;
+  /** Whether white space around the text is dropped. It comes with what users copy from other programs. */
+  readonly isTrimmed?: true;
 }
 
 /** Text with a character other than white space. */
@@ -54,7 +56,7 @@ function patternOf({ pattern, format, required = true, in: location }: TextOptio
 
 /** Text that can be stored. @param validators further constraints, checked after the length */
 export function TextField(
-  { min = 1, max, format, pattern, ...options }: TextOptions,
+  { min = 1, max, format, pattern, isTrimmed, ...options }: TextOptions,
   ...validators: PropertyDecorator[]
 ): PropertyDecorator {
   const schema = {
@@ -65,12 +67,16 @@ export function TextField(
     ...patternOf({ format, pattern, ...options }),
   };
   return Field(
-    { ...options, schema },
+    { ...options, schema, ...(isTrimmed && { convert: trimmed }) },
     IsString(withMessage(MESSAGES.string)),
     IsStorable(),
     ...(max === undefined ? [] : [MaxCharacters(max)]),
     ...validators,
   );
+}
+
+function trimmed(text: unknown): unknown {
+  return typeof text === 'string' ? text.trim() : text;
 }
 
 interface IntegerOptions extends FieldOptions {

@@ -29,6 +29,11 @@ const MESSAGE = /(?<=^|\ndata: )\{[^\n]*\}(?=\n|$)/;
 /** How the SDK lists the problems that Zod found. No message begins with a text of the client. */
 const ZOD_ISSUES = /^(?:Invalid [\w/]+ request: )?(\[\s*\{.*\}\s*\])$/s;
 
+/** Returns the JSON-RPC message in a response. */
+function messageIn(response: string): string {
+  return MESSAGE.exec(response)?.[0] ?? response;
+}
+
 interface ProtocolErrorMessage {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
 }
@@ -76,8 +81,9 @@ const CACHE_HINTS = { 'tools/list': CACHE_HINT, 'server/discover': CACHE_HINT };
 /** The headers of the protocol. The SDK needs no others, and does not get the token. */
 const PROTOCOL_HEADER = /^(?:accept|content-type|mcp-.*)$/;
 
-/** The media types that clients of earlier revisions must accept. */
-const MEDIA_TYPES = ['application/json', 'text/event-stream'];
+const JSON_TYPE = 'application/json';
+/** Clients of earlier revisions get the message as the only event of a stream. */
+const STREAM_TYPE = 'text/event-stream';
 
 /** What the server that processes a message has to know about the request. */
 interface MessageContext {
@@ -129,7 +135,7 @@ export class AgentConnectorService {
     await this.requireScope(agent, calledTool(message)?.name, request.params['client_id']);
     const refusal = calledTool(message) && (await this.limit.count(agent, response));
     const context: MessageContext = { agent, requestId: requestContext(request).requestId, refusal };
-    const result = await this.handler.fetch(toWebRequest(request), {
+    const result = await this.handler.fetch(toWebRequest(request, message), {
       parsedBody: withReadArguments(message),
       authInfo: {
         token: '',
@@ -140,8 +146,10 @@ export class AgentConnectorService {
       },
     });
     const contentType = result.headers.get('content-type');
-    if (contentType !== null) response.setHeader('Content-Type', contentType);
-    const body = withReadableError(await result.text());
+    const text = withReadableError(await result.text());
+    const wantsJson = contentType === STREAM_TYPE && !request.accepts(STREAM_TYPE);
+    const body = wantsJson ? messageIn(text) : text;
+    if (contentType !== null) response.setHeader('Content-Type', wantsJson ? JSON_TYPE : contentType);
     response.status(result.status);
     await requestContext(request).recordNow();
     response.end(body);
@@ -192,10 +200,12 @@ function withReadArguments(message: JsonRpcMessage): JsonRpcMessage {
 }
 
 /** The URL does not matter to the SDK; one from the request could be invalid. */
-function toWebRequest(request: ExpressRequest): Request {
+function toWebRequest(request: ExpressRequest, { method }: JsonRpcMessage): Request {
   const used = Object.entries(request.headers).filter(([name]) => PROTOCOL_HEADER.test(name));
   const headers = new Headers(used as [string, string][]);
-  // The SDK looks for the names of both, and would refuse a client that accepts anything.
-  if (MEDIA_TYPES.every((type) => request.accepts(type))) headers.set('Accept', MEDIA_TYPES.join(', '));
+  // The SDK looks for the names of both, and would refuse a client that accepts anything, or only one of them.
+  if (request.accepts(JSON_TYPE, STREAM_TYPE)) headers.set('Accept', `${JSON_TYPE}, ${STREAM_TYPE}`);
+  // The message says which revision the client proposes. Some clients name it here, too, before anything is agreed.
+  if (method === 'initialize') headers.delete('MCP-Protocol-Version');
   return new Request('http://connector/mcp', { method: 'POST', headers });
 }

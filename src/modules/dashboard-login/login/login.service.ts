@@ -8,7 +8,7 @@ import { DashboardUsersRepository, type DashboardUser } from '../../dashboard-us
 import { AccountEmails, AccountLog } from '../account-emails.js';
 import { KnownBrowsersRepository } from '../browsers/known-browsers.repository.js';
 import type { Passkey } from '../passkeys/passkey.entity.js';
-import { passkeyResponse, PasskeysService } from '../passkeys/passkeys.service.js';
+import { passkeyResponse, PasskeysService, type SignatureCounter } from '../passkeys/passkeys.service.js';
 import { PasswordLink } from '../passwords/password-link.entity.js';
 import { PasswordsService } from '../passwords/passwords.service.js';
 import { SecondFactorService, type SecondFactorProof } from '../second-factor/second-factor.service.js';
@@ -196,7 +196,7 @@ export class LoginService {
   @Transactional()
   private async openWithPasskey(
     passkey: Passkey,
-    counter: number,
+    counter: SignatureCounter,
     attempt: PasskeyLogin,
   ): Promise<OpenedLogin | undefined> {
     const current = await this.users.lock(passkey.userId);

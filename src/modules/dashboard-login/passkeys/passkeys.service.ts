@@ -20,6 +20,13 @@ import { AccountEmails } from '../account-emails.js';
 import type { LoginBrowser } from '../login/login-form.js';
 import { Passkey, PasskeyChallenge } from './passkey.entity.js';
 
+/** How often a passkey has signed, according to what it signed. */
+export interface SignatureCounter {
+  readonly value: number;
+  /** Whether the passkey can be copied to the other devices of its user, as password managers do. */
+  readonly isSynced: boolean;
+}
+
 export const MAX_PASSKEYS = 20;
 /** Milliseconds for which a page can use the challenge that it got. */
 const CHALLENGE_LIFETIME = 10 * MINUTE;
@@ -160,13 +167,13 @@ export class PasskeysService {
    * Verifies the response to a challenge for this browser, which is used up.
    *
    * @param passkey that the response names; null if there is none
-   * @returns the new signature counter, which `accept` stores; undefined if the response is not valid
+   * @returns the new signature counter, which `accept` checks and stores; undefined if the response is not valid
    */
   async verify(
     { credential, challenge }: PasskeyResponse,
     passkey: Passkey | null,
     browser: string,
-  ): Promise<number | undefined> {
+  ): Promise<SignatureCounter | undefined> {
     const isFresh = await this.takeChallenge(challenge, browserAsOwner(browser));
     if (!isFresh || !passkey) return undefined;
     // The handle is not signed. One of another user still shows that something is wrong.
@@ -183,23 +190,25 @@ export class PasskeysService {
         credential: {
           id: credential.id,
           publicKey: new Uint8Array(passkey.publicKey),
-          counter: Number(passkey.counter),
+          counter: 0,
         },
       }),
     );
-    return result?.verified ? result.authenticationInfo.newCounter : undefined;
+    if (!result?.verified) return undefined;
+    const { newCounter, credentialDeviceType } = result.authenticationInfo;
+    return { value: newCounter, isSynced: credentialDeviceType === 'multiDevice' };
   }
 
   /**
    * Stores the counter of a login, in the transaction of the login. A counter that did not increase shows that the private key was
-   * copied, unless the device does not count.
+   * copied, unless the device does not count, or the key is meant to be on several devices, each of which counts for itself.
    *
    * @returns false if the counter did not increase, or the passkey was removed
    */
-  async accept({ id }: Passkey, counter: number): Promise<boolean> {
-    const before = counter === 0 ? '0' : LessThan(String(counter));
-    const changes = { counter: String(counter), usedAt: this.clock.now() };
-    return this.transaction.updateRow(Passkey, { id, counter: before }, changes);
+  async accept({ id }: Passkey, { value, isSynced }: SignatureCounter): Promise<boolean> {
+    const before = value === 0 ? '0' : LessThan(String(value));
+    const changes = { counter: String(value), usedAt: this.clock.now() };
+    return this.transaction.updateRow(Passkey, { id, ...(!isSynced && { counter: before }) }, changes);
   }
 
   /** The origin and the relying party of passkeys. They depend on nothing that a request contains. */

@@ -1,7 +1,13 @@
 import { TextField, UuidField } from '../../../infrastructure/validation/index.js';
 
 const NAME = { max: 256, description: 'Your name for the identity provider.', example: 'Okta' };
-const SECRET = { max: 1_024, description: 'The client secret.', example: 'a secret' };
+const SECRET = {
+  max: 1_024,
+  required: false,
+  isTrimmed: true,
+  description: 'The client secret.',
+  example: 'a secret',
+} as const;
 
 /** The form shows addresses with the ID, to register before it is sent. */
 export const NEW_ID = {
@@ -18,14 +24,19 @@ export class AddOpenidConfigurationRequest {
   @TextField(NAME)
   name!: string;
 
-  @TextField({ max: 1_024, description: 'The issuer.', example: 'https://login.example.com' })
+  @TextField({
+    max: 1_024,
+    isTrimmed: true,
+    description: 'The issuer.',
+    example: 'https://login.example.com',
+  })
   issuer!: string;
 
-  @TextField({ max: 256, description: 'The client ID.', example: 'merchant-connectivity' })
+  @TextField({ max: 256, isTrimmed: true, description: 'The client ID.', example: 'merchant-connectivity' })
   client_id!: string;
 
   /** Clients without a secret are public; PKCE protects their codes (RFC 9700, section 2.1.1). */
-  @TextField({ ...SECRET, required: false })
+  @TextField(SECRET)
   client_secret?: string;
 }
 
@@ -34,6 +45,6 @@ export class ChangeOpenidConfigurationRequest {
   @TextField(NAME)
   name!: string;
 
-  @TextField({ ...SECRET, required: false })
+  @TextField(SECRET)
   client_secret?: string;
 }

@@ -11,12 +11,14 @@ const NAME = { max: NAME_LENGTH, description: 'Your name for the configuration.'
 const METADATA = {
   max: METADATA_LENGTH,
   required: false,
+  isTrimmed: true,
   description: 'The SAML 2.0 metadata of the identity provider.',
 } as const;
 
 const METADATA_URL = {
   max: 2_048,
   required: false,
+  isTrimmed: true,
   description: 'Where the metadata is fetched, now and every day.',
   example: 'https://idp.example.com/metadata',
 } as const;

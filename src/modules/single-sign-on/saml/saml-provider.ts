@@ -4,6 +4,7 @@ import { PublicAddress } from '../../../infrastructure/http/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
 import {
+  CLOCK_TOLERANCE,
   IdentityProvider,
   mailboxIn,
   nameIn,
@@ -20,7 +21,6 @@ import {
   ASSERTION,
   checkDecrypted,
   checkResponse,
-  CLOCK_TOLERANCE,
   NOT_DECRYPTED,
   readAssertion,
   reasonOfLibrary,
