@@ -220,9 +220,10 @@ function RecordExport(action: AuditedAction): Type<NestInterceptor> {
 
 export const FormBody = requestParameter(({ body }) => body as FormFields);
 
-/** What a page that shows one environment was requested with. `Name` are the placeholders of its path. */
+/** What a page of the dashboard was requested with. `Name` are the placeholders of its path. */
 export interface PageVisit<Name extends string = never> {
   readonly actor: DashboardActor;
+  /** Only for controllers with the paths of `inEachEnvironment`. */
   readonly environment: PlatformEnvironment;
   readonly params: Readonly<Record<Name, string>>;
   readonly query: Readonly<Record<string, unknown>>;
@@ -230,10 +231,12 @@ export interface PageVisit<Name extends string = never> {
   readonly form: FormFields;
 }
 
-/** Handler parameter: a `PageVisit`. For controllers with the paths of `inEachEnvironment`. */
+/** Handler parameter: a `PageVisit`. */
 export const Visit = requestParameter((request): PageVisit<string> => ({
   actor: dashboardActorOf(request),
-  environment: pageEnvironmentOf(request),
+  get environment() {
+    return pageEnvironmentOf(request);
+  },
   params: request.params as Record<string, string>,
   query: request.query,
   form: request.body as FormFields,

@@ -34,27 +34,30 @@ export interface FieldDefinition extends FieldOptions {
   readonly convert?: (value: unknown) => unknown;
 }
 
-const LOCATION = 'location of the field';
-const PRESENCE = 'presence of the field';
-const MAX_LENGTH = 'maximum length of the field';
+const FIELD = 'field of a request';
+
+/** Returns how a property of a request is declared; undefined if it is no field. */
+export function fieldOf(target: object, property: string): FieldDefinition | undefined {
+  return Reflect.getMetadata(FIELD, target, property) as FieldDefinition | undefined;
+}
 
 /** Returns how long a text may be, for the form that sends it. */
 export function maxLengthOf<Dto extends object>(
   { prototype }: Type<Dto>,
   property: string & keyof Dto,
 ): number | undefined {
-  return Reflect.getMetadata(MAX_LENGTH, prototype as object, property) as number | undefined;
+  return (fieldOf(prototype as object, property)?.schema as { maxLength?: number } | undefined)?.maxLength;
 }
 
 /** Returns when the field is required, if that depends on another field. */
 export function conditionOf(target: object, property: string): ConditionalPresence | undefined {
-  const presence = Reflect.getMetadata(PRESENCE, target, property) as Presence | undefined;
+  const presence = fieldOf(target, property)?.required;
   return typeof presence === 'object' ? presence : undefined;
 }
 
 /** Returns whether the field is a parameter of a form. */
 export function isInForm(target: object, property: string): boolean {
-  return Reflect.getMetadata(LOCATION, target, property) === 'form';
+  return fieldOf(target, property)?.in === 'form';
 }
 
 /** Fields of a query string, a form or a path cannot be null. */
@@ -68,9 +71,7 @@ const NULLABLE_IN = { body: { nullable: true }, form: {}, query: {}, path: {} };
 export function Field(field: FieldDefinition, ...validators: PropertyDecorator[]): PropertyDecorator {
   return applyDecorators(
     documented(field),
-    Reflect.metadata(LOCATION, field.in),
-    Reflect.metadata(PRESENCE, field.required),
-    Reflect.metadata(MAX_LENGTH, 'maxLength' in field.schema ? field.schema.maxLength : undefined),
+    Reflect.metadata(FIELD, field),
     Transform(({ value }: { value: unknown }) => {
       if (isMissing(value) && !(field.keepsBlank && typeof value === 'string'))
         return field.clearable && value !== undefined ? null : field.default;
