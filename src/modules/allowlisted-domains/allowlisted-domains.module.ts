@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { AllowlistedDomain } from './allowlisted-domain.entity.js';
-import { AllowlistedDomainsPagesController } from './allowlisted-domains-pages.controller.js';
+import { DOMAIN_PAGES } from './allowlisted-domains.pages.js';
 import { AllowlistedDomainsRepository } from './allowlisted-domains.repository.js';
 import { AllowlistedDomainsService } from './allowlisted-domains.service.js';
 import { DomainProofsJob } from './domain-proofs.job.js';
@@ -10,7 +10,7 @@ import { DomainProofsService } from './domain-proofs.service.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([AllowlistedDomain]), AuditLogsModule],
-  controllers: [AllowlistedDomainsPagesController],
+  controllers: DOMAIN_PAGES,
   providers: [AllowlistedDomainsService, AllowlistedDomainsRepository, DomainProofsService, DomainProofsJob],
   exports: [AllowlistedDomainsService],
 })
