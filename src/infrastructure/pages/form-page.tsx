@@ -2,56 +2,65 @@ import { Get, Post, type Type } from '@nestjs/common';
 import type { ComponentChildren } from 'preact';
 import type { DashboardOperationName } from '../auth/index.js';
 import type { FormOptions } from '../http/index.js';
-import { fieldOf, validated } from '../validation/index.js';
+import { fieldOf } from '../validation/index.js';
 import type { Page, PageResponse } from './page.js';
 import { DashboardAction, DashboardPage, Visit, type PageVisit } from './page-route.decorator.js';
-import { FormProblem } from './parts/elements.js';
+import { Allowed, Done, FormProblem, inParagraph } from './parts/elements.js';
 import { Form, RequestOfForm, Seen, SubmitButton } from './parts/form.js';
-import { requireUnchanged, submitted, type ShownValues } from './submitted.js';
+import { requestFrom, requireUnchanged, submitted, type ShownValues } from './submitted.js';
 
-/** What a form does: either it leads to a path (`next`), or `perform` returns what is shown. */
-type Performed<Request> =
-  | {
-      readonly perform: (request: Request) => Promise<unknown>;
-      /** Where the form leads. The parameter `done` names the message that is shown there. */
-      readonly next: string;
-    }
-  | { readonly perform: (request: Request) => Promise<PageResponse>; readonly next?: undefined };
-
-interface DescriptionOfForm {
+/** A page with a form. */
+interface FormParts {
   readonly title: string;
   /** The page that the form belongs to, where *Cancel* leads. */
   readonly parent: NonNullable<Page['parent']>;
-  /** The label of the button: what happens, such as "Delete endpoint". */
-  readonly button: string;
+  /** What forms that lead to this page have done, by the values of `done`. */
+  readonly messages?: Readonly<Record<string, string>>;
+  /** Above the form. */
+  readonly text?: ComponentChildren;
+  /** `TextField`, `SelectField` and so on. Whether they are required, their types and limits follow from the request's class. */
+  readonly fields?: ComponentChildren;
+  /** What the fields show when the form is opened, by their names. */
+  readonly values?: object;
   /**
    * The current values of what the form changes, as the page shows them. If they are others than when the form was opened, the form
    * is refused, so that it cannot undo the change of somebody else.
    */
   readonly version?: ShownValues;
+  /** The label of the button: what happens, such as "Delete endpoint". */
+  readonly button: string;
+  /** Whether the action cannot be undone. Defaults to false; for a `Confirmation`, to true. */
+  readonly isDestructive?: boolean;
+  /** Below the form. */
+  readonly after?: ComponentChildren;
+  /** In place of the form, for users who may open the page but not send the form. */
+  readonly otherwise?: ComponentChildren;
+  /** See `Page`. */
+  readonly formsLeaveSite?: true;
 }
 
-/** A page with a form. */
-export type FormDescription<Request = object> = DescriptionOfForm &
-  Performed<Request> & {
-    /** Above the form. */
-    readonly text?: ComponentChildren;
-    /** `TextField`, `SelectField` and so on. Whether they are required, their types and limits follow from the request's class. */
-    readonly fields?: ComponentChildren;
-    /** What the fields show when the form is opened, by their names. */
-    readonly values?: object;
-    /** Below the form. */
-    readonly after?: ComponentChildren;
-  };
+/** What sending the form does. It leads to a path (`next`), or `perform` returns the response. */
+type Work<Request> =
+  | {
+      readonly perform: (request: Request) => Promise<unknown>;
+      /** The parameter `done` names the message that the page at this path shows. */
+      readonly next: string;
+    }
+  | { readonly perform: (request: Request) => Promise<PageResponse>; readonly next?: undefined };
 
-/** A page that only asks before an action. */
-export type Confirmation<Request = object> = DescriptionOfForm &
-  Performed<Request> & {
+/** What a page with a form shows, and what the form does. */
+export type FormDescription<Request = object> = FormParts & Work<Request>;
+
+/** What a page that only asks before an action shows, and what the action does. */
+export type Confirmation<Request = object> = Omit<FormParts, 'fields' | 'text'> &
+  Work<Request> & {
     /** What the action does, and further fields. */
     readonly text: ComponentChildren;
-    /** Whether the action cannot be undone. Defaults to true. */
-    readonly isDestructive?: boolean;
   };
+
+/** The operation that a form performs. A page of settings can be shown to users who may not change them. */
+type FormOperation =
+  DashboardOperationName | { readonly show: DashboardOperationName; readonly send: DashboardOperationName };
 
 /** The request of a form that only has a button. */
 class WithoutFields {}
@@ -60,17 +69,14 @@ class WithoutFields {}
  * A controller with a form, shown with GET and sent with POST. It has the permission, request limit and audit log entries of the
  * operation. If the request is refused for a reason that the user can correct, the form is shown again with it.
  *
- * @param operation that the form performs
  * @param type the class of the request, which validates the fields and declares what they accept; without it, there are no fields
  */
 export function FormPage<Request extends object>(
-  operation: DashboardOperationName,
+  operation: FormOperation,
   type: Type<Request> = WithoutFields as Type<Request>,
   options: FormOptions = {},
 ) {
-  return controllerOf(operation, type, options, (description: FormDescription<Request>) =>
-    formPage(type, options, description),
-  );
+  return controllerOf<Request, FormDescription<Request>>(operation, type, options, (form) => form);
 }
 
 /** A controller that asks before an action, with GET, and performs it, with POST. See `FormPage`. */
@@ -78,33 +84,40 @@ export function ConfirmPage<Request extends object>(
   operation: DashboardOperationName,
   type: Type<Request> = WithoutFields as Type<Request>,
 ) {
-  return controllerOf(operation, type, {}, ({ text, isDestructive = true, ...form }: Confirmation<Request>) =>
-    formPage(type, {}, { ...form, fields: text, isDestructive }),
-  );
+  return controllerOf<Request, Confirmation<Request>>(operation, type, {}, ({ text, ...asked }) => ({
+    isDestructive: true,
+    ...asked,
+    fields: inParagraph(text),
+  }));
 }
 
-function controllerOf<Request extends object, Description extends DescriptionOfForm & Performed<Request>>(
-  operation: DashboardOperationName,
+function controllerOf<Request extends object, Description extends Omit<FormParts, 'text'> & Work<Request>>(
+  operation: FormOperation,
   type: Type<Request>,
   options: FormOptions,
-  pageOf: (description: Description) => Page,
+  partsOf: (description: Description) => FormParts,
 ) {
+  const { show, send } = typeof operation === 'string' ? { show: operation, send: operation } : operation;
   abstract class FormController {
-    /** Returns what the page shows and does, also after its form was refused. */
+    /** Returns what the page shows and does. Also called when the form is sent, and once more if it is refused. */
     abstract describe(visit: PageVisit<string>): Description | Promise<Description>;
 
     @Get()
-    @DashboardPage(operation)
+    @DashboardPage(show)
     async show(@Visit() visit: PageVisit<string>): Promise<PageResponse> {
-      return pageOf(await this.describe(visit));
+      return formPage(send, type, options, partsOf(await this.describe(visit)));
     }
 
     @Post()
-    @DashboardAction(operation, options)
+    @DashboardAction(send, options)
     async send(@Visit() visit: PageVisit<string>): Promise<PageResponse> {
-      const description = await this.describe(visit);
+      const { version, perform, next } = await this.describe(visit);
       return submitted(
-        () => perform(visit, description, type),
+        async () => {
+          if (version) requireUnchanged(visit.form, version);
+          const result = await perform(requestIn(visit, type));
+          return next === undefined ? (result as PageResponse) : { redirectTo: next };
+        },
         () => this.show(visit),
       );
     }
@@ -112,49 +125,36 @@ function controllerOf<Request extends object, Description extends DescriptionOfF
   return FormController;
 }
 
-async function perform<Request extends object>(
-  visit: PageVisit,
-  { version, perform: work, next }: DescriptionOfForm & Performed<Request>,
-  type: Type<Request>,
-): Promise<PageResponse> {
-  if (version) requireUnchanged(visit.form, version);
-  const result = await work(requestIn(visit, type));
-  return next === undefined ? (result as PageResponse) : { redirectTo: next };
-}
-
-/** Empty fields are absent. A request that names an environment gets that of the page. */
+/** A request that names an environment gets that of the page. */
 function requestIn<Request extends object>(visit: PageVisit, type: Type<Request>): Request {
   const hasEnvironment = fieldOf(type.prototype as object, 'environment') !== undefined;
-  return validated(type, {
-    ...visit.form.values(),
-    ...(hasEnvironment && { environment: visit.environment }),
-  });
+  return requestFrom(type, visit.form, hasEnvironment ? { environment: visit.environment } : {});
 }
 
-type ShownForm<Request> = Omit<FormDescription<Request>, 'perform' | 'next'> & {
-  readonly isDestructive?: boolean;
-};
-
-function formPage<Request extends object>(
-  type: Type<Request>,
+function formPage(
+  operation: DashboardOperationName,
+  type: Type<object>,
   { hasFiles = false }: FormOptions,
-  { title, parent, text, fields, button, version, values, after, isDestructive = false }: ShownForm<Request>,
+  parts: FormParts,
 ): Page {
+  const { title, parent, messages, text, fields, values = {}, version, button, isDestructive } = parts;
   return {
     title,
     parent,
+    ...(parts.formsLeaveSite && { formsLeaveSite: true }),
     content: (
       <>
+        {messages && <Done messages={messages} />}
         <FormProblem />
-        {text}
-        <Form hasFiles={hasFiles}>
-          {version && <Seen values={version} />}
-          <RequestOfForm.Provider value={{ type, ...(values && { values }) }}>
-            {fields}
-          </RequestOfForm.Provider>
-          <SubmitButton isDestructive={isDestructive}>{button}</SubmitButton>
-        </Form>
-        {after}
+        {inParagraph(text)}
+        <Allowed operation={operation} otherwise={parts.otherwise}>
+          <Form hasFiles={hasFiles}>
+            {version && <Seen values={version} />}
+            <RequestOfForm.Provider value={{ type, values }}>{fields}</RequestOfForm.Provider>
+            <SubmitButton {...(isDestructive !== undefined && { isDestructive })}>{button}</SubmitButton>
+          </Form>
+        </Allowed>
+        {parts.after}
       </>
     ),
   };

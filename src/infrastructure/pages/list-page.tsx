@@ -4,7 +4,7 @@ import type { DashboardOperationName } from '../auth/index.js';
 import { fieldOf } from '../validation/index.js';
 import type { Page, PageResponse } from './page.js';
 import { DashboardPage, Visit, type PageVisit } from './page-route.decorator.js';
-import { Done, EmptyState, FormProblem } from './parts/elements.js';
+import { Done, EmptyState, FormProblem, inParagraph } from './parts/elements.js';
 import { FilterForm, Pagination, Results } from './parts/list.js';
 import { Table, type Column } from './parts/table.js';
 import { queryFrom, submitted } from './submitted.js';
@@ -36,6 +36,8 @@ export interface ListDescription<Row, Query = object> extends Pick<Page, 'title'
   /** What the table contains, for screen readers. Defaults to the title. */
   readonly caption?: string;
   readonly columns: readonly Column<Row>[];
+  /** Below what was found, also if that is nothing. */
+  readonly after?: ComponentChildren;
   /** Shown if nothing was found. */
   readonly empty: { readonly title: string; readonly text: ComponentChildren };
 }
@@ -49,12 +51,14 @@ export interface ListDescription<Row, Query = object> extends Pick<Page, 'title'
  */
 export function ListPage<Query extends object>(operation: DashboardOperationName, type?: Type<Query>) {
   abstract class ListController {
-    abstract describe(visit: PageVisit): ListDescription<unknown, Query>;
+    abstract describe(
+      visit: PageVisit,
+    ): ListDescription<unknown, Query> | Promise<ListDescription<unknown, Query>>;
 
     @Get()
     @DashboardPage(operation, type)
-    show(@Visit() visit: PageVisit): Promise<PageResponse> {
-      const list = this.describe(visit);
+    async show(@Visit() visit: PageVisit): Promise<PageResponse> {
+      const list = await this.describe(visit);
       return submitted(
         async () => listPage(list, visit, await found(list, visit, type)),
         () => listPage(list, visit),
@@ -77,16 +81,15 @@ async function found<Row, Query extends object>(
 }
 
 function listPage<Row, Query>(list: ListDescription<Row, Query>, visit: PageVisit, found?: Found<Row>): Page {
-  const { title, parent, about, actions, messages, filters, apply } = list;
-  const isEmpty = found?.data.length === 0 && visit.query['cursor'] === undefined;
-  const isUnused = isEmpty && !filters;
-  const content =
-    found && (isEmpty ? <Empty {...list} isUnused={isUnused} /> : <Rows list={list} found={found} />);
+  const { title, parent, about, messages, filters, apply } = list;
+  const isUnused = !filters && found?.data.length === 0;
+  const actions = isUnused ? null : list.actions;
+  const shown = found && shownRows(list, found, visit.query['cursor'] === undefined, isUnused);
   return {
     title,
     ...(parent && { parent }),
     ...(about !== undefined && { about }),
-    actions: isUnused ? null : actions,
+    actions,
     content: (
       <>
         {messages && <Done messages={messages} />}
@@ -95,42 +98,40 @@ function listPage<Row, Query>(list: ListDescription<Row, Query>, visit: PageVisi
             <FilterForm {...(apply !== undefined && { apply })}>{filters}</FilterForm>
             <Results>
               <FormProblem />
-              {content}
+              {shown}
             </Results>
           </>
         ) : (
-          content
+          shown
         )}
       </>
     ),
   };
 }
 
-type EmptyProps = Pick<ListDescription<never>, 'empty' | 'actions'> & { readonly isUnused: boolean };
-
-function Empty({ empty: { title, text }, actions, isUnused }: EmptyProps): VNode {
-  return (
-    <EmptyState title={title}>
-      <p>{text}</p>
-      {isUnused ? actions : null}
-    </EmptyState>
-  );
-}
-
-interface RowsProps<Row> {
-  readonly list: Pick<ListDescription<Row>, 'title' | 'caption' | 'columns' | 'keyOf'>;
-  readonly found: Found<Row>;
-}
-
-function Rows<Row>({ list, found }: RowsProps<Row>): VNode {
-  const { title, caption = title, columns, keyOf = idOf } = list;
-  const { data, next_cursor: nextCursor = null, above, below } = found;
+function shownRows<Row, Query>(
+  list: ListDescription<Row, Query>,
+  { data, next_cursor: nextCursor = null, above, below }: Found<Row>,
+  isFirstPage: boolean,
+  isUnused: boolean,
+): VNode {
+  const { title, caption = title, columns, keyOf = idOf, empty, after } = list;
   return (
     <>
-      {above}
-      <Table caption={caption} rows={data} keyOf={keyOf} columns={columns} />
-      {below}
-      <Pagination nextCursor={nextCursor} />
+      {data.length === 0 && isFirstPage ? (
+        <EmptyState title={empty.title}>
+          {inParagraph(empty.text)}
+          {isUnused && list.actions ? <div class="actions">{list.actions}</div> : null}
+        </EmptyState>
+      ) : (
+        <>
+          {above}
+          <Table caption={caption} rows={data} keyOf={keyOf} columns={columns} />
+          {below}
+          <Pagination nextCursor={nextCursor} />
+        </>
+      )}
+      {after}
     </>
   );
 }

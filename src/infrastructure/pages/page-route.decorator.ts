@@ -28,13 +28,7 @@ import {
   type DashboardIdentity,
 } from '../auth/index.js';
 import type { PlatformEnvironment, Surface } from '../config/index.js';
-import {
-  environmentOf,
-  OnSurface,
-  requestParameter,
-  type FormFields,
-  type FormOptions,
-} from '../http/index.js';
+import { environmentOf, FormFields, OnSurface, requestParameter, type FormOptions } from '../http/index.js';
 import { RATE_LIMIT_EXCEEDED } from '../errors/index.js';
 import type { RateLimit } from '../rate-limiting/index.js';
 import { DashboardLimitGuard, OrganizationQueue, RateLimitGuard } from '../surfaces/index.js';
@@ -227,9 +221,11 @@ export interface PageVisit<Name extends string = never> {
   readonly environment: PlatformEnvironment;
   readonly params: Readonly<Record<Name, string>>;
   readonly query: Readonly<Record<string, unknown>>;
-  /** Only for routes that receive a form. */
+  /** Empty if the page was opened. */
   readonly form: FormFields;
 }
+
+const NO_FORM = new FormFields(new URLSearchParams());
 
 /** Handler parameter: a `PageVisit`. */
 export const Visit = requestParameter((request): PageVisit<string> => ({
@@ -239,7 +235,7 @@ export const Visit = requestParameter((request): PageVisit<string> => ({
   },
   params: request.params as Record<string, string>,
   query: request.query,
-  form: request.body as FormFields,
+  form: request.body instanceof FormFields ? request.body : NO_FORM,
 }));
 
 /** Handler parameter: the environment that the page shows. For controllers with the paths of `inEachEnvironment`. */

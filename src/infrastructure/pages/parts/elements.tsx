@@ -113,6 +113,11 @@ export const EmptyState: FunctionComponent<{ readonly title: string }> = ({ titl
   </div>
 );
 
+/** Returns a text of a description as a paragraph, and anything else as it is. */
+export function inParagraph(text: ComponentChildren): ComponentChildren {
+  return typeof text === 'string' ? <p>{text}</p> : text;
+}
+
 export const Link: FunctionComponent<{ readonly to: string }> = ({ to, children }) => (
   <p>
     <a href={to}>{children}</a>

@@ -65,8 +65,14 @@ function declared(name: string) {
     required: (field?.required ?? true) === true,
     maxLength,
     type: format === 'email' ? format : format === 'uri' ? 'url' : 'text',
-    value: value === undefined || value === null ? undefined : String(value),
+    value: textOf(value),
   } as const;
+}
+
+/** A Boolean is `yes` or `no`, as in the form. */
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return value === undefined || value === null ? undefined : String(value);
 }
 
 interface FieldProps {
@@ -87,7 +93,8 @@ function errorOf({ error, showsProblem }: FieldProps): string | undefined {
 
 /** Returns what the user entered, if the form was not accepted. */
 function entered(name: string, value: string | undefined): string | undefined {
-  return usePage().rejected?.form?.get(name) ?? value;
+  const form = usePage().rejected?.form;
+  return form?.has(name) ? (form.get(name) ?? '') : value;
 }
 
 /** A label, a hint and an error around a control that they describe to screen readers (WCAG 2.2, 3.3.1). */
@@ -179,6 +186,12 @@ export function TextField(props: TextFieldProps): VNode {
   );
 }
 
+/** A value that the form sends without showing it. After the form was refused, it is the one that was sent. */
+export function HiddenField({ name, value }: Pick<TextFieldProps, 'name' | 'value'>): VNode {
+  const first = declared(name).value;
+  return <input type="hidden" name={name} value={entered(name, value ?? first)} />;
+}
+
 interface FileFieldProps extends FieldProps {
   /** The media types that the browser offers. */
   readonly mediaTypes: readonly string[];
@@ -248,14 +261,20 @@ interface Option {
   readonly hint?: string;
 }
 
+const YES_OR_NO = [
+  { value: 'no', label: 'No' },
+  { value: 'yes', label: 'Yes' },
+];
+
 interface SelectFieldProps extends FieldProps {
-  readonly options: readonly Option[];
+  /** Defaults to those of a Boolean. */
+  readonly options?: readonly Option[];
   readonly value?: string | undefined;
 }
 
 /** A labeled choice of one option. */
 export function SelectField(props: SelectFieldProps): VNode {
-  const { name, options, value: initial = declared(name).value ?? '' } = props;
+  const { name, options = YES_OR_NO, value: initial = declared(name).value ?? '' } = props;
   const chosen = entered(name, initial);
   const selected = options.some(({ value }) => value === chosen) ? chosen : initial;
   return (
