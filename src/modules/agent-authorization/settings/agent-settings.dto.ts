@@ -41,6 +41,7 @@ export class UpdateAgentSettingsRequest extends EnvironmentRequest {
   allowed_agents!: AllowedAgents;
 
   @ArrayField({
+    in: 'form',
     required: false,
     max: 100,
     items: { type: 'string', maxLength: MAX_HOST_LENGTH, pattern: HOST.source },
@@ -78,7 +79,7 @@ export class CreateAgentRequest extends EnvironmentRequest {
   @TextField({ max: 200, description: 'The name that users see.', example: 'Example Agent' })
   name!: string;
 
-  @RedirectUrisField()
+  @RedirectUrisField({ in: 'form' })
   redirect_uris!: string[];
 }
 
