@@ -5,6 +5,7 @@ import { MAX_NAME_LENGTH } from './api-client.entity.js';
 
 export class RotateSecretRequest {
   @IntegerField({
+    in: 'form',
     required: false,
     min: 0,
     max: MAX_OVERLAP_HOURS,
