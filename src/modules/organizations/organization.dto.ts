@@ -6,14 +6,16 @@ const MAX_GRACE_DAYS = 90;
 
 export class UpdateOrganizationRequest {
   @BooleanField({
+    in: 'form',
     description:
       'Whether every user needs two-factor authentication. If it is already required, the date from which it is required ' +
       'stays.',
     example: true,
   })
-  require_second_factor!: boolean;
+  required!: boolean;
 
   @IntegerField({
+    in: 'form',
     required: false,
     min: 0,
     max: MAX_GRACE_DAYS,

@@ -3,7 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApiClientsModule } from '../api-clients/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
-import { OrganizationPagesController } from './organization-pages.controller.js';
+import { ORGANIZATION_PAGES } from './organization.pages.js';
 import { FirstOrganization } from './first-organization.js';
 import { Organization } from './organization.entity.js';
 import { OrganizationsRepository } from './organizations.repository.js';
@@ -16,7 +16,7 @@ import { OrganizationsService } from './organizations.service.js';
     DashboardUsersModule,
     AuditLogsModule,
   ],
-  controllers: [OrganizationPagesController],
+  controllers: ORGANIZATION_PAGES,
   providers: [OrganizationsService, OrganizationsRepository, FirstOrganization],
   exports: [OrganizationsService, OrganizationsRepository, FirstOrganization],
 })

@@ -120,7 +120,7 @@ export class OrganizationsService {
   @Transactional()
   async update(
     actor: DashboardActor,
-    { require_second_factor: isRequired, grace_period_days: days }: UpdateOrganizationRequest,
+    { required: isRequired, grace_period_days: days }: UpdateOrganizationRequest,
     check?: (current: OrganizationResponse) => void,
   ): Promise<void> {
     await this.repository.lock(actor.organizationId);
