@@ -4,7 +4,14 @@ import type { DashboardOperationName } from '../auth/index.js';
 import type { FormOptions } from '../http/index.js';
 import { fieldOf } from '../validation/index.js';
 import type { Page, PageResponse } from './page.js';
-import { DashboardAction, DashboardPage, Visit, type PageVisit } from './page-route.decorator.js';
+import {
+  ANY_USER,
+  DashboardAction,
+  DashboardPage,
+  Visit,
+  type PageOperation,
+  type PageVisit,
+} from './page-route.decorator.js';
 import { Allowed, Done, FormProblem, inParagraph } from './parts/elements.js';
 import { Form, RequestOfForm, Seen, SubmitButton } from './parts/form.js';
 import { requestFrom, requireUnchanged, submitted, type ShownValues } from './submitted.js';
@@ -60,7 +67,7 @@ export type Confirmation<Request = object> = Omit<FormParts, 'fields' | 'text'> 
 
 /** The operation that a form performs. A page of settings can be shown to users who may not change them. */
 type FormOperation =
-  DashboardOperationName | { readonly show: DashboardOperationName; readonly send: DashboardOperationName };
+  PageOperation | { readonly show: DashboardOperationName; readonly send: DashboardOperationName };
 
 /** The request of a form that only has a button. */
 class WithoutFields {}
@@ -81,7 +88,7 @@ export function FormPage<Request extends object>(
 
 /** A controller that asks before an action, with GET, and performs it, with POST. See `FormPage`. */
 export function ConfirmPage<Request extends object>(
-  operation: DashboardOperationName,
+  operation: PageOperation,
   type: Type<Request> = WithoutFields as Type<Request>,
 ) {
   return controllerOf<Request, Confirmation<Request>>(operation, type, {}, ({ text, ...asked }) => ({
@@ -132,12 +139,19 @@ function requestIn<Request extends object>(visit: PageVisit, type: Type<Request>
 }
 
 function formPage(
-  operation: DashboardOperationName,
+  operation: PageOperation,
   type: Type<object>,
   { hasFiles = false }: FormOptions,
   parts: FormParts,
 ): Page {
   const { title, parent, messages, text, fields, values = {}, version, button, isDestructive } = parts;
+  const form = (
+    <Form hasFiles={hasFiles}>
+      {version && <Seen values={version} />}
+      <RequestOfForm.Provider value={{ type, values }}>{fields}</RequestOfForm.Provider>
+      <SubmitButton {...(isDestructive !== undefined && { isDestructive })}>{button}</SubmitButton>
+    </Form>
+  );
   return {
     title,
     parent,
@@ -147,13 +161,13 @@ function formPage(
         {messages && <Done messages={messages} />}
         <FormProblem />
         {inParagraph(text)}
-        <Allowed operation={operation} otherwise={parts.otherwise}>
-          <Form hasFiles={hasFiles}>
-            {version && <Seen values={version} />}
-            <RequestOfForm.Provider value={{ type, values }}>{fields}</RequestOfForm.Provider>
-            <SubmitButton {...(isDestructive !== undefined && { isDestructive })}>{button}</SubmitButton>
-          </Form>
-        </Allowed>
+        {operation === ANY_USER ? (
+          form
+        ) : (
+          <Allowed operation={operation} otherwise={parts.otherwise}>
+            {form}
+          </Allowed>
+        )}
         {parts.after}
       </>
     ),

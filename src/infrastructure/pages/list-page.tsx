@@ -1,9 +1,8 @@
 import { Get, type Type } from '@nestjs/common';
 import type { ComponentChildren, VNode } from 'preact';
-import type { DashboardOperationName } from '../auth/index.js';
 import { fieldOf } from '../validation/index.js';
 import type { Page, PageResponse } from './page.js';
-import { DashboardPage, Visit, type PageVisit } from './page-route.decorator.js';
+import { DashboardPage, Visit, type PageOperation, type PageVisit } from './page-route.decorator.js';
 import { Done, EmptyState, FormProblem, inParagraph } from './parts/elements.js';
 import { FilterForm, Pagination, Results } from './parts/list.js';
 import { Table, type Column } from './parts/table.js';
@@ -49,7 +48,7 @@ export interface ListDescription<Row, Query = object> extends Pick<Page, 'title'
  * @param operation that returns the list
  * @param type the class of the query, if the list has filters, which users can save
  */
-export function ListPage<Query extends object>(operation: DashboardOperationName, type?: Type<Query>) {
+export function ListPage<Query extends object>(operation: PageOperation, type?: Type<Query>) {
   abstract class ListController {
     abstract describe(
       visit: PageVisit,

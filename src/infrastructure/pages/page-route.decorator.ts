@@ -157,6 +157,15 @@ export function PageRoute(options: PageRouteOptions): MethodDecorator {
   );
 }
 
+/** In place of an operation: every logged-in user may open the page and send its forms. */
+export const ANY_USER = 'any user';
+
+/** What a page of the dashboard requires. */
+export type PageOperation = DashboardOperationName | typeof ANY_USER;
+
+const operationIn = (operation: PageOperation): Pick<PageRouteOptions, 'operation'> =>
+  operation === ANY_USER ? {} : { operation };
+
 /**
  * A page of the dashboard that shows what an operation of the dashboard API returns, or the form for an operation. It
  * requires the operation's permission, and counts toward the same request limit. Denied requests leave no audit log entry,
@@ -164,16 +173,16 @@ export function PageRoute(options: PageRouteOptions): MethodDecorator {
  *
  * @param listQuery the filters of a list, which users can save
  */
-export function DashboardPage(operation: DashboardOperationName, listQuery?: Type<object>): MethodDecorator {
-  return PageRoute({ login: true, operation, ...(listQuery && { listQuery }) });
+export function DashboardPage(operation: PageOperation, listQuery?: Type<object>): MethodDecorator {
+  return PageRoute({ login: true, ...operationIn(operation), ...(listQuery && { listQuery }) });
 }
 
 /**
  * The route of a form that performs an operation of the dashboard API, with the operation's permission, limit and audit log
  * entries.
  */
-export function DashboardAction(operation: DashboardOperationName, form: FormOptions = {}): MethodDecorator {
-  return PageRoute({ login: true, operation, isAction: true, form });
+export function DashboardAction(operation: PageOperation, form: FormOptions = {}): MethodDecorator {
+  return PageRoute({ login: true, ...operationIn(operation), isAction: true, form });
 }
 
 /**
@@ -237,9 +246,6 @@ export const Visit = requestParameter((request): PageVisit<string> => ({
   query: request.query,
   form: request.body instanceof FormFields ? request.body : NO_FORM,
 }));
-
-/** Handler parameter: the environment that the page shows. For controllers with the paths of `inEachEnvironment`. */
-export const PageEnvironment = requestParameter(pageEnvironmentOf);
 
 function pageEnvironmentOf({ path }: Pick<Request, 'path'>): PlatformEnvironment {
   const environment = environmentOf(path);

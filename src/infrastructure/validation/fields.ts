@@ -125,10 +125,17 @@ export function BooleanField(options: FieldOptions): PropertyDecorator {
   );
 }
 
-/** One of the values of an enumeration. */
-export function EnumField({ values, reference }: Enumeration, options: FieldOptions): PropertyDecorator {
+/** One of the values of an enumeration. Those of a form need no name. */
+export function EnumField(
+  allowed: Enumeration | readonly string[],
+  options: FieldOptions,
+): PropertyDecorator {
+  const [values, schema] =
+    'reference' in allowed
+      ? [allowed.values, { allOf: [allowed.reference] }]
+      : [allowed, { enum: [...allowed] }];
   return Field(
-    { ...options, schema: { type: 'string', allOf: [reference] } },
+    { ...options, schema: { type: 'string', ...schema } as ApiPropertyOptions },
     IsIn(values, withMessage(MESSAGES.selected)),
   );
 }
@@ -151,7 +158,7 @@ export function TimestampField(
     {
       ...options,
       schema: { type: String, format: 'date-time' },
-      ...(options.in === 'query' ? { convert: restoreOffset } : {}),
+      ...(options.in === undefined ? {} : { convert: restoreOffset }),
     },
     IsTimestamp(),
     ...(notBefore === undefined ? [] : [IsNotBefore(notBefore)]),

@@ -1,7 +1,6 @@
 import type { VNode } from 'preact';
 import { browserName } from '../../infrastructure/http/index.js';
 import {
-  Allowed,
   Badge,
   ButtonLink,
   Details,
@@ -52,11 +51,9 @@ export function listPage(result?: AuditLogSearchResult): Page {
         <ButtonLink to={`${PATH}/verify`} kind="second">
           Verify the log
         </ButtonLink>
-        <Allowed operation="getAuditStream">
-          <ButtonLink to="/dashboard/audit-stream" kind="second">
-            Stream
-          </ButtonLink>
-        </Allowed>
+        <ButtonLink operation="getAuditStream" to="/dashboard/audit-stream" kind="second">
+          Stream
+        </ButtonLink>
       </>
     ),
     content: (
@@ -107,7 +104,7 @@ function Entries({ entries, nextCursor, searchedSince }: AuditLogSearchResult): 
             rows={entries}
             keyOf={({ id }) => id}
             columns={[
-              { title: 'Time', kind: 'time', cell: ({ datetime }) => <RelativeTime time={datetime} /> },
+              { title: 'Time', kind: 'time', cell: ({ datetime }) => datetime },
               {
                 title: 'What happened',
                 kind: 'main',

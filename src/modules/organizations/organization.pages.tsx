@@ -24,11 +24,8 @@ import {
   type ShownValues,
 } from '../../infrastructure/pages/index.js';
 import { LOGO_MEDIA_TYPES, MAX_LOGO_BYTES } from './logo.js';
-import {
-  DEFAULT_GRACE_DAYS,
-  UpdateOrganizationRequest,
-  type OrganizationResponse,
-} from './organization.dto.js';
+import { DEFAULT_GRACE_DAYS, UpdateOrganizationRequest } from './organization.dto.js';
+import type { Organization } from './organization.entity.js';
 import { OrganizationsService } from './organizations.service.js';
 
 const SETTINGS = { title: 'Settings', path: '/dashboard/organization' };
@@ -57,11 +54,11 @@ class SettingsPage {
           <Details
             entries={[
               ['Name', organization.name],
-              ['ID', <code key="id">{organization.organization_id}</code>],
+              ['ID', <code key="id">{organization.id}</code>],
               ['Status', <Status key="status" organization={organization} />],
             ]}
           />
-          {organization.activated_at ? null : (
+          {organization.activatedAt ? null : (
             <>
               <p>An owner activates the organization once, when you are about to go live.</p>
               <ButtonLink operation="activateOrganization" to={`${SETTINGS.path}/activate`}>
@@ -87,19 +84,19 @@ class SettingsPage {
   }
 }
 
-function Status({ organization }: { readonly organization: OrganizationResponse }): VNode {
-  return organization.activated_at ? (
+function Status({ organization }: { readonly organization: Organization }): VNode {
+  return organization.activatedAt ? (
     <>
-      <Badge tone="good">Active</Badge> since <Moment time={organization.activated_at} />
+      <Badge tone="good">Active</Badge> since <Moment time={organization.activatedAt} />
     </>
   ) : (
     <Badge tone="warn">Not activated</Badge>
   );
 }
 
-function SecondFactor({ organization }: { readonly organization: OrganizationResponse }): VNode {
+function SecondFactor({ organization }: { readonly organization: Organization }): VNode {
   const { now } = usePage();
-  const from = organization.second_factor_required_from;
+  const from = organization.secondFactorRequiredFrom;
   return (
     <>
       {from ? (
@@ -128,10 +125,11 @@ function SecondFactor({ organization }: { readonly organization: OrganizationRes
   );
 }
 
-function Logo({ organization }: { readonly organization: OrganizationResponse }): VNode {
+function Logo({ organization }: { readonly organization: Organization }): VNode {
+  const hasLogo = organization.logoMediaType !== null;
   return (
     <>
-      {organization.has_logo ? (
+      {hasLogo ? (
         <img class="logo" src={`${SETTINGS.path}/logo`} alt={`Logo of ${organization.name}`} />
       ) : (
         <p>There is no logo yet. Your users see it in the SDK.</p>
@@ -139,7 +137,7 @@ function Logo({ organization }: { readonly organization: OrganizationResponse })
       <Allowed operation="updateOrganizationLogo">
         <p>
           <ButtonLink to={`${SETTINGS.path}/logo/change`} kind="second">
-            {organization.has_logo ? 'Change logo' : 'Add logo'}
+            {hasLogo ? 'Change logo' : 'Add logo'}
           </ButtonLink>
         </p>
       </Allowed>
@@ -170,7 +168,7 @@ const GRACE_PERIODS = [0, 1, 3, DEFAULT_GRACE_DAYS, 14, 30].map((days) => ({
 }));
 
 /** What the form can change, as the page shows it. */
-const versionOf = ({ second_factor_required_from: from }: OrganizationResponse): ShownValues => ({
+const versionOf = ({ secondFactorRequiredFrom: from }: Organization): ShownValues => ({
   'Two-factor authentication': from
     ? `required from ${from.toISOString().slice(0, 16).replace('T', ' ')} UTC`
     : 'optional',
@@ -182,7 +180,7 @@ class SecondFactorPage extends ConfirmPage('updateOrganization', UpdateOrganizat
 
   async describe({ actor, form }: PageVisit): Promise<Confirmation<UpdateOrganizationRequest>> {
     const organization = await this.organizations.get(actor);
-    const isRequired = organization.second_factor_required_from !== null;
+    const isRequired = organization.secondFactorRequiredFrom !== null;
     return {
       ...(isRequired ? MAKE_OPTIONAL : REQUIRE),
       parent: SETTINGS,

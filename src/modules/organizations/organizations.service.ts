@@ -10,7 +10,8 @@ import { ApiClientsService, type IssuedCredentials } from '../api-clients/index.
 import { AuditLog, changesBetween, type AuditAction } from '../audit-logs/index.js';
 import { DashboardUsersService, type AddedDashboardUser } from '../dashboard-users/index.js';
 import { LOGO_NOT_FOUND, MAX_LOGO_BYTES, mediaTypeOf } from './logo.js';
-import type { OrganizationResponse, UpdateOrganizationRequest } from './organization.dto.js';
+import type { UpdateOrganizationRequest } from './organization.dto.js';
+import type { Organization } from './organization.entity.js';
 import { OrganizationsRepository } from './organizations.repository.js';
 
 export interface NewOrganization {
@@ -100,16 +101,8 @@ export class OrganizationsService {
     }
   }
 
-  async get({ organizationId }: DashboardActor): Promise<OrganizationResponse> {
-    const { id, name, activatedAt, logoMediaType, secondFactorRequiredFrom } =
-      await this.repository.find(organizationId);
-    return {
-      organization_id: id,
-      name,
-      activated_at: activatedAt,
-      has_logo: logoMediaType !== null,
-      second_factor_required_from: secondFactorRequiredFrom,
-    };
+  get({ organizationId }: DashboardActor): Promise<Organization> {
+    return this.repository.find(organizationId);
   }
 
   /**
@@ -121,7 +114,7 @@ export class OrganizationsService {
   async update(
     actor: DashboardActor,
     { required: isRequired, grace_period_days: days }: UpdateOrganizationRequest,
-    check?: (current: OrganizationResponse) => void,
+    check?: (current: Organization) => void,
   ): Promise<void> {
     await this.repository.lock(actor.organizationId);
     const before = await this.get(actor);
@@ -165,7 +158,7 @@ export class OrganizationsService {
     action: AuditAction,
     actor: DashboardActor,
     isChanged: boolean,
-    before?: OrganizationResponse,
+    before?: Organization,
   ): Promise<void> {
     if (!isChanged) return;
     const organization = await this.get(actor);
@@ -175,6 +168,6 @@ export class OrganizationsService {
 }
 
 /** What the audit log shows of the settings. */
-function auditedOf({ second_factor_required_from }: OrganizationResponse) {
-  return { second_factor_required_from };
+function auditedOf({ secondFactorRequiredFrom }: Organization) {
+  return { second_factor_required_from: secondFactorRequiredFrom };
 }

@@ -1,33 +1,23 @@
-import { Controller, Get, Post } from '@nestjs/common';
+import { Controller, Get } from '@nestjs/common';
 import { AccessibleClients } from '../../infrastructure/auth/index.js';
 import { ApiError } from '../../infrastructure/errors/index.js';
 import {
-  DashboardAction,
   DashboardPage,
   inEachEnvironment,
-  pathOfUser,
   queryFrom,
-  requestFrom,
   Visit,
   type PageResponse,
   type PageVisit,
 } from '../../infrastructure/pages/index.js';
-import { ExternalUserIdField } from '../../infrastructure/validation/index.js';
 import { Clock, DAY } from '../../infrastructure/time/index.js';
 import { AgentConnectionsService } from '../agent-authorization/index.js';
-import { UserErasuresService } from '../external-users/index.js';
 import { McpTokensRepository } from '../mcp-tokens/index.js';
 import { MerchantAccountsService } from '../merchant-accounts/index.js';
 import { RequestLogsService } from '../request-logs/index.js';
 import { SessionsRepository } from '../sessions/index.js';
 import { SignInLinksService } from '../sign-in-links/index.js';
 import { PublishedEventsService } from '../webhooks/index.js';
-import { COUNTED, erasurePage, externalUserPage, findUserPage } from './external-user.pages.js';
-
-class ExternalUserQuery {
-  @ExternalUserIdField({ in: 'query' })
-  external_user_id!: string;
-}
+import { COUNTED, externalUserPage, ExternalUserQuery, findUserPage } from './external-user.pages.js';
 
 @Controller(inEachEnvironment('external-users'))
 export class ExternalUserPagesController {
@@ -40,7 +30,6 @@ export class ExternalUserPagesController {
     private readonly agents: AgentConnectionsService,
     private readonly sessions: SessionsRepository,
     private readonly mcpTokens: McpTokensRepository,
-    private readonly erasures: UserErasuresService,
     private readonly clock: Clock,
   ) {}
 
@@ -73,22 +62,6 @@ export class ExternalUserPagesController {
       sessions,
       mcpTokens,
     });
-  }
-
-  @Get('erase')
-  @DashboardPage('eraseExternalUser')
-  confirm(@Visit() { environment, query }: PageVisit): PageResponse {
-    return erasurePage(environment, queryFrom(ExternalUserQuery, query).external_user_id);
-  }
-
-  @Post('erase')
-  @DashboardAction('eraseExternalUser')
-  async erase(@Visit() { actor, environment, form }: PageVisit): Promise<PageResponse> {
-    const { external_user_id: user } = requestFrom(ExternalUserQuery, form);
-    const { clientId } = await this.clients.forEnvironment(actor, environment);
-    const { organizationId } = actor;
-    await this.erasures.request({ clientId, environment, organizationId }, user, actor);
-    return { redirectTo: `${pathOfUser(environment, user)}&done=erased` };
   }
 }
 

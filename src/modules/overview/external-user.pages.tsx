@@ -1,26 +1,32 @@
+import { Controller, Inject } from '@nestjs/common';
 import type { VNode } from 'preact';
+import { AccessibleClients } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
-  Allowed,
   Badge,
   ButtonLink,
-  confirmationPage,
+  ConfirmPage,
   dashboardPath,
   Done,
+  HiddenField,
+  inEachEnvironment,
   isolated,
   pathOfUser,
   pathWith,
-  RelativeTime,
+  requestFrom,
   SessionLink,
   Table,
   TextField,
   Tiles,
   usePage,
   type Column,
+  type Confirmation,
   type Page,
+  type PageVisit,
 } from '../../infrastructure/pages/index.js';
-import { MAX_EXTERNAL_USER_ID_LENGTH } from '../../infrastructure/validation/index.js';
+import { ExternalUserIdField, MAX_EXTERNAL_USER_ID_LENGTH } from '../../infrastructure/validation/index.js';
 import type { AgentConnectionResponse } from '../agent-authorization/index.js';
+import { UserErasuresService } from '../external-users/index.js';
 import type { UserMcpToken } from '../mcp-tokens/index.js';
 import { ACCOUNT_COLUMNS, type MerchantAccountResponse } from '../merchant-accounts/index.js';
 import { EntryStatus, nameOf, type RequestLogEntryResponse } from '../request-logs/index.js';
@@ -45,24 +51,41 @@ interface ExternalUserPageProps {
   readonly mcpTokens: readonly UserMcpToken[];
 }
 
-/** Asks before everything about a user is erased. */
-export function erasurePage(environment: PlatformEnvironment, user: string): Page {
-  return confirmationPage({
-    title: `Erase ${isolated(user)}?`,
-    parent: { title: `User ${isolated(user)}`, path: pathOfUser(environment, user) },
-    action: dashboardPath(environment, 'external-users', 'erase'),
-    button: 'Erase user',
-    children: (
-      <>
-        <input type="hidden" name="external_user_id" value={user} />
-        <p>
-          Everything that the service stores about the user in this environment is erased: merchant accounts,
-          sessions, tokens, connected agents, sign-in links, and the identifier in the logs. Tokens stop
-          working at once; the rest takes at least a minute. This cannot be undone.
-        </p>
-      </>
-    ),
-  });
+export class ExternalUserQuery {
+  @ExternalUserIdField({ in: 'query' })
+  external_user_id!: string;
+}
+
+@Controller(inEachEnvironment('external-users/erase'))
+export class EraseUserPage extends ConfirmPage('eraseExternalUser', ExternalUserQuery) {
+  @Inject() private readonly clients!: AccessibleClients;
+  @Inject() private readonly erasures!: UserErasuresService;
+
+  /** @param visit.query the user, who is a field of the form when it is sent */
+  describe({ actor, environment, query, form }: PageVisit): Confirmation<ExternalUserQuery> {
+    const { external_user_id: user } = requestFrom(ExternalUserQuery, form, query);
+    return {
+      title: `Erase ${isolated(user)}?`,
+      parent: { title: `User ${isolated(user)}`, path: pathOfUser(environment, user) },
+      text: (
+        <>
+          <HiddenField name="external_user_id" value={user} />
+          <p>
+            Everything that the service stores about the user in this environment is erased: merchant
+            accounts, sessions, tokens, connected agents, sign-in links, and the identifier in the logs.
+            Tokens stop working at once; the rest takes at least a minute. This cannot be undone.
+          </p>
+        </>
+      ),
+      button: 'Erase user',
+      perform: async () => {
+        const { clientId } = await this.clients.forEnvironment(actor, environment);
+        const { organizationId } = actor;
+        await this.erasures.request({ clientId, environment, organizationId }, user, actor);
+      },
+      next: `${pathOfUser(environment, user)}&done=erased`,
+    };
+  }
 }
 
 /** Asks whose page to show. */
@@ -90,11 +113,13 @@ export function externalUserPage(environment: PlatformEnvironment, props: Extern
   return {
     title: `User ${isolated(user)}`,
     actions: (
-      <Allowed operation="eraseExternalUser">
-        <ButtonLink to={pathWith(erasure, { external_user_id: user }, {})} kind="danger">
-          Erase
-        </ButtonLink>
-      </Allowed>
+      <ButtonLink
+        operation="eraseExternalUser"
+        to={pathWith(erasure, { external_user_id: user }, {})}
+        kind="danger"
+      >
+        Erase
+      </ButtonLink>
     ),
     content: (
       <>
@@ -113,7 +138,7 @@ export function externalUserPage(environment: PlatformEnvironment, props: Extern
           none={props.entries ? 'Nothing in the last 7 days.' : 'Not known, because the request log is busy.'}
         >
           {[
-            { title: 'Time', kind: 'time', cell: ({ datetime }) => <RelativeTime time={datetime} /> },
+            { title: 'Time', kind: 'time', cell: ({ datetime }) => datetime },
             {
               title: 'Request',
               kind: 'main',
@@ -134,8 +159,8 @@ export function externalUserPage(environment: PlatformEnvironment, props: Extern
           {[
             { title: 'Session ID', kind: 'main', cell: ({ id }) => <SessionLink id={id} /> },
             { title: 'Type', kind: 'text', cell: ({ type }) => <code>{type}</code> },
-            { title: 'Created', kind: 'time', cell: ({ createdAt }) => <RelativeTime time={createdAt} /> },
-            { title: 'Expires', kind: 'time', cell: ({ expiresAt }) => <RelativeTime time={expiresAt} /> },
+            { title: 'Created', kind: 'time', cell: ({ createdAt }) => createdAt },
+            { title: 'Expires', kind: 'time', cell: ({ expiresAt }) => expiresAt },
           ]}
         </Section>
         <Section title="Sign-in links" rows={props.links} none="None from the last week.">
@@ -147,12 +172,12 @@ export function externalUserPage(environment: PlatformEnvironment, props: Extern
             {
               title: 'Connected',
               kind: 'time',
-              cell: ({ created_at: time }) => <RelativeTime time={time} />,
+              cell: ({ created_at }) => created_at,
             },
             {
               title: 'Last token issued',
               kind: 'time',
-              cell: ({ last_used_at: time }) => <RelativeTime time={time} />,
+              cell: ({ last_used_at }) => last_used_at,
             },
           ]}
         </Section>
@@ -164,8 +189,8 @@ export function externalUserPage(environment: PlatformEnvironment, props: Extern
           {[
             { title: 'Created for', kind: 'main', cell: ({ agent }) => agent ?? 'Your API client' },
             { title: 'Status', kind: 'status', cell: (token) => <TokenStatus {...token} /> },
-            { title: 'Created', kind: 'time', cell: ({ createdAt }) => <RelativeTime time={createdAt} /> },
-            { title: 'Expires', kind: 'time', cell: ({ expiresAt }) => <RelativeTime time={expiresAt} /> },
+            { title: 'Created', kind: 'time', cell: ({ createdAt }) => createdAt },
+            { title: 'Expires', kind: 'time', cell: ({ expiresAt }) => expiresAt },
           ]}
         </Section>
       </>

@@ -5,7 +5,7 @@ import { AuditLogsModule } from '../audit-logs/index.js';
 import { DashboardLoginModule } from '../dashboard-login/index.js';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
 import { SsoConfiguration } from './configurations/sso-configuration.entity.js';
-import { SsoConfigurationsPagesController } from './configurations/sso-configurations-pages.controller.js';
+import { SSO_CONFIGURATION_PAGES } from './configurations/sso-configurations.pages.js';
 import { SsoConfigurationsRepository } from './configurations/sso-configurations.repository.js';
 import { SsoConfigurationsService } from './configurations/sso-configurations.service.js';
 import { SsoAttempt } from './logins/sso-attempt.entity.js';
@@ -23,7 +23,7 @@ import { SamlMetadataReader } from './saml/saml-metadata.reader.js';
 import { SamlProvider } from './saml/saml-provider.js';
 import { SamlWorker } from './saml/saml-worker.js';
 import { SsoSetting } from './settings/sso-setting.entity.js';
-import { SsoSettingsPagesController } from './settings/sso-settings-pages.controller.js';
+import { SsoSettingsPage } from './settings/sso-settings.pages.js';
 import { SsoSettingsRepository } from './settings/sso-settings.repository.js';
 import { SsoSettingsService } from './settings/sso-settings.service.js';
 
@@ -35,7 +35,7 @@ import { SsoSettingsService } from './settings/sso-settings.service.js';
     DashboardLoginModule,
     DashboardUsersModule,
   ],
-  controllers: [SsoSettingsPagesController, SsoConfigurationsPagesController, SsoLoginsController],
+  controllers: [SsoSettingsPage, ...SSO_CONFIGURATION_PAGES, SsoLoginsController],
   providers: [
     SsoConfigurationsService,
     OpenidProvider,

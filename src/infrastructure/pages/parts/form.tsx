@@ -14,6 +14,8 @@ export const PAGE_TOKEN_FIELD = 'page_token';
 interface FormProps {
   /** Defaults to the path of the page. */
   readonly action?: string;
+  /** For buttons outside of the form. */
+  readonly id?: string;
   /** Whether the form has a `FileField`. Its route must be declared with `hasFiles`, too. */
   readonly hasFiles?: boolean;
   /** Whether the form is processed once if the browser sends it twice. True for forms of logged-in users. */
@@ -23,13 +25,19 @@ interface FormProps {
 /** A form that is sent with POST and the anti-forgery token. */
 export const Form: FunctionComponent<FormProps> = ({
   action,
+  id,
   hasFiles = false,
   isOnce = false,
   children,
 }) => {
   const { formToken, pageToken, user, path } = usePage();
   return (
-    <form method="post" action={action ?? path} enctype={hasFiles ? 'multipart/form-data' : undefined}>
+    <form
+      id={id}
+      method="post"
+      action={action ?? path}
+      enctype={hasFiles ? 'multipart/form-data' : undefined}
+    >
       <input type="hidden" name={FORM_TOKEN_FIELD} value={formToken} />
       {isOnce || user ? <input type="hidden" name={PAGE_TOKEN_FIELD} value={pageToken} /> : null}
       {children}

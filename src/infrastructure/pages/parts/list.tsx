@@ -173,7 +173,7 @@ interface FurtherFiltersProps {
 
 /** Characters of the name of saved filters. */
 export const MAX_FILTER_NAME_LENGTH = 64;
-export const SAVED_FILTERS_PATH = '/dashboard/saved-filters';
+const SAVED_FILTERS_PATH = '/dashboard/saved-filters';
 
 function SavedFiltersDone(): VNode {
   return (

@@ -40,7 +40,6 @@ import {
   type Tone,
 } from '../../../infrastructure/pages/index.js';
 import { CursorField } from '../../../infrastructure/paging/index.js';
-import { enumeration } from '../../../infrastructure/schemas/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 import { EnumField, TextField as TextParameter } from '../../../infrastructure/validation/index.js';
 import { AccessGrantsService } from '../access-grants/access-grants.service.js';
@@ -69,25 +68,20 @@ function statusOf({ disabled, invitation_pending: invited }: UserResponse): User
   return disabled ? 'disabled' : invited ? 'invited' : 'active';
 }
 
-const FILTER = { in: 'query', required: false } as const;
-const USER_STATUS = enumeration('UserStatus', Object.keys(STATUSES), 'Whether a user can log in.');
-const ON_OR_OFF = enumeration('OnOrOff', ['on', 'off'], 'Whether something is in use.');
+const FILTER = { in: 'form', required: false } as const;
 
 class UsersQuery {
-  @TextParameter({ ...FILTER, max: 256, description: 'A part of the name or email address.', example: 'ada' })
+  /** A part of the name or email address. */
+  @TextParameter({ ...FILTER, max: 256 })
   search?: string;
 
-  @EnumField(ROLE, { ...FILTER, description: 'Only users with this role.', example: 'member' })
+  @EnumField(ROLE, FILTER)
   role?: DashboardRole;
 
-  @EnumField(USER_STATUS, { ...FILTER, description: 'Only users with this status.', example: 'active' })
+  @EnumField(Object.keys(STATUSES), FILTER)
   status?: UserStatus;
 
-  @EnumField(ON_OR_OFF, {
-    ...FILTER,
-    description: 'Only users with or without a second factor.',
-    example: 'off',
-  })
+  @EnumField(['on', 'off'], FILTER)
   two_factor?: 'on' | 'off';
 
   @CursorField('The ID of the last user before the page.')
