@@ -15,6 +15,14 @@ interface Found<Row> {
   /** Above and below the table. */
   readonly above?: ComponentChildren;
   readonly below?: ComponentChildren;
+  /** In place of the table, if it depends on the search why nothing was found. */
+  readonly empty?: EmptyList;
+}
+
+/** What an empty list says. */
+interface EmptyList {
+  readonly title: string;
+  readonly text: ComponentChildren;
 }
 
 /** A page with a list. */
@@ -27,6 +35,8 @@ export interface ListDescription<Row, Query = object> extends Pick<Page, 'title'
   readonly filters?: ComponentChildren;
   /** The label of the button that applies the filters. */
   readonly apply?: string;
+  /** What can be done with the results, such as `Exports`. */
+  readonly tools?: ComponentChildren;
   /** The filter without which nothing is listed. */
   readonly requires?: string & keyof Query;
   rows(query: Query): Promise<Found<Row>>;
@@ -34,11 +44,13 @@ export interface ListDescription<Row, Query = object> extends Pick<Page, 'title'
   keyOf?(row: Row): string | number;
   /** What the table contains, for screen readers. Defaults to the title. */
   readonly caption?: string;
+  /** See `Table`. */
+  readonly isDense?: boolean;
   readonly columns: readonly Column<Row>[];
   /** Below what was found, also if that is nothing. */
   readonly after?: ComponentChildren;
   /** Shown if nothing was found. */
-  readonly empty: { readonly title: string; readonly text: ComponentChildren };
+  readonly empty: EmptyList;
 }
 
 /**
@@ -80,7 +92,7 @@ async function found<Row, Query extends object>(
 }
 
 function listPage<Row, Query>(list: ListDescription<Row, Query>, visit: PageVisit, found?: Found<Row>): Page {
-  const { title, parent, about, messages, filters, apply } = list;
+  const { title, parent, about, messages, filters, apply, tools } = list;
   const isUnused = !filters && found?.data.length === 0;
   const actions = isUnused ? null : list.actions;
   const shown = found && shownRows(list, found, visit.query['cursor'] === undefined, isUnused);
@@ -94,7 +106,9 @@ function listPage<Row, Query>(list: ListDescription<Row, Query>, visit: PageVisi
         {messages && <Done messages={messages} />}
         {filters ? (
           <>
-            <FilterForm {...(apply !== undefined && { apply })}>{filters}</FilterForm>
+            <FilterForm tools={tools} {...(apply !== undefined && { apply })}>
+              {filters}
+            </FilterForm>
             <Results>
               <FormProblem />
               {shown}
@@ -110,14 +124,16 @@ function listPage<Row, Query>(list: ListDescription<Row, Query>, visit: PageVisi
 
 function shownRows<Row, Query>(
   list: ListDescription<Row, Query>,
-  { data, next_cursor: nextCursor = null, above, below }: Found<Row>,
+  found: Found<Row>,
   isFirstPage: boolean,
   isUnused: boolean,
 ): VNode {
-  const { title, caption = title, columns, keyOf = idOf, empty, after } = list;
+  const { title, caption = title, columns, keyOf = idOf, isDense = false, after } = list;
+  const { data, next_cursor: nextCursor = null, above, below } = found;
+  const empty = found.empty ?? (isFirstPage ? list.empty : undefined);
   return (
     <>
-      {data.length === 0 && isFirstPage ? (
+      {data.length === 0 && empty ? (
         <EmptyState title={empty.title}>
           {inParagraph(empty.text)}
           {isUnused && list.actions ? <div class="actions">{list.actions}</div> : null}
@@ -125,11 +141,11 @@ function shownRows<Row, Query>(
       ) : (
         <>
           {above}
-          <Table caption={caption} rows={data} keyOf={keyOf} columns={columns} />
+          <Table caption={caption} rows={data} keyOf={keyOf} columns={columns} isDense={isDense} />
           {below}
-          <Pagination nextCursor={nextCursor} />
         </>
       )}
+      <Pagination nextCursor={nextCursor} />
       {after}
     </>
   );

@@ -1,11 +1,13 @@
-import { Controller, Inject } from '@nestjs/common';
+import { Controller, Get, Inject } from '@nestjs/common';
 import type { VNode } from 'preact';
 import { AccessibleClients } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { ApiError } from '../../infrastructure/errors/index.js';
 import {
   Badge,
   ButtonLink,
   ConfirmPage,
+  DashboardPage,
   dashboardPath,
   Done,
   HiddenField,
@@ -13,28 +15,42 @@ import {
   isolated,
   pathOfUser,
   pathWith,
+  queryFrom,
   requestFrom,
   SessionLink,
   Table,
   TextField,
   Tiles,
   usePage,
+  Visit,
   type Column,
   type Confirmation,
   type Page,
+  type PageResponse,
   type PageVisit,
 } from '../../infrastructure/pages/index.js';
+import { Clock, DAY } from '../../infrastructure/time/index.js';
 import { ExternalUserIdField, MAX_EXTERNAL_USER_ID_LENGTH } from '../../infrastructure/validation/index.js';
-import type { AgentConnectionResponse } from '../agent-authorization/index.js';
+import { AgentConnectionsService, type AgentConnectionResponse } from '../agent-authorization/index.js';
 import { UserErasuresService } from '../external-users/index.js';
-import type { UserMcpToken } from '../mcp-tokens/index.js';
-import { ACCOUNT_COLUMNS, type MerchantAccountResponse } from '../merchant-accounts/index.js';
-import { EntryStatus, nameOf, type RequestLogEntryResponse } from '../request-logs/index.js';
-import type { UserSession } from '../sessions/index.js';
-import { LINK_COLUMNS, type SignInLinkResponse } from '../sign-in-links/index.js';
+import { McpTokensRepository, type UserMcpToken } from '../mcp-tokens/index.js';
+import {
+  ACCOUNT_COLUMNS,
+  MerchantAccountsService,
+  type MerchantAccountResponse,
+} from '../merchant-accounts/index.js';
+import {
+  EntryStatus,
+  nameOf,
+  RequestLogsService,
+  type RequestLogEntryResponse,
+} from '../request-logs/index.js';
+import { SessionsRepository, type UserSession } from '../sessions/index.js';
+import { LINK_COLUMNS, SignInLinksService, type SignInLinkResponse } from '../sign-in-links/index.js';
+import { PublishedEventsService } from '../webhooks/index.js';
 
 /** How many things of a kind are counted. */
-export const COUNTED = 25;
+const COUNTED = 25;
 /** Rows of a table. The lists have the others. */
 const SHOWN = 10;
 
@@ -51,9 +67,65 @@ interface ExternalUserPageProps {
   readonly mcpTokens: readonly UserMcpToken[];
 }
 
-export class ExternalUserQuery {
+class ExternalUserQuery {
   @ExternalUserIdField({ in: 'query' })
   external_user_id!: string;
+}
+
+@Controller(inEachEnvironment('external-users'))
+export class ExternalUserPage {
+  constructor(
+    private readonly clients: AccessibleClients,
+    private readonly logs: RequestLogsService,
+    private readonly events: PublishedEventsService,
+    private readonly accounts: MerchantAccountsService,
+    private readonly links: SignInLinksService,
+    private readonly agents: AgentConnectionsService,
+    private readonly sessions: SessionsRepository,
+    private readonly mcpTokens: McpTokensRepository,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Shows what is known about one user of the organization. An unknown user has nothing. */
+  @Get()
+  @DashboardPage('listRequestLogs')
+  async show(@Visit() { actor, environment, query }: PageVisit): Promise<PageResponse> {
+    if (!query['external_user_id']) return findUserPage(environment);
+    const { external_user_id: user } = queryFrom(ExternalUserQuery, query);
+    const { clientId } = await this.clients.forEnvironment(actor, environment);
+    const end = this.clock.now();
+    const period = { start: new Date(end.getTime() - 7 * DAY).toISOString(), end: end.toISOString() };
+    const wanted = { environment, external_user_id: user, limit: COUNTED };
+    const [entries, events, accounts, links, agents, sessions, mcpTokens] = await Promise.all([
+      unlessBusy(this.logs.page(actor, { ...wanted, ...period })),
+      unlessBusy(this.events.count(actor, environment, { externalUserId: user, limit: COUNTED })),
+      this.accounts.list(actor, wanted),
+      this.links.list(actor, wanted),
+      this.agents.list(actor, wanted),
+      this.sessions.newestOfUser(clientId, user, COUNTED),
+      this.mcpTokens.newestOfUser(clientId, user, COUNTED),
+    ]);
+    return externalUserPage(environment, {
+      user,
+      entries: entries?.data,
+      events,
+      accounts: accounts.data,
+      links: links.data,
+      agents: agents.data,
+      sessions,
+      mcpTokens,
+    });
+  }
+}
+
+/** Returns undefined if the request log is too busy: the rest of the page must still be shown. */
+async function unlessBusy<T>(found: Promise<T>): Promise<T | undefined> {
+  try {
+    return await found;
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
 }
 
 @Controller(inEachEnvironment('external-users/erase'))
@@ -89,7 +161,7 @@ export class EraseUserPage extends ConfirmPage('eraseExternalUser', ExternalUser
 }
 
 /** Asks whose page to show. */
-export function findUserPage(environment: PlatformEnvironment): Page {
+function findUserPage(environment: PlatformEnvironment): Page {
   return {
     title: 'Find or erase a user',
     about: 'One of your own users: their activity, accounts, sessions and agents.',
@@ -107,7 +179,7 @@ export function findUserPage(environment: PlatformEnvironment): Page {
   };
 }
 
-export function externalUserPage(environment: PlatformEnvironment, props: ExternalUserPageProps): Page {
+function externalUserPage(environment: PlatformEnvironment, props: ExternalUserPageProps): Page {
   const { user } = props;
   const erasure = dashboardPath(environment, 'external-users', 'erase');
   return {
