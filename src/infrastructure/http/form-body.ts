@@ -36,6 +36,11 @@ export class FormFields {
     return this.files.get(name);
   }
 
+  /** Returns whether the form has the field, even if it is empty. */
+  has(name: string): boolean {
+    return this.fields.has(name);
+  }
+
   /** Returns the value of a field, or undefined if it is absent or empty (RFC 6749, section 3.1). */
   get(name: string): string | undefined {
     return this.fields.get(name) || undefined;

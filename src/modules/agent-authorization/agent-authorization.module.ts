@@ -23,7 +23,7 @@ import { AgentRefreshGrant } from './connections/agent-refresh.grant.js';
 import { AgentTokensBatch } from './connections/agent-tokens.batch.js';
 import { AgentTokensService } from './connections/agent-tokens.service.js';
 import { AgentMetadataService } from './metadata/agent-metadata.service.js';
-import { AgentPagesController } from './pages/agent-pages.controller.js';
+import { AGENT_PAGES } from './pages/agents.pages.js';
 import { AgentMetadataController } from './metadata/agent-metadata.controller.js';
 import { AgentSettingsService } from './settings/agent-settings.service.js';
 
@@ -35,7 +35,7 @@ import { AgentSettingsService } from './settings/agent-settings.service.js';
     AuthorizationPagesController,
     AgentUsersController,
     AgentConnectionsController,
-    AgentPagesController,
+    ...AGENT_PAGES,
   ],
   providers: [
     AgentAddresses,

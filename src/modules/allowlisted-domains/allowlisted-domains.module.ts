@@ -1,12 +1,12 @@
 import { Module } from '@nestjs/common';
 import { AuditLogsModule } from '../audit-logs/index.js';
-import { AllowlistedDomainsPagesController } from './allowlisted-domains-pages.controller.js';
+import { DOMAIN_PAGES } from './allowlisted-domains.pages.js';
 import { AllowlistedDomainsService } from './allowlisted-domains.service.js';
 import { DomainProofsService } from './domain-proofs.service.js';
 
 @Module({
   imports: [AuditLogsModule],
-  controllers: [AllowlistedDomainsPagesController],
+  controllers: DOMAIN_PAGES,
   providers: [AllowlistedDomainsService, DomainProofsService],
   exports: [AllowlistedDomainsService],
 })

@@ -4,7 +4,7 @@ import { ApiClientDirectory } from './api-client-directory.js';
 import { ApiClientCredentialVerifier } from './api-client-credential-verifier.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
 import { ApiClientsService } from './api-clients.service.js';
-import { ApiCredentialsPagesController } from './api-credentials-pages.controller.js';
+import { API_CREDENTIAL_PAGES } from './api-credentials.pages.js';
 import { OrganizationAccessibleClients } from './organization-accessible-clients.js';
 import { SigningSecrets } from './signing-secrets.js';
 
@@ -19,7 +19,7 @@ const PROVIDERS = [
 
 @Module({
   imports: [AuditLogsModule],
-  controllers: [ApiCredentialsPagesController],
+  controllers: API_CREDENTIAL_PAGES,
   providers: PROVIDERS,
   exports: PROVIDERS,
 })

@@ -175,6 +175,17 @@ export class ApiClientsService {
     return (await this.overviews(actor)).find(({ client }) => client.environment === environment);
   }
 
+  /** @throws ApiError API_CLIENT_NOT_FOUND also if it belongs to another organization or environment */
+  async requireOverview(
+    actor: DashboardActor,
+    environment: PlatformEnvironment,
+    clientId: string,
+  ): Promise<SecretsOverview> {
+    const overview = await this.secretsOverview(actor, environment);
+    if (overview?.client.client_id !== clientId) throw API_CLIENT_NOT_FOUND.error();
+    return overview;
+  }
+
   /** Returns the secret. The same transaction records in the audit log that it was viewed. */
   @Transactional()
   async view(actor: DashboardActor, clientId: string): Promise<string> {

@@ -3,11 +3,11 @@ import { AuditLog, OperatorAudit } from './audit-log.js';
 import { AuditLogRepository } from './audit-log.repository.js';
 import { AuditLogsController } from './audit-logs.controller.js';
 import { AuditLogsService } from './audit-logs.service.js';
-import { AuditLogPagesController } from './audit-log-pages.controller.js';
+import { AuditLogPage } from './audit-log.pages.js';
 import { AuditVerification } from './audit-verification.js';
 
 @Module({
-  controllers: [AuditLogsController, AuditLogPagesController],
+  controllers: [AuditLogsController, AuditLogPage],
   providers: [AuditLog, AuditLogRepository, AuditLogsService, AuditVerification, OperatorAudit],
   exports: [AuditLog, AuditLogsService, AuditVerification, OperatorAudit],
 })

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AllowlistedDomainsModule } from '../allowlisted-domains/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
-import { AccessGrantsPagesController } from './access-grants/access-grants-pages.controller.js';
+import { ACCESS_GRANT_PAGES } from './access-grants/access-grants.pages.js';
 import { AccessGrantsRepository } from './access-grants/access-grants.repository.js';
 import { AccessGrantsService } from './access-grants/access-grants.service.js';
 import { EmailsJob } from './emails/emails.job.js';
@@ -12,11 +12,11 @@ import { DashboardUsersService } from './users/dashboard-users.service.js';
 import { PasswordRules } from './users/password-rules.js';
 import { PrincipalsBatch } from './users/principals.batch.js';
 import { UserAdministrationService } from './users/user-administration.service.js';
-import { UsersPagesController } from './users/users-pages.controller.js';
+import { USER_PAGES } from './users/users.pages.js';
 
 @Module({
   imports: [AllowlistedDomainsModule, AuditLogsModule],
-  controllers: [UsersPagesController, AccessGrantsPagesController],
+  controllers: [...USER_PAGES, ...ACCESS_GRANT_PAGES],
   providers: [
     DashboardUsersService,
     DashboardUsersRepository,

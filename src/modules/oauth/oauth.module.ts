@@ -12,7 +12,8 @@ import { DeviceAuthorizationsService } from './authorizations/device-authorizati
 import { CurrentUserController, TokensController } from './tokens/tokens.controller.js';
 import { RevokedTokensRepository } from './tokens/revoked-tokens.repository.js';
 import { MetadataController } from './metadata/metadata.controller.js';
-import { DevicePagesController, DevicesPagesController } from './pages/device-pages.controller.js';
+import { DevicePagesController } from './pages/device-pages.controller.js';
+import { DevicesPage } from './pages/devices.pages.js';
 import { oauthBodyOf } from './protocol/oauth-operation.js';
 import { ActiveAccessTokenVerifier } from './tokens/active-access-token.verifier.js';
 import { AccessTokensService } from './tokens/access-tokens.service.js';
@@ -31,7 +32,7 @@ const METADATA_PATHS = ['.well-known/oauth-authorization-server', '.well-known/j
     MetadataController,
     CurrentUserController,
     DevicePagesController,
-    DevicesPagesController,
+    DevicesPage,
   ],
   providers: [
     DeviceAuthorizationsService,

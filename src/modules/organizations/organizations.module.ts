@@ -2,13 +2,13 @@ import { Module } from '@nestjs/common';
 import { ApiClientsModule } from '../api-clients/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
-import { OrganizationPagesController } from './organization-pages.controller.js';
+import { ORGANIZATION_PAGES } from './organization.pages.js';
 import { FirstOrganization } from './first-organization.js';
 import { OrganizationsService } from './organizations.service.js';
 
 @Module({
   imports: [ApiClientsModule, DashboardUsersModule, AuditLogsModule],
-  controllers: [OrganizationPagesController],
+  controllers: ORGANIZATION_PAGES,
   providers: [OrganizationsService, FirstOrganization],
   exports: [OrganizationsService, FirstOrganization],
 })

@@ -12,7 +12,7 @@ import { AuditLog, changesBetween, type AuditAction } from '../audit-logs/index.
 import { DashboardUsersService, type AddedDashboardUser } from '../dashboard-users/index.js';
 import { LOGO_NOT_FOUND, MAX_LOGO_BYTES, mediaTypeOf } from './logo.js';
 import { Organization } from './organization.entity.js';
-import type { OrganizationResponse, UpdateOrganizationRequest } from './organization.dto.js';
+import type { UpdateOrganizationRequest } from './organization.dto.js';
 
 export interface NewOrganization {
   readonly name: string;
@@ -102,16 +102,8 @@ export class OrganizationsService {
     }
   }
 
-  async get({ organizationId }: DashboardActor): Promise<OrganizationResponse> {
-    const { id, name, activatedAt, logoMediaType, secondFactorRequiredFrom } =
-      await this.find(organizationId);
-    return {
-      organization_id: id,
-      name,
-      activated_at: activatedAt,
-      has_logo: logoMediaType !== null,
-      second_factor_required_from: secondFactorRequiredFrom,
-    };
+  get({ organizationId }: DashboardActor): Promise<Organization> {
+    return this.find(organizationId);
   }
 
   /**
@@ -122,8 +114,8 @@ export class OrganizationsService {
   @Transactional()
   async update(
     actor: DashboardActor,
-    { require_second_factor: isRequired, grace_period_days: days }: UpdateOrganizationRequest,
-    check?: (current: OrganizationResponse) => void,
+    { required: isRequired, grace_period_days: days }: UpdateOrganizationRequest,
+    check?: (current: Organization) => void,
   ): Promise<void> {
     const { organizationId: id } = actor;
     await this.transaction.lock(`organization:${id}`);
@@ -180,7 +172,7 @@ export class OrganizationsService {
     action: AuditAction,
     actor: DashboardActor,
     isChanged: boolean,
-    before?: OrganizationResponse,
+    before?: Organization,
   ): Promise<void> {
     if (!isChanged) return;
     const organization = await this.get(actor);
@@ -190,6 +182,6 @@ export class OrganizationsService {
 }
 
 /** What the audit log shows of the settings. */
-function auditedOf({ second_factor_required_from }: OrganizationResponse) {
-  return { second_factor_required_from };
+function auditedOf({ secondFactorRequiredFrom }: Organization) {
+  return { second_factor_required_from: secondFactorRequiredFrom };
 }

@@ -13,7 +13,7 @@ import { SignInLinksController } from './sign-in-links.controller.js';
 import { SignInLinksRepository } from './sign-in-links.repository.js';
 import { SignInLinksService } from './sign-in-links.service.js';
 import { SignInPagesController } from './sign-in-pages.controller.js';
-import { SignInLinksPagesController } from './sign-in-links-pages.controller.js';
+import { SIGN_IN_LINK_PAGES } from './sign-in-links.pages.js';
 import { EndedLinksJob } from './ended-links.job.js';
 import { SignInService } from './sign-in.service.js';
 
@@ -29,7 +29,7 @@ import { SignInService } from './sign-in.service.js';
     SessionsModule,
     WebhooksModule,
   ],
-  controllers: [SignInLinksController, SignInLinksPagesController, SignInPagesController],
+  controllers: [SignInLinksController, ...SIGN_IN_LINK_PAGES, SignInPagesController],
   providers: [SignInLinksService, SignInService, EndedLinksJob, SignInLinksRepository, MerchantSignIn],
   exports: [SignInLinksService, MerchantSignIn],
 })

@@ -3,7 +3,7 @@ import { AllowlistedDomainsModule } from '../allowlisted-domains/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { DashboardLoginModule } from '../dashboard-login/index.js';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
-import { SsoConfigurationsPagesController } from './configurations/sso-configurations-pages.controller.js';
+import { SSO_CONFIGURATION_PAGES } from './configurations/sso-configurations.pages.js';
 import { SsoConfigurationsRepository } from './configurations/sso-configurations.repository.js';
 import { SsoConfigurationsService } from './configurations/sso-configurations.service.js';
 import { SsoAttemptsRepository } from './logins/sso-attempts.repository.js';
@@ -16,13 +16,13 @@ import { SamlKeysService } from './saml/saml-keys.service.js';
 import { SamlMetadataReader } from './saml/saml-metadata.reader.js';
 import { SamlProvider } from './saml/saml-provider.js';
 import { SamlWorker } from './saml/saml-worker.js';
-import { SsoSettingsPagesController } from './settings/sso-settings-pages.controller.js';
+import { SsoSettingsPage } from './settings/sso-settings.pages.js';
 import { SsoSettingsRepository } from './settings/sso-settings.repository.js';
 import { SsoSettingsService } from './settings/sso-settings.service.js';
 
 @Module({
   imports: [AllowlistedDomainsModule, AuditLogsModule, DashboardLoginModule, DashboardUsersModule],
-  controllers: [SsoSettingsPagesController, SsoConfigurationsPagesController, SsoLoginsController],
+  controllers: [SsoSettingsPage, ...SSO_CONFIGURATION_PAGES, SsoLoginsController],
   providers: [
     SsoConfigurationsService,
     OpenidProvider,

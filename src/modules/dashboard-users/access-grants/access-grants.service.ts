@@ -9,7 +9,6 @@ import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { AuditLog } from '../../audit-logs/index.js';
 import { mayManage, RecordsDenial, RoleChangeDenied } from '../roles.js';
 import { DashboardUsersRepository } from '../users/dashboard-users.repository.js';
-import { USER_NOT_FOUND } from '../users/user-administration.service.js';
 import { AccessGrant } from './access-grant.entity.js';
 import type { AccessGrantResponse, CreateAccessGrantRequest, GrantedRole } from './access-grants.dto.js';
 import { AccessGrantsRepository } from './access-grants.repository.js';
@@ -19,6 +18,7 @@ const ACCESS_GRANT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND'
   message: 'There is no access grant with this ID.',
 });
 
+const UNKNOWN_USER = 'No user of your organization has this email address.';
 const ONLY_OWNERS_GRANT_OWNER = 'Only an owner may grant or revoke the role owner.';
 const CANNOT_GRANT_TO_YOURSELF = 'You cannot grant access to yourself.';
 const ROLE_ALREADY_SUFFICIENT = 'The user already has this role or a higher one.';
@@ -48,13 +48,13 @@ export class AccessGrantsService {
   @Transactional()
   async create(
     actor: DashboardActor,
-    { user_id, role, reason, expires_in }: CreateAccessGrantRequest,
+    { email, role, reason, expires_in }: CreateAccessGrantRequest,
   ): Promise<void> {
     const { organizationId } = actor;
     // Prevents a grant to a user who is being removed or promoted at the same time.
     await this.users.lockUsersOf(organizationId);
-    const user = await this.users.findInOrganization(organizationId, user_id);
-    if (!user) throw USER_NOT_FOUND.error();
+    const user = await this.users.findByEmail(organizationId, email.toLowerCase());
+    if (!user) throw INVALID_FIELD.error(UNKNOWN_USER);
     requireRoleFor(actor, role, user.email);
     if (user.id === actor.userId) throw INVALID_FIELD.error(CANNOT_GRANT_TO_YOURSELF);
     if (DASHBOARD_ROLES.indexOf(user.role) <= DASHBOARD_ROLES.indexOf(role))

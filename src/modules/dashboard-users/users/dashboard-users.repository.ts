@@ -77,6 +77,10 @@ export class DashboardUsersRepository {
     return this.transaction.manager.findOneBy(DashboardUser, { organizationId, id });
   }
 
+  async findByEmail(organizationId: string, email: string): Promise<DashboardUser | null> {
+    return this.transaction.manager.findOneBy(DashboardUser, { organizationId, email });
+  }
+
   /**
    * Returns whether another user with the role owner can log in. Access grants do not count.
    *

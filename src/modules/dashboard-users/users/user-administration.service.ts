@@ -12,7 +12,7 @@ import { newUser, type DashboardUser } from './dashboard-user.entity.js';
 import { DashboardUsersRepository } from './dashboard-users.repository.js';
 import type { CreateUserRequest, UpdateUserRequest, UserResponse } from './users.dto.js';
 
-export const USER_NOT_FOUND = new ErrorKind(404, 'USER_ERROR', 'USER_NOT_FOUND', {
+const USER_NOT_FOUND = new ErrorKind(404, 'USER_ERROR', 'USER_NOT_FOUND', {
   when: 'The organization has no user with this ID.',
   message: 'There is no user with this ID.',
 });

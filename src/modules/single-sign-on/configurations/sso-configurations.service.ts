@@ -9,18 +9,15 @@ import { maskedUrl } from '../../../infrastructure/logging/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { AuditLog, changesBetween, type AuditAction, type AuditRecord } from '../../audit-logs/index.js';
 import { RefusedLogin } from '../logins/refused-login.js';
-import type {
-  AddOpenidConfigurationRequest,
-  ChangeOpenidConfigurationRequest,
-} from '../openid/openid-configurations.dto.js';
+import type { AddOpenidConfigurationRequest } from '../openid/openid-configurations.dto.js';
 import { OpenidProvider, ownerOfSecret } from '../openid/openid-provider.js';
 import type {
   AddSamlConfigurationRequest,
-  ChangeSamlConfigurationRequest,
+  ChangeConfigurationRequest,
 } from '../saml/saml-configurations.dto.js';
 import { readCertificate, validateCertificate } from '../saml/saml-metadata.js';
 import { SamlKeysService } from '../saml/saml-keys.service.js';
-import { SamlMetadataReader, type ReadMetadata } from '../saml/saml-metadata.reader.js';
+import { SamlMetadataReader } from '../saml/saml-metadata.reader.js';
 import { SsoConfiguration, type SsoProtocol } from './sso-configuration.entity.js';
 import { SsoConfigurationsRepository } from './sso-configurations.repository.js';
 
@@ -104,25 +101,20 @@ export class SsoConfigurationsService {
     });
   }
 
-  /** Changes what differs. @throws ApiError INVALID_FIELD, NOT_FOUND */
-  async changeSaml(
+  /** Leaves what the request does not contain as it is. @throws ApiError INVALID_FIELD, NOT_FOUND */
+  async change(
     actor: DashboardActor,
-    id: string,
-    request: ChangeSamlConfigurationRequest,
+    { id, protocol }: SsoConfiguration,
+    request: ChangeConfigurationRequest,
   ): Promise<SsoConfiguration> {
-    const read: Partial<ReadMetadata> = (await this.metadata.read(request)) ?? {};
-    const { name } = request;
-    return this.applyChanges(actor, id, 'saml', { ...(name === undefined ? {} : { name }), ...read });
-  }
-
-  /** @throws ApiError NOT_FOUND */
-  async changeOpenid(
-    actor: DashboardActor,
-    id: string,
-    { name, client_secret: secret }: ChangeOpenidConfigurationRequest,
-  ): Promise<SsoConfiguration> {
-    const sealed = secret === undefined ? {} : { clientSecretSealed: this.seal(secret, id) };
-    return this.applyChanges(actor, id, 'openid', { name, ...sealed });
+    const { name, client_secret: secret } = request;
+    const changes: Partial<SsoConfiguration> =
+      protocol === 'saml'
+        ? ((await this.metadata.read(request)) ?? {})
+        : secret === undefined
+          ? {}
+          : { clientSecretSealed: this.seal(secret, id) };
+    return this.applyChanges(actor, id, protocol, { ...(name === undefined ? {} : { name }), ...changes });
   }
 
   /** Changes nothing if the configuration is already enabled. @throws ApiError INVALID_FIELD, NOT_FOUND */

@@ -76,6 +76,11 @@ export class SamlProvider extends IdentityProvider {
     return `${this.address(configurationId)}/metadata`;
   }
 
+  /** Returns what the provider must know about the service. */
+  addresses(configurationId: string): { readonly metadataUrl: string; readonly address: string } {
+    return { metadataUrl: this.entityId(configurationId), address: this.address(configurationId) };
+  }
+
   /** Returns our metadata for the provider: XML. */
   async metadata(configurationId: string): Promise<string> {
     const { generateServiceProviderMetadata } = await nodeSaml();
