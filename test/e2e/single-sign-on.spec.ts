@@ -1112,6 +1112,27 @@ describe('A domain', () => {
     expect(await auditOf(service, owner.login)).toEqual(['domain.add success', 'domain.prove success']);
   });
 
+  it.each([
+    ['quotes', (record: string) => `"${record}"`],
+    ['white space', (record: string) => ` ${record}\t`],
+  ])('is proved by a record that was pasted with %s', async (_what, pasted) => {
+    const [owner, domain] = [await newOwner(service), someDomain()];
+    const { id, record } = await addDomain(owner, domain);
+    dns.set(name(domain), { txt: [pasted(record)] });
+    expect((await checkDomain(owner, id)).location).toBe(`${DOMAINS_PATH}?done=proved`);
+  });
+
+  it('is not proved by a record to whose name the DNS provider added the domain, and the page says so', async () => {
+    const [owner, domain] = [await newOwner(service), someDomain()];
+    const { id, record } = await addDomain(owner, domain);
+    dns.set(`${name(domain)}.${domain}`, { txt: [record] });
+    const { status, text } = await checkDomain(owner, id);
+    expect(status).toBe(400);
+    expect(text).toContain(
+      `The record is at ${name(domain)}.${domain}: your DNS provider adds the domain to the name. Enter only _merchant-connectivity as the name.`,
+    );
+  });
+
   it('is proved for exactly one of several organizations, at the same time, too', async () => {
     const domain = someDomain();
     const owners = await Promise.all(Array.from({ length: 4 }, () => newOwner(service)));

@@ -142,16 +142,30 @@ export class DomainProofsService {
   }
 
   private async lookUp({ id, domain }: Pick<AllowlistedDomain, 'id' | 'domain'>): Promise<Lookup> {
+    const [name, record] = [`${PROOF_LABEL}.${domain}`, proofRecord(id)];
     try {
-      const records = await this.resolver.resolveTxt(`${PROOF_LABEL}.${domain}`);
-      const isProved = records.some((chunks) => chunks.join('') === proofRecord(id));
-      return isProved ? { state: 'proved' } : { state: 'missing', problem: MISSING };
+      if (await this.isAt(name, record)) return { state: 'proved' };
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException;
-      // NXDOMAIN and NODATA.
-      if (code === 'ENOTFOUND' || code === 'ENODATA') return { state: 'missing', problem: MISSING };
       const other = `The record could not be looked up (${code}). Try again later.`;
       return { state: 'unknown', problem: LOOKUP_FAILURES[code] ?? other };
     }
+    const isDoubled = await this.isAt(`${name}.${domain}`, record).catch(() => false);
+    return { state: 'missing', problem: isDoubled ? doubled(name, domain) : MISSING };
   }
+
+  /** @throws if the lookup failed, so that nothing is known about the record */
+  private async isAt(name: string, record: string): Promise<boolean> {
+    const records = await this.resolver.resolveTxt(name).catch((error: NodeJS.ErrnoException) => {
+      // NXDOMAIN and NODATA.
+      if (error.code === 'ENOTFOUND' || error.code === 'ENODATA') return [];
+      throw error;
+    });
+    // Some pages for DNS records store white space and quotes that were pasted.
+    return records.some((chunks) => [record, `"${record}"`].includes(chunks.join('').trim()));
+  }
+}
+
+function doubled(name: string, domain: string): string {
+  return `The record is at ${name}.${domain}: your DNS provider adds the domain to the name. Enter only ${PROOF_LABEL} as the name.`;
 }
