@@ -10,6 +10,7 @@ import {
   Notice,
   Seen,
   SelectField,
+  SubmitButton,
   TextField,
   type Page,
   type ShownValues,
@@ -57,7 +58,7 @@ export function streamPage(stream: AuditStream | null): Page {
               required={false}
               maxLength={MAX_LENGTH}
             />
-            <button>{stream?.pausedAt ? 'Save and resume' : 'Save stream'}</button>
+            <SubmitButton>{stream?.pausedAt ? 'Save and resume' : 'Save stream'}</SubmitButton>
           </Form>
           {stream ? <ActionButton action={`${STREAM_PATH}/remove`}>Remove stream</ActionButton> : null}
         </Allowed>
