@@ -35,7 +35,7 @@ interface ChartProps {
 }
 
 const [WIDTH, HEIGHT] = [480, 190];
-const MARGIN = { top: 26, right: 24, bottom: 22, left: 76 };
+const MARGIN = { top: 26, right: 24, bottom: 26, left: 76 };
 const FLOOR = HEIGHT - MARGIN.bottom;
 /** Of the values above a chart. */
 const BASELINE = 14;
@@ -242,7 +242,7 @@ function Chart({ title, labels, series, format = inDigits, pathOf, y, children }
           ))}
           {labels.map((label, index) =>
             ticks.has(index) ? (
-              <text key={label} class="label" x={centerOf(labels, index)} y={HEIGHT - 4}>
+              <text key={label} class="label" x={centerOf(labels, index)} y={HEIGHT - 2}>
                 {ticks.get(index)}
               </text>
             ) : null,

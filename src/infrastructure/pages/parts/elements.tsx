@@ -53,8 +53,8 @@ export function Foreign({ text }: { readonly text: string }): VNode {
 
 /** A shorter value has no tail. Most columns are wide enough for it. */
 const MIN_SHORTENED_LENGTH = 24;
-/** Where the tail of a value begins: the last part of a URL, an email address or an ID. */
-const TAIL = /@[^@]{3,16}$|\/[^/@.-]{3,12}$|[.-][^/@.-]{3,8}$/;
+/** Where the tail of a value begins: the last part of a URL or its query, an email address or an ID. */
+const TAIL = /@[^@]{3,16}$|\/[^/@.-]{3,12}$|[.-][^/@.-]{3,8}$|[?&][^?&]{3,12}$/;
 const TAIL_LENGTH = 8;
 /** What most URLs begin with takes no place in a table. */
 const SCHEME = /^https:\/\//;

@@ -88,9 +88,7 @@ export function testPage(
             value={event ?? EVENT_NAMES[0]}
           />
           <p class="hint">The test takes up to 10 seconds.</p>
-          <div class="actions">
-            <button>{result ? 'Send another test' : 'Send test'}</button>
-          </div>
+          <SubmitButton>{result ? 'Send another test' : 'Send test'}</SubmitButton>
         </Form>
       </>
     ),

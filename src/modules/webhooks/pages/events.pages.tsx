@@ -222,14 +222,7 @@ export function eventPage(
                 <Moment time={createdAt} /> (<RelativeTime time={createdAt} />)
               </span>,
             ],
-            [
-              'User',
-              externalUserId && (
-                <a key="user" href={`${events}?${new URLSearchParams({ external_user_id: externalUserId })}`}>
-                  {externalUserId}
-                </a>
-              ),
-            ],
+            ['User', externalUserId && <UserLink key="user" user={externalUserId} />],
             [
               'Session',
               sessionId && (
