@@ -57,11 +57,11 @@ interface CurrentRequest {
   readonly values?: object;
 }
 
-/** The request that the fields around which it stands belong to. */
+/** The request that the fields inside of it belong to. */
 export const RequestOfForm = createContext<CurrentRequest>({});
 
 /** Returns what the class of the request says about a field, and its value. */
-function declared(name: string) {
+function useDeclaredField(name: string) {
   const { type, values = {} } = useContext(RequestOfForm);
   const field = type && fieldOf(type.prototype as object, name);
   const { format, maxLength } = (field?.schema ?? {}) as {
@@ -164,7 +164,7 @@ interface TextFieldProps extends FieldProps {
 /** A labeled field. Its error is associated with it for screen readers. */
 export function TextField(props: TextFieldProps): VNode {
   const { name, isCode = false } = props;
-  const field = declared(name);
+  const field = useDeclaredField(name);
   const { type = field.type } = props;
   const { value = type === 'password' ? undefined : field.value } = props;
   const isShownAgain = type !== 'password' && type !== 'datetime-local' && !isCode;
@@ -196,8 +196,8 @@ export function TextField(props: TextFieldProps): VNode {
 
 /** A value that the form sends without showing it. After the form was refused, it is the one that was sent. */
 export function HiddenField({ name, value }: Pick<TextFieldProps, 'name' | 'value'>): VNode {
-  const first = declared(name).value;
-  return <input type="hidden" name={name} value={entered(name, value ?? first)} />;
+  const field = useDeclaredField(name);
+  return <input type="hidden" name={name} value={entered(name, value ?? field.value)} />;
 }
 
 interface FileFieldProps extends FieldProps {
@@ -252,7 +252,7 @@ interface TextAreaProps extends FieldProps {
 
 /** A labeled field of several lines. */
 export function TextArea(props: TextAreaProps): VNode {
-  const field = declared(props.name);
+  const field = useDeclaredField(props.name);
   return (
     <Labeled {...props}>
       <textarea {...control(props)} rows={props.rows ?? 8} required={props.required ?? field.required}>
@@ -282,7 +282,9 @@ interface SelectFieldProps extends FieldProps {
 
 /** A labeled choice of one option. */
 export function SelectField(props: SelectFieldProps): VNode {
-  const { name, options = YES_OR_NO, value: initial = declared(name).value ?? '' } = props;
+  const { name, options = YES_OR_NO } = props;
+  const field = useDeclaredField(name);
+  const initial = props.value ?? field.value ?? '';
   const chosen = entered(name, initial);
   const selected = options.some(({ value }) => value === chosen) ? chosen : initial;
   return (
