@@ -1,11 +1,10 @@
 import type { Type } from '@nestjs/common';
-import { createContext, type ComponentChildren, type FunctionComponent, type VNode } from 'preact';
+import { createContext, type FunctionComponent, type VNode } from 'preact';
 import { useContext } from 'preact/hooks';
 import { fieldOf } from '../../validation/index.js';
-import { usePage, type Page } from '../page.js';
+import { usePage } from '../page.js';
 import { localTimeOf, SEEN_FIELD, type ShownValues } from '../submitted.js';
 import { UTC, ZONE_PARAMETER } from '../time-zones.js';
-import { FormProblem } from './elements.js';
 
 export const FORM_TOKEN_FIELD = 'form_token';
 /** The field with a random value for each page, which shows that a browser sent the same form of the same page again. */
@@ -375,34 +374,3 @@ export const ActionButton: FunctionComponent<ActionButtonProps> = ({ action, chi
     </button>
   </Form>
 );
-
-interface ConfirmationPageProps {
-  readonly title: string;
-  /** The page that the action is about, where "Cancel" leads. */
-  readonly parent: NonNullable<Page['parent']>;
-  readonly action: string;
-  /** The label of the button: what happens, such as "Delete endpoint". */
-  readonly button: string;
-  /** Whether the action cannot be undone. Defaults to true. */
-  readonly isDestructive?: boolean;
-  /** What the action does, and further fields. */
-  readonly children: ComponentChildren;
-}
-
-/** A page that only asks before an action. */
-export function confirmationPage(props: ConfirmationPageProps): Page {
-  const { title, parent, action, button, isDestructive = true, children } = props;
-  return {
-    title,
-    parent,
-    content: (
-      <>
-        <FormProblem />
-        <Form action={action}>
-          {children}
-          <SubmitButton isDestructive={isDestructive}>{button}</SubmitButton>
-        </Form>
-      </>
-    ),
-  };
-}
