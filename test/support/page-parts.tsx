@@ -6,11 +6,11 @@ import {
   ButtonLink,
   Checkboxes,
   CodeBlock,
-  confirmationPage,
   Details,
   EmptyState,
   FileField,
   FilterForm,
+  Form,
   LineChart,
   Moment,
   Notice,
@@ -20,6 +20,7 @@ import {
   Results,
   SegmentedBar,
   SelectField,
+  SubmitButton,
   Table,
   TextArea,
   TextField,
@@ -116,40 +117,26 @@ class PartsController {
             ]}
           />
           <h2>Forms</h2>
-          {
-            confirmationPage({
-              title: 'Delete endpoint',
-              parent: { title: 'Endpoint', path: HERE },
-              action: HERE,
-              button: 'Delete endpoint',
-              children: (
-                <>
-                  <TextField
-                    name="url"
-                    label="URL"
-                    type="url"
-                    hint="A public https URL"
-                    error="This URL is not public."
-                  />
-                  <FileField
-                    name="logo"
-                    label="Logo"
-                    hint="PNG or JPEG"
-                    mediaTypes={['image/png', 'image/jpeg']}
-                  />
-                  <TextArea name="metadata" label="Metadata" rows={3} value="<EntityDescriptor/>" />
-                  <SelectField name="role" label="Role" options={OPTIONS} value="webhook" />
-                  <Checkboxes
-                    name="events[]"
-                    legend="Events"
-                    hint="All events if none is selected"
-                    options={OPTIONS.slice(1)}
-                    values={['api']}
-                  />
-                </>
-              ),
-            }).content
-          }
+          <Form action={HERE}>
+            <TextField
+              name="url"
+              label="URL"
+              type="url"
+              hint="A public https URL"
+              error="This URL is not public."
+            />
+            <FileField name="logo" label="Logo" hint="PNG or JPEG" mediaTypes={['image/png', 'image/jpeg']} />
+            <TextArea name="metadata" label="Metadata" rows={3} value="<EntityDescriptor/>" />
+            <SelectField name="role" label="Role" options={OPTIONS} value="webhook" />
+            <Checkboxes
+              name="events[]"
+              legend="Events"
+              hint="All events if none is selected"
+              options={OPTIONS.slice(1)}
+              values={['api']}
+            />
+            <SubmitButton isDestructive>Delete endpoint</SubmitButton>
+          </Form>
           <h2>Code</h2>
           <CodeBlock
             title="Request"

@@ -2,12 +2,12 @@ import { Get, Post, type Type } from '@nestjs/common';
 import type { ComponentChildren } from 'preact';
 import type { DashboardOperationName } from '../auth/index.js';
 import type { FormOptions } from '../http/index.js';
-import { fieldOf } from '../validation/index.js';
 import type { Page, PageResponse } from './page.js';
 import {
   ANY_USER,
   DashboardAction,
   DashboardPage,
+  environmentFor,
   Visit,
   type PageOperation,
   type PageVisit,
@@ -122,7 +122,7 @@ function controllerOf<Request extends object, Description extends Omit<FormParts
       return submitted(
         async () => {
           if (version) requireUnchanged(visit.form, version);
-          const result = await perform(requestIn(visit, type));
+          const result = await perform(requestFrom(type, visit.form, environmentFor(type, visit)));
           return next === undefined ? (result as PageResponse) : { redirectTo: next };
         },
         () => this.show(visit),
@@ -130,12 +130,6 @@ function controllerOf<Request extends object, Description extends Omit<FormParts
     }
   }
   return FormController;
-}
-
-/** A request that names an environment gets that of the page. */
-function requestIn<Request extends object>(visit: PageVisit, type: Type<Request>): Request {
-  const hasEnvironment = fieldOf(type.prototype as object, 'environment') !== undefined;
-  return requestFrom(type, visit.form, hasEnvironment ? { environment: visit.environment } : {});
 }
 
 function formPage(

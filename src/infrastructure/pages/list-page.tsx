@@ -1,15 +1,20 @@
 import { Get, type Type } from '@nestjs/common';
 import type { ComponentChildren, VNode } from 'preact';
-import { fieldOf } from '../validation/index.js';
 import type { Page, PageResponse } from './page.js';
-import { DashboardPage, Visit, type PageOperation, type PageVisit } from './page-route.decorator.js';
+import {
+  DashboardPage,
+  environmentFor,
+  Visit,
+  type PageOperation,
+  type PageVisit,
+} from './page-route.decorator.js';
 import { Done, EmptyState, FormProblem, inParagraph } from './parts/elements.js';
 import { FilterForm, Pagination, Results } from './parts/list.js';
 import { Table, type Column } from './parts/table.js';
 import { queryFrom, submitted } from './submitted.js';
 
 /** One page of a list, as services return it, and what the page says about it. */
-interface Found<Row> {
+interface ListResult<Row> {
   readonly data: readonly Row[];
   readonly next_cursor?: string | null;
   /** Above and below the table. */
@@ -39,7 +44,7 @@ export interface ListDescription<Row, Query = object> extends Pick<Page, 'title'
   readonly tools?: ComponentChildren;
   /** The filter without which nothing is listed. */
   readonly requires?: string & keyof Query;
-  rows(query: Query): Promise<Found<Row>>;
+  rows(query: Query): Promise<ListResult<Row>>;
   /** Defaults to the ID. */
   keyOf?(row: Row): string | number;
   /** What the table contains, for screen readers. Defaults to the title. */
@@ -71,7 +76,7 @@ export function ListPage<Query extends object>(operation: PageOperation, type?: 
     async show(@Visit() visit: PageVisit): Promise<PageResponse> {
       const list = await this.describe(visit);
       return submitted(
-        async () => listPage(list, visit, await found(list, visit, type)),
+        async () => listPage(list, visit, await resultOf(list, visit, type)),
         () => listPage(list, visit),
       );
     }
@@ -79,23 +84,26 @@ export function ListPage<Query extends object>(operation: PageOperation, type?: 
   return ListController;
 }
 
-async function found<Row, Query extends object>(
+async function resultOf<Row, Query extends object>(
   list: ListDescription<Row, Query>,
   visit: PageVisit,
   type: Type<Query> | undefined,
-): Promise<Found<Row> | undefined> {
+): Promise<ListResult<Row> | undefined> {
   const { query } = visit;
   if (list.requires && !query[list.requires]) return undefined;
   if (!type) return list.rows({} as Query);
-  const hasEnvironment = fieldOf(type.prototype as object, 'environment') !== undefined;
-  return list.rows(queryFrom(type, query, hasEnvironment ? { environment: visit.environment } : {}));
+  return list.rows(queryFrom(type, query, environmentFor(type, visit)));
 }
 
-function listPage<Row, Query>(list: ListDescription<Row, Query>, visit: PageVisit, found?: Found<Row>): Page {
+function listPage<Row, Query>(
+  list: ListDescription<Row, Query>,
+  visit: PageVisit,
+  result?: ListResult<Row>,
+): Page {
   const { title, parent, about, messages, filters, apply, tools } = list;
-  const isUnused = !filters && found?.data.length === 0;
+  const isUnused = !filters && result?.data.length === 0;
   const actions = isUnused ? null : list.actions;
-  const shown = found && shownRows(list, found, visit.query['cursor'] === undefined, isUnused);
+  const shown = result && rowsOf(list, result, visit.query['cursor'] === undefined, isUnused);
   return {
     title,
     ...(parent && { parent }),
@@ -122,15 +130,15 @@ function listPage<Row, Query>(list: ListDescription<Row, Query>, visit: PageVisi
   };
 }
 
-function shownRows<Row, Query>(
+function rowsOf<Row, Query>(
   list: ListDescription<Row, Query>,
-  found: Found<Row>,
+  result: ListResult<Row>,
   isFirstPage: boolean,
   isUnused: boolean,
 ): VNode {
   const { title, caption = title, columns, keyOf = idOf, isDense = false, after } = list;
-  const { data, next_cursor: nextCursor = null, above, below } = found;
-  const empty = found.empty ?? (isFirstPage ? list.empty : undefined);
+  const { data, next_cursor: nextCursor = null, above, below } = result;
+  const empty = result.empty ?? (isFirstPage ? list.empty : undefined);
   return (
     <>
       {data.length === 0 && empty ? (

@@ -31,6 +31,7 @@ import type { PlatformEnvironment, Surface } from '../config/index.js';
 import { environmentOf, FormFields, OnSurface, requestParameter, type FormOptions } from '../http/index.js';
 import { RATE_LIMIT_EXCEEDED } from '../errors/index.js';
 import type { RateLimit } from '../rate-limiting/index.js';
+import { fieldOf } from '../validation/index.js';
 import { DashboardLimitGuard, OrganizationQueue, RateLimitGuard } from '../surfaces/index.js';
 import { FilteredLists, LIST_QUERY, PAGE_OPERATION } from './filtered-lists.js';
 import type { PageResponse } from './page.js';
@@ -232,6 +233,14 @@ export interface PageVisit<Name extends string = never> {
   readonly query: Readonly<Record<string, unknown>>;
   /** Empty if the page was opened. */
   readonly form: FormFields;
+}
+
+/** Returns the environment of the page if the class of a request has the field. */
+export function environmentFor(
+  { prototype }: Type<object>,
+  visit: PageVisit,
+): { readonly environment?: PlatformEnvironment } {
+  return fieldOf(prototype as object, 'environment') ? { environment: visit.environment } : {};
 }
 
 const NO_FORM = new FormFields(new URLSearchParams());

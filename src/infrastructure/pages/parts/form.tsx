@@ -1,11 +1,10 @@
 import type { Type } from '@nestjs/common';
-import { createContext, type ComponentChildren, type FunctionComponent, type VNode } from 'preact';
+import { createContext, type FunctionComponent, type VNode } from 'preact';
 import { useContext } from 'preact/hooks';
 import { fieldOf } from '../../validation/index.js';
-import { usePage, type Page } from '../page.js';
+import { usePage } from '../page.js';
 import { localTimeOf, SEEN_FIELD, type ShownValues } from '../submitted.js';
 import { UTC, ZONE_PARAMETER } from '../time-zones.js';
-import { FormProblem } from './elements.js';
 
 export const FORM_TOKEN_FIELD = 'form_token';
 /** The field with a random value for each page, which shows that a browser sent the same form of the same page again. */
@@ -57,11 +56,11 @@ interface CurrentRequest {
   readonly values?: object;
 }
 
-/** The request that the fields around which it stands belong to. */
+/** The request that the fields inside of it belong to. */
 export const RequestOfForm = createContext<CurrentRequest>({});
 
 /** Returns what the class of the request says about a field, and its value. */
-function declared(name: string) {
+function useDeclaredField(name: string) {
   const { type, values = {} } = useContext(RequestOfForm);
   const field = type && fieldOf(type.prototype as object, name);
   const { format, maxLength } = (field?.schema ?? {}) as {
@@ -164,7 +163,7 @@ interface TextFieldProps extends FieldProps {
 /** A labeled field. Its error is associated with it for screen readers. */
 export function TextField(props: TextFieldProps): VNode {
   const { name, isCode = false } = props;
-  const field = declared(name);
+  const field = useDeclaredField(name);
   const { type = field.type } = props;
   const { value = type === 'password' ? undefined : field.value } = props;
   const isShownAgain = type !== 'password' && type !== 'datetime-local' && !isCode;
@@ -196,8 +195,8 @@ export function TextField(props: TextFieldProps): VNode {
 
 /** A value that the form sends without showing it. After the form was refused, it is the one that was sent. */
 export function HiddenField({ name, value }: Pick<TextFieldProps, 'name' | 'value'>): VNode {
-  const first = declared(name).value;
-  return <input type="hidden" name={name} value={entered(name, value ?? first)} />;
+  const field = useDeclaredField(name);
+  return <input type="hidden" name={name} value={entered(name, value ?? field.value)} />;
 }
 
 interface FileFieldProps extends FieldProps {
@@ -252,7 +251,7 @@ interface TextAreaProps extends FieldProps {
 
 /** A labeled field of several lines. */
 export function TextArea(props: TextAreaProps): VNode {
-  const field = declared(props.name);
+  const field = useDeclaredField(props.name);
   return (
     <Labeled {...props}>
       <textarea {...control(props)} rows={props.rows ?? 8} required={props.required ?? field.required}>
@@ -282,7 +281,9 @@ interface SelectFieldProps extends FieldProps {
 
 /** A labeled choice of one option. */
 export function SelectField(props: SelectFieldProps): VNode {
-  const { name, options = YES_OR_NO, value: initial = declared(name).value ?? '' } = props;
+  const { name, options = YES_OR_NO } = props;
+  const field = useDeclaredField(name);
+  const initial = props.value ?? field.value ?? '';
   const chosen = entered(name, initial);
   const selected = options.some(({ value }) => value === chosen) ? chosen : initial;
   return (
@@ -373,34 +374,3 @@ export const ActionButton: FunctionComponent<ActionButtonProps> = ({ action, chi
     </button>
   </Form>
 );
-
-interface ConfirmationPageProps {
-  readonly title: string;
-  /** The page that the action is about, where "Cancel" leads. */
-  readonly parent: NonNullable<Page['parent']>;
-  readonly action: string;
-  /** The label of the button: what happens, such as "Delete endpoint". */
-  readonly button: string;
-  /** Whether the action cannot be undone. Defaults to true. */
-  readonly isDestructive?: boolean;
-  /** What the action does, and further fields. */
-  readonly children: ComponentChildren;
-}
-
-/** A page that only asks before an action. */
-export function confirmationPage(props: ConfirmationPageProps): Page {
-  const { title, parent, action, button, isDestructive = true, children } = props;
-  return {
-    title,
-    parent,
-    content: (
-      <>
-        <FormProblem />
-        <Form action={action}>
-          {children}
-          <SubmitButton isDestructive={isDestructive}>{button}</SubmitButton>
-        </Form>
-      </>
-    ),
-  };
-}

@@ -13,6 +13,7 @@ import { ButtonLink, Foreign, Middle, Moment, RelativeTime } from './elements.js
 type ColumnKind =
   'main' | 'text' | 'time' | 'moment' | 'status' | 'number' | 'user' | 'short' | 'id' | 'buttons' | 'check';
 
+/** Its functions are methods, so that a `ListPage` can return the columns of any rows. */
 export interface Column<Row> {
   readonly title: string;
   readonly kind: ColumnKind;

@@ -534,7 +534,7 @@ class ChangeUserPage extends FormPage('updateUser', UpdateUserRequest) {
 const versionOf = ({ name, role }: UserResponse): ShownValues => ({ Name: name, Role: ROLE_NAMES[role] });
 
 /** Returns what all pages that ask before an action on a user show. */
-function asking(user: UserResponse, verb: string, effect: string) {
+function confirmationOf(user: UserResponse, verb: string, effect: string) {
   return {
     title: `${verb} ${isolated(user.name)}?`,
     parent: { title: user.name, path: userPath(user.id) },
@@ -559,7 +559,7 @@ class DisableUserPage extends ConfirmPage('updateUser') {
       'The user is logged out everywhere, their devices lose access, and they cannot log in until you enable them again. ' +
       'Their name, role and history stay.';
     return {
-      ...asking(await this.users.get(actor, id), 'Disable', effect),
+      ...confirmationOf(await this.users.get(actor, id), 'Disable', effect),
       perform: () => this.users.update(actor, id, { disabled: true }),
       next: `${userPath(id)}?done=disable`,
     };
@@ -573,7 +573,7 @@ class EnableUserPage extends ConfirmPage('updateUser') {
   async describe({ actor, params: { id } }: PageVisit<'id'>): Promise<Confirmation> {
     const effect = 'The user can log in again with their password, in their role.';
     return {
-      ...asking(await this.users.get(actor, id), 'Enable', effect),
+      ...confirmationOf(await this.users.get(actor, id), 'Enable', effect),
       isDestructive: false,
       perform: () => this.users.update(actor, id, { disabled: false }),
       next: `${userPath(id)}?done=enable`,
@@ -590,7 +590,7 @@ class UnlinkUserPage extends ConfirmPage('updateUser') {
       'The user is logged out everywhere. The next login through single sign-on with their email address links them to the ' +
       'account that they use then, such as a new one at the identity provider.';
     return {
-      ...asking(await this.users.get(actor, id), 'Unlink', effect),
+      ...confirmationOf(await this.users.get(actor, id), 'Unlink', effect),
       isDestructive: false,
       perform: () => this.users.unlink(actor, id),
       next: `${userPath(id)}?done=unlink`,
@@ -607,7 +607,7 @@ class RemoveUserPage extends ConfirmPage('deleteUser') {
       'The user is logged out everywhere and loses their access grants and devices. This cannot be undone. What they did ' +
       'stays in the audit log. To block the user for a while only, disable them.';
     return {
-      ...asking(await this.users.get(actor, id), 'Remove', effect),
+      ...confirmationOf(await this.users.get(actor, id), 'Remove', effect),
       perform: () => this.users.remove(actor, id),
       next: `${USERS.path}?done=remove`,
     };

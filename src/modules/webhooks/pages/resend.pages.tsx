@@ -2,11 +2,11 @@ import type { VNode } from 'preact';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import {
   Badge,
-  confirmationPage,
   dashboardPath,
   Details,
   Done,
   EmptyState,
+  Form,
   FormProblem,
   inDigits,
   Link,
@@ -14,6 +14,7 @@ import {
   pathWith,
   RelativeTime,
   Results,
+  SubmitButton,
   Table,
   usePage,
   type Column,
@@ -67,27 +68,28 @@ export function resendPlanPage(
   if (plan.count === 0)
     return { title: 'Nothing to send again', parent, content: <NothingToSend plan={plan} /> };
   const deliveries = numberOf(plan.count);
-  return confirmationPage({
+  return {
     title: `Send ${deliveries} again?`,
     parent,
-    action: resendPath(environment),
-    button: `Send ${deliveries} again`,
-    isDestructive: false,
-    children: (
+    content: (
       <>
-        <p>
-          The service sends each of these events once more, with retries. If an event waits for a retry, it is
-          sent at once, and the retries go on if that fails. An event that the endpoint receives in the
-          meantime is not sent twice.
-        </p>
-        <Scope plan={plan} />
-        <Targets plan={plan} />
-        <LeftOut plan={plan} />
-        <input type="hidden" name={RESEND_ID_FIELD} value={resendId} />
-        <input type="hidden" name={QUERY_FIELD} value={String(new URLSearchParams(parametersOf(plan)))} />
+        <FormProblem />
+        <Form>
+          <p>
+            The service sends each of these events once more, with retries. If an event waits for a retry, it
+            is sent at once, and the retries go on if that fails. An event that the endpoint receives in the
+            meantime is not sent twice.
+          </p>
+          <Scope plan={plan} />
+          <Targets plan={plan} />
+          <LeftOut plan={plan} />
+          <input type="hidden" name={RESEND_ID_FIELD} value={resendId} />
+          <input type="hidden" name={QUERY_FIELD} value={String(new URLSearchParams(parametersOf(plan)))} />
+          <SubmitButton>{`Send ${deliveries} again`}</SubmitButton>
+        </Form>
       </>
     ),
-  });
+  };
 }
 
 /** Why the filters in the address were not accepted, in the words of the list whose fields they come from. */
