@@ -40,14 +40,11 @@ const files = {
   [`src/modules/${names}/index.ts`]: `export { ${Many}Module } from './${names}.module.js';\n`,
 
   [`src/modules/${names}/${names}.module.ts`]: `import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
-import { ${One} } from './${name}.entity.js';
 import { ${Many}Controller } from './${names}.controller.js';
 import { ${Many}Repository } from './${names}.repository.js';
 import { ${Many}Service } from './${names}.service.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([${One}])],
   controllers: [${Many}Controller],
   providers: [${Many}Service, ${Many}Repository],
 })

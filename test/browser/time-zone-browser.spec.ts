@@ -101,6 +101,20 @@ describeInBrowser('Times on pages', (windows) => {
     expect(await page.getByLabel('From', { exact: true }).inputValue()).toBe(clockAt(OFFSET));
   });
 
+  it('are in UTC if the browser does not know its time zone', async () => {
+    const page = await openAs(LOGS, { bypassPolicy: true });
+    await page.addInitScript(() => {
+      const { resolvedOptions } = Intl.DateTimeFormat.prototype;
+      Intl.DateTimeFormat.prototype.resolvedOptions = function () {
+        return { ...resolvedOptions.call(this), timeZone: 'Etc/Unknown' };
+      };
+    });
+    await page.reload();
+    await openAccountMenu(page);
+    await page.getByText('Times in UTC').waitFor();
+    expect(await page.locator('.zone button:visible').count()).toBe(0);
+  });
+
   it('are in UTC without JavaScript, or in the time zone that the browser chose before', async () => {
     const page = await openAs(LOGS, { timeZone: ZONE, javaScript: false });
     await page.getByText('Times in UTC').waitFor({ state: 'attached' });

@@ -295,10 +295,10 @@ describe('The protocol of the agent connector', () => {
     expect([status, message]).toEqual([202, undefined]);
   });
 
-  it('requires JSON of at most 512 KiB, and a client that accepts both kinds of response', async () => {
+  it('requires JSON of at most 512 KiB, and a client that accepts one of both kinds of response', async () => {
     const text = JSON.stringify(LIST);
     expect((await send(text, { 'content-type': 'text/plain' })).status).toBe(415);
-    for (const accept of ['text/html', 'application/json', 'text/event-stream;q=0, */*'])
+    for (const accept of ['text/html', 'image/*, text/plain'])
       expect([accept, (await send(text, { accept })).status]).toEqual([accept, 406]);
     const { status, message } = await send(`{"jsonrpc":"2.0","id":9,"x":"${'x'.repeat(524_288)}"}`);
     expect(status).toBe(413);
@@ -310,6 +310,38 @@ describe('The protocol of the agent connector', () => {
     async (accept) => {
       const { status, message } = await send(LIST, { accept });
       expect([status, message?.result?.['tools']]).toEqual([200, expect.any(Array)]);
+    },
+  );
+
+  it.each([
+    ['application/json', 'application/json'],
+    ['text/event-stream;q=0, */*', 'application/json'],
+    ['text/event-stream', 'text/event-stream'],
+  ])('responds in the kind that the client accepts: %s', async (accept, type) => {
+    const { status, headers, message } = await send(LIST, { accept });
+    expect([status, headers.get('content-type')]).toEqual([200, type]);
+    expect(message?.result?.['tools']).toEqual(expect.any(Array));
+    const failed = await send(toolCall('no_such_tool'), { accept });
+    expect([failed.status, failed.headers.get('content-type')]).toEqual([200, type]);
+    expect(failed.message?.error).toMatchObject({ code: -32602 });
+  });
+
+  it.each([
+    [{ ...LIST, params: null }],
+    [{ ...LIST, params: { cursor: null, _meta: null } }],
+    [{ jsonrpc: '2.0', id: 1, method: 'ping', params: null }],
+  ])('treats parameters that are null as absent: %j', async (body) => {
+    const { status, message } = await send(body);
+    expect([status, message?.error]).toEqual([200, undefined]);
+  });
+
+  it.each(['2025-11-25', '2099-01-01'])(
+    'agrees on a revision with a client that names %s in the header of the first message, too',
+    async (revision) => {
+      const params = { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'x', version: '1' } };
+      const body = { jsonrpc: '2.0', id: 0, method: 'initialize', params };
+      const { status, message } = await send(body, { 'mcp-protocol-version': revision });
+      expect([status, message?.result?.['protocolVersion']]).toEqual([200, '2025-11-25']);
     },
   );
 

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { OrganizationTurns } from '../../src/modules/request-logs/index.js';
 import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/index.js';
 import { PasswordLinksService } from '../../src/modules/dashboard-login/index.js';
-import { grantRole } from '../support/dashboard-forms.js';
+import { addSamlConfiguration, grantRole } from '../support/dashboard-forms.js';
 import { addInvited, addUser } from '../support/dashboard-users.js';
 import { eventually } from '../support/eventually.js';
 import { mailTo, tokenIn } from '../support/mails.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
 import { CREATE_MCP_TOKEN, CREATE_SESSION } from '../support/operations.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { seenOn, Visitor, visitorWithRole } from '../support/visitor.js';
@@ -153,6 +153,47 @@ describe('A form that changes something', () => {
     const refused = await owner.submit(path, { seen, url: String(body['url']), description: 'Mine' });
     expect([refused.status, refused.text]).toEqual([400, expect.stringContaining(`URL: ${url}`)]);
     expect(refused.text).toContain('value="Mine"');
+  });
+});
+
+describe('A form that was opened before another user changed the same thing', () => {
+  it.each<{
+    readonly what: string;
+    readonly open: (visitor: { readonly login: Login }) => string | Promise<string>;
+    readonly first: Record<string, string>;
+    readonly second: Record<string, string>;
+    readonly current: string;
+  }>([
+    {
+      what: 'the name of an API client',
+      open: () => `/dashboard/development/api-credentials/${service.development.clientId}/rename`,
+      first: { name: 'Shop' },
+      second: { name: 'Store' },
+      current: 'Name: Shop',
+    },
+    {
+      what: 'the settings for agents',
+      open: () => '/dashboard/development/agents/settings',
+      first: { allowed_agents: 'hosts', allowed_hosts: 'claude.ai' },
+      second: { allowed_agents: 'off' },
+      current: 'Agents that may log in: Agents of the listed hosts; Listed hosts: claude.ai',
+    },
+    {
+      what: 'an identity provider',
+      open: async ({ login }) =>
+        `/dashboard/single-sign-on/${await addSamlConfiguration(service, login)}/change`,
+      first: { name: 'Okta of the group' },
+      second: { name: 'Okta of the company' },
+      current: 'Name: Okta of the group',
+    },
+  ])('does not undo the change: $what', async ({ open, first, second, current }) => {
+    const [owner, other] = [await visitorWithRole(service), await visitorWithRole(service)];
+    const path = await open(owner);
+    const seen = seenOn((await owner.get(path)).text);
+    expect((await other.fill(path, { ...first, seen })).status).toBe(303);
+    const refused = await owner.submit(path, { ...second, seen });
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining(current)]);
+    expect((await owner.submit(path, { ...second, seen: seenOn(refused.text) })).status).toBe(303);
   });
 });
 

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
-import { ModulesContainer } from '@nestjs/core';
+import { MetadataScanner, ModulesContainer } from '@nestjs/core';
 import {
   DASHBOARD_ROLES,
   permissionOf,
@@ -71,9 +71,12 @@ function pageRoutes(): PageRoute[] {
   ]);
   return controllers.flatMap(({ metatype }) => {
     const [base = ''] = [Reflect.getMetadata(PATH_METADATA, metatype as object) as string | string[]].flat();
-    return Object.values(Object.getOwnPropertyDescriptors((metatype as { prototype: object }).prototype))
-      .map(({ value }) => value as object)
-      .filter((handler) => typeof handler === 'function' && Reflect.hasMetadata(PAGE_OPERATION, handler))
+    const { prototype } = metatype as { prototype: Record<string, object> };
+    // Also the handlers that a page inherits.
+    return new MetadataScanner()
+      .getAllMethodNames(prototype)
+      .map((name) => prototype[name] as object)
+      .filter((handler) => Reflect.hasMetadata(PAGE_OPERATION, handler))
       .map((handler) => {
         const [own = ''] = [Reflect.getMetadata(PATH_METADATA, handler) as string | string[]].flat();
         const path = [base, own]

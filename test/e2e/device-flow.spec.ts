@@ -294,7 +294,7 @@ describe('POST /oauth/token', () => {
     ]) {
       expectOAuthError(await exchange(right, { 'content-type': type }), INVALID_REQUEST);
     }
-    for (const charset of ['utf-8', 'utf8', '"UTF-8"']) {
+    for (const charset of ['utf-8', 'utf8', '"UTF-8"', 'ISO-8859-1', 'us-ascii']) {
       const type = { 'content-type': `application/x-www-form-urlencoded; charset=${charset}` };
       expectOAuthError(await exchange({ ...right, client_id: UNKNOWN_ID }, type), INVALID_CLIENT);
     }

@@ -121,7 +121,7 @@ describe('The documentation site', () => {
     '/docs/..%2f..%2fpackage.json',
     '/docs/assets/nothing.css',
     '/docs/assets/constructor',
-    '/docs/assets/..%2fsite-files.ts',
+    '/docs/assets/..%2fsite.ts',
   ])('has no %s', async (path) => {
     expect((await service.request(path)).body).toEqual(NOT_FOUND);
   });

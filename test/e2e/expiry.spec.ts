@@ -1,4 +1,6 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import pg from 'pg';
+import { DataSource } from 'typeorm';
 import { ExpiryJob, JobLock } from '../../src/infrastructure/database/index.js';
 import { DAY, MINUTE } from '../../src/infrastructure/time/index.js';
 import { logLines } from '../support/log-lines.js';
@@ -22,6 +24,16 @@ describe('Expiry of rows', () => {
        SELECT 'expired ' || n, 1, extract(epoch FROM now()) * 1000 - n FROM generate_series(1, 2500) n
        UNION ALL VALUES ('current', 1, extract(epoch FROM now()) * 1000 + 60000), ('endless', 1, NULL)`,
     );
+  });
+
+  it('knows all entities of the sources', () => {
+    const files = readdirSync('src', { recursive: true, encoding: 'utf8' });
+    const sources = files
+      .filter((file) => file.endsWith('.entity.ts'))
+      .map((file) => readFileSync(`src/${file}`, 'utf8'));
+    const tables = [...sources.join('').matchAll(/@Entity\(\{ name: '(\w+)'/g)].map(([, name]) => name);
+    const { entityMetadatas } = service.app.get(DataSource);
+    expect(entityMetadatas.map(({ tableName }) => tableName).toSorted()).toEqual(tables.toSorted());
   });
 
   it('follows the rules of all entities', () => {

@@ -453,6 +453,13 @@ describe('POST /login/passkey', () => {
     expect(await passkeysOf(owner)).toMatchObject([{ counter: '4294967295' }]);
   });
 
+  it('accepts any counter of a passkey that several devices of the user share, each of which counts for itself', async () => {
+    const owner = await ownerOfPasskey();
+    for (const counter of [7, 7, 3, 0])
+      expect((await logIn(owner, undefined, { counter, isSynced: true })).status).toBe(303);
+    expect(await passkeysOf(owner)).toMatchObject([{ counter: '0' }]);
+  });
+
   it('accepts passkeys that never count', async () => {
     const owner = await ownerOfPasskey();
     expect((await logIn(owner, undefined, { counter: 0 })).status).toBe(303);

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DAY } from '../../src/infrastructure/time/index.js';
-import { SamlCertificatesJob } from '../../src/modules/single-sign-on/saml/saml-certificates.job.js';
 import { SamlCertificatesService } from '../../src/modules/single-sign-on/saml/saml-certificates.service.js';
 import { moveClock } from '../support/clock.js';
 import { auditOf } from '../support/dashboard-users.js';
@@ -39,7 +38,7 @@ afterAll(async () => {
 const fingerprints = async ({ visitor }: Owner, id: string): Promise<string[]> =>
   (await visitor.get(`${SSO_PATH}/${id}`)).text.match(/<code>(?:[\dA-F]{2}:){31}[\dA-F]{2}<\/code>/g) ?? [];
 
-const run = () => service.app.get(SamlCertificatesJob).run();
+const run = () => service.app.get(SamlCertificatesService).run();
 
 describe('The metadata of a SAML provider', () => {
   it('is fetched when the provider is added, and again every day', async () => {

@@ -54,6 +54,11 @@ describe('A single sign-on configuration', () => {
     expect(await get(id)).toMatchObject({ name: 'Okta', enabled_at: null });
   });
 
+  it('is read from metadata with white space and a byte order mark around them', async () => {
+    const xml = samlMetadata().replace(/^(?:<\?xml.*?\?>)?/, '<?xml version="1.0" encoding="UTF-8"?>');
+    expect((await create(`\n \ufeff${xml}\n`)).status).toBe(303);
+  });
+
   it.each<[string, MetadataOptions | string]>([
     ['The “Metadata” field must be well-formed XML without a document type.', '<a>'],
     [

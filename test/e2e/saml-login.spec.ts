@@ -355,7 +355,7 @@ describe('A response of a SAML provider', () => {
     ],
     ['Ping', '2.0:nameid-format:persistent', { mail: 'email', memberOf: 'cn=all' }],
     ['AD FS', '1.1:nameid-format:unspecified', { [`${CLAIMS}/upn`]: 'email', 'user.email': 'email' }],
-  ])('logs in what %s sends', async (_provider, format, sent) => {
+  ])('logs in what %s sends, and knows that the login is recent', async (_provider, format, sent) => {
     const user = await addUser();
     const attributes = Object.fromEntries(
       Object.entries(sent).map(([name, value]) => [name, value === 'email' ? user.email : value]),
@@ -366,6 +366,7 @@ describe('A response of a SAML provider', () => {
     const nameId = format.endsWith('emailAddress') ? user.email : `name|${user.id}`;
     const form = await provider.respondTo(url, organization.metadata, { nameId }, forgery);
     expect((await deliver(visitor, form)).location).toBe('/dashboard');
+    expect((await visitor.get('/dashboard/users/invitations/new')).status).toBe(200);
   });
 
   it('may have 400 groups, as Okta sends them', async () => {
@@ -434,6 +435,21 @@ describe('A response of a SAML provider', () => {
     ],
   ])('is refused with %s', async (_what, forgery, reason) => {
     await expectRefused(await logIn(await addUser(), forgery), reason);
+  });
+
+  it.each([
+    ['no Destination', (xml: string) => xml.replace(/ Destination="[^"]*"/, '')],
+    [
+      'spaces around the Destination',
+      (xml: string) => xml.replace(/ Destination="([^"]*)"/, ' Destination=" $1 "'),
+    ],
+  ])('is accepted with %s', async (_what, change) => {
+    expect((await logIn(await addUser(), {}, change)).response.status).toBe(303);
+  });
+
+  it('is accepted with a space before the Recipient', async () => {
+    const recipient = ` https://dashboard.example.com/sso/saml/${organization.id}`;
+    expect((await logIn(await addUser(), { recipient })).response.status).toBe(303);
   });
 
   it.each([

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { DataSource } from 'typeorm';
 import { DAY, HOUR, MINUTE } from '../../src/infrastructure/time/index.js';
-import { DomainProofsJob } from '../../src/modules/allowlisted-domains/domain-proofs.job.js';
+import { DomainProofsService } from '../../src/modules/allowlisted-domains/domain-proofs.service.js';
 import { eventually } from '../support/eventually.js';
 import { logLines } from '../support/log-lines.js';
 import { moveClock } from '../support/clock.js';
@@ -62,8 +62,8 @@ afterEach(async () => {
   for (const each of opened.splice(0)) await each.close();
 });
 
-async function anotherProvider(): Promise<ForgedProvider> {
-  const started = await ForgedProvider.start();
+async function anotherProvider(path?: string): Promise<ForgedProvider> {
+  const started = await ForgedProvider.start(path);
   opened.push(started);
   return started;
 }
@@ -82,10 +82,15 @@ const begin = (visitor: Visitor, email: string, more: Record<string, string> = {
 const respond = (visitor: Visitor, id: string, query: URLSearchParams): Promise<PageResponse> =>
   visitor.get(`/sso/oidc/${id}?${query.toString()}`);
 
-async function test(owner: Owner, id: string, claims: Record<string, unknown>): Promise<PageResponse> {
+async function test(
+  owner: Owner,
+  id: string,
+  claims: Record<string, unknown>,
+  at = provider,
+): Promise<PageResponse> {
   await owner.visitor.get(`${SSO_PATH}/${id}`);
   const url = providerUrl(await owner.visitor.submit(`${SSO_PATH}/${id}/test`));
-  return respond(owner.visitor, id, provider.respondTo(url, claims));
+  return respond(owner.visitor, id, at.respondTo(url, claims));
 }
 
 /** Sets up single sign-on for a new organization, from the domain to enabling it. */
@@ -303,9 +308,10 @@ describe('A login through an identity provider', () => {
       return respond(visitor, organization.id, provider.respondTo(url, { ...claimsOf(user), ...claims }));
     };
     const now = Math.floor(Date.now() / 1_000);
-    expect((await again({ auth_time: now })).status).toBe(303);
+    for (const difference of [-90, 0, 90])
+      expect((await again({ auth_time: now + difference })).status).toBe(303);
     for (const [claims, reason] of [
-      [{ auth_time: now - 120 }, 'did not ask the person to log in again'],
+      [{ auth_time: now - 180 }, 'did not ask the person to log in again'],
       [{}, 'does not say when the person logged in (the claim auth_time)'],
     ] as const) {
       const { status, text } = await again(claims);
@@ -375,7 +381,8 @@ describe('A login through an identity provider', () => {
       }),
       true,
     ],
-    ['Ping', ({ email }) => ({ sub: 'f81d4fae', email, 'pi.sri': 'x' }), false],
+    ['PingOne', ({ email }, now) => ({ sub: randomUUID(), email, auth_time: now }), true],
+    ['PingFederate', ({ email }) => ({ sub: 'f81d4fae', email, 'pi.sri': 'x' }), false],
     [
       'AD FS',
       ({ email }) => ({ sub: `${'x'.repeat(43)}=`, upn: email, unique_name: 'EXAMPLE\\ada', email }),
@@ -387,6 +394,37 @@ describe('A login through an identity provider', () => {
     const { visitor, response } = await logIn(user, claims(user, now));
     expect(response.location).toBe('/dashboard');
     expect((await visitor.get('/dashboard/users/invitations/new')).status).toBe(isRecent ? 200 : 303);
+  });
+
+  it.each<[string, { status: number; value: { sub?: string } & Record<string, string> }]>([
+    ['refuses the access token, as AD FS does', { status: 401, value: { error: 'invalid_token' } }],
+    ['returns only the subject, as AD FS does', { status: 200, value: { sub: 'one' } }],
+    ['describes another person', { status: 200, value: { sub: 'two', name: 'Mallory' } }],
+    ['fails', { status: 500, value: {} }],
+  ])('needs no UserInfo endpoint for an address in the ID token: one that %s', async (_what, userInfo) => {
+    const [owner, own] = [await newOwner(service), await anotherProvider()];
+    Object.assign(own.metadata, { userinfo_endpoint: `${own.issuer}/userinfo` });
+    Object.assign(own, { userInfo });
+    const [domain, id] = [await proveDomain(owner, dns), await addProvider(owner, own)];
+    const { email } = await addUserAt(owner, domain);
+    const { status, text } = await test(owner, id, { sub: 'one', upn: email, email }, own);
+    expect(status).toBe(200);
+    expect(text).not.toContain('Mallory');
+    const without = await test(owner, id, { sub: 'one', upn: email }, own);
+    expect(without.text).toContain(
+      userInfo.value.sub === 'one'
+        ? 'The identity provider did not send an email address.'
+        : 'The ID token contains no email address, and the UserInfo endpoint of the identity provider cannot be used.',
+    );
+  });
+
+  it.each([-90, 90])('may come from a clock that differs by %d seconds', async (difference) => {
+    const user = await addUser();
+    const now = Math.floor(Date.now() / 1_000) + difference;
+    const times = { iat: now, nbf: now, exp: now + 60, auth_time: now };
+    const { visitor, response } = await logIn(user, { ...claimsOf(user), ...times });
+    expect(response.location).toBe('/dashboard');
+    expect((await visitor.get('/dashboard/users/invitations/new')).status).toBe(200);
   });
 
   it('needs an address, which AD FS does not send without a claim rule', async () => {
@@ -576,6 +614,7 @@ describe('The response of an identity provider', () => {
     ['is for another client', 'the claim aud differs', { claims: { aud: 'another' } }],
     ['is of another issuer', 'the claim iss differs', { claims: { iss: 'https://evil.example' } }],
     ['has expired', 'has expired', { claims: { exp: Math.floor(Date.now() / 1_000) - HOUR / 1_000 } }],
+    ['is not valid yet', 'not valid yet', { claims: { nbf: Math.floor(Date.now() / 1_000) + HOUR / 1_000 } }],
     ['is unsigned (alg: none)', 'not with an allowed algorithm', { signature: 'none' }],
     [
       'is signed with the public key as an HMAC secret',
@@ -813,6 +852,38 @@ describe('The first step of a login', () => {
 });
 
 describe('The set-up of single sign-on', () => {
+  it.each([
+    ['/application/o/mcs/', 'without the slash at its end', (issuer: string) => issuer.slice(0, -1)],
+    ['/realms/mcs', 'with a slash at its end', (issuer: string) => `${issuer}/`],
+    ['/realms/mcs', 'with spaces', (issuer: string) => ` ${issuer} `],
+    [
+      '/o/',
+      'as the address of the document',
+      (issuer: string) => `${issuer}.well-known/openid-configuration`,
+    ],
+  ])('knows the issuer %s %s, and credentials with spaces', async (path, _how, typed) => {
+    const [owner, own] = [await newOwner(service), await anotherProvider(path)];
+    const id = await addProvider(owner, {
+      issuer: typed(own.issuer),
+      clientId: ` ${own.clientId}\t`,
+      clientSecret: ` ${own.clientSecret} `,
+    });
+    expect((await owner.visitor.get(`${SSO_PATH}/${id}`)).text).toContain(own.issuer);
+    const domain = await proveDomain(owner, dns);
+    const tester = await addUserAt(owner, domain);
+    expect((await test(owner, id, claimsOf(tester), own)).status).toBe(200);
+    expect(own.credentials).toBe(`${own.clientId}:${own.clientSecret}`);
+    await owner.visitor.fill(`${SSO_PATH}/${id}/change`, { name: 'x', client_secret: ' a-b_c.d~e +/:ä ' });
+    await test(owner, id, claimsOf(tester), own);
+    expect(own.credentials).toBe(`${own.clientId}:a-b_c.d~e+%2B%2F%3A%C3%A4`);
+  });
+
+  it('does not use the discovery document of another issuer', async () => {
+    const [owner, own] = [await newOwner(service), await anotherProvider('/realms/mcs')];
+    Object.assign(own.metadata, { issuer: `${own.issuer}-2` });
+    await expect(addProvider(owner, own)).rejects.toThrow('it is that of another issuer');
+  });
+
   it('cannot be enabled before a test login succeeded', async () => {
     const owner = await newOwner(service);
     const domain = await proveDomain(owner, dns);
@@ -1041,6 +1112,27 @@ describe('A domain', () => {
     expect(await auditOf(service, owner.login)).toEqual(['domain.add success', 'domain.prove success']);
   });
 
+  it.each([
+    ['quotes', (record: string) => `"${record}"`],
+    ['white space', (record: string) => ` ${record}\t`],
+  ])('is proved by a record that was pasted with %s', async (_what, pasted) => {
+    const [owner, domain] = [await newOwner(service), someDomain()];
+    const { id, record } = await addDomain(owner, domain);
+    dns.set(name(domain), { txt: [pasted(record)] });
+    expect((await checkDomain(owner, id)).location).toBe(`${DOMAINS_PATH}?done=proved`);
+  });
+
+  it('is not proved by a record to whose name the DNS provider added the domain, and the page says so', async () => {
+    const [owner, domain] = [await newOwner(service), someDomain()];
+    const { id, record } = await addDomain(owner, domain);
+    dns.set(`${name(domain)}.${domain}`, { txt: [record] });
+    const { status, text } = await checkDomain(owner, id);
+    expect(status).toBe(400);
+    expect(text).toContain(
+      `The record is at ${name(domain)}.${domain}: your DNS provider adds the domain to the name. Enter only _merchant-connectivity as the name.`,
+    );
+  });
+
   it('is proved for exactly one of several organizations, at the same time, too', async () => {
     const domain = someDomain();
     const owners = await Promise.all(Array.from({ length: 4 }, () => newOwner(service)));
@@ -1054,7 +1146,7 @@ describe('A domain', () => {
   });
 
   it('loses its proof after three days without the record, and single sign-on with it', async () => {
-    const job = service.app.get(DomainProofsJob);
+    const job = service.app.get(DomainProofsService);
     const each = await setUp();
     const user = await addUserAt(each, each.domain);
     const { domain } = each;
@@ -1077,7 +1169,7 @@ describe('A domain', () => {
     ].entries()) {
       dns.set(name(domain), records);
       using _clock = moveClock(service, (day + 1) * DAY);
-      await job.run();
+      await job.checkDue();
       states.push(await isProvedNow(domain));
     }
     expect(states).toEqual([true, true, true, true, true, true, false]);
@@ -1102,7 +1194,7 @@ describe('A domain', () => {
       const check = async (day: number, found: Parameters<typeof dns.set>[1]): Promise<void> => {
         dns.set(name(domain), found);
         using _clock = moveClock(service, day * DAY);
-        await service.app.get(DomainProofsJob).run();
+        await service.app.get(DomainProofsService).checkDue();
       };
       await check(1, { txt: [] });
       for (const day of [2, 5, 9]) await check(day, records);

@@ -184,6 +184,20 @@ describe('mcs login', () => {
     expect(await mcs('login --credentials /nowhere')).toMatchObject({ code: 2 });
     expect(stored()['default']).toMatchObject({ client_secret: secret });
   });
+
+  it('reads files in the encodings of Windows', async () => {
+    const { clientId: client_id, secret } = service.development;
+    const text = `\ufeff${JSON.stringify({ base_url: service.baseUrl, client_id, secret })}`;
+    const file = join(clients.folder, 'windows.json');
+    for (const encoding of ['utf8', 'utf16le'] as const) {
+      writeFileSync(file, text, encoding);
+      expect(await mcs(`login --credentials ${file}`)).toMatchObject({ code: 0 });
+      writeFileSync(settingsFile(), `\ufeff${readFileSync(settingsFile(), 'utf8')}`, encoding);
+      expect(await mcs('tokens create --user u')).toMatchObject({ code: 0 });
+    }
+    writeFileSync(settingsFile(), '{"profiles":null}');
+    expect(await mcs('access-token')).toMatchObject({ code: 4 });
+  });
 });
 
 describe('mcs', () => {

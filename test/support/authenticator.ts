@@ -9,6 +9,8 @@ export interface Deviations {
   readonly isUserVerified?: boolean;
   readonly isUserPresent?: boolean;
   readonly counter?: number;
+  /** The passkey can be copied to other devices of its user. */
+  readonly isSynced?: boolean;
   readonly userHandle?: string | undefined;
   readonly credentialId?: string;
   /** Another key signs. */
@@ -118,10 +120,10 @@ export class Authenticator {
   }
 
   private authenticatorData(rpId: string, flags: number, deviations: Deviations): Buffer {
-    const { isUserPresent = true, isUserVerified = true } = deviations;
+    const { isUserPresent = true, isUserVerified = true, isSynced = false } = deviations;
     const counter = Buffer.alloc(4);
     counter.writeUInt32BE(deviations.counter ?? this.counter);
-    const bits = flags | (isUserPresent ? 0x01 : 0) | (isUserVerified ? 0x04 : 0);
+    const bits = flags | (isUserPresent ? 0x01 : 0) | (isUserVerified ? 0x04 : 0) | (isSynced ? 0x18 : 0);
     return Buffer.concat([sha256(deviations.rpId ?? rpId), Buffer.from([bits]), counter]);
   }
 

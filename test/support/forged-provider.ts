@@ -34,6 +34,10 @@ export class ForgedProvider {
   discoveries = 0;
   /** Responses of the token endpoint so far. */
   redemptions = 0;
+  /** The client ID and the secret of the last request. */
+  credentials: string | undefined;
+  /** The response of the UserInfo endpoint, if there is one. */
+  userInfo: { readonly status: number; readonly value: unknown } = { status: 404, value: {} };
   private readonly key = generateKeyPairSync('rsa', { modulusLength: 2_048 });
   private readonly otherKey = generateKeyPairSync('rsa', { modulusLength: 2_048 });
   /** The ID token for each code. */
@@ -42,21 +46,26 @@ export class ForgedProvider {
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
     request.on('end', () => {
+      const [, credentials] = /^Basic (.*)$/.exec(request.headers.authorization ?? '') ?? [];
+      if (credentials) this.credentials = Buffer.from(credentials, 'base64').toString();
       const { status, value } = this.respond(request.url ?? '', new URLSearchParams(body));
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
     });
   });
 
-  static async start(): Promise<ForgedProvider> {
-    const started = new ForgedProvider();
+  /** @param path of the issuer */
+  static async start(path = ''): Promise<ForgedProvider> {
+    const started = new ForgedProvider(path);
     rememberSecret(started.clientSecret);
     started.server.listen(0, '127.0.0.1');
     await once(started.server, 'listening');
     return started;
   }
 
+  private constructor(private readonly path: string) {}
+
   get issuer(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}${this.path}`;
   }
 
   /** Returns the query with which the provider would redirect the browser back. */
@@ -85,15 +94,16 @@ export class ForgedProvider {
   }
 
   private respond(path: string, form: URLSearchParams): { status: number; value: unknown } {
-    if (path === '/.well-known/openid-configuration') {
+    const { origin } = new URL(this.issuer);
+    if (path === `${this.path.replace(/\/$/, '')}/.well-known/openid-configuration`) {
       this.discoveries += 1;
       return {
         status: 200,
         value: {
           issuer: this.issuer,
-          authorization_endpoint: `${this.issuer}/authorize`,
-          token_endpoint: `${this.issuer}/token`,
-          jwks_uri: `${this.issuer}/jwks`,
+          authorization_endpoint: `${origin}/authorize`,
+          token_endpoint: `${origin}/token`,
+          jwks_uri: `${origin}/jwks`,
           ...this.metadata,
         },
       };
@@ -105,6 +115,7 @@ export class ForgedProvider {
           keys: [{ ...this.key.publicKey.export({ format: 'jwk' }), alg: 'RS256', use: 'sig', kid: 'one' }],
         },
       };
+    if (path === '/userinfo') return this.userInfo;
     const { token, status = 400 } = this.tokens.get(form.get('code') ?? '') ?? {};
     this.redemptions += 1;
     const value =

@@ -4,7 +4,6 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
-  readFileSync,
   readlinkSync,
   renameSync,
   rmSync,
@@ -14,6 +13,7 @@ import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { EXIT, Failure, usage } from './failures.js';
 import { isLoopback } from './loopback.js';
+import { readText } from './text-files.js';
 
 const DEFAULT_BASE_URL = 'http://127.0.0.1:3000';
 const DEFAULT_PROFILE = 'default';
@@ -125,14 +125,14 @@ export class Settings {
   private read(): File {
     let text: string;
     try {
-      text = readFileSync(this.file, 'utf8');
+      text = readText(this.file);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { profiles: {} };
       throw this.problem('read', error as NodeJS.ErrnoException);
     }
     try {
-      const { profiles = {} } = JSON.parse(text) as Partial<File>;
-      return { profiles };
+      const { profiles } = JSON.parse(text) as Partial<File>;
+      return { profiles: profiles ?? {} };
     } catch {
       throw new Failure(`${this.file} is not valid JSON.`, EXIT.failure, 'Fix or delete the file.');
     }

@@ -1398,7 +1398,7 @@ export interface components {
       /** @description Your own identifier for the user. */
       external_user_id: string;
       /**
-       * @description Maximum number of accounts in the page.
+       * @description Maximum number of entries in the page.
        * @default 25
        * @example 25
        */
@@ -1498,7 +1498,7 @@ export interface components {
       /** @description Your own identifier for the user. */
       external_user_id: string;
       /**
-       * @description Maximum number of links in the page.
+       * @description Maximum number of entries in the page.
        * @default 25
        * @example 25
        */

@@ -126,6 +126,17 @@ describe('webhooks.verify', () => {
     }
   });
 
+  it.each([
+    ['the parsed body', JSON.parse(BODY.toString())],
+    ['no body', undefined],
+    ['null', null],
+  ])('tells programs that give %s to give the body before any parsing', async (_what, body) => {
+    await expect(webhooks.verify(body as string, signed(), SECRET)).rejects.toMatchObject({
+      reason: 'body',
+      message: 'The body is not text or bytes. Give the exact body, before any parsing.',
+    });
+  });
+
   it('rejects a signed body that is no event', async () => {
     const body = Buffer.from('[]');
     expect(await reasonOf(webhooks.verify(body, signed({ body }), SECRET))).toBe('body');

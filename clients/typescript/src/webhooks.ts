@@ -39,7 +39,7 @@ async function verify(
   secret: string | readonly string[],
   { tolerance = DEFAULT_TOLERANCE }: VerifyOptions = {},
 ): Promise<WebhookEvent> {
-  const bytes = typeof body === 'string' ? encoder.encode(body) : Uint8Array.from(new Uint8Array(body));
+  const bytes = bytesOf(body);
   const keys = await Promise.all([secret].flat().map(keyOf));
   const [id, timestamp] = [required(headers, 'webhook-id'), required(headers, 'webhook-timestamp')];
   const signatures = required(headers, 'webhook-signature').split(' ', MAX_SIGNATURES);
@@ -68,6 +68,14 @@ async function verify(
     throw new SignatureError('service_signature', 'The header Service-Signature does not match.');
   }
   return event;
+}
+
+function bytesOf(body: string | Uint8Array | ArrayBuffer): Uint8Array<ArrayBuffer> {
+  if (typeof body === 'string') return encoder.encode(body);
+  // Programs in JavaScript give what a framework has parsed, which cannot be signed again byte by byte.
+  if (typeof (body as Partial<ArrayBuffer> | undefined)?.byteLength === 'number')
+    return Uint8Array.from(new Uint8Array(body));
+  throw new SignatureError('body', 'The body is not text or bytes. Give the exact body, before any parsing.');
 }
 
 function required(headers: WebhookHeaders, name: string): string {

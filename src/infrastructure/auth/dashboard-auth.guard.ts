@@ -1,11 +1,27 @@
 import { Injectable, type ExecutionContext } from '@nestjs/common';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import { INVALID_ACCESS_TOKEN, NO_ACCESS } from '../errors/index.js';
-import { isCrossSiteRequest } from '../http/index.js';
+import { clearCookie, cookieOf, isCrossSiteRequest, setCookie } from '../http/index.js';
 import { ACCESS_TOKEN, tokenIn } from './bearer-token.js';
 import { TokenAuthGuard } from './bearer.strategy.js';
 import { DashboardSessionVerifier } from './ports.js';
-import { sessionTokenOf } from './session-cookie.js';
+
+const SESSION_COOKIE = 'session';
+
+/** Returns the token in the session cookie, if there is one. */
+export function sessionTokenOf(request: Request): string | undefined {
+  return cookieOf(request, SESSION_COOKIE);
+}
+
+/** Sets the session cookie, which expires with the session. */
+export function setSessionCookie(response: Response, token: string, expires: Date): void {
+  setCookie(response, SESSION_COOKIE, token, expires);
+}
+
+/** Deletes the session cookie. */
+export function clearSessionCookie(response: Response): void {
+  clearCookie(response, SESSION_COOKIE);
+}
 
 /** Login of a user whose organization requires a second factor that the user has not set up. */
 export const SECOND_FACTOR_REQUIRED =

@@ -8,4 +8,3 @@ export * from './dashboard-operations.js';
 export * from './dashboard-permission.guard.js';
 export * from './ports.js';
 export * from './principals.js';
-export * from './session-cookie.js';

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { repeatedOnce } from './repeat.js';
-import { isDatabaseUnavailable } from './sql-state.js';
+import { isDatabaseUnavailable, repeatedOnce } from './sql-state.js';
 
 /** Receives the result of the row's statement once it is committed, or the error that prevents it. */
 type Callback<Result> = (error: unknown, result?: Result) => void;

@@ -1,9 +1,9 @@
-import { Global, Logger, Module } from '@nestjs/common';
+import { Global, Logger, Module, type Type } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ClsPluginTransactional } from '@nestjs-cls/transactional';
 import { TransactionalAdapterTypeOrm } from '@nestjs-cls/transactional-adapter-typeorm';
 import { ClsModule } from 'nestjs-cls';
-import { DataSource } from 'typeorm';
+import { DataSource, getMetadataArgsStorage } from 'typeorm';
 import { SECOND } from '../time/index.js';
 import { JobLock } from './advisory-lock.js';
 import { DailyPartitions } from './daily-partitions.js';
@@ -47,7 +47,8 @@ const SERVICES = [
           onIdleConnectionLost: (error) =>
             new Logger('Database').warn(`A connection was lost: ${(error as Error).message}`),
         }),
-        autoLoadEntities: true,
+        // Every class with `@Entity`: no module has to list its own.
+        entities: getMetadataArgsStorage().tables.map(({ target }) => target as Type),
         manualInitialization: configuration.url === undefined,
         retryAttempts: 1 + Math.ceil(configuration.startTimeoutMilliseconds / RETRY_DELAY),
         retryDelay: RETRY_DELAY,

@@ -6,8 +6,7 @@ import { Client, POOLED_SESSION, isDatabaseSilent } from './client.js';
 import type { DriverAddress } from './database-address.js';
 import { DatabaseConfiguration } from './database.configuration.js';
 import { ReadReplica } from './read-replica.js';
-import { repeatedOnce } from './repeat.js';
-import { isDatabaseUnavailable, isStatementCanceled, isTransient } from './sql-state.js';
+import { isDatabaseUnavailable, isStatementCanceled, isTransient, repeatedOnce } from './sql-state.js';
 
 /** The message of `pg` when no connection became free in time. */
 const CONNECTION_TIMEOUT = 'timeout exceeded when trying to connect';
@@ -90,6 +89,13 @@ export interface ReadOptions {
   isFresh?: boolean;
 }
 
+/** The replica that a pool may use while its lag is within the limit, and what counts the queries that it failed. */
+interface ReplicaOfPool {
+  readonly pool: pg.Pool;
+  readonly state: ReadReplica;
+  readonly countRetry: () => void;
+}
+
 /** A separate pool of a few read-only connections. */
 export class ReadPool {
   readonly pool: pg.Pool;
@@ -98,6 +104,7 @@ export class ReadPool {
     name: string,
     private readonly address: DriverAddress,
     { connections, timeoutMilliseconds }: ReadPoolOptions,
+    private readonly replica?: ReplicaOfPool,
   ) {
     this.pool = new pg.Pool({
       ...address,
@@ -139,56 +146,33 @@ export class ReadPool {
     return this.pool.end();
   }
 
-  /** @param _options for pools with a replica */
-  protected async run<Row extends object>(
-    statement: string,
-    values: readonly unknown[],
-    _options: ReadOptions,
-  ): Promise<Row[]> {
-    const { rows } = await repeatedOnce(() => this.pool.query<Row>(statement, [...values]));
-    return rows;
-  }
-}
-
-/** A pool whose queries use a replica while its lag is within the limit, and otherwise the primary. */
-class ReplicatedReadPool extends ReadPool {
-  constructor(
-    private readonly name: string,
-    address: DriverAddress,
-    options: ReadPoolOptions,
-    private readonly replicaPool: ReadPool,
-    private readonly replica: ReadReplica,
-    private readonly retries: CounterValue<'pool'>,
-  ) {
-    super(name, address, options);
-    retries.inc({ pool: name }, 0);
-  }
-
-  protected override async run<Row extends object>(
+  private async run<Row extends object>(
     statement: string,
     values: readonly unknown[],
     options: ReadOptions,
   ): Promise<Row[]> {
-    const mayLag = !options.isFresh && (await this.replica.isUsable());
-    const rows = mayLag ? await this.tryReplica<Row>(statement, values) : undefined;
-    if (rows) return rows;
+    const replayed = options.isFresh ? undefined : await this.tryReplica<Row>(statement, values);
+    if (replayed) return replayed;
     options.isFresh = true;
-    return super.run<Row>(statement, values, options);
+    const { rows } = await repeatedOnce(() => this.pool.query<Row>(statement, [...values]));
+    return rows;
   }
 
-  /** Returns undefined if the query failed because of the replica. */
+  /** Returns undefined if the query cannot use the replica, or failed because of it. */
   private async tryReplica<Row extends object>(
     statement: string,
     values: readonly unknown[],
   ): Promise<Row[] | undefined> {
+    const { replica } = this;
+    if (!replica || !(await replica.state.isUsable())) return undefined;
     try {
-      const { rows } = await this.replicaPool.pool.query<Row>(statement, [...values]);
+      const { rows } = await replica.pool.query<Row>(statement, [...values]);
       return rows;
     } catch (error) {
       // A slow query would be slow on the primary, too. While the replica cannot be reached, queries that wait for a
       // connection to it look slow.
-      if (isLate(error) ? await this.replica.isUsable() : !isFailureOfReplica(error)) throw error;
-      this.retries.inc({ pool: this.name });
+      if (isLate(error) ? await replica.state.isUsable() : !isFailureOfReplica(error)) throw error;
+      replica.countRetry();
       return undefined;
     }
   }
@@ -228,18 +212,18 @@ export class ReadPools implements OnApplicationShutdown {
     const { driverAddress, readAddress } = this.configuration;
     if (!options.mayLag || !readAddress) return this.add(name, new ReadPool(name, driverAddress, options));
     const replicaName = `${name}-replica`;
-    const replicaPool = this.add(replicaName, new ReadPool(replicaName, readAddress, options));
-    return this.add(
-      name,
-      new ReplicatedReadPool(name, driverAddress, options, replicaPool, this.replica, this.retries),
-    );
+    const { pool } = this.add(replicaName, new ReadPool(replicaName, readAddress, options));
+    const countRetry = (value?: number): void => this.retries.inc({ pool: name }, value);
+    countRetry(0);
+    const replica = { pool, state: this.replica, countRetry };
+    return this.add(name, new ReadPool(name, driverAddress, options, replica));
   }
 
   async onApplicationShutdown(): Promise<void> {
     await Promise.all(this.pools.map((pool) => pool.close()));
   }
 
-  private add<Pool extends ReadPool>(name: string, pool: Pool): Pool {
+  private add(name: string, pool: ReadPool): ReadPool {
     this.pools.push(pool);
     this.poolMetrics.watch(name, () => pool.pool);
     return pool;

@@ -6,13 +6,19 @@ import {
   QueryFailedError,
   type EntityManager,
   type EntityTarget,
+  type FindOptionsWhere,
+  type ObjectLiteral,
   type QueryDeepPartialEntity,
 } from 'typeorm';
 import { advisoryLockKey } from './advisory-lock.js';
-import { isRepeatedAfter } from './repeat.js';
-import { isTransient, unlessDuplicate } from './sql-state.js';
+import { isRepeatedAfter, isTransient, unlessDuplicate } from './sql-state.js';
 
 const MAX_ATTEMPTS = 3;
+
+/** A row to insert. Columns that can be null, and are, may be left out. */
+export type NewRow<Row> = {
+  [Column in keyof Row as null extends Row[Column] ? never : Column]: Row[Column];
+} & { [Column in keyof Row as null extends Row[Column] ? Column : never]?: Row[Column] };
 
 /** Callbacks to run after the open transaction has committed. */
 const commitCallbacks = new AsyncLocalStorage<(() => void)[]>();
@@ -56,10 +62,41 @@ export class Transaction {
     return advisoryLockKey(name);
   }
 
+  /** Returns the row, locked against concurrent changes until the transaction ends. */
+  lockRow<Row extends ObjectLiteral>(
+    entity: EntityTarget<Row>,
+    where: FindOptionsWhere<Row>,
+  ): Promise<Row | null> {
+    return this.manager.findOne(entity, { where, lock: { mode: 'pessimistic_write' } });
+  }
+
+  /** Changes a row if it is as `where` says. @returns whether it was */
+  async updateRow<Row extends ObjectLiteral>(
+    entity: EntityTarget<Row>,
+    where: FindOptionsWhere<Row>,
+    changes: QueryDeepPartialEntity<Row>,
+  ): Promise<boolean> {
+    return (await this.manager.update(entity, where, changes)).affected === 1;
+  }
+
+  /** Deletes a row. @returns whether there was one; true for only one of several concurrent calls */
+  async deleteRow<Row extends ObjectLiteral>(
+    entity: EntityTarget<Row>,
+    where: FindOptionsWhere<Row>,
+  ): Promise<boolean> {
+    return (await this.manager.delete(entity, where)).affected === 1;
+  }
+
+  /** Locks the table against concurrent changes until the transaction ends. */
+  async lockTable(entity: EntityTarget<ObjectLiteral>): Promise<void> {
+    const { tableName } = this.manager.connection.getMetadata(entity);
+    await this.manager.query(`LOCK TABLE ${tableName} IN SHARE ROW EXCLUSIVE MODE`);
+  }
+
   /** Inserts a row. @returns false if that would violate one of these unique constraints */
   async insertNew<Row extends object>(
     entity: EntityTarget<Row>,
-    row: Row,
+    row: NewRow<Row>,
     ...constraints: readonly string[]
   ): Promise<boolean> {
     return unlessDuplicate(

@@ -1,2 +1,1 @@
 export * from './user-data-holder.js';
-export * from './user-pseudonyms.js';

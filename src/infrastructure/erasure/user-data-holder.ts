@@ -1,6 +1,43 @@
+import { createHmac, hkdfSync } from 'node:crypto';
+import { Injectable, Global, Module } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import type { PlatformEnvironment } from '../config/index.js';
-import type { UserKey } from './user-pseudonyms.js';
+import { CryptoConfiguration } from '../crypto/index.js';
+
+/** Identifies a user of a client. */
+export interface UserKey {
+  readonly clientId: string;
+  readonly externalUserId: string;
+}
+
+const PREFIX = 'erased_';
+/** Bytes of the digest. Enough that two users of a client never share a pseudonym. */
+const DIGEST_BYTES = 16;
+
+/**
+ * Computes the text that replaces a user's identifier: the same for each erasure of the same user, so that counts stay right, and
+ * different for the users of other clients. Without the key, nobody can find out which identifier it stands for.
+ */
+@Injectable()
+export class UserPseudonyms {
+  private readonly key: Buffer;
+
+  constructor({ secretPepper = '' }: CryptoConfiguration) {
+    const pepper = Buffer.from(secretPepper, 'base64');
+    this.key = Buffer.from(hkdfSync('sha256', pepper, '', 'user-pseudonym', 32));
+  }
+
+  of({ clientId, externalUserId }: UserKey): string {
+    const digest = createHmac('sha256', this.key)
+      .update(JSON.stringify([clientId, externalUserId]))
+      .digest();
+    return PREFIX + digest.subarray(0, DIGEST_BYTES).toString('hex');
+  }
+}
+
+@Global()
+@Module({ providers: [UserPseudonyms], exports: [UserPseudonyms] })
+export class ErasureModule {}
 
 /** A user whose data are being erased. */
 export interface ErasedUser extends UserKey {

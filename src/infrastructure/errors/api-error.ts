@@ -1,4 +1,65 @@
-import type { ErrorCode, ErrorType } from './enumerations.js';
+/**
+ * The published values of `error_type` and `error_code`: first those of the specification, including values that only
+ * operations of the wider platform return, then the extensions of this service.
+ */
+export const ERROR_TYPES = [
+  'INVALID_INPUT',
+  'INVALID_REQUEST',
+  'USER_ERROR',
+  'SESSION_ERROR',
+  'MERCHANT_ACCOUNT_ERROR',
+  'MERCHANT_ERROR',
+  'SUBSCRIPTION_ERROR',
+  'TRANSACTION_ERROR',
+  'CART_ERROR',
+  'WEBHOOK_ENDPOINT_ERROR',
+  'REQUEST_LOG_ERROR',
+  'RATE_LIMIT_ERROR',
+  'API_ERROR',
+] as const;
+export type ErrorType = (typeof ERROR_TYPES)[number];
+
+export const ERROR_CODES = [
+  'INVALID_API_KEYS',
+  'INVALID_FIELD',
+  'INVALID_JWE',
+  'INVALID_CURSOR_FORMAT',
+  'USER_NOT_FOUND',
+  'MERCHANT_ACCOUNT_NOT_FOUND',
+  'MERCHANT_ACCOUNT_DISCONNECTED',
+  'SESSION_NOT_FOUND',
+  'EXTEND_NOT_SUPPORTED',
+  'MERCHANT_UNAVAILABLE',
+  'NO_ACCESS',
+  'TRANSACTION_NOT_FOUND',
+  'NO_TRANSACTIONS',
+  'SUBSCRIPTION_NOT_FOUND',
+  'CANCELLABLE_SUBSCRIPTION_NOT_FOUND',
+  'MULTIPLE_CANCELLABLE_SUBSCRIPTIONS_FOUND',
+  'ONGOING_OPERATION',
+  'CART_NOT_FOUND',
+  'FULFILLMENT_NOT_FOUND',
+  'INVALID_ACCESS_TOKEN',
+  'INSUFFICIENT_SCOPE',
+  'INSUFFICIENT_ROLE',
+  'WEBHOOK_ENDPOINT_NOT_FOUND',
+  'WEBHOOK_ENDPOINT_LIMIT_REACHED',
+  'WEBHOOK_ENDPOINT_ALREADY_EXISTS',
+  'RATE_LIMIT_EXCEEDED',
+  'ENVIRONMENT_MISMATCH',
+  'REQUEST_LOG_NOT_FOUND',
+  'REQUEST_LOG_QUERY_TIMEOUT',
+  'WEBHOOK_ENDPOINT_DISABLED',
+  'IDEMPOTENCY_KEY_REUSED',
+  'TOO_MANY_REQUESTS',
+  'NOT_FOUND',
+  'METHOD_NOT_ALLOWED',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'INTERNAL_ERROR',
+  'SERVICE_UNAVAILABLE',
+] as const;
+export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /** The body of every error response (specification, "Errors"). */
 export interface ErrorBody {

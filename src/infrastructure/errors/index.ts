@@ -1,4 +1,3 @@
 export * from './api-error.js';
 export * from './common-errors.js';
 export * from './listen-problem.js';
-export * from './enumerations.js';

@@ -11,7 +11,7 @@ import { Connector } from './connector.js';
 import { rejectOnAbort, Stopwatch, type RequestPhases } from './stopwatch.js';
 import { GuardedSocket } from './guarded-socket.js';
 import { HttpClientConfiguration } from './http-client.configuration.js';
-import { outgoingHeaders } from './outgoing-headers.js';
+import { outgoingHeaders } from './service-client.js';
 import { validatePublicUrl, validateUrl, type UrlProblem } from './public-url.js';
 import { readDocument, readText, retryAfterSeconds, type ReadBody, type ResponseText } from './response.js';
 import {

@@ -7,7 +7,9 @@ import { BodyReader } from './request-body.js';
 export const FORM_LIMIT = 16_384;
 /** The longest form has 30 fields. */
 const MAX_FIELDS = 100;
-const FORM_MEDIA_TYPE = /^application\/x-www-form-urlencoded\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/i;
+/** A form is ASCII. The HTTP client of Apache names ISO-8859-1 in each. */
+const FORM_MEDIA_TYPE =
+  /^application\/x-www-form-urlencoded\s*(?:;\s*charset\s*=\s*"?(?:utf-?8|us-ascii|iso-8859-1)"?\s*)?;?$/i;
 const FILES_MEDIA_TYPE = /^multipart\/form-data\s*;/i;
 
 const BOUNDARY = /;\s*boundary="?([^";\s]{1,70})/i;
@@ -32,6 +34,11 @@ export class FormFields {
   /** Returns the content of a file, or undefined if the user chose none. */
   file(name: string): Buffer | undefined {
     return this.files.get(name);
+  }
+
+  /** Returns whether the form has the field, even if it is empty. */
+  has(name: string): boolean {
+    return this.fields.has(name);
   }
 
   /** Returns the value of a field, or undefined if it is absent or empty (RFC 6749, section 3.1). */

@@ -1,7 +1,7 @@
 export * from './browser-name.js';
 export * from './cookies.js';
 export * from './cross-origin-requests.js';
-export * from './dashboard-path.js';
+export * from './public-address.js';
 export * from './exception.filter.js';
 export * from './form-body.js';
 export * from './hidden-from-agents.guard.js';
@@ -10,7 +10,6 @@ export * from './http.configuration.js';
 export * from './http.module.js';
 export * from './json-body.guard.js';
 export * from './nearest-path.js';
-export * from './public-address.js';
 export * from './request-body.js';
 export * from './request-context.js';
 export * from './request-origin.js';

@@ -2,7 +2,12 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { HttpAdapterHost, type AbstractHttpAdapter } from '@nestjs/core';
-import { ServiceConfiguration, type Surface } from '../config/index.js';
+import {
+  ENVIRONMENTS,
+  ServiceConfiguration,
+  type PlatformEnvironment,
+  type Surface,
+} from '../config/index.js';
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]', '::1']);
 
@@ -47,4 +52,19 @@ export class PublicAddress implements OnApplicationBootstrap {
     if (configured !== undefined) return configured;
     return this.port === undefined ? undefined : `http://127.0.0.1:${this.port}`;
   }
+}
+
+/** Returns the path of a page of the dashboard that shows one environment. */
+export function dashboardPath(environment: PlatformEnvironment, ...segments: readonly string[]): string {
+  return ['/dashboard', environment, ...segments.map(encodeURIComponent)].join('/');
+}
+
+/** Returns the paths of a page in each environment, for `@Controller()`. A placeholder would also match other pages. */
+export function inEachEnvironment(page = ''): string[] {
+  return ENVIRONMENTS.map((environment) => ['dashboard', environment, page].filter(Boolean).join('/'));
+}
+
+/** Returns the environment that a page of the dashboard shows, or undefined if it shows none. */
+export function environmentOf(path: string): PlatformEnvironment | undefined {
+  return ENVIRONMENTS.find((each) => `${path}/`.startsWith(`${dashboardPath(each)}/`));
 }

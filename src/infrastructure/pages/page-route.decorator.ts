@@ -28,13 +28,7 @@ import {
   type DashboardIdentity,
 } from '../auth/index.js';
 import type { PlatformEnvironment, Surface } from '../config/index.js';
-import {
-  environmentOf,
-  OnSurface,
-  requestParameter,
-  type FormFields,
-  type FormOptions,
-} from '../http/index.js';
+import { environmentOf, FormFields, OnSurface, requestParameter, type FormOptions } from '../http/index.js';
 import { RATE_LIMIT_EXCEEDED } from '../errors/index.js';
 import type { RateLimit } from '../rate-limiting/index.js';
 import { DashboardLimitGuard, OrganizationQueue, RateLimitGuard } from '../surfaces/index.js';
@@ -163,6 +157,15 @@ export function PageRoute(options: PageRouteOptions): MethodDecorator {
   );
 }
 
+/** In place of an operation: every logged-in user may open the page and send its forms. */
+export const ANY_USER = 'any user';
+
+/** What a page of the dashboard requires. */
+export type PageOperation = DashboardOperationName | typeof ANY_USER;
+
+const operationIn = (operation: PageOperation): Pick<PageRouteOptions, 'operation'> =>
+  operation === ANY_USER ? {} : { operation };
+
 /**
  * A page of the dashboard that shows what an operation of the dashboard API returns, or the form for an operation. It
  * requires the operation's permission, and counts toward the same request limit. Denied requests leave no audit log entry,
@@ -170,16 +173,16 @@ export function PageRoute(options: PageRouteOptions): MethodDecorator {
  *
  * @param listQuery the filters of a list, which users can save
  */
-export function DashboardPage(operation: DashboardOperationName, listQuery?: Type<object>): MethodDecorator {
-  return PageRoute({ login: true, operation, ...(listQuery && { listQuery }) });
+export function DashboardPage(operation: PageOperation, listQuery?: Type<object>): MethodDecorator {
+  return PageRoute({ login: true, ...operationIn(operation), ...(listQuery && { listQuery }) });
 }
 
 /**
  * The route of a form that performs an operation of the dashboard API, with the operation's permission, limit and audit log
  * entries.
  */
-export function DashboardAction(operation: DashboardOperationName, form: FormOptions = {}): MethodDecorator {
-  return PageRoute({ login: true, operation, isAction: true, form });
+export function DashboardAction(operation: PageOperation, form: FormOptions = {}): MethodDecorator {
+  return PageRoute({ login: true, ...operationIn(operation), isAction: true, form });
 }
 
 /**
@@ -220,27 +223,29 @@ function RecordExport(action: AuditedAction): Type<NestInterceptor> {
 
 export const FormBody = requestParameter(({ body }) => body as FormFields);
 
-/** What a page that shows one environment was requested with. `Name` are the placeholders of its path. */
+/** What a page of the dashboard was requested with. `Name` are the placeholders of its path. */
 export interface PageVisit<Name extends string = never> {
   readonly actor: DashboardActor;
+  /** Only for controllers with the paths of `inEachEnvironment`. */
   readonly environment: PlatformEnvironment;
   readonly params: Readonly<Record<Name, string>>;
   readonly query: Readonly<Record<string, unknown>>;
-  /** Only for routes that receive a form. */
+  /** Empty if the page was opened. */
   readonly form: FormFields;
 }
 
-/** Handler parameter: a `PageVisit`. For controllers with the paths of `inEachEnvironment`. */
+const NO_FORM = new FormFields(new URLSearchParams());
+
+/** Handler parameter: a `PageVisit`. */
 export const Visit = requestParameter((request): PageVisit<string> => ({
   actor: dashboardActorOf(request),
-  environment: pageEnvironmentOf(request),
+  get environment() {
+    return pageEnvironmentOf(request);
+  },
   params: request.params as Record<string, string>,
   query: request.query,
-  form: request.body as FormFields,
+  form: request.body instanceof FormFields ? request.body : NO_FORM,
 }));
-
-/** Handler parameter: the environment that the page shows. For controllers with the paths of `inEachEnvironment`. */
-export const PageEnvironment = requestParameter(pageEnvironmentOf);
 
 function pageEnvironmentOf({ path }: Pick<Request, 'path'>): PlatformEnvironment {
   const environment = environmentOf(path);

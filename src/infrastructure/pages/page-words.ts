@@ -3,9 +3,12 @@ export class FieldLabels {
   private readonly labels = new Map<string, string>();
   /** The fields whose values the page lists. */
   private readonly choices = new Set<string>();
+  /** Whether a field shows why the form was not accepted, so that `FormProblem` need not. */
+  hasProblemAtField = false;
 
   /** @param label without what follows in parentheses, such as a time zone */
-  add(name: string, label: string, isChoice: boolean): void {
+  add(name: string, label: string, isChoice: boolean, showsProblem = false): void {
+    this.hasProblemAtField ||= showsProblem;
     const field = inWords(name);
     this.labels.set(field, label.replace(/ \(.*\)$/, ''));
     if (isChoice) this.choices.add(field);

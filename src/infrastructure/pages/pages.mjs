@@ -58,8 +58,8 @@ if (location.pathname.startsWith('/sso/')) {
   history.replaceState(null, '', pathname);
 }
 
-// Only the browser knows the local time zone.
-const localZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+// Only the browser knows the local time zone. Some do not find it out.
+const localZone = Intl.DateTimeFormat().resolvedOptions().timeZone?.replace('Etc/Unknown', '');
 for (const button of document.querySelectorAll('.zone button.local')) {
   button.value = localZone;
   button.hidden = !localZone || button.parentElement.textContent.includes(`Times in ${localZone}`);

@@ -1,5 +1,6 @@
+import type { PlatformEnvironment } from '../config/index.js';
 import { TextProperty } from '../openapi/index.js';
-import { Field, IntegerField } from '../validation/index.js';
+import { EnvironmentField, ExternalUserIdField, Field, IntegerField } from '../validation/index.js';
 
 export const DEFAULT_PAGE_SIZE = 25;
 const MAX_PAGE_SIZE = 50;
@@ -32,6 +33,25 @@ export function CursorField(
 ): PropertyDecorator {
   const schema = { type: String };
   return Field({ in: 'query', required: false, schema, description, example }, ...validators);
+}
+
+/** A page of what is stored about a user of a client. */
+export class UserPageQuery {
+  @EnvironmentField({
+    in: 'query',
+    required: false,
+    description: 'That of the client, by default.',
+  })
+  environment?: PlatformEnvironment;
+
+  @ExternalUserIdField({ in: 'query' })
+  external_user_id!: string;
+
+  @PageSizeField('Maximum number of entries in the page.')
+  limit: number = DEFAULT_PAGE_SIZE;
+
+  @CursorField('The `next_cursor` of the previous page, for the same user.')
+  cursor?: string;
 }
 
 /** The cursor of the next page in a response. */

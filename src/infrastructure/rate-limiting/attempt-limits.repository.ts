@@ -4,7 +4,10 @@ import { DataSource } from 'typeorm';
 import { SecretDigest } from '../crypto/index.js';
 import { RATE_LIMIT_EXCEEDED, type ApiError } from '../errors/index.js';
 import { Clock, HOUR, MINUTE, SECOND } from '../time/index.js';
+import type { AttemptCount } from './attempt-count.entity.js';
 import { CountedLimit, RateLimitRejections } from './rate-limiters.js';
+// Only SQL uses the entity: the import registers it.
+import './attempt-count.entity.js';
 
 interface AttemptLimitOptions {
   readonly attempts: number;
@@ -115,9 +118,7 @@ export class AttemptLimitsRepository {
   }
 }
 
-interface Count {
-  readonly key: string;
-  readonly points: number;
+interface Count extends Pick<AttemptCount, 'key' | 'points'> {
   /** Milliseconds since the epoch. */
   readonly expire: number;
 }

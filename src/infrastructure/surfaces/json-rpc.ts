@@ -44,10 +44,11 @@ export function calledTool(message: unknown): { readonly name: unknown } | undef
   return { name: (params as { readonly name?: unknown } | null | undefined)?.name };
 }
 
-/** Models that have nothing to say send null. */
-function dropNullArguments({ params }: JsonRpcMessage): void {
-  const call = params as { arguments?: unknown } | null | undefined;
-  if (call?.arguments === null) delete call.arguments;
+/** Clients and models that have nothing to say send null, for all parameters or for some. */
+function dropNullParams(message: { params?: unknown }): void {
+  if (message.params === null) delete message.params;
+  const params = (message.params ?? {}) as Record<string, unknown>;
+  for (const [name, value] of Object.entries(params)) if (value === null) delete params[name];
 }
 
 /** Any other name is the agent's own text, which may contain secrets. */
@@ -66,8 +67,8 @@ export class JsonRpcMessageGuard extends JsonBodyGuard {
     const message = request.body as JsonRpcMessage;
     const problem = problemOf(message);
     if (problem !== undefined) throw INVALID_FIELD.error(problem);
+    dropNullParams(message);
     const call = calledTool(message);
-    if (call) dropNullArguments(message);
     const attribution = requestContext(request);
     attribution.isRecorded = call !== undefined;
     if (typeof call?.name === 'string' && TOOL_NAME.test(call.name)) attribution.tool = call.name;

@@ -1,4 +1,4 @@
-import { applyDecorators, type Type } from '@nestjs/common';
+import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsDefined, IsOptional, ValidateIf } from 'class-validator';
@@ -7,7 +7,8 @@ import { isMissing } from './text.js';
 
 /** Options of every kind of field. */
 export interface FieldOptions {
-  readonly description: string;
+  /** For the API document. A form of a page describes its fields itself. */
+  readonly description?: string;
   readonly example?: unknown;
   /** Where the field is sent: in a JSON body by default. `path`: in the path, which the operation documents. `form`: unknown parameters of the form are ignored. */
   readonly in?: 'query' | 'form' | 'path';
@@ -34,27 +35,22 @@ export interface FieldDefinition extends FieldOptions {
   readonly convert?: (value: unknown) => unknown;
 }
 
-const LOCATION = 'location of the field';
-const PRESENCE = 'presence of the field';
-const MAX_LENGTH = 'maximum length of the field';
+const FIELD = 'field of a request';
 
-/** Returns how long a text may be, for the form that sends it. */
-export function maxLengthOf<Dto extends object>(
-  { prototype }: Type<Dto>,
-  property: string & keyof Dto,
-): number | undefined {
-  return Reflect.getMetadata(MAX_LENGTH, prototype as object, property) as number | undefined;
+/** Returns how a property of a request is declared; undefined if it is no field. */
+export function fieldOf(target: object, property: string): FieldDefinition | undefined {
+  return Reflect.getMetadata(FIELD, target, property) as FieldDefinition | undefined;
 }
 
 /** Returns when the field is required, if that depends on another field. */
 export function conditionOf(target: object, property: string): ConditionalPresence | undefined {
-  const presence = Reflect.getMetadata(PRESENCE, target, property) as Presence | undefined;
+  const presence = fieldOf(target, property)?.required;
   return typeof presence === 'object' ? presence : undefined;
 }
 
 /** Returns whether the field is a parameter of a form. */
 export function isInForm(target: object, property: string): boolean {
-  return Reflect.getMetadata(LOCATION, target, property) === 'form';
+  return fieldOf(target, property)?.in === 'form';
 }
 
 /** Fields of a query string, a form or a path cannot be null. */
@@ -68,9 +64,7 @@ const NULLABLE_IN = { body: { nullable: true }, form: {}, query: {}, path: {} };
 export function Field(field: FieldDefinition, ...validators: PropertyDecorator[]): PropertyDecorator {
   return applyDecorators(
     documented(field),
-    Reflect.metadata(LOCATION, field.in),
-    Reflect.metadata(PRESENCE, field.required),
-    Reflect.metadata(MAX_LENGTH, 'maxLength' in field.schema ? field.schema.maxLength : undefined),
+    Reflect.metadata(FIELD, field),
     Transform(({ value }: { value: unknown }) => {
       if (isMissing(value) && !(field.keepsBlank && typeof value === 'string'))
         return field.clearable && value !== undefined ? null : field.default;
@@ -82,6 +76,8 @@ export function Field(field: FieldDefinition, ...validators: PropertyDecorator[]
 }
 
 function documented(field: FieldDefinition): PropertyDecorator {
+  if (field.description === undefined && field.in !== 'form')
+    throw new Error('A field of the API needs a description, for the API document');
   const { example, default: fallback, required = true } = field;
   const document = {
     ...field.schema,
@@ -94,7 +90,7 @@ function documented(field: FieldDefinition): PropertyDecorator {
 }
 
 /** Client generators treat a body field with `default` as required, so the default is stated in the description instead. */
-function descriptionOf({ description, default: fallback, in: location }: FieldDefinition): string {
+function descriptionOf({ description = '', default: fallback, in: location }: FieldDefinition): string {
   if (fallback === undefined || location === 'query' || /\bdefault\b/.test(description)) return description;
   return `${description} The default is \`${String(fallback)}\`.`;
 }

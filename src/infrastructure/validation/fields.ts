@@ -42,6 +42,8 @@ interface TextOptions extends FieldOptions {
   readonly format?: string | undefined;
   /** `pattern` in the API document; not validated. The default says that required text must not be blank. */
   readonly pattern?: string | undefined;
+  /** Whether white space around the text is dropped. It comes with what users copy from other programs. */
+  readonly isTrimmed?: true;
 }
 
 /** Text with a character other than white space. */
@@ -54,7 +56,7 @@ function patternOf({ pattern, format, required = true, in: location }: TextOptio
 
 /** Text that can be stored. @param validators further constraints, checked after the length */
 export function TextField(
-  { min = 1, max, format, pattern, ...options }: TextOptions,
+  { min = 1, max, format, pattern, isTrimmed, ...options }: TextOptions,
   ...validators: PropertyDecorator[]
 ): PropertyDecorator {
   const schema = {
@@ -65,12 +67,16 @@ export function TextField(
     ...patternOf({ format, pattern, ...options }),
   };
   return Field(
-    { ...options, schema },
+    { ...options, schema, ...(isTrimmed && { convert: trimmed }) },
     IsString(withMessage(MESSAGES.string)),
     IsStorable(),
     ...(max === undefined ? [] : [MaxCharacters(max)]),
     ...validators,
   );
+}
+
+function trimmed(text: unknown): unknown {
+  return typeof text === 'string' ? text.trim() : text;
 }
 
 interface IntegerOptions extends FieldOptions {
@@ -79,7 +85,7 @@ interface IntegerOptions extends FieldOptions {
 }
 
 /**
- * A JSON number without a fraction; in a query string, digits (specification, "Messages").
+ * A JSON number without a fraction; in a query string or a form, digits (specification, "Messages").
  *
  * @param validators further constraints, checked after the bounds
  */
@@ -94,7 +100,7 @@ export function IntegerField(
     ...(max === undefined ? {} : { maximum: max }),
   } as ApiPropertyOptions;
   return Field(
-    { ...options, schema, ...(options.in === 'query' ? { convert: integerOf } : {}) },
+    { ...options, schema, ...(options.in === undefined ? {} : { convert: integerOf }) },
     IsInt(withMessage(MESSAGES.integer)),
     ...(max === undefined ? [] : [Max(max, withMessage(MESSAGES.max))]),
     ...(min === undefined ? [] : [Min(min, withMessage(MESSAGES.min))]),
@@ -111,15 +117,31 @@ function integerOf(text: unknown): unknown {
   return number !== undefined && Number.isSafeInteger(number) ? number : text;
 }
 
-/** A JSON Boolean; strings and numbers are rejected. */
+const CHOICES: ReadonlyMap<unknown, boolean> = new Map([
+  ['yes', true],
+  ['no', false],
+]);
+
+/** A JSON Boolean; strings and numbers are rejected. In a form, `yes` or `no`. */
 export function BooleanField(options: FieldOptions): PropertyDecorator {
-  return Field({ ...options, schema: { type: Boolean } }, IsBoolean(withMessage(MESSAGES.boolean)));
+  const convert = (value: unknown): unknown => CHOICES.get(value) ?? value;
+  return Field(
+    { ...options, schema: { type: Boolean }, ...(options.in === 'form' ? { convert } : {}) },
+    IsBoolean(withMessage(MESSAGES.boolean)),
+  );
 }
 
-/** One of the values of an enumeration. */
-export function EnumField({ values, reference }: Enumeration, options: FieldOptions): PropertyDecorator {
+/** One of the values of an enumeration. Those of a form need no name. */
+export function EnumField(
+  allowed: Enumeration | readonly string[],
+  options: FieldOptions,
+): PropertyDecorator {
+  const [values, schema] =
+    'reference' in allowed
+      ? [allowed.values, { allOf: [allowed.reference] }]
+      : [allowed, { enum: [...allowed] }];
   return Field(
-    { ...options, schema: { type: 'string', allOf: [reference] } },
+    { ...options, schema: { type: 'string', ...schema } as ApiPropertyOptions },
     IsIn(values, withMessage(MESSAGES.selected)),
   );
 }
@@ -142,7 +164,7 @@ export function TimestampField(
     {
       ...options,
       schema: { type: String, format: 'date-time' },
-      ...(options.in === 'query' ? { convert: restoreOffset } : {}),
+      ...(options.in === undefined ? {} : { convert: restoreOffset }),
     },
     IsTimestamp(),
     ...(notBefore === undefined ? [] : [IsNotBefore(notBefore)]),
@@ -193,15 +215,20 @@ interface ArrayOptions extends FieldOptions {
   readonly validateItem: (item: unknown, field: string) => string | undefined;
 }
 
-/** An array of 1 to `max` items; an empty array counts as missing. */
+/** An array of 1 to `max` items; an empty array counts as missing. In a form, the lines of a text area. */
 export function ArrayField({ max, items, validateItem, ...options }: ArrayOptions): PropertyDecorator {
+  const schema = { type: 'array', items, minItems: 1, maxItems: max } as ApiPropertyOptions;
   return Field(
-    { ...options, schema: { type: 'array', items, minItems: 1, maxItems: max } as ApiPropertyOptions },
+    { ...options, schema, ...(options.in === 'form' ? { convert: linesOf } : {}) },
     IsArray(withMessage(MESSAGES.array)),
     ArrayNotEmpty(withMessage(MESSAGES.required)),
     ArrayMaxSize(max, withMessage(MESSAGES.maxItems)),
     HasValidContents((value, field) => validateItems(value as unknown[], field, validateItem)),
   );
+}
+
+function linesOf(value: unknown): unknown {
+  return typeof value === 'string' ? value.split(/[\s,]+/).filter(Boolean) : value;
 }
 
 interface ObjectOptions extends FieldOptions {

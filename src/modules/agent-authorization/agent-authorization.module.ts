@@ -1,5 +1,4 @@
 import { Module, type MiddlewareConsumer, type NestModule } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { withErrorBody } from '../../infrastructure/http/index.js';
 import { ApiClientsModule } from '../api-clients/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
@@ -10,15 +9,11 @@ import { WebhooksModule } from '../webhooks/index.js';
 import { AgentAddresses } from './agent-addresses.js';
 import { AgentsService } from './agents/agents.service.js';
 import { ClientDocuments } from './agents/client-documents.js';
-import { RegisteredAgent } from './agents/registered-agent.entity.js';
-import { RegisteredAgentsRepository } from './agents/registered-agents.repository.js';
-import { AgentAuthorization, AgentConnectionCode } from './authorizations/agent-authorization.entity.js';
 import { AgentAuthorizationsRepository } from './authorizations/agent-authorizations.repository.js';
 import { AgentAuthorizationsService } from './authorizations/agent-authorizations.service.js';
 import { AgentUsersController } from './authorizations/agent-users.controller.js';
 import { AuthorizationPagesController } from './authorizations/authorization-pages.controller.js';
 import { AgentCodeGrant } from './connections/agent-code.grant.js';
-import { AgentConnection, AgentRefreshToken } from './connections/agent-connection.entity.js';
 import { AgentConnectionsController } from './connections/agent-connections.controller.js';
 import { AgentConnectionsRepository } from './connections/agent-connections.repository.js';
 import { AgentConnectionsService } from './connections/agent-connections.service.js';
@@ -28,44 +23,26 @@ import { AgentRefreshGrant } from './connections/agent-refresh.grant.js';
 import { AgentTokensBatch } from './connections/agent-tokens.batch.js';
 import { AgentTokensService } from './connections/agent-tokens.service.js';
 import { AgentMetadataService } from './metadata/agent-metadata.service.js';
-import { AgentPagesController } from './pages/agent-pages.controller.js';
+import { AGENT_PAGES } from './pages/agents.pages.js';
 import { AgentMetadataController } from './metadata/agent-metadata.controller.js';
-import { AgentSetting } from './settings/agent-setting.entity.js';
-import { AgentSettingsRepository } from './settings/agent-settings.repository.js';
 import { AgentSettingsService } from './settings/agent-settings.service.js';
 
 @Module({
-  imports: [
-    TypeOrmModule.forFeature([
-      AgentSetting,
-      RegisteredAgent,
-      AgentAuthorization,
-      AgentConnectionCode,
-      AgentConnection,
-      AgentRefreshToken,
-    ]),
-    ApiClientsModule,
-    AuditLogsModule,
-    McpTokensModule,
-    OrganizationsModule,
-    WebhooksModule,
-  ],
+  imports: [ApiClientsModule, AuditLogsModule, McpTokensModule, OrganizationsModule, WebhooksModule],
   controllers: [
     AgentMetadataController,
     AgentOAuthController,
     AuthorizationPagesController,
     AgentUsersController,
     AgentConnectionsController,
-    AgentPagesController,
+    ...AGENT_PAGES,
   ],
   providers: [
     AgentAddresses,
     AgentMetadataService,
     AgentSettingsService,
-    AgentSettingsRepository,
     AgentsService,
     ClientDocuments,
-    RegisteredAgentsRepository,
     AgentAuthorizationsService,
     AgentAuthorizationsRepository,
     AgentOAuthService,

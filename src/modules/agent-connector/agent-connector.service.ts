@@ -13,14 +13,57 @@ import { PublicAddress, requestContext } from '../../infrastructure/http/index.j
 import {
   calledTool,
   idOf,
+  INVALID_PARAMS,
   METHOD_NOT_FOUND,
   type JsonRpcMessage,
 } from '../../infrastructure/surfaces/index.js';
 import { HOUR, SECOND } from '../../infrastructure/time/index.js';
-import { withReadableError } from './protocol-errors.js';
 import { argumentsIn } from './tools/tool-arguments.js';
 import { ToolCallLimit, ToolCalls } from './tools/tool-calls.js';
 import { Tools } from './tools/tool-registry.js';
+
+/** Characters of each text in an error. */
+const MAX_LENGTH = 300;
+/** The JSON-RPC message in a response: the whole body, or the data of an event. */
+const MESSAGE = /(?<=^|\ndata: )\{[^\n]*\}(?=\n|$)/;
+/** How the SDK lists the problems that Zod found. No message begins with a text of the client. */
+const ZOD_ISSUES = /^(?:Invalid [\w/]+ request: )?(\[\s*\{.*\}\s*\])$/s;
+
+/** Returns the JSON-RPC message in a response. */
+function messageIn(response: string): string {
+  return MESSAGE.exec(response)?.[0] ?? response;
+}
+
+interface ProtocolErrorMessage {
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
+}
+
+/**
+ * Returns the response of the SDK in which errors are short sentences. The SDK repeats the names and values of a message at any
+ * length, and describes invalid parameters, in the message of an error, as a JSON array.
+ */
+function withReadableError(response: string): string {
+  // Few responses are errors. In the text of a result, quotes are escaped.
+  if (!response.includes('"error":{"code":')) return response;
+  return response.replace(MESSAGE, (json) => {
+    const { error, ...message } = JSON.parse(json) as ProtocolErrorMessage;
+    if (!error) return json;
+    return JSON.stringify({ ...message, error: { ...error, ...describeIssues(error.message) } }, shortened);
+  });
+}
+
+function describeIssues(message: string): { readonly code: number; readonly message: string } | undefined {
+  const [, json] = ZOD_ISSUES.exec(message) ?? [];
+  if (json === undefined) return undefined;
+  const [issue] = JSON.parse(json) as { readonly path: readonly string[]; readonly message: string }[];
+  const problem = issue && `${issue.path.join('.')}: ${issue.message}`;
+  return { code: INVALID_PARAMS, message: `The params are not valid: ${problem}` };
+}
+
+function shortened(_key: string, value: unknown): unknown {
+  if (typeof value !== 'string' || value.length <= MAX_LENGTH) return value;
+  return `${value.slice(0, MAX_LENGTH).toWellFormed()}…`;
+}
 
 const INSTRUCTIONS =
   'These tools act for one user of a company that is connected to the Merchant Connectivity platform. They tell which ' +
@@ -38,8 +81,9 @@ const CACHE_HINTS = { 'tools/list': CACHE_HINT, 'server/discover': CACHE_HINT };
 /** The headers of the protocol. The SDK needs no others, and does not get the token. */
 const PROTOCOL_HEADER = /^(?:accept|content-type|mcp-.*)$/;
 
-/** The media types that clients of earlier revisions must accept. */
-const MEDIA_TYPES = ['application/json', 'text/event-stream'];
+const JSON_TYPE = 'application/json';
+/** Clients of earlier revisions get the message as the only event of a stream. */
+const STREAM_TYPE = 'text/event-stream';
 
 /** What the server that processes a message has to know about the request. */
 interface MessageContext {
@@ -91,7 +135,7 @@ export class AgentConnectorService {
     await this.requireScope(agent, calledTool(message)?.name, request.params['client_id']);
     const refusal = calledTool(message) && (await this.limit.count(agent, response));
     const context: MessageContext = { agent, requestId: requestContext(request).requestId, refusal };
-    const result = await this.handler.fetch(toWebRequest(request), {
+    const result = await this.handler.fetch(toWebRequest(request, message), {
       parsedBody: withReadArguments(message),
       authInfo: {
         token: '',
@@ -102,8 +146,10 @@ export class AgentConnectorService {
       },
     });
     const contentType = result.headers.get('content-type');
-    if (contentType !== null) response.setHeader('Content-Type', contentType);
-    const body = withReadableError(await result.text());
+    const text = withReadableError(await result.text());
+    const wantsJson = contentType === STREAM_TYPE && !request.accepts(STREAM_TYPE);
+    const body = wantsJson ? messageIn(text) : text;
+    if (contentType !== null) response.setHeader('Content-Type', wantsJson ? JSON_TYPE : contentType);
     response.status(result.status);
     await requestContext(request).recordNow();
     response.end(body);
@@ -154,10 +200,12 @@ function withReadArguments(message: JsonRpcMessage): JsonRpcMessage {
 }
 
 /** The URL does not matter to the SDK; one from the request could be invalid. */
-function toWebRequest(request: ExpressRequest): Request {
+function toWebRequest(request: ExpressRequest, { method }: JsonRpcMessage): Request {
   const used = Object.entries(request.headers).filter(([name]) => PROTOCOL_HEADER.test(name));
   const headers = new Headers(used as [string, string][]);
-  // The SDK looks for the names of both, and would refuse a client that accepts anything.
-  if (MEDIA_TYPES.every((type) => request.accepts(type))) headers.set('Accept', MEDIA_TYPES.join(', '));
+  // The SDK looks for the names of both, and would refuse a client that accepts anything, or only one of them.
+  if (request.accepts(JSON_TYPE, STREAM_TYPE)) headers.set('Accept', `${JSON_TYPE}, ${STREAM_TYPE}`);
+  // The message says which revision the client proposes. Some clients name it here, too, before anything is agreed.
+  if (method === 'initialize') headers.delete('MCP-Protocol-Version');
   return new Request('http://connector/mcp', { method: 'POST', headers });
 }

@@ -41,14 +41,7 @@ function IsDomain(): PropertyDecorator {
 }
 
 export class AddDomainRequest {
-  @TextField(
-    {
-      min: 3,
-      max: MAX_NAME_LENGTH,
-      description: 'The domain, without its subdomains. You can write international names in Unicode.',
-      example: 'example.com',
-    },
-    IsDomain(),
-  )
+  /** International names may be in Unicode. */
+  @TextField({ in: 'form', max: MAX_NAME_LENGTH }, IsDomain())
   domain!: string;
 }

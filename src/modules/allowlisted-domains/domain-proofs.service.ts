@@ -1,13 +1,20 @@
 import { Resolver } from 'node:dns/promises';
 import { Injectable, Logger } from '@nestjs/common';
+import { Cron } from '@nestjs/schedule';
+import { IsNull, LessThan, Not } from 'typeorm';
 import type { DashboardActor } from '../../infrastructure/auth/index.js';
-import { Transactional } from '../../infrastructure/database/index.js';
+import {
+  JobLock,
+  KeyedQueue,
+  Transaction,
+  Transactional,
+  unlessDuplicate,
+} from '../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
-import { Clock, DAY, HOUR, SECOND } from '../../infrastructure/time/index.js';
+import { Clock, DAY, HOUR, hourlyAt, SECOND } from '../../infrastructure/time/index.js';
 import { AuditLog, SYSTEM } from '../audit-logs/index.js';
-import type { AllowlistedDomain } from './allowlisted-domain.entity.js';
+import { AllowlistedDomain } from './allowlisted-domain.entity.js';
 import { proofRecord } from './allowlisted-domains.dto.js';
-import { AllowlistedDomainsRepository } from './allowlisted-domains.repository.js';
 import { DomainProofsConfiguration } from './domain-proofs.configuration.js';
 
 /** The label in front of the domain that has the record (RFC 8552: an underscored name). */
@@ -15,6 +22,9 @@ export const PROOF_LABEL = '_merchant-connectivity';
 /** Milliseconds for which the record of a proved domain may be missing. */
 export const PROOF_GRACE = 3 * DAY;
 const CHECK_INTERVAL = 23 * HOUR;
+const DOMAINS_PER_RUN = 1_000;
+/** DNS servers that do not respond must not delay the checks of other domains for hours. */
+const CONCURRENT_CHECKS = 20;
 
 const PROVED_BY_ANOTHER =
   'Another organization has proved this domain. Its proof ends a few days after its record is removed.';
@@ -42,10 +52,12 @@ interface Lookup {
 @Injectable()
 export class DomainProofsService {
   private readonly logger = new Logger('Domains');
+  private readonly checks = new KeyedQueue(CONCURRENT_CHECKS);
   private readonly resolver = new Resolver({ timeout: 2 * SECOND, tries: 2 });
 
   constructor(
-    private readonly repository: AllowlistedDomainsRepository,
+    private readonly transaction: Transaction,
+    private readonly lock: JobLock,
     private readonly auditLog: AuditLog,
     private readonly clock: Clock,
     { dnsServers }: DomainProofsConfiguration,
@@ -60,29 +72,43 @@ export class DomainProofsService {
     await this.prove(actor, id);
   }
 
-  /** Returns domains whose last check was almost a day ago. */
-  async due(limit: number): Promise<AllowlistedDomain[]> {
-    return this.repository.toCheck(new Date(this.clock.milliseconds() - CHECK_INTERVAL), limit);
+  /** Checks the proof of each domain once a day: first those whose last check is the longest ago. */
+  @Cron(hourlyAt(15))
+  async checkDue(): Promise<void> {
+    await this.lock.runExclusively('domain-proofs', async () => {
+      const checkedBefore = new Date(this.clock.milliseconds() - CHECK_INTERVAL);
+      const domains = await this.transaction.manager.find(AllowlistedDomain, {
+        where: { provedAt: Not(IsNull()), proofCheckedAt: LessThan(checkedBefore) },
+        order: { proofCheckedAt: 'ASC' },
+        take: DOMAINS_PER_RUN,
+      });
+      await Promise.all(domains.map((domain) => this.checks.run('domains', () => this.checkAgain(domain))));
+    });
   }
 
   /**
    * Checks a proved domain again. The proof ends when the record has been missing for several days. A lookup that fails says
    * nothing about the record, so it changes nothing.
    */
-  async checkAgain(domain: AllowlistedDomain): Promise<void> {
-    const { state, problem } = await this.lookUp(domain);
-    if (state !== 'proved')
-      this.logger.warn('A check did not prove a domain', { domain: domain.domain, state, reason: problem });
-    await this.noteCheck(domain, state);
+  private async checkAgain(domain: AllowlistedDomain): Promise<void> {
+    try {
+      const { state, problem } = await this.lookUp(domain);
+      if (state !== 'proved')
+        this.logger.warn('A check did not prove a domain', { domain: domain.domain, state, reason: problem });
+      await this.noteCheck(domain, state);
+    } catch (error) {
+      this.logger.error('The proof of a domain could not be checked', error);
+    }
   }
 
   @Transactional()
   private async prove(actor: DashboardActor, id: string): Promise<void> {
-    const domain = await this.repository.find(actor.organizationId, id);
+    const { organizationId } = actor;
+    const domain = await this.transaction.manager.findOneBy(AllowlistedDomain, { organizationId, id });
     if (!domain) return;
     const now = this.clock.now();
     const changes = { provedAt: domain.provedAt ?? now, proofCheckedAt: now, proofMissingSince: null };
-    if (!(await this.repository.change(id, changes))) throw INVALID_FIELD.error(PROVED_BY_ANOTHER);
+    if (!(await this.change(id, changes))) throw INVALID_FIELD.error(PROVED_BY_ANOTHER);
     if (!domain.provedAt)
       await this.auditLog.record({ action: 'domain.prove', actor, target: { name: domain.domain } });
   }
@@ -92,12 +118,12 @@ export class DomainProofsService {
     const { id, organizationId, domain: name } = domain;
     const now = this.clock.now();
     if (state === 'unknown') {
-      await this.repository.change(id, { proofCheckedAt: now });
+      await this.change(id, { proofCheckedAt: now });
       return;
     }
     const missingSince = state === 'proved' ? null : (domain.proofMissingSince ?? now);
     const isLost = missingSince !== null && now.getTime() - missingSince.getTime() >= PROOF_GRACE;
-    await this.repository.change(id, {
+    await this.change(id, {
       proofCheckedAt: now,
       proofMissingSince: isLost ? null : missingSince,
       ...(isLost && { provedAt: null }),
@@ -107,17 +133,39 @@ export class DomainProofsService {
     await this.auditLog.record({ action: 'domain.lose_proof', actor, target: { name } });
   }
 
+  /** @returns false if another organization has proved the domain */
+  private change(id: string, changes: Partial<AllowlistedDomain>): Promise<boolean> {
+    return unlessDuplicate(
+      () => this.transaction.manager.update(AllowlistedDomain, { id }, changes),
+      'allowlisted_domain_proved_key',
+    );
+  }
+
   private async lookUp({ id, domain }: Pick<AllowlistedDomain, 'id' | 'domain'>): Promise<Lookup> {
+    const [name, record] = [`${PROOF_LABEL}.${domain}`, proofRecord(id)];
     try {
-      const records = await this.resolver.resolveTxt(`${PROOF_LABEL}.${domain}`);
-      const isProved = records.some((chunks) => chunks.join('') === proofRecord(id));
-      return isProved ? { state: 'proved' } : { state: 'missing', problem: MISSING };
+      if (await this.isAt(name, record)) return { state: 'proved' };
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException;
-      // NXDOMAIN and NODATA.
-      if (code === 'ENOTFOUND' || code === 'ENODATA') return { state: 'missing', problem: MISSING };
       const other = `The record could not be looked up (${code}). Try again later.`;
       return { state: 'unknown', problem: LOOKUP_FAILURES[code] ?? other };
     }
+    const isDoubled = await this.isAt(`${name}.${domain}`, record).catch(() => false);
+    return { state: 'missing', problem: isDoubled ? doubled(name, domain) : MISSING };
   }
+
+  /** @throws if the lookup failed, so that nothing is known about the record */
+  private async isAt(name: string, record: string): Promise<boolean> {
+    const records = await this.resolver.resolveTxt(name).catch((error: NodeJS.ErrnoException) => {
+      // NXDOMAIN and NODATA.
+      if (error.code === 'ENOTFOUND' || error.code === 'ENODATA') return [];
+      throw error;
+    });
+    // Some pages for DNS records store white space and quotes that were pasted.
+    return records.some((chunks) => [record, `"${record}"`].includes(chunks.join('').trim()));
+  }
+}
+
+function doubled(name: string, domain: string): string {
+  return `The record is at ${name}.${domain}: your DNS provider adds the domain to the name. Enter only ${PROOF_LABEL} as the name.`;
 }

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import { LRUCache } from 'lru-cache';
+import { In } from 'typeorm';
 import { ServiceConfiguration, type PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { Transaction } from '../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
-import type { ApiClient } from './api-client.entity.js';
-import { ApiClientsRepository } from './api-clients.repository.js';
+import { ApiClient } from './api-client.entity.js';
 
 export interface ClientRecord extends AttributedClient {
   readonly organizationId: string;
@@ -19,7 +20,7 @@ export class ApiClientDirectory {
   private readonly cache = new LRUCache<string, ClientRecord>({ max: MAX_CACHED_CLIENTS });
 
   constructor(
-    private readonly repository: ApiClientsRepository,
+    private readonly transaction: Transaction,
     private readonly configuration: ServiceConfiguration,
   ) {}
 
@@ -30,7 +31,8 @@ export class ApiClientDirectory {
   /** Finds clients by ID. Unknown IDs are absent. One statement reads all clients that are not cached. */
   async findAll(clientIds: readonly string[]): Promise<Map<string, ClientRecord>> {
     const unknown = [...new Set(clientIds.map(lowerCase))].filter((id) => !this.cache.has(id));
-    for (const client of unknown.length === 0 ? [] : await this.repository.clientsWithIds(unknown))
+    const where = { id: In(unknown) };
+    for (const client of unknown.length === 0 ? [] : await this.transaction.manager.findBy(ApiClient, where))
       this.cache.set(client.id, toRecord(client));
     return new Map(
       clientIds.flatMap((id) => {
@@ -45,13 +47,13 @@ export class ApiClientDirectory {
     organizationId: string,
     environment: PlatformEnvironment,
   ): Promise<ClientRecord | undefined> {
-    const client = await this.repository.client({ organizationId, environment });
+    const client = await this.transaction.manager.findOneBy(ApiClient, { organizationId, environment });
     return this.ifServed(client ? toRecord(client) : undefined);
   }
 
   /** Returns what the organization calls a client that exists, or else its environment in words. */
   async nameOf(clientId: string): Promise<string> {
-    const client = await this.repository.client({ id: clientId });
+    const client = await this.transaction.manager.findOneBy(ApiClient, { id: clientId });
     return (
       client?.name ?? (client?.environment === 'production' ? 'Production client' : 'Development client')
     );

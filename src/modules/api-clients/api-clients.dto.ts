@@ -4,23 +4,19 @@ import { IntegerField, TextField } from '../../infrastructure/validation/index.j
 import { MAX_NAME_LENGTH } from './api-client.entity.js';
 
 export class RotateSecretRequest {
+  /** For which the previous secret is still accepted. */
   @IntegerField({
+    in: 'form',
     required: false,
     min: 0,
     max: MAX_OVERLAP_HOURS,
     default: DEFAULT_OVERLAP_HOURS,
-    description: 'Hours for which the previous secret is still accepted. Use 0 after a leak.',
-    example: 24,
   })
   overlap_hours: number = DEFAULT_OVERLAP_HOURS;
 }
 
 export class UpdateClientRequest {
-  @TextField({
-    max: MAX_NAME_LENGTH,
-    description: 'What you call the client. Users see the name when they approve a device.',
-    example: 'Example shop',
-  })
+  @TextField({ in: 'form', max: MAX_NAME_LENGTH })
   name!: string;
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
+import { IsNull, Not, Or } from 'typeorm';
 import type { DashboardActor } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
@@ -10,12 +11,12 @@ import {
   SecretDigest,
   Sealer,
 } from '../../infrastructure/crypto/index.js';
-import { Transactional } from '../../infrastructure/database/index.js';
+import { Transaction, Transactional } from '../../infrastructure/database/index.js';
 import { ErrorKind, INVALID_FIELD, OperatorError } from '../../infrastructure/errors/index.js';
 import { Clock, HOUR } from '../../infrastructure/time/index.js';
 import { AuditLog, changesBetween, type AuditAction, type AuditRecord } from '../audit-logs/index.js';
 import { ApiClientDirectory } from './api-client-directory.js';
-import { ownerOfSecret, type ApiClient, type ApiSecret } from './api-client.entity.js';
+import { ApiClient, ApiSecret, ownerOfSecret } from './api-client.entity.js';
 import type { ApiClientResponse } from './api-clients.dto.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
 
@@ -58,6 +59,7 @@ export const SECRET_PREFIXES: Readonly<Record<PlatformEnvironment, string>> = {
 @Injectable()
 export class ApiClientsService {
   constructor(
+    private readonly transaction: Transaction,
     private readonly repository: ApiClientsRepository,
     private readonly digest: SecretDigest,
     private readonly sealer: Sealer,
@@ -67,12 +69,19 @@ export class ApiClientsService {
   ) {}
 
   async list(organizationId?: string): Promise<ApiClient[]> {
-    return this.repository.clients(organizationId);
+    return this.transaction.manager.find(ApiClient, {
+      where: organizationId === undefined ? {} : { organizationId },
+      order: { createdAt: 'ASC', id: 'ASC' },
+    });
   }
 
   /** @throws OperatorError if the client is unknown */
   async require(clientId: string): Promise<ApiClient> {
-    return existing(clientId, isUUID(clientId) && (await this.repository.client({ id: clientId })));
+    const where = { id: clientId };
+    return existing(
+      clientId,
+      isUUID(clientId) && (await this.transaction.manager.findOneBy(ApiClient, where)),
+    );
   }
 
   /** @throws OperatorError if the organization has a client for this environment */
@@ -88,7 +97,7 @@ export class ApiClientsService {
       enabledOperations: [],
       createdAt,
     };
-    if (!(await this.repository.addClient(client))) {
+    if (!(await this.transaction.insertNew(ApiClient, client, 'api_client_organization_environment_key'))) {
       throw new OperatorError(`The organization already has a ${environment} client.`);
     }
     const secret = await this.addSecret(client, 1, createdAt);
@@ -118,10 +127,10 @@ export class ApiClientsService {
       if (overlapHours > 0) {
         throw new RotationInProgressError();
       }
-      await this.repository.changeSecret(previous.id, { acceptedUntil: now });
+      await this.transaction.manager.update(ApiSecret, previous.id, { acceptedUntil: now });
     }
     const overlapEnds = new Date(now.getTime() + overlapHours * HOUR);
-    await this.repository.changeSecret(newest.id, { acceptedUntil: overlapEnds });
+    await this.transaction.manager.update(ApiSecret, newest.id, { acceptedUntil: overlapEnds });
     const secret = await this.addSecret(client, newest.version + 1, overlapEnds);
     return { clientId, environment: client.environment, secret };
   }
@@ -139,7 +148,7 @@ export class ApiClientsService {
     const [newest] = await this.repository.secretsOf(clientId);
     if (!newest || newest.signsFrom <= now) return false;
     // Sets a time in the past, so that even a database whose clock is behind uses the secret at once.
-    await this.repository.changeSecret(newest.id, { signsFrom: newest.createdAt });
+    await this.transaction.manager.update(ApiSecret, newest.id, { signsFrom: newest.createdAt });
     return true;
   }
 
@@ -153,7 +162,8 @@ export class ApiClientsService {
   async rename(actor: DashboardActor, clientId: string, name: string): Promise<void> {
     const client = await this.requireOwn(actor, clientId);
     const changes = changesBetween({ name: client.name }, { name });
-    if (await this.repository.rename(client.id, name))
+    const other = { id: client.id, name: Or(IsNull(), Not(name)) };
+    if (await this.transaction.updateRow(ApiClient, other, { name }))
       await this.record('client.update', actor, client, changes);
   }
 
@@ -163,6 +173,17 @@ export class ApiClientsService {
     environment: PlatformEnvironment,
   ): Promise<SecretsOverview | undefined> {
     return (await this.overviews(actor)).find(({ client }) => client.environment === environment);
+  }
+
+  /** @throws ApiError API_CLIENT_NOT_FOUND also if it belongs to another organization or environment */
+  async requireOverview(
+    actor: DashboardActor,
+    environment: PlatformEnvironment,
+    clientId: string,
+  ): Promise<SecretsOverview> {
+    const overview = await this.secretsOverview(actor, environment);
+    if (overview?.client.client_id !== clientId) throw API_CLIENT_NOT_FOUND.error();
+    return overview;
   }
 
   /** Returns the secret. The same transaction records in the audit log that it was viewed. */
@@ -195,13 +216,16 @@ export class ApiClientsService {
   }
 
   private async locked(clientId: string): Promise<ApiClient> {
-    return existing(clientId, isUUID(clientId) && (await this.repository.lockClient(clientId)));
+    return existing(
+      clientId,
+      isUUID(clientId) && (await this.transaction.lockRow(ApiClient, { id: clientId })),
+    );
   }
 
   private async addSecret(client: ApiClient, version: number, signsFrom: Date): Promise<string> {
     const secret = generateSecret(SECRET_PREFIXES[client.environment]);
     const id = randomUUID();
-    await this.repository.addSecret({
+    await this.transaction.manager.insert(ApiSecret, {
       id,
       clientId: client.id,
       version,
@@ -209,7 +233,6 @@ export class ApiClientsService {
       sealed: this.sealer.seal(secret, ownerOfSecret({ id, version }, client)),
       createdAt: this.clock.now(),
       signsFrom,
-      acceptedUntil: null,
     });
     return secret;
   }
@@ -222,7 +245,8 @@ export class ApiClientsService {
    */
   private async requireOwn({ organizationId }: DashboardActor, clientId: string): Promise<ApiClient> {
     const found = await this.directory.find(clientId);
-    const client = found && (await this.repository.client({ organizationId, id: found.clientId }));
+    const where = { organizationId, id: found?.clientId ?? '' };
+    const client = found && (await this.transaction.manager.findOneBy(ApiClient, where));
     if (!client) throw API_CLIENT_NOT_FOUND.error();
     return client;
   }
@@ -238,7 +262,7 @@ export class ApiClientsService {
   }
 
   private async overviews({ organizationId }: DashboardActor): Promise<SecretsOverview[]> {
-    const clients = await this.repository.clients(organizationId);
+    const clients = await this.list(organizationId);
     const served = await this.directory.findAll(clients.map(({ id }) => id));
     return Promise.all(clients.filter(({ id }) => served.has(id)).map((each) => this.overviewOf(each)));
   }

@@ -1,3 +1,4 @@
+import { Controller, Get, Inject } from '@nestjs/common';
 import type { FunctionComponent, VNode } from 'preact';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS } from '../../infrastructure/crypto/index.js';
@@ -6,55 +7,66 @@ import {
   Badge,
   ButtonLink,
   CodeBlock,
-  confirmationPage,
+  ConfirmPage,
   dashboardPath,
+  DashboardPage,
   Details,
   Done,
   EmptyState,
-  Form,
+  FormPage,
+  inEachEnvironment,
   Moment,
   Notice,
   RelativeTime,
   SelectField,
   Table,
   TextField,
+  Visit,
+  type Confirmation,
+  type FormDescription,
   type Page,
+  type PageResponse,
+  type PageVisit,
   type Tone,
-  SubmitButton,
 } from '../../infrastructure/pages/index.js';
-import { MAX_NAME_LENGTH } from './api-client.entity.js';
-import type { ApiClientResponse } from './api-clients.dto.js';
-import { SECRET_PREFIXES, type SecretsOverview } from './api-clients.service.js';
+import { RotateSecretRequest, UpdateClientRequest, type ApiClientResponse } from './api-clients.dto.js';
+import { ApiClientsService, SECRET_PREFIXES, type SecretsOverview } from './api-clients.service.js';
 
-export function credentialsPath(environment: PlatformEnvironment, ...segments: readonly string[]): string {
-  return dashboardPath(environment, 'api-credentials', ...segments);
-}
-
-const TITLE = 'API credentials';
-
-function parentOf({ environment }: ApiClientResponse): NonNullable<Page['parent']> {
-  return { title: TITLE, path: credentialsPath(environment) };
-}
+const credentialsOf = (environment: PlatformEnvironment) => ({
+  title: 'API credentials',
+  path: dashboardPath(environment, 'api-credentials'),
+});
 
 function actionPath({ environment, client_id: id }: ApiClientResponse, action: string): string {
-  return credentialsPath(environment, id, action);
+  return dashboardPath(environment, 'api-credentials', id, action);
 }
 
-export function noCredentialsPage(): Page {
-  return {
-    title: TITLE,
-    content: (
-      <EmptyState title="No API client in this environment">
-        <p>Ask the operator of the service to create one, or choose the other environment at the top.</p>
-      </EmptyState>
-    ),
-  };
+@Controller(inEachEnvironment('api-credentials'))
+class CredentialsPage {
+  constructor(private readonly clients: ApiClientsService) {}
+
+  @Get()
+  @DashboardPage('listApiClients')
+  async show(@Visit() { actor, environment }: PageVisit): Promise<PageResponse> {
+    const overview = await this.clients.secretsOverview(actor, environment);
+    return {
+      title: 'API credentials',
+      ...(overview ? credentialsPage(overview) : { content: <NoCredentials /> }),
+    };
+  }
 }
 
-export function credentialsPage(overview: SecretsOverview): Page {
+function NoCredentials(): VNode {
+  return (
+    <EmptyState title="No API client in this environment">
+      <p>Ask the operator of the service to create one, or choose the other environment at the top.</p>
+    </EmptyState>
+  );
+}
+
+function credentialsPage(overview: SecretsOverview): Pick<Page, 'about' | 'content'> {
   const { client } = overview;
   return {
-    title: TITLE,
     about: 'Your programs send them with each API request (HTTP Basic). The secret also signs webhooks.',
     content: (
       <>
@@ -132,7 +144,7 @@ function Secrets({ client, secrets }: SecretsOverview): VNode {
           cell: ({ version }) =>
             `${version}${secrets.length > 1 ? (isNewest(version) ? ' (new)' : ' (old)') : ''}`,
         },
-        { title: 'Created', kind: 'time', cell: ({ createdAt }) => <RelativeTime time={createdAt} /> },
+        { title: 'Created', kind: 'time', cell: ({ createdAt }) => createdAt },
         {
           title: 'Accepted',
           kind: 'text',
@@ -213,11 +225,9 @@ function Rotation({ client }: SecretsOverview): VNode {
         longer, recover what it missed on the page of the endpoint.
       </p>
       {end ? (
-        <Allowed operation="rotateApiSecret">
-          <ButtonLink to={actionPath(client, 'rotate')} kind="danger">
-            Rotate again without an overlap
-          </ButtonLink>
-        </Allowed>
+        <ButtonLink operation="rotateApiSecret" to={actionPath(client, 'rotate')} kind="danger">
+          Rotate again without an overlap
+        </ButtonLink>
       ) : null}
     </details>
   );
@@ -238,49 +248,60 @@ const Step: FunctionComponent<{ readonly title: string; readonly progress: Progr
   );
 };
 
-export function renamePage({ client }: SecretsOverview): Page {
-  return {
-    title: 'Change the name of the API client',
-    parent: parentOf(client),
-    content: (
-      <Form action={actionPath(client, 'rename')}>
+@Controller(inEachEnvironment('api-credentials/:client_id/rename'))
+class RenamePage extends FormPage('updateApiClient', UpdateClientRequest) {
+  @Inject() private readonly clients!: ApiClientsService;
+
+  async describe(visit: PageVisit<'client_id'>): Promise<FormDescription<UpdateClientRequest>> {
+    const { actor, environment, params } = visit;
+    const { client } = await this.clients.requireOverview(actor, environment, params.client_id);
+    const parent = credentialsOf(environment);
+    return {
+      title: 'Change the name of the API client',
+      parent,
+      version: { Name: client.name ?? 'none' },
+      values: client,
+      fields: (
         <TextField
           name="name"
           label="Name"
           hint="Users see it when they approve a device, such as “Example shop”."
-          value={client.name ?? ''}
           showsProblem
-          maxLength={MAX_NAME_LENGTH}
         />
-        <SubmitButton>Save name</SubmitButton>
-      </Form>
-    ),
-  };
+      ),
+      button: 'Save name',
+      perform: ({ name }) => this.clients.rename(actor, client.client_id, name),
+      next: `${parent.path}?done=renamed`,
+    };
+  }
 }
 
-export function viewPage({ client }: SecretsOverview): Page {
-  return confirmationPage({
-    title: `View the ${client.environment} secret?`,
-    parent: parentOf(client),
-    action: actionPath(client, 'view'),
-    button: 'View secret',
-    isDestructive: false,
-    children: (
-      <p>
-        The next page shows the secret. Make sure that nobody else sees your screen. The audit log records
-        that you viewed it.
-      </p>
-    ),
-  });
+@Controller(inEachEnvironment('api-credentials/:client_id/view'))
+class ViewPage extends ConfirmPage('viewApiSecret') {
+  @Inject() private readonly clients!: ApiClientsService;
+
+  async describe({ actor, environment, params }: PageVisit<'client_id'>): Promise<Confirmation> {
+    const overview = await this.clients.requireOverview(actor, environment, params.client_id);
+    return {
+      title: `View the ${environment} secret?`,
+      parent: credentialsOf(environment),
+      text:
+        'The next page shows the secret. Make sure that nobody else sees your screen. The audit log records that you ' +
+        'viewed it.',
+      button: 'View secret',
+      isDestructive: false,
+      perform: async () => secretPage(overview, await this.clients.view(actor, params.client_id), 'viewed'),
+    };
+  }
 }
 
 /** The secret in plain text. This page is the response to a form, so the secret is in no address. */
-export function secretPage(overview: SecretsOverview, secret: string, reason: 'viewed' | 'rotated'): Page {
+function secretPage(overview: SecretsOverview, secret: string, reason: 'viewed' | 'rotated'): Page {
   const { client } = overview;
   const isNew = reason === 'rotated';
   return {
     title: isNew ? `The new ${client.environment} secret` : `The ${client.environment} secret`,
-    parent: parentOf(client),
+    parent: credentialsOf(client.environment),
     content: (
       <>
         {isNew ? (
@@ -298,7 +319,7 @@ export function secretPage(overview: SecretsOverview, secret: string, reason: 'v
         </p>
         {isNew && client.overlap_ends_at ? <Rotation {...overview} /> : null}
         <p>
-          <ButtonLink to={credentialsPath(client.environment)} kind="second">
+          <ButtonLink to={credentialsOf(client.environment).path} kind="second">
             Back to API credentials
           </ButtonLink>
         </p>
@@ -309,59 +330,80 @@ export function secretPage(overview: SecretsOverview, secret: string, reason: 'v
 
 const OVERLAPS = [1, 4, 12, 24, 48, 72, MAX_OVERLAP_HOURS];
 
-export function rotatePage({ client }: SecretsOverview): Page {
-  const isInProgress = client.overlap_ends_at !== null;
-  const none = { value: '0', label: 'None (after a leak)' };
-  const options = OVERLAPS.map((hours) => ({ value: String(hours), label: inWords(hours) }));
-  return confirmationPage({
-    title: `Rotate the ${client.environment} secret?`,
-    parent: parentOf(client),
-    action: actionPath(client, 'rotate'),
-    button: 'Rotate secret',
-    isDestructive: isInProgress,
-    children: (
-      <>
-        <p>
-          You get a new secret.{' '}
-          {isInProgress
-            ? 'A rotation is in progress, so you can only rotate without an overlap: both current secrets stop working immediately. To keep the overlap, cancel.'
-            : 'During the overlap, the old secret works too, and webhooks are signed with the old one until you activate the new one.'}
-        </p>
-        <SelectField
-          name="overlap_hours"
-          label="Overlap"
-          hint={
-            isInProgress
-              ? undefined
-              : 'You cannot extend it later. Without an overlap, requests with the old secret fail immediately.'
-          }
-          options={isInProgress ? [none] : [...options, none]}
-          value={isInProgress ? '0' : String(DEFAULT_OVERLAP_HOURS)}
-        />
-      </>
-    ),
-  });
-}
-
 function inWords(hours: number): string {
   if (hours % 24 === 0 && hours > 24) return `${hours / 24} days`;
   return hours === 1 ? '1 hour' : `${hours} hours`;
 }
 
-export function activatePage({ client }: SecretsOverview): Page {
-  return confirmationPage({
-    title: 'Sign webhooks with the new secret?',
-    parent: parentOf(client),
-    action: actionPath(client, 'activate'),
-    button: 'Activate new secret',
-    children: (
-      <p>
-        Do this when all your {client.environment} webhook receivers know the new secret. From now on, the{' '}
-        <code>Service-Signature</code> header of every webhook is signed with the new secret: receivers that
-        check this header with only the old secret reject the webhooks. Receivers that check{' '}
-        <code>webhook-signature</code> notice no change, because it has a signature with each secret until the
-        overlap ends. You cannot go back to the old secret.
-      </p>
-    ),
-  });
+@Controller(inEachEnvironment('api-credentials/:client_id/rotate'))
+class RotatePage extends ConfirmPage('rotateApiSecret', RotateSecretRequest) {
+  @Inject() private readonly clients!: ApiClientsService;
+
+  async describe(visit: PageVisit<'client_id'>): Promise<Confirmation<RotateSecretRequest>> {
+    const { actor, environment, params } = visit;
+    const overview = (): Promise<SecretsOverview> =>
+      this.clients.requireOverview(actor, environment, params.client_id);
+    const isInProgress = (await overview()).client.overlap_ends_at !== null;
+    const none = { value: '0', label: 'None (after a leak)' };
+    const options = OVERLAPS.map((hours) => ({ value: String(hours), label: inWords(hours) }));
+    return {
+      title: `Rotate the ${environment} secret?`,
+      parent: credentialsOf(environment),
+      values: { overlap_hours: isInProgress ? 0 : DEFAULT_OVERLAP_HOURS },
+      text: (
+        <>
+          <p>
+            You get a new secret.{' '}
+            {isInProgress
+              ? 'A rotation is in progress, so you can only rotate without an overlap: both current secrets stop working immediately. To keep the overlap, cancel.'
+              : 'During the overlap, the old secret works too, and webhooks are signed with the old one until you activate the new one.'}
+          </p>
+          <SelectField
+            name="overlap_hours"
+            label="Overlap"
+            hint={
+              isInProgress
+                ? undefined
+                : 'You cannot extend it later. Without an overlap, requests with the old secret fail immediately.'
+            }
+            options={isInProgress ? [none] : [...options, none]}
+          />
+        </>
+      ),
+      button: 'Rotate secret',
+      isDestructive: isInProgress,
+      perform: async ({ overlap_hours: overlapHours }) => {
+        const secret = await this.clients.rotateSecretForUser(actor, params.client_id, overlapHours);
+        return secretPage(await overview(), secret, 'rotated');
+      },
+    };
+  }
 }
+
+@Controller(inEachEnvironment('api-credentials/:client_id/activate'))
+class ActivatePage extends ConfirmPage('activateApiSecret') {
+  @Inject() private readonly clients!: ApiClientsService;
+
+  async describe({ actor, environment, params }: PageVisit<'client_id'>): Promise<Confirmation> {
+    const { client } = await this.clients.requireOverview(actor, environment, params.client_id);
+    const parent = credentialsOf(environment);
+    return {
+      title: 'Sign webhooks with the new secret?',
+      parent,
+      text: (
+        <p>
+          Do this when all your {environment} webhook receivers know the new secret. From now on, the{' '}
+          <code>Service-Signature</code> header of every webhook is signed with the new secret: receivers that
+          check this header with only the old secret reject the webhooks. Receivers that check{' '}
+          <code>webhook-signature</code> notice no change, because it has a signature with each secret until
+          the overlap ends. You cannot go back to the old secret.
+        </p>
+      ),
+      button: 'Activate new secret',
+      perform: () => this.clients.activateSecretForUser(actor, client.client_id),
+      next: `${parent.path}?done=activated`,
+    };
+  }
+}
+
+export const API_CREDENTIAL_PAGES = [CredentialsPage, RenamePage, ViewPage, RotatePage, ActivatePage];

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Sealer } from '../../infrastructure/crypto/index.js';
+import { Transaction } from '../../infrastructure/database/index.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
-import { ownerOfSecret } from './api-client.entity.js';
+import { ApiClient, ownerOfSecret } from './api-client.entity.js';
 
 const MAX_CACHED_SECRETS = 10_000;
 
@@ -16,6 +17,7 @@ export class SigningSecrets {
   private readonly cache = new LRUCache<string, string>({ max: MAX_CACHED_SECRETS });
 
   constructor(
+    private readonly transaction: Transaction,
     private readonly repository: ApiClientsRepository,
     private readonly sealer: Sealer,
   ) {}
@@ -29,7 +31,7 @@ export class SigningSecrets {
   }
 
   private async load(clientId: string, versions: readonly number[]): Promise<void> {
-    const client = await this.repository.client({ id: clientId });
+    const client = await this.transaction.manager.findOneBy(ApiClient, { id: clientId });
     if (!client) return;
     for (const secret of await this.repository.secretsOf(clientId)) {
       if (!versions.includes(secret.version)) continue;

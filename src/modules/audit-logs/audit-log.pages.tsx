@@ -1,38 +1,44 @@
-import type { VNode } from 'preact';
+import { Controller, Get, Inject, Param, Query, type StreamableFile } from '@nestjs/common';
+import type { ComponentChildren, VNode } from 'preact';
+import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
 import { browserName } from '../../infrastructure/http/index.js';
 import {
-  Allowed,
   Badge,
   ButtonLink,
+  DashboardExport,
+  DashboardPage,
   Details,
-  EmptyState,
+  exportFile,
+  ExportFormatField,
   Exports,
   Filter,
   FilterChoice,
-  FilterForm,
-  FormProblem,
   FurtherFilters,
   inDigits,
-  isolated,
   inWords,
+  isolated,
+  ListPage,
   Middle,
   Moment,
   Notice,
-  Pagination,
   pathWith,
   PeriodFields,
+  queryFrom,
   RelativeTime,
-  Results,
-  Table,
-  usePage,
+  type ExportFormat,
+  type ListDescription,
   type Page,
+  type PageResponse,
+  type PageVisit,
   type Tone,
 } from '../../infrastructure/pages/index.js';
 import { AUDIT_ACTION_NAMES, type AuditOutcome } from './audit-actions.js';
+import { AUDIT_LOG_COLUMNS } from './audit-chain.js';
 import type { AuditChangeResponse, AuditLogEntryResponse } from './audit-log-entry.entity.js';
-import type { AuditLogSearchResult } from './audit-logs.service.js';
+import { SearchAuditLogsQuery } from './audit-logs.dto.js';
+import { AuditLogsService } from './audit-logs.service.js';
 import { actionInWords, isOfEnvironment, predicateOf, subjectOf } from './audit-sentences.js';
-import type { PartialChainReport } from './audit-verification.js';
+import { AuditVerification, type PartialChainReport } from './audit-verification.js';
 
 const PATH = '/dashboard/audit-log';
 const AUDIT_LOG = { title: 'Audit log', path: PATH };
@@ -43,95 +49,131 @@ const OUTCOMES: Readonly<Record<AuditOutcome, { readonly label: string; readonly
   denied: { label: 'Denied', tone: 'bad' },
 };
 
-export function listPage(result?: AuditLogSearchResult): Page {
-  return {
-    title: AUDIT_LOG.title,
-    about: 'What users did, and tried to do. Entries are never changed or deleted.',
-    actions: (
-      <>
-        <ButtonLink to={`${PATH}/verify`} kind="second">
-          Verify the log
-        </ButtonLink>
-        <Allowed operation="getAuditStream">
-          <ButtonLink to="/dashboard/audit-stream" kind="second">
+class ExportAuditLogsQuery extends SearchAuditLogsQuery {
+  @ExportFormatField()
+  format!: ExportFormat;
+}
+
+const ENTRIES_PER_PAGE = 50;
+/** Verifying 10,000 entries takes about as long as a page may take. */
+const VERIFIED_ENTRIES = 10_000;
+
+@Controller('dashboard/audit-log')
+export class AuditLogPage extends ListPage('listAuditEntries', SearchAuditLogsQuery) {
+  @Inject() private readonly auditLogs!: AuditLogsService;
+  @Inject() private readonly verification!: AuditVerification;
+
+  describe({ actor, query }: PageVisit): ListDescription<AuditLogEntryResponse, SearchAuditLogsQuery> {
+    const empty = Object.values(query).some(Boolean)
+      ? { title: 'No entries match these filters', text: adviceAbout(query) }
+      : {
+          title: 'Nothing is recorded yet',
+          text: 'Logins, invitations, changes of endpoints and other actions of users appear here.',
+        };
+    return {
+      title: AUDIT_LOG.title,
+      about: 'What users did, and tried to do. Entries are never changed or deleted.',
+      actions: (
+        <>
+          <ButtonLink to={`${PATH}/verify`} kind="second">
+            Verify the log
+          </ButtonLink>
+          <ButtonLink operation="getAuditStream" to="/dashboard/audit-stream" kind="second">
             Stream
           </ButtonLink>
-        </Allowed>
-      </>
-    ),
-    content: (
-      <>
-        <Filters />
-        <Results>
-          <FormProblem />
-          {result ? <Entries {...result} /> : null}
-        </Results>
-      </>
-    ),
-  };
-}
-
-function Filters(): VNode {
-  return (
-    <FilterForm
-      tools={<Exports path={`${PATH}/export`} hint="All entries that match the filters, oldest first." />}
-    >
-      <Filter name="actor" label="Name or email" type="search" />
-      <FilterChoice
-        name="action"
-        label="Action"
-        options={AUDIT_ACTION_NAMES.map((value) => ({ value, label: actionInWords(value) }))}
-      />
-      <FilterChoice
-        name="outcome"
-        label="Outcome"
-        options={Object.entries(OUTCOMES).map(([value, { label }]) => ({ value, label }))}
-      />
-      <FurtherFilters names={['start', 'end']} label="From and to">
-        <PeriodFields />
-      </FurtherFilters>
-    </FilterForm>
-  );
-}
-
-function Entries({ entries, nextCursor, searchedSince }: AuditLogSearchResult): VNode {
-  return (
-    <>
-      {entries.length === 0 ? (
-        <NoEntries searchedSince={searchedSince} />
-      ) : (
-        <>
-          <Table
-            isDense
-            caption="Audit log entries, newest first"
-            rows={entries}
-            keyOf={({ id }) => id}
-            columns={[
-              { title: 'Time', kind: 'time', cell: ({ datetime }) => <RelativeTime time={datetime} /> },
-              {
-                title: 'What happened',
-                kind: 'main',
-                cell: (entry) => (
-                  <>
-                    {entry.event.outcome.status === 'success' ? null : <Outcome entry={entry} />}{' '}
-                    <a href={`${PATH}/entries/${entry.id}`}>
-                      <Middle text={`${subjectOf(entry)} ${predicateOf(entry)}`} />
-                    </a>{' '}
-                    {entry.changes === null ? null : (
-                      <span class="soft">{entry.changes.map(changeInWords).join('; ')}</span>
-                    )}
-                  </>
-                ),
-              },
-              { title: 'From', kind: 'text', cell: originOf },
-            ]}
-          />
-          {searchedSince === null ? null : <SearchedSince time={searchedSince} />}
         </>
-      )}
-      <Pagination nextCursor={nextCursor} />
-    </>
-  );
+      ),
+      filters: (
+        <>
+          <Filter name="actor" label="Name or email" type="search" />
+          <FilterChoice
+            name="action"
+            label="Action"
+            options={AUDIT_ACTION_NAMES.map((value) => ({ value, label: actionInWords(value) }))}
+          />
+          <FilterChoice
+            name="outcome"
+            label="Outcome"
+            options={Object.entries(OUTCOMES).map(([value, { label }]) => ({ value, label }))}
+          />
+          <FurtherFilters names={['start', 'end']} label="From and to">
+            <PeriodFields />
+          </FurtherFilters>
+        </>
+      ),
+      tools: <Exports path={`${PATH}/export`} hint="All entries that match the filters, oldest first." />,
+      rows: async (search) => {
+        const { entries, nextCursor, searchedSince } = await this.auditLogs.search(
+          actor.organizationId,
+          search,
+          ENTRIES_PER_PAGE,
+        );
+        const since = searchedSince && <SearchedSince time={searchedSince} />;
+        return {
+          data: entries,
+          next_cursor: nextCursor,
+          below: since,
+          empty: since ? { title: 'No matching entries so far', text: since } : empty,
+        };
+      },
+      isDense: true,
+      caption: 'Audit log entries, newest first',
+      columns: [
+        { title: 'Time', kind: 'time', cell: ({ datetime }) => datetime },
+        {
+          title: 'What happened',
+          kind: 'main',
+          cell: (entry) => (
+            <>
+              {entry.event.outcome.status === 'success' ? null : <Outcome entry={entry} />}{' '}
+              <a href={`${PATH}/entries/${entry.id}`}>
+                <Middle text={`${subjectOf(entry)} ${predicateOf(entry)}`} />
+              </a>{' '}
+              {entry.changes === null ? null : (
+                <span class="soft">{entry.changes.map(changeInWords).join('; ')}</span>
+              )}
+            </>
+          ),
+        },
+        { title: 'From', kind: 'text', cell: originOf },
+      ],
+      empty,
+    };
+  }
+
+  @Get('export/:format')
+  @DashboardExport('exportAuditLog')
+  export(
+    @CurrentActor() { organizationId, organizationName }: DashboardActor,
+    @Param('format') wanted: string,
+    @Query() query: Readonly<Record<string, unknown>>,
+  ): Promise<StreamableFile> {
+    const { format, ...filters } = queryFrom(ExportAuditLogsQuery, query, { format: wanted });
+    const rows = this.auditLogs.allMatching(organizationId, filters);
+    const { start, end } = filters;
+    const file = { format, name: 'audit-log', organizationName, start, end };
+    return exportFile({ ...file, columns: AUDIT_LOG_COLUMNS, rows });
+  }
+
+  /** @param upTo the sequence of the last entry to verify; anything else means the newest entries */
+  @Get('verify')
+  @DashboardPage('listAuditEntries')
+  async verify(
+    @CurrentActor() { organizationId }: DashboardActor,
+    @Query('up_to') upTo: unknown,
+  ): Promise<PageResponse> {
+    const sequence = /^[1-9]\d{0,14}$/.test(String(upTo)) ? Number(upTo) : undefined;
+    return verificationPage(await this.verification.verifyPart(organizationId, VERIFIED_ENTRIES, sequence));
+  }
+
+  @Get('entries/:id')
+  @DashboardPage('listAuditEntries')
+  async get(
+    @CurrentActor() { organizationId }: DashboardActor,
+    @Param('id') id: string,
+  ): Promise<PageResponse> {
+    return entryPage(await this.auditLogs.get(organizationId, id));
+  }
 }
 
 function Outcome({ entry }: { readonly entry: AuditLogEntryResponse }): VNode {
@@ -152,32 +194,21 @@ function SearchedSince({ time }: { readonly time: Date }): VNode {
   );
 }
 
-function NoEntries({ searchedSince }: Pick<AuditLogSearchResult, 'searchedSince'>): VNode {
-  const { query } = usePage();
-  if (searchedSince)
-    return (
-      <EmptyState title="No matching entries so far">
-        <SearchedSince time={searchedSince} />
-      </EmptyState>
-    );
-  return Object.values(query).some(Boolean) ? (
-    <EmptyState title="No entries match these filters">
-      {query['actor'] ? (
+function adviceAbout({ actor }: Readonly<Record<string, unknown>>): ComponentChildren {
+  return (
+    <>
+      {actor ? (
         <p>
           “Name or email” finds what a user did. To see who added or changed a user, choose an action instead,
           such as “Add a user”.
         </p>
       ) : null}
       <ButtonLink to={PATH}>Clear filters</ButtonLink>
-    </EmptyState>
-  ) : (
-    <EmptyState title="Nothing is recorded yet">
-      <p>Logins, invitations, changes of endpoints and other actions of users appear here.</p>
-    </EmptyState>
+    </>
   );
 }
 
-export function entryPage(entry: AuditLogEntryResponse): Page {
+function entryPage(entry: AuditLogEntryResponse): Page {
   const { id, datetime, event, actor, target, context, changes } = entry;
   return {
     title: `${subjectOf(entry)} ${predicateOf(entry)}`,
@@ -244,7 +275,7 @@ function valueInWords(value: string | null): string | null {
   return value.includes(' ') ? `“${isolated(value)}”` : isolated(value);
 }
 
-export function verificationPage(report: PartialChainReport): Page {
+function verificationPage(report: PartialChainReport): Page {
   const { from, to, isNewest, head, flaw } = report;
   const verified = from === 1 && isNewest ? 'The audit log' : 'This part of the audit log';
   return {

@@ -59,30 +59,14 @@ export class ListAuditLogsQuery {
 
 /** The filters of the dashboard, which operation 4 of the specification does not have. */
 export class SearchAuditLogsQuery extends ListAuditLogsQuery {
-  @TextField({
-    in: 'query',
-    required: false,
-    min: 0,
-    max: MAX_ACTOR_LENGTH,
-    description: 'Only entries of users whose name or email address contains this text.',
-    example: 'ada@example.com',
-  })
+  /** A part of the name or email address. */
+  @TextField({ in: 'form', required: false, max: MAX_ACTOR_LENGTH })
   actor?: string;
 
-  @EnumField(AUDIT_ACTION, {
-    in: 'query',
-    required: false,
-    description: 'Only entries of this action.',
-    example: 'user.add',
-  })
+  @EnumField(AUDIT_ACTION, { in: 'form', required: false })
   action?: AuditAction;
 
-  @EnumField(AUDIT_OUTCOME, {
-    in: 'query',
-    required: false,
-    description: 'Only entries with this outcome.',
-    example: 'denied',
-  })
+  @EnumField(AUDIT_OUTCOME, { in: 'form', required: false })
   outcome?: AuditOutcome;
 }
 

@@ -1,16 +1,13 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
-import { AuditChainHead, AuditLogEntry } from './audit-log-entry.entity.js';
 import { AuditLog, OperatorAudit } from './audit-log.js';
 import { AuditLogRepository } from './audit-log.repository.js';
 import { AuditLogsController } from './audit-logs.controller.js';
 import { AuditLogsService } from './audit-logs.service.js';
-import { AuditLogPagesController } from './audit-log-pages.controller.js';
+import { AuditLogPage } from './audit-log.pages.js';
 import { AuditVerification } from './audit-verification.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([AuditLogEntry, AuditChainHead])],
-  controllers: [AuditLogsController, AuditLogPagesController],
+  controllers: [AuditLogsController, AuditLogPage],
   providers: [AuditLog, AuditLogRepository, AuditLogsService, AuditVerification, OperatorAudit],
   exports: [AuditLog, AuditLogsService, AuditVerification, OperatorAudit],
 })

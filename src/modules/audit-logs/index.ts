@@ -1,5 +1,5 @@
 export { AUDIT_ACTIONS, type AuditAction, type AuditOutcome } from './audit-actions.js';
-export { changesBetween } from './audit-changes.js';
+export { changesBetween } from './audit-log.js';
 export { AUDIT_LOG_COLUMNS } from './audit-chain.js';
 export {
   API_CLIENT,

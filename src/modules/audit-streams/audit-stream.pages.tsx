@@ -1,74 +1,87 @@
+import { Controller, Inject, Post } from '@nestjs/common';
 import type { VNode } from 'preact';
+import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
 import { maskedUrl } from '../../infrastructure/logging/index.js';
 import {
   ActionButton,
   Allowed,
+  DashboardAction,
   Details,
-  Done,
-  Form,
-  FormProblem,
+  FormPage,
   Notice,
-  Seen,
+  requireUnchanged,
   SelectField,
-  SubmitButton,
   TextField,
-  type Page,
+  type FormDescription,
+  type PageResponse,
+  type PageVisit,
   type ShownValues,
 } from '../../infrastructure/pages/index.js';
-import { MAX_LENGTH, type AuditStream, type StreamFormat } from './audit-stream.entity.js';
+import type { AuditStream, StreamFormat } from './audit-stream.entity.js';
+import { AuditStreamRequest } from './audit-streams.dto.js';
+import { AuditStreamsService } from './audit-streams.service.js';
 
-export const STREAM_PATH = '/dashboard/audit-stream';
+const PATH = '/dashboard/audit-stream';
 
 const FORMATS: Readonly<Record<StreamFormat, string>> = {
   json: 'JSON',
   otlp: 'OpenTelemetry logs (OTLP/HTTP with JSON)',
 };
 
-export function streamPage(stream: AuditStream | null): Page {
-  return {
-    title: 'Audit stream',
-    parent: { title: 'Audit log', path: '/dashboard/audit-log' },
-    content: (
-      <>
-        <Done messages={{ saved: 'The stream was saved.', removed: 'The stream was removed.' }} />
-        <FormProblem />
-        {stream ? <Status {...stream} /> : <p>The audit log is not sent anywhere.</p>}
-        <Allowed operation="updateAuditStream">
-          <Form action={STREAM_PATH}>
-            <Seen values={changeableOf(stream)} />
-            <TextField
-              name="url"
-              label="URL"
-              hint="A public https address that responds with status 200"
-              type="url"
-              value={stream?.url}
-              maxLength={MAX_LENGTH}
-            />
-            <SelectField
-              name="format"
-              label="Format"
-              value={stream?.format ?? 'json'}
-              options={Object.entries(FORMATS).map(([value, label]) => ({ value, label }))}
-            />
-            <TextField
-              name="authorization"
-              label="Authorization header"
-              hint="Such as “Bearer” and a token. If it is empty, the current one is kept as long as the host stays the same."
-              type="password"
-              required={false}
-              maxLength={MAX_LENGTH}
-            />
-            <SubmitButton>{stream?.pausedAt ? 'Save and resume' : 'Save stream'}</SubmitButton>
-          </Form>
-          {stream ? <ActionButton action={`${STREAM_PATH}/remove`}>Remove stream</ActionButton> : null}
+@Controller('dashboard/audit-stream')
+export class AuditStreamPage extends FormPage(
+  { show: 'getAuditStream', send: 'updateAuditStream' },
+  AuditStreamRequest,
+) {
+  @Inject() private readonly streams!: AuditStreamsService;
+
+  async describe({ actor, form }: PageVisit): Promise<FormDescription<AuditStreamRequest>> {
+    const stream = await this.streams.find(actor.organizationId);
+    return {
+      title: 'Audit stream',
+      parent: { title: 'Audit log', path: '/dashboard/audit-log' },
+      messages: { saved: 'The stream was saved.', removed: 'The stream was removed.' },
+      text: stream ? <Status {...stream} /> : 'The audit log is not sent anywhere.',
+      version: versionOf(stream),
+      values: { format: 'json', ...stream },
+      fields: (
+        <>
+          <TextField name="url" label="URL" hint="A public https address that responds with status 200" />
+          <SelectField
+            name="format"
+            label="Format"
+            options={Object.entries(FORMATS).map(([value, label]) => ({ value, label }))}
+          />
+          <TextField
+            name="authorization"
+            label="Authorization header"
+            hint="Such as “Bearer” and a token. If it is empty, the current one is kept as long as the host stays the same."
+            type="password"
+          />
+        </>
+      ),
+      button: stream?.pausedAt ? 'Save and resume' : 'Save stream',
+      after: stream && (
+        <Allowed operation="deleteAuditStream">
+          <ActionButton action={`${PATH}/remove`}>Remove stream</ActionButton>
         </Allowed>
-      </>
-    ),
-  };
+      ),
+      perform: (request) =>
+        this.streams.configure(actor, request, (current) => requireUnchanged(form, versionOf(current))),
+      next: `${PATH}?done=saved`,
+    };
+  }
+
+  @Post('remove')
+  @DashboardAction('deleteAuditStream')
+  async remove(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
+    await this.streams.remove(actor);
+    return { redirectTo: `${PATH}?done=removed` };
+  }
 }
 
 /** What the form changes. */
-export const changeableOf = (stream: AuditStream | null): ShownValues => ({
+const versionOf = (stream: AuditStream | null): ShownValues => ({
   URL: stream ? maskedUrl(stream.url) : 'none',
   Format: stream ? FORMATS[stream.format] : 'none',
 });

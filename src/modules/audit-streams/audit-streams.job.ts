@@ -1,12 +1,12 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { RecurringJob } from '../../infrastructure/database/index.js';
+import { RecurringJob, Transaction } from '../../infrastructure/database/index.js';
 import { HttpClient, type OutgoingResult } from '../../infrastructure/http-client/index.js';
 import { BackgroundTasks } from '../../infrastructure/http/index.js';
 import { Clock, DAY, MINUTE, SECOND } from '../../infrastructure/time/index.js';
 import { AuditLogsService } from '../audit-logs/index.js';
 import { bodyOf, thatFit } from './audit-stream-batch.js';
-import type { AuditStream } from './audit-stream.entity.js';
+import { AuditStream } from './audit-stream.entity.js';
 import { AuditStreamsRepository, type ClaimedStream } from './audit-streams.repository.js';
 
 /** As for webhooks, success is status 200 and nothing else. */
@@ -28,6 +28,7 @@ export class AuditStreamsJob extends RecurringJob {
   private sending = 0;
 
   constructor(
+    private readonly transaction: Transaction,
     private readonly repository: AuditStreamsRepository,
     private readonly auditLogs: AuditLogsService,
     private readonly http: HttpClient,
@@ -74,7 +75,9 @@ export class AuditStreamsJob extends RecurringJob {
       result.statusCode === OK
         ? { ...confirmed, failingSince: null, problem: null }
         : this.afterFailure(stream, result);
-    await this.repository.settle(stream, outcome);
+    // Unless the stream was changed meanwhile, or another process has taken over.
+    const claimed = { organizationId, dueAt: stream.lease };
+    await this.transaction.manager.update(AuditStream, claimed, outcome);
   }
 
   private afterFailure(stream: ClaimedStream, result: OutgoingResult): Partial<AuditStream> {

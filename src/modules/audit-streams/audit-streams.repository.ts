@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { In } from 'typeorm';
 import { Sealer } from '../../infrastructure/crypto/index.js';
 import { Transaction } from '../../infrastructure/database/index.js';
 import { AuditStream } from './audit-stream.entity.js';
@@ -13,24 +14,6 @@ export class AuditStreamsRepository {
     private readonly sealer: Sealer,
   ) {}
 
-  async find(organizationId: string): Promise<AuditStream | null> {
-    return this.transaction.manager.findOneBy(AuditStream, { organizationId });
-  }
-
-  /** Returns the stream, and locks it until the transaction ends. */
-  async lock(organizationId: string): Promise<AuditStream | null> {
-    const lock = { mode: 'pessimistic_write' } as const;
-    return this.transaction.manager.findOne(AuditStream, { where: { organizationId }, lock });
-  }
-
-  async save(stream: AuditStream): Promise<void> {
-    await this.transaction.manager.upsert(AuditStream, stream, ['organizationId']);
-  }
-
-  async remove(organizationId: string): Promise<void> {
-    await this.transaction.manager.delete(AuditStream, { organizationId });
-  }
-
   /** Returns streams with entries to send, the longest-waiting first, and lets other processes take over at `lease`. */
   async claim(now: Date, lease: Date, limit: number): Promise<ClaimedStream[]> {
     const claimed = await this.transaction.changedRows<{ organization_id: string }>(
@@ -43,13 +26,9 @@ export class AuditStreamsRepository {
         RETURNING organization_id`,
       [now, lease, limit],
     );
-    const found = await Promise.all(claimed.map(({ organization_id: id }) => this.find(id)));
-    return found.flatMap((stream) => (stream ? [{ ...stream, lease }] : []));
-  }
-
-  /** Stores the outcome of an attempt, unless the stream was changed meanwhile, or another process has taken over. */
-  async settle({ organizationId, lease }: ClaimedStream, outcome: Partial<AuditStream>): Promise<void> {
-    await this.transaction.manager.update(AuditStream, { organizationId, dueAt: lease }, outcome);
+    const where = { organizationId: In(claimed.map(({ organization_id: id }) => id)) };
+    const found = await this.transaction.manager.findBy(AuditStream, where);
+    return found.map((stream) => ({ ...stream, lease }));
   }
 
   seal(organizationId: string, authorization: string): Buffer {

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { DashboardActor } from '../../infrastructure/auth/index.js';
-import { Transactional } from '../../infrastructure/database/index.js';
+import { Transaction, Transactional } from '../../infrastructure/database/index.js';
 import { INVALID_FIELD, NOT_FOUND } from '../../infrastructure/errors/index.js';
 import { HttpClient, normalUrl } from '../../infrastructure/http-client/index.js';
 import { maskedUrl } from '../../infrastructure/logging/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { AuditLog, changesBetween } from '../audit-logs/index.js';
-import type { AuditStream } from './audit-stream.entity.js';
+import { AuditStream } from './audit-stream.entity.js';
 import type { AuditStreamRequest } from './audit-streams.dto.js';
 import { AuditStreamsRepository } from './audit-streams.repository.js';
 
@@ -20,6 +20,7 @@ const START = { position: '0', positionHash: Buffer.alloc(32) };
 @Injectable()
 export class AuditStreamsService {
   constructor(
+    private readonly transaction: Transaction,
     private readonly repository: AuditStreamsRepository,
     private readonly http: HttpClient,
     private readonly auditLog: AuditLog,
@@ -27,7 +28,7 @@ export class AuditStreamsService {
   ) {}
 
   async find(organizationId: string): Promise<AuditStream | null> {
-    return this.repository.find(organizationId);
+    return this.transaction.manager.findOneBy(AuditStream, { organizationId });
   }
 
   /**
@@ -48,10 +49,10 @@ export class AuditStreamsService {
     if (!/^[\x20-\x7e]*$/.test(authorization ?? '')) throw INVALID_FIELD.error(NOT_A_HEADER);
     const { organizationId } = actor;
     const url = normalUrl(request.url);
-    const before = await this.repository.lock(organizationId);
+    const before = await this.transaction.lockRow(AuditStream, { organizationId });
     check(before);
     const isSameReceiver = before && new URL(before.url).origin === new URL(url).origin;
-    await this.repository.save({
+    const stream = {
       ...(before ?? START),
       organizationId,
       url,
@@ -65,7 +66,8 @@ export class AuditStreamsService {
       failingSince: null,
       problem: null,
       pausedAt: null,
-    });
+    };
+    await this.transaction.manager.upsert(AuditStream, stream, ['organizationId']);
     const changes = changesBetween(before ? auditedOf(before) : {}, auditedOf({ url, format }));
     const target = { name: new URL(url).host };
     await this.auditLog.record({ action: 'audit_stream.update', actor, target, changes });
@@ -74,9 +76,10 @@ export class AuditStreamsService {
   /** @throws ApiError NOT_FOUND */
   @Transactional()
   async remove(actor: DashboardActor): Promise<void> {
-    const stream = await this.repository.lock(actor.organizationId);
+    const { organizationId } = actor;
+    const stream = await this.transaction.lockRow(AuditStream, { organizationId });
     if (!stream) throw NOT_FOUND.error();
-    await this.repository.remove(actor.organizationId);
+    await this.transaction.manager.delete(AuditStream, { organizationId });
     const target = { name: new URL(stream.url).host };
     await this.auditLog.record({ action: 'audit_stream.remove', actor, target });
   }

@@ -1,46 +1,25 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
 import { AccountEmails, AccountLog } from './account-emails.js';
 import { AccountController } from './account/account.controller.js';
-import { KnownBrowser } from './browsers/known-browser.entity.js';
 import { KnownBrowsersRepository } from './browsers/known-browsers.repository.js';
 import { LoginController } from './login/login.controller.js';
 import { LoginLimits } from './login/login-limits.js';
 import { LoginService } from './login/login.service.js';
-import { Passkey, PasskeyChallenge } from './passkeys/passkey.entity.js';
 import { PasskeyLoginController } from './passkeys/passkey-login.controller.js';
 import { PasskeysController } from './passkeys/passkeys.controller.js';
-import { PasskeysRepository } from './passkeys/passkeys.repository.js';
 import { PasskeysService } from './passkeys/passkeys.service.js';
-import { PasswordLink } from './passwords/password-link.entity.js';
-import { PasswordLinksRepository } from './passwords/password-links.repository.js';
 import { PasswordLinksService } from './passwords/password-links.service.js';
-import { PasswordResetRequest } from './passwords/password-reset-request.entity.js';
 import { PasswordResetController } from './passwords/password-reset.controller.js';
 import { PasswordsService } from './passwords/passwords.service.js';
-import { RecoveryCode } from './second-factor/recovery-code.entity.js';
 import { SecondFactorController } from './second-factor/second-factor.controller.js';
 import { SecondFactorService } from './second-factor/second-factor.service.js';
-import { DashboardSession } from './sessions/dashboard-session.entity.js';
 import { DashboardSessionsService } from './sessions/dashboard-sessions.service.js';
 import { UserLoginsService } from './user-logins.service.js';
 
 @Module({
-  imports: [
-    TypeOrmModule.forFeature([
-      DashboardSession,
-      RecoveryCode,
-      PasswordLink,
-      PasswordResetRequest,
-      KnownBrowser,
-      Passkey,
-      PasskeyChallenge,
-    ]),
-    AuditLogsModule,
-    DashboardUsersModule,
-  ],
+  imports: [AuditLogsModule, DashboardUsersModule],
   controllers: [
     LoginController,
     PasskeyLoginController,
@@ -56,9 +35,7 @@ import { UserLoginsService } from './user-logins.service.js';
     LoginLimits,
     SecondFactorService,
     PasskeysService,
-    PasskeysRepository,
     PasswordLinksService,
-    PasswordLinksRepository,
     PasswordsService,
     AccountEmails,
     AccountLog,

@@ -1,31 +1,22 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { AllowlistedDomainsModule } from '../allowlisted-domains/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
-import { AccessGrant } from './access-grants/access-grant.entity.js';
-import { AccessGrantsPagesController } from './access-grants/access-grants-pages.controller.js';
+import { ACCESS_GRANT_PAGES } from './access-grants/access-grants.pages.js';
 import { AccessGrantsRepository } from './access-grants/access-grants.repository.js';
 import { AccessGrantsService } from './access-grants/access-grants.service.js';
 import { EmailsJob } from './emails/emails.job.js';
 import { EmailsRepository } from './emails/emails.repository.js';
-import { OutgoingEmail } from './emails/outgoing-email.entity.js';
-import { RoleDenials } from './roles.js';
 import { AdministratorEmails } from './users/administrator-emails.js';
-import { DashboardUser } from './users/dashboard-user.entity.js';
 import { DashboardUsersRepository } from './users/dashboard-users.repository.js';
 import { DashboardUsersService } from './users/dashboard-users.service.js';
 import { PasswordRules } from './users/password-rules.js';
 import { PrincipalsBatch } from './users/principals.batch.js';
 import { UserAdministrationService } from './users/user-administration.service.js';
-import { UsersPagesController } from './users/users-pages.controller.js';
+import { USER_PAGES } from './users/users.pages.js';
 
 @Module({
-  imports: [
-    TypeOrmModule.forFeature([DashboardUser, AccessGrant, OutgoingEmail]),
-    AllowlistedDomainsModule,
-    AuditLogsModule,
-  ],
-  controllers: [UsersPagesController, AccessGrantsPagesController],
+  imports: [AllowlistedDomainsModule, AuditLogsModule],
+  controllers: [...USER_PAGES, ...ACCESS_GRANT_PAGES],
   providers: [
     DashboardUsersService,
     DashboardUsersRepository,
@@ -34,7 +25,6 @@ import { UsersPagesController } from './users/users-pages.controller.js';
     UserAdministrationService,
     AccessGrantsService,
     AccessGrantsRepository,
-    RoleDenials,
     AdministratorEmails,
     EmailsRepository,
     EmailsJob,

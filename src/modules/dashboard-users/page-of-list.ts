@@ -4,8 +4,8 @@ const PER_PAGE = 50;
 export function pageOf<Item extends { readonly id: string }>(
   items: readonly Item[],
   cursor: unknown,
-): { readonly shown: readonly Item[]; readonly nextCursor: string | null } {
+): { readonly data: readonly Item[]; readonly next_cursor: string | null } {
   const start = items.findIndex(({ id }) => id === cursor) + 1;
-  const shown = items.slice(start, start + PER_PAGE);
-  return { shown, nextCursor: items.length > start + PER_PAGE ? (shown.at(-1)?.id ?? null) : null };
+  const data = items.slice(start, start + PER_PAGE);
+  return { data, next_cursor: items.length > start + PER_PAGE ? (data.at(-1)?.id ?? null) : null };
 }

@@ -1,7 +1,6 @@
-import { Injectable } from '@nestjs/common';
 import type { DashboardActor, DashboardPrincipal, DashboardRole } from '../../infrastructure/auth/index.js';
 import { INSUFFICIENT_ROLE } from '../../infrastructure/errors/index.js';
-import { AuditLog, type AuditAction } from '../audit-logs/index.js';
+import type { AuditAction, AuditLog } from '../audit-logs/index.js';
 
 export const ROLE_NAMES: Readonly<Record<DashboardRole, string>> = {
   owner: 'Owner',
@@ -40,28 +39,27 @@ export class RoleChangeDenied extends Error {
   }
 }
 
-/** Records attempts that the actor's role does not allow. */
-@Injectable()
-export class RoleDenials {
-  constructor(private readonly auditLog: AuditLog) {}
-
-  /**
-   * Runs the work, which opens a transaction. Records a denial after that transaction was rolled back, because the
-   * rollback would otherwise discard the entry.
-   *
-   * @throws ApiError INSUFFICIENT_ROLE
-   */
-  async runRecordingDenial<T>(
-    action: AuditAction,
-    actor: DashboardActor,
-    work: () => Promise<T>,
-  ): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof RoleChangeDenied)) throw error;
-      await this.auditLog.record({ action, actor, target: { name: error.target }, outcome: 'denied' });
-      throw INSUFFICIENT_ROLE.error(error.message);
-    }
-  }
+/**
+ * Records that the role of the actor, the first parameter of the method, does not allow what was attempted. Stands before
+ * `@Transactional()`: the rollback would discard the entry.
+ *
+ * @throws ApiError INSUFFICIENT_ROLE
+ */
+export function RecordsDenial(action: AuditAction): MethodDecorator {
+  return (_prototype, _name, descriptor: PropertyDescriptor) => {
+    const method = descriptor.value as (...values: unknown[]) => Promise<unknown>;
+    descriptor.value = async function (
+      this: { auditLog: AuditLog },
+      actor: DashboardActor,
+      ...rest: unknown[]
+    ) {
+      try {
+        return await method.call(this, actor, ...rest);
+      } catch (error) {
+        if (!(error instanceof RoleChangeDenied)) throw error;
+        await this.auditLog.record({ action, actor, target: { name: error.target }, outcome: 'denied' });
+        throw INSUFFICIENT_ROLE.error(error.message);
+      }
+    };
+  };
 }

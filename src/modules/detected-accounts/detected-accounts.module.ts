@@ -1,9 +1,7 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApiClientsModule } from '../api-clients/index.js';
 import { MerchantsModule } from '../merchants/index.js';
 import { WebhooksModule } from '../webhooks/index.js';
-import { DetectedAccount } from './detected-account.entity.js';
 import { DetectedAccountsController, DetectionsController } from './detected-accounts.controller.js';
 import { DetectedAccountsImport } from './detected-accounts.import.js';
 import { DetectedAccountsBatch } from './detected-accounts.batch.js';
@@ -11,7 +9,7 @@ import { DetectedAccountsRepository } from './detected-accounts.repository.js';
 import { DetectedAccountsService } from './detected-accounts.service.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([DetectedAccount]), MerchantsModule, ApiClientsModule, WebhooksModule],
+  imports: [MerchantsModule, ApiClientsModule, WebhooksModule],
   controllers: [DetectedAccountsController, DetectionsController],
   providers: [
     DetectedAccountsBatch,

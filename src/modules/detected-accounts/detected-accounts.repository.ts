@@ -2,6 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Transaction } from '../../infrastructure/database/index.js';
 import { HoldsUserData, type ErasedUser, type UserDataHolder } from '../../infrastructure/erasure/index.js';
 import type { DetectedAccount } from './detected-account.entity.js';
+// Only SQL uses the entity: the import registers it.
+import './detected-account.entity.js';
 
 type AccountKey = Pick<DetectedAccount, 'clientId' | 'externalUserId' | 'merchantId'>;
 

@@ -1,16 +1,14 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApiClientsModule } from '../api-clients/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { ErasedUsersRegister } from './erased-users-register.js';
 import { ExternalUsersController } from './external-users.controller.js';
-import { UserErasure } from './user-erasure.entity.js';
 import { UserErasuresRepository } from './user-erasures.repository.js';
 import { UserErasuresService } from './user-erasures.service.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([UserErasure]), ApiClientsModule, AuditLogsModule, DiscoveryModule],
+  imports: [ApiClientsModule, AuditLogsModule, DiscoveryModule],
   controllers: [ExternalUsersController],
   providers: [ErasedUsersRegister, UserErasuresService, UserErasuresRepository],
   exports: [ErasedUsersRegister, UserErasuresService],

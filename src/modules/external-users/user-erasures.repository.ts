@@ -45,10 +45,6 @@ export class UserErasuresRepository {
     return row.id;
   }
 
-  async find({ clientId, pseudonym }: PseudonymousUser): Promise<UserErasure | null> {
-    return this.transaction.manager.findOneBy(UserErasure, { clientId, pseudonym });
-  }
-
   async findAll(users: readonly PseudonymousUser[]): Promise<UserErasure[]> {
     return this.transaction.manager.query<UserErasure[]>(
       `SELECT client_id AS "clientId", pseudonym, finished_at AS "finishedAt" FROM user_erasure
@@ -86,15 +82,5 @@ export class UserErasuresRepository {
 
   async postpone(id: string, dueAt: Date): Promise<void> {
     await this.transaction.manager.update(UserErasure, { id }, { dueAt });
-  }
-
-  /** Ends an erasure and forgets the identifier, unless the erasure was requested again since. @returns whether it ended */
-  async finish({ id, requestedAt }: Pick<UserErasure, 'id' | 'requestedAt'>, now: Date): Promise<boolean> {
-    const { affected } = await this.transaction.manager.update(
-      UserErasure,
-      { id, requestedAt },
-      { finishedAt: now, externalUserIdSealed: null },
-    );
-    return affected === 1;
   }
 }

@@ -8,6 +8,7 @@ import {
   DailyPartitions,
   KeyedQueue,
   RecurringJob,
+  Transaction,
   Transactional,
 } from '../../infrastructure/database/index.js';
 import {
@@ -19,6 +20,7 @@ import {
 import type { RequestAttribution } from '../../infrastructure/http/index.js';
 import { Clock, MINUTE, SECOND } from '../../infrastructure/time/index.js';
 import { AuditLog, type AuditActor } from '../audit-logs/index.js';
+import { UserErasure } from './user-erasure.entity.js';
 import { ERASURE_NOT_FOUND, toErasureResponse, type UserErasureResponse } from './user-erasures.dto.js';
 import { UserErasuresRepository, type ClaimedErasure } from './user-erasures.repository.js';
 
@@ -44,6 +46,7 @@ export class UserErasuresService extends RecurringJob {
   private readonly requests = new KeyedQueue(1);
 
   constructor(
+    private readonly transaction: Transaction,
     private readonly repository: UserErasuresRepository,
     private readonly discovery: DiscoveryService,
     private readonly pseudonyms: UserPseudonyms,
@@ -96,7 +99,7 @@ export class UserErasuresService extends RecurringJob {
     externalUserId: string,
   ): Promise<UserErasureResponse | undefined> {
     const pseudonym = this.pseudonyms.of({ clientId, externalUserId });
-    const erasure = await this.repository.find({ clientId, pseudonym });
+    const erasure = await this.transaction.manager.findOneBy(UserErasure, { clientId, pseudonym });
     return erasure ? toErasureResponse(erasure) : undefined;
   }
 
@@ -154,8 +157,11 @@ export class UserErasuresService extends RecurringJob {
     if (await this.partitions.isMovingRows())
       return this.repository.postpone(erasure.id, new Date(startedAt.getTime() + MINUTE));
     await this.repository.forgetStatistics(externalUserId);
-    if (!(await this.repository.finish(erasure, this.clock.now())))
-      await this.repository.postpone(erasure.id, startedAt);
+    const { id, requestedAt } = erasure;
+    const finished = { finishedAt: this.clock.now(), externalUserIdSealed: null };
+    // Unless the erasure was requested again since.
+    if (!(await this.transaction.updateRow(UserErasure, { id, requestedAt }, finished)))
+      await this.repository.postpone(id, startedAt);
   }
 
   @Transactional()

@@ -1,5 +1,4 @@
 import { ApiSchema } from '@nestjs/swagger';
-import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { INVALID_CURSOR_FORMAT } from '../../infrastructure/crypto/index.js';
 import {
   EnumProperty,
@@ -10,33 +9,11 @@ import {
   UuidProperty,
   type OperationDocument,
 } from '../../infrastructure/openapi/index.js';
-import {
-  CursorField,
-  DEFAULT_PAGE_SIZE,
-  NextCursorProperty,
-  PageSizeField,
-} from '../../infrastructure/paging/index.js';
+import { NextCursorProperty, UserPageQuery } from '../../infrastructure/paging/index.js';
 import { ENVIRONMENT_ERRORS } from '../../infrastructure/surfaces/index.js';
-import { EnvironmentField, ExternalUserIdField } from '../../infrastructure/validation/index.js';
 import { MERCHANT_ACCOUNT_STATE, type MerchantAccountState } from './merchant-account.entity.js';
 
-export class ListMerchantAccountsQuery {
-  @EnvironmentField({
-    in: 'query',
-    required: false,
-    description: 'That of the client, by default.',
-  })
-  environment?: PlatformEnvironment;
-
-  @ExternalUserIdField({ in: 'query' })
-  external_user_id!: string;
-
-  @PageSizeField('Maximum number of accounts in the page.')
-  limit: number = DEFAULT_PAGE_SIZE;
-
-  @CursorField('The `next_cursor` of the previous page, for the same user.')
-  cursor?: string;
-}
+export class ListMerchantAccountsQuery extends UserPageQuery {}
 
 /** The merchant of an account or a sign-in link. */
 @ApiSchema({ description: 'A merchant.' })

@@ -1,73 +1,64 @@
+import { Controller, Inject } from '@nestjs/common';
 import type { VNode } from 'preact';
 import {
   Badge,
   dashboardPath,
-  EmptyState,
-  FormProblem,
+  inEachEnvironment,
   Link,
-  Pagination,
+  ListPage,
   pathWith,
-  RelativeTime,
-  Results,
   SessionLink,
-  Table,
-  usePage,
-  UserForm,
+  UserField,
   type Column,
-  type Page,
+  type ListDescription,
+  type PageVisit,
 } from '../../infrastructure/pages/index.js';
-import type { MerchantAccountPage, MerchantAccountResponse } from './merchant-accounts.dto.js';
+import { ListMerchantAccountsQuery, type MerchantAccountResponse } from './merchant-accounts.dto.js';
+import { MerchantAccountsService } from './merchant-accounts.service.js';
 
 const STATES = { connected: ['good', 'Connected'], disconnected: ['warn', 'Disconnected'] } as const;
 
-/** @param found undefined if the query contains no user, or an invalid one */
-export function merchantAccountsPage(found?: MerchantAccountPage): Page {
-  return {
-    title: 'Merchant accounts',
-    about: 'Look up a user to see their accounts, and whether they must sign in again.',
-    content: (
-      <>
-        <UserForm apply="Show accounts" />
-        <Results>
-          <FormProblem />
-          {found ? <Accounts {...found} /> : null}
-        </Results>
-      </>
-    ),
-  };
-}
+@Controller(inEachEnvironment('merchant-accounts'))
+export class MerchantAccountsPage extends ListPage('listMerchantAccounts', ListMerchantAccountsQuery) {
+  @Inject() private readonly accounts!: MerchantAccountsService;
 
-function Accounts({ data, next_cursor }: MerchantAccountPage): VNode {
-  const { environment, query } = usePage();
-  const { external_user_id = '' } = query;
-  const log = pathWith(dashboardPath(environment, 'request-logs'), { external_user_id }, { period: '7d' });
-  return (
-    <>
-      {data.length === 0 ? (
-        <EmptyState title="This user has no merchant accounts">
-          <p>Accounts appear here once the user signs in to a merchant in the {environment} environment.</p>
-          {environment === 'development' ? (
-            <Link to="/docs/sandbox">Link an account in the sandbox</Link>
-          ) : null}
-        </EmptyState>
-      ) : (
-        <Table
-          caption="Merchant accounts of the user"
-          rows={data}
-          keyOf={({ merchant }) => merchant.id}
-          columns={ACCOUNT_COLUMNS}
-        />
-      )}
-      <Pagination nextCursor={next_cursor} />
-      <Link to={log}>Request log of this user</Link>
-    </>
-  );
+  describe(visit: PageVisit): ListDescription<MerchantAccountResponse, ListMerchantAccountsQuery> {
+    const { actor, environment, query } = visit;
+    const user = { external_user_id: String(query['external_user_id']), period: '7d' };
+    return {
+      title: 'Merchant accounts',
+      about: 'Look up a user to see their accounts, and whether they must sign in again.',
+      filters: <UserField />,
+      requires: 'external_user_id',
+      apply: 'Show accounts',
+      rows: (filters) => this.accounts.list(actor, filters),
+      keyOf: ({ merchant }) => merchant.id,
+      caption: 'Merchant accounts of the user',
+      columns: ACCOUNT_COLUMNS,
+      empty: {
+        title: 'This user has no merchant accounts',
+        text: (
+          <>
+            <p>Accounts appear here once the user signs in to a merchant in the {environment} environment.</p>
+            {environment === 'development' ? (
+              <Link to="/docs/sandbox">Link an account in the sandbox</Link>
+            ) : null}
+          </>
+        ),
+      },
+      after: (
+        <Link to={pathWith(dashboardPath(environment, 'request-logs'), user, {})}>
+          Request log of this user
+        </Link>
+      ),
+    };
+  }
 }
 
 export const ACCOUNT_COLUMNS: readonly Column<MerchantAccountResponse>[] = [
   { title: 'Merchant', kind: 'main', cell: ({ merchant }) => merchant.name },
   { title: 'State', kind: 'status', cell: ({ state }) => <State state={state} /> },
-  { title: 'Since', kind: 'time', cell: ({ since }) => <RelativeTime time={since} /> },
+  { title: 'Since', kind: 'time', cell: ({ since }) => since },
   {
     title: 'Session ID',
     kind: 'id',

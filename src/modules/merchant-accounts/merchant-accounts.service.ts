@@ -1,19 +1,20 @@
 import { Injectable } from '@nestjs/common';
+import { MoreThan } from 'typeorm';
 import { AccessibleClients, type RequestingOrganization } from '../../infrastructure/auth/index.js';
-import { Transactional } from '../../infrastructure/database/index.js';
+import { Transaction, Transactional } from '../../infrastructure/database/index.js';
 import { ErrorKind } from '../../infrastructure/errors/index.js';
 import type { AttributedClient, RequestAttribution } from '../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../infrastructure/crypto/index.js';
 import { cutToPage, type RequestedPage } from '../../infrastructure/paging/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
-import type { MerchantAccount } from './merchant-account.entity.js';
+import { MerchantAccount } from './merchant-account.entity.js';
 import type {
   ListMerchantAccountsQuery,
   MerchantAccountPage,
   MerchantAccountResponse,
 } from './merchant-accounts.dto.js';
-import { MerchantAccountsRepository, type AccountKey } from './merchant-accounts.repository.js';
+import { type AccountKey } from './merchant-accounts.repository.js';
 
 export const MERCHANT_ACCOUNT_NOT_FOUND = new ErrorKind(
   404,
@@ -43,7 +44,7 @@ export const MERCHANT_ACCOUNT_DISCONNECTED = new ErrorKind(
 @Injectable()
 export class MerchantAccountsService {
   constructor(
-    private readonly repository: MerchantAccountsRepository,
+    private readonly transaction: Transaction,
     private readonly merchants: MerchantCatalogService,
     private readonly clients: AccessibleClients,
     private readonly cursors: CursorCodec,
@@ -57,7 +58,7 @@ export class MerchantAccountsService {
    * @throws ApiError MERCHANT_ACCOUNT_DISCONNECTED if the account is disconnected
    */
   async lockConnected(key: AccountKey): Promise<MerchantAccount> {
-    const account = await this.repository.lock(key);
+    const account = await this.transaction.lockRow(MerchantAccount, key);
     if (!account) throw MERCHANT_ACCOUNT_NOT_FOUND.error();
     if (account.state === 'disconnected') throw MERCHANT_ACCOUNT_DISCONNECTED.error();
     return account;
@@ -73,7 +74,7 @@ export class MerchantAccountsService {
     const account = await this.lockConnected(key);
     // The clock of the publisher that connected the account may be ahead. An event before that must not connect it again.
     const stateSetAt = new Date(Math.max(this.clock.now().getTime(), account.stateSetAt.getTime()));
-    await this.repository.disconnect(key, stateSetAt);
+    await this.transaction.manager.update(MerchantAccount, key, { state: 'disconnected', stateSetAt });
     const merchants = await this.merchants.byIds([key.merchantId]);
     return toResponse({ ...account, state: 'disconnected', stateSetAt }, merchants);
   }
@@ -97,7 +98,12 @@ export class MerchantAccountsService {
   ): Promise<MerchantAccountPage> {
     const scope: CursorScope = ['merchant_accounts', clientId, externalUserId];
     const after = cursor === undefined ? 0 : Number(this.cursors.decode(cursor, scope)[0]);
-    const found = await this.repository.ofUser(clientId, externalUserId, { after, limit: limit + 1 });
+    // In the order of the merchant IDs, which does not change when the state of an account does.
+    const found = await this.transaction.manager.find(MerchantAccount, {
+      where: { clientId, externalUserId, merchantId: MoreThan(after) },
+      order: { merchantId: 'ASC' },
+      take: limit + 1,
+    });
     const { entries: accounts, last } = cutToPage(found, limit);
     const merchants = await this.merchants.byIds(accounts.map(({ merchantId }) => merchantId));
     return {

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { RecurringJob, Transactional } from '../../infrastructure/database/index.js';
+import { In, IsNull, Not } from 'typeorm';
+import { RecurringJob, Transaction, Transactional } from '../../infrastructure/database/index.js';
 import { Clock, SECOND } from '../../infrastructure/time/index.js';
 import { MerchantCatalogService } from '../merchants/index.js';
 import { MERCHANT_SESSION_TYPES, WebhookPublisher } from '../webhooks/index.js';
-import type { MerchantStatus } from './merchant-status.entity.js';
+import { MerchantStatus } from './merchant-status.entity.js';
 import type { MerchantStatusResponse, SetMerchantStatusRequest } from './merchant-statuses.dto.js';
 import { MerchantStatusesRepository } from './merchant-statuses.repository.js';
 
@@ -18,6 +19,7 @@ export type StatusByType = Readonly<Record<MerchantStatusResponse['type'], Merch
 @Injectable()
 export class MerchantStatusesService extends RecurringJob {
   constructor(
+    private readonly transaction: Transaction,
     private readonly repository: MerchantStatusesRepository,
     private readonly merchants: MerchantCatalogService,
     private readonly publisher: WebhookPublisher,
@@ -29,21 +31,25 @@ export class MerchantStatusesService extends RecurringJob {
   @Transactional()
   async set(id: string, request: SetMerchantStatusRequest): Promise<MerchantStatusResponse> {
     const merchant = await this.merchants.require(id);
-    await this.repository.set(merchant.id, request, this.clock.now());
-    const statuses = await this.repository.findByMerchants([merchant.id]);
-    return toResponse(statuses.find(({ type }) => type === request.type) as MerchantStatus);
+    const { type, status } = request;
+    const key = { merchantId: merchant.id, type };
+    // If the status changes, all clients are notified again.
+    const row = { status, requestedAt: this.clock.now(), lastClientId: null, published: 0, finishedAt: null };
+    const { manager } = this.transaction;
+    const insertion = manager.createQueryBuilder().insert().into(MerchantStatus).orIgnore();
+    await insertion.values({ ...key, ...row }).execute();
+    await manager.update(MerchantStatus, { ...key, status: Not(status) }, row);
+    return toResponse(await manager.findOneByOrFail(MerchantStatus, key));
   }
 
   async list(id: string): Promise<MerchantStatusResponse[]> {
     const merchant = await this.merchants.require(id);
-    return (await this.repository.findByMerchants([merchant.id])).map(toResponse);
+    return (await this.find([merchant.id])).map(toResponse);
   }
 
   /** Returns a function that looks up the statuses of one of these merchants. A type whose status was never set is `UP`. */
   async statusesOf(merchantIds: readonly number[]): Promise<(merchantId: number) => StatusByType> {
-    const down = (await this.repository.findByMerchants(merchantIds)).filter(
-      ({ status }) => status === 'DOWN',
-    );
+    const down = (await this.find(merchantIds)).filter(({ status }) => status === 'DOWN');
     return (id) => {
       const types = down.filter(({ merchantId }) => merchantId === id).map(({ type }) => type);
       return Object.fromEntries(
@@ -68,7 +74,11 @@ export class MerchantStatusesService extends RecurringJob {
    */
   @Transactional()
   async publishPage(pageSize = CLIENTS_PER_PAGE): Promise<boolean> {
-    const pending = await this.repository.lockPending();
+    const pending = await this.transaction.manager.findOne(MerchantStatus, {
+      where: { finishedAt: IsNull() },
+      order: { requestedAt: 'ASC' },
+      lock: { mode: 'pessimistic_write', onLocked: 'skip_locked' },
+    });
     if (!pending) return false;
     const { merchantId, type, status } = pending;
     const merchant = await this.merchants.require(merchantId);
@@ -79,12 +89,20 @@ export class MerchantStatusesService extends RecurringJob {
         event: { event: 'MERCHANT_STATUS_UPDATE', merchant, data: { type, status } },
       })),
     );
-    await this.repository.recordProgress(
-      pending,
-      clients,
-      clients.length < pageSize ? this.clock.now() : null,
-    );
+    const progress = {
+      lastClientId: clients.at(-1)?.clientId ?? pending.lastClientId,
+      published: pending.published + clients.length,
+      finishedAt: clients.length < pageSize ? this.clock.now() : null,
+    };
+    await this.transaction.manager.update(MerchantStatus, { merchantId, type }, progress);
     return true;
+  }
+
+  private find(merchantIds: readonly number[]): Promise<MerchantStatus[]> {
+    return this.transaction.manager.find(MerchantStatus, {
+      where: { merchantId: In([...merchantIds]) },
+      order: { merchantId: 'ASC', type: 'ASC' },
+    });
   }
 }
 

@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { Transactional } from '../../infrastructure/database/index.js';
+import { Transaction, Transactional } from '../../infrastructure/database/index.js';
 import { ErrorKind } from '../../infrastructure/errors/index.js';
 import { MINUTE } from '../../infrastructure/time/index.js';
 import { matchKey, matchKeys } from './match-key.js';
+import { HiddenMerchant } from './merchant.entity.js';
 import { MerchantsRepository, type OrganizationEnvironment } from './merchants.repository.js';
 
 export const MERCHANT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
@@ -79,7 +80,10 @@ export class MerchantCatalogService implements OnApplicationBootstrap {
   /** Cached, because publishing nearly every event looks one up. */
   private readonly cache = new LRUCache<number, CatalogEntry>({ max: MAX_CACHED, ttl: MINUTE });
 
-  constructor(private readonly repository: MerchantsRepository) {}
+  constructor(
+    private readonly transaction: Transaction,
+    private readonly repository: MerchantsRepository,
+  ) {}
 
   async onApplicationBootstrap(): Promise<void> {
     await this.importCatalog();
@@ -124,7 +128,8 @@ export class MerchantCatalogService implements OnApplicationBootstrap {
   /** @throws ApiError MERCHANT_NOT_FOUND also if the organization hides the merchant in this environment */
   async requireVisible(scope: OrganizationEnvironment, id: number): Promise<CatalogEntry> {
     const merchant = await this.require(id);
-    if (await this.repository.isHidden(scope, id)) throw MERCHANT_NOT_FOUND.error();
+    const key = { ...scope, merchantId: id };
+    if (await this.transaction.manager.existsBy(HiddenMerchant, key)) throw MERCHANT_NOT_FOUND.error();
     return merchant;
   }
 

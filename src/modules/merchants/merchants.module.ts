@@ -1,16 +1,14 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { MerchantCatalogService } from './merchant-catalog.service.js';
-import { HiddenMerchant, Merchant, MerchantName } from './merchant.entity.js';
 import { MerchantsController } from './merchants.controller.js';
-import { MerchantsPagesController } from './merchants-pages.controller.js';
+import { MerchantsPage } from './merchants.pages.js';
 import { MerchantsRepository } from './merchants.repository.js';
 import { MerchantsService } from './merchants.service.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([Merchant, MerchantName, HiddenMerchant]), AuditLogsModule],
-  controllers: [MerchantsController, MerchantsPagesController],
+  imports: [AuditLogsModule],
+  controllers: [MerchantsController, MerchantsPage],
   providers: [MerchantsService, MerchantsRepository, MerchantCatalogService],
   exports: [MerchantCatalogService, MerchantsService],
 })

@@ -1,128 +1,161 @@
-import type { VNode } from 'preact';
-import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import type { FormFields } from '../../infrastructure/http/index.js';
+import { Readable } from 'node:stream';
+import { Controller, Get, Inject, Post, type StreamableFile } from '@nestjs/common';
 import {
   Allowed,
   Badge,
   ButtonLink,
+  DashboardAction,
+  DashboardExport,
   dashboardPath,
-  Done,
-  EmptyState,
+  exportFile,
   Filter,
   FilterChoice,
-  FilterForm,
   Form,
-  Pagination,
+  HiddenField,
+  inEachEnvironment,
+  ListPage,
   pathWith,
-  Results,
-  Table,
-  usePage,
-  type Page,
+  Visit,
+  type ListDescription,
+  type PageResponse,
+  type PageVisit,
 } from '../../infrastructure/pages/index.js';
+import { CursorField } from '../../infrastructure/paging/index.js';
+import { EnumField, TextField } from '../../infrastructure/validation/index.js';
+import { matchKeys } from './match-key.js';
+import { parseMerchantId } from './merchant-catalog.service.js';
 import type { MerchantResponse } from './merchants.dto.js';
+import { MerchantsService } from './merchants.service.js';
 
-const STATUSES = [
-  { value: 'shown', label: 'Shown' },
-  { value: 'hidden', label: 'Hidden' },
-];
+const MERCHANTS_PER_PAGE = 50;
+
+class MerchantsQuery {
+  /** A part of the name. */
+  @TextField({ in: 'form', required: false, max: 256 })
+  name?: string;
+
+  @EnumField(['shown', 'hidden'], { in: 'form', required: false })
+  status?: 'shown' | 'hidden';
+
+  @CursorField('The ID of the last merchant before the page.')
+  cursor?: string;
+}
+
 /** The parameters of the list, which forms repeat, so that they lead back to the same place. `trail` has the pages before. */
 const PARAMETERS = ['name', 'status', 'cursor', 'trail'];
+/** One form for all rows, whose buttons say where it is sent: a form in each row would double the size of the page. */
+const FORM = 'visibility';
 
-function merchantsPath(environment: PlatformEnvironment, ...segments: readonly string[]): string {
-  return dashboardPath(environment, 'merchants', ...segments);
-}
+@Controller(inEachEnvironment('merchants'))
+export class MerchantsPage extends ListPage('listMerchants', MerchantsQuery) {
+  @Inject() private readonly merchants!: MerchantsService;
 
-/** Returns the path of the page that a form was on, with a message and the anchor of the merchant. */
-export function listPath(
-  environment: PlatformEnvironment,
-  form: FormFields,
-  done: string,
-  { id }: MerchantResponse,
-): string {
-  const query = Object.fromEntries(PARAMETERS.map((name) => [name, form.get(name)]));
-  const path = pathWith(merchantsPath(environment), {}, query);
-  return `${path}${path.includes('?') ? '&' : '?'}done=${done}#merchant-${id}`;
-}
-
-export function merchantsPage(
-  environment: PlatformEnvironment,
-  merchants: readonly MerchantResponse[],
-  nextCursor: string | null,
-): Page {
-  return {
-    title: 'Merchants',
-    about: `Your users do not see hidden merchants in lists of the SDK (${environment} only).`,
-    actions: (
-      <Allowed operation="exportMerchants">
-        <ButtonLink to={merchantsPath(environment, 'export')} kind="second">
+  describe({ actor, environment, query }: PageVisit): ListDescription<MerchantResponse, MerchantsQuery> {
+    const path = dashboardPath(environment, 'merchants');
+    return {
+      title: 'Merchants',
+      about: `Your users do not see hidden merchants in lists of the SDK (${environment} only).`,
+      actions: (
+        <ButtonLink operation="exportMerchants" to={`${path}/export`} kind="second">
           Export all as CSV
         </ButtonLink>
-      </Allowed>
-    ),
-    content: (
-      <>
-        <Done
-          messages={{
-            hidden: `The merchant is hidden in the ${environment} environment.`,
-            shown: `The merchant is shown in the ${environment} environment.`,
-          }}
-        />
-        <FilterForm>
+      ),
+      messages: {
+        hidden: `The merchant is hidden in the ${environment} environment.`,
+        shown: `The merchant is shown in the ${environment} environment.`,
+      },
+      filters: (
+        <>
           <Filter name="name" type="search" label="Name" />
-          <FilterChoice name="status" label="Status" options={STATUSES} />
-        </FilterForm>
-        <Results>
-          {merchants.length === 0 ? (
-            <EmptyState title="No merchant matches the filters">
-              <p>Search for a part of the name, or clear the filters.</p>
-            </EmptyState>
-          ) : (
-            <Merchants merchants={merchants} />
-          )}
-          <Pagination nextCursor={nextCursor} />
-        </Results>
-      </>
-    ),
-  };
-}
+          <FilterChoice
+            name="status"
+            label="Status"
+            options={[
+              { value: 'shown', label: 'Shown' },
+              { value: 'hidden', label: 'Hidden' },
+            ]}
+          />
+        </>
+      ),
+      rows: async ({ name, status, cursor }) => {
+        const filters = {
+          matchKeys: name === undefined ? undefined : matchKeys(name),
+          hidden: status === undefined ? undefined : status === 'hidden',
+          after: cursor === undefined ? undefined : parseMerchantId(cursor),
+        };
+        const scope = { organizationId: actor.organizationId, environment };
+        const { entries, last } = await this.merchants.page(scope, filters, MERCHANTS_PER_PAGE);
+        return {
+          data: entries,
+          next_cursor: last ? String(last.id) : null,
+          above: (
+            <Form action={path} id={FORM}>
+              {PARAMETERS.filter((each) => query[each]).map((each) => (
+                <HiddenField key={each} name={each} value={String(query[each])} />
+              ))}
+            </Form>
+          ),
+        };
+      },
+      columns: [
+        { title: 'Name', kind: 'main', cell: ({ id, name }) => <span id={`merchant-${id}`}>{name}</span> },
+        { title: 'ID', kind: 'number', cell: ({ id }) => id },
+        {
+          title: 'Status',
+          kind: 'status',
+          cell: ({ hidden }) => (hidden ? <Badge tone="soft">Hidden</Badge> : 'Shown'),
+        },
+        {
+          title: 'Actions',
+          kind: 'buttons',
+          cell: ({ id, name, hidden }) => (
+            <Allowed operation={hidden ? 'activateMerchant' : 'hideMerchant'}>
+              <button class="second" form={FORM} formaction={`${path}/${id}/${hidden ? 'activate' : 'hide'}`}>
+                {hidden ? 'Show' : 'Hide'}
+                <span class="unseen">{` ${name}`}</span>
+              </button>
+            </Allowed>
+          ),
+        },
+      ],
+      empty: {
+        title: 'No merchant matches the filters',
+        text: 'Search for a part of the name, or clear the filters.',
+      },
+    };
+  }
 
-/** One form for all rows, whose buttons say where it is sent: a form in each row would double the size of the page. */
-function Merchants({ merchants }: { readonly merchants: readonly MerchantResponse[] }): VNode {
-  const { environment, query } = usePage();
-  return (
-    <Form action={merchantsPath(environment)}>
-      {PARAMETERS.filter((name) => query[name]).map((name) => (
-        <input key={name} type="hidden" name={name} value={query[name]} />
-      ))}
-      <Table
-        caption="Merchants"
-        rows={merchants}
-        keyOf={({ id }) => id}
-        columns={[
-          { title: 'Name', kind: 'main', cell: ({ id, name }) => <span id={`merchant-${id}`}>{name}</span> },
-          { title: 'ID', kind: 'number', cell: ({ id }) => id },
-          {
-            title: 'Status',
-            kind: 'status',
-            cell: ({ hidden }) => (hidden ? <Badge tone="soft">Hidden</Badge> : 'Shown'),
-          },
-          {
-            title: 'Actions',
-            kind: 'buttons',
-            cell: ({ id, name, hidden }) => (
-              <Allowed operation={hidden ? 'activateMerchant' : 'hideMerchant'}>
-                <button
-                  class="second"
-                  formaction={merchantsPath(environment, String(id), hidden ? 'activate' : 'hide')}
-                >
-                  {hidden ? 'Show' : 'Hide'}
-                  <span class="unseen">{` ${name}`}</span>
-                </button>
-              </Allowed>
-            ),
-          },
-        ]}
-      />
-    </Form>
-  );
+  @Get('export')
+  @DashboardExport('exportMerchants')
+  async export(@Visit() { actor, environment }: PageVisit): Promise<StreamableFile> {
+    return exportFile({
+      format: 'csv',
+      name: `merchants-${environment}`,
+      organizationName: actor.organizationName,
+      columns: ['id', 'name', 'hidden'],
+      rows: Readable.from(await this.merchants.list(actor, environment)),
+    });
+  }
+
+  @Post(':id/hide')
+  @DashboardAction('hideMerchant')
+  hide(@Visit() visit: PageVisit<'id'>): Promise<PageResponse> {
+    return this.setHidden(visit, true);
+  }
+
+  @Post(':id/activate')
+  @DashboardAction('activateMerchant')
+  activate(@Visit() visit: PageVisit<'id'>): Promise<PageResponse> {
+    return this.setHidden(visit, false);
+  }
+
+  /** Leads to the page that the form was on, with a message and the anchor of the merchant. */
+  private async setHidden(visit: PageVisit<'id'>, hidden: boolean): Promise<PageResponse> {
+    const { actor, environment, params, form } = visit;
+    const { id } = await this.merchants.setHidden(actor, params.id, environment, hidden);
+    const query = Object.fromEntries(PARAMETERS.map((name) => [name, form.get(name)]));
+    const path = pathWith(dashboardPath(environment, 'merchants'), {}, query);
+    const done = hidden ? 'hidden' : 'shown';
+    return { redirectTo: `${path}${path.includes('?') ? '&' : '?'}done=${done}#merchant-${id}` };
+  }
 }

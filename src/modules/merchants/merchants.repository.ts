@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Transaction } from '../../infrastructure/database/index.js';
-import { HiddenMerchant, type Merchant } from './merchant.entity.js';
+import { HiddenMerchant, type Merchant, type MerchantName } from './merchant.entity.js';
 
 /** Each environment of an organization has its own hidden merchants. */
 export type OrganizationEnvironment = Pick<HiddenMerchant, 'organizationId' | 'environment'>;
@@ -55,23 +55,13 @@ export class MerchantsRepository {
   }
 
   /** @returns whether the merchant was shown until now */
-  async hide(
-    { organizationId, environment }: OrganizationEnvironment,
-    merchantId: number,
-    now: Date,
-  ): Promise<boolean> {
+  async hide({ organizationId, environment, merchantId, hiddenAt }: HiddenMerchant): Promise<boolean> {
     const rows = await this.transaction.manager.query<unknown[]>(
       `INSERT INTO merchant_visibility (organization_id, environment, merchant_id, hidden_at)
        VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING merchant_id`,
-      [organizationId, environment, merchantId, now],
+      [organizationId, environment, merchantId, hiddenAt],
     );
     return rows.length > 0;
-  }
-
-  /** @returns whether the merchant was hidden until now */
-  async show(scope: OrganizationEnvironment, merchantId: number): Promise<boolean> {
-    const { affected } = await this.transaction.manager.delete(HiddenMerchant, { ...scope, merchantId });
-    return affected === 1;
   }
 
   /** Adds new merchants and updates changed names. Writes nothing if nothing has changed. */
@@ -84,7 +74,7 @@ export class MerchantsRepository {
   }
 
   /** Adds new match keys. A key that an operator assigned to another merchant stays there. */
-  async saveNames(names: readonly { matchKey: string; merchantId: number }[]): Promise<void> {
+  async saveNames(names: readonly MerchantName[]): Promise<void> {
     await this.transaction.manager.query(
       `INSERT INTO merchant_name (match_key, merchant_id) SELECT * FROM unnest($1::text[], $2::integer[])
        ON CONFLICT (match_key) DO NOTHING`,
@@ -104,9 +94,5 @@ export class MerchantsRepository {
     return this.transaction.manager.query<Merchant[]>('SELECT id, name FROM merchant WHERE id = ANY ($1)', [
       ids,
     ]);
-  }
-
-  async isHidden(scope: OrganizationEnvironment, merchantId: number): Promise<boolean> {
-    return this.transaction.manager.existsBy(HiddenMerchant, { ...scope, merchantId });
   }
 }

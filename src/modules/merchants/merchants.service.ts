@@ -5,11 +5,12 @@ import {
   type RequestingOrganization,
 } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { Transactional } from '../../infrastructure/database/index.js';
+import { Transaction, Transactional } from '../../infrastructure/database/index.js';
 import { cutToPage } from '../../infrastructure/paging/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { AuditLog } from '../audit-logs/index.js';
 import { MerchantCatalogService } from './merchant-catalog.service.js';
+import { HiddenMerchant } from './merchant.entity.js';
 import { MAX_MERCHANTS, type MerchantResponse } from './merchants.dto.js';
 import {
   MerchantsRepository,
@@ -21,6 +22,7 @@ import {
 @Injectable()
 export class MerchantsService {
   constructor(
+    private readonly transaction: Transaction,
     private readonly repository: MerchantsRepository,
     private readonly catalog: MerchantCatalogService,
     private readonly clients: AccessibleClients,
@@ -59,9 +61,10 @@ export class MerchantsService {
     await this.clients.forEnvironment(actor, environment);
     const scope = { organizationId: actor.organizationId, environment };
     const merchant = await this.catalog.require(id);
+    const key = { ...scope, merchantId: merchant.id };
     const hasChanged = hidden
-      ? await this.repository.hide(scope, merchant.id, this.clock.now())
-      : await this.repository.show(scope, merchant.id);
+      ? await this.repository.hide({ ...key, hiddenAt: this.clock.now() })
+      : await this.transaction.deleteRow(HiddenMerchant, key);
     if (hasChanged) {
       const target = { name: merchant.name, environment };
       await this.auditLog.record({ action: hidden ? 'merchant.hide' : 'merchant.activate', actor, target });

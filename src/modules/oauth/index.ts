@@ -6,7 +6,13 @@ export {
   OAuthErrorKind,
   UNSUPPORTED_GRANT_TYPE,
 } from './protocol/oauth-errors.js';
-export { ParameterField, parametersIn, PublicForm, type FormParameters } from './protocol/oauth-form.js';
+export {
+  ParameterField,
+  parametersIn,
+  PublicForm,
+  scopesIn,
+  type FormParameters,
+} from './protocol/oauth-form.js';
 export { oauthBodyOf, OAuthMetadata, OAuthOperation } from './protocol/oauth-operation.js';
 export {
   formatUserCode,

@@ -1,82 +1,102 @@
+import { Controller, Get, Header, Inject, type StreamableFile } from '@nestjs/common';
 import type { VNode } from 'preact';
+import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
 import {
   Allowed,
   Badge,
   ButtonLink,
-  confirmationPage,
+  ConfirmPage,
+  DashboardFile,
+  DashboardPage,
   Details,
   Done,
   FileField,
-  Form,
+  FormPage,
+  isolated,
   Moment,
-  Seen,
+  requireUnchanged,
   SelectField,
   usePage,
-  type Page,
+  type Confirmation,
+  type FormDescription,
+  type PageResponse,
+  type PageVisit,
   type ShownValues,
-  isolated,
-  SubmitButton,
 } from '../../infrastructure/pages/index.js';
 import { LOGO_MEDIA_TYPES, MAX_LOGO_BYTES } from './logo.js';
-import { DEFAULT_GRACE_DAYS, type OrganizationResponse } from './organization.dto.js';
+import { DEFAULT_GRACE_DAYS, UpdateOrganizationRequest } from './organization.dto.js';
+import type { Organization } from './organization.entity.js';
+import { OrganizationsService } from './organizations.service.js';
 
-export const SETTINGS_PATH = '/dashboard/organization';
-const SETTINGS = { title: 'Settings', path: SETTINGS_PATH };
-const LOGO_PATH = `${SETTINGS_PATH}/logo`;
-const SECOND_FACTOR_PATH = `${SETTINGS_PATH}/second-factor`;
-const ACTIVATE_PATH = `${SETTINGS_PATH}/activate`;
+const SETTINGS = { title: 'Settings', path: '/dashboard/organization' };
 
-export function settingsPage(organization: OrganizationResponse): Page {
-  return {
-    title: SETTINGS.title,
-    content: (
-      <>
-        <Done
-          messages={{
-            activated: 'The organization is active.',
-            required: 'The requirement is saved. It applies from the time below.',
-            optional: 'Two-factor authentication is no longer required.',
-            logo: 'The logo was changed.',
-          }}
-        />
-        <h2>Organization</h2>
-        <Details
-          entries={[
-            ['Name', organization.name],
-            ['ID', <code key="id">{organization.organization_id}</code>],
-            ['Status', <Status key="status" organization={organization} />],
-          ]}
-        />
-        {organization.activated_at ? null : (
-          <>
-            <p>An owner activates the organization once, when you are about to go live.</p>
-            <Allowed operation="activateOrganization">
-              <ButtonLink to={ACTIVATE_PATH}>Activate organization</ButtonLink>
-            </Allowed>
-          </>
-        )}
-        <h2>Two-factor authentication</h2>
-        <SecondFactor organization={organization} />
-        <h2>Logo</h2>
-        <Logo organization={organization} />
-      </>
-    ),
-  };
+@Controller('dashboard/organization')
+class SettingsPage {
+  constructor(private readonly organizations: OrganizationsService) {}
+
+  @Get()
+  @DashboardPage('getOrganization')
+  async show(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
+    const organization = await this.organizations.get(actor);
+    return {
+      title: SETTINGS.title,
+      content: (
+        <>
+          <Done
+            messages={{
+              activated: 'The organization is active.',
+              required: 'The requirement is saved. It applies from the time below.',
+              optional: 'Two-factor authentication is no longer required.',
+              logo: 'The logo was changed.',
+            }}
+          />
+          <h2>Organization</h2>
+          <Details
+            entries={[
+              ['Name', organization.name],
+              ['ID', <code key="id">{organization.id}</code>],
+              ['Status', <Status key="status" organization={organization} />],
+            ]}
+          />
+          {organization.activatedAt ? null : (
+            <>
+              <p>An owner activates the organization once, when you are about to go live.</p>
+              <ButtonLink operation="activateOrganization" to={`${SETTINGS.path}/activate`}>
+                Activate organization
+              </ButtonLink>
+            </>
+          )}
+          <h2>Two-factor authentication</h2>
+          <SecondFactor organization={organization} />
+          <h2>Logo</h2>
+          <Logo organization={organization} />
+        </>
+      ),
+    };
+  }
+
+  // A user uploaded the image: browsers must not execute anything in it.
+  @Get('logo')
+  @Header('Content-Security-Policy', "default-src 'none'; sandbox")
+  @DashboardFile('getOrganizationLogo')
+  logo(@CurrentActor() actor: DashboardActor): Promise<StreamableFile> {
+    return this.organizations.logo(actor);
+  }
 }
 
-function Status({ organization }: { readonly organization: OrganizationResponse }): VNode {
-  return organization.activated_at ? (
+function Status({ organization }: { readonly organization: Organization }): VNode {
+  return organization.activatedAt ? (
     <>
-      <Badge tone="good">Active</Badge> since <Moment time={organization.activated_at} />
+      <Badge tone="good">Active</Badge> since <Moment time={organization.activatedAt} />
     </>
   ) : (
     <Badge tone="warn">Not activated</Badge>
   );
 }
 
-function SecondFactor({ organization }: { readonly organization: OrganizationResponse }): VNode {
+function SecondFactor({ organization }: { readonly organization: Organization }): VNode {
   const { now } = usePage();
-  const from = organization.second_factor_required_from;
+  const from = organization.secondFactorRequiredFrom;
   return (
     <>
       {from ? (
@@ -98,27 +118,26 @@ function SecondFactor({ organization }: { readonly organization: OrganizationRes
           <a href="/dashboard/users?two_factor=off">See who has not set it up</a>
         </p>
       </Allowed>
-      <Allowed operation="updateOrganization">
-        <ButtonLink to={SECOND_FACTOR_PATH} kind="second">
-          {from ? 'Make it optional' : 'Require it'}
-        </ButtonLink>
-      </Allowed>
+      <ButtonLink operation="updateOrganization" to={`${SETTINGS.path}/second-factor`} kind="second">
+        {from ? 'Make it optional' : 'Require it'}
+      </ButtonLink>
     </>
   );
 }
 
-function Logo({ organization }: { readonly organization: OrganizationResponse }): VNode {
+function Logo({ organization }: { readonly organization: Organization }): VNode {
+  const hasLogo = organization.logoMediaType !== null;
   return (
     <>
-      {organization.has_logo ? (
-        <img class="logo" src={LOGO_PATH} alt={`Logo of ${organization.name}`} />
+      {hasLogo ? (
+        <img class="logo" src={`${SETTINGS.path}/logo`} alt={`Logo of ${organization.name}`} />
       ) : (
         <p>There is no logo yet. Your users see it in the SDK.</p>
       )}
       <Allowed operation="updateOrganizationLogo">
         <p>
-          <ButtonLink to={`${LOGO_PATH}/change`} kind="second">
-            {organization.has_logo ? 'Change logo' : 'Add logo'}
+          <ButtonLink to={`${SETTINGS.path}/logo/change`} kind="second">
+            {hasLogo ? 'Change logo' : 'Add logo'}
           </ButtonLink>
         </p>
       </Allowed>
@@ -126,20 +145,21 @@ function Logo({ organization }: { readonly organization: OrganizationResponse })
   );
 }
 
-export function activatePage({ name }: OrganizationResponse): Page {
-  return confirmationPage({
-    title: `Activate ${isolated(name)}?`,
-    parent: SETTINGS,
-    action: ACTIVATE_PATH,
-    button: 'Activate organization',
-    isDestructive: false,
-    children: (
-      <p>
-        This marks your organization as ready. Do it when you are about to go live. You cannot deactivate it
-        here.
-      </p>
-    ),
-  });
+@Controller('dashboard/organization/activate')
+class ActivatePage extends ConfirmPage('activateOrganization') {
+  @Inject() private readonly organizations!: OrganizationsService;
+
+  async describe({ actor }: PageVisit): Promise<Confirmation> {
+    return {
+      title: `Activate ${isolated((await this.organizations.get(actor)).name)}?`,
+      parent: SETTINGS,
+      text: 'This marks your organization as ready. Do it when you are about to go live. You cannot deactivate it here.',
+      button: 'Activate organization',
+      isDestructive: false,
+      perform: () => this.organizations.activate(actor),
+      next: `${SETTINGS.path}?done=activated`,
+    };
+  }
 }
 
 const GRACE_PERIODS = [0, 1, 3, DEFAULT_GRACE_DAYS, 14, 30].map((days) => ({
@@ -148,64 +168,80 @@ const GRACE_PERIODS = [0, 1, 3, DEFAULT_GRACE_DAYS, 14, 30].map((days) => ({
 }));
 
 /** What the form can change, as the page shows it. */
-export const changeableOf = ({ second_factor_required_from: from }: OrganizationResponse): ShownValues => ({
+const versionOf = ({ secondFactorRequiredFrom: from }: Organization): ShownValues => ({
   'Two-factor authentication': from
     ? `required from ${from.toISOString().slice(0, 16).replace('T', ' ')} UTC`
     : 'optional',
 });
 
-export function secondFactorPage(organization: OrganizationResponse): Page {
-  const seen = <Seen values={changeableOf(organization)} />;
-  return organization.second_factor_required_from
-    ? confirmationPage({
-        title: 'Make two-factor authentication optional?',
-        parent: SETTINGS,
-        action: SECOND_FACTOR_PATH,
-        button: 'Make it optional',
-        children: (
-          <>
-            {seen}
-            <input type="hidden" name="required" value="no" />
-            <p>
-              Users can then log in without a second factor, and turn theirs off. Those who have set one up
-              keep it.
-            </p>
-          </>
-        ),
-      })
-    : confirmationPage({
-        title: 'Require two-factor authentication?',
-        parent: SETTINGS,
-        action: SECOND_FACTOR_PATH,
-        button: 'Require it',
-        isDestructive: false,
-        children: (
-          <>
-            <p>
-              Until the grace period ends, nothing changes. Then users without a second factor can log in, but
-              can only set it up. Access tokens of devices stay valid.
-            </p>
-            {seen}
-            <input type="hidden" name="required" value="yes" />
-            <SelectField
-              name="grace_period_days"
-              label="Grace period"
-              options={GRACE_PERIODS}
-              value={String(DEFAULT_GRACE_DAYS)}
-            />
-          </>
-        ),
-      });
+@Controller('dashboard/organization/second-factor')
+class SecondFactorPage extends ConfirmPage('updateOrganization', UpdateOrganizationRequest) {
+  @Inject() private readonly organizations!: OrganizationsService;
+
+  async describe({ actor, form }: PageVisit): Promise<Confirmation<UpdateOrganizationRequest>> {
+    const organization = await this.organizations.get(actor);
+    const isRequired = organization.secondFactorRequiredFrom !== null;
+    return {
+      ...(isRequired ? MAKE_OPTIONAL : REQUIRE),
+      parent: SETTINGS,
+      version: versionOf(organization),
+      perform: async (request) => {
+        await this.organizations.update(actor, request, (current) =>
+          requireUnchanged(form, versionOf(current)),
+        );
+        const done = request.required ? 'required' : 'optional';
+        return { redirectTo: `${SETTINGS.path}?done=${done}` };
+      },
+    };
+  }
 }
 
-const KIBIBYTE = 1_024;
+const MAKE_OPTIONAL = {
+  title: 'Make two-factor authentication optional?',
+  button: 'Make it optional',
+  text: (
+    <>
+      <input type="hidden" name="required" value="no" />
+      <p>
+        Users can then log in without a second factor, and turn theirs off. Those who have set one up keep it.
+      </p>
+    </>
+  ),
+};
 
-export function logoPage(): Page {
-  return {
-    title: 'Change the logo',
-    parent: SETTINGS,
-    content: (
-      <Form action={`${LOGO_PATH}/change`} hasFiles>
+const REQUIRE = {
+  title: 'Require two-factor authentication?',
+  button: 'Require it',
+  isDestructive: false,
+  values: { grace_period_days: DEFAULT_GRACE_DAYS },
+  text: (
+    <>
+      <p>
+        Until the grace period ends, nothing changes. Then users without a second factor can log in, but can
+        only set it up. Access tokens of devices stay valid.
+      </p>
+      <input type="hidden" name="required" value="yes" />
+      <SelectField name="grace_period_days" label="Grace period" options={GRACE_PERIODS} />
+    </>
+  ),
+};
+
+const KIBIBYTE = 1_024;
+/** Bytes. More than an image may have, so that the page can say what is wrong with larger ones. */
+const UPLOAD_LIMIT = 4_194_304;
+
+@Controller('dashboard/organization/logo/change')
+class LogoPage extends FormPage('updateOrganizationLogo', undefined, {
+  limit: UPLOAD_LIMIT,
+  hasFiles: true,
+}) {
+  @Inject() private readonly organizations!: OrganizationsService;
+
+  describe({ actor, form }: PageVisit): FormDescription {
+    return {
+      title: 'Change the logo',
+      parent: SETTINGS,
+      fields: (
         <FileField
           name="image"
           label="Image"
@@ -213,8 +249,12 @@ export function logoPage(): Page {
           mediaTypes={LOGO_MEDIA_TYPES}
           showsProblem
         />
-        <SubmitButton>Upload logo</SubmitButton>
-      </Form>
-    ),
-  };
+      ),
+      button: 'Upload logo',
+      perform: () => this.organizations.updateLogo(actor, form.file('image')),
+      next: `${SETTINGS.path}?done=logo`,
+    };
+  }
 }
+
+export const ORGANIZATION_PAGES = [SettingsPage, ActivatePage, SecondFactorPage, LogoPage];

@@ -1,23 +1,15 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApiClientsModule } from '../api-clients/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
-import { OrganizationPagesController } from './organization-pages.controller.js';
+import { ORGANIZATION_PAGES } from './organization.pages.js';
 import { FirstOrganization } from './first-organization.js';
-import { Organization } from './organization.entity.js';
-import { OrganizationsRepository } from './organizations.repository.js';
 import { OrganizationsService } from './organizations.service.js';
 
 @Module({
-  imports: [
-    TypeOrmModule.forFeature([Organization]),
-    ApiClientsModule,
-    DashboardUsersModule,
-    AuditLogsModule,
-  ],
-  controllers: [OrganizationPagesController],
-  providers: [OrganizationsService, OrganizationsRepository, FirstOrganization],
-  exports: [OrganizationsService, OrganizationsRepository, FirstOrganization],
+  imports: [ApiClientsModule, DashboardUsersModule, AuditLogsModule],
+  controllers: ORGANIZATION_PAGES,
+  providers: [OrganizationsService, FirstOrganization],
+  exports: [OrganizationsService, FirstOrganization],
 })
 export class OrganizationsModule {}

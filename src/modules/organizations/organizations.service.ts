@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, StreamableFile } from '@nestjs/common';
 import { isUUID } from 'class-validator';
+import { IsNull, Not } from 'typeorm';
 import type { DashboardActor } from '../../infrastructure/auth/index.js';
-import { Transactional } from '../../infrastructure/database/index.js';
+import { Transaction, Transactional } from '../../infrastructure/database/index.js';
 import { INVALID_FIELD, OperatorError } from '../../infrastructure/errors/index.js';
 import { Clock, DAY } from '../../infrastructure/time/index.js';
 import { MESSAGES, validateName } from '../../infrastructure/validation/index.js';
@@ -10,8 +11,8 @@ import { ApiClientsService, type IssuedCredentials } from '../api-clients/index.
 import { AuditLog, changesBetween, type AuditAction } from '../audit-logs/index.js';
 import { DashboardUsersService, type AddedDashboardUser } from '../dashboard-users/index.js';
 import { LOGO_NOT_FOUND, MAX_LOGO_BYTES, mediaTypeOf } from './logo.js';
-import type { OrganizationResponse, UpdateOrganizationRequest } from './organization.dto.js';
-import { OrganizationsRepository } from './organizations.repository.js';
+import { Organization } from './organization.entity.js';
+import type { UpdateOrganizationRequest } from './organization.dto.js';
 
 export interface NewOrganization {
   readonly name: string;
@@ -35,7 +36,7 @@ const NOT_AN_IMAGE = 'The image field must be a PNG, JPEG or WebP image.';
 @Injectable()
 export class OrganizationsService {
   constructor(
-    private readonly repository: OrganizationsRepository,
+    private readonly transaction: Transaction,
     private readonly apiClients: ApiClientsService,
     private readonly dashboardUsers: DashboardUsersService,
     private readonly auditLog: AuditLog,
@@ -47,14 +48,10 @@ export class OrganizationsService {
   async create(organization: NewOrganization): Promise<CreatedOrganization> {
     validateName('an organization', organization.name);
     const id = randomUUID();
-    await this.repository.add({
+    await this.transaction.manager.insert(Organization, {
       id,
       name: organization.name,
       createdAt: this.clock.now(),
-      activatedAt: null,
-      logo: null,
-      logoMediaType: null,
-      secondFactorRequiredFrom: null,
     });
     const development = await this.apiClients.create(id, 'development');
     const production = await this.apiClients.create(id, 'production');
@@ -79,37 +76,34 @@ export class OrganizationsService {
     organization: NewOrganization,
     store: (created: CreatedOrganization) => Promise<void>,
   ): Promise<CreatedOrganization | undefined> {
-    if (!(await this.repository.lockIfEmpty())) return undefined;
+    await this.transaction.lockTable(Organization);
+    if ((await this.transaction.manager.count(Organization)) > 0) return undefined;
     const created = await this.create(organization);
     await store(created);
     return created;
   }
 
-  list(): ReturnType<OrganizationsRepository['all']> {
-    return this.repository.all();
+  /** Returns all organizations without their logos, in the order in which they were created. */
+  list(): Promise<Pick<Organization, 'id' | 'name' | 'createdAt' | 'activatedAt'>[]> {
+    return this.transaction.manager.find(Organization, {
+      select: { id: true, name: true, createdAt: true, activatedAt: true },
+      order: { createdAt: 'ASC', id: 'ASC' },
+    });
   }
 
   async nameOf(organizationId: string): Promise<string> {
-    return (await this.repository.find(organizationId)).name;
+    return (await this.find(organizationId)).name;
   }
 
   /** @throws OperatorError when there is no such organization */
   async require(id: string): Promise<void> {
-    if (!isUUID(id) || !(await this.repository.exists(id))) {
+    if (!isUUID(id) || !(await this.transaction.manager.existsBy(Organization, { id }))) {
       throw new OperatorError(`There is no organization ${id}.`);
     }
   }
 
-  async get({ organizationId }: DashboardActor): Promise<OrganizationResponse> {
-    const { id, name, activatedAt, logoMediaType, secondFactorRequiredFrom } =
-      await this.repository.find(organizationId);
-    return {
-      organization_id: id,
-      name,
-      activated_at: activatedAt,
-      has_logo: logoMediaType !== null,
-      second_factor_required_from: secondFactorRequiredFrom,
-    };
+  get({ organizationId }: DashboardActor): Promise<Organization> {
+    return this.find(organizationId);
   }
 
   /**
@@ -120,21 +114,26 @@ export class OrganizationsService {
   @Transactional()
   async update(
     actor: DashboardActor,
-    { require_second_factor: isRequired, grace_period_days: days }: UpdateOrganizationRequest,
-    check?: (current: OrganizationResponse) => void,
+    { required: isRequired, grace_period_days: days }: UpdateOrganizationRequest,
+    check?: (current: Organization) => void,
   ): Promise<void> {
-    await this.repository.lock(actor.organizationId);
+    const { organizationId: id } = actor;
+    await this.transaction.lock(`organization:${id}`);
     const before = await this.get(actor);
     check?.(before);
     const from = isRequired ? new Date(this.clock.milliseconds() + days * DAY) : null;
-    const isChanged = await this.repository.requireSecondFactor(actor.organizationId, from);
+    const other = { id, secondFactorRequiredFrom: from ? IsNull() : Not(IsNull()) };
+    const isChanged = await this.transaction.updateRow(Organization, other, {
+      secondFactorRequiredFrom: from,
+    });
     await this.recorded('account.update', actor, isChanged, before);
   }
 
   /** Changes nothing if the organization is already active. */
   @Transactional()
   async activate(actor: DashboardActor): Promise<void> {
-    const isNew = await this.repository.activate(actor.organizationId, this.clock.now());
+    const inactive = { id: actor.organizationId, activatedAt: IsNull() };
+    const isNew = await this.transaction.updateRow(Organization, inactive, { activatedAt: this.clock.now() });
     await this.recorded('account.activate', actor, isNew);
   }
 
@@ -145,19 +144,27 @@ export class OrganizationsService {
     if (image.length === 0) throw INVALID_FIELD.error(MESSAGES.required('image'));
     if (image.length > MAX_LOGO_BYTES) throw INVALID_FIELD.error(TOO_LARGE);
     if (!mediaType) throw INVALID_FIELD.error(NOT_AN_IMAGE);
-    await this.repository.storeLogo(actor.organizationId, { image, mediaType });
+    const changes = { logo: image, logoMediaType: mediaType };
+    await this.transaction.manager.update(Organization, { id: actor.organizationId }, changes);
     await this.recorded('account.logo_update', actor, true);
   }
 
   async hasLogo(id: string): Promise<boolean> {
-    return (await this.repository.find(id)).logoMediaType !== null;
+    return (await this.find(id)).logoMediaType !== null;
   }
 
   /** @throws ApiError NOT_FOUND */
   async logo({ organizationId }: Pick<DashboardActor, 'organizationId'>): Promise<StreamableFile> {
-    const logo = await this.repository.logo(organizationId);
-    if (!logo) throw LOGO_NOT_FOUND.error();
-    return new StreamableFile(logo.image, { type: logo.mediaType, length: logo.image.length });
+    const found = await this.transaction.manager.findOne(Organization, {
+      select: { id: true, logo: true, logoMediaType: true },
+      where: { id: organizationId },
+    });
+    if (!found?.logo || !found.logoMediaType) throw LOGO_NOT_FOUND.error();
+    return new StreamableFile(found.logo, { type: found.logoMediaType, length: found.logo.length });
+  }
+
+  private find(id: string): Promise<Organization> {
+    return this.transaction.manager.findOneByOrFail(Organization, { id });
   }
 
   /** Records an action if it changed something. */
@@ -165,7 +172,7 @@ export class OrganizationsService {
     action: AuditAction,
     actor: DashboardActor,
     isChanged: boolean,
-    before?: OrganizationResponse,
+    before?: Organization,
   ): Promise<void> {
     if (!isChanged) return;
     const organization = await this.get(actor);
@@ -175,6 +182,6 @@ export class OrganizationsService {
 }
 
 /** What the audit log shows of the settings. */
-function auditedOf({ second_factor_required_from }: OrganizationResponse) {
-  return { second_factor_required_from };
+function auditedOf({ secondFactorRequiredFrom }: Organization) {
+  return { second_factor_required_from: secondFactorRequiredFrom };
 }

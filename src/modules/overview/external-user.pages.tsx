@@ -1,34 +1,56 @@
+import { Controller, Get, Inject } from '@nestjs/common';
 import type { VNode } from 'preact';
+import { AccessibleClients } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { ApiError } from '../../infrastructure/errors/index.js';
 import {
-  Allowed,
   Badge,
   ButtonLink,
-  confirmationPage,
+  ConfirmPage,
+  DashboardPage,
   dashboardPath,
   Done,
+  HiddenField,
+  inEachEnvironment,
   isolated,
   pathOfUser,
   pathWith,
-  RelativeTime,
+  queryFrom,
+  requestFrom,
   SessionLink,
   Table,
   TextField,
   Tiles,
   usePage,
+  Visit,
   type Column,
+  type Confirmation,
   type Page,
+  type PageResponse,
+  type PageVisit,
 } from '../../infrastructure/pages/index.js';
-import { MAX_EXTERNAL_USER_ID_LENGTH } from '../../infrastructure/validation/index.js';
-import type { AgentConnectionResponse } from '../agent-authorization/index.js';
-import type { UserMcpToken } from '../mcp-tokens/index.js';
-import { ACCOUNT_COLUMNS, type MerchantAccountResponse } from '../merchant-accounts/index.js';
-import { EntryStatus, nameOf, type RequestLogEntryResponse } from '../request-logs/index.js';
-import type { UserSession } from '../sessions/index.js';
-import { LINK_COLUMNS, type SignInLinkResponse } from '../sign-in-links/index.js';
+import { Clock, DAY } from '../../infrastructure/time/index.js';
+import { ExternalUserIdField, MAX_EXTERNAL_USER_ID_LENGTH } from '../../infrastructure/validation/index.js';
+import { AgentConnectionsService, type AgentConnectionResponse } from '../agent-authorization/index.js';
+import { UserErasuresService } from '../external-users/index.js';
+import { McpTokensRepository, type UserMcpToken } from '../mcp-tokens/index.js';
+import {
+  ACCOUNT_COLUMNS,
+  MerchantAccountsService,
+  type MerchantAccountResponse,
+} from '../merchant-accounts/index.js';
+import {
+  EntryStatus,
+  nameOf,
+  RequestLogsService,
+  type RequestLogEntryResponse,
+} from '../request-logs/index.js';
+import { SessionsRepository, type UserSession } from '../sessions/index.js';
+import { LINK_COLUMNS, SignInLinksService, type SignInLinkResponse } from '../sign-in-links/index.js';
+import { PublishedEventsService } from '../webhooks/index.js';
 
 /** How many things of a kind are counted. */
-export const COUNTED = 25;
+const COUNTED = 25;
 /** Rows of a table. The lists have the others. */
 const SHOWN = 10;
 
@@ -45,28 +67,101 @@ interface ExternalUserPageProps {
   readonly mcpTokens: readonly UserMcpToken[];
 }
 
-/** Asks before everything about a user is erased. */
-export function erasurePage(environment: PlatformEnvironment, user: string): Page {
-  return confirmationPage({
-    title: `Erase ${isolated(user)}?`,
-    parent: { title: `User ${isolated(user)}`, path: pathOfUser(environment, user) },
-    action: dashboardPath(environment, 'external-users', 'erase'),
-    button: 'Erase user',
-    children: (
-      <>
-        <input type="hidden" name="external_user_id" value={user} />
-        <p>
-          Everything that the service stores about the user in this environment is erased: merchant accounts,
-          sessions, tokens, connected agents, sign-in links, and the identifier in the logs. Tokens stop
-          working at once; the rest takes at least a minute. This cannot be undone.
-        </p>
-      </>
-    ),
-  });
+class ExternalUserQuery {
+  @ExternalUserIdField({ in: 'query' })
+  external_user_id!: string;
+}
+
+@Controller(inEachEnvironment('external-users'))
+export class ExternalUserPage {
+  constructor(
+    private readonly clients: AccessibleClients,
+    private readonly logs: RequestLogsService,
+    private readonly events: PublishedEventsService,
+    private readonly accounts: MerchantAccountsService,
+    private readonly links: SignInLinksService,
+    private readonly agents: AgentConnectionsService,
+    private readonly sessions: SessionsRepository,
+    private readonly mcpTokens: McpTokensRepository,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Shows what is known about one user of the organization. An unknown user has nothing. */
+  @Get()
+  @DashboardPage('listRequestLogs')
+  async show(@Visit() { actor, environment, query }: PageVisit): Promise<PageResponse> {
+    if (!query['external_user_id']) return findUserPage(environment);
+    const { external_user_id: user } = queryFrom(ExternalUserQuery, query);
+    const { clientId } = await this.clients.forEnvironment(actor, environment);
+    const end = this.clock.now();
+    const period = { start: new Date(end.getTime() - 7 * DAY).toISOString(), end: end.toISOString() };
+    const wanted = { environment, external_user_id: user, limit: COUNTED };
+    const [entries, events, accounts, links, agents, sessions, mcpTokens] = await Promise.all([
+      unlessBusy(this.logs.page(actor, { ...wanted, ...period })),
+      unlessBusy(this.events.count(actor, environment, { externalUserId: user, limit: COUNTED })),
+      this.accounts.list(actor, wanted),
+      this.links.list(actor, wanted),
+      this.agents.list(actor, wanted),
+      this.sessions.newestOfUser(clientId, user, COUNTED),
+      this.mcpTokens.newestOfUser(clientId, user, COUNTED),
+    ]);
+    return externalUserPage(environment, {
+      user,
+      entries: entries?.data,
+      events,
+      accounts: accounts.data,
+      links: links.data,
+      agents: agents.data,
+      sessions,
+      mcpTokens,
+    });
+  }
+}
+
+/** Returns undefined if the request log is too busy: the rest of the page must still be shown. */
+async function unlessBusy<T>(found: Promise<T>): Promise<T | undefined> {
+  try {
+    return await found;
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
+}
+
+@Controller(inEachEnvironment('external-users/erase'))
+export class EraseUserPage extends ConfirmPage('eraseExternalUser', ExternalUserQuery) {
+  @Inject() private readonly clients!: AccessibleClients;
+  @Inject() private readonly erasures!: UserErasuresService;
+
+  /** @param visit.query the user, who is a field of the form when it is sent */
+  describe({ actor, environment, query, form }: PageVisit): Confirmation<ExternalUserQuery> {
+    const { external_user_id: user } = requestFrom(ExternalUserQuery, form, query);
+    return {
+      title: `Erase ${isolated(user)}?`,
+      parent: { title: `User ${isolated(user)}`, path: pathOfUser(environment, user) },
+      text: (
+        <>
+          <HiddenField name="external_user_id" value={user} />
+          <p>
+            Everything that the service stores about the user in this environment is erased: merchant
+            accounts, sessions, tokens, connected agents, sign-in links, and the identifier in the logs.
+            Tokens stop working at once; the rest takes at least a minute. This cannot be undone.
+          </p>
+        </>
+      ),
+      button: 'Erase user',
+      perform: async () => {
+        const { clientId } = await this.clients.forEnvironment(actor, environment);
+        const { organizationId } = actor;
+        await this.erasures.request({ clientId, environment, organizationId }, user, actor);
+      },
+      next: `${pathOfUser(environment, user)}&done=erased`,
+    };
+  }
 }
 
 /** Asks whose page to show. */
-export function findUserPage(environment: PlatformEnvironment): Page {
+function findUserPage(environment: PlatformEnvironment): Page {
   return {
     title: 'Find or erase a user',
     about: 'One of your own users: their activity, accounts, sessions and agents.',
@@ -84,17 +179,19 @@ export function findUserPage(environment: PlatformEnvironment): Page {
   };
 }
 
-export function externalUserPage(environment: PlatformEnvironment, props: ExternalUserPageProps): Page {
+function externalUserPage(environment: PlatformEnvironment, props: ExternalUserPageProps): Page {
   const { user } = props;
   const erasure = dashboardPath(environment, 'external-users', 'erase');
   return {
     title: `User ${isolated(user)}`,
     actions: (
-      <Allowed operation="eraseExternalUser">
-        <ButtonLink to={pathWith(erasure, { external_user_id: user }, {})} kind="danger">
-          Erase
-        </ButtonLink>
-      </Allowed>
+      <ButtonLink
+        operation="eraseExternalUser"
+        to={pathWith(erasure, { external_user_id: user }, {})}
+        kind="danger"
+      >
+        Erase
+      </ButtonLink>
     ),
     content: (
       <>
@@ -113,7 +210,7 @@ export function externalUserPage(environment: PlatformEnvironment, props: Extern
           none={props.entries ? 'Nothing in the last 7 days.' : 'Not known, because the request log is busy.'}
         >
           {[
-            { title: 'Time', kind: 'time', cell: ({ datetime }) => <RelativeTime time={datetime} /> },
+            { title: 'Time', kind: 'time', cell: ({ datetime }) => datetime },
             {
               title: 'Request',
               kind: 'main',
@@ -134,8 +231,8 @@ export function externalUserPage(environment: PlatformEnvironment, props: Extern
           {[
             { title: 'Session ID', kind: 'main', cell: ({ id }) => <SessionLink id={id} /> },
             { title: 'Type', kind: 'text', cell: ({ type }) => <code>{type}</code> },
-            { title: 'Created', kind: 'time', cell: ({ createdAt }) => <RelativeTime time={createdAt} /> },
-            { title: 'Expires', kind: 'time', cell: ({ expiresAt }) => <RelativeTime time={expiresAt} /> },
+            { title: 'Created', kind: 'time', cell: ({ createdAt }) => createdAt },
+            { title: 'Expires', kind: 'time', cell: ({ expiresAt }) => expiresAt },
           ]}
         </Section>
         <Section title="Sign-in links" rows={props.links} none="None from the last week.">
@@ -147,12 +244,12 @@ export function externalUserPage(environment: PlatformEnvironment, props: Extern
             {
               title: 'Connected',
               kind: 'time',
-              cell: ({ created_at: time }) => <RelativeTime time={time} />,
+              cell: ({ created_at }) => created_at,
             },
             {
               title: 'Last token issued',
               kind: 'time',
-              cell: ({ last_used_at: time }) => <RelativeTime time={time} />,
+              cell: ({ last_used_at }) => last_used_at,
             },
           ]}
         </Section>
@@ -164,8 +261,8 @@ export function externalUserPage(environment: PlatformEnvironment, props: Extern
           {[
             { title: 'Created for', kind: 'main', cell: ({ agent }) => agent ?? 'Your API client' },
             { title: 'Status', kind: 'status', cell: (token) => <TokenStatus {...token} /> },
-            { title: 'Created', kind: 'time', cell: ({ createdAt }) => <RelativeTime time={createdAt} /> },
-            { title: 'Expires', kind: 'time', cell: ({ expiresAt }) => <RelativeTime time={expiresAt} /> },
+            { title: 'Created', kind: 'time', cell: ({ createdAt }) => createdAt },
+            { title: 'Expires', kind: 'time', cell: ({ expiresAt }) => expiresAt },
           ]}
         </Section>
       </>

@@ -10,7 +10,7 @@ import { SessionsModule } from '../sessions/index.js';
 import { SignInLinksModule } from '../sign-in-links/index.js';
 import { WebhookEndpointsModule } from '../webhook-endpoints/index.js';
 import { WebhooksModule } from '../webhooks/index.js';
-import { ExternalUserPagesController } from './external-user-pages.controller.js';
+import { EraseUserPage, ExternalUserPage } from './external-user.pages.js';
 import { OverviewPagesController } from './overview-pages.controller.js';
 import { SearchPagesController } from './search-pages.controller.js';
 import { SearchService } from './search.service.js';
@@ -29,7 +29,7 @@ import { SearchService } from './search.service.js';
     WebhookEndpointsModule,
     WebhooksModule,
   ],
-  controllers: [ExternalUserPagesController, OverviewPagesController, SearchPagesController],
+  controllers: [ExternalUserPage, EraseUserPage, OverviewPagesController, SearchPagesController],
   providers: [SearchService],
 })
 export class OverviewModule {}

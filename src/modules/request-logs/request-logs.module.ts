@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { RequestLogsPagesController } from './pages/request-logs-pages.controller.js';
 import { LogReads, OrganizationTurns } from './storage/log-reads.js';
 import { RequestLogRepository } from './storage/request-log.repository.js';
@@ -11,37 +10,27 @@ import { RequestLogRollupsRepository } from './rollups/request-log-rollups.repos
 import { RequestLogRollupsService } from './rollups/request-log-rollups.service.js';
 import { RequestLogsController } from './reading/request-logs.controller.js';
 import { RequestLogsService } from './reading/request-logs.service.js';
-import { RequestLogFile } from './storage/request-log-file.entity.js';
 import { RequestLogWriter } from './writing/request-log-writer.js';
 import { SavedEntries } from './writing/saved-entries.js';
 
+const PROVIDERS = [
+  LogReads,
+  RequestLogRepository,
+  RequestLogWriter,
+  SavedEntries,
+  RequestLogHistory,
+  RequestLogPartitions,
+  RequestLogsService,
+  OrganizationTurns,
+  RequestLogRollupsRepository,
+  RequestLogRollupsService,
+  RequestLogOverviewRepository,
+  RequestLogOverviewService,
+];
+
 @Module({
-  imports: [TypeOrmModule.forFeature([RequestLogFile])],
   controllers: [RequestLogsController, RequestLogsPagesController],
-  providers: [
-    LogReads,
-    RequestLogRepository,
-    RequestLogWriter,
-    SavedEntries,
-    RequestLogHistory,
-    RequestLogPartitions,
-    RequestLogsService,
-    OrganizationTurns,
-    RequestLogRollupsRepository,
-    RequestLogRollupsService,
-    RequestLogOverviewRepository,
-    RequestLogOverviewService,
-  ],
-  exports: [
-    RequestLogWriter,
-    RequestLogRepository,
-    RequestLogHistory,
-    RequestLogsService,
-    RequestLogPartitions,
-    RequestLogRollupsService,
-    RequestLogOverviewService,
-    OrganizationTurns,
-    LogReads,
-  ],
+  providers: PROVIDERS,
+  exports: PROVIDERS,
 })
 export class RequestLogsModule {}

@@ -1,13 +1,10 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
-import { SavedFilter } from './saved-filter.entity.js';
-import { SavedFiltersPagesController } from './saved-filters-pages.controller.js';
+import { SAVED_FILTER_PAGES } from './saved-filters.pages.js';
 import { SavedFiltersRepository } from './saved-filters.repository.js';
 import { SavedFiltersService } from './saved-filters.service.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([SavedFilter])],
-  controllers: [SavedFiltersPagesController],
+  controllers: SAVED_FILTER_PAGES,
   providers: [SavedFiltersService, SavedFiltersRepository],
   exports: [SavedFiltersService],
 })

@@ -1,8 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { In } from 'typeorm';
 import { Transaction } from '../../infrastructure/database/index.js';
 import { HoldsUserData, type ErasedUser, type UserDataHolder } from '../../infrastructure/erasure/index.js';
-import { SavedFilter } from './saved-filter.entity.js';
 
 const FILTERS_PER_ERASURE = 1_000;
 
@@ -10,29 +8,6 @@ const FILTERS_PER_ERASURE = 1_000;
 @Injectable()
 export class SavedFiltersRepository implements UserDataHolder {
   constructor(private readonly transaction: Transaction) {}
-
-  async list(userId: string, list: string): Promise<SavedFilter[]> {
-    return this.transaction.manager.find(SavedFilter, { where: { userId, list }, order: { name: 'ASC' } });
-  }
-
-  find(userId: string, id: string): Promise<SavedFilter | null> {
-    return this.transaction.manager.findOneBy(SavedFilter, { userId, id });
-  }
-
-  /** Serializes additions until the transaction ends. @returns the saved filters, as `list()` does */
-  async lockAndList(userId: string, list: string): Promise<SavedFilter[]> {
-    await this.transaction.lock(`saved-filters ${userId} ${list}`);
-    return this.list(userId, list);
-  }
-
-  /** Adds filters, or replaces those with this ID. */
-  async save(filter: SavedFilter): Promise<void> {
-    await this.transaction.manager.upsert(SavedFilter, filter, ['id']);
-  }
-
-  async remove(userId: string, ids: readonly string[]): Promise<void> {
-    await this.transaction.manager.delete(SavedFilter, { userId, id: In([...ids]) });
-  }
 
   /** Deletes the filters that look for the user, and those whose names contain the identifier as a word. */
   eraseBatch({ clientId, externalUserId }: ErasedUser): Promise<number> {

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
+import { In } from 'typeorm';
 import { AccessibleClients, mayPerform, type DashboardActor } from '../../infrastructure/auth/index.js';
-import { KeyedQueue, Transactional } from '../../infrastructure/database/index.js';
+import { KeyedQueue, Transaction, Transactional } from '../../infrastructure/database/index.js';
 import { INSUFFICIENT_ROLE, INVALID_FIELD, NOT_FOUND } from '../../infrastructure/errors/index.js';
 import { environmentOf } from '../../infrastructure/http/index.js';
 import { FilteredLists, type SavedFilters } from '../../infrastructure/pages/index.js';
-import type { SavedFilter } from './saved-filter.entity.js';
-import { SavedFiltersRepository } from './saved-filters.repository.js';
+import { SavedFilter } from './saved-filter.entity.js';
 
 /** Of a user for one list. */
 export const MAX_SAVED_FILTERS = 20;
@@ -31,13 +31,13 @@ export class SavedFiltersService implements SavedFilters {
   private readonly additions = new KeyedQueue(1);
 
   constructor(
-    private readonly repository: SavedFiltersRepository,
+    private readonly transaction: Transaction,
     private readonly lists: FilteredLists,
     private readonly clients: AccessibleClients,
   ) {}
 
   of(userId: string, list: string): Promise<SavedFilter[]> {
-    return this.repository.list(userId, list);
+    return this.transaction.manager.find(SavedFilter, { where: { userId, list }, order: { name: 'ASC' } });
   }
 
   /** Like `of()`. @throws ApiError NOT_FOUND if no list has this path */
@@ -48,7 +48,7 @@ export class SavedFiltersService implements SavedFilters {
 
   /** @throws ApiError NOT_FOUND, also for the filters of another user */
   async get(userId: string, id: string): Promise<SavedFilter> {
-    const saved = isUUID(id) ? await this.repository.find(userId, id) : null;
+    const saved = isUUID(id) ? await this.transaction.manager.findOneBy(SavedFilter, { userId, id }) : null;
     if (!saved) throw NOT_FOUND.error();
     return saved;
   }
@@ -82,16 +82,18 @@ export class SavedFiltersService implements SavedFilters {
   async remove(userId: string, list: string, ids: readonly string[]): Promise<void> {
     const own = (await this.in(userId, list)).map(({ id }) => id).filter((id) => ids.includes(id));
     if (own.length === 0) throw INVALID_FIELD.error(NOTHING_TO_DELETE);
-    await this.repository.remove(userId, own);
+    await this.transaction.manager.delete(SavedFilter, { userId, id: In(own) });
   }
 
   /** @returns whether filters of this name were replaced */
   @Transactional()
   protected async store(filter: Omit<SavedFilter, 'id'>): Promise<boolean> {
-    const saved = await this.repository.lockAndList(filter.userId, filter.list);
+    const { userId, list } = filter;
+    await this.transaction.lock(`saved-filters ${userId} ${list}`);
+    const saved = await this.of(userId, list);
     const same = saved.find(({ name }) => name === filter.name);
     if (!same && saved.length >= MAX_SAVED_FILTERS) throw INVALID_FIELD.error(TOO_MANY);
-    await this.repository.save({ ...filter, id: same?.id ?? randomUUID() });
+    await this.transaction.manager.upsert(SavedFilter, { ...filter, id: same?.id ?? randomUUID() }, ['id']);
     return same !== undefined;
   }
 }

@@ -86,8 +86,7 @@ export class ServiceTokensService {
 
   /** Locks the token until the transaction ends, so that concurrent changes run one after the other. */
   private async lockOrThrow(id: string): Promise<ServiceToken> {
-    const locked = { where: { id }, lock: { mode: 'pessimistic_write' } } as const;
-    const token = isUUID(id) ? await this.transaction.manager.findOne(ServiceToken, locked) : null;
+    const token = isUUID(id) ? await this.transaction.lockRow(ServiceToken, { id }) : null;
     if (!token) throw new OperatorError(`There is no service token ${id}.`);
     return token;
   }

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { prepared, Transaction } from '../../infrastructure/database/index.js';
 import { HoldsUserData, type ErasedUser, type UserDataHolder } from '../../infrastructure/erasure/index.js';
 import { SECOND } from '../../infrastructure/time/index.js';
-import type { SessionMetadata } from '../webhooks/index.js';
 import { Session } from './session.entity.js';
 
 /** The columns from which the service makes `SessionDetails`. */
@@ -37,14 +36,6 @@ export class SessionsRepository implements UserDataHolder {
     );
   }
 
-  async add(session: Session): Promise<void> {
-    await this.transaction.manager.insert(Session, session);
-  }
-
-  async ofClient(clientId: string, id: string): Promise<Session | null> {
-    return this.transaction.manager.findOneBy(Session, { id, clientId });
-  }
-
   async detailsByIds(ids: readonly string[]): Promise<StoredDetails[]> {
     return this.transaction.manager.query<StoredDetails[]>(DETAILS_BY_IDS, [ids]);
   }
@@ -59,11 +50,6 @@ export class SessionsRepository implements UserDataHolder {
     );
   }
 
-  /** Finds a session and locks it until the transaction ends, so that concurrent changes run one after another. */
-  async lock(id: string): Promise<Session | null> {
-    return this.transaction.manager.findOne(Session, { where: { id }, lock: { mode: 'pessimistic_write' } });
-  }
-
   /** Extends a session that is still valid. Concurrent calls each add their time. @returns the new end */
   async extend(session: Session, milliseconds: number, now: Date): Promise<Date | undefined> {
     const [extended] = await this.transaction.changedRows<{ expiresAt: Date }>(
@@ -73,9 +59,5 @@ export class SessionsRepository implements UserDataHolder {
       [session.id, now, milliseconds / SECOND],
     );
     return extended?.expiresAt;
-  }
-
-  async setMetadata(id: string, metadata: SessionMetadata): Promise<void> {
-    await this.transaction.manager.update(Session, { id }, { metadata });
   }
 }

@@ -3,12 +3,13 @@ import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { Sealer } from '../../infrastructure/crypto/index.js';
-import { KeyedQueue, Transactional } from '../../infrastructure/database/index.js';
+import { KeyedQueue, Transaction, Transactional } from '../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import type { AttributedClient, RequestAttribution } from '../../infrastructure/http/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
 import { mergeMetadata, validateMetadataSize, type SessionMetadata } from '../webhooks/index.js';
+import { Session } from './session.entity.js';
 import {
   EXTEND_NOT_SUPPORTED,
   SESSION_LIFETIME,
@@ -35,6 +36,7 @@ export class SessionsService {
   private readonly changes = new KeyedQueue(1);
 
   constructor(
+    private readonly transaction: Transaction,
     private readonly repository: SessionsRepository,
     private readonly clients: ApiClientDirectory,
     private readonly sealer: Sealer,
@@ -63,7 +65,7 @@ export class SessionsService {
 
   private async store(id: string, clientId: string, request: CreateSessionRequest): Promise<void> {
     const createdAt = this.clock.now();
-    await this.repository.add({
+    await this.transaction.manager.insert(Session, {
       id,
       clientId,
       type: request.type,
@@ -83,7 +85,7 @@ export class SessionsService {
     id: string,
     attribution: RequestAttribution,
   ): Promise<OpenedSessionResponse> {
-    const session = await this.repository.ofClient(clientId, id);
+    const session = await this.transaction.manager.findOneBy(Session, { id, clientId });
     if (!session) throw SESSION_NOT_FOUND.error();
     attribution.externalUserId = session.externalUserId;
     const expiresAt = await this.changes.run(session.id, () =>
@@ -106,7 +108,7 @@ export class SessionsService {
     { session_id, metadata = {} }: OpenSessionRequest,
     attribution: RequestAttribution,
   ): Promise<OpenedSessionResponse> {
-    const session = await this.repository.lock(session_id);
+    const session = await this.transaction.lockRow(Session, { id: session_id });
     const client = session && (await this.clients.find(session.clientId));
     if (!client) throw SESSION_NOT_FOUND.error();
     attribution.client = { clientId: client.clientId, environment: client.environment };
@@ -115,7 +117,8 @@ export class SessionsService {
     const allMetadata = mergeMetadata(session.metadata, metadata);
     const problem = validateMetadataSize(allMetadata);
     if (problem !== undefined) throw INVALID_FIELD.error(problem);
-    if (Object.keys(metadata).length > 0) await this.repository.setMetadata(session.id, allMetadata);
+    if (Object.keys(metadata).length > 0)
+      await this.transaction.manager.update(Session, { id: session.id }, { metadata: allMetadata });
     return { session: session.id, expires_at: session.expiresAt };
   }
 
@@ -125,7 +128,9 @@ export class SessionsService {
    * @returns undefined if the client has no such session, or it has been deleted since
    */
   async detailsOf(clientId: string, sessionId: string): Promise<SessionDetails | undefined> {
-    const session = isUUID(sessionId) ? await this.repository.ofClient(clientId, sessionId) : null;
+    const session = isUUID(sessionId)
+      ? await this.transaction.manager.findOneBy(Session, { id: sessionId, clientId })
+      : null;
     return session ? toDetails(session) : undefined;
   }
 

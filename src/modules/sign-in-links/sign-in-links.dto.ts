@@ -1,4 +1,3 @@
-import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { INVALID_CURSOR_FORMAT } from '../../infrastructure/crypto/index.js';
 import { ErrorKind, INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import {
@@ -10,15 +9,10 @@ import {
   withMessages,
   type OperationDocument,
 } from '../../infrastructure/openapi/index.js';
-import {
-  CursorField,
-  DEFAULT_PAGE_SIZE,
-  NextCursorProperty,
-  PageSizeField,
-} from '../../infrastructure/paging/index.js';
+import { NextCursorProperty, UserPageQuery } from '../../infrastructure/paging/index.js';
 import { enumeration } from '../../infrastructure/schemas/index.js';
 import { ENVIRONMENT_ERRORS } from '../../infrastructure/surfaces/index.js';
-import { EnvironmentField, ExternalUserIdField, MESSAGES } from '../../infrastructure/validation/index.js';
+import { MESSAGES } from '../../infrastructure/validation/index.js';
 import { AccountMerchantResponse } from '../merchant-accounts/index.js';
 import { SIGN_IN_FAILURE } from '../webhooks/index.js';
 import { SIGN_IN_LINK_STATUSES, type SignInLinkStatus } from './sign-in-link.entity.js';
@@ -31,23 +25,7 @@ const SIGN_IN_LINK_STATUS = enumeration(
   'The status of a sign-in link. `completed`: the account is connected. `failed`: see `failure_reason`.',
 );
 
-export class ListSignInLinksQuery {
-  @EnvironmentField({
-    in: 'query',
-    required: false,
-    description: 'That of the client, by default.',
-  })
-  environment?: PlatformEnvironment;
-
-  @ExternalUserIdField({ in: 'query' })
-  external_user_id!: string;
-
-  @PageSizeField('Maximum number of links in the page.')
-  limit: number = DEFAULT_PAGE_SIZE;
-
-  @CursorField('The `next_cursor` of the previous page, for the same user.')
-  cursor?: string;
-}
+export class ListSignInLinksQuery extends UserPageQuery {}
 
 export class SignInLinkResponse {
   @UuidProperty('ID of the link.', EXAMPLE_LINK_ID)

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApiClientsModule } from '../api-clients/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { McpTokensModule } from '../mcp-tokens/index.js';
@@ -9,20 +8,17 @@ import { MerchantsModule } from '../merchants/index.js';
 import { OrganizationsModule } from '../organizations/index.js';
 import { SessionsModule } from '../sessions/index.js';
 import { WebhooksModule } from '../webhooks/index.js';
-import { ErasedLinks } from './erased-links.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
-import { SignInLink } from './sign-in-link.entity.js';
 import { SignInLinksController } from './sign-in-links.controller.js';
 import { SignInLinksRepository } from './sign-in-links.repository.js';
 import { SignInLinksService } from './sign-in-links.service.js';
 import { SignInPagesController } from './sign-in-pages.controller.js';
-import { SignInLinksPagesController } from './sign-in-links-pages.controller.js';
+import { SIGN_IN_LINK_PAGES } from './sign-in-links.pages.js';
 import { EndedLinksJob } from './ended-links.job.js';
 import { SignInService } from './sign-in.service.js';
 
 @Module({
   imports: [
-    TypeOrmModule.forFeature([SignInLink]),
     ApiClientsModule,
     AuditLogsModule,
     McpTokensModule,
@@ -33,15 +29,8 @@ import { SignInService } from './sign-in.service.js';
     SessionsModule,
     WebhooksModule,
   ],
-  controllers: [SignInLinksController, SignInLinksPagesController, SignInPagesController],
-  providers: [
-    SignInLinksService,
-    ErasedLinks,
-    SignInService,
-    EndedLinksJob,
-    SignInLinksRepository,
-    MerchantSignIn,
-  ],
+  controllers: [SignInLinksController, ...SIGN_IN_LINK_PAGES, SignInPagesController],
+  providers: [SignInLinksService, SignInService, EndedLinksJob, SignInLinksRepository, MerchantSignIn],
   exports: [SignInLinksService, MerchantSignIn],
 })
 export class SignInLinksModule {}

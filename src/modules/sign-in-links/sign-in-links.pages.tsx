@@ -1,29 +1,30 @@
+import { Controller, Inject } from '@nestjs/common';
 import type { VNode } from 'preact';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
-  Allowed,
+  actionColumn,
   Badge,
-  ButtonLink,
-  confirmationPage,
+  ConfirmPage,
   dashboardPath,
-  Done,
-  EmptyState,
-  FormProblem,
-  Pagination,
+  HiddenField,
+  inEachEnvironment,
+  ListPage,
   pathWith,
-  RelativeTime,
-  Results,
   SessionLink,
-  Table,
-  usePage,
-  UserForm,
+  UserField,
   type Column,
-  type Page,
+  type Confirmation,
+  type ListDescription,
+  type PageVisit,
   type Tone,
 } from '../../infrastructure/pages/index.js';
-import type { SignInLinkListResponse, SignInLinkResponse } from './sign-in-links.dto.js';
+import { ListSignInLinksQuery, type SignInLinkResponse } from './sign-in-links.dto.js';
+import { SignInLinksService } from './sign-in-links.service.js';
 
-const TITLE = 'Sign-in links';
+const linksOf = (environment: PlatformEnvironment) => ({
+  title: 'Sign-in links',
+  path: dashboardPath(environment, 'sign-in-links'),
+});
 
 const STATUSES: Readonly<Record<SignInLinkResponse['status'], readonly [tone: Tone, label: string]>> = {
   pending: ['soft', 'Pending'],
@@ -39,77 +40,52 @@ const FAILURES: Readonly<Record<NonNullable<SignInLinkResponse['failure_reason']
   not_sent: 'The text message was not sent',
 };
 
-/** @param found undefined if the query contains no user, or an invalid one */
-export function signInLinksPage(found?: SignInLinkListResponse): Page {
-  return {
-    title: TITLE,
-    about: 'Look up a user to see the links of the last week with which they sign in to merchants.',
-    content: (
-      <>
-        <Done
-          messages={{
-            cancelled: 'The sign-in link was cancelled.',
-            ended: 'The sign-in link had ended before it could be cancelled.',
-          }}
-        />
-        <UserForm apply="Show links" />
-        <Results>
-          <FormProblem />
-          {found ? <Links {...found} /> : null}
-        </Results>
-      </>
-    ),
-  };
-}
+@Controller(inEachEnvironment('sign-in-links'))
+class LinksPage extends ListPage('listSignInLinks', ListSignInLinksQuery) {
+  @Inject() private readonly links!: SignInLinksService;
 
-function Links({ data, next_cursor: nextCursor }: SignInLinkListResponse): VNode {
-  const { environment, query } = usePage();
-  const { external_user_id: user = '' } = query;
-  if (data.length === 0 && query['cursor'] === undefined)
-    return (
-      <EmptyState title="This user has no sign-in links">
-        <p>
-          Links appear here when an agent sends one to the user in the {environment} environment, and stay for
-          a week.
-        </p>
-      </EmptyState>
-    );
-  return (
-    <>
-      <Table
-        caption="Sign-in links of the user"
-        rows={data}
-        keyOf={({ id }) => id}
-        columns={[
-          ...LINK_COLUMNS,
-          {
-            title: 'Actions',
-            kind: 'buttons',
-            cell: ({ id, status, merchant }) =>
-              status === 'pending' ? (
-                <Allowed operation="cancelSignInLink">
-                  <ButtonLink
-                    to={pathWith(pathOfCancelling(environment, id), { external_user_id: user }, {})}
-                    kind="danger"
-                    of={`the link for ${merchant.name}`}
-                  >
-                    Cancel
-                  </ButtonLink>
-                </Allowed>
-              ) : null,
-          },
-        ]}
-      />
-      <Pagination nextCursor={nextCursor} />
-    </>
-  );
+  describe({
+    actor,
+    environment,
+    query,
+  }: PageVisit): ListDescription<SignInLinkResponse, ListSignInLinksQuery> {
+    const { title, path } = linksOf(environment);
+    const user = { external_user_id: String(query['external_user_id']) };
+    return {
+      title,
+      about: 'Look up a user to see the links of the last week with which they sign in to merchants.',
+      messages: {
+        cancelled: 'The sign-in link was cancelled.',
+        ended: 'The sign-in link had ended before it could be cancelled.',
+      },
+      filters: <UserField />,
+      requires: 'external_user_id',
+      apply: 'Show links',
+      rows: (filters) => this.links.list(actor, filters),
+      caption: 'Sign-in links of the user',
+      columns: [
+        ...LINK_COLUMNS,
+        actionColumn({
+          operation: 'cancelSignInLink',
+          label: 'Cancel',
+          to: ({ id, status }) =>
+            status === 'pending' ? pathWith(`${path}/${id}/cancel`, user, {}) : undefined,
+          of: ({ merchant }) => `the link for ${merchant.name}`,
+        }),
+      ],
+      empty: {
+        title: 'This user has no sign-in links',
+        text: `Links appear here when an agent sends one to the user in the ${environment} environment, and stay for a week.`,
+      },
+    };
+  }
 }
 
 export const LINK_COLUMNS: readonly Column<SignInLinkResponse>[] = [
   { title: 'Merchant', kind: 'main', cell: ({ merchant }) => merchant.name },
   { title: 'Status', kind: 'status', cell: (link) => <Status {...link} /> },
-  { title: 'Sent', kind: 'time', cell: ({ created_at: time }) => <RelativeTime time={time} /> },
-  { title: 'Expires', kind: 'time', cell: ({ expires_at: time }) => <RelativeTime time={time} /> },
+  { title: 'Sent', kind: 'time', cell: ({ created_at }) => created_at },
+  { title: 'Expires', kind: 'time', cell: ({ expires_at }) => expires_at },
   {
     title: 'Session',
     kind: 'id',
@@ -126,25 +102,33 @@ function Status({ status, failure_reason: reason }: SignInLinkResponse): VNode {
   );
 }
 
-function pathOfCancelling(environment: PlatformEnvironment, id: string): string {
-  return `${dashboardPath(environment, 'sign-in-links', id)}/cancel`;
+@Controller(inEachEnvironment('sign-in-links/:id/cancel'))
+class CancelPage extends ConfirmPage('cancelSignInLink') {
+  @Inject() private readonly links!: SignInLinksService;
+
+  /** @param visit.query `external_user_id`, also in the form: the user whose links are shown next */
+  describe({ actor, environment, params, query, form }: PageVisit<'id'>): Confirmation {
+    const parent = linksOf(environment);
+    return {
+      title: 'Cancel the sign-in link?',
+      parent,
+      values: query,
+      text: (
+        <>
+          <p>Nobody can sign in with the link anymore. The agent can send another one.</p>
+          <HiddenField name="external_user_id" />
+        </>
+      ),
+      button: 'Cancel link',
+      perform: async () => {
+        const { status } = await this.links.cancelFor(actor, params.id, actor.origin, environment);
+        const done = status === 'cancelled' ? status : 'ended';
+        const next = { external_user_id: form.get('external_user_id') ?? '', done };
+        return { redirectTo: `${parent.path}?${new URLSearchParams(next)}` };
+      },
+    };
+  }
 }
 
-export function cancelPage(environment: PlatformEnvironment, id: string): Page {
-  return confirmationPage({
-    title: 'Cancel the sign-in link?',
-    parent: { title: TITLE, path: dashboardPath(environment, 'sign-in-links') },
-    action: pathOfCancelling(environment, id),
-    button: 'Cancel link',
-    children: <Cancelling />,
-  });
-}
-
-function Cancelling(): VNode {
-  return (
-    <>
-      <p>Nobody can sign in with the link anymore. The agent can send another one.</p>
-      <input type="hidden" name="external_user_id" value={usePage().query['external_user_id']} />
-    </>
-  );
-}
+/** The pages of the dashboard about sign-in links. */
+export const SIGN_IN_LINK_PAGES = [LinksPage, CancelPage];

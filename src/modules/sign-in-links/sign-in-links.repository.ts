@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { In, LessThan, MoreThan } from 'typeorm';
+import { LessThan, MoreThan } from 'typeorm';
 import { Transaction } from '../../infrastructure/database/index.js';
+import { HoldsUserData, type ErasedUser, type UserDataHolder } from '../../infrastructure/erasure/index.js';
+import { MerchantGatewayService } from '../merchant-gateway/index.js';
 import { SignInLink } from './sign-in-link.entity.js';
 
 /** The user of a client, whose links no other user or client can see. */
@@ -8,9 +10,6 @@ export interface ExternalUser {
   readonly clientId: string;
   readonly externalUserId: string;
 }
-
-/** The position of a link in the list of links of its user. */
-export type LinkPosition = Pick<SignInLink, 'createdAt' | 'id'>;
 
 /** An attempt to sign in. `attempt` is its number: the first attempt of a link is 1. */
 export interface CountedAttempt {
@@ -26,57 +25,28 @@ export type EndedLink = Pick<SignInLink, 'id' | 'clientId' | 'environment' | 'ex
 /** A sign-in that has to be undone, because its link has ended. */
 export type SignInToUndo = Pick<SignInLink, 'id' | 'environment'> & { readonly signInId: string };
 
+const LINKS_PER_ERASURE = 1_000;
+
+@HoldsUserData('access')
 @Injectable()
-export class SignInLinksRepository {
-  constructor(private readonly transaction: Transaction) {}
+export class SignInLinksRepository implements UserDataHolder {
+  constructor(
+    private readonly transaction: Transaction,
+    private readonly gateway: MerchantGatewayService,
+  ) {}
 
-  async add(link: SignInLink): Promise<void> {
-    await this.transaction.manager.insert(SignInLink, link);
-  }
-
-  /** Deletes links of the user. @returns them, with the sign-ins that may be running at the merchants */
-  async deleteByUser(
-    { clientId, externalUserId }: ExternalUser,
-    limit: number,
-  ): Promise<Pick<SignInLink, 'signInId' | 'signInAskedAt'>[]> {
-    return this.transaction.changedRows<Pick<SignInLink, 'signInId' | 'signInAskedAt'>>(
+  /** Erases links of a user, and has the gateway undo the sign-ins that have not ended. */
+  async eraseBatch({ clientId, environment, externalUserId }: ErasedUser): Promise<number> {
+    const signIns = await this.transaction.changedRows<
+      Pick<SignInLink, 'signInId'> & { readonly askedAt: Date | null }
+    >(
       `DELETE FROM sign_in_link WHERE id = ANY (ARRAY(
          SELECT id FROM sign_in_link WHERE client_id = $1 AND external_user_id = $2 ORDER BY id LIMIT $3 FOR UPDATE))
-        RETURNING sign_in_id AS "signInId", sign_in_asked_at AS "signInAskedAt"`,
-      [clientId, externalUserId, limit],
+       RETURNING sign_in_id AS "signInId", sign_in_asked_at AS "askedAt"`,
+      [clientId, externalUserId, LINKS_PER_ERASURE],
     );
-  }
-
-  async findById({ clientId, externalUserId }: ExternalUser, id: string): Promise<SignInLink | null> {
-    return this.transaction.manager.findOneBy(SignInLink, { id, clientId, externalUserId });
-  }
-
-  /** Returns a link of one of the clients, of any user. */
-  async findOfClients(
-    clients: readonly Pick<ExternalUser, 'clientId'>[],
-    id: string,
-  ): Promise<SignInLink | null> {
-    const clientIds = clients.map(({ clientId }) => clientId);
-    return this.transaction.manager.findOneBy(SignInLink, { id, clientId: In(clientIds) });
-  }
-
-  /** Returns the user's links that were created after `since`, newest first, starting after the position `after`. */
-  async findPage(
-    { clientId, externalUserId }: ExternalUser,
-    since: Date,
-    { after, limit }: { readonly after: LinkPosition | undefined; readonly limit: number },
-  ): Promise<SignInLink[]> {
-    const query = this.transaction.manager
-      .createQueryBuilder(SignInLink, 'link')
-      .where({ clientId, externalUserId, createdAt: MoreThan(since) })
-      .orderBy({ 'link.createdAt': 'DESC', 'link.id': 'DESC' })
-      .limit(limit);
-    if (after) query.andWhere('(link.createdAt, link.id) < (:createdAt, :id)', after);
-    return query.getMany();
-  }
-
-  async findByTokenHash(tokenHash: Buffer): Promise<SignInLink | null> {
-    return this.transaction.manager.findOneBy(SignInLink, { tokenHash });
+    await this.gateway.undoLater(environment, signIns);
+    return signIns.length;
   }
 
   /**
@@ -93,16 +63,13 @@ export class SignInLinksRepository {
     limit: number,
     now: Date,
   ): Promise<CountedAttempt | undefined> {
-    const { manager } = this.transaction;
-    const link = await manager.findOne(SignInLink, {
-      where: { id, status: 'pending', expiresAt: MoreThan(now), attempts: LessThan(limit) },
-      lock: { mode: 'pessimistic_write' },
-    });
+    const open = { id, status: 'pending' as const, expiresAt: MoreThan(now), attempts: LessThan(limit) };
+    const link = await this.transaction.lockRow(SignInLink, open);
     if (!link || (isCode && link.signInId !== signInId)) return undefined;
     const replacedSignInId = !isCode && link.challengeSealed ? link.signInId : null;
     const attempt = link.attempts + 1;
     const usedSignInId = replacedSignInId ? newSignInId : (link.signInId ?? newSignInId);
-    await manager.update(
+    await this.transaction.manager.update(
       SignInLink,
       { id },
       {
@@ -113,15 +80,6 @@ export class SignInLinksRepository {
       },
     );
     return { attempt, signInId: usedSignInId, replacedSignInId };
-  }
-
-  /** Subtracts an attempt whose outcome is not known, because the same sign-in can be repeated. */
-  async subtractAttempt(id: string): Promise<void> {
-    await this.transaction.manager.update(
-      SignInLink,
-      { id, status: 'pending', attempts: MoreThan(0) },
-      { attempts: () => 'attempts - 1' },
-    );
   }
 
   /** Records that nothing is left of a sign-in at the merchant, so that it is neither repeated nor undone. */
@@ -149,22 +107,14 @@ export class SignInLinksRepository {
     );
   }
 
-  async storeChallenge(id: string, signInId: string, challengeSealed: Buffer): Promise<void> {
-    await this.transaction.manager.update(
-      SignInLink,
-      { id, signInId, status: 'pending' },
-      { challengeSealed },
-    );
-  }
-
   /** Ends a link that is still pending. @returns false if it had already ended */
   async finish(id: string, status: 'failed' | 'cancelled', now: Date): Promise<boolean> {
-    const { affected } = await this.transaction.manager.update(
-      SignInLink,
-      { id, status: 'pending', expiresAt: MoreThan(now) },
-      { status, finishedAt: now, challengeSealed: null },
-    );
-    return affected === 1;
+    const pending = { id, status: 'pending' as const, expiresAt: MoreThan(now) };
+    return this.transaction.updateRow(SignInLink, pending, {
+      status,
+      finishedAt: now,
+      challengeSealed: null,
+    });
   }
 
   /** Records that the events of expired links are published. @returns the links */

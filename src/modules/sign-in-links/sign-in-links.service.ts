@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import { isUUID } from 'class-validator';
+import { In, MoreThan } from 'typeorm';
 import {
   AccessibleClients,
   type RequestingOrganization,
@@ -15,7 +16,7 @@ import {
   TOO_MANY_REQUESTS,
   type ApiError,
 } from '../../infrastructure/errors/index.js';
-import { Transactional } from '../../infrastructure/database/index.js';
+import { Transaction, Transactional } from '../../infrastructure/database/index.js';
 import {
   PublicAddress,
   type AttributedClient,
@@ -43,19 +44,14 @@ import { MerchantCatalogService, type CatalogEntry } from '../merchants/index.js
 import { OrganizationsService } from '../organizations/index.js';
 import { SIGN_IN_FAILURE, WebhookPublisher } from '../webhooks/index.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
-import { LINK_LIFETIME, type SignInLink, type SignInLinkStatus } from './sign-in-link.entity.js';
+import { LINK_LIFETIME, SignInLink, type SignInLinkStatus } from './sign-in-link.entity.js';
 import {
   SIGN_IN_LINK_NOT_FOUND,
   type ListSignInLinksQuery,
   type SignInLinkListResponse,
   type SignInLinkResponse,
 } from './sign-in-links.dto.js';
-import {
-  SignInLinksRepository,
-  type EndedLink,
-  type ExternalUser,
-  type LinkPosition,
-} from './sign-in-links.repository.js';
+import { SignInLinksRepository, type EndedLink, type ExternalUser } from './sign-in-links.repository.js';
 
 const PHONE_NUMBER_UNREACHABLE = new ErrorKind(403, 'INVALID_REQUEST', 'NO_ACCESS', {
   label: 'PhoneNumberUnreachable',
@@ -120,6 +116,7 @@ export class SignInLinksService implements McpTokenRevocationListener {
 
   constructor(
     private readonly limits: AttemptLimitsRepository,
+    private readonly transaction: Transaction,
     private readonly repository: SignInLinksRepository,
     private readonly merchants: MerchantCatalogService,
     private readonly organizations: OrganizationsService,
@@ -207,7 +204,8 @@ export class SignInLinksService implements McpTokenRevocationListener {
 
   /** @throws ApiError NOT_FOUND if the user has no such link */
   async find(agent: Pick<SignInAgent, 'client' | 'externalUserId'>, linkId: string): Promise<SignInLinkView> {
-    const link = isUUID(linkId) ? await this.repository.findById(userOf(agent), linkId) : null;
+    const where = { ...userOf(agent), id: linkId };
+    const link = isUUID(linkId) ? await this.transaction.manager.findOneBy(SignInLink, where) : null;
     if (!link) throw SIGN_IN_LINK_NOT_FOUND.error();
     return this.toView(link, merchantIn(await this.merchants.byIds([link.merchantId]), link));
   }
@@ -223,10 +221,17 @@ export class SignInLinksService implements McpTokenRevocationListener {
   ): Promise<{ links: SignInLinkView[]; nextCursor: string | null }> {
     const user = userOf(agent);
     const scope: CursorScope = ['sign_in_links', user.clientId, user.externalUserId];
-    const after = cursor === undefined ? undefined : positionIn(this.cursors.decode(cursor, scope));
     const since = new Date(this.clock.milliseconds() - LISTED_FOR);
-    const found = await this.repository.findPage(user, since, { after, limit: limit + 1 });
-    const { entries: links, last } = cutToPage(found, limit);
+    const query = this.transaction.manager
+      .createQueryBuilder(SignInLink, 'link')
+      .where({ ...user, createdAt: MoreThan(since) })
+      .orderBy({ 'link.createdAt': 'DESC', 'link.id': 'DESC' })
+      .limit(limit + 1);
+    if (cursor !== undefined) {
+      const [createdAt, id] = this.cursors.decode(cursor, scope);
+      query.andWhere('(link.createdAt, link.id) < (:createdAt, :id)', { createdAt, id });
+    }
+    const { entries: links, last } = cutToPage(await query.getMany(), limit);
     const merchants = await this.merchants.byIds(links.map(({ merchantId }) => merchantId));
     return {
       links: links.map((link) => this.toView(link, merchantIn(merchants, link))),
@@ -261,7 +266,8 @@ export class SignInLinksService implements McpTokenRevocationListener {
     const isUser = isDashboardUser(requester);
     const accessible = isUser ? await this.clients.all(requester) : [requester];
     const clients = accessible.filter((each) => (environment ?? each.environment) === each.environment);
-    const link = isUUID(linkId) ? await this.repository.findOfClients(clients, linkId) : null;
+    const where = { id: linkId, clientId: In(clients.map(({ clientId }) => clientId)) };
+    const link = isUUID(linkId) ? await this.transaction.manager.findOneBy(SignInLink, where) : null;
     if (!link) throw SIGN_IN_LINK_NOT_FOUND.error();
     const { clientId, externalUserId } = link;
     const user = { client: { clientId, environment: link.environment }, externalUserId };
@@ -330,7 +336,7 @@ export class SignInLinksService implements McpTokenRevocationListener {
     const { mcpTokenHash } = link;
     if (mcpTokenHash && !(await this.mcpTokens.lockUnlessRevoked(mcpTokenHash)))
       throw INVALID_ACCESS_TOKEN.error('The MCP token is not valid.');
-    await this.repository.add(link);
+    await this.transaction.manager.insert(SignInLink, link);
   }
 
   /**
@@ -419,10 +425,6 @@ function toResponse({
     created_at: createdAt,
     expires_at: expiresAt,
   };
-}
-
-function positionIn([createdAt, id]: (string | number)[]): LinkPosition {
-  return { createdAt: new Date(String(createdAt)), id: String(id) };
 }
 
 function userOf({

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { MoreThan, type FindOptionsWhere, type QueryDeepPartialEntity } from 'typeorm';
 import { isWellFormedToken, Sealer, sha256 } from '../../infrastructure/crypto/index.js';
-import { Transactional } from '../../infrastructure/database/index.js';
+import { Transaction, Transactional } from '../../infrastructure/database/index.js';
 import { ErrorKind } from '../../infrastructure/errors/index.js';
 import { rateLimitKeyOfAddress } from '../../infrastructure/http/index.js';
 import { RateLimiters } from '../../infrastructure/rate-limiting/index.js';
@@ -13,7 +14,7 @@ import { OrganizationsService } from '../organizations/index.js';
 import { SessionsService } from '../sessions/index.js';
 import { WebhookEventsRepository, WebhookPublisher } from '../webhooks/index.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
-import type { SignInLink } from './sign-in-link.entity.js';
+import { SignInLink } from './sign-in-link.entity.js';
 import { SignInLinksConfiguration } from './sign-in-links.configuration.js';
 import { SignInLinksRepository, type CountedAttempt } from './sign-in-links.repository.js';
 import { MAX_ATTEMPTS, SignInLinksService } from './sign-in-links.service.js';
@@ -63,6 +64,7 @@ export class SignInService {
 
   constructor(
     private readonly limiters: RateLimiters,
+    private readonly transaction: Transaction,
     private readonly repository: SignInLinksRepository,
     private readonly links: SignInLinksService,
     private readonly clients: ApiClientDirectory,
@@ -78,7 +80,8 @@ export class SignInService {
 
   /** Returns the link with this token, which may have ended. Malformed tokens are rejected without a query. */
   async find(token: string): Promise<SignInLink | null> {
-    return isWellFormedToken(token) ? this.repository.findByTokenHash(sha256(token)) : null;
+    if (!isWellFormedToken(token)) return null;
+    return this.transaction.manager.findOneBy(SignInLink, { tokenHash: sha256(token) });
   }
 
   /**
@@ -127,6 +130,13 @@ export class SignInService {
     );
   }
 
+  private async changePending(
+    where: FindOptionsWhere<SignInLink>,
+    changes: QueryDeepPartialEntity<SignInLink>,
+  ): Promise<void> {
+    await this.transaction.manager.update(SignInLink, { ...where, status: 'pending' }, changes);
+  }
+
   async decline({ link }: OpenedLink): Promise<void> {
     await this.repository.finish(link.id, 'cancelled', this.clock.now());
   }
@@ -148,14 +158,16 @@ export class SignInService {
     const result = await send({ ...link, signInId });
     switch (result.outcome) {
       case 'unknown':
-        await this.repository.subtractAttempt(id);
+        // The same sign-in can be repeated.
+        await this.changePending({ id, attempts: MoreThan(0) }, { attempts: () => 'attempts - 1' });
         return { result: 'unknown' };
       case 'succeeded':
         if (!(await this.complete(opened, signInId))) await this.undoUnlessCompleted(opened, signInId);
         return { result: 'succeeded' };
       case 'codeRequired': {
         const challenge = [result.challengeId, result.hint ?? ''].join('\n');
-        await this.repository.storeChallenge(id, signInId, this.sealer.seal(challenge, ownerOfChallenge(id)));
+        const challengeSealed = this.sealer.seal(challenge, ownerOfChallenge(id));
+        await this.changePending({ id, signInId }, { challengeSealed });
         break;
       }
       case 'denied':
@@ -207,8 +219,8 @@ export class SignInService {
    * sends the request again.
    */
   private async undoUnlessCompleted({ link }: OpenedLink, signInId: string): Promise<void> {
-    const { id, clientId, externalUserId, environment } = link;
-    const current = await this.repository.findById({ clientId, externalUserId }, id);
+    const { id, environment } = link;
+    const current = await this.transaction.manager.findOneBy(SignInLink, { id });
     if (current?.sessionId === signInId) return;
     if (await this.merchantSignIn.undo({ environment, signInId }))
       await this.repository.clearSignIn(id, signInId);

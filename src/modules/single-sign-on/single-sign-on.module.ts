@@ -1,41 +1,28 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { AllowlistedDomainsModule } from '../allowlisted-domains/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { DashboardLoginModule } from '../dashboard-login/index.js';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
-import { SsoConfiguration } from './configurations/sso-configuration.entity.js';
-import { SsoConfigurationsPagesController } from './configurations/sso-configurations-pages.controller.js';
+import { SSO_CONFIGURATION_PAGES } from './configurations/sso-configurations.pages.js';
 import { SsoConfigurationsRepository } from './configurations/sso-configurations.repository.js';
 import { SsoConfigurationsService } from './configurations/sso-configurations.service.js';
-import { SsoAttempt } from './logins/sso-attempt.entity.js';
 import { SsoAttemptsRepository } from './logins/sso-attempts.repository.js';
-import { SsoIdentity } from './logins/sso-identity.entity.js';
 import { SsoLoginsController } from './logins/sso-logins.controller.js';
 import { SsoLoginsService } from './logins/sso-logins.service.js';
 import { SsoUsersService } from './logins/sso-users.service.js';
 import { OpenidProvider } from './openid/openid-provider.js';
-import { SamlCertificatesJob } from './saml/saml-certificates.job.js';
 import { SamlCertificatesService } from './saml/saml-certificates.service.js';
-import { SamlKey } from './saml/saml-key.entity.js';
 import { SamlKeysService } from './saml/saml-keys.service.js';
 import { SamlMetadataReader } from './saml/saml-metadata.reader.js';
 import { SamlProvider } from './saml/saml-provider.js';
 import { SamlWorker } from './saml/saml-worker.js';
-import { SsoSetting } from './settings/sso-setting.entity.js';
-import { SsoSettingsPagesController } from './settings/sso-settings-pages.controller.js';
+import { SsoSettingsPage } from './settings/sso-settings.pages.js';
 import { SsoSettingsRepository } from './settings/sso-settings.repository.js';
 import { SsoSettingsService } from './settings/sso-settings.service.js';
 
 @Module({
-  imports: [
-    TypeOrmModule.forFeature([SsoConfiguration, SsoAttempt, SsoIdentity, SamlKey, SsoSetting]),
-    AllowlistedDomainsModule,
-    AuditLogsModule,
-    DashboardLoginModule,
-    DashboardUsersModule,
-  ],
-  controllers: [SsoSettingsPagesController, SsoConfigurationsPagesController, SsoLoginsController],
+  imports: [AllowlistedDomainsModule, AuditLogsModule, DashboardLoginModule, DashboardUsersModule],
+  controllers: [SsoSettingsPage, ...SSO_CONFIGURATION_PAGES, SsoLoginsController],
   providers: [
     SsoConfigurationsService,
     OpenidProvider,
@@ -44,7 +31,6 @@ import { SsoSettingsService } from './settings/sso-settings.service.js';
     SamlMetadataReader,
     SamlWorker,
     SamlCertificatesService,
-    SamlCertificatesJob,
     SsoConfigurationsRepository,
     SsoAttemptsRepository,
     SsoLoginsService,

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { ValidatorConstraint, type ValidatorConstraintInterface } from 'class-validator';
 import { HttpClient } from '../../infrastructure/http-client/index.js';
-import { NOT_PUBLIC } from './webhook-endpoint-errors.js';
+
+export const NOT_PUBLIC = 'The url field must be a public https URL.';
 
 /** Requires a URL that webhooks can be sent to, which depends on `WEBHOOK_TARGETS`. */
 @Injectable()

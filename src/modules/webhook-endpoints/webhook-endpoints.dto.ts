@@ -26,20 +26,44 @@ import {
   validateItems,
   withMessage,
 } from '../../infrastructure/validation/index.js';
-import { WebhookUrlConstraint } from './webhook-endpoint.constraints.js';
-import { MAX_DESCRIPTION_LENGTH, MAX_URL_LENGTH, MAX_ENDPOINTS } from './webhook-endpoint.entity.js';
-import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../infrastructure/errors/index.js';
+import { NOT_PUBLIC, WebhookUrlConstraint } from './webhook-endpoint.constraints.js';
+import { MAX_DESCRIPTION_LENGTH, MAX_ENDPOINTS, MAX_URL_LENGTH } from './webhook-endpoint.entity.js';
+import {
+  ENVIRONMENT_MISMATCH,
+  ErrorKind,
+  INVALID_FIELD,
+  type ErrorCode,
+  type ErrorDescription,
+} from '../../infrastructure/errors/index.js';
 import {
   IDEMPOTENCY_ERRORS,
   IDEMPOTENCY_KEY_PARAMETER,
   IDEMPOTENCY_REPLAYED_HEADER,
 } from '../../infrastructure/idempotency/index.js';
-import {
-  NOT_PUBLIC,
-  WEBHOOK_ENDPOINT_ALREADY_EXISTS,
-  WEBHOOK_ENDPOINT_LIMIT_REACHED,
-  WEBHOOK_ENDPOINT_NOT_FOUND,
-} from './webhook-endpoint-errors.js';
+
+function kind(status: number, code: ErrorCode, description: ErrorDescription): ErrorKind {
+  return new ErrorKind(status, 'WEBHOOK_ENDPOINT_ERROR', code, description);
+}
+
+export const WEBHOOK_ENDPOINT_NOT_FOUND = kind(404, 'WEBHOOK_ENDPOINT_NOT_FOUND', {
+  when: 'There is no webhook endpoint with this ID, or it belongs to another organization.',
+  message: 'There is no webhook endpoint with this ID.',
+});
+
+export const WEBHOOK_ENDPOINT_ALREADY_EXISTS = kind(409, 'WEBHOOK_ENDPOINT_ALREADY_EXISTS', {
+  when: 'The environment already has a webhook endpoint with the same URL.',
+  message: 'There is a webhook endpoint with this URL in this environment already.',
+});
+
+export const WEBHOOK_ENDPOINT_LIMIT_REACHED = kind(409, 'WEBHOOK_ENDPOINT_LIMIT_REACHED', {
+  when: `The environment already has ${MAX_ENDPOINTS} webhook endpoints.`,
+  message: `The environment already has the maximum of ${MAX_ENDPOINTS} webhook endpoints.`,
+});
+
+export const WEBHOOK_ENDPOINT_DISABLED = kind(409, 'WEBHOOK_ENDPOINT_DISABLED', {
+  when: 'The webhook endpoint is disabled, because it failed for days.',
+  message: 'The webhook endpoint is disabled. Change its status to enabled first.',
+});
 
 const EXAMPLE_ID = 'c7d1a3b2-6a7e-4a4e-9a57-2f8f0d3b5c11';
 const EXAMPLE_URL = 'https://hooks.example.com/merchants';

@@ -1,24 +1,18 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApiClientsModule } from '../api-clients/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { RequestLogsModule } from '../request-logs/index.js';
-import { WebhookEndpointsPagesController } from './pages/webhook-endpoints-pages.controller.js';
+import { EndpointPageController } from './pages/endpoint-page.controller.js';
+import { ENDPOINT_PAGES } from './pages/endpoints.pages.js';
 import { RecentDeliveries } from './recent-deliveries.js';
 import { WebhookUrlConstraint } from './webhook-endpoint.constraints.js';
-import { WebhookEndpoint } from './webhook-endpoint.entity.js';
 import { WebhookEndpointsController } from './webhook-endpoints.controller.js';
 import { WebhookEndpointsRepository } from './webhook-endpoints.repository.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
 
 @Module({
-  imports: [
-    TypeOrmModule.forFeature([WebhookEndpoint]),
-    ApiClientsModule,
-    AuditLogsModule,
-    RequestLogsModule,
-  ],
-  controllers: [WebhookEndpointsController, WebhookEndpointsPagesController],
+  imports: [ApiClientsModule, AuditLogsModule, RequestLogsModule],
+  controllers: [WebhookEndpointsController, EndpointPageController, ...ENDPOINT_PAGES],
   providers: [WebhookEndpointsService, WebhookEndpointsRepository, WebhookUrlConstraint, RecentDeliveries],
   exports: [WebhookEndpointsService, WebhookEndpointsRepository],
 })

@@ -24,15 +24,13 @@ import {
   WEBHOOK_ENDPOINT_DISABLED,
   WEBHOOK_ENDPOINT_LIMIT_REACHED,
   WEBHOOK_ENDPOINT_NOT_FOUND,
-} from './webhook-endpoint-errors.js';
-import { MAX_ENDPOINTS, WebhookEndpoint } from './webhook-endpoint.entity.js';
-import type {
-  CreateWebhookEndpointRequest,
-  SettableStatus,
-  UpdateWebhookEndpointRequest,
-  WebhookEndpointListResponse,
-  WebhookEndpointResponse,
+  type CreateWebhookEndpointRequest,
+  type SettableStatus,
+  type UpdateWebhookEndpointRequest,
+  type WebhookEndpointListResponse,
+  type WebhookEndpointResponse,
 } from './webhook-endpoints.dto.js';
+import { MAX_ENDPOINTS, WebhookEndpoint } from './webhook-endpoint.entity.js';
 import { WebhookEndpointsRepository } from './webhook-endpoints.repository.js';
 
 const SAME_URL = 'webhook_endpoint_client_url_key';
@@ -233,8 +231,7 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
 
   /** Returns the endpoint and locks it, so that concurrent changes run one after the other. */
   private async lock(id: string): Promise<WebhookEndpoint> {
-    const lock = { mode: 'pessimistic_write' } as const;
-    return existing(await this.transaction.manager.findOne(WebhookEndpoint, { where: { id }, lock }));
+    return existing(await this.transaction.lockRow(WebhookEndpoint, { id }));
   }
 
   /** Returns the endpoints of a client in the order in which they were created. */

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { CredentialsCheck } from '../../infrastructure/auth/index.js';
 import { ApiClientsModule } from '../api-clients/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
@@ -23,7 +22,6 @@ import { DeliveryQueueService } from './queue/delivery-queue.service.js';
 import { LanesRepository } from './queue/lanes.repository.js';
 import { PublicationsBatch } from './queue/publications.batch.js';
 import { QueueMetrics } from './queue/queue.metrics.js';
-import { WebhookRecovery } from './resends/recovery.entity.js';
 import { ResendsJob } from './resends/resends.job.js';
 import { ResendsRepository } from './resends/resends.repository.js';
 import { ResendsService } from './resends/resends.service.js';
@@ -38,13 +36,7 @@ import { StrandedDeliveriesJob } from './worker/stranded-deliveries.job.js';
 import { DeliveryWorker } from './worker/delivery-worker.js';
 
 @Module({
-  imports: [
-    TypeOrmModule.forFeature([WebhookRecovery]),
-    ApiClientsModule,
-    RequestLogsModule,
-    AuditLogsModule,
-    WebhookEndpointsModule,
-  ],
+  imports: [ApiClientsModule, RequestLogsModule, AuditLogsModule, WebhookEndpointsModule],
   controllers: [
     WebhookStreamController,
     DeliveriesController,

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { EXIT, Failure, usage } from '../failures.js';
 import { clientOf } from '../http.js';
 import { action, type Session } from '../program.js';
 import { checkedUrl, type Environment } from '../settings.js';
+import { readText } from '../text-files.js';
 
 const STANDARD_INPUT = 0;
 
@@ -100,7 +100,7 @@ async function storeCredentials(
 
 function readCredentials(path: string): CredentialsFile {
   try {
-    return JSON.parse(readFileSync(path === '-' ? STANDARD_INPUT : path, 'utf8')) as CredentialsFile;
+    return JSON.parse(readText(path === '-' ? STANDARD_INPUT : path)) as CredentialsFile;
   } catch (error) {
     throw usage(`${path} cannot be read: ${(error as Error).message}`);
   }

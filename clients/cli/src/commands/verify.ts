@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { SignatureError, webhooks } from '@merchant-connectivity/sdk';
 import { EXIT, Failure, usage } from '../failures.js';
 import { action, type Session } from '../program.js';
+import { readText } from '../text-files.js';
 
 const STANDARD_INPUT = 0;
 
@@ -52,7 +53,7 @@ function headersOf({ header = [], headers }: VerifyOptions): Record<string, stri
   let lines = [...header];
   if (headers !== undefined) {
     try {
-      lines = [...readFileSync(headers, 'utf8').split(/\r?\n/), ...lines];
+      lines = [...readText(headers).split(/\r?\n/), ...lines];
     } catch (error) {
       throw usage(`${headers} cannot be read: ${(error as Error).message}`);
     }

@@ -88,9 +88,10 @@ export function Problem({ message }: { readonly message: string | undefined }): 
   return message === undefined ? null : <Notice kind="bad">{message}</Notice>;
 }
 
-/** Why the form or the query of the page was not accepted, if it was not. */
+/** Why the form or the query of the page was not accepted, if it was not and no field shows it. */
 export function FormProblem(): VNode {
-  return <Problem message={usePage().rejected?.problem} />;
+  const { rejected } = usePage();
+  return <Problem message={rejected?.labels.hasProblemAtField ? undefined : rejected?.problem} />;
 }
 
 /**
@@ -112,6 +113,11 @@ export const EmptyState: FunctionComponent<{ readonly title: string }> = ({ titl
   </div>
 );
 
+/** Returns a text of a description as a paragraph, and anything else as it is. */
+export function inParagraph(text: ComponentChildren): ComponentChildren {
+  return typeof text === 'string' ? <p>{text}</p> : text;
+}
+
 export const Link: FunctionComponent<{ readonly to: string }> = ({ to, children }) => (
   <p>
     <a href={to}>{children}</a>
@@ -120,17 +126,24 @@ export const Link: FunctionComponent<{ readonly to: string }> = ({ to, children 
 
 interface ButtonLinkProps {
   readonly to: string;
+  /** If given, only users whose role may perform the operation see the button. */
+  readonly operation?: DashboardOperationName;
   readonly kind?: 'first' | 'second' | 'danger';
   /** Read to screen readers after the label, if several links of a page have the same label. */
   readonly of?: string;
 }
 
-export const ButtonLink: FunctionComponent<ButtonLinkProps> = ({ to, kind = 'first', children, of }) => (
-  <a class={`button ${kind}`} href={to}>
-    {children}
-    {of ? <span class="unseen">{` ${of}`}</span> : null}
-  </a>
-);
+export const ButtonLink: FunctionComponent<ButtonLinkProps> = (props) => {
+  const { to, operation, kind = 'first', children, of } = props;
+  const { user } = usePage();
+  if (operation && !(user && mayPerform(user, operation))) return null;
+  return (
+    <a class={`button ${kind}`} href={to}>
+      {children}
+      {of ? <span class="unseen">{` ${of}`}</span> : null}
+    </a>
+  );
+};
 
 interface AllowedProps {
   readonly operation: DashboardOperationName;

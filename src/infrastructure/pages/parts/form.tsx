@@ -1,4 +1,7 @@
-import type { ComponentChildren, FunctionComponent, VNode } from 'preact';
+import type { Type } from '@nestjs/common';
+import { createContext, type ComponentChildren, type FunctionComponent, type VNode } from 'preact';
+import { useContext } from 'preact/hooks';
+import { fieldOf } from '../../validation/index.js';
 import { usePage, type Page } from '../page.js';
 import { localTimeOf, SEEN_FIELD, type ShownValues } from '../submitted.js';
 import { UTC, ZONE_PARAMETER } from '../time-zones.js';
@@ -9,7 +12,10 @@ export const FORM_TOKEN_FIELD = 'form_token';
 export const PAGE_TOKEN_FIELD = 'page_token';
 
 interface FormProps {
-  readonly action: string;
+  /** Defaults to the path of the page. */
+  readonly action?: string;
+  /** For buttons outside of the form. */
+  readonly id?: string;
   /** Whether the form has a `FileField`. Its route must be declared with `hasFiles`, too. */
   readonly hasFiles?: boolean;
   /** Whether the form is processed once if the browser sends it twice. True for forms of logged-in users. */
@@ -19,13 +25,19 @@ interface FormProps {
 /** A form that is sent with POST and the anti-forgery token. */
 export const Form: FunctionComponent<FormProps> = ({
   action,
+  id,
   hasFiles = false,
   isOnce = false,
   children,
 }) => {
-  const { formToken, pageToken, user } = usePage();
+  const { formToken, pageToken, user, path } = usePage();
   return (
-    <form method="post" action={action} enctype={hasFiles ? 'multipart/form-data' : undefined}>
+    <form
+      id={id}
+      method="post"
+      action={action ?? path}
+      enctype={hasFiles ? 'multipart/form-data' : undefined}
+    >
       <input type="hidden" name={FORM_TOKEN_FIELD} value={formToken} />
       {isOnce || user ? <input type="hidden" name={PAGE_TOKEN_FIELD} value={pageToken} /> : null}
       {children}
@@ -37,6 +49,39 @@ export const Form: FunctionComponent<FormProps> = ({
 export const Seen: FunctionComponent<{ readonly values: ShownValues }> = ({ values }) => (
   <input type="hidden" name={SEEN_FIELD} value={JSON.stringify(values)} />
 );
+
+interface CurrentRequest {
+  /** The class of the request that the form sends. Whether its fields are required, and their limits, follow from it. */
+  readonly type?: Type<object>;
+  /** What the fields show when the form is opened, by their names. */
+  readonly values?: object;
+}
+
+/** The request that the fields around which it stands belong to. */
+export const RequestOfForm = createContext<CurrentRequest>({});
+
+/** Returns what the class of the request says about a field, and its value. */
+function declared(name: string) {
+  const { type, values = {} } = useContext(RequestOfForm);
+  const field = type && fieldOf(type.prototype as object, name);
+  const { format, maxLength } = (field?.schema ?? {}) as {
+    readonly format?: string;
+    readonly maxLength?: number;
+  };
+  const value = (values as Readonly<Record<string, unknown>>)[name];
+  return {
+    required: (field?.required ?? true) === true,
+    maxLength,
+    type: format === 'email' ? format : format === 'uri' ? 'url' : 'text',
+    value: textOf(value),
+  } as const;
+}
+
+/** A Boolean is `yes` or `no`, as in the form. */
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return value === undefined || value === null ? undefined : String(value);
+}
 
 interface FieldProps {
   readonly name: string;
@@ -56,13 +101,14 @@ function errorOf({ error, showsProblem }: FieldProps): string | undefined {
 
 /** Returns what the user entered, if the form was not accepted. */
 function entered(name: string, value: string | undefined): string | undefined {
-  return usePage().rejected?.form?.get(name) ?? value;
+  const form = usePage().rejected?.form;
+  return form?.has(name) ? (form.get(name) ?? '') : value;
 }
 
 /** A label, a hint and an error around a control that they describe to screen readers (WCAG 2.2, 3.3.1). */
 const Labeled: FunctionComponent<FieldProps> = (props) => {
   const { name, label, hint, isChoice = false, children } = props;
-  usePage().rejected?.labels.add(name, label, isChoice);
+  usePage().rejected?.labels.add(name, label, isChoice, props.showsProblem);
   const error = errorOf(props);
   return (
     <div class="field">
@@ -117,7 +163,10 @@ interface TextFieldProps extends FieldProps {
 
 /** A labeled field. Its error is associated with it for screen readers. */
 export function TextField(props: TextFieldProps): VNode {
-  const { name, type = 'text', value, isCode = false } = props;
+  const { name, isCode = false } = props;
+  const field = declared(name);
+  const { type = field.type } = props;
+  const { value = type === 'password' ? undefined : field.value } = props;
   const isShownAgain = type !== 'password' && type !== 'datetime-local' && !isCode;
   return (
     <Labeled {...props}>
@@ -125,8 +174,8 @@ export function TextField(props: TextFieldProps): VNode {
         {...control(props)}
         type={type}
         value={isShownAgain ? entered(name, value) : value}
-        required={props.required ?? true}
-        maxLength={props.maxLength}
+        required={props.required ?? field.required}
+        maxLength={props.maxLength ?? field.maxLength}
         autocomplete={props.autocomplete ?? (isCode ? 'one-time-code' : 'off')}
         autofocus={props.isFirst ?? (isCode && errorOf(props) !== undefined)}
         inputmode={props.inputmode}
@@ -143,6 +192,12 @@ export function TextField(props: TextFieldProps): VNode {
       ) : null}
     </Labeled>
   );
+}
+
+/** A value that the form sends without showing it. After the form was refused, it is the one that was sent. */
+export function HiddenField({ name, value }: Pick<TextFieldProps, 'name' | 'value'>): VNode {
+  const first = declared(name).value;
+  return <input type="hidden" name={name} value={entered(name, value ?? first)} />;
 }
 
 interface FileFieldProps extends FieldProps {
@@ -197,10 +252,11 @@ interface TextAreaProps extends FieldProps {
 
 /** A labeled field of several lines. */
 export function TextArea(props: TextAreaProps): VNode {
+  const field = declared(props.name);
   return (
     <Labeled {...props}>
-      <textarea {...control(props)} rows={props.rows ?? 8} required={props.required ?? true}>
-        {entered(props.name, props.value)}
+      <textarea {...control(props)} rows={props.rows ?? 8} required={props.required ?? field.required}>
+        {entered(props.name, props.value ?? field.value)}
       </textarea>
     </Labeled>
   );
@@ -213,14 +269,20 @@ interface Option {
   readonly hint?: string;
 }
 
+const YES_OR_NO = [
+  { value: 'no', label: 'No' },
+  { value: 'yes', label: 'Yes' },
+];
+
 interface SelectFieldProps extends FieldProps {
-  readonly options: readonly Option[];
+  /** Defaults to those of a Boolean. */
+  readonly options?: readonly Option[];
   readonly value?: string | undefined;
 }
 
 /** A labeled choice of one option. */
 export function SelectField(props: SelectFieldProps): VNode {
-  const { name, options, value: initial = '' } = props;
+  const { name, options = YES_OR_NO, value: initial = declared(name).value ?? '' } = props;
   const chosen = entered(name, initial);
   const selected = options.some(({ value }) => value === chosen) ? chosen : initial;
   return (

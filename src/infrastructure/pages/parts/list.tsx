@@ -173,7 +173,7 @@ interface FurtherFiltersProps {
 
 /** Characters of the name of saved filters. */
 export const MAX_FILTER_NAME_LENGTH = 64;
-export const SAVED_FILTERS_PATH = '/dashboard/saved-filters';
+const SAVED_FILTERS_PATH = '/dashboard/saved-filters';
 
 function SavedFiltersDone(): VNode {
   return (
@@ -449,17 +449,14 @@ export function SessionLink({ id }: { readonly id: string }): VNode {
 }
 
 /** Asks for the user whose entries a list shows. */
-export function UserForm({ apply }: { readonly apply: string }): VNode {
-  const { query } = usePage();
+export function UserField(): VNode {
   return (
-    <FilterForm apply={apply}>
-      <TextField
-        name="external_user_id"
-        label="User"
-        placeholder="Your external_user_id"
-        value={query['external_user_id']}
-      />
-    </FilterForm>
+    <TextField
+      name="external_user_id"
+      label="User"
+      placeholder="Your external_user_id"
+      value={usePage().query['external_user_id']}
+    />
   );
 }
 

@@ -1,5 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
-import { Foreign, Middle } from './elements.js';
+import type { DashboardOperationName } from '../../auth/index.js';
+import { ButtonLink, Foreign, Middle, Moment, RelativeTime } from './elements.js';
 
 /**
  * What a column shows. Its width and how a long value is shortened follow from it, so that each row is one line:
@@ -15,9 +16,36 @@ type ColumnKind =
 export interface Column<Row> {
   readonly title: string;
   readonly kind: ColumnKind;
-  readonly cell: (row: Row) => ComponentChildren;
+  /** Returns what is shown. A time is shown relative to now, or in full in a column of the kind `moment`. */
+  cell(row: Row): ComponentChildren | Date;
   /** Where the value leads. */
-  readonly to?: (row: Row) => string;
+  to?(row: Row): string;
+}
+
+interface RowAction<Row> {
+  readonly operation: DashboardOperationName;
+  /** What happens, such as "Remove". */
+  readonly label: string;
+  /** Returns the page that asks before it happens; undefined if it cannot happen to the row. */
+  to(row: Row): string | undefined;
+  /** Returns what it happens to, for screen readers. */
+  of(row: Row): string;
+}
+
+/** The column with a button that ends something, for users who may do it. */
+export function actionColumn<Row>({ operation, label, to, of }: RowAction<Row>): Column<Row> {
+  return {
+    title: 'Actions',
+    kind: 'buttons',
+    cell: (row) => {
+      const path = to(row);
+      return path === undefined ? null : (
+        <ButtonLink operation={operation} to={path} kind="danger" of={of(row)}>
+          {label}
+        </ButtonLink>
+      );
+    },
+  };
 }
 
 /** On a phone, values of these kinds do not say what they are. */
@@ -31,7 +59,7 @@ const ROW_ID_PREFIX = 'entry-';
 interface TableProps<Row> {
   /** Read to screen readers; not shown. */
   readonly caption: string;
-  readonly columns: readonly Column<Row>[];
+  readonly columns: readonly Column<NoInfer<Row>>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string | number;
   /**
@@ -77,18 +105,24 @@ export function Table<Row>({ caption, columns, rows, keyOf, isDense = false }: T
 }
 
 interface CellProps extends Pick<Column<never>, 'title' | 'kind'> {
-  readonly value: ComponentChildren;
+  readonly value: ComponentChildren | Date;
   readonly path: string | undefined;
   readonly isTitled: boolean;
 }
 
 function Cell({ title, kind, value, path, isTitled }: CellProps): VNode {
-  const shown = typeof value === 'string' ? <Middle text={value} /> : value;
+  const shown = shownAs(kind, value);
   return (
     <td role="cell" data-title={isTitled && (value || value === 0) ? title : undefined} class={kind}>
       {path === undefined ? shown : <a href={path}>{shown}</a>}
     </td>
   );
+}
+
+function shownAs(kind: ColumnKind, value: ComponentChildren | Date): ComponentChildren {
+  if (value instanceof Date)
+    return kind === 'moment' ? <Moment time={value} /> : <RelativeTime time={value} />;
+  return typeof value === 'string' ? <Middle text={value} /> : value;
 }
 
 /** Names and values of one thing. Entries whose value is null are left out. */

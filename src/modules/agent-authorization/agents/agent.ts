@@ -1,4 +1,3 @@
-import type { AgentScope } from '../../../infrastructure/auth/index.js';
 import { parsedUrl } from '../../../infrastructure/config/index.js';
 import { isLoopback } from '../../../infrastructure/http/index.js';
 import { firstCharacters } from '../../../infrastructure/validation/index.js';
@@ -97,14 +96,4 @@ const INVISIBLE = /\p{C}/gu;
 export function displayNameOf(name: unknown, address: string): string {
   const text = typeof name === 'string' ? name.replaceAll(/\s+/g, ' ').replaceAll(INVISIBLE, '').trim() : '';
   return text === '' ? placeOf(address) : firstCharacters(text, MAX_NAME_LENGTH);
-}
-
-/**
- * Returns those of the allowed scopes that a `scope` parameter names. Others are ignored (RFC 6749, section 3.3): agents ask for scopes
- * of other servers, such as `offline_access`. All are returned if it names none of them.
- */
-export function scopesIn(text: string | undefined, allowed: readonly AgentScope[]): readonly AgentScope[] {
-  const names = new Set(text?.split(' '));
-  const known = allowed.filter((scope) => names.has(scope));
-  return known.length > 0 ? known : allowed;
 }

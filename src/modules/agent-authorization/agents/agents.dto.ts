@@ -10,9 +10,13 @@ import { ArrayField, Field, MESSAGES, withMessage } from '../../../infrastructur
 const EXAMPLE_REDIRECT_URIS = ['https://agent.example.com/callback'];
 
 /** Addresses that users may return to. The service checks them, because its errors differ. */
-export function RedirectUrisField(max = 10): PropertyDecorator {
+export function RedirectUrisField(options: {
+  readonly max?: number;
+  readonly in?: 'form';
+}): PropertyDecorator {
   return ArrayField({
-    max,
+    max: 10,
+    ...options,
     items: { type: 'string', minLength: 1, pattern: '\\S' },
     validateItem: (item, field) => (typeof item === 'string' ? undefined : MESSAGES.string(field)),
     description:
@@ -24,7 +28,7 @@ export function RedirectUrisField(max = 10): PropertyDecorator {
 
 /** RFC 7591, section 2. Other metadata are ignored, as parameters of a form are. */
 export class RegisterAgentRequest {
-  @RedirectUrisField(100)
+  @RedirectUrisField({ max: 100 })
   redirect_uris!: string[];
 
   @Field(

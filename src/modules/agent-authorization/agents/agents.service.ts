@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
+import { Transaction } from '../../../infrastructure/database/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { INVALID_CLIENT } from '../../oauth/index.js';
 import type { AgentProvider } from '../settings/agent-settings.service.js';
@@ -8,13 +9,13 @@ import { displayNameOf, isLocalUri, isRedirectUri, placeOf, type Agent } from '.
 import { INVALID_REDIRECT_URI } from './agent-errors.js';
 import { ClientDocuments, NOT_KNOWN, type UnknownAgent } from './client-documents.js';
 import type { RegisterAgentRequest, RegisteredAgentResponse } from './agents.dto.js';
-import { RegisteredAgentsRepository } from './registered-agents.repository.js';
+import { RegisteredAgent } from './registered-agent.entity.js';
 
 /** Knows the agents that may ask for access to users of an API client. */
 @Injectable()
 export class AgentsService {
   constructor(
-    private readonly registered: RegisteredAgentsRepository,
+    private readonly transaction: Transaction,
     private readonly documents: ClientDocuments,
     private readonly clock: Clock,
   ) {}
@@ -22,7 +23,7 @@ export class AgentsService {
   /** Returns the agent with this `client_id`, or why there is none. */
   async find({ clientId }: AgentProvider, agentId: string): Promise<Agent | UnknownAgent> {
     if (!isUUID(agentId)) return this.documents.find(agentId);
-    return (await this.registered.find(clientId, agentId)) ?? { problem: NOT_KNOWN };
+    return (await this.findRegistered(clientId, agentId)) ?? { problem: NOT_KNOWN };
   }
 
   /**
@@ -31,7 +32,7 @@ export class AgentsService {
    * @throws OAuthError `invalid_client`, after which agents register again
    */
   async requireKnown({ clientId }: AgentProvider, agentId: string): Promise<void> {
-    if (isUUID(agentId) && !(await this.registered.find(clientId, agentId))) throw INVALID_CLIENT.error();
+    if (isUUID(agentId) && !(await this.findRegistered(clientId, agentId))) throw INVALID_CLIENT.error();
   }
 
   /** Returns whether the settings of the API client allow that the agent returns to the address. */
@@ -66,7 +67,7 @@ export class AgentsService {
       createdAt: now,
       unusedSince: now,
     };
-    await this.registered.add(agent);
+    await this.transaction.manager.insert(RegisteredAgent, agent);
     return {
       client_id: agent.id,
       client_id_issued_at: Math.floor(now.getTime() / SECOND),
@@ -77,6 +78,10 @@ export class AgentsService {
       response_types: ['code'],
       token_endpoint_auth_method: 'none',
     };
+  }
+
+  private findRegistered(clientId: string, id: string): Promise<RegisteredAgent | null> {
+    return this.transaction.manager.findOneBy(RegisteredAgent, { clientId, id });
   }
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
+import { In, MoreThan, type FindOptionsWhere } from 'typeorm';
 import type { AuthenticatedClient } from '../../../infrastructure/auth/index.js';
 import {
   isWellFormedToken,
@@ -9,7 +10,7 @@ import {
   secretFrom,
   sha256,
 } from '../../../infrastructure/crypto/index.js';
-import { Transactional } from '../../../infrastructure/database/index.js';
+import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
 import { rateLimitKeyOfAddress, type RequestOrigin } from '../../../infrastructure/http/index.js';
 import { CounterMetric, Metrics } from '../../../infrastructure/metrics/index.js';
 import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
@@ -20,7 +21,7 @@ import { AgentAddresses, pagePathOf } from '../agent-addresses.js';
 import { labelOf, placeOf, type Agent } from '../agents/agent.js';
 import { AGENT_USER } from '../connections/agent-connections.service.js';
 import type { AgentProvider } from '../settings/agent-settings.service.js';
-import type { AgentAuthorization } from './agent-authorization.entity.js';
+import { AgentAuthorization, AgentConnectionCode } from './agent-authorization.entity.js';
 import {
   AUTHORIZATION_CLOSED,
   AUTHORIZATION_NOT_FOUND,
@@ -28,7 +29,7 @@ import {
   type CompletedAuthorizationResponse,
   type ConnectionCodeResponse,
 } from './authorizations.dto.js';
-import { AgentAuthorizationsRepository, type AuthorizedUser } from './agent-authorizations.repository.js';
+import { AgentAuthorizationsRepository } from './agent-authorizations.repository.js';
 import {
   MAX_REDIRECT_LENGTH,
   type AuthorizationRequest,
@@ -54,6 +55,11 @@ export interface NewAuthorization extends AuthorizationRequest {
   readonly state: string | undefined;
 }
 
+const UNDECIDED: AgentAuthorization['status'][] = ['pending', 'completed', 'confirmed'];
+
+/** The user of an authorization. */
+type AuthorizedUser = Pick<AgentAuthorization, 'externalUserId' | 'phoneNumberSealed'>;
+
 /** Keeps authorization requests from the agent's request to the user's decision. */
 @Injectable()
 export class AgentAuthorizationsService {
@@ -72,6 +78,7 @@ export class AgentAuthorizationsService {
   constructor(
     private readonly limits: AttemptLimitsRepository,
     private readonly metrics: Metrics,
+    private readonly transaction: Transaction,
     private readonly repository: AgentAuthorizationsRepository,
     private readonly addresses: AgentAddresses,
     private readonly auditLog: AuditLog,
@@ -100,12 +107,6 @@ export class AgentAuthorizationsService {
       scopes: [...scopes],
       browserHash: sha256(browser),
       status: 'pending',
-      externalUserId: null,
-      phoneNumberSealed: null,
-      ticketHash: null,
-      codeHash: null,
-      codeExpiresAt: null,
-      connectionId: null,
       createdAt: now,
       expiresAt: new Date(now.getTime() + AUTHORIZATION_LIFETIME),
     });
@@ -132,8 +133,12 @@ export class AgentAuthorizationsService {
       : this.redirectTo({ ...target, state: null }, parameters);
   }
 
-  async find({ clientId }: AgentProvider, id: string): Promise<AgentAuthorization | undefined> {
-    return isUUID(id) ? ((await this.repository.findById(clientId, id)) ?? undefined) : undefined;
+  async find(
+    { clientId }: Pick<AgentProvider, 'clientId'>,
+    id: string,
+  ): Promise<AgentAuthorization | undefined> {
+    if (!isUUID(id)) return undefined;
+    return (await this.transaction.manager.findOneBy(AgentAuthorization, { clientId, id })) ?? undefined;
   }
 
   hasExpired({ expiresAt }: AgentAuthorization): boolean {
@@ -150,23 +155,23 @@ export class AgentAuthorizationsService {
    * @throws ApiError NOT_FOUND, or 409 if the authorization was completed, declined or has expired
    */
   async complete(
-    { clientId }: Pick<AuthenticatedClient, 'clientId'>,
+    client: Pick<AuthenticatedClient, 'clientId'>,
     id: string,
     user: AgentUserRequest,
   ): Promise<CompletedAuthorizationResponse> {
-    const found = isUUID(id) ? await this.repository.findById(clientId, id) : null;
+    const found = await this.find(client, id);
     if (!found) throw AUTHORIZATION_NOT_FOUND.error();
     // Follows from the request, so that a repeated one gets the same response.
     const { external_user_id: externalUserId, phone_number: phoneNumber = '' } = user;
     const request = JSON.stringify([found.id, externalUserId, phoneNumber]);
     const ticket = secretFrom(this.digest.of(`ticket ${request}`), '');
     const authorized = this.userFrom(user, ['agent_authorization', found.id]);
-    const now = this.clock.now();
+    const completed = { id: found.id, status: 'completed' as const, ticketHash: sha256(ticket) };
     const isCompleted =
-      (await this.repository.complete(found, authorized, sha256(ticket), now)) ||
-      (await this.repository.hasTicket(found.id, sha256(ticket), now));
+      (await this.change({ id: found.id, status: 'pending' }, { ...authorized, ...completed })) ||
+      (await this.transaction.manager.existsBy(AgentAuthorization, this.unexpired(completed)));
     if (!isCompleted) throw AUTHORIZATION_CLOSED.error();
-    const url = new URL(this.addresses.pageOf(clientId, found.id));
+    const url = new URL(this.addresses.pageOf(found.clientId, found.id));
     url.searchParams.set('ticket', ticket);
     return { redirect_url: url.href };
   }
@@ -184,18 +189,17 @@ export class AgentAuthorizationsService {
     ticket: string,
     { browser, origin }: { readonly browser: string | undefined; readonly origin: RequestOrigin },
   ): Promise<boolean> {
-    const { id } = authorization;
-    const now = this.clock.now();
     if (!isWellFormedToken(ticket)) return false;
-    if (this.isBegunBy(authorization, browser)) return this.repository.confirm(id, sha256(ticket), now);
-    if (await this.repository.endByTicket(id, sha256(ticket), now))
+    const completed = { id: authorization.id, status: 'completed' as const, ticketHash: sha256(ticket) };
+    if (this.isBegunBy(authorization, browser)) return this.change(completed, { status: 'confirmed' });
+    if (await this.change(completed, { status: 'ended' }))
       await this.record('agent.refuse', provider, authorization, origin);
     return false;
   }
 
   /** Stores a user of the sandbox, where everybody may be any user. */
   async identifyInSandbox({ id }: AgentAuthorization, externalUserId: string): Promise<boolean> {
-    return this.repository.identify(id, { externalUserId, phoneNumberSealed: null }, this.clock.now());
+    return this.identify(id, { externalUserId, phoneNumberSealed: null });
   }
 
   /**
@@ -217,7 +221,8 @@ export class AgentAuthorizationsService {
         phoneNumberSealed,
         expiresAt,
       };
-      if (await this.repository.addCode(row)) return { code: formatUserCode(code), expires_at: expiresAt };
+      if (await this.transaction.insertNew(AgentConnectionCode, row, 'agent_connection_code_pkey'))
+        return { code: formatUserCode(code), expires_at: expiresAt };
     }
   }
 
@@ -250,14 +255,17 @@ export class AgentAuthorizationsService {
   /** @returns false if there is no such code, and the authorization still awaits one */
   @Transactional()
   protected async useCode({ id, clientId }: AgentAuthorization, codeDigest: Buffer): Promise<boolean> {
-    const now = this.clock.now();
-    const code = await this.repository.lockCode(clientId, codeDigest, now);
-    if (!code) return (await this.repository.findById(clientId, id))?.status !== 'pending';
+    const code = await this.transaction.lockRow(AgentConnectionCode, {
+      clientId,
+      codeDigest,
+      expiresAt: MoreThan(this.clock.now()),
+    });
+    if (!code) return (await this.find({ clientId }, id))?.status !== 'pending';
     const { externalUserId, phoneNumberSealed } = code;
     const phoneNumber = this.sealer.openOptional(phoneNumberSealed, ownerOfCode(codeDigest));
     const user = { external_user_id: externalUserId, phone_number: phoneNumber };
-    if (await this.repository.identify(id, this.userFrom(user, ['agent_authorization', id]), now))
-      await this.repository.deleteCode(codeDigest);
+    if (await this.identify(id, this.userFrom(user, ['agent_authorization', id])))
+      await this.transaction.manager.delete(AgentConnectionCode, { codeDigest });
     return true;
   }
 
@@ -270,9 +278,9 @@ export class AgentAuthorizationsService {
   ): Promise<string | undefined> {
     const { id } = authorization;
     const code = this.codeOf(id);
-    const now = this.clock.now();
-    const codeExpiresAt = new Date(now.getTime() + CODE_LIFETIME);
-    if (!(await this.repository.approve(id, sha256(code), codeExpiresAt, now))) return undefined;
+    const codeExpiresAt = new Date(this.clock.milliseconds() + CODE_LIFETIME);
+    const approved = { status: 'approved' as const, codeHash: sha256(code), codeExpiresAt };
+    if (!(await this.change({ id, status: 'confirmed' }, approved))) return undefined;
     await this.record('agent.approve', provider, authorization, origin);
     return this.redirectTo(authorization, { code });
   }
@@ -285,9 +293,8 @@ export class AgentAuthorizationsService {
     const { id, status } = authorization;
     if (this.hasExpired(authorization)) return undefined;
     if (status === 'declined') return this.redirectTo(authorization, DECLINED);
-    const now = this.clock.now();
-    const codeExpiresAt = new Date(now.getTime() + CODE_LIFETIME);
-    if (!(await this.repository.extendCode(id, codeExpiresAt, now))) return undefined;
+    const codeExpiresAt = new Date(this.clock.milliseconds() + CODE_LIFETIME);
+    if (!(await this.change({ id, status: 'approved' }, { codeExpiresAt }))) return undefined;
     return this.redirectTo(authorization, { code: this.codeOf(id) });
   }
 
@@ -298,7 +305,8 @@ export class AgentAuthorizationsService {
     authorization: AgentAuthorization,
     origin: RequestOrigin,
   ): Promise<string | undefined> {
-    if (!(await this.repository.decline(authorization.id, this.clock.now()))) return undefined;
+    const undecided = { id: authorization.id, status: In(UNDECIDED) };
+    if (!(await this.change(undecided, { status: 'declined' }))) return undefined;
     // Anyone can begin a request, with any text, and decline it.
     if (authorization.externalUserId === null) this.strangers.inc({ outcome: 'declined' });
     else await this.record('agent.decline', provider, authorization, origin);
@@ -339,6 +347,23 @@ export class AgentAuthorizationsService {
     owner: string[],
   ): AuthorizedUser {
     return { externalUserId, phoneNumberSealed: this.sealer.sealOptional(phoneNumber, owner) };
+  }
+
+  /** Stores who the user is. @returns false unless a user is awaited */
+  private identify(id: string, user: AuthorizedUser): Promise<boolean> {
+    return this.change({ id, status: 'pending' }, { ...user, status: 'confirmed' });
+  }
+
+  /** Changes an authorization that has not expired and is in the given state, in one statement. */
+  private change(
+    where: FindOptionsWhere<AgentAuthorization>,
+    changes: Partial<AgentAuthorization>,
+  ): Promise<boolean> {
+    return this.transaction.updateRow(AgentAuthorization, this.unexpired(where), changes);
+  }
+
+  private unexpired(where: FindOptionsWhere<AgentAuthorization>): FindOptionsWhere<AgentAuthorization> {
+    return { ...where, expiresAt: MoreThan(this.clock.now()) };
   }
 
   /** The code can be computed again, and only its hash is stored. */

@@ -1,6 +1,6 @@
 import type { AgentScope } from '../../../infrastructure/auth/index.js';
 import { AGENT_SCOPES } from '../../../infrastructure/auth/index.js';
-import { scopesIn } from '../agents/agent.js';
+import { scopesIn } from '../../oauth/index.js';
 
 /**
  * Bytes of the redirect back to the agent. Proxies hold the headers of a response in a buffer that has 4 KiB by default (nginx,

@@ -6,8 +6,7 @@ import { Clock } from '../../../infrastructure/time/index.js';
 import { INVALID_GRANT, type Grant } from '../../oauth/index.js';
 import { placeOf } from '../agents/agent.js';
 import { AgentsService } from '../agents/agents.service.js';
-import { AgentAuthorizationsRepository } from '../authorizations/agent-authorizations.repository.js';
-import { AgentConnectionsRepository } from './agent-connections.repository.js';
+import { AgentAuthorizationsService } from '../authorizations/agent-authorizations.service.js';
 import { AgentTokensService, CONNECTION_LIFETIME, type TokenClient } from './agent-tokens.service.js';
 import { AGENT_USER, AgentConnectionsService } from './agent-connections.service.js';
 import { AgentTokensBatch, type CodeAuthorization } from './agent-tokens.batch.js';
@@ -25,11 +24,10 @@ export class AgentCodeGrant implements Grant<TokenClient, RedeemCodeRequest, Age
   readonly parameters = RedeemCodeRequest;
 
   constructor(
-    private readonly authorizations: AgentAuthorizationsRepository,
+    private readonly authorizations: AgentAuthorizationsService,
     private readonly agents: AgentsService,
     private readonly batch: AgentTokensBatch,
-    private readonly connections: AgentConnectionsRepository,
-    private readonly connectionEnds: AgentConnectionsService,
+    private readonly connections: AgentConnectionsService,
     private readonly tokens: AgentTokensService,
     private readonly sealer: Sealer,
     private readonly clock: Clock,
@@ -95,13 +93,13 @@ export class AgentCodeGrant implements Grant<TokenClient, RedeemCodeRequest, Age
     authorizationId: string,
     code: string,
   ): Promise<AgentTokensResponse | undefined> {
-    const authorization = await this.authorizations.findById(provider.clientId, authorizationId);
+    const authorization = await this.authorizations.find(provider, authorizationId);
     const connection =
-      authorization?.connectionId && (await this.connections.findById(authorization.connectionId));
+      authorization?.connectionId && (await this.connections.find(authorization.connectionId));
     if (!connection || connection.expiresAt <= this.clock.now()) return undefined;
     const issued = await this.tokens.issuedBefore(provider, code, connection.id, connection.createdAt);
     if (issued === 'reused')
-      await this.connectionEnds.end(provider, connection.id, {
+      await this.connections.end(provider, connection.id, {
         action: 'agent.reuse',
         actor: { ...AGENT_USER, origin },
       });

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
+import { IsNull, MoreThan, type FindOptionsWhere } from 'typeorm';
 import {
   AccessibleClients,
   isDashboardUser,
   type RequestingOrganization,
 } from '../../../infrastructure/auth/index.js';
 import { CursorCodec, type CursorScope } from '../../../infrastructure/crypto/index.js';
-import { Transactional } from '../../../infrastructure/database/index.js';
+import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
 import type { RequestAttribution, RequestOrigin } from '../../../infrastructure/http/index.js';
 import { cutToPage } from '../../../infrastructure/paging/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
@@ -15,14 +16,13 @@ import { API_CLIENT, AuditLog, type AuditAction } from '../../audit-logs/index.j
 import { McpTokensService } from '../../mcp-tokens/index.js';
 import { WebhookPublisher } from '../../webhooks/index.js';
 import { labelOf } from '../agents/agent.js';
-import type { AgentConnection } from './agent-connection.entity.js';
+import { AgentConnection, AgentRefreshToken } from './agent-connection.entity.js';
 import {
   AGENT_CONNECTION_NOT_FOUND,
   type AgentConnectionListResponse,
   type AgentConnectionResponse,
   type ListAgentConnectionsQuery,
 } from './agent-connections.dto.js';
-import { AgentConnectionsRepository } from './agent-connections.repository.js';
 
 /** Actor of entries about what users of a client do. The audit log does not name them. */
 export const AGENT_USER = { name: 'user of an agent', email: 'user of an agent' };
@@ -37,7 +37,7 @@ export interface ConnectionEnd {
 @Injectable()
 export class AgentConnectionsService {
   constructor(
-    private readonly repository: AgentConnectionsRepository,
+    private readonly transaction: Transaction,
     private readonly clients: AccessibleClients,
     private readonly mcpTokens: McpTokensService,
     private readonly publisher: WebhookPublisher,
@@ -57,9 +57,17 @@ export class AgentConnectionsService {
     const scope: CursorScope = ['agent_connections', clientId, externalUserId ?? '', host ?? ''];
     const [createdAt, id] = cursor === undefined ? [] : this.cursors.decode(cursor, scope);
     const after = createdAt === undefined ? undefined : { createdAt: new Date(createdAt), id: String(id) };
-    const filter = { clientId, externalUserId, host, now: this.clock.now() };
-    const found = await this.repository.findPage(filter, { after, limit: limit + 1 });
-    const { entries, last } = cutToPage(found, limit);
+    const query = this.transaction.manager
+      .createQueryBuilder(AgentConnection, 'connection')
+      .where({
+        ...this.active({ clientId }),
+        ...(externalUserId !== undefined && { externalUserId }),
+        ...(host !== undefined && { agentHost: host }),
+      })
+      .orderBy({ 'connection.createdAt': 'DESC', 'connection.id': 'DESC' })
+      .limit(limit + 1);
+    if (after) query.andWhere('(connection.createdAt, connection.id) < (:createdAt, :id)', after);
+    const { entries, last } = cutToPage(await query.getMany(), limit);
     return {
       data: entries.map(toResponse),
       next_cursor: last ? this.cursors.encode([last.createdAt.toISOString(), last.id], scope) : null,
@@ -78,7 +86,7 @@ export class AgentConnectionsService {
   ): Promise<AgentConnectionResponse> {
     const isUser = isDashboardUser(requester);
     const clients = isUser ? await this.clients.all(requester) : [requester];
-    const found = isUUID(id) ? await this.repository.findById(id) : null;
+    const found = isUUID(id) ? await this.find(id) : null;
     const client = clients.find(({ clientId }) => clientId === found?.clientId);
     if (!found || !client) throw AGENT_CONNECTION_NOT_FOUND.error();
     const { name, email } = isUser ? requester : API_CLIENT;
@@ -97,8 +105,10 @@ export class AgentConnectionsService {
   @Transactional()
   async end(client: ClientRecord, id: string, { action, actor }: ConnectionEnd): Promise<boolean> {
     const now = this.clock.now();
-    if (!(await this.repository.end(id, now))) return false;
-    const connection = (await this.repository.findById(id)) as AgentConnection;
+    // Waits for requests that get tokens at the same time.
+    const ended = { endedAt: now, expiresAt: now };
+    if (!(await this.transaction.updateRow(AgentConnection, this.active({ id }), ended))) return false;
+    const connection = (await this.find(id)) as AgentConnection;
     const { clientId, externalUserId, agentName: name, agentHost: host } = connection;
     await this.mcpTokens.endConnection({ connectionId: id, clientId, externalUserId });
     await this.publisher.publish(client, {
@@ -116,8 +126,21 @@ export class AgentConnectionsService {
 
   /** Ends all connections of an agent that is no longer registered. */
   async endAllOf(client: ClientRecord, agentId: string, end: ConnectionEnd): Promise<void> {
-    for (const { id } of await this.repository.findByAgent(client.clientId, agentId, this.clock.now()))
-      await this.end(client, id, end);
+    const { clientId } = client;
+    const found = await this.transaction.manager.findBy(AgentConnection, this.active({ clientId, agentId }));
+    for (const { id } of found) await this.end(client, id, end);
+  }
+
+  find(id: string): Promise<AgentConnection | null> {
+    return this.transaction.manager.findOneBy(AgentConnection, { id });
+  }
+
+  findToken(tokenHash: Buffer): Promise<AgentRefreshToken | null> {
+    return this.transaction.manager.findOneBy(AgentRefreshToken, { tokenHash });
+  }
+
+  private active(where: FindOptionsWhere<AgentConnection>): FindOptionsWhere<AgentConnection> {
+    return { ...where, endedAt: IsNull(), expiresAt: MoreThan(this.clock.now()) };
   }
 }
 

@@ -12,7 +12,6 @@ import { RegisterAgentRequest, type RegisteredAgentResponse } from '../agents/ag
 import { AgentsService } from '../agents/agents.service.js';
 import { AgentSettingsService } from '../settings/agent-settings.service.js';
 import { AgentCodeGrant } from './agent-code.grant.js';
-import { AgentConnectionsRepository } from './agent-connections.repository.js';
 import { AgentConnectionsService } from './agent-connections.service.js';
 import { AgentRefreshGrant } from './agent-refresh.grant.js';
 import {
@@ -34,8 +33,7 @@ export class AgentOAuthService {
     private readonly agents: AgentsService,
     private readonly codes: AgentCodeGrant,
     private readonly refreshTokens: AgentRefreshGrant,
-    private readonly connections: AgentConnectionsRepository,
-    private readonly connectionEnds: AgentConnectionsService,
+    private readonly connections: AgentConnectionsService,
     private readonly mcpTokens: McpTokensService,
     private readonly addresses: AgentAddresses,
   ) {}
@@ -69,11 +67,11 @@ export class AgentOAuthService {
     if (!provider) throw AGENTS_NOT_ALLOWED.error();
     const refresh = await this.connections.findToken(sha256(token));
     const connectionId = refresh?.connectionId ?? (await this.mcpTokens.connectionOf(token));
-    const connection = connectionId === undefined ? null : await this.connections.findById(connectionId);
+    const connection = connectionId === undefined ? null : await this.connections.find(connectionId);
     if (connection?.clientId !== provider.clientId || connection.agentId !== (agentId ?? connection.agentId))
       return {};
     if (refresh)
-      await this.connectionEnds.end(provider, connection.id, {
+      await this.connections.end(provider, connection.id, {
         action: 'agent.disconnect',
         actor: { ...AGENT, origin },
       });

@@ -1,10 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Sealer, sha256 } from '../../../infrastructure/crypto/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
-import { INVALID_GRANT, type Grant } from '../../oauth/index.js';
-import { scopesIn } from '../agents/agent.js';
+import { INVALID_GRANT, scopesIn, type Grant } from '../../oauth/index.js';
 import { AgentsService } from '../agents/agents.service.js';
-import { AgentConnectionsRepository } from './agent-connections.repository.js';
 import { AGENT_USER, AgentConnectionsService } from './agent-connections.service.js';
 import { AgentTokensService, CONNECTION_LIFETIME, type TokenClient } from './agent-tokens.service.js';
 import { AgentTokensBatch } from './agent-tokens.batch.js';
@@ -21,8 +19,7 @@ export class AgentRefreshGrant implements Grant<TokenClient, RefreshTokensReques
   constructor(
     private readonly agents: AgentsService,
     private readonly batch: AgentTokensBatch,
-    private readonly connections: AgentConnectionsRepository,
-    private readonly connectionEnds: AgentConnectionsService,
+    private readonly connections: AgentConnectionsService,
     private readonly tokens: AgentTokensService,
     private readonly sealer: Sealer,
     private readonly clock: Clock,
@@ -77,7 +74,7 @@ export class AgentRefreshGrant implements Grant<TokenClient, RefreshTokensReques
   /** Ends the connection of a token that was rotated so long ago that it is no longer stored. */
   private async endConnectionIn(client: TokenClient, presented: string): Promise<void> {
     const id = this.tokens.connectionIn(presented);
-    const connection = id === undefined ? null : await this.connections.findById(id);
+    const connection = id === undefined ? null : await this.connections.find(id);
     const isOfAgent =
       connection?.clientId === client.provider.clientId && connection.agentId === client.agentId;
     if (isOfAgent) await this.end(client, connection.id);
@@ -85,6 +82,6 @@ export class AgentRefreshGrant implements Grant<TokenClient, RefreshTokensReques
 
   private async end({ provider, origin }: TokenClient, connectionId: string): Promise<void> {
     const actor = { ...AGENT_USER, origin };
-    await this.connectionEnds.end(provider, connectionId, { action: 'agent.reuse', actor });
+    await this.connections.end(provider, connectionId, { action: 'agent.reuse', actor });
   }
 }

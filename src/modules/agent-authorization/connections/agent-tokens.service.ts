@@ -8,7 +8,7 @@ import { McpTokensService } from '../../mcp-tokens/index.js';
 import { labelOf } from '../agents/agent.js';
 import type { AgentProvider } from '../settings/agent-settings.service.js';
 import type { AgentConnection } from './agent-connection.entity.js';
-import { AgentConnectionsRepository } from './agent-connections.repository.js';
+import { AgentConnectionsService } from './agent-connections.service.js';
 import type { NewTokens } from './agent-tokens.batch.js';
 import type { AgentTokensResponse } from './tokens.dto.js';
 
@@ -45,7 +45,7 @@ type ConnectedAgent = Pick<AgentConnection, 'id' | 'externalUserId' | 'agentName
 @Injectable()
 export class AgentTokensService {
   constructor(
-    private readonly repository: AgentConnectionsRepository,
+    private readonly connections: AgentConnectionsService,
     private readonly mcpTokens: McpTokensService,
     private readonly digest: SecretDigest,
     private readonly clock: Clock,
@@ -90,7 +90,7 @@ export class AgentTokensService {
   ): Promise<AgentTokensResponse | 'reused' | 'unknown'> {
     const isSince = (time: Date, milliseconds: number) =>
       this.clock.milliseconds() - time.getTime() > milliseconds;
-    const issued = await this.repository.findToken(
+    const issued = await this.connections.findToken(
       sha256(this.refreshTokenAfter(presented, client, connectionId)),
     );
     if (!issued) return isSince(exchangedAt, REPEATABLE_FOR) ? 'reused' : 'unknown';

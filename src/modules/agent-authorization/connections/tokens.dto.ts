@@ -1,3 +1,4 @@
+import { IntersectionType, OmitType, PartialType } from '@nestjs/swagger';
 import { IsString } from 'class-validator';
 import {
   ConstantProperty,
@@ -94,40 +95,11 @@ export class RefreshTokensRequest extends AgentTokenRequest {
 }
 
 /** The parameters of all grants, for the API document. */
-class ExchangeForAgentTokensRequest extends AgentTokenRequest {
-  @ParameterField('The code from the redirect.', EXAMPLE_CODE, { required: false })
-  code?: string;
-
-  @ParameterField(
-    'The redirect address of the authorization request.',
-    'https://agent.example.com/callback',
-    {
-      required: false,
-    },
-  )
-  redirect_uri?: string;
-
-  @ParameterField(
-    'The text whose SHA-256 is the code challenge.',
-    'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
-    {
-      required: false,
-    },
-  )
-  code_verifier?: string;
-
-  @ParameterField('The latest refresh token.', EXAMPLE_REFRESH_TOKEN, { required: false })
-  refresh_token?: string;
-
-  @ParameterField(
-    'Fewer scopes than the user has granted. Others are ignored; the default is all of them.',
-    'accounts:read',
-    {
-      required: false,
-    },
-  )
-  scope?: string;
-}
+class ExchangeForAgentTokensRequest extends IntersectionType(
+  AgentTokenRequest,
+  PartialType(OmitType(RedeemCodeRequest, ['grant_type', 'client_id', 'resource'])),
+  PartialType(OmitType(RefreshTokensRequest, ['grant_type', 'client_id', 'resource'])),
+) {}
 
 export class AgentTokensResponse {
   @ConstantProperty('Bearer', 'How to send the access token.')

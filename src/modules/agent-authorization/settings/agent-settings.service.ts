@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
+import { In, IsNull, Not } from 'typeorm';
 import {
   AccessibleClients,
   type AgentLogins,
@@ -11,7 +12,7 @@ import {
   ServiceConfiguration,
   type PlatformEnvironment,
 } from '../../../infrastructure/config/index.js';
-import { Transactional } from '../../../infrastructure/database/index.js';
+import { BatchedStatement, Transaction, Transactional } from '../../../infrastructure/database/index.js';
 import { ErrorKind, INSUFFICIENT_ROLE, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.js';
@@ -19,18 +20,16 @@ import { AuditLog, changesBetween, type AuditAction, type AuditRecord } from '..
 import { AgentAddresses } from '../agent-addresses.js';
 import { displayNameOf, isRedirectUri } from '../agents/agent.js';
 import { AGENTS_NOT_ALLOWED, INVALID_REDIRECT_URI } from '../agents/agent-errors.js';
-import type { RegisteredAgent } from '../agents/registered-agent.entity.js';
-import { RegisteredAgentsRepository } from '../agents/registered-agents.repository.js';
+import { RegisteredAgent } from '../agents/registered-agent.entity.js';
 import { AUTHORIZATION_NOT_FOUND } from '../authorizations/authorizations.dto.js';
 import { AgentConnectionsService } from '../connections/agent-connections.service.js';
-import type { AgentSetting } from './agent-setting.entity.js';
+import { AgentSetting } from './agent-setting.entity.js';
 import type {
   AgentResponse,
   AgentSettingsResponse,
   CreateAgentRequest,
   UpdateAgentSettingsRequest,
 } from './agent-settings.dto.js';
-import { AgentSettingsRepository } from './agent-settings.repository.js';
 
 export type AgentSettings = Pick<AgentSetting, 'agents' | 'hosts' | 'loginUrl' | 'sandboxLogin'>;
 
@@ -39,6 +38,8 @@ export interface AgentProvider extends ClientRecord {
   readonly settings: AgentSettings;
 }
 
+const CLIENTS_PER_STATEMENT = 100;
+const CONCURRENT_STATEMENTS = 2;
 const MAX_AGENTS = 50;
 const TOO_MANY_AGENTS = `An API client can have at most ${MAX_AGENTS} registered agents.`;
 const INSECURE_LOGIN_URL = 'The login url field must be an https URL without a fragment.';
@@ -53,9 +54,18 @@ const AGENT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
 /** The settings of API clients for agents that log in, and the agents that owners register. */
 @Injectable()
 export class AgentSettingsService implements AgentLogins {
+  private readonly lookups = new BatchedStatement<string, AgentSetting | undefined>({
+    execute: async (clientIds) => {
+      const found = await this.transaction.manager.findBy(AgentSetting, { clientId: In(clientIds) });
+      return clientIds.map((clientId) => found.find((setting) => setting.clientId === clientId));
+    },
+    maxRows: CLIENTS_PER_STATEMENT,
+    maxStatements: CONCURRENT_STATEMENTS,
+    isRepeatable: true,
+  });
+
   constructor(
-    private readonly repository: AgentSettingsRepository,
-    private readonly registered: RegisteredAgentsRepository,
+    private readonly transaction: Transaction,
     private readonly connections: AgentConnectionsService,
     private readonly clients: ApiClientDirectory,
     private readonly accessibleClients: AccessibleClients,
@@ -87,7 +97,11 @@ export class AgentSettingsService implements AgentLogins {
 
   /** Returns how many development environments let anyone log in as any user. */
   countOpenSandboxes(): Promise<number> {
-    return this.repository.countOpenSandboxes();
+    return this.transaction.manager.countBy(AgentSetting, {
+      sandboxLogin: 'anyone',
+      loginUrl: IsNull(),
+      agents: Not('off'),
+    });
   }
 
   /**
@@ -114,7 +128,7 @@ export class AgentSettingsService implements AgentLogins {
       allowed_hosts: hosts,
       login_url: loginUrl,
       sandbox_login: sandboxLogin,
-      registered_agents: (await this.registered.findRegistered(client.clientId)).map(toResponse),
+      registered_agents: (await this.registeredAgents(client.clientId)).map(toResponse),
     };
   }
 
@@ -133,17 +147,18 @@ export class AgentSettingsService implements AgentLogins {
     const client = await this.clientOf(actor, environment);
     const before = await this.get(actor, environment);
     if (loginUrl !== undefined && !this.isLoginUrl(loginUrl)) throw INVALID_FIELD.error(INSECURE_LOGIN_URL);
-    const stored = (await this.repository.find(client.clientId))?.sandboxLogin ?? 'members';
+    const stored = (await this.find(client.clientId))?.sandboxLogin ?? 'members';
     if (sandboxLogin === 'anyone' && before.sandbox_login !== 'anyone' && actor.role !== 'owner')
       throw INSUFFICIENT_ROLE.error(ONLY_OWNERS);
-    await this.repository.save({
+    const setting = {
       clientId: client.clientId,
       agents,
       hosts: [...new Set(hosts)],
       loginUrl: loginUrl ?? null,
       sandboxLogin: sandboxLogin ?? stored,
       updatedAt: this.clock.now(),
-    });
+    };
+    await this.transaction.manager.upsert(AgentSetting, setting, ['clientId']);
     const changes = changesBetween(auditedOf(before), auditedOf(await this.get(actor, environment)));
     await this.record('agent.settings_update', actor, null, environment, changes);
   }
@@ -160,8 +175,8 @@ export class AgentSettingsService implements AgentLogins {
   ): Promise<void> {
     const { clientId } = await this.clientOf(actor, environment);
     if (!redirectUris.every(isRedirectUri)) throw INVALID_FIELD.error(INVALID_REDIRECT_URI.message);
-    await this.registered.lockRegistrations(clientId);
-    if ((await this.registered.findRegistered(clientId)).length >= MAX_AGENTS)
+    await this.transaction.lock(`registered-agents ${clientId}`);
+    if ((await this.registeredAgents(clientId)).length >= MAX_AGENTS)
       throw INVALID_FIELD.error(TOO_MANY_AGENTS);
     const agent = {
       id: randomUUID(),
@@ -170,9 +185,8 @@ export class AgentSettingsService implements AgentLogins {
       name: displayNameOf(name, redirectUris[0] ?? ''),
       redirectUris,
       createdAt: this.clock.now(),
-      unusedSince: null,
     };
-    await this.registered.add(agent);
+    await this.transaction.manager.insert(RegisteredAgent, agent);
     await this.record('agent.register', actor, agent.name, environment);
   }
 
@@ -194,8 +208,12 @@ export class AgentSettingsService implements AgentLogins {
     { clientId, environment }: Pick<ClientRecord, 'clientId' | 'environment'>,
     id: string,
   ): Promise<boolean> {
-    const agent = await this.registered.find(clientId, id);
-    if (agent?.kind !== 'registered' || !(await this.registered.remove(id))) return false;
+    const agent = await this.transaction.manager.findOneBy(RegisteredAgent, {
+      clientId,
+      id,
+      kind: 'registered',
+    });
+    if (!agent || !(await this.transaction.deleteRow(RegisteredAgent, { id }))) return false;
     const { organizationId } = actor;
     await this.connections.endAllOf({ clientId, environment, organizationId }, id, {
       action: 'agent.disconnect',
@@ -211,13 +229,24 @@ export class AgentSettingsService implements AgentLogins {
     environment,
   }: Pick<ClientRecord, 'clientId' | 'environment'>): Promise<AgentSettings> {
     const agents = environment === 'development' ? ('any' as const) : ('off' as const);
-    const stored = (await this.repository.find(clientId)) ?? {
+    const stored = (await this.find(clientId)) ?? {
       agents,
       hosts: [],
       loginUrl: null,
       sandboxLogin: 'members' as const,
     };
     return { ...stored, sandboxLogin: this.configuration.isProduction ? stored.sandboxLogin : 'anyone' };
+  }
+
+  /** Concurrent requests share a statement, unless a transaction is open. */
+  private async find(clientId: string): Promise<AgentSetting | undefined> {
+    if (!this.transaction.isOpen) return this.lookups.add(clientId);
+    return (await this.transaction.manager.findOneBy(AgentSetting, { clientId })) ?? undefined;
+  }
+
+  private registeredAgents(clientId: string): Promise<RegisteredAgent[]> {
+    const order = { name: 'ASC', id: 'ASC' } as const;
+    return this.transaction.manager.find(RegisteredAgent, { where: { clientId, kind: 'registered' }, order });
   }
 
   private clientOf(

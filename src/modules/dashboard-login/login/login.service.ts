@@ -1,15 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { DashboardPrincipal } from '../../../infrastructure/auth/index.js';
-import { Transactional } from '../../../infrastructure/database/index.js';
+import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
 import { tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { DashboardUsersRepository, type DashboardUser } from '../../dashboard-users/index.js';
 import { AccountEmails, AccountLog } from '../account-emails.js';
 import { KnownBrowsersRepository } from '../browsers/known-browsers.repository.js';
 import type { Passkey } from '../passkeys/passkey.entity.js';
-import { passkeyResponse, PasskeysService } from '../passkeys/passkeys.service.js';
-import { PasswordLinksRepository } from '../passwords/password-links.repository.js';
+import { passkeyResponse, PasskeysService, type SignatureCounter } from '../passkeys/passkeys.service.js';
+import { PasswordLink } from '../passwords/password-link.entity.js';
 import { PasswordsService } from '../passwords/passwords.service.js';
 import { SecondFactorService, type SecondFactorProof } from '../second-factor/second-factor.service.js';
 import type { SessionStage } from '../sessions/dashboard-session.entity.js';
@@ -73,7 +73,7 @@ export class LoginService {
     private readonly passkeys: PasskeysService,
     private readonly sessions: DashboardSessionsService,
     private readonly providerRequirement: ProviderRequirement,
-    private readonly passwordLinks: PasswordLinksRepository,
+    private readonly transaction: Transaction,
     private readonly emails: AccountEmails,
     private readonly log: AccountLog,
     private readonly clock: Clock,
@@ -196,7 +196,7 @@ export class LoginService {
   @Transactional()
   private async openWithPasskey(
     passkey: Passkey,
-    counter: number,
+    counter: SignatureCounter,
     attempt: PasskeyLogin,
   ): Promise<OpenedLogin | undefined> {
     const current = await this.users.lock(passkey.userId);
@@ -220,7 +220,7 @@ export class LoginService {
     if (login.needsSecondFactor && !current.totpEnabledAt) return undefined;
     if (login.replacing !== undefined) await this.sessions.end(login.replacing);
     // The login uses up the invitation.
-    await this.passwordLinks.deleteLinkOf(current.id);
+    await this.transaction.manager.delete(PasswordLink, { userId: current.id });
     await this.emails.discardLinks(current.id);
     const { authenticatedAt, isTwoFactor } = login;
     const stage = current.totpEnabledAt && !isTwoFactor ? 'second_factor' : 'complete';

@@ -19,7 +19,7 @@ export class Passkey {
   @Column({ name: 'public_key', type: 'bytea' })
   publicKey!: Buffer;
 
-  /** The signature counter of the last login, an unsigned 32-bit integer. Always 0 for passkeys that devices share. */
+  /** The signature counter of the last login, an unsigned 32-bit integer. Usually 0 for passkeys that devices share. */
   @Column({ type: 'bigint' })
   counter!: string;
 

@@ -6,9 +6,10 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
   RegistrationResponseJSON,
 } from '@simplewebauthn/server';
+import { LessThan, MoreThan } from 'typeorm';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import { sha256 } from '../../../infrastructure/crypto/index.js';
-import { Transactional } from '../../../infrastructure/database/index.js';
+import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { PublicAddress, rateLimitKeyOfAddress } from '../../../infrastructure/http/index.js';
 import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
@@ -17,8 +18,14 @@ import { AuditLog, changesBetween, type AuditAction } from '../../audit-logs/ind
 import { DashboardUsersRepository } from '../../dashboard-users/index.js';
 import { AccountEmails } from '../account-emails.js';
 import type { LoginBrowser } from '../login/login-form.js';
-import type { Passkey } from './passkey.entity.js';
-import { PasskeysRepository } from './passkeys.repository.js';
+import { Passkey, PasskeyChallenge } from './passkey.entity.js';
+
+/** How often a passkey has signed, according to what it signed. */
+export interface SignatureCounter {
+  readonly value: number;
+  /** Whether the passkey can be copied to the other devices of its user, as password managers do. */
+  readonly isSynced: boolean;
+}
 
 export const MAX_PASSKEYS = 20;
 /** Milliseconds for which a page can use the challenge that it got. */
@@ -50,7 +57,7 @@ export class PasskeysService {
   private readonly challenges = this.limits.limit('passkey-challenge', { attempts: 300, within: HOUR });
 
   constructor(
-    private readonly repository: PasskeysRepository,
+    private readonly transaction: Transaction,
     private readonly users: DashboardUsersRepository,
     private readonly limits: AttemptLimitsRepository,
     private readonly publicAddress: PublicAddress,
@@ -59,16 +66,20 @@ export class PasskeysService {
     private readonly clock: Clock,
   ) {}
 
+  /** Returns the oldest passkey first. */
   async list(userId: string): Promise<Passkey[]> {
-    return this.repository.list(userId);
+    return this.transaction.manager.find(Passkey, {
+      where: { userId },
+      order: { createdAt: 'ASC', id: 'ASC' },
+    });
   }
 
   async find({ userId }: DashboardActor, id: string): Promise<Passkey | null> {
-    return this.repository.find({ id, userId });
+    return this.transaction.manager.findOneBy(Passkey, { id, userId });
   }
 
   async count(userId: string): Promise<number> {
-    return this.repository.count(userId);
+    return this.transaction.manager.countBy(Passkey, { userId });
   }
 
   /**
@@ -126,14 +137,14 @@ export class PasskeysService {
 
   @Transactional()
   async rename(actor: DashboardActor, { id, name: before }: Passkey, name: string): Promise<void> {
-    if (!(await this.repository.rename(id, name))) return;
+    if (!(await this.transaction.updateRow(Passkey, { id }, { name }))) return;
     const changes = changesBetween({ name: before }, { name });
     await this.auditLog.record({ action: 'auth.passkey_rename', actor, target: { name }, changes });
   }
 
   @Transactional()
   async remove(actor: DashboardActor, { id, name }: Passkey): Promise<void> {
-    if ((await this.repository.remove({ id })) === 0) return;
+    if (!(await this.transaction.deleteRow(Passkey, { id }))) return;
     await this.emails.sendNotice(actor.userId, 'passkeyRemoved');
     await this.record('auth.passkey_remove', actor, name);
   }
@@ -141,27 +152,28 @@ export class PasskeysService {
   /** Removes all passkeys of a user. An email notifies the user. @returns false if there were none */
   @Transactional()
   async removeAll(userId: string): Promise<boolean> {
-    if ((await this.repository.remove({ userId })) === 0) return false;
+    if ((await this.transaction.manager.delete(Passkey, { userId })).affected === 0) return false;
     await this.emails.sendNotice(userId, 'passkeyRemoved');
     return true;
   }
 
   /** Returns the passkey that a response names. */
   async named({ credential }: PasskeyResponse): Promise<Passkey | null> {
-    return this.repository.find({ credentialId: Buffer.from(credential.id, 'base64url') });
+    const credentialId = Buffer.from(credential.id, 'base64url');
+    return this.transaction.manager.findOneBy(Passkey, { credentialId });
   }
 
   /**
    * Verifies the response to a challenge for this browser, which is used up.
    *
    * @param passkey that the response names; null if there is none
-   * @returns the new signature counter, which `accept` stores; undefined if the response is not valid
+   * @returns the new signature counter, which `accept` checks and stores; undefined if the response is not valid
    */
   async verify(
     { credential, challenge }: PasskeyResponse,
     passkey: Passkey | null,
     browser: string,
-  ): Promise<number | undefined> {
+  ): Promise<SignatureCounter | undefined> {
     const isFresh = await this.takeChallenge(challenge, browserAsOwner(browser));
     if (!isFresh || !passkey) return undefined;
     // The handle is not signed. One of another user still shows that something is wrong.
@@ -178,16 +190,25 @@ export class PasskeysService {
         credential: {
           id: credential.id,
           publicKey: new Uint8Array(passkey.publicKey),
-          counter: Number(passkey.counter),
+          counter: 0,
         },
       }),
     );
-    return result?.verified ? result.authenticationInfo.newCounter : undefined;
+    if (!result?.verified) return undefined;
+    const { newCounter, credentialDeviceType } = result.authenticationInfo;
+    return { value: newCounter, isSynced: credentialDeviceType === 'multiDevice' };
   }
 
-  /** Joins the transaction of the login. @returns false if the passkey was removed or used in the meantime */
-  async accept({ id }: Passkey, counter: number): Promise<boolean> {
-    return this.repository.advance(id, counter, this.clock.now());
+  /**
+   * Stores the counter of a login, in the transaction of the login. A counter that did not increase shows that the private key was
+   * copied, unless the device does not count, or the key is meant to be on several devices, each of which counts for itself.
+   *
+   * @returns false if the counter did not increase, or the passkey was removed
+   */
+  async accept({ id }: Passkey, { value, isSynced }: SignatureCounter): Promise<boolean> {
+    const before = value === 0 ? '0' : LessThan(String(value));
+    const changes = { counter: String(value), usedAt: this.clock.now() };
+    return this.transaction.updateRow(Passkey, { id, ...(!isSynced && { counter: before }) }, changes);
   }
 
   /** The origin and the relying party of passkeys. They depend on nothing that a request contains. */
@@ -200,15 +221,17 @@ export class PasskeysService {
 
   private async storeChallenge(challenge: string, owner: Buffer): Promise<void> {
     const expiresAt = new Date(this.clock.milliseconds() + CHALLENGE_LIFETIME);
-    await this.repository.storeChallenge({
+    await this.transaction.manager.insert(PasskeyChallenge, {
       challenge: Buffer.from(challenge, 'base64url'),
       owner,
       expiresAt,
     });
   }
 
+  /** @returns whether the owner had this challenge; true for only one of several concurrent calls */
   private takeChallenge(challenge: Buffer, owner: Buffer): Promise<boolean> {
-    return this.repository.takeChallenge(challenge, owner, this.clock.now());
+    const unexpired = { challenge, owner, expiresAt: MoreThan(this.clock.now()) };
+    return this.transaction.deleteRow(PasskeyChallenge, unexpired);
   }
 
   private async verifyCreation({
@@ -256,9 +279,9 @@ export class PasskeysService {
       counter: String(counter),
       name,
       createdAt,
-      usedAt: null,
     };
-    if (!user || !(await this.repository.add(passkey))) throw INVALID_FIELD.error(NOT_ACCEPTED);
+    if (!user || !(await this.transaction.insertNew(Passkey, passkey, 'passkey_credential_id_key')))
+      throw INVALID_FIELD.error(NOT_ACCEPTED);
     await this.emails.sendNotice(userId, 'passkeyAdded');
     await this.record('auth.passkey_add', actor, name);
   }

@@ -23,3 +23,17 @@ export class PasswordLink {
   @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
   expiresAt!: Date;
 }
+
+/** A request for a new password, for an email that may have no account. It is looked up after the response. */
+@Entity({ name: 'password_reset_request' })
+export class PasswordResetRequest {
+  @PrimaryColumn({ type: 'uuid' })
+  id!: string;
+
+  @Column({ name: 'email_sealed', type: 'bytea' })
+  emailSealed!: Buffer;
+
+  @DeleteAfter(RESET_LIFETIME)
+  @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
+  createdAt!: Date;
+}

@@ -1,8 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
+import { IsNull, MoreThan, type FindOperator } from 'typeorm';
 import { Sealer, sha256 } from '../../../infrastructure/crypto/index.js';
-import { RecurringJob, Transactional } from '../../../infrastructure/database/index.js';
+import { RecurringJob, Transaction, Transactional } from '../../../infrastructure/database/index.js';
 import {
   BackgroundTasks,
   PublicAddress,
@@ -24,8 +25,7 @@ import { ProviderRequirement } from '../login/identity-providers.js';
 import type { LoginBrowser } from '../login/login-form.js';
 import { LoginLimits } from '../login/login-limits.js';
 import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
-import { RESET_LIFETIME } from './password-link.entity.js';
-import { PasswordLinksRepository } from './password-links.repository.js';
+import { PasswordLink, PasswordResetRequest, RESET_LIFETIME } from './password-link.entity.js';
 
 /** `invalid`: the link is unknown, used or expired. `taken`: the email has an account in another organization. */
 export type Redemption = 'set' | 'invalid' | 'taken';
@@ -41,7 +41,7 @@ export class PasswordLinksService extends RecurringJob {
 
   constructor(
     private readonly limits: AttemptLimitsRepository,
-    private readonly repository: PasswordLinksRepository,
+    private readonly transaction: Transaction,
     private readonly users: DashboardUsersRepository,
     private readonly sessions: DashboardSessionsService,
     private readonly browsers: KnownBrowsersRepository,
@@ -84,7 +84,11 @@ export class PasswordLinksService extends RecurringJob {
     ]);
     const id = randomUUID();
     const emailSealed = this.sealer.seal(email, ['password_reset_request', id]);
-    await this.repository.addRequest({ id, emailSealed, createdAt: this.clock.now() });
+    await this.transaction.manager.insert(PasswordResetRequest, {
+      id,
+      emailSealed,
+      createdAt: this.clock.now(),
+    });
   }
 
   /** Sends the links that were requested, also those that a process which was killed has left behind. */
@@ -104,8 +108,13 @@ export class PasswordLinksService extends RecurringJob {
   /** Sends an email with a link, if the address has an account that is not disabled and may have a password. */
   @Transactional()
   private async sendReset(): Promise<boolean> {
-    const request = await this.repository.takeRequest();
+    const request = await this.transaction.manager.findOne(PasswordResetRequest, {
+      where: {},
+      order: { createdAt: 'ASC' },
+      lock: { mode: 'pessimistic_write', onLocked: 'skip_locked' },
+    });
     if (!request) return false;
+    await this.transaction.manager.delete(PasswordResetRequest, { id: request.id });
     const email = this.sealer.open(request.emailSealed, ['password_reset_request', request.id]);
     const user = await this.users.findWithPassword(email);
     if (!user || user.disabledAt || (await this.providerRequirement.appliesTo(user))) return true;
@@ -116,7 +125,7 @@ export class PasswordLinksService extends RecurringJob {
 
   /** Returns the user of a valid link. Does not use up the link: email programs open links before users do. */
   async userOf(token: string): Promise<DashboardUser | null> {
-    const link = await this.repository.findLink(sha256(token), null, this.clock.now());
+    const link = await this.find(token, IsNull());
     return link && this.users.find(link.userId);
   }
 
@@ -127,7 +136,7 @@ export class PasswordLinksService extends RecurringJob {
 
   /** Returns whether this browser used the link. */
   async isUsedBy({ browser }: LoginBrowser, token: string): Promise<boolean> {
-    return (await this.repository.findLink(sha256(token), sha256(browser), this.clock.now())) !== null;
+    return (await this.find(token, sha256(browser))) !== null;
   }
 
   /** Returns whom the link of a user invites; undefined if the user has accepted the invitation. */
@@ -149,7 +158,7 @@ export class PasswordLinksService extends RecurringJob {
     // Hash before the transaction, to keep the transaction short.
     const passwordHash = await hashPassword(password);
     try {
-      const user = await this.setPassword(sha256(token), passwordHash, from);
+      const user = await this.setPassword(token, passwordHash, from);
       if (!user) return 'invalid';
       await this.loginLimits.forgetAccount(user.email);
       return 'set';
@@ -162,12 +171,15 @@ export class PasswordLinksService extends RecurringJob {
   /** @returns the user before the change */
   @Transactional()
   private async setPassword(
-    tokenHash: Buffer,
+    token: string,
     passwordHash: string,
     { origin, browser }: LoginBrowser,
   ): Promise<DashboardUser | undefined> {
-    const userId = await this.repository.takeLink(tokenHash, sha256(browser), this.clock.now());
-    const user = userId === undefined ? undefined : await this.users.lock(userId);
+    const link = await this.find(token, IsNull());
+    const unused = { tokenHash: sha256(token), usedBy: IsNull() };
+    if (!link || !(await this.transaction.updateRow(PasswordLink, unused, { usedBy: sha256(browser) })))
+      return undefined;
+    const user = await this.users.lock(link.userId);
     if (!user || user.disabledAt || (await this.providerRequirement.appliesTo(user))) return undefined;
     await this.users.setPassword(user.id, passwordHash);
     await this.emails.discardLinks(user.id);
@@ -178,13 +190,21 @@ export class PasswordLinksService extends RecurringJob {
     return user;
   }
 
+  /** @param usedBy the browser that used the link, or that none did */
+  private find(token: string, usedBy: Buffer | FindOperator<Buffer>): Promise<PasswordLink | null> {
+    const expiresAt = MoreThan(this.clock.now());
+    return this.transaction.manager.findOneBy(PasswordLink, { tokenHash: sha256(token), usedBy, expiresAt });
+  }
+
   private timeAfter(milliseconds: number): Date {
     return new Date(this.clock.milliseconds() + milliseconds);
   }
 
   private async createLink(userId: string, expiresAt: Date): Promise<string> {
     const token = randomBytes(32).toString('base64url');
-    await this.repository.storeLink({ tokenHash: sha256(token), userId, usedBy: null, expiresAt });
+    const link = { tokenHash: sha256(token), userId, usedBy: null, expiresAt };
+    // Replaces an earlier link of the user.
+    await this.transaction.manager.upsert(PasswordLink, link, ['userId']);
     return `${this.publicAddress.of('dashboard')}/password-reset/confirm?token=${token}`;
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
-import { Transactional } from '../../../infrastructure/database/index.js';
+import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
 import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
 import { MINUTE } from '../../../infrastructure/time/index.js';
 import type { AuditAction } from '../../audit-logs/index.js';
@@ -12,7 +12,7 @@ import {
 } from '../../dashboard-users/index.js';
 import { AccountEmails, AccountLog } from '../account-emails.js';
 import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
-import { PasswordLinksRepository } from './password-links.repository.js';
+import { PasswordLink } from './password-link.entity.js';
 
 @Injectable()
 export class PasswordsService {
@@ -24,7 +24,7 @@ export class PasswordsService {
 
   constructor(
     private readonly limits: AttemptLimitsRepository,
-    private readonly links: PasswordLinksRepository,
+    private readonly transaction: Transaction,
     private readonly users: DashboardUsersRepository,
     private readonly sessions: DashboardSessionsService,
     private readonly emails: AccountEmails,
@@ -81,7 +81,7 @@ export class PasswordsService {
     const { userId, credential } = actor;
     await this.users.lock(userId);
     await this.users.setPassword(userId, passwordHash);
-    await this.links.deleteLinkOf(userId);
+    await this.transaction.manager.delete(PasswordLink, { userId });
     await this.emails.discardLinks(userId);
     await this.emails.sendNotice(userId, 'passwordChanged');
     if (credential.kind === 'session') await this.sessions.endAll(userId, credential.sessionId);

@@ -1,40 +1,25 @@
-import { enumeration } from '../../../infrastructure/schemas/index.js';
-import { EnumField, IntegerField, TextField, UuidField } from '../../../infrastructure/validation/index.js';
+import { EmailField, EnumField, IntegerField, TextField } from '../../../infrastructure/validation/index.js';
 
 export const GRANTED_ROLES = ['owner', 'admin'] as const;
 export type GrantedRole = (typeof GRANTED_ROLES)[number];
-const GRANTED_ROLE = enumeration('GrantedRole', GRANTED_ROLES, 'A role that an access grant can give.');
 
 /** Seconds: 5 minutes to one week. */
 const MIN_LIFETIME = 300;
 const MAX_LIFETIME = 604_800;
 const REASON_LENGTH = 256;
 
-const EXAMPLE_USER_ID = 'b8f6f0a7-63c5-4f53-9a58-1d8a0f6f7c21';
-
 export class CreateAccessGrantRequest {
-  @UuidField({ description: 'The user who gets the role.', example: EXAMPLE_USER_ID })
-  user_id!: string;
+  @EmailField({ in: 'form' })
+  email!: string;
 
-  @EnumField(GRANTED_ROLE, {
-    description: 'The role that the user gets for the period. Only an owner can grant `owner`.',
-    example: 'admin',
-  })
+  @EnumField(GRANTED_ROLES, { in: 'form' })
   role!: GrantedRole;
 
-  @TextField({
-    max: REASON_LENGTH,
-    description: 'Why the user needs the role, for later review.',
-    example: 'Covers for Grace this week',
-  })
+  /** For later review. */
+  @TextField({ in: 'form', max: REASON_LENGTH })
   reason!: string;
 
-  @IntegerField({
-    min: MIN_LIFETIME,
-    max: MAX_LIFETIME,
-    description: 'Seconds until the grant expires, from 5 minutes to one week.',
-    example: 86_400,
-  })
+  @IntegerField({ in: 'form', min: MIN_LIFETIME, max: MAX_LIFETIME })
   expires_in!: number;
 }
 

@@ -1,109 +1,77 @@
+import { Controller, Inject } from '@nestjs/common';
 import type { VNode } from 'preact';
-import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import {
-  Allowed,
+  actionColumn,
   Badge,
   ButtonLink,
-  confirmationPage,
-  Done,
-  EmptyState,
-  FormProblem,
-  Form,
+  ConfirmPage,
+  FormPage,
+  ListPage,
   Moment,
-  Pagination,
   RelativeTime,
   SelectField,
-  Table,
   TextField,
-  type Page,
-  SubmitButton,
+  type Confirmation,
+  type FormDescription,
+  type ListDescription,
+  type PageVisit,
 } from '../../../infrastructure/pages/index.js';
 import { HOUR, SECOND } from '../../../infrastructure/time/index.js';
-import { maxLengthOf } from '../../../infrastructure/validation/index.js';
+import { pageOf } from '../page-of-list.js';
 import { mayManage, ROLE_NAMES } from '../roles.js';
+import { UserAdministrationService } from '../users/user-administration.service.js';
 import { CreateAccessGrantRequest, GRANTED_ROLES, type AccessGrantResponse } from './access-grants.dto.js';
+import { AccessGrantsService } from './access-grants.service.js';
 
-export const GRANTS_PATH = '/dashboard/access-grants';
-const GRANTS = { title: 'Access grants', path: GRANTS_PATH };
-const NEW_PATH = `${GRANTS_PATH}/new`;
+const GRANTS = { title: 'Access grants', path: '/dashboard/access-grants' };
 
-function revokePath(id: string): string {
-  return `${GRANTS_PATH}/${id}/revoke`;
-}
+@Controller('dashboard/access-grants')
+class GrantsPage extends ListPage('listAccessGrants') {
+  @Inject() private readonly grants!: AccessGrantsService;
 
-export function grantsPage(
-  actor: DashboardActor,
-  grants: readonly AccessGrantResponse[],
-  nextCursor: string | null,
-): Page {
-  return {
-    title: GRANTS.title,
-    parent: { title: 'Users', path: '/dashboard/users' },
-    about: 'Users who have, or had, a higher role for a limited time. Grants in force come first.',
-    actions: grants.length === 0 ? null : <GrantButton />,
-    content: (
-      <>
-        <Done
-          messages={{
-            granted: 'The user has the role from now on.',
-            revoked: 'The grant was revoked. The user has their own role again.',
-          }}
-        />
-        {grants.length === 0 ? (
-          <EmptyState title="No access grants yet">
-            <p>
-              Give a user a higher role for a limited time, such as for a task or while a colleague is away.
-            </p>
-            <GrantButton />
-          </EmptyState>
-        ) : (
-          <>
-            <Table
-              caption="Access grants"
-              rows={grants}
-              keyOf={({ id }) => id}
-              columns={[
-                { title: 'User', kind: 'main', cell: ({ email }) => email },
-                { title: 'Role', kind: 'short', cell: ({ role }) => ROLE_NAMES[role] },
-                { title: 'Status', kind: 'status', cell: (grant) => <Status grant={grant} /> },
-                { title: 'Reason', kind: 'text', cell: ({ reason }) => reason },
-                {
-                  title: 'Granted',
-                  kind: 'text',
-                  cell: ({ created_at, created_by }) => (
-                    <>
-                      <RelativeTime time={created_at} /> by {created_by}
-                    </>
-                  ),
-                },
-                {
-                  title: 'Actions',
-                  kind: 'buttons',
-                  cell: ({ id, active, role, email }) =>
-                    active && mayManage(actor, role) ? (
-                      <Allowed operation="revokeAccessGrant">
-                        <ButtonLink to={revokePath(id)} kind="danger" of={`the role of ${email}`}>
-                          Revoke
-                        </ButtonLink>
-                      </Allowed>
-                    ) : null,
-                },
-              ]}
-            />
-            <Pagination nextCursor={nextCursor} />
-          </>
-        )}
-      </>
-    ),
-  };
-}
-
-function GrantButton(): VNode {
-  return (
-    <Allowed operation="createAccessGrant">
-      <ButtonLink to={NEW_PATH}>Grant a role</ButtonLink>
-    </Allowed>
-  );
+  describe({ actor, query }: PageVisit): ListDescription<AccessGrantResponse> {
+    return {
+      title: GRANTS.title,
+      parent: { title: 'Users', path: '/dashboard/users' },
+      about: 'Users who have, or had, a higher role for a limited time. Grants in force come first.',
+      actions: (
+        <ButtonLink operation="createAccessGrant" to={`${GRANTS.path}/new`}>
+          Grant a role
+        </ButtonLink>
+      ),
+      messages: {
+        granted: 'The user has the role from now on.',
+        revoked: 'The grant was revoked. The user has their own role again.',
+      },
+      rows: async () => pageOf(await this.grants.list(actor), query['cursor']),
+      columns: [
+        { title: 'User', kind: 'main', cell: ({ email }) => email },
+        { title: 'Role', kind: 'short', cell: ({ role }) => ROLE_NAMES[role] },
+        { title: 'Status', kind: 'status', cell: (grant) => <Status grant={grant} /> },
+        { title: 'Reason', kind: 'text', cell: ({ reason }) => reason },
+        {
+          title: 'Granted',
+          kind: 'text',
+          cell: ({ created_at, created_by }) => (
+            <>
+              <RelativeTime time={created_at} /> by {created_by}
+            </>
+          ),
+        },
+        actionColumn({
+          operation: 'revokeAccessGrant',
+          label: 'Revoke',
+          to: ({ id, active, role }) =>
+            active && mayManage(actor, role) ? `${GRANTS.path}/${id}/revoke` : undefined,
+          of: ({ email }) => `the role of ${email}`,
+        }),
+      ],
+      empty: {
+        title: 'No access grants yet',
+        text: 'Give a user a higher role for a limited time, such as for a task or while a colleague is away.',
+      },
+    };
+  }
 }
 
 function Status({ grant }: { readonly grant: AccessGrantResponse }): VNode {
@@ -132,62 +100,77 @@ const LIFETIMES = [
   { value: hours(3 * 24), label: '3 days' },
   { value: hours(7 * 24), label: '1 week' },
 ];
+/** Email addresses that the form suggests, so that the page stays small. */
+const MAX_SUGGESTIONS = 200;
 
-/** @param emails suggested addresses @param email the chosen one */
-export function newGrantPage(actor: DashboardActor, emails: readonly string[], email?: string): Page {
-  const roles = GRANTED_ROLES.filter((role) => mayManage(actor, role)).toReversed();
-  return {
-    title: 'Grant a role for a limited time',
-    parent: GRANTS,
-    content: (
-      <>
-        <FormProblem />
-        <Form action={NEW_PATH}>
+@Controller('dashboard/access-grants/new')
+class NewGrantPage extends FormPage('createAccessGrant', CreateAccessGrantRequest) {
+  @Inject() private readonly grants!: AccessGrantsService;
+  @Inject() private readonly users!: UserAdministrationService;
+
+  /** @param visit.query `email`: the user whom a link to this page chose */
+  async describe({ actor, query }: PageVisit): Promise<FormDescription<CreateAccessGrantRequest>> {
+    const users = (await this.users.list(actor)).filter(
+      ({ id, role, disabled }) => id !== actor.userId && role !== 'owner' && !disabled,
+    );
+    const roles = GRANTED_ROLES.filter((role) => mayManage(actor, role)).toReversed();
+    return {
+      title: 'Grant a role for a limited time',
+      parent: GRANTS,
+      values: { email: query['email'], role: 'admin', expires_in: ONE_DAY },
+      fields: (
+        <>
           <TextField
             name="email"
             label="User"
             hint="The email address of a user of your organization. You cannot choose yourself."
-            type="email"
-            value={email}
-            suggestions={emails}
+            suggestions={users.slice(0, MAX_SUGGESTIONS).map(({ email }) => email)}
           />
           <SelectField
             name="role"
             label="Role"
             options={roles.map((value) => ({ value, label: ROLE_NAMES[value] }))}
-            value="admin"
           />
           <SelectField
             name="expires_in"
             label="For"
             hint="You can revoke the role earlier."
             options={LIFETIMES}
-            value={ONE_DAY}
           />
           <TextField
             name="reason"
             label="Reason"
             hint="For later review, such as “Covers for Grace this week”"
-            maxLength={maxLengthOf(CreateAccessGrantRequest, 'reason')}
           />
-          <SubmitButton>Grant role</SubmitButton>
-        </Form>
-      </>
-    ),
-  };
+        </>
+      ),
+      button: 'Grant role',
+      perform: (request) => this.grants.create(actor, request),
+      next: `${GRANTS.path}?done=granted`,
+    };
+  }
 }
 
-export function revokePage({ id, email, role, expires_at }: AccessGrantResponse): Page {
-  return confirmationPage({
-    title: `Revoke the role of ${email}?`,
-    parent: GRANTS,
-    action: revokePath(id),
-    button: 'Revoke role',
-    children: (
-      <p>
-        The user has the role {ROLE_NAMES[role]} until <Moment time={expires_at} />. If you revoke it, they
-        immediately have their own role again.
-      </p>
-    ),
-  });
+@Controller('dashboard/access-grants/:id/revoke')
+class RevokeGrantPage extends ConfirmPage('revokeAccessGrant') {
+  @Inject() private readonly grants!: AccessGrantsService;
+
+  async describe({ actor, params: { id } }: PageVisit<'id'>): Promise<Confirmation> {
+    const { email, role, expires_at } = await this.grants.get(actor, id);
+    return {
+      title: `Revoke the role of ${email}?`,
+      parent: GRANTS,
+      text: (
+        <p>
+          The user has the role {ROLE_NAMES[role]} until <Moment time={expires_at} />. If you revoke it, they
+          immediately have their own role again.
+        </p>
+      ),
+      button: 'Revoke role',
+      perform: () => this.grants.revoke(actor, id),
+      next: `${GRANTS.path}?done=revoked`,
+    };
+  }
 }
+
+export const ACCESS_GRANT_PAGES = [GrantsPage, NewGrantPage, RevokeGrantPage];

@@ -1,7 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { IsNull, MoreThan } from 'typeorm';
 import { Transaction } from '../../../infrastructure/database/index.js';
-import { AccessGrant } from './access-grant.entity.js';
 import type { AccessGrantResponse } from './access-grants.dto.js';
 
 /** Grants as they are returned: the names are those of the response. */
@@ -14,10 +12,6 @@ const GRANTS = `
 @Injectable()
 export class AccessGrantsRepository {
   constructor(private readonly transaction: Transaction) {}
-
-  async add(grant: AccessGrant): Promise<void> {
-    await this.transaction.manager.insert(AccessGrant, grant);
-  }
 
   /** Returns the grants in force first, then the newest. */
   async list(organizationId: string, now: Date, limit: number): Promise<AccessGrantResponse[]> {
@@ -33,15 +27,5 @@ export class AccessGrantsRepository {
       [organizationId, now, id],
     );
     return grant;
-  }
-
-  /** @returns whether the grant was in force; true for only one of several concurrent calls */
-  async revoke(id: string, now: Date): Promise<boolean> {
-    const { affected } = await this.transaction.manager.update(
-      AccessGrant,
-      { id, revokedAt: IsNull(), expiresAt: MoreThan(now) },
-      { revokedAt: now },
-    );
-    return affected === 1;
   }
 }

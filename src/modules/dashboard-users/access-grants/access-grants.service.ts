@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
+import { IsNull, MoreThan } from 'typeorm';
 import { DASHBOARD_ROLES, type DashboardActor } from '../../../infrastructure/auth/index.js';
-import { Transactional } from '../../../infrastructure/database/index.js';
+import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
 import { ErrorKind, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { AuditLog } from '../../audit-logs/index.js';
-import { mayManage, RoleChangeDenied, RoleDenials } from '../roles.js';
+import { mayManage, RecordsDenial, RoleChangeDenied } from '../roles.js';
 import { DashboardUsersRepository } from '../users/dashboard-users.repository.js';
-import { USER_NOT_FOUND } from '../users/user-administration.service.js';
+import { AccessGrant } from './access-grant.entity.js';
 import type { AccessGrantResponse, CreateAccessGrantRequest, GrantedRole } from './access-grants.dto.js';
 import { AccessGrantsRepository } from './access-grants.repository.js';
 
@@ -17,6 +18,7 @@ const ACCESS_GRANT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND'
   message: 'There is no access grant with this ID.',
 });
 
+const UNKNOWN_USER = 'No user of your organization has this email address.';
 const ONLY_OWNERS_GRANT_OWNER = 'Only an owner may grant or revoke the role owner.';
 const CANNOT_GRANT_TO_YOURSELF = 'You cannot grant access to yourself.';
 const ROLE_ALREADY_SUFFICIENT = 'The user already has this role or a higher one.';
@@ -25,9 +27,9 @@ const MAX_GRANTS = 200;
 @Injectable()
 export class AccessGrantsService {
   constructor(
+    private readonly transaction: Transaction,
     private readonly repository: AccessGrantsRepository,
     private readonly users: DashboardUsersRepository,
-    private readonly denials: RoleDenials,
     private readonly auditLog: AuditLog,
     private readonly clock: Clock,
   ) {}
@@ -42,31 +44,23 @@ export class AccessGrantsService {
     return grant;
   }
 
-  async create(actor: DashboardActor, request: CreateAccessGrantRequest): Promise<void> {
-    await this.denials.runRecordingDenial('access_grant.create', actor, () => this.grant(actor, request));
-  }
-
-  /** Changes nothing if the grant was already revoked or has expired. */
-  async revoke(actor: DashboardActor, id: string): Promise<void> {
-    await this.denials.runRecordingDenial('access_grant.revoke', actor, () => this.end(actor, id));
-  }
-
+  @RecordsDenial('access_grant.create')
   @Transactional()
-  private async grant(
+  async create(
     actor: DashboardActor,
-    { user_id, role, reason, expires_in }: CreateAccessGrantRequest,
+    { email, role, reason, expires_in }: CreateAccessGrantRequest,
   ): Promise<void> {
     const { organizationId } = actor;
     // Prevents a grant to a user who is being removed or promoted at the same time.
     await this.users.lockUsersOf(organizationId);
-    const user = await this.users.findInOrganization(organizationId, user_id);
-    if (!user) throw USER_NOT_FOUND.error();
+    const user = await this.users.findByEmail(organizationId, email.toLowerCase());
+    if (!user) throw INVALID_FIELD.error(UNKNOWN_USER);
     requireRoleFor(actor, role, user.email);
     if (user.id === actor.userId) throw INVALID_FIELD.error(CANNOT_GRANT_TO_YOURSELF);
     if (DASHBOARD_ROLES.indexOf(user.role) <= DASHBOARD_ROLES.indexOf(role))
       throw INVALID_FIELD.error(ROLE_ALREADY_SUFFICIENT);
     const createdAt = this.clock.now();
-    await this.repository.add({
+    await this.transaction.manager.insert(AccessGrant, {
       id: randomUUID(),
       userId: user.id,
       role,
@@ -74,17 +68,20 @@ export class AccessGrantsService {
       createdAt,
       createdBy: actor.email,
       expiresAt: new Date(createdAt.getTime() + expires_in * SECOND),
-      revokedAt: null,
     });
     await this.auditLog.record({ action: 'access_grant.create', actor, target: { name: user.email } });
   }
 
+  /** Changes nothing if the grant was already revoked or has expired. */
+  @RecordsDenial('access_grant.revoke')
   @Transactional()
-  private async end(actor: DashboardActor, id: string): Promise<void> {
+  async revoke(actor: DashboardActor, id: string): Promise<void> {
     const { role, email } = await this.get(actor, id);
     requireRoleFor(actor, role, email);
     // Only one of several concurrent requests revokes the grant and records it.
-    if (await this.repository.revoke(id, this.clock.now()))
+    const now = this.clock.now();
+    const inForce = { id, revokedAt: IsNull(), expiresAt: MoreThan(now) };
+    if (await this.transaction.updateRow(AccessGrant, inForce, { revokedAt: now }))
       await this.auditLog.record({ action: 'access_grant.revoke', actor, target: { name: email } });
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { isDatabaseUnavailable, RecurringJob } from '../../../infrastructure/database/index.js';
+import { isDatabaseUnavailable, RecurringJob, Transaction } from '../../../infrastructure/database/index.js';
 import { BackgroundTasks } from '../../../infrastructure/http/index.js';
 import {
   MailConfiguration,
@@ -13,7 +13,7 @@ import {
 import { CounterMetric, GaugeMetric, Metrics } from '../../../infrastructure/metrics/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { EmailsRepository, type ClaimedEmail } from './emails.repository.js';
-import type { EmailOutcome } from './outgoing-email.entity.js';
+import { OutgoingEmail, type EmailOutcome } from './outgoing-email.entity.js';
 
 const EMAILS = new CounterMetric({
   name: 'mcs_emails_total',
@@ -44,6 +44,7 @@ export class EmailsJob extends RecurringJob {
   private sending = 0;
 
   constructor(
+    private readonly transaction: Transaction,
     private readonly repository: EmailsRepository,
     private readonly mailer: Mailer,
     private readonly tasks: BackgroundTasks,
@@ -113,22 +114,24 @@ export class EmailsJob extends RecurringJob {
     const limit = Math.max((expiresAt.getTime() - now) * PAUSE_OF_REST, FIRST_PAUSE);
     const delay = Math.min(FIRST_PAUSE * 2 ** (attempts - 1), this.settings.maxRetrySeconds * SECOND, limit);
     const dueAt = Math.min(now + delay * (1 + JITTER * Math.random()), expiresAt.getTime());
-    return this.settle(() => this.repository.retryAt(id, new Date(dueAt), reply));
+    return this.settle(id, { dueAt: new Date(dueAt), reply });
   }
 
   private async finish(email: ClaimedEmail, outcome: EmailOutcome, reply: string | null = null) {
     const { id, kind, attempts } = email;
-    await this.settle(() => this.repository.finish(id, outcome, reply));
+    // The content is not needed anymore.
+    await this.settle(id, { outcome, contentSealed: null, ...(reply !== null && { reply }) });
     this.emails.inc({ outcome });
     if (outcome === 'expired')
       this.logger.error('An email expired before it was sent', { email_id: id, kind, attempts });
   }
 
   /** Repeats a statement while the database is unavailable: otherwise, the email would be sent twice. */
-  private async settle(work: () => Promise<void>): Promise<void> {
+  private async settle(id: string, changes: Partial<OutgoingEmail>): Promise<void> {
     for (const until = performance.now() + SETTLING; ; await pause(SECOND, undefined, { ref: false })) {
       try {
-        return await work();
+        await this.transaction.manager.update(OutgoingEmail, { id }, changes);
+        return;
       } catch (error) {
         const isOver = performance.now() > until || this.stopped.aborted;
         if (isOver || !isDatabaseUnavailable(error)) throw error;

@@ -5,7 +5,7 @@ import { Sealer } from '../../../infrastructure/crypto/index.js';
 import { Transaction } from '../../../infrastructure/database/index.js';
 import type { MailContent } from '../../../infrastructure/messages/index.js';
 import { Clock, DAY } from '../../../infrastructure/time/index.js';
-import { OutgoingEmail, type EmailOutcome } from './outgoing-email.entity.js';
+import { OutgoingEmail } from './outgoing-email.entity.js';
 
 /** Milliseconds for which the service tries to send a notice. */
 const NOTICE_LIFETIME = 3 * DAY;
@@ -82,16 +82,6 @@ export class EmailsRepository {
 
   contentOf({ id, contentSealed }: ClaimedEmail): MailContent {
     return JSON.parse(this.sealer.openOptional(contentSealed, ownerOf(id)) ?? 'null') as MailContent;
-  }
-
-  async retryAt(id: string, dueAt: Date, reply: string | null): Promise<void> {
-    await this.transaction.manager.update(OutgoingEmail, { id }, { dueAt, reply });
-  }
-
-  /** Forgets the content, which is not needed anymore. */
-  async finish(id: string, outcome: EmailOutcome, reply: string | null): Promise<void> {
-    const changes = { outcome, contentSealed: null, ...(reply !== null && { reply }) };
-    await this.transaction.manager.update(OutgoingEmail, { id }, changes);
   }
 
   /** Returns since when the oldest email waits; null if none waits. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { IsNull, LessThan, Not } from 'typeorm';
+import { IsNull, LessThan, Not, Or } from 'typeorm';
 import { Transaction, violatesUnique } from '../../../infrastructure/database/index.js';
 import { DashboardUser } from './dashboard-user.entity.js';
 
@@ -77,6 +77,10 @@ export class DashboardUsersRepository {
     return this.transaction.manager.findOneBy(DashboardUser, { organizationId, id });
   }
 
+  async findByEmail(organizationId: string, email: string): Promise<DashboardUser | null> {
+    return this.transaction.manager.findOneBy(DashboardUser, { organizationId, email });
+  }
+
   /**
    * Returns whether another user with the role owner can log in. Access grants do not count.
    *
@@ -143,17 +147,8 @@ export class DashboardUsersRepository {
 
   /** @returns whether the step is later than all steps before; true for only one of several concurrent calls */
   async acceptTotpStep(id: string, step: number): Promise<boolean> {
-    const enabled = { id, totpEnabledAt: Not(IsNull()) };
-    const { affected } = await this.transaction.manager
-      .createQueryBuilder()
-      .update(DashboardUser)
-      .set({ totpLastStep: step })
-      .where([
-        { ...enabled, totpLastStep: IsNull() },
-        { ...enabled, totpLastStep: LessThan(step) },
-      ])
-      .execute();
-    return affected === 1;
+    const enabled = { id, totpEnabledAt: Not(IsNull()), totpLastStep: Or(IsNull(), LessThan(step)) };
+    return this.transaction.updateRow(DashboardUser, enabled, { totpLastStep: step });
   }
 
   /** Deletes the user with their sessions and grants. */

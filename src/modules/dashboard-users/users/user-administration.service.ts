@@ -7,12 +7,12 @@ import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructur
 import { Clock, DAY } from '../../../infrastructure/time/index.js';
 import { AllowlistedDomainsService } from '../../allowlisted-domains/index.js';
 import { AuditLog, changesBetween, type AuditActor } from '../../audit-logs/index.js';
-import { mayManage, RoleChangeDenied, RoleDenials } from '../roles.js';
+import { mayManage, RecordsDenial, RoleChangeDenied } from '../roles.js';
 import { newUser, type DashboardUser } from './dashboard-user.entity.js';
 import { DashboardUsersRepository } from './dashboard-users.repository.js';
 import type { CreateUserRequest, UpdateUserRequest, UserResponse } from './users.dto.js';
 
-export const USER_NOT_FOUND = new ErrorKind(404, 'USER_ERROR', 'USER_NOT_FOUND', {
+const USER_NOT_FOUND = new ErrorKind(404, 'USER_ERROR', 'USER_NOT_FOUND', {
   when: 'The organization has no user with this ID.',
   message: 'There is no user with this ID.',
 });
@@ -73,7 +73,6 @@ export class UserAdministrationService {
     private readonly domains: AllowlistedDomainsService,
     private readonly logins: UserLogins,
     private readonly providerLinks: ProviderLinks,
-    private readonly denials: RoleDenials,
     private readonly auditLog: AuditLog,
     private readonly clock: Clock,
   ) {}
@@ -99,17 +98,13 @@ export class UserAdministrationService {
    * @throws ApiError RATE_LIMIT_EXCEEDED, so that an organization cannot flood the mailbox of a stranger
    */
   async invite(actor: DashboardActor, request: CreateUserRequest): Promise<UserResponse> {
-    return this.countingInvitation(actor, request.email, () =>
-      this.denials.runRecordingDenial('user.add', actor, () => this.add(actor, request)),
-    );
+    return this.countingInvitation(actor, request.email, () => this.add(actor, request));
   }
 
   /** Sends another invitation, whose link replaces the earlier one. Counts toward the limits of invitations. */
   async inviteAgain(actor: DashboardActor, id: string): Promise<UserResponse> {
     const { email } = await this.userOf(actor.organizationId, id);
-    return this.countingInvitation(actor, email, () =>
-      this.denials.runRecordingDenial('user.invite', actor, () => this.sendInvitation(actor, id)),
-    );
+    return this.countingInvitation(actor, email, () => this.sendInvitation(actor, id));
   }
 
   private async countingInvitation(
@@ -131,28 +126,9 @@ export class UserAdministrationService {
     }
   }
 
-  /** @param check throws if the user, who is locked, is not as expected */
-  async update(
-    actor: DashboardActor,
-    id: string,
-    request: UpdateUserRequest,
-    check?: (current: UserResponse) => void,
-  ): Promise<void> {
-    await this.denials.runRecordingDenial('user.update', actor, () => this.change(actor, id, request, check));
-  }
-
-  async remove(actor: DashboardActor, id: string): Promise<void> {
-    await this.denials.runRecordingDenial('user.remove', actor, () => this.delete(actor, id));
-  }
-
   /** Whether the user is linked to an account at an identity provider. */
   isLinked(userId: string): Promise<boolean> {
     return this.providerLinks.isLinked(userId);
-  }
-
-  /** Lets the next login through single sign-on link the user to another account. Ends the user's sessions. */
-  async unlink(actor: DashboardActor, id: string): Promise<void> {
-    await this.denials.runRecordingDenial('auth.provider_unlink', actor, () => this.removeLinks(actor, id));
   }
 
   /**
@@ -235,6 +211,7 @@ export class UserAdministrationService {
     return user;
   }
 
+  @RecordsDenial('user.add')
   @Transactional()
   private async add(actor: DashboardActor, request: CreateUserRequest): Promise<DashboardUser> {
     const { organizationId } = actor;
@@ -250,6 +227,7 @@ export class UserAdministrationService {
     return user;
   }
 
+  @RecordsDenial('user.invite')
   @Transactional()
   private async sendInvitation(actor: DashboardActor, id: string): Promise<DashboardUser> {
     const user = await this.locked(actor, id);
@@ -261,8 +239,10 @@ export class UserAdministrationService {
     return user;
   }
 
+  /** @param check throws if the user, who is locked, is not as expected */
+  @RecordsDenial('user.update')
   @Transactional()
-  private async change(
+  async update(
     actor: DashboardActor,
     id: string,
     request: UpdateUserRequest,
@@ -287,8 +267,9 @@ export class UserAdministrationService {
     });
   }
 
+  @RecordsDenial('user.remove')
   @Transactional()
-  private async delete(actor: DashboardActor, id: string): Promise<void> {
+  async remove(actor: DashboardActor, id: string): Promise<void> {
     const user = await this.locked(actor, id);
     requireRoleFor(actor, user.email, user.role);
     if (user.id === actor.userId) throw INVALID_FIELD.error(CANNOT_REMOVE_YOURSELF);
@@ -298,8 +279,10 @@ export class UserAdministrationService {
     await this.auditLog.record({ action: 'user.remove', actor, target: { name: user.email } });
   }
 
+  /** Lets the next login through single sign-on link the user to another account. Ends the user's sessions. */
+  @RecordsDenial('auth.provider_unlink')
   @Transactional()
-  private async removeLinks(actor: DashboardActor, id: string): Promise<void> {
+  async unlink(actor: DashboardActor, id: string): Promise<void> {
     const user = await this.locked(actor, id);
     requireRoleFor(actor, user.email, user.role);
     if (!(await this.providerLinks.unlink(user.id))) return;

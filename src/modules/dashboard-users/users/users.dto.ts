@@ -2,32 +2,26 @@ import { ROLE, type DashboardRole } from '../../../infrastructure/auth/index.js'
 import { BooleanField, EmailField, EnumField, TextField } from '../../../infrastructure/validation/index.js';
 
 const NAME_LENGTH = 256;
-const NAME = { max: NAME_LENGTH, description: 'Name of the user.', example: 'Ada Lovelace' };
-const ROLE_FIELD = { description: 'Role of the user. Only an owner can assign `owner`.', example: 'member' };
 
 export class CreateUserRequest {
-  @EmailField({ description: 'Email address, case-insensitive.', example: 'ada@example.com' })
+  @EmailField({ in: 'form' })
   email!: string;
 
-  @TextField(NAME)
+  @TextField({ in: 'form', max: NAME_LENGTH })
   name!: string;
 
-  @EnumField(ROLE, ROLE_FIELD)
+  @EnumField(ROLE, { in: 'form' })
   role!: DashboardRole;
 }
 
 export class UpdateUserRequest {
-  @TextField({ ...NAME, required: false })
+  @TextField({ in: 'form', required: false, max: NAME_LENGTH })
   name?: string;
 
-  @EnumField(ROLE, { ...ROLE_FIELD, required: false })
+  @EnumField(ROLE, { in: 'form', required: false })
   role?: DashboardRole;
 
-  @BooleanField({
-    required: false,
-    description: 'Whether the user is prevented from logging in.',
-    example: false,
-  })
+  @BooleanField({ in: 'form', required: false })
   disabled?: boolean;
 }
 

@@ -1,6 +1,9 @@
+import { Controller, Get, Inject, Param, Post } from '@nestjs/common';
 import type { VNode } from 'preact';
 import {
+  CurrentActor,
   DASHBOARD_ROLES,
+  ROLE,
   type DashboardActor,
   type DashboardRole,
 } from '../../../infrastructure/auth/index.js';
@@ -8,136 +11,197 @@ import {
   Allowed,
   Badge,
   ButtonLink,
-  confirmationPage,
+  ConfirmPage,
+  DashboardAction,
+  DashboardPage,
   Details,
   Done,
-  EmptyState,
   Filter,
   FilterChoice,
-  FilterForm,
   Form,
+  FormPage,
   FormProblem,
+  isolated,
+  ListPage,
   Moment,
   Notice,
-  Pagination,
   RelativeTime,
-  Seen,
-  Results,
+  requireUnchanged,
   SelectField,
-  Table,
+  submitted,
   TextField,
-  type Page,
-  type ShownValues,
   usePage,
+  type Confirmation,
+  type FormDescription,
+  type ListDescription,
+  type PageResponse,
+  type PageVisit,
+  type ShownValues,
   type Tone,
-  isolated,
-  SubmitButton,
 } from '../../../infrastructure/pages/index.js';
-import { maxLengthOf } from '../../../infrastructure/validation/index.js';
+import { CursorField } from '../../../infrastructure/paging/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
-import type { AccessGrantResponse } from '../access-grants/access-grants.dto.js';
-import type { InvitationEmail } from '../emails/emails.repository.js';
+import { EnumField, TextField as TextParameter } from '../../../infrastructure/validation/index.js';
+import { AccessGrantsService } from '../access-grants/access-grants.service.js';
+import { EmailsRepository, type InvitationEmail } from '../emails/emails.repository.js';
+import { pageOf } from '../page-of-list.js';
 import { mayManage, ROLE_NAMES, ROLE_RIGHTS, roleInWords } from '../roles.js';
 import { INVITATION_LIFETIME } from './dashboard-user.entity.js';
+import { UserAdministrationService, UserLogins } from './user-administration.service.js';
 import { CreateUserRequest, UpdateUserRequest, type UserResponse } from './users.dto.js';
 
-export const USERS_PATH = '/dashboard/users';
-const INVITE_PATH = `${USERS_PATH}/invitations/new`;
 const INVITATION_DAYS = INVITATION_LIFETIME / DAY;
-const USERS = { title: 'Users', path: USERS_PATH };
+const USERS = { title: 'Users', path: '/dashboard/users' };
 
-export function userPath(id: string, ...action: readonly string[]): string {
-  return [USERS_PATH, encodeURIComponent(id), ...action].join('/');
+function userPath(id: string, ...action: readonly string[]): string {
+  return [USERS.path, encodeURIComponent(id), ...action].join('/');
 }
 
 type UserStatus = 'active' | 'invited' | 'disabled';
-export const STATUSES: Readonly<Record<UserStatus, readonly [name: string, tone: Tone]>> = {
+const STATUSES: Readonly<Record<UserStatus, readonly [name: string, tone: Tone]>> = {
   active: ['Active', 'soft'],
   invited: ['Invited', 'good'],
   disabled: ['Disabled', 'warn'],
 };
 
-export function statusOf({ disabled, invitation_pending: invited }: UserResponse): UserStatus {
+function statusOf({ disabled, invitation_pending: invited }: UserResponse): UserStatus {
   return disabled ? 'disabled' : invited ? 'invited' : 'active';
 }
 
-interface UsersPageProps {
-  readonly users: readonly UserResponse[];
-  /** The number of users that match the filters, on all pages. */
-  readonly found: number;
-  readonly all: number;
-  /** The temporary roles of users, by their IDs. */
-  readonly granted: ReadonlyMap<string, DashboardRole>;
-  readonly lastLogins: ReadonlyMap<string, Date>;
-  readonly invitations: ReadonlyMap<string, InvitationEmail>;
-  readonly nextCursor: string | null;
+const FILTER = { in: 'form', required: false } as const;
+
+class UsersQuery {
+  /** A part of the name or email address. */
+  @TextParameter({ ...FILTER, max: 256 })
+  search?: string;
+
+  @EnumField(ROLE, FILTER)
+  role?: DashboardRole;
+
+  @EnumField(Object.keys(STATUSES), FILTER)
+  status?: UserStatus;
+
+  @EnumField(['on', 'off'], FILTER)
+  two_factor?: 'on' | 'off';
+
+  @CursorField('The ID of the last user before the page.')
+  cursor?: string;
 }
 
-export function usersPage(props: UsersPageProps): Page {
-  const { users, found, all, granted, lastLogins, invitations, nextCursor } = props;
-  return {
-    title: USERS.title,
-    actions: (
-      <>
-        <Allowed operation="listAccessGrants">
-          <ButtonLink to="/dashboard/access-grants" kind="second">
+function matches({ search = '', role, status, two_factor: factor }: UsersQuery, user: UserResponse): boolean {
+  return (
+    `${user.name}\n${user.email}`.toLowerCase().includes(search.trim().toLowerCase()) &&
+    (!role || user.role === role) &&
+    (!status || statusOf(user) === status) &&
+    (!factor || user.two_factor_enabled === (factor === 'on'))
+  );
+}
+
+/** A user and what the list shows besides. */
+interface ListedUser extends UserResponse {
+  readonly invitation: InvitationEmail | undefined;
+  readonly lastLogin: Date | undefined;
+  /** The role of an access grant in force. */
+  readonly granted: DashboardRole | undefined;
+}
+
+@Controller('dashboard/users')
+class UsersPage extends ListPage('listUsers', UsersQuery) {
+  @Inject() private readonly users!: UserAdministrationService;
+  @Inject() private readonly grants!: AccessGrantsService;
+  @Inject() private readonly logins!: UserLogins;
+  @Inject() private readonly emails!: EmailsRepository;
+
+  describe({ actor }: PageVisit): ListDescription<ListedUser, UsersQuery> {
+    return {
+      title: USERS.title,
+      actions: (
+        <>
+          <ButtonLink operation="listAccessGrants" to="/dashboard/access-grants" kind="second">
             Access grants
           </ButtonLink>
-        </Allowed>
-        <Allowed operation="createUser">
-          <ButtonLink to={INVITE_PATH}>Invite user</ButtonLink>
-        </Allowed>
-      </>
-    ),
-    content: (
-      <>
-        <Done messages={{ remove: 'The user was removed.' }} />
-        <UserFilters />
-        <Results>
-          {found === 0 ? (
-            <EmptyState title="No user matches the filters">
-              <p>Search for a part of the name or email address, or clear the filters.</p>
-            </EmptyState>
-          ) : (
-            <>
-              <FailedInvitations users={users} invitations={invitations} />
-              <Table
-                caption="Users"
-                rows={users}
-                keyOf={({ id }) => id}
-                columns={[
-                  { title: 'Name', kind: 'main', cell: ({ name }) => name, to: ({ id }) => userPath(id) },
-                  { title: 'Email', kind: 'main', cell: ({ email }) => email },
-                  {
-                    title: 'Role',
-                    kind: 'id',
-                    cell: ({ id, role }) => rolesInWords(role, granted.get(id)),
-                  },
-                  {
-                    title: 'Status',
-                    kind: 'status',
-                    cell: (user) => <Status user={user} invitation={invitations.get(user.id)} />,
-                  },
-                  { title: 'Two-factor', kind: 'short', cell: (user) => secondFactorOf(user) },
-                  {
-                    title: 'Last login',
-                    kind: 'time',
-                    cell: (user) => <LastLogin user={user} time={lastLogins.get(user.id)} />,
-                  },
-                ]}
-              />
-              <p class="count-of">{found === all ? counted(all) : `${found} of ${counted(all)}`}</p>
-              <Pagination nextCursor={nextCursor} />
-            </>
-          )}
-        </Results>
-      </>
-    ),
-  };
+          <ButtonLink operation="createUser" to={`${USERS.path}/invitations/new`}>
+            Invite user
+          </ButtonLink>
+        </>
+      ),
+      messages: { remove: 'The user was removed.' },
+      filters: (
+        <>
+          <Filter name="search" type="search" label="Name or email" />
+          <FilterChoice name="role" label="Role" options={roleOptions(DASHBOARD_ROLES)} />
+          <FilterChoice
+            name="status"
+            label="Status"
+            options={Object.entries(STATUSES).map(([value, [label]]) => ({ value, label }))}
+          />
+          <FilterChoice
+            name="two_factor"
+            label="Two-factor"
+            options={[
+              { value: 'on', label: 'Two-factor: on' },
+              { value: 'off', label: 'Two-factor: off' },
+            ]}
+          />
+        </>
+      ),
+      rows: async (query) => {
+        const all = await this.users.list(actor);
+        const found = all.filter((user) => matches(query, user));
+        const page = pageOf(found, query.cursor);
+        const data = await this.withDetails(actor, page.data);
+        return {
+          ...page,
+          data,
+          above: <FailedInvitations users={data} />,
+          below: (
+            <p class="count-of">
+              {found.length === all.length ? counted(all) : `${found.length} of ${counted(all)}`}
+            </p>
+          ),
+        };
+      },
+      columns: [
+        { title: 'Name', kind: 'main', cell: ({ name }) => name, to: ({ id }) => userPath(id) },
+        { title: 'Email', kind: 'main', cell: ({ email }) => email },
+        { title: 'Role', kind: 'id', cell: rolesInWords },
+        {
+          title: 'Status',
+          kind: 'status',
+          cell: (user) => <Status user={user} invitation={user.invitation} />,
+        },
+        { title: 'Two-factor', kind: 'short', cell: secondFactorOf },
+        {
+          title: 'Last login',
+          kind: 'time',
+          cell: (user) => <LastLogin user={user} time={user.lastLogin} />,
+        },
+      ],
+      empty: {
+        title: 'No user matches the filters',
+        text: 'Search for a part of the name or email address, or clear the filters.',
+      },
+    };
+  }
+
+  private async withDetails(actor: DashboardActor, users: readonly UserResponse[]): Promise<ListedUser[]> {
+    const ids = users.map(({ id }) => id);
+    const [lastLogins, invitations, grants] = await Promise.all([
+      this.logins.lastLogins(ids),
+      this.emails.invitations(ids),
+      this.grants.list(actor),
+    ]);
+    return users.map((user) => ({
+      ...user,
+      lastLogin: lastLogins.get(user.id),
+      invitation: invitations.get(user.id),
+      granted: grants.find(({ user_id, active }) => active && user_id === user.id)?.role,
+    }));
+  }
 }
 
 /** Returns for example: Viewer (temporarily Admin). */
-function rolesInWords(role: DashboardRole, granted: DashboardRole | undefined): string {
+function rolesInWords({ role, granted }: ListedUser): string {
   return granted === undefined
     ? ROLE_NAMES[role]
     : `${ROLE_NAMES[role]} (temporarily ${ROLE_NAMES[granted]})`;
@@ -145,29 +209,7 @@ function rolesInWords(role: DashboardRole, granted: DashboardRole | undefined): 
 
 const secondFactorOf = (user: UserResponse): string => (user.two_factor_enabled ? 'On' : 'Off');
 
-const counted = (users: number): string => (users === 1 ? '1 user' : `${users} users`);
-
-function UserFilters(): VNode {
-  return (
-    <FilterForm>
-      <Filter name="search" type="search" label="Name or email" />
-      <FilterChoice name="role" label="Role" options={roleOptions(DASHBOARD_ROLES)} />
-      <FilterChoice
-        name="status"
-        label="Status"
-        options={Object.entries(STATUSES).map(([value, [label]]) => ({ value, label }))}
-      />
-      <FilterChoice
-        name="two_factor"
-        label="Two-factor"
-        options={[
-          { value: 'on', label: 'Two-factor: on' },
-          { value: 'off', label: 'Two-factor: off' },
-        ]}
-      />
-    </FilterForm>
-  );
-}
+const counted = ({ length }: readonly unknown[]): string => (length === 1 ? '1 user' : `${length} users`);
 
 interface InvitedUser {
   readonly user: UserResponse;
@@ -218,16 +260,13 @@ function problemOf({ outcome, reply, attempts, dueAt }: InvitationEmail): VNode 
   );
 }
 
-function FailedInvitations(props: Pick<UsersPageProps, 'users' | 'invitations'>): VNode | null {
-  const failed = props.users.flatMap((user) => {
-    const invitation = props.invitations.get(user.id);
-    return invitation && hasFailed({ user, invitation }) ? [{ user, invitation }] : [];
-  });
+function FailedInvitations({ users }: { readonly users: readonly ListedUser[] }): VNode | null {
+  const failed = users.filter((user) => hasFailed({ user, invitation: user.invitation }));
   return failed.length === 0 ? null : (
     <Notice kind="bad">
-      {failed.map(({ user, invitation }) => (
-        <p key={user.id}>
-          <a href={userPath(user.id)}>{user.email}</a>: {problemOf(invitation)}
+      {failed.map(({ id, email, invitation }) => (
+        <p key={id}>
+          <a href={userPath(id)}>{email}</a>: {invitation && problemOf(invitation)}
         </p>
       ))}
     </Notice>
@@ -247,73 +286,96 @@ function roleOptions(roles: readonly DashboardRole[]) {
   return roles.map((value) => ({ value, label: ROLE_NAMES[value] }));
 }
 
-interface UserPageProps {
-  readonly user: UserResponse;
-  readonly actor: DashboardActor;
-  /** The access grant in force, if the user has one. */
-  readonly grant: AccessGrantResponse | undefined;
-  readonly lastLogin: Date | undefined;
-  readonly invitation: InvitationEmail | undefined;
-  /** Whether the user is linked to an account at an identity provider. */
-  readonly isLinked: boolean;
-}
+@Controller('dashboard/users/:id')
+class UserPage {
+  constructor(
+    private readonly users: UserAdministrationService,
+    private readonly grants: AccessGrantsService,
+    private readonly logins: UserLogins,
+    private readonly emails: EmailsRepository,
+  ) {}
 
-export function userPage(props: UserPageProps): Page {
-  const { user, actor, grant, lastLogin, invitation, isLinked } = props;
-  const problem = invitation && statusOf(user) === 'invited' ? problemOf(invitation) : null;
-  return {
-    title: user.name,
-    parent: USERS,
-    actions: mayManage(actor, user.role) ? <UserButtons {...props} /> : null,
-    content: (
-      <>
-        <Done
-          messages={{
-            invited: 'The user was invited. They get an email with a link.',
-            'invited-again': 'The invitation was sent again. Only the link in the new email works.',
-            changed: 'The user was changed.',
-            disable: 'The user was disabled. All of their logins and devices were logged out.',
-            enable: 'The user was enabled and can log in again.',
-            unlink: 'The user was unlinked. The next login through single sign-on links them again.',
-          }}
-        />
-        <FormProblem />
-        {problem ? <Notice kind="bad">{problem}</Notice> : null}
-        <Details
-          entries={[
-            ['Email', user.email],
-            ['Status', <Status key="status" user={user} invitation={invitation} />],
-            ['Role', roleInWords(user.role)],
-            [
-              'Temporary role',
-              grant ? (
-                <>
-                  {ROLE_NAMES[grant.role]} until <Moment time={grant.expires_at} />,{' '}
-                  <a href="/dashboard/access-grants">see access grants</a>
-                </>
-              ) : null,
-            ],
-            ['Two-factor authentication', secondFactorOf(user)],
-            ['Single sign-on', isLinked ? 'Linked to an account' : null],
-            ['Last login', <LastLogin key="login" user={user} time={lastLogin} />],
-            ['Added', <Added key="added" user={user} />],
-          ]}
-        />
-        {user.invitation_pending ? (
-          <p>
-            The link in the invitation is valid for {INVITATION_DAYS} days. When you resend the invitation, a
-            new link replaces it.
-          </p>
-        ) : null}
-        {user.id === actor.userId ? (
-          <p>
-            This is you. Change your password and your second factor in <a href="/account">your account</a>.
-          </p>
-        ) : null}
-        {mayManage(actor, user.role) ? null : <p>Only owners can change an owner.</p>}
-      </>
-    ),
-  };
+  @Get()
+  @DashboardPage('listUsers')
+  async show(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
+    const user = await this.users.get(actor, id);
+    const [grants, lastLogins, invitations, isLinked] = await Promise.all([
+      this.grants.list(actor),
+      this.logins.lastLogins([user.id]),
+      this.emails.invitations([user.id]),
+      this.users.isLinked(user.id),
+    ]);
+    const grant = grants.find(({ user_id, active }) => active && user_id === user.id);
+    const invitation = invitations.get(user.id);
+    const problem = invitation && statusOf(user) === 'invited' ? problemOf(invitation) : null;
+    return {
+      title: user.name,
+      parent: USERS,
+      actions: mayManage(actor, user.role) ? (
+        <UserButtons user={user} actor={actor} isLinked={isLinked} />
+      ) : null,
+      content: (
+        <>
+          <Done
+            messages={{
+              invited: 'The user was invited. They get an email with a link.',
+              'invited-again': 'The invitation was sent again. Only the link in the new email works.',
+              changed: 'The user was changed.',
+              disable: 'The user was disabled. All of their logins and devices were logged out.',
+              enable: 'The user was enabled and can log in again.',
+              unlink: 'The user was unlinked. The next login through single sign-on links them again.',
+            }}
+          />
+          <FormProblem />
+          {problem ? <Notice kind="bad">{problem}</Notice> : null}
+          <Details
+            entries={[
+              ['Email', user.email],
+              ['Status', <Status key="status" user={user} invitation={invitation} />],
+              ['Role', roleInWords(user.role)],
+              [
+                'Temporary role',
+                grant ? (
+                  <>
+                    {ROLE_NAMES[grant.role]} until <Moment time={grant.expires_at} />,{' '}
+                    <a href="/dashboard/access-grants">see access grants</a>
+                  </>
+                ) : null,
+              ],
+              ['Two-factor authentication', secondFactorOf(user)],
+              ['Single sign-on', isLinked ? 'Linked to an account' : null],
+              ['Last login', <LastLogin key="login" user={user} time={lastLogins.get(user.id)} />],
+              ['Added', <Added key="added" user={user} />],
+            ]}
+          />
+          {user.invitation_pending ? (
+            <p>
+              The link in the invitation is valid for {INVITATION_DAYS} days. When you resend the invitation,
+              a new link replaces it.
+            </p>
+          ) : null}
+          {user.id === actor.userId ? (
+            <p>
+              This is you. Change your password and your second factor in <a href="/account">your account</a>.
+            </p>
+          ) : null}
+          {mayManage(actor, user.role) ? null : <p>Only owners can change an owner.</p>}
+        </>
+      ),
+    };
+  }
+
+  @Post('invitation')
+  @DashboardAction('createUser')
+  inviteAgain(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
+    return submitted(
+      async () => {
+        await this.users.inviteAgain(actor, id);
+        return { redirectTo: `${userPath(id)}?done=invited-again` };
+      },
+      () => this.show(actor, id),
+    );
+  }
 }
 
 /** The audit log says who did it. */
@@ -329,12 +391,19 @@ function Added({ user }: { readonly user: UserResponse }): VNode {
   );
 }
 
-function UserButtons({ user, actor, isLinked }: UserPageProps): VNode {
+interface UserButtonsProps {
+  readonly user: UserResponse;
+  readonly actor: DashboardActor;
+  /** Whether the user is linked to an account at an identity provider. */
+  readonly isLinked: boolean;
+}
+
+function UserButtons({ user, actor, isLinked }: UserButtonsProps): VNode {
   if (user.id === actor.userId)
     return (
-      <Allowed operation="updateUser">
-        <ButtonLink to={userPath(user.id, 'change')}>Change name</ButtonLink>
-      </Allowed>
+      <ButtonLink operation="updateUser" to={userPath(user.id, 'change')}>
+        Change name
+      </ButtonLink>
     );
   const [toggle, label] = user.disabled ? ['enable', 'Enable'] : ['disable', 'Disable'];
   return (
@@ -346,67 +415,73 @@ function UserButtons({ user, actor, isLinked }: UserPageProps): VNode {
           </Form>
         </Allowed>
       ) : null}
-      <Allowed operation="updateUser">
-        <ButtonLink to={userPath(user.id, 'change')}>Change name or role</ButtonLink>
-      </Allowed>
+      <ButtonLink operation="updateUser" to={userPath(user.id, 'change')}>
+        Change name or role
+      </ButtonLink>
       {user.role === 'owner' ? null : (
-        <Allowed operation="createAccessGrant">
-          <ButtonLink
-            to={`/dashboard/access-grants/new?email=${encodeURIComponent(user.email)}`}
-            kind="second"
-          >
-            Grant a temporary role
-          </ButtonLink>
-        </Allowed>
+        <ButtonLink
+          operation="createAccessGrant"
+          to={`/dashboard/access-grants/new?email=${encodeURIComponent(user.email)}`}
+          kind="second"
+        >
+          Grant a temporary role
+        </ButtonLink>
       )}
-      <Allowed operation="updateUser">
-        <ButtonLink to={userPath(user.id, toggle)} kind={user.disabled ? 'second' : 'danger'}>
-          {label}
-        </ButtonLink>
-      </Allowed>
+      <ButtonLink
+        operation="updateUser"
+        to={userPath(user.id, toggle)}
+        kind={user.disabled ? 'second' : 'danger'}
+      >
+        {label}
+      </ButtonLink>
       {isLinked ? (
-        <Allowed operation="updateUser">
-          <ButtonLink to={userPath(user.id, 'unlink')} kind="second">
-            Unlink single sign-on
-          </ButtonLink>
-        </Allowed>
-      ) : null}
-      <Allowed operation="deleteUser">
-        <ButtonLink to={userPath(user.id, 'remove')} kind="danger">
-          Remove
+        <ButtonLink operation="updateUser" to={userPath(user.id, 'unlink')} kind="second">
+          Unlink single sign-on
         </ButtonLink>
-      </Allowed>
+      ) : null}
+      <ButtonLink operation="deleteUser" to={userPath(user.id, 'remove')} kind="danger">
+        Remove
+      </ButtonLink>
     </>
   );
 }
 
-export function inviteUserPage(actor: DashboardActor): Page {
-  return {
-    title: 'Invite a user',
-    parent: USERS,
-    content: (
-      <>
-        <FormProblem />
+@Controller('dashboard/users/invitations/new')
+class InviteUserPage extends FormPage('createUser', CreateUserRequest) {
+  @Inject() private readonly users!: UserAdministrationService;
+
+  describe({ actor }: PageVisit): FormDescription<CreateUserRequest> {
+    return {
+      title: 'Invite a user',
+      parent: USERS,
+      text: (
         <p>
           The user gets an email with a link to set a password, which is valid for {INVITATION_DAYS} days. If
           your organization has single sign-on for the domain of the address, the user can also log in through
           it, at any time.
         </p>
-        <Form action={INVITE_PATH}>
-          <TextField name="email" label="Email address" type="email" />
-          <TextField name="name" label="Name" maxLength={maxLengthOf(CreateUserRequest, 'name')} />
-          <RoleField actor={actor} value="viewer" />
-          <SubmitButton>Send invitation</SubmitButton>
-        </Form>
-        <RoleRights />
-      </>
-    ),
-  };
+      ),
+      values: { role: 'viewer' },
+      fields: (
+        <>
+          <TextField name="email" label="Email address" />
+          <TextField name="name" label="Name" />
+          <RoleField actor={actor} />
+        </>
+      ),
+      button: 'Send invitation',
+      after: <RoleRights />,
+      perform: async (request) => {
+        const { id } = await this.users.invite(actor, request);
+        return { redirectTo: `${userPath(id)}?done=invited` };
+      },
+    };
+  }
 }
 
-function RoleField({ actor, value }: { readonly actor: DashboardActor; readonly value: string }): VNode {
+function RoleField({ actor }: { readonly actor: DashboardActor }): VNode {
   const roles = DASHBOARD_ROLES.filter((role) => mayManage(actor, role)).toReversed();
-  return <SelectField name="role" label="Role" options={roleOptions(roles)} value={value} />;
+  return <SelectField name="role" label="Role" options={roleOptions(roles)} />;
 }
 
 function RoleRights(): VNode {
@@ -421,77 +496,49 @@ function RoleRights(): VNode {
   );
 }
 
-export function changeUserPage(user: UserResponse, actor: DashboardActor): Page {
-  const isSelf = user.id === actor.userId;
-  return {
-    title: `Change ${isolated(user.name)}`,
-    parent: { title: user.name, path: userPath(user.id) },
-    content: (
-      <>
-        <FormProblem />
-        <Form action={userPath(user.id, 'change')}>
-          <Seen values={changeableOf(user)} />
-          <TextField
-            name="name"
-            label="Name"
-            value={user.name}
-            maxLength={maxLengthOf(UpdateUserRequest, 'name')}
-          />
+@Controller('dashboard/users/:id/change')
+class ChangeUserPage extends FormPage('updateUser', UpdateUserRequest) {
+  @Inject() private readonly users!: UserAdministrationService;
+
+  async describe({ actor, params, form }: PageVisit<'id'>): Promise<FormDescription<UpdateUserRequest>> {
+    const user = await this.users.get(actor, params.id);
+    const isSelf = user.id === actor.userId;
+    return {
+      title: `Change ${isolated(user.name)}`,
+      parent: { title: user.name, path: userPath(user.id) },
+      version: versionOf(user),
+      values: user,
+      fields: (
+        <>
+          <TextField name="name" label="Name" required />
           {isSelf ? (
             <p>You cannot change your own role. Ask another admin or owner.</p>
           ) : (
             <>
-              <RoleField actor={actor} value={user.role} />
+              <RoleField actor={actor} />
               <p>With a new role, the user has to approve their devices again.</p>
             </>
           )}
-          <SubmitButton>Save changes</SubmitButton>
-        </Form>
-        {isSelf ? null : <RoleRights />}
-      </>
-    ),
-  };
+        </>
+      ),
+      button: 'Save changes',
+      after: isSelf ? null : <RoleRights />,
+      perform: (request) =>
+        this.users.update(actor, user.id, request, (current) => requireUnchanged(form, versionOf(current))),
+      next: `${userPath(user.id)}?done=changed`,
+    };
+  }
 }
 
 /** What the form changes. */
-export const changeableOf = ({ name, role }: UserResponse): ShownValues => ({
-  Name: name,
-  Role: ROLE_NAMES[role],
-});
+const versionOf = ({ name, role }: UserResponse): ShownValues => ({ Name: name, Role: ROLE_NAMES[role] });
 
-export type UserAction = 'disable' | 'enable' | 'unlink' | 'remove';
-
-const ACTIONS: Readonly<Record<UserAction, { readonly word: string; readonly effect: string }>> = {
-  disable: {
-    word: 'Disable',
-    effect:
-      'The user is logged out everywhere, their devices lose access, and they cannot log in until you enable them again. ' +
-      'Their name, role and history stay.',
-  },
-  enable: { word: 'Enable', effect: 'The user can log in again with their password, in their role.' },
-  unlink: {
-    word: 'Unlink',
-    effect:
-      'The user is logged out everywhere. The next login through single sign-on with their email address links them to the ' +
-      'account that they use then, such as a new one at the identity provider.',
-  },
-  remove: {
-    word: 'Remove',
-    effect:
-      'The user is logged out everywhere and loses their access grants and devices. This cannot be undone. What they did ' +
-      'stays in the audit log. To block the user for a while only, disable them.',
-  },
-};
-
-export function confirmUserPage(user: UserResponse, action: UserAction): Page {
-  const { word, effect } = ACTIONS[action];
-  return confirmationPage({
-    title: `${word} ${isolated(user.name)}?`,
+/** Returns what all pages that ask before an action on a user show. */
+function asking(user: UserResponse, verb: string, effect: string) {
+  return {
+    title: `${verb} ${isolated(user.name)}?`,
     parent: { title: user.name, path: userPath(user.id) },
-    action: userPath(user.id, action),
-    button: `${word} user`,
-    isDestructive: action === 'disable' || action === 'remove',
-    children: (
+    text: (
       <>
         <p>
           {user.email}, {ROLE_NAMES[user.role]}
@@ -499,5 +546,81 @@ export function confirmUserPage(user: UserResponse, action: UserAction): Page {
         <p>{effect}</p>
       </>
     ),
-  });
+    button: `${verb} user`,
+  };
 }
+
+@Controller('dashboard/users/:id/disable')
+class DisableUserPage extends ConfirmPage('updateUser') {
+  @Inject() private readonly users!: UserAdministrationService;
+
+  async describe({ actor, params: { id } }: PageVisit<'id'>): Promise<Confirmation> {
+    const effect =
+      'The user is logged out everywhere, their devices lose access, and they cannot log in until you enable them again. ' +
+      'Their name, role and history stay.';
+    return {
+      ...asking(await this.users.get(actor, id), 'Disable', effect),
+      perform: () => this.users.update(actor, id, { disabled: true }),
+      next: `${userPath(id)}?done=disable`,
+    };
+  }
+}
+
+@Controller('dashboard/users/:id/enable')
+class EnableUserPage extends ConfirmPage('updateUser') {
+  @Inject() private readonly users!: UserAdministrationService;
+
+  async describe({ actor, params: { id } }: PageVisit<'id'>): Promise<Confirmation> {
+    const effect = 'The user can log in again with their password, in their role.';
+    return {
+      ...asking(await this.users.get(actor, id), 'Enable', effect),
+      isDestructive: false,
+      perform: () => this.users.update(actor, id, { disabled: false }),
+      next: `${userPath(id)}?done=enable`,
+    };
+  }
+}
+
+@Controller('dashboard/users/:id/unlink')
+class UnlinkUserPage extends ConfirmPage('updateUser') {
+  @Inject() private readonly users!: UserAdministrationService;
+
+  async describe({ actor, params: { id } }: PageVisit<'id'>): Promise<Confirmation> {
+    const effect =
+      'The user is logged out everywhere. The next login through single sign-on with their email address links them to the ' +
+      'account that they use then, such as a new one at the identity provider.';
+    return {
+      ...asking(await this.users.get(actor, id), 'Unlink', effect),
+      isDestructive: false,
+      perform: () => this.users.unlink(actor, id),
+      next: `${userPath(id)}?done=unlink`,
+    };
+  }
+}
+
+@Controller('dashboard/users/:id/remove')
+class RemoveUserPage extends ConfirmPage('deleteUser') {
+  @Inject() private readonly users!: UserAdministrationService;
+
+  async describe({ actor, params: { id } }: PageVisit<'id'>): Promise<Confirmation> {
+    const effect =
+      'The user is logged out everywhere and loses their access grants and devices. This cannot be undone. What they did ' +
+      'stays in the audit log. To block the user for a while only, disable them.';
+    return {
+      ...asking(await this.users.get(actor, id), 'Remove', effect),
+      perform: () => this.users.remove(actor, id),
+      next: `${USERS.path}?done=remove`,
+    };
+  }
+}
+
+export const USER_PAGES = [
+  UsersPage,
+  InviteUserPage,
+  UserPage,
+  ChangeUserPage,
+  DisableUserPage,
+  EnableUserPage,
+  UnlinkUserPage,
+  RemoveUserPage,
+];

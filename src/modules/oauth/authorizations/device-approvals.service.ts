@@ -1,17 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
+import { MoreThan } from 'typeorm';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import { ServiceConfiguration } from '../../../infrastructure/config/index.js';
 import { Sealer, SecretDigest } from '../../../infrastructure/crypto/index.js';
-import { Transactional } from '../../../infrastructure/database/index.js';
+import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
 import { NOT_FOUND, type ApiError } from '../../../infrastructure/errors/index.js';
 import { rateLimitKeyOfAddress } from '../../../infrastructure/http/index.js';
 import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
 import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
 import { AuditLog } from '../../audit-logs/index.js';
 import { TOKEN_LIFETIME } from '../tokens/tokens.entity.js';
-import { TokensRepository } from '../tokens/tokens.repository.js';
-import type { DeviceAuthorization } from './device-authorization.entity.js';
+import { RevokedTokensRepository } from '../tokens/revoked-tokens.repository.js';
+import { DeviceAuthorization } from './device-authorization.entity.js';
 import {
   DeviceAuthorizationsRepository,
   type Decision,
@@ -38,8 +39,9 @@ export class DeviceApprovalsService {
 
   constructor(
     private readonly limits: AttemptLimitsRepository,
+    private readonly transaction: Transaction,
     private readonly repository: DeviceAuthorizationsRepository,
-    private readonly tokens: TokensRepository,
+    private readonly tokens: RevokedTokensRepository,
     private readonly digest: SecretDigest,
     private readonly sealer: Sealer,
     private readonly configuration: ServiceConfiguration,
@@ -62,15 +64,27 @@ export class DeviceApprovalsService {
     await this.limits.countAll(attempts);
     const code = parseUserCode(entered);
     if (code === undefined) return undefined;
-    const digest = digestOfUserCode(this.digest, code);
-    const [session, visibility] = [sessionIdOf(actor), this.visibleTo(actor)];
-    const id = await this.repository.enterUserCode(digest, session, visibility, this.clock.now());
-    if (id !== undefined) for (const { limit, subject } of attempts) await limit.subtract(subject);
-    return id;
+    const { organizationId, environment } = this.visibleTo(actor);
+    const pending = {
+      userCodeDigest: digestOfUserCode(this.digest, code),
+      status: 'pending' as const,
+      expiresAt: MoreThan(this.clock.now()),
+      organizationId,
+      ...(environment && { environment }),
+    };
+    const found = await this.transaction.manager.findOneBy(DeviceAuthorization, pending);
+    const binding = { enteredInSession: sessionIdOf(actor) };
+    if (!found || !(await this.transaction.updateRow(DeviceAuthorization, pending, binding)))
+      return undefined;
+    for (const { limit, subject } of attempts) await limit.subtract(subject);
+    return found.id;
   }
 
   async find(actor: DashboardActor, id: unknown): Promise<DeviceAuthorization | null> {
-    return isUUID(id) ? this.repository.find(id as string, this.visibleTo(actor)) : null;
+    if (!isUUID(id)) return null;
+    const { organizationId, environment } = this.visibleTo(actor);
+    const where = { id: id as string, organizationId, ...(environment && { environment }) };
+    return this.transaction.manager.findOneBy(DeviceAuthorization, where);
   }
 
   isPending({ status, expiresAt }: DeviceAuthorization): boolean {
@@ -99,8 +113,15 @@ export class DeviceApprovalsService {
     // Uses the access version that the request was authenticated with. If a password reset increases the version at the
     // same time, the approval is not valid.
     const { userId, accessVersion } = actor;
-    const decision = { status, userId, sessionId: sessionIdOf(actor), accessVersion };
-    if (!(await this.repository.decide(id, decision, this.clock.now()))) return;
+    const now = this.clock.now();
+    const pending = {
+      id,
+      status: 'pending' as const,
+      expiresAt: MoreThan(now),
+      enteredInSession: sessionIdOf(actor),
+    };
+    const decision: Decision = { status, userId, decidedAt: now, accessVersion };
+    if (!(await this.transaction.updateRow(DeviceAuthorization, pending, decision))) return;
     const target = { name: clientId, environment };
     await this.auditLog.record({ action: AUDIT_ACTIONS[status], actor, target });
   }
@@ -120,7 +141,8 @@ export class DeviceApprovalsService {
   async endAccess(actor: DashboardActor, id: string): Promise<void> {
     const device = await this.find(actor, id);
     if (!device || device.userId !== actor.userId) throw NOT_FOUND.error();
-    await this.repository.withdraw(device.id);
+    const approved = { id: device.id, status: 'approved' as const };
+    await this.transaction.manager.update(DeviceAuthorization, approved, { status: 'denied' });
     const expiresAt = new Date((device.redeemedAt ?? device.expiresAt).getTime() + TOKEN_LIFETIME);
     await this.tokens.revoke({ jti: device.id, expiresAt });
     const target = { name: device.clientId, environment: device.environment };

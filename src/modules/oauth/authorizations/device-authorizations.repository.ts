@@ -21,12 +21,10 @@ export interface DeviceAccess extends Pick<
   readonly decidedAt: Date;
 }
 
-export interface Decision {
+/** What a user decides. */
+export type Decision = Pick<DeviceAuthorization, 'userId' | 'decidedAt' | 'accessVersion'> & {
   readonly status: Extract<DeviceAuthorizationStatus, 'approved' | 'denied'>;
-  readonly userId: string;
-  readonly sessionId: string;
-  readonly accessVersion: number;
-}
+};
 
 /** The columns that the polling statement returns for each device authorization. */
 export type AuthorizationRow = Pick<
@@ -40,60 +38,6 @@ export const RETURNED_COLUMNS = `id, client_id AS "clientId", organization_id AS
 @Injectable()
 export class DeviceAuthorizationsRepository {
   constructor(private readonly transaction: Transaction) {}
-
-  /** Inserts a device authorization. @returns false if another pending device authorization uses the same user code */
-  async add(authorization: DeviceAuthorization): Promise<boolean> {
-    return this.transaction.insertNew(
-      DeviceAuthorization,
-      authorization,
-      'device_authorization_user_code_key',
-    );
-  }
-
-  /** Returns a device authorization in any state. */
-  async find(id: string, { organizationId, environment }: Visibility): Promise<DeviceAuthorization | null> {
-    const where = { id, organizationId, ...(environment && { environment }) };
-    return this.transaction.manager.findOneBy(DeviceAuthorization, where);
-  }
-
-  /**
-   * Binds the pending device authorization with this user code to the login session that entered the code.
-   *
-   * @returns its ID, or undefined if there is none
-   */
-  async enterUserCode(
-    userCodeDigest: Buffer,
-    sessionId: string,
-    visibility: Visibility,
-    now: Date,
-  ): Promise<string | undefined> {
-    const [row] = await this.transaction.changedRows<{ id: string }>(
-      `UPDATE device_authorization SET entered_in_session = $5
-        WHERE user_code_digest = $1 AND status = 'pending' AND expires_at > $2
-          AND organization_id = $3 AND ($4::text IS NULL OR environment = $4)
-       RETURNING id`,
-      [userCodeDigest, now, visibility.organizationId, visibility.environment ?? null, sessionId],
-    );
-    return row?.id;
-  }
-
-  /**
-   * Records the decision on a pending device authorization of the session.
-   *
-   * @returns whether this call made the decision
-   */
-  async decide(
-    id: string,
-    { status, userId, sessionId, accessVersion }: Decision,
-    now: Date,
-  ): Promise<boolean> {
-    const count = await this.transaction.change(
-      `UPDATE device_authorization SET status = $3, user_id = $4, decided_at = $2, access_version = $6
-        WHERE id = $1 AND status = 'pending' AND expires_at > $2 AND entered_in_session = $5`,
-      [id, now, status, userId, sessionId, accessVersion],
-    );
-    return count === 1;
-  }
 
   /** Returns the device authorizations that give their devices access, or will when these fetch their tokens, newest first. */
   async withAccess(
@@ -120,11 +64,5 @@ export class DeviceAuthorizationsRepository {
         limit,
       ],
     );
-  }
-
-  /** Denies an approved device authorization because its approver has lost access. */
-  async withdraw(id: string): Promise<void> {
-    const approved = { id, status: 'approved' } as const;
-    await this.transaction.manager.update(DeviceAuthorization, approved, { status: 'denied' });
   }
 }

@@ -2,14 +2,14 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { SCOPES, type Scope } from '../../../infrastructure/auth/index.js';
 import { Sealer, SecretDigest, sha256 } from '../../../infrastructure/crypto/index.js';
+import { Transaction, type NewRow } from '../../../infrastructure/database/index.js';
 import { PublicAddress, type RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Clock, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
 import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
-import { publicClient } from '../protocol/oauth-form.js';
-import type { DeviceAuthorization } from './device-authorization.entity.js';
+import { publicClient, scopesIn } from '../protocol/oauth-form.js';
+import { DeviceAuthorization } from './device-authorization.entity.js';
 import type { DeviceCodeRequest, DeviceCodeResponse } from './device-authorizations.dto.js';
-import { DeviceAuthorizationsRepository } from './device-authorizations.repository.js';
 import { digestOfUserCode, formatUserCode, generateUserCode, ownerOfUserCode } from './user-code.js';
 
 const LIFETIME = 10 * MINUTE;
@@ -22,12 +22,15 @@ const DEVICE_CODE_BYTES = 32;
  */
 const ATTEMPTS = 3;
 
+/** Pending device authorizations have different user codes. */
+const USER_CODE_KEY = 'device_authorization_user_code_key';
+
 /** Creates device authorizations (RFC 8628, sections 3.1 and 3.2). */
 @Injectable()
 export class DeviceAuthorizationsService {
   constructor(
     private readonly clients: ApiClientDirectory,
-    private readonly repository: DeviceAuthorizationsRepository,
+    private readonly transaction: Transaction,
     private readonly digest: SecretDigest,
     private readonly sealer: Sealer,
     private readonly address: PublicAddress,
@@ -38,12 +41,13 @@ export class DeviceAuthorizationsService {
   /** @throws OAuthError `invalid_client` */
   async request(request: DeviceCodeRequest, origin: RequestOrigin): Promise<DeviceCodeResponse> {
     const client = await publicClient(this.clients, request);
-    const scopes = scopesIn(request.scope);
+    const scopes = [...scopesIn(request.scope, SCOPES)];
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       const deviceCode = randomBytes(DEVICE_CODE_BYTES).toString('base64url');
       const userCode = generateUserCode();
       const row = this.rowFor(client, scopes, { deviceCode, userCode }, origin);
-      if (await this.repository.add(row)) return this.responseFor(deviceCode, formatUserCode(userCode));
+      if (await this.transaction.insertNew(DeviceAuthorization, row, USER_CODE_KEY))
+        return this.responseFor(deviceCode, formatUserCode(userCode));
     }
     throw new Error(`No free user code in ${ATTEMPTS} attempts`);
   }
@@ -53,7 +57,7 @@ export class DeviceAuthorizationsService {
     scopes: Scope[],
     codes: { readonly deviceCode: string; readonly userCode: string },
     origin: RequestOrigin,
-  ): DeviceAuthorization {
+  ): NewRow<DeviceAuthorization> {
     const id = randomUUID();
     const requestedAt = this.clock.now();
     return {
@@ -68,11 +72,6 @@ export class DeviceAuthorizationsService {
       requestedAt,
       expiresAt: new Date(requestedAt.getTime() + LIFETIME),
       ...origin,
-      userId: null,
-      decidedAt: null,
-      redeemedAt: null,
-      enteredInSession: null,
-      accessVersion: null,
     };
   }
 
@@ -89,14 +88,4 @@ export class DeviceAuthorizationsService {
       interval: FIRST_INTERVAL,
     };
   }
-}
-
-/**
- * Returns the requested scopes in the order of the catalog, or all scopes if no known one is requested. Others are ignored (RFC 6749,
- * section 3.3): the user and the response of operation 2 see what is granted.
- */
-function scopesIn(text: string | undefined): Scope[] {
-  const requested = new Set(text?.split(' '));
-  const known = SCOPES.filter((scope) => requested.has(scope));
-  return known.length > 0 ? known : [...SCOPES];
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { BatchedStatement } from '../../../infrastructure/database/index.js';
+import type { DevicePollState } from './device-authorization.entity.js';
 import { RETURNED_COLUMNS, type AuthorizationRow } from './device-authorizations.repository.js';
 
 export interface DevicePoll {
@@ -13,7 +14,7 @@ export interface DevicePoll {
 export interface PolledAuthorization extends AuthorizationRow {
   readonly expiresAt: Date;
   /** Whether a pending code was polled too early; null when the code is not pending. */
-  readonly early: boolean | null;
+  readonly early: DevicePollState['early'] | null;
   /** Seconds between polls from now on; null when the code is not pending. */
   readonly intervalSeconds: number | null;
 }

@@ -4,8 +4,7 @@ import { HiddenFromAgentsGuard, PublicAddress } from '../../../infrastructure/ht
 import { Topic } from '../../../infrastructure/openapi/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
 import { OAuthMetadata } from '../protocol/oauth-operation.js';
-import { JWKS_CACHED_FOR } from '../tokens/key-schedule.js';
-import { TokenSigningKeysService } from '../tokens/token-signing-keys.service.js';
+import { JWKS_CACHED_FOR, TokenSigningKeysService } from '../tokens/token-signing-keys.service.js';
 import { DEVICE_CODE_GRANT } from '../tokens/tokens.dto.js';
 import {
   AuthorizationServerMetadata,

@@ -9,7 +9,6 @@ import type { DeviceAuthorization } from '../authorizations/device-authorization
 import type { Decision } from '../authorizations/device-authorizations.repository.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
 import { codePage, confirmationPage, resultPage, unknownRequestPage } from './device.pages.js';
-import { devicesPage, DEVICES_PATH } from './devices.pages.js';
 
 const ENTER_CODE: PageResponse = { redirectTo: '/device' };
 
@@ -97,28 +96,4 @@ function outcomeOf({ status }: DeviceAuthorization): 'approved' | 'denied' | 'ex
 
 function resultPath(id: string): string {
   return `/device/result?request=${id}`;
-}
-
-@Controller('dashboard/devices')
-export class DevicesPagesController {
-  constructor(
-    private readonly approvals: DeviceApprovalsService,
-    private readonly clients: ApiClientDirectory,
-  ) {}
-
-  @Get()
-  @PageRoute({ login: true })
-  async list(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
-    const devices = await this.approvals.listAccess(actor);
-    const clientIds = [...new Set(devices.map(({ clientId }) => clientId))];
-    const names = await Promise.all(clientIds.map((id) => this.clients.nameOf(id)));
-    return devicesPage(devices, new Map(clientIds.map((id, index) => [id, names[index] ?? id])));
-  }
-
-  @Post()
-  @PageRoute({ login: true, form: true })
-  async end(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
-    await this.approvals.endAccess(actor, form.get('device') ?? '');
-    return { redirectTo: `${DEVICES_PATH}?done=ended` };
-  }
 }

@@ -106,3 +106,16 @@ export async function publicClient(
   if (!client) throw INVALID_CLIENT.error();
   return client;
 }
+
+/**
+ * Returns those of the allowed scopes that a `scope` parameter names, in their order. Others are ignored (RFC 6749, section 3.3): agents
+ * ask for scopes of other servers, such as `offline_access`. All are returned if it names none of them.
+ */
+export function scopesIn<Name extends string>(
+  text: string | undefined,
+  allowed: readonly Name[],
+): readonly Name[] {
+  const names = new Set(text?.split(' '));
+  const known = allowed.filter((scope) => names.has(scope));
+  return known.length > 0 ? known : allowed;
+}

@@ -8,7 +8,7 @@ import type {
 import { ServiceConfiguration } from '../../../infrastructure/config/index.js';
 import { DashboardUsersService } from '../../dashboard-users/index.js';
 import { AccessTokensService, type AccessTokenClaims } from './access-tokens.service.js';
-import { TokensRepository } from './tokens.repository.js';
+import { RevokedTokensRepository } from './revoked-tokens.repository.js';
 
 export interface ActiveAccessToken {
   readonly claims: AccessTokenClaims;
@@ -24,7 +24,7 @@ export interface ActiveAccessToken {
 export class ActiveAccessTokenVerifier implements TokenVerifier<DashboardIdentity> {
   constructor(
     private readonly tokens: AccessTokensService,
-    private readonly repository: TokensRepository,
+    private readonly repository: RevokedTokensRepository,
     private readonly users: DashboardUsersService,
     private readonly configuration: ServiceConfiguration,
   ) {}

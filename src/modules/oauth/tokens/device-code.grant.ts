@@ -1,14 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { DashboardPrincipal } from '../../../infrastructure/auth/index.js';
 import { sha256 } from '../../../infrastructure/crypto/index.js';
+import { Transaction } from '../../../infrastructure/database/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import type { ClientRecord } from '../../api-clients/index.js';
 import { DashboardUsersService } from '../../dashboard-users/index.js';
+import { DeviceAuthorization } from '../authorizations/device-authorization.entity.js';
 import { DevicePollsBatch } from '../authorizations/device-polls.batch.js';
-import {
-  DeviceAuthorizationsRepository,
-  type AuthorizationRow,
-} from '../authorizations/device-authorizations.repository.js';
+import { type AuthorizationRow } from '../authorizations/device-authorizations.repository.js';
 import {
   ACCESS_DENIED,
   AUTHORIZATION_PENDING,
@@ -28,7 +27,7 @@ export class DeviceCodeGrant implements Grant<ClientRecord, ExchangeDeviceCodeRe
   readonly parameters = ExchangeDeviceCodeRequest;
 
   constructor(
-    private readonly authorizations: DeviceAuthorizationsRepository,
+    private readonly transaction: Transaction,
     private readonly batch: DevicePollsBatch,
     private readonly users: DashboardUsersService,
     private readonly tokens: AccessTokensService,
@@ -56,7 +55,8 @@ export class DeviceCodeGrant implements Grant<ClientRecord, ExchangeDeviceCodeRe
       if (authorization.status === 'pending') throw AUTHORIZATION_PENDING.error();
       const user = await this.approverOf(authorization);
       if (!user) {
-        await this.authorizations.withdraw(authorization.id);
+        const approved = { id: authorization.id, status: 'approved' as const };
+        await this.transaction.manager.update(DeviceAuthorization, approved, { status: 'denied' });
         throw ACCESS_DENIED.error();
       }
       // Sign before redeeming the code, so that the device can retry if signing fails.

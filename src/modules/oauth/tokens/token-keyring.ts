@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { importJWK, type CryptoKey, type JWK } from 'jose';
 import { Clock, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
-import { signingKey } from './key-schedule.js';
+import { signingKey, TokenSigningKeysService } from './token-signing-keys.service.js';
 import type { TokenAlgorithm, TokenSigningKey } from './tokens.entity.js';
-import { TokenSigningKeysService } from './token-signing-keys.service.js';
 
 export interface ImportedKey {
   readonly kid: string;

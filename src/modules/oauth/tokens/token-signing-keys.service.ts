@@ -3,13 +3,55 @@ import { Injectable } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { Sealer } from '../../../infrastructure/crypto/index.js';
-import { JobLock, Transactional } from '../../../infrastructure/database/index.js';
+import { JobLock, Transaction, Transactional } from '../../../infrastructure/database/index.js';
 import { OperatorError } from '../../../infrastructure/errors/index.js';
-import { Clock, DAY, hourlyAt } from '../../../infrastructure/time/index.js';
+import { Clock, DAY, hourlyAt, MINUTE } from '../../../infrastructure/time/index.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
-import { deletableKeys, PUBLISHED_BEFORE_USE, publishedKeys, signingKey } from './key-schedule.js';
-import type { TokenAlgorithm, TokenSigningKey } from './tokens.entity.js';
-import { TokensRepository } from './tokens.repository.js';
+import { TOKEN_LIFETIME, TokenSigningKey, type TokenAlgorithm } from './tokens.entity.js';
+
+/** How long a key is published before it signs: longer than clients may cache the JWKS. */
+const PUBLISHED_BEFORE_USE = 10 * MINUTE;
+/** How long clients may cache the JWKS. */
+export const JWKS_CACHED_FOR = 5 * MINUTE;
+/** Tolerated difference between the clocks of this service and of verifiers. */
+const CLOCK_SKEW = 2 * MINUTE;
+
+type Times = Pick<TokenSigningKey, 'signsFrom'>;
+
+/**
+ * Returns the keys to publish: a key signs until the next one takes over and stays published until the last token
+ * that it signed has expired on every clock.
+ *
+ * @param keys newest first
+ */
+function publishedKeys<Key extends Times>(keys: readonly Key[], now: Date): Key[] {
+  return keys.filter((_key, index) => !isObsolete(keys[index - 1], now, 0));
+}
+
+/**
+ * Returns the key that signs now. The first key signs even if this process's clock is behind that of the process that
+ * created it.
+ *
+ * @param keys newest first
+ */
+export function signingKey<Key extends Times>(keys: readonly Key[], now: Date): Key | undefined {
+  return keys.find(({ signsFrom }) => signsFrom <= now) ?? keys.at(-1);
+}
+
+/** Returns the keys that have been obsolete (not published anymore) for more than a day. @param keys newest first */
+function deletableKeys<Key extends Times>(keys: readonly Key[], now: Date): Key[] {
+  return keys.filter((_key, index) => isObsolete(keys[index - 1], now, DAY));
+}
+
+/**
+ * Returns whether a key has been obsolete for at least this many milliseconds.
+ *
+ * @param successor the key that signs after it
+ */
+function isObsolete(successor: Times | undefined, now: Date, forAtLeast: number): boolean {
+  if (!successor) return false;
+  return successor.signsFrom.getTime() + TOKEN_LIFETIME + CLOCK_SKEW + forAtLeast < now.getTime();
+}
 
 export interface TokenSigningKeyStatus extends Pick<
   TokenSigningKey,
@@ -22,7 +64,7 @@ export interface TokenSigningKeyStatus extends Pick<
 @Injectable()
 export class TokenSigningKeysService {
   constructor(
-    private readonly repository: TokensRepository,
+    private readonly transaction: Transaction,
     private readonly sealer: Sealer,
     private readonly configuration: OAuthConfiguration,
     private readonly lock: JobLock,
@@ -31,7 +73,7 @@ export class TokenSigningKeysService {
 
   /** Returns the keys to publish (next, signing and verifying), newest first. Creates the first key if there is none. */
   async published(): Promise<TokenSigningKey[]> {
-    const keys = await this.repository.keys();
+    const keys = await this.keys();
     return publishedKeys(keys.length > 0 ? keys : await this.createFirst(), this.clock.now());
   }
 
@@ -42,7 +84,7 @@ export class TokenSigningKeysService {
    */
   @Transactional()
   async rotate(): Promise<TokenSigningKeyStatus> {
-    const [newest] = await this.repository.lockKeys();
+    const [newest] = await this.lockKeys();
     const now = this.clock.now();
     if (newest && newest.signsFrom > now) {
       throw new OperatorError(
@@ -65,7 +107,7 @@ export class TokenSigningKeysService {
   /** Rotates if the newest key is old enough or uses another algorithm than the one configured. */
   @Transactional()
   protected async rotateIfDue(): Promise<void> {
-    const [newest] = await this.repository.lockKeys();
+    const [newest] = await this.lockKeys();
     const { tokenAlgorithm, tokenKeyRotationDays } = this.configuration;
     if (!newest || newest.signsFrom > this.clock.now() || tokenKeyRotationDays === 0) return;
     const age = this.clock.milliseconds() - newest.signsFrom.getTime();
@@ -73,7 +115,7 @@ export class TokenSigningKeysService {
   }
 
   async describe(): Promise<TokenSigningKeyStatus[]> {
-    const keys = await this.repository.keys();
+    const keys = await this.keys();
     const now = this.clock.now();
     const signing = signingKey(keys, now);
     const published = new Set(publishedKeys(keys, now));
@@ -88,8 +130,9 @@ export class TokenSigningKeysService {
 
   /** Deletes the keys that have been obsolete for more than a day. */
   private async deleteObsolete(): Promise<void> {
-    const keys = await this.repository.keys();
-    for (const { kid } of deletableKeys(keys, this.clock.now())) await this.repository.deleteKey(kid);
+    const keys = await this.keys();
+    for (const { kid } of deletableKeys(keys, this.clock.now()))
+      await this.transaction.manager.delete(TokenSigningKey, { kid });
   }
 
   open(key: TokenSigningKey): JWK {
@@ -102,8 +145,19 @@ export class TokenSigningKeysService {
    */
   @Transactional()
   protected async createFirst(): Promise<TokenSigningKey[]> {
-    if ((await this.repository.lockKeys()).length === 0) await this.create(this.clock.now());
-    return this.repository.keys();
+    if ((await this.lockKeys()).length === 0) await this.create(this.clock.now());
+    return this.keys();
+  }
+
+  /** Locks the keys against concurrent changes until the transaction ends. @returns all keys, newest first */
+  private async lockKeys(): Promise<TokenSigningKey[]> {
+    await this.transaction.lockTable(TokenSigningKey);
+    return this.keys();
+  }
+
+  /** Returns all keys, newest first. */
+  private keys(): Promise<TokenSigningKey[]> {
+    return this.transaction.manager.find(TokenSigningKey, { order: { signsFrom: 'DESC' } });
   }
 
   private async create(signsFrom: Date): Promise<TokenSigningKey> {
@@ -122,7 +176,7 @@ export class TokenSigningKeysService {
       createdAt: this.clock.now(),
       signsFrom,
     };
-    await this.repository.addKey(key);
+    await this.transaction.manager.insert(TokenSigningKey, key);
     return key;
   }
 }

@@ -9,7 +9,7 @@ import { publicClient, type FormParameters } from '../protocol/oauth-form.js';
 import { ActiveAccessTokenVerifier, type ActiveAccessToken } from './active-access-token.verifier.js';
 import { AccessTokensService } from './access-tokens.service.js';
 import { DeviceCodeGrant } from './device-code.grant.js';
-import { TokensRepository } from './tokens.repository.js';
+import { RevokedTokensRepository } from './revoked-tokens.repository.js';
 import {
   PublicClientTokenRequest,
   TokenRequest,
@@ -31,7 +31,7 @@ export class TokensService {
     private readonly clients: ApiClientDirectory,
     private readonly accessTokens: AccessTokensService,
     private readonly verifier: ActiveAccessTokenVerifier,
-    private readonly repository: TokensRepository,
+    private readonly repository: RevokedTokensRepository,
     private readonly mcpTokens: McpTokensService,
   ) {}
 

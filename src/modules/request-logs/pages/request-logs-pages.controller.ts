@@ -41,7 +41,7 @@ const PERIOD = enumeration('Period', [...PERIODS.keys()].map(String), 'A period 
 
 /** The filters of the page, which also has relative periods. */
 class RequestLogPageQuery extends ListRequestLogsQuery {
-  @EnumField(PERIOD, { in: 'query', required: false, description: 'A period that ends now.', example: '24h' })
+  @EnumField(PERIOD, { in: 'form', required: false })
   period?: string;
 }
 

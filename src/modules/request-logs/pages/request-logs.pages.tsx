@@ -238,7 +238,7 @@ function columnsOf(
 ): readonly Column<RequestLogEntryResponse>[] {
   return [
     ...(mayRedeliver ? [checkColumn(selectable)] : []),
-    { title: 'Time', kind: 'time', cell: ({ datetime }) => <RelativeTime time={datetime} /> },
+    { title: 'Time', kind: 'time', cell: ({ datetime }) => datetime },
     {
       title: 'Request',
       kind: 'main',
@@ -336,9 +336,9 @@ function NoEntriesYet(): VNode {
         first request with the API credentials of this environment.
       </p>
       <div class="actions">
-        <Allowed operation="listApiClients">
-          <ButtonLink to={dashboardPath(environment, 'api-credentials')}>Show API credentials</ButtonLink>
-        </Allowed>
+        <ButtonLink operation="listApiClients" to={dashboardPath(environment, 'api-credentials')}>
+          Show API credentials
+        </ButtonLink>
         <ButtonLink to="/docs/quickstart" kind="second">
           Read the quickstart
         </ButtonLink>

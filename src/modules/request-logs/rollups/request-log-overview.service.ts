@@ -93,10 +93,10 @@ export const OVERVIEW_PERIODS = Object.keys(PERIODS) as readonly OverviewPeriod[
 
 /** The bounds of an overview that does not end now. */
 export class OverviewQuery {
-  @TimestampField({ in: 'query', required: false, description: 'The start of the overview.' })
+  @TimestampField({ in: 'form', required: false })
   start?: string;
 
-  @TimestampField({ in: 'query', required: false, description: 'The end of the overview.' })
+  @TimestampField({ in: 'form', required: false })
   end?: string;
 }
 

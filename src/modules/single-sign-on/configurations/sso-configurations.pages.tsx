@@ -1,135 +1,124 @@
 import { randomUUID } from 'node:crypto';
+import { Controller, Get, Inject, Param, Post, Req } from '@nestjs/common';
+import { isUUID } from 'class-validator';
+import type { Request } from 'express';
 import type { VNode } from 'preact';
+import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
+import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import {
   ActionButton,
   Allowed,
   Badge,
   ButtonLink,
   CodeBlock,
-  confirmationPage,
+  ConfirmPage,
+  DashboardAction,
+  DashboardPage,
   Details,
   Done,
-  EmptyState,
-  Form,
+  FormPage,
   FormProblem,
+  HiddenField,
+  isolated,
   Link,
+  ListPage,
   Moment,
-  RelativeTime,
+  submitted,
   Table,
   TextArea,
   TextField,
   usePage,
+  type Confirmation,
+  type FormDescription,
+  type ListDescription,
   type Page,
-  isolated,
-  SubmitButton,
+  type PageResponse,
+  type PageVisit,
 } from '../../../infrastructure/pages/index.js';
-import { maxLengthOf } from '../../../infrastructure/validation/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
+import { AllowlistedDomainsService } from '../../allowlisted-domains/index.js';
+import { continuePage, loginBrowserOf } from '../../dashboard-login/index.js';
 import type { SsoAttempt } from '../logins/sso-attempt.entity.js';
-import {
-  AddOpenidConfigurationRequest,
-  ChangeOpenidConfigurationRequest,
-} from '../openid/openid-configurations.dto.js';
+import { SsoLoginsService } from '../logins/sso-logins.service.js';
+import { AddOpenidConfigurationRequest } from '../openid/openid-configurations.dto.js';
+import { OpenidProvider } from '../openid/openid-provider.js';
 import {
   AddSamlConfigurationRequest,
-  ChangeSamlConfigurationRequest,
   certificateOf,
   certificatesOf,
+  ChangeConfigurationRequest,
   type SamlCertificateResponse,
 } from '../saml/saml-configurations.dto.js';
-import { SETTINGS_PATH } from '../settings/sso-settings.pages.js';
+import { SamlKeysService } from '../saml/saml-keys.service.js';
+import { SamlProvider } from '../saml/saml-provider.js';
+import { SSO_SETTINGS_PATH } from '../settings/sso-settings.pages.js';
 import type { SsoConfiguration } from './sso-configuration.entity.js';
+import { SsoConfigurationsService } from './sso-configurations.service.js';
 
 const OVERVIEW = { title: 'Single sign-on', path: '/dashboard/single-sign-on' };
-const NEW_SAML_PATH = `${OVERVIEW.path}/configurations/new`;
-const NEW_OPENID_PATH = `${OVERVIEW.path}/configurations/new-openid`;
 const PROTOCOLS = { saml: 'SAML', openid: 'OpenID Connect' } as const;
-
-/** What a SAML provider must know about the service. */
-export interface SamlAddresses {
-  readonly metadataUrl: string;
-  readonly address: string;
-}
-
-/** What the identity provider must know about the service: with OpenID Connect, or with SAML. */
-type Ours = { readonly redirectUri: string } | (SamlAddresses & { readonly certificates: readonly string[] });
-
-/** What the next step of the set-up depends on. */
-interface SetUpState {
-  readonly attempts: readonly SsoAttempt[];
-  /** The domains that the organization has proved. */
-  readonly proved: readonly string[];
-  /** The enabled configuration of the organization. */
-  readonly enabled: SsoConfiguration | undefined;
-}
+/** For the longest metadata that the operations accept, in which each character may take three bytes. */
+const WITH_METADATA = { limit: 1_048_576 };
 
 export function configurationPath(id: string, ...action: readonly string[]): string {
   return [OVERVIEW.path, encodeURIComponent(id), ...action].join('/');
 }
 
-function parentOf({ id, name }: SsoConfiguration): NonNullable<Page['parent']> {
-  return { title: name, path: configurationPath(id) };
-}
+@Controller('dashboard/single-sign-on')
+class ConfigurationsPage extends ListPage('listSamlConfigurations') {
+  @Inject() private readonly configurations!: SsoConfigurationsService;
 
-export function configurationsPage(configurations: readonly SsoConfiguration[]): Page {
-  const isEmpty = configurations.length === 0;
-  return {
-    title: OVERVIEW.title,
-    actions: isEmpty ? null : <AddButtons />,
-    content: isEmpty ? (
-      <EmptyState title="No identity provider yet">
-        <p>
-          Let your users log in through your identity provider, such as Okta or Microsoft Entra ID, with SAML
-          2.0 or OpenID Connect. First, <a href="/dashboard/allowed-domains">prove the domain</a> of their
-          email addresses.
-        </p>
-        <div class="actions">
-          <AddButtons />
-        </div>
-      </EmptyState>
-    ) : (
-      <Table
-        caption="Identity providers"
-        rows={configurations}
-        keyOf={({ id }) => id}
-        columns={[
-          { title: 'Name', kind: 'main', cell: ({ name }) => name, to: ({ id }) => configurationPath(id) },
-          {
-            title: 'Status',
-            kind: 'status',
-            cell: (configuration) => <Status configuration={configuration} />,
-          },
-          { title: 'Protocol', kind: 'short', cell: ({ protocol }) => PROTOCOLS[protocol] },
-          { title: 'Issuer', kind: 'text', cell: ({ entityId }) => entityId },
-          {
-            title: 'Certificate expires',
-            kind: 'moment',
-            // Until its last certificate expires, the configuration can be used.
-            cell: (configuration) =>
-              certificatesOf(configuration)
-                .toSorted((a, b) => b.valid_to.getTime() - a.valid_to.getTime())
-                .slice(0, 1)
-                .map((last) => <ValidUntil key="last" certificate={last} />),
-          },
-          { title: 'Added', kind: 'time', cell: ({ createdAt }) => <RelativeTime time={createdAt} /> },
-        ]}
-      />
-    ),
-  };
-}
-
-function AddButtons(): VNode {
-  return (
-    <Allowed operation="createSamlConfiguration">
-      <ButtonLink to={SETTINGS_PATH} kind="second">
-        Single sign-on settings
-      </ButtonLink>
-      <ButtonLink to={`${NEW_OPENID_PATH}?id=${randomUUID()}`}>Add OpenID Connect</ButtonLink>
-      <ButtonLink to={`${NEW_SAML_PATH}?id=${randomUUID()}`} kind="second">
-        Add SAML
-      </ButtonLink>
-    </Allowed>
-  );
+  describe({ actor }: PageVisit): ListDescription<SsoConfiguration> {
+    return {
+      title: OVERVIEW.title,
+      actions: (
+        <Allowed operation="createSamlConfiguration">
+          <ButtonLink to={SSO_SETTINGS_PATH} kind="second">
+            Single sign-on settings
+          </ButtonLink>
+          <ButtonLink to={`${OVERVIEW.path}/configurations/new-openid?id=${randomUUID()}`}>
+            Add OpenID Connect
+          </ButtonLink>
+          <ButtonLink to={`${OVERVIEW.path}/configurations/new?id=${randomUUID()}`} kind="second">
+            Add SAML
+          </ButtonLink>
+        </Allowed>
+      ),
+      rows: async () => ({ data: await this.configurations.list(actor) }),
+      caption: 'Identity providers',
+      columns: [
+        { title: 'Name', kind: 'main', cell: ({ name }) => name, to: ({ id }) => configurationPath(id) },
+        {
+          title: 'Status',
+          kind: 'status',
+          cell: (configuration) => <Status configuration={configuration} />,
+        },
+        { title: 'Protocol', kind: 'short', cell: ({ protocol }) => PROTOCOLS[protocol] },
+        { title: 'Issuer', kind: 'text', cell: ({ entityId }) => entityId },
+        {
+          title: 'Certificate expires',
+          kind: 'moment',
+          // Until its last certificate expires, the configuration can be used.
+          cell: (configuration) =>
+            certificatesOf(configuration)
+              .toSorted((a, b) => b.valid_to.getTime() - a.valid_to.getTime())
+              .slice(0, 1)
+              .map((last) => <ValidUntil key="last" certificate={last} />),
+        },
+        { title: 'Added', kind: 'time', cell: ({ createdAt }) => createdAt },
+      ],
+      empty: {
+        title: 'No identity provider yet',
+        text: (
+          <p>
+            Let your users log in through your identity provider, such as Okta or Microsoft Entra ID, with
+            SAML 2.0 or OpenID Connect. First, <a href="/dashboard/allowed-domains">prove the domain</a> of
+            their email addresses.
+          </p>
+        ),
+      },
+    };
+  }
 }
 
 function Status({ configuration }: { readonly configuration: SsoConfiguration }): VNode {
@@ -154,7 +143,82 @@ function ValidUntil({ certificate }: { readonly certificate: SamlCertificateResp
   );
 }
 
-export function configurationPage(configuration: SsoConfiguration, ours: Ours, state: SetUpState): Page {
+@Controller('dashboard/single-sign-on/:id')
+class ConfigurationPage {
+  constructor(
+    private readonly configurations: SsoConfigurationsService,
+    private readonly logins: SsoLoginsService,
+    private readonly openid: OpenidProvider,
+    private readonly saml: SamlProvider,
+    private readonly keys: SamlKeysService,
+    private readonly domains: AllowlistedDomainsService,
+  ) {}
+
+  @Get()
+  @DashboardPage('getSamlConfiguration')
+  async show(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
+    const configuration = await this.configurations.get(actor, id);
+    const domains = await this.domains.list(actor);
+    const state = {
+      attempts: await this.logins.listAttempts(id),
+      proved: domains.flatMap(({ domain, provedAt }) => (provedAt ? [domain] : [])),
+      enabled: (await this.configurations.list(actor)).find(({ enabledAt }) => enabledAt !== null),
+    };
+    if (configuration.protocol === 'openid')
+      return configurationPage(configuration, { redirectUri: this.openid.address(id) }, state);
+    const certificates = (await this.keys.keysOf(id)).map(({ certificate }) => certificate);
+    return configurationPage(configuration, { ...this.saml.addresses(id), certificates }, state);
+  }
+
+  @Post('test')
+  @DashboardAction('enableSamlConfiguration')
+  async test(
+    @CurrentActor() actor: DashboardActor,
+    @Param('id') id: string,
+    @Req() request: Request,
+  ): Promise<PageResponse> {
+    const configuration = await this.configurations.get(actor, id);
+    return submitted(
+      async () => {
+        const begun = await this.logins.beginTest(configuration, actor, loginBrowserOf(request));
+        if ('problem' in begun) throw INVALID_FIELD.error(begun.problem);
+        return continuePage(begun);
+      },
+      () => this.show(actor, id),
+    );
+  }
+
+  @Post('certificates/add')
+  @DashboardAction('updateSamlConfiguration')
+  async addCertificate(
+    @CurrentActor() actor: DashboardActor,
+    @Param('id') id: string,
+  ): Promise<PageResponse> {
+    const configuration = await this.configurations.get(actor, id);
+    return submitted(
+      async () => {
+        await this.configurations.beginRollover(actor, configuration);
+        return { redirectTo: `${configurationPath(id)}?done=certificate-added` };
+      },
+      () => this.show(actor, id),
+    );
+  }
+}
+
+/** What the identity provider must know about the service: with OpenID Connect, or with SAML. */
+type Ours =
+  { readonly redirectUri: string } | (OurAddressesProps & { readonly certificates: readonly string[] });
+
+/** What the next step of the set-up depends on. */
+interface SetUpState {
+  readonly attempts: readonly SsoAttempt[];
+  /** The domains that the organization has proved. */
+  readonly proved: readonly string[];
+  /** The enabled configuration of the organization. */
+  readonly enabled: SsoConfiguration | undefined;
+}
+
+function configurationPage(configuration: SsoConfiguration, ours: Ours, state: SetUpState): Page {
   const { id, name, enabledAt, testedAt } = configuration;
   const { attempts, proved } = state;
   return {
@@ -162,17 +226,17 @@ export function configurationPage(configuration: SsoConfiguration, ours: Ours, s
     parent: OVERVIEW,
     actions: (
       <>
-        <Allowed operation="updateSamlConfiguration">
-          <ButtonLink to={configurationPath(id, 'change')} kind="second">
-            Change
-          </ButtonLink>
-        </Allowed>
+        <ButtonLink operation="updateSamlConfiguration" to={configurationPath(id, 'change')} kind="second">
+          Change
+        </ButtonLink>
         {enabledAt ? (
-          <Allowed operation="disableSamlConfiguration">
-            <ButtonLink to={configurationPath(id, 'disable')} kind="second">
-              Disable
-            </ButtonLink>
-          </Allowed>
+          <ButtonLink
+            operation="disableSamlConfiguration"
+            to={configurationPath(id, 'disable')}
+            kind="second"
+          >
+            Disable
+          </ButtonLink>
         ) : null}
       </>
     ),
@@ -271,9 +335,9 @@ function Enable({ configuration: { id, testedAt }, state: { enabled } }: EnableP
     );
   if (!testedAt) return <p class="hint">You can enable it after a test login that succeeded.</p>;
   return (
-    <Allowed operation="enableSamlConfiguration">
-      <ButtonLink to={configurationPath(id, 'enable')}>Enable</ButtonLink>
-    </Allowed>
+    <ButtonLink operation="enableSamlConfiguration" to={configurationPath(id, 'enable')}>
+      Enable
+    </ButtonLink>
   );
 }
 
@@ -305,7 +369,13 @@ function RedirectAddress({ redirectUri }: { readonly redirectUri: string }): VNo
   );
 }
 
-function OurAddresses({ metadataUrl, address }: SamlAddresses): VNode {
+/** What a SAML provider must know about the service. */
+interface OurAddressesProps {
+  readonly metadataUrl: string;
+  readonly address: string;
+}
+
+function OurAddresses({ metadataUrl, address }: OurAddressesProps): VNode {
   return (
     <>
       <CodeBlock title="Metadata URL, which is also the entity ID (audience)" code={metadataUrl} />
@@ -366,7 +436,7 @@ function Certificates({ title, rows }: CertificatesProps): VNode {
             kind: 'text',
             cell: ({ sha256_fingerprint: fingerprint }) => <code>{fingerprint}</code>,
           },
-          { title: 'Valid from', kind: 'moment', cell: ({ valid_from: from }) => <Moment time={from} /> },
+          { title: 'Valid from', kind: 'moment', cell: ({ valid_from }) => valid_from },
           {
             title: 'Valid until',
             kind: 'moment',
@@ -388,7 +458,7 @@ function Attempts({ rows }: { readonly rows: readonly SsoAttempt[] }): VNode {
         {
           title: 'Time',
           kind: 'moment',
-          cell: ({ finishedAt, createdAt }) => <Moment time={finishedAt ?? createdAt} />,
+          cell: ({ finishedAt, createdAt }) => finishedAt ?? createdAt,
         },
         { title: 'Email address', kind: 'user', cell: ({ email }) => email ?? 'Unknown' },
         { title: 'Kind', kind: 'short', cell: ({ testerId }) => (testerId === null ? 'Login' : 'Test') },
@@ -404,122 +474,132 @@ function Attempts({ rows }: { readonly rows: readonly SsoAttempt[] }): VNode {
   );
 }
 
-export function newSamlPage(id: string, ours: SamlAddresses): Page {
-  return {
-    title: 'Add an identity provider with SAML',
-    parent: OVERVIEW,
-    content: (
-      <>
-        <FormProblem />
-        <p>Create an application at your identity provider, with these addresses of this service:</p>
-        <OurAddresses {...ours} />
-        <p>
-          Then enter the URL of its metadata, or paste the metadata. The identity provider stays disabled
-          until you enable it.
-        </p>
-        <Form action={NEW_SAML_PATH}>
-          <input type="hidden" name="id" value={id} />
-          <TextField
-            name="name"
-            label="Name"
-            hint="Your name for it, such as “Okta”"
-            maxLength={maxLengthOf(AddSamlConfigurationRequest, 'name')}
-          />
-          <MetadataFields />
-          <SubmitButton>Add identity provider</SubmitButton>
-        </Form>
-      </>
-    ),
-  };
+/** Returns the ID of the new configuration, which the address has, so that a reload shows the same addresses. */
+function idIn({ form, query }: PageVisit): string {
+  const wanted = form.get('id') ?? query['id'];
+  return isUUID(wanted) ? String(wanted).toLowerCase() : randomUUID();
 }
 
-function MetadataFields({ metadataUrl }: { readonly metadataUrl?: string | undefined }): VNode {
+@Controller('dashboard/single-sign-on/configurations/new')
+class NewSamlPage extends FormPage('createSamlConfiguration', AddSamlConfigurationRequest, WITH_METADATA) {
+  @Inject() private readonly configurations!: SsoConfigurationsService;
+  @Inject() private readonly saml!: SamlProvider;
+
+  describe(visit: PageVisit): FormDescription<AddSamlConfigurationRequest> {
+    const id = idIn(visit);
+    return {
+      title: 'Add an identity provider with SAML',
+      parent: OVERVIEW,
+      text: (
+        <>
+          <p>Create an application at your identity provider, with these addresses of this service:</p>
+          <OurAddresses {...this.saml.addresses(id)} />
+          <p>
+            Then enter the URL of its metadata, or paste the metadata. The identity provider stays disabled
+            until you enable it.
+          </p>
+        </>
+      ),
+      values: { id },
+      fields: (
+        <>
+          <HiddenField name="id" />
+          <TextField name="name" label="Name" hint="Your name for it, such as “Okta”" />
+          <MetadataFields />
+        </>
+      ),
+      button: 'Add identity provider',
+      perform: async (request) => added(await this.configurations.addSaml(visit.actor, request)),
+    };
+  }
+}
+
+function added({ id }: SsoConfiguration): PageResponse {
+  return { redirectTo: `${configurationPath(id)}?done=added` };
+}
+
+function MetadataFields(): VNode {
   return (
     <>
       <TextField
         name="metadata_url"
         label="Metadata URL"
-        type="url"
-        value={metadataUrl}
         hint="The metadata is fetched now, and again every day, so that new certificates are known in time."
-        required={false}
-        maxLength={maxLengthOf(AddSamlConfigurationRequest, 'metadata_url')}
       />
       <TextArea
         name="metadata_xml"
         label="Metadata"
         hint="Instead of the URL: the whole XML of the SAML 2.0 metadata, from <EntityDescriptor to </EntityDescriptor>"
         rows={10}
-        required={false}
       />
     </>
   );
 }
 
-export function newOpenidPage(id: string, redirectUri: string): Page {
-  return {
-    title: 'Add an identity provider with OpenID Connect',
-    parent: OVERVIEW,
-    content: (
-      <>
-        <FormProblem />
-        <p>Create an application of the type “web” at your identity provider.</p>
-        <RedirectAddress redirectUri={redirectUri} />
-        <p>Then enter what it shows. The identity provider stays disabled until you enable it.</p>
-        <Form action={NEW_OPENID_PATH}>
-          <input type="hidden" name="id" value={id} />
-          <TextField
-            name="name"
-            label="Name"
-            hint="Your name for it, such as “Okta”"
-            maxLength={maxLengthOf(AddOpenidConfigurationRequest, 'name')}
-          />
+@Controller('dashboard/single-sign-on/configurations/new-openid')
+class NewOpenidPage extends FormPage('createSamlConfiguration', AddOpenidConfigurationRequest) {
+  @Inject() private readonly configurations!: SsoConfigurationsService;
+  @Inject() private readonly openid!: OpenidProvider;
+
+  describe(visit: PageVisit): FormDescription<AddOpenidConfigurationRequest> {
+    const id = idIn(visit);
+    return {
+      title: 'Add an identity provider with OpenID Connect',
+      parent: OVERVIEW,
+      text: (
+        <>
+          <p>Create an application of the type “web” at your identity provider.</p>
+          <RedirectAddress redirectUri={this.openid.address(id)} />
+          <p>Then enter what it shows. The identity provider stays disabled until you enable it.</p>
+        </>
+      ),
+      values: { id },
+      fields: (
+        <>
+          <HiddenField name="id" />
+          <TextField name="name" label="Name" hint="Your name for it, such as “Okta”" />
           <TextField
             name="issuer"
             label="Issuer"
-            type="url"
             hint="Such as https://login.example.com. Its discovery document is fetched."
-            maxLength={maxLengthOf(AddOpenidConfigurationRequest, 'issuer')}
           />
-          <TextField
-            name="client_id"
-            label="Client ID"
-            maxLength={maxLengthOf(AddOpenidConfigurationRequest, 'client_id')}
-          />
+          <TextField name="client_id" label="Client ID" />
           <TextField
             name="client_secret"
             label="Client secret"
             type="password"
             hint="Leave it empty for a public client."
-            required={false}
-            maxLength={maxLengthOf(AddOpenidConfigurationRequest, 'client_secret')}
           />
-          <SubmitButton>Add identity provider</SubmitButton>
-        </Form>
-      </>
-    ),
-  };
+        </>
+      ),
+      button: 'Add identity provider',
+      perform: async (request) => added(await this.configurations.addOpenid(visit.actor, request)),
+    };
+  }
 }
 
-export function changePage(configuration: SsoConfiguration): Page {
-  const { id, name, protocol, metadataUrl } = configuration;
-  return {
-    title: `Change ${isolated(name)}`,
-    parent: parentOf(configuration),
-    content: (
-      <>
-        <FormProblem />
-        <Form action={configurationPath(id, 'change')}>
-          <TextField
-            name="name"
-            label="Name"
-            value={name}
-            maxLength={maxLengthOf(ChangeSamlConfigurationRequest, 'name')}
-          />
+@Controller('dashboard/single-sign-on/:id/change')
+class ChangePage extends FormPage('updateSamlConfiguration', ChangeConfigurationRequest, WITH_METADATA) {
+  @Inject() private readonly configurations!: SsoConfigurationsService;
+
+  async describe({
+    actor,
+    params: { id },
+  }: PageVisit<'id'>): Promise<FormDescription<ChangeConfigurationRequest>> {
+    const configuration = await this.configurations.get(actor, id);
+    const { name, protocol, metadataUrl } = configuration;
+    return {
+      title: `Change ${isolated(name)}`,
+      parent: { title: name, path: configurationPath(id) },
+      version: { Name: name, ...(protocol === 'saml' && { 'Metadata URL': metadataUrl ?? 'none' }) },
+      values: { name, metadata_url: metadataUrl },
+      fields: (
+        <>
+          <TextField name="name" label="Name" required />
           {protocol === 'saml' ? (
             <>
               <p>Leave both fields empty to keep the current metadata.</p>
-              <MetadataFields metadataUrl={metadataUrl ?? undefined} />
+              <MetadataFields />
             </>
           ) : (
             <TextField
@@ -527,62 +607,76 @@ export function changePage(configuration: SsoConfiguration): Page {
               label="New client secret"
               type="password"
               hint="Leave it empty to keep the current secret."
-              required={false}
-              maxLength={maxLengthOf(ChangeOpenidConfigurationRequest, 'client_secret')}
             />
           )}
-          <SubmitButton>Save changes</SubmitButton>
-        </Form>
-      </>
-    ),
-  };
+        </>
+      ),
+      button: 'Save changes',
+      perform: (request) => this.configurations.change(actor, configuration, request),
+      next: `${configurationPath(id)}?done=changed`,
+    };
+  }
 }
 
-export type Confirmed = 'enable' | 'disable' | 'remove-certificate';
+@Controller('dashboard/single-sign-on/:id/enable')
+class EnablePage extends ConfirmPage('enableSamlConfiguration') {
+  @Inject() private readonly configurations!: SsoConfigurationsService;
 
-const CONFIRMATIONS: Readonly<
-  Record<
-    Confirmed,
-    {
-      readonly path: readonly string[];
-      readonly title: string;
-      readonly button: string;
-      readonly effect: string;
-    }
-  >
-> = {
-  enable: {
-    path: ['enable'],
-    title: 'Enable',
-    button: 'Enable single sign-on',
-    effect:
-      'Users whose email addresses are in your proved domains are sent to this identity provider when they log in. Only one identity provider can be enabled at a time.',
-  },
-  disable: {
-    path: ['disable'],
-    title: 'Disable',
-    button: 'Disable single sign-on',
-    effect:
-      'Users log in with their passwords. Existing sessions continue. You can enable single sign-on again.',
-  },
-  'remove-certificate': {
-    path: ['certificates', 'remove'],
-    title: 'Remove the older certificate of',
-    button: 'Remove the older certificate',
-    effect:
-      'Make sure that the identity provider knows the new certificate: requests are signed with it from now on, and assertions that are encrypted with the older one are refused.',
-  },
-};
-
-export function confirmPage(configuration: SsoConfiguration, action: Confirmed): Page {
-  const { id, name } = configuration;
-  const { path, title, button, effect } = CONFIRMATIONS[action];
-  return confirmationPage({
-    title: `${title} ${isolated(name)}?`,
-    parent: parentOf(configuration),
-    action: configurationPath(id, ...path),
-    button,
-    isDestructive: action !== 'enable',
-    children: <p>{effect}</p>,
-  });
+  async describe({ actor, params: { id } }: PageVisit<'id'>): Promise<Confirmation> {
+    const configuration = await this.configurations.get(actor, id);
+    return {
+      title: `Enable ${isolated(configuration.name)}?`,
+      parent: { title: configuration.name, path: configurationPath(id) },
+      text: 'Users whose email addresses are in your proved domains are sent to this identity provider when they log in. Only one identity provider can be enabled at a time.',
+      button: 'Enable single sign-on',
+      isDestructive: false,
+      perform: () => this.configurations.enable(actor, id),
+      next: `${configurationPath(id)}?done=enabled`,
+    };
+  }
 }
+
+@Controller('dashboard/single-sign-on/:id/disable')
+class DisablePage extends ConfirmPage('disableSamlConfiguration') {
+  @Inject() private readonly configurations!: SsoConfigurationsService;
+
+  async describe({ actor, params: { id } }: PageVisit<'id'>): Promise<Confirmation> {
+    const configuration = await this.configurations.get(actor, id);
+    return {
+      title: `Disable ${isolated(configuration.name)}?`,
+      parent: { title: configuration.name, path: configurationPath(id) },
+      text: 'Users log in with their passwords. Existing sessions continue. You can enable single sign-on again.',
+      button: 'Disable single sign-on',
+      perform: () => this.configurations.disable(actor, id),
+      next: `${configurationPath(id)}?done=disabled`,
+    };
+  }
+}
+
+@Controller('dashboard/single-sign-on/:id/certificates/remove')
+class RemoveCertificatePage extends ConfirmPage('updateSamlConfiguration') {
+  @Inject() private readonly configurations!: SsoConfigurationsService;
+
+  async describe({ actor, params: { id } }: PageVisit<'id'>): Promise<Confirmation> {
+    const configuration = await this.configurations.get(actor, id);
+    return {
+      title: `Remove the older certificate of ${isolated(configuration.name)}?`,
+      parent: { title: configuration.name, path: configurationPath(id) },
+      text: 'Make sure that the identity provider knows the new certificate: requests are signed with it from now on, and assertions that are encrypted with the older one are refused.',
+      button: 'Remove the older certificate',
+      perform: () => this.configurations.endRollover(actor, configuration),
+      next: `${configurationPath(id)}?done=certificate-removed`,
+    };
+  }
+}
+
+export const SSO_CONFIGURATION_PAGES = [
+  ConfigurationsPage,
+  ConfigurationPage,
+  NewSamlPage,
+  NewOpenidPage,
+  ChangePage,
+  EnablePage,
+  DisablePage,
+  RemoveCertificatePage,
+];

@@ -3,25 +3,22 @@ import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import { Sealer } from '../../../infrastructure/crypto/index.js';
-import { Transactional } from '../../../infrastructure/database/index.js';
+import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
 import { ErrorKind, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { maskedUrl } from '../../../infrastructure/logging/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { AuditLog, changesBetween, type AuditAction, type AuditRecord } from '../../audit-logs/index.js';
 import { RefusedLogin } from '../logins/refused-login.js';
-import type {
-  AddOpenidConfigurationRequest,
-  ChangeOpenidConfigurationRequest,
-} from '../openid/openid-configurations.dto.js';
+import type { AddOpenidConfigurationRequest } from '../openid/openid-configurations.dto.js';
 import { OpenidProvider, ownerOfSecret } from '../openid/openid-provider.js';
 import type {
   AddSamlConfigurationRequest,
-  ChangeSamlConfigurationRequest,
+  ChangeConfigurationRequest,
 } from '../saml/saml-configurations.dto.js';
 import { readCertificate, validateCertificate } from '../saml/saml-metadata.js';
 import { SamlKeysService } from '../saml/saml-keys.service.js';
-import { SamlMetadataReader, type ReadMetadata } from '../saml/saml-metadata.reader.js';
-import type { SsoConfiguration, SsoProtocol } from './sso-configuration.entity.js';
+import { SamlMetadataReader } from '../saml/saml-metadata.reader.js';
+import { SsoConfiguration, type SsoProtocol } from './sso-configuration.entity.js';
 import { SsoConfigurationsRepository } from './sso-configurations.repository.js';
 
 const SSO_CONFIGURATION_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
@@ -54,6 +51,7 @@ const NO_OPENID = { clientId: null, clientSecretSealed: null };
 @Injectable()
 export class SsoConfigurationsService {
   constructor(
+    private readonly transaction: Transaction,
     private readonly repository: SsoConfigurationsRepository,
     private readonly openid: OpenidProvider,
     private readonly metadata: SamlMetadataReader,
@@ -63,8 +61,12 @@ export class SsoConfigurationsService {
     private readonly clock: Clock,
   ) {}
 
+  /** Returns configurations in the order in which they were added. */
   list({ organizationId }: DashboardActor): Promise<SsoConfiguration[]> {
-    return this.repository.list(organizationId);
+    return this.transaction.manager.find(SsoConfiguration, {
+      where: { organizationId },
+      order: { createdAt: 'ASC', id: 'ASC' },
+    });
   }
 
   /** @throws ApiError NOT_FOUND */
@@ -99,25 +101,20 @@ export class SsoConfigurationsService {
     });
   }
 
-  /** Changes what differs. @throws ApiError INVALID_FIELD, NOT_FOUND */
-  async changeSaml(
+  /** Leaves what the request does not contain as it is. @throws ApiError INVALID_FIELD, NOT_FOUND */
+  async change(
     actor: DashboardActor,
-    id: string,
-    request: ChangeSamlConfigurationRequest,
+    { id, protocol }: SsoConfiguration,
+    request: ChangeConfigurationRequest,
   ): Promise<SsoConfiguration> {
-    const read: Partial<ReadMetadata> = (await this.metadata.read(request)) ?? {};
-    const { name } = request;
-    return this.applyChanges(actor, id, 'saml', { ...(name === undefined ? {} : { name }), ...read });
-  }
-
-  /** @throws ApiError NOT_FOUND */
-  async changeOpenid(
-    actor: DashboardActor,
-    id: string,
-    { name, client_secret: secret }: ChangeOpenidConfigurationRequest,
-  ): Promise<SsoConfiguration> {
-    const sealed = secret === undefined ? {} : { clientSecretSealed: this.seal(secret, id) };
-    return this.applyChanges(actor, id, 'openid', { name, ...sealed });
+    const { name, client_secret: secret } = request;
+    const changes: Partial<SsoConfiguration> =
+      protocol === 'saml'
+        ? ((await this.metadata.read(request)) ?? {})
+        : secret === undefined
+          ? {}
+          : { clientSecretSealed: this.seal(secret, id) };
+    return this.applyChanges(actor, id, protocol, { ...(name === undefined ? {} : { name }), ...changes });
   }
 
   /** Changes nothing if the configuration is already enabled. @throws ApiError INVALID_FIELD, NOT_FOUND */
@@ -192,9 +189,11 @@ export class SsoConfigurationsService {
       createdAt: this.clock.now(),
       enabledAt: null,
     };
-    if ((await this.repository.lockAndCount(organizationId)) >= MAX_CONFIGURATIONS)
+    await this.transaction.lock(`saml-configurations:${organizationId}`);
+    if ((await this.transaction.manager.countBy(SsoConfiguration, { organizationId })) >= MAX_CONFIGURATIONS)
       throw INVALID_FIELD.error(TOO_MANY_CONFIGURATIONS);
-    if (!(await this.repository.add(configuration))) throw INVALID_FIELD.error(ADDED_BEFORE);
+    if (!(await this.transaction.insertNew(SsoConfiguration, configuration, 'saml_configuration_pkey')))
+      throw INVALID_FIELD.error(ADDED_BEFORE);
     const added = changesBetween({}, auditedConfiguration(configuration));
     return this.record('sso.add', actor, configuration, added);
   }

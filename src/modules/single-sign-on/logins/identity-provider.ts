@@ -1,10 +1,14 @@
 import { isEmail } from 'class-validator';
+import { MINUTE } from '../../../infrastructure/time/index.js';
 import { firstCharacters } from '../../../infrastructure/validation/index.js';
 import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
 import { REASONS, RefusedLogin } from './refused-login.js';
 
 /** Characters of the address where people log in: with a request, it must fit into a header. */
 export const MAX_ADDRESS_LENGTH = 2_048;
+
+/** Milliseconds by which the clocks of the provider and the service may differ. */
+export const CLOCK_TOLERANCE = 2 * MINUTE;
 
 /** The secrets of one login. The browser sees only the state and the nonce. */
 export interface LoginSecrets {

@@ -1,8 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
+import { IsNull, MoreThan, Not } from 'typeorm';
 import type { DashboardActor, DashboardIdentity } from '../../../infrastructure/auth/index.js';
 import { Sealer, sha256 } from '../../../infrastructure/crypto/index.js';
+import { Transaction, type NewRow } from '../../../infrastructure/database/index.js';
 import { NOT_FOUND } from '../../../infrastructure/errors/index.js';
 import { rateLimitKeyOfAddress, type RequestOrigin } from '../../../infrastructure/http/index.js';
 import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
@@ -24,7 +26,7 @@ import { SamlProvider } from '../saml/saml-provider.js';
 import { SsoSettingsRepository } from '../settings/sso-settings.repository.js';
 import type { IdentityProvider, LoginSecrets, ProviderIdentity } from './identity-provider.js';
 import { REASONS, RefusedLogin } from './refused-login.js';
-import type { SsoAttempt } from './sso-attempt.entity.js';
+import { SsoAttempt } from './sso-attempt.entity.js';
 import { SsoAttemptsRepository } from './sso-attempts.repository.js';
 import { SsoUsersService, type Person } from './sso-users.service.js';
 
@@ -85,6 +87,7 @@ export class SsoLoginsService extends IdentityProviders {
   private readonly refused = this.limits.limit('sso-refused', { attempts: 30, within: HOUR });
 
   constructor(
+    private readonly transaction: Transaction,
     private readonly configurations: SsoConfigurationsRepository,
     private readonly attempts: SsoAttemptsRepository,
     private readonly openid: OpenidProvider,
@@ -169,14 +172,12 @@ export class SsoLoginsService extends IdentityProviders {
       if (wait !== undefined) throw tooManyAttempts(wait);
       const identity = await this.verify(configuration, attempt, response);
       if (!isTest) await this.refused.subtract(counted);
-      await this.attempts.seal(
-        attempt.id,
-        this.sealer.seal(JSON.stringify(identity), ownerOfSecrets(attempt.id)),
-      );
+      const secretsSealed = this.sealer.seal(JSON.stringify(identity), ownerOfSecrets(attempt.id));
+      await this.transaction.manager.update(SsoAttempt, { id: attempt.id }, { secretsSealed });
       return { state: secrets.state };
     } catch (error) {
       const problem = problemOf(error);
-      await this.attempts.settle(attempt.id, { email: null, problem, finishedAt: this.clock.now() });
+      await this.settle(attempt.id, { email: null, problem, finishedAt: this.clock.now() });
       if (!(error instanceof RefusedLogin)) throw error;
       return { problem };
     }
@@ -199,15 +200,15 @@ export class SsoLoginsService extends IdentityProviders {
         const { claims, staleness } = identity;
         const tested = { testedAt: this.clock.now(), staleness: staleness ?? null };
         await this.configurations.change(configuration.id, tested);
-        await this.attempts.settle(attempt.id, { email, problem: null });
+        await this.settle(attempt.id, { email, problem: null });
         return { test: { claims, person, ...(staleness !== undefined && { staleness }) }, configuration };
       }
       const opened = await this.open(configuration, identity, person, response, attempt.isFresh);
-      await this.attempts.settle(attempt.id, { email, problem: null });
+      await this.settle(attempt.id, { email, problem: null });
       return { opened, next: attempt.next };
     } catch (error) {
       const problem = problemOf(error);
-      await this.attempts.settle(attempt.id, { email: identity?.email ?? null, problem });
+      await this.settle(attempt.id, { email: identity?.email ?? null, problem });
       if (!(error instanceof RefusedLogin)) throw error;
       if (attempt.testerId === null || !identity) return { problem };
       return { test: { claims: identity.claims, problem }, configuration };
@@ -216,7 +217,11 @@ export class SsoLoginsService extends IdentityProviders {
 
   /** Returns the newest attempts first, without those that are still at the provider. */
   async listAttempts(configurationId: string): Promise<SsoAttempt[]> {
-    return this.attempts.listFinished(configurationId, SHOWN_ATTEMPTS);
+    return this.transaction.manager.find(SsoAttempt, {
+      where: { configurationId, finishedAt: Not(IsNull()) },
+      order: { finishedAt: 'DESC', id: 'ASC' },
+      take: SHOWN_ATTEMPTS,
+    });
   }
 
   private async configurationFor(email: string): Promise<SsoConfiguration | null> {
@@ -240,7 +245,7 @@ export class SsoLoginsService extends IdentityProviders {
     await this.attempts.trim(configuration.id, begunAfter(now), SHOWN_ATTEMPTS);
     const secrets = newSecrets();
     const id = randomUUID();
-    const attempt: SsoAttempt = {
+    const attempt: NewRow<SsoAttempt> = {
       id,
       configurationId: configuration.id,
       stateHash: sha256(secrets.state),
@@ -250,42 +255,55 @@ export class SsoLoginsService extends IdentityProviders {
       isFresh,
       testerId,
       createdAt: now,
-      receivedAt: null,
-      finishedAt: null,
-      email: null,
-      problem: null,
     };
     try {
       const provider = this.providerOf(configuration);
       const begun = await provider.begin(configuration, secrets, { isFresh, ...(email && { email }) });
-      await this.attempts.add(attempt);
+      await this.transaction.manager.insert(SsoAttempt, attempt);
       return begun;
     } catch (error) {
       if (!(error instanceof RefusedLogin)) throw error;
       // The address is that of whoever typed it, not of a person at the provider, so it is not recorded.
-      await this.attempts.add({ ...attempt, finishedAt: attempt.createdAt, problem: error.message });
+      const failed = { ...attempt, finishedAt: attempt.createdAt, problem: error.message };
+      await this.transaction.manager.insert(SsoAttempt, failed);
       return { problem: 'The identity provider of your organization cannot be used at the moment.' };
     }
   }
 
-  /** Returns the attempt that a response belongs to, which is used up. */
-  private async take({ configurationId, state, browser }: ProviderResponse): Promise<SsoAttempt | null> {
-    if (!isUUID(configurationId)) return null;
-    const now = this.clock.now();
+  /** Returns the attempt that a response belongs to, which is used up: to only one of several concurrent requests. */
+  private take({ configurationId, state, browser }: ProviderResponse): Promise<SsoAttempt | null> {
     const expected = { configurationId, stateHash: sha256(state), browser: sha256(browser) };
-    return this.attempts.take(expected, now, begunAfter(now));
+    return this.takeOnce(expected, { finishedAt: this.clock.now() });
   }
 
   /** Returns the attempt that a received form belongs to, whose state is replaced. */
-  private async takeReceived(
+  private takeReceived(
     configurationId: string,
     state: string,
     nextStateHash: Buffer,
   ): Promise<SsoAttempt | null> {
-    if (!isUUID(configurationId)) return null;
-    const now = this.clock.now();
     const expected = { configurationId, stateHash: sha256(state) };
-    return this.attempts.receive(expected, nextStateHash, now, begunAfter(now));
+    return this.takeOnce(expected, { stateHash: nextStateHash, receivedAt: this.clock.now() });
+  }
+
+  private async takeOnce(
+    expected: Pick<SsoAttempt, 'configurationId' | 'stateHash'> & Partial<Pick<SsoAttempt, 'browser'>>,
+    changes: Partial<SsoAttempt>,
+  ): Promise<SsoAttempt | null> {
+    if (!isUUID(expected.configurationId)) return null;
+    const open = { ...expected, finishedAt: IsNull(), createdAt: MoreThan(begunAfter(this.clock.now())) };
+    if (!(await this.transaction.updateRow(SsoAttempt, open, changes))) return null;
+    const stateHash = changes.stateHash ?? expected.stateHash;
+    return this.transaction.manager.findOneBy(SsoAttempt, { stateHash });
+  }
+
+  /** Stores the outcome, and forgets the secrets and what the response said. */
+  private async settle(
+    id: string,
+    outcome: Pick<SsoAttempt, 'email' | 'problem'> & Partial<Pick<SsoAttempt, 'finishedAt'>>,
+  ): Promise<void> {
+    const settled = { ...outcome, secretsSealed: Buffer.alloc(0) };
+    await this.transaction.manager.update(SsoAttempt, { id }, settled);
   }
 
   private async verify(

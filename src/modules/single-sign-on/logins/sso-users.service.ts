@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { DashboardRole } from '../../../infrastructure/auth/index.js';
-import { Transactional } from '../../../infrastructure/database/index.js';
+import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
 import type { RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { AllowlistedDomainsService } from '../../allowlisted-domains/index.js';
@@ -19,6 +19,7 @@ import { roleIn } from '../settings/sso-settings.service.js';
 import type { ProviderIdentity } from './identity-provider.js';
 import { REASONS, RefusedLogin } from './refused-login.js';
 import { SsoAttemptsRepository } from './sso-attempts.repository.js';
+import { SsoIdentity } from './sso-attempt.entity.js';
 
 /** Whom a login is for. */
 export interface Person {
@@ -33,10 +34,13 @@ export interface Person {
   readonly mappedRole?: DashboardRole | undefined;
 }
 
+const IDENTITY_KEYS = ['sso_identity_pkey', 'sso_identity_user_issuer_key'];
+
 /** The users behind accounts at identity providers. */
 @Injectable()
 export class SsoUsersService {
   constructor(
+    private readonly transaction: Transaction,
     private readonly attempts: SsoAttemptsRepository,
     private readonly settings: SsoSettingsRepository,
     private readonly domains: AllowlistedDomainsService,
@@ -125,7 +129,9 @@ export class SsoUsersService {
     const mapped = roleIn(setting, identity);
     const user = await this.users.findWithPassword(email);
     if (user?.organizationId === organizationId) {
-      if (await this.attempts.hasIdentity(user.id, issuer)) throw new RefusedLogin(REASONS.linkedElsewhere);
+      const link = { userId: user.id, issuer };
+      if (await this.transaction.manager.existsBy(SsoIdentity, link))
+        throw new RefusedLogin(REASONS.linkedElsewhere);
       return personOf(user, mapped);
     }
     const invited = await this.users.findInvited(organizationId, email);
@@ -143,7 +149,9 @@ export class SsoUsersService {
     actor: AuditActor,
   ): Promise<void> {
     const identity = { organizationId, issuer, subject, userId: id, linkedAt: this.clock.now() };
-    if (!(await this.attempts.link(identity))) throw new RefusedLogin(REASONS.linkedElsewhere);
+    // The account or the user may have been linked in the meantime.
+    if (!(await this.transaction.insertNew(SsoIdentity, identity, ...IDENTITY_KEYS)))
+      throw new RefusedLogin(REASONS.linkedElsewhere);
     await this.auditLog.record({ action: 'auth.provider_link', actor, target: { name: actor.email } });
   }
 }

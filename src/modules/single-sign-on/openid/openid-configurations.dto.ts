@@ -1,14 +1,10 @@
 import { TextField, UuidField } from '../../../infrastructure/validation/index.js';
 
-const NAME = { max: 256, description: 'Your name for the identity provider.', example: 'Okta' };
-const SECRET = { max: 1_024, description: 'The client secret.', example: 'a secret' };
+export const NAME = { in: 'form', max: 256 } as const;
+export const CLIENT_SECRET = { in: 'form', required: false, max: 1_024, isTrimmed: true } as const;
 
 /** The form shows addresses with the ID, to register before it is sent. */
-export const NEW_ID = {
-  required: false,
-  description: 'The ID of the new configuration.',
-  example: '0198a6a2-3f50-7c11-9b8e-5a4f1a2b3c4d',
-} as const;
+export const NEW_ID = { in: 'form', required: false } as const;
 
 /** The form that adds an identity provider. */
 export class AddOpenidConfigurationRequest {
@@ -18,22 +14,13 @@ export class AddOpenidConfigurationRequest {
   @TextField(NAME)
   name!: string;
 
-  @TextField({ max: 1_024, description: 'The issuer.', example: 'https://login.example.com' })
+  @TextField({ in: 'form', max: 1_024, format: 'uri', isTrimmed: true })
   issuer!: string;
 
-  @TextField({ max: 256, description: 'The client ID.', example: 'merchant-connectivity' })
+  @TextField({ in: 'form', max: 256, isTrimmed: true })
   client_id!: string;
 
   /** Clients without a secret are public; PKCE protects their codes (RFC 9700, section 2.1.1). */
-  @TextField({ ...SECRET, required: false })
-  client_secret?: string;
-}
-
-/** The form that changes an identity provider. Another issuer or client is another configuration. */
-export class ChangeOpenidConfigurationRequest {
-  @TextField(NAME)
-  name!: string;
-
-  @TextField({ ...SECRET, required: false })
+  @TextField(CLIENT_SECRET)
   client_secret?: string;
 }

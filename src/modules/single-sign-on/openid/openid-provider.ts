@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import type { Configuration, CustomFetch } from 'openid-client';
+import type { ClientAuth, Configuration, CustomFetch } from 'openid-client';
 import { Sealer } from '../../../infrastructure/crypto/index.js';
 import { HttpClient, HttpClientConfiguration } from '../../../infrastructure/http-client/index.js';
 import { PublicAddress } from '../../../infrastructure/http/index.js';
 import { MINUTE, SECOND } from '../../../infrastructure/time/index.js';
 import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
 import {
+  CLOCK_TOLERANCE,
   IdentityProvider,
   mailboxIn,
   MAX_ADDRESS_LENGTH,
@@ -30,8 +31,6 @@ const MAX_RESPONSE_SIZE = 262_144;
 const TOO_LARGE =
   'The response of the identity provider is larger than 256 KiB. Send fewer claims or groups.';
 const CUT_OFF = 'The response of the identity provider was cut off.';
-/** Milliseconds by which the clocks of the provider and the service may differ. */
-const CLOCK_TOLERANCE = 30 * SECOND;
 /** Not every provider sends the time of the login, and some send it only if it is requested (OpenID Connect Core, section 5.5.1). */
 const REQUESTED_CLAIMS = JSON.stringify({ id_token: { auth_time: { essential: true } } });
 const NOT_REPEATED =
@@ -39,6 +38,10 @@ const NOT_REPEATED =
 
 const NOT_A_URL = 'The issuer field must be an https URL, such as https://login.example.com.';
 const UNREADABLE = 'The discovery document of the issuer cannot be read:';
+const OTHER_ISSUER = `${UNREADABLE} it is that of another issuer.`;
+const WELL_KNOWN = '/.well-known/openid-configuration';
+const NO_USER_INFO =
+  'The ID token contains no email address, and the UserInfo endpoint of the identity provider cannot be used.';
 
 /** Loading the library takes time and memory, which processes without logins save. */
 const openidClient = () => import('openid-client');
@@ -70,11 +73,19 @@ export class OpenidProvider extends IdentityProvider {
     return `${this.publicAddress.of('dashboard')}/sso/oidc/${configurationId}`;
   }
 
-  /** Returns the issuer as its discovery document spells it. @throws RefusedLogin if it cannot be used */
+  /**
+   * Returns the issuer as its discovery document spells it: whether it ends with a slash is easily missed, and so is that it is not
+   * the address of the document.
+   *
+   * @throws RefusedLogin if it cannot be used
+   */
   async issuerOf(url: string, clientId: string): Promise<string> {
     const problem = this.http.urlProblem(url);
     if (problem === 'SYNTAX' || problem === 'NOT_HTTPS') throw new RefusedLogin(NOT_A_URL);
-    return (await this.discover(url, clientId)).serverMetadata().issuer;
+    const expected = withoutSlash(url.replace(WELL_KNOWN, ''));
+    const { issuer } = (await this.discover(expected + WELL_KNOWN, clientId)).serverMetadata();
+    if (withoutSlash(issuer) !== expected) throw new RefusedLogin(OTHER_ISSUER);
+    return issuer;
   }
 
   override async begin(
@@ -117,11 +128,17 @@ export class OpenidProvider extends IdentityProvider {
       });
       const token = tokens.claims();
       if (!token) throw new RefusedLogin(REASONS.subject);
+      const hasAddress = token['email'] !== undefined;
       // Some providers send only the address in the ID token (PingOne), or nothing.
       const isComplete =
-        (token['email'] !== undefined && nameIn(token) !== undefined) ||
-        !configured.serverMetadata().userinfo_endpoint;
-      const info = isComplete ? {} : await client.fetchUserInfo(configured, tokens.access_token, token.sub);
+        (hasAddress && nameIn(token) !== undefined) || !configured.serverMetadata().userinfo_endpoint;
+      const info = isComplete
+        ? {}
+        : await client.fetchUserInfo(configured, tokens.access_token, token.sub).catch(() => {
+            // AD FS refuses its own access tokens there. The ID token says enough if it has the address.
+            if (!hasAddress) throw new RefusedLogin(NO_USER_INFO);
+            return {};
+          });
       return identityFrom(configuration.entityId, { ...info, ...token }, startedAt);
     } catch (error) {
       throw error instanceof RefusedLogin ? error : new RefusedLogin(reasonFor(error));
@@ -145,8 +162,7 @@ export class OpenidProvider extends IdentityProvider {
     const secret = clientSecretSealed ? this.sealer.open(clientSecretSealed, ownerOfSecret(id)) : undefined;
     const configured = await this.discover(entityId, clientId ?? '', secret);
     // The library accepts any tenant for some addresses of Microsoft.
-    if (configured.serverMetadata().issuer !== entityId)
-      throw new RefusedLogin(`${UNREADABLE} it is that of another issuer.`);
+    if (configured.serverMetadata().issuer !== entityId) throw new RefusedLogin(OTHER_ISSUER);
     return configured;
   }
 
@@ -159,10 +175,11 @@ export class OpenidProvider extends IdentityProvider {
       // OpenID Connect Discovery, section 3: the default is Basic.
       const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
       const isBasic = methods.includes('client_secret_basic');
-      (isBasic ? client.ClientSecretBasic(secret) : client.ClientSecretPost(secret))(server, ...rest);
+      (isBasic ? basicCredentials(secret) : client.ClientSecretPost(secret))(server, ...rest);
     };
     try {
-      const configured = await client.discovery(new URL(issuer), clientId, secret, authentication, {
+      const metadata = { client_secret: secret, [client.clockTolerance]: CLOCK_TOLERANCE / SECOND };
+      const configured = await client.discovery(new URL(issuer), clientId, metadata, authentication, {
         execute,
         [client.customFetch]: this.send,
       });
@@ -200,6 +217,21 @@ export class OpenidProvider extends IdentityProvider {
 
 export function ownerOfSecret(configurationId: string): string[] {
   return ['saml_configuration', configurationId, 'client_secret'];
+}
+
+/**
+ * Sends the client ID and the secret as Basic credentials (RFC 6749, section 2.3.1). Only what has to be encoded is: not every
+ * provider decodes them, and the library encodes hyphens, too, which are in most IDs.
+ */
+function basicCredentials(secret: string): ClientAuth {
+  return (_server, { client_id: id }, _body, headers) => {
+    const [user, password] = [id, secret].map((part) => encodeURIComponent(part).replaceAll('%20', '+'));
+    headers.set('authorization', `Basic ${btoa(`${user}:${password}`)}`);
+  };
+}
+
+function withoutSlash(url: string): string {
+  return url.replace(/\/$/, '');
 }
 
 const GOOGLE = 'https://accounts.google.com';
@@ -247,6 +279,7 @@ const CLAIMS: Readonly<Record<string, string>> = {
   iss: 'The ID token comes from another issuer (the claim iss differs).',
   auth_time: 'The claim auth_time of the ID token must be a number.',
   exp: 'The ID token has expired. Check the clock of the identity provider.',
+  nbf: 'The ID token is not valid yet. Check the clock of the identity provider.',
 };
 
 /** What the library's errors have. The cause of a wrong claim or signature is another error, or its details. */

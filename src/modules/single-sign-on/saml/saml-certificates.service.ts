@@ -1,15 +1,14 @@
-import { Injectable } from '@nestjs/common';
-import { Transactional } from '../../../infrastructure/database/index.js';
+import { Injectable, Logger } from '@nestjs/common';
+import { Cron } from '@nestjs/schedule';
+import { IsNull, LessThan, Not } from 'typeorm';
+import { JobLock, KeyedQueue, Transaction, Transactional } from '../../../infrastructure/database/index.js';
 import { PublicAddress } from '../../../infrastructure/http/index.js';
 import { GaugeMetric, Metrics } from '../../../infrastructure/metrics/index.js';
-import { Clock, DAY } from '../../../infrastructure/time/index.js';
+import { Clock, DAY, hourlyAt } from '../../../infrastructure/time/index.js';
 import { AuditLog, changesBetween, SYSTEM } from '../../audit-logs/index.js';
 import { AdministratorEmails } from '../../dashboard-users/index.js';
-import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
-import {
-  SsoConfigurationsRepository,
-  type CertificateOwner,
-} from '../configurations/sso-configurations.repository.js';
+import { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
+import { SsoConfigurationsRepository } from '../configurations/sso-configurations.repository.js';
 import { auditedConfiguration } from '../configurations/sso-configurations.service.js';
 import { SamlKeysService } from './saml-keys.service.js';
 import { readCertificate } from './saml-metadata.js';
@@ -18,11 +17,20 @@ import { SamlMetadataReader } from './saml-metadata.reader.js';
 /** Days before the end of a certificate on which the administrators get an email. */
 const NOTICES = [7, 30] as const;
 const METADATA_LIFETIME = DAY;
+const CONFIGURATIONS_PER_RUN = 1_000;
+/** Providers that do not respond must not delay the others for hours. */
+const CONCURRENT_REQUESTS = 20;
 
 const EXPIRING = new GaugeMetric({
   name: 'mcs_saml_certificates_expiring',
   help: 'Certificates of enabled SAML configurations, theirs and ours, that expire within 30 days or have expired. Covers all processes: take the maximum, not the sum.',
 });
+
+/** What the service needs to know about a configuration whose certificate expires. */
+type CertificateOwner = Pick<
+  SsoConfiguration,
+  'id' | 'organizationId' | 'name' | 'certificates' | 'expiryNotifiedAt'
+>;
 
 /** A configuration with a certificate that expires soon or has expired. */
 export interface ExpiringConfiguration {
@@ -34,12 +42,17 @@ export interface ExpiringConfiguration {
 /** Keeps the certificates of enabled SAML configurations up to date, and warns before they expire. */
 @Injectable()
 export class SamlCertificatesService {
+  private readonly logger = new Logger('Single sign-on');
+  private readonly requests = new KeyedQueue(CONCURRENT_REQUESTS);
+
   constructor(
+    private readonly transaction: Transaction,
     private readonly configurations: SsoConfigurationsRepository,
     private readonly keys: SamlKeysService,
     private readonly reader: SamlMetadataReader,
     private readonly emails: AdministratorEmails,
     private readonly auditLog: AuditLog,
+    private readonly lock: JobLock,
     private readonly publicAddress: PublicAddress,
     private readonly clock: Clock,
     metrics: Metrics,
@@ -55,7 +68,12 @@ export class SamlCertificatesService {
   async expiring(): Promise<ExpiringConfiguration[]> {
     const limit = this.clock.milliseconds() + 30 * DAY;
     const found: ExpiringConfiguration[] = [];
-    for (const configuration of await this.configurations.listEnabled('saml')) {
+    // Without their metadata, which may have 256 KiB each.
+    const enabled: CertificateOwner[] = await this.transaction.manager.find(SsoConfiguration, {
+      select: { id: true, organizationId: true, name: true, certificates: true, expiryNotifiedAt: true },
+      where: { protocol: 'saml', enabledAt: Not(IsNull()) },
+    });
+    for (const configuration of enabled) {
       const own = await this.keys.certificatesOf(configuration.id);
       const ends = [
         { whose: 'the identity provider', expiresAt: lastEnd(configuration.certificates) },
@@ -68,7 +86,7 @@ export class SamlCertificatesService {
   }
 
   /** Sends an email 30 days and 7 days before a certificate expires. The run after it was sent notes this. */
-  async notify({ configuration, expiresAt, whose }: ExpiringConfiguration): Promise<void> {
+  private async notify({ configuration, expiresAt, whose }: ExpiringConfiguration): Promise<void> {
     const { id, organizationId, name, expiryNotifiedAt } = configuration;
     const due = NOTICES.map((days) => expiresAt.getTime() - days * DAY).find(
       (time) => time <= this.clock.milliseconds(),
@@ -91,13 +109,39 @@ export class SamlCertificatesService {
     if (sent) await this.configurations.change(id, { expiryNotifiedAt: this.clock.now() });
   }
 
-  /** Returns the configurations whose metadata was not fetched for a day, oldest first. */
-  async due(limit: number): Promise<SsoConfiguration[]> {
-    return this.configurations.listDue(new Date(this.clock.milliseconds() - METADATA_LIFETIME), limit);
+  /** Fetches metadata that was not fetched for a day, and sends emails about certificates that expire. */
+  @Cron(hourlyAt(55))
+  async run(): Promise<void> {
+    await this.lock.runExclusively('saml-certificates', async () => {
+      const checkedBefore = new Date(this.clock.milliseconds() - METADATA_LIFETIME);
+      const due = await this.transaction.manager.find(SsoConfiguration, {
+        where: {
+          enabledAt: Not(IsNull()),
+          metadataUrl: Not(IsNull()),
+          metadataCheckedAt: LessThan(checkedBefore),
+        },
+        order: { metadataCheckedAt: 'ASC' },
+        take: CONFIGURATIONS_PER_RUN,
+      });
+      const refresh = (each: SsoConfiguration) =>
+        this.requests.run('metadata', () => this.attempt(each.id, () => this.refresh(each)));
+      await Promise.all(due.map(refresh));
+      for (const each of await this.expiring())
+        await this.attempt(each.configuration.id, () => this.notify(each));
+    });
+  }
+
+  /** A failure for one configuration must not affect the others. */
+  private async attempt(id: string, work: () => Promise<void>): Promise<void> {
+    await work().catch((error: unknown) =>
+      this.logger.warn(
+        `The certificates of configuration ${id} could not be checked: ${(error as Error).message}`,
+      ),
+    );
   }
 
   /** Fetches the metadata again. Metadata that cannot be used, or of another provider, changes nothing. */
-  async refresh(configuration: SsoConfiguration): Promise<void> {
+  private async refresh(configuration: SsoConfiguration): Promise<void> {
     const { id, metadataUrl, entityId } = configuration;
     // Before the request, so that a provider that does not respond is asked once a day, too.
     await this.configurations.change(id, { metadataCheckedAt: this.clock.now() });

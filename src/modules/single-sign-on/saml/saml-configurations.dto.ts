@@ -1,25 +1,14 @@
 import { TextField, UuidField } from '../../../infrastructure/validation/index.js';
 import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
-import { NEW_ID } from '../openid/openid-configurations.dto.js';
+import { CLIENT_SECRET, NAME, NEW_ID } from '../openid/openid-configurations.dto.js';
 import { readCertificate } from './saml-metadata.js';
 
-const NAME_LENGTH = 256;
 /** Characters. Real metadata has 5,000 to 20,000. */
 const METADATA_LENGTH = 262_144;
 
-const NAME = { max: NAME_LENGTH, description: 'Your name for the configuration.', example: 'Okta' };
-const METADATA = {
-  max: METADATA_LENGTH,
-  required: false,
-  description: 'The SAML 2.0 metadata of the identity provider.',
-} as const;
-
-const METADATA_URL = {
-  max: 2_048,
-  required: false,
-  description: 'Where the metadata is fetched, now and every day.',
-  example: 'https://idp.example.com/metadata',
-} as const;
+const METADATA = { in: 'form', required: false, max: METADATA_LENGTH, isTrimmed: true } as const;
+/** Where the metadata is fetched, now and every day. */
+const METADATA_URL = { in: 'form', required: false, max: 2_048, format: 'uri', isTrimmed: true } as const;
 
 /** The form that adds an identity provider: with its metadata, or with their URL. */
 export class AddSamlConfigurationRequest {
@@ -36,8 +25,8 @@ export class AddSamlConfigurationRequest {
   metadata_xml?: string;
 }
 
-/** The form that changes an identity provider. */
-export class ChangeSamlConfigurationRequest {
+/** The form that changes an identity provider. Another issuer or client is another configuration. Metadata are for SAML only. */
+export class ChangeConfigurationRequest {
   @TextField({ ...NAME, required: false })
   name?: string;
 
@@ -46,6 +35,10 @@ export class ChangeSamlConfigurationRequest {
 
   @TextField(METADATA)
   metadata_xml?: string;
+
+  /** For OpenID Connect only. */
+  @TextField(CLIENT_SECRET)
+  client_secret?: string;
 }
 
 /** What people compare with what their identity provider shows. */

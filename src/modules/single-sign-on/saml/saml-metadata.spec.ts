@@ -72,6 +72,18 @@ describe('readSamlMetadata', () => {
     expect(read({ prefix, signaturePrefix }).certificates).toEqual([STRONG]);
   });
 
+  it('reads the only identity provider in a list of entities, which may contain lists', () => {
+    const provider = samlMetadata({ prefix: '', signaturePrefix: 'ds' }).replace(/^<\?xml.*?\?>/, '');
+    const list = (...entities: string[]): string =>
+      `<EntitiesDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata">${entities.join('')}</EntitiesDescriptor>`;
+    const service = '<EntityDescriptor entityID="sp"><SPSSODescriptor/></EntityDescriptor>';
+    for (const xml of [list(provider), list(service, provider, service), list(service, list(provider))])
+      expect(readSamlMetadata(parseXml(xml), NOW)).toEqual(read());
+    expect(problemOf(list(provider, list(provider)))).toBe(METADATA_ERRORS.several);
+    expect(problemOf(list(service))).toBe(METADATA_ERRORS.provider);
+    expect(problemOf(list())).toBe(METADATA_ERRORS.descriptor);
+  });
+
   it('prefers HTTP-Redirect and requires an https URL', () => {
     const services = [
       ['SOAP', 'https://a.example'],

@@ -49,6 +49,7 @@ export const METADATA_ERRORS = {
     `The metadata xml field must not have more than ${XML_LIMITS.elements} elements, ${XML_LIMITS.attributes} attributes, ` +
     `${XML_LIMITS.declarations} namespace declarations or ${XML_LIMITS.depth} levels.`,
   descriptor: 'The metadata xml field must contain a SAML 2.0 EntityDescriptor.',
+  several: 'The metadata xml field must describe one identity provider, and describes several.',
   entityId: `The EntityDescriptor must have an entityID of 1 to ${MAX_ENTITY_ID_LENGTH} characters.`,
   provider: 'The EntityDescriptor must describe an identity provider: it has no IDPSSODescriptor.',
   service:
@@ -70,14 +71,34 @@ export const METADATA_ERRORS = {
 export function readSamlMetadata(root: XmlElement | 'malformed' | 'too complex', now: Date): SamlMetadata {
   if (root === 'malformed') throw INVALID_FIELD.error(METADATA_ERRORS.xml);
   if (root === 'too complex') throw INVALID_FIELD.error(METADATA_ERRORS.complexity);
-  if (root.namespace !== METADATA || root.name !== 'EntityDescriptor')
-    throw INVALID_FIELD.error(METADATA_ERRORS.descriptor);
-  const entityId = (root.attributes['entityID'] ?? '').trim();
+  const entity = entityIn(root);
+  const entityId = (entity.attributes['entityID'] ?? '').trim();
   if (entityId === '' || !hasAtMostCharacters(entityId, MAX_ENTITY_ID_LENGTH))
     throw INVALID_FIELD.error(METADATA_ERRORS.entityId);
-  const [provider] = childrenOf(root, METADATA, 'IDPSSODescriptor');
+  const [provider] = providersOf(entity);
   if (!provider) throw INVALID_FIELD.error(METADATA_ERRORS.provider);
   return { entityId, ...singleSignOnOf(provider), certificates: certificatesOf(provider, now) };
+}
+
+/** Returns the entity that the metadata describe: the root, or the only identity provider in a list of entities. */
+function entityIn(root: XmlElement): XmlElement {
+  const entities = entitiesIn(root);
+  const providers = entities.filter((entity) => providersOf(entity).length > 0);
+  const [entity] = [...providers, ...entities];
+  if (!entity) throw INVALID_FIELD.error(METADATA_ERRORS.descriptor);
+  if (providers.length > 1) throw INVALID_FIELD.error(METADATA_ERRORS.several);
+  return entity;
+}
+
+/** Returns the entities of a list, which may contain lists (SAML 2.0 metadata, section 2.3.1), or the entity that is the root. */
+function entitiesIn(element: XmlElement): XmlElement[] {
+  if (element.namespace !== METADATA) return [];
+  if (element.name === 'EntitiesDescriptor') return element.children.flatMap(entitiesIn);
+  return element.name === 'EntityDescriptor' ? [element] : [];
+}
+
+function providersOf(entity: XmlElement): XmlElement[] {
+  return childrenOf(entity, METADATA, 'IDPSSODescriptor');
 }
 
 function singleSignOnOf(provider: XmlElement): Pick<SamlMetadata, 'ssoUrl' | 'ssoBinding'> {

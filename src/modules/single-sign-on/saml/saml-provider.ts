@@ -4,6 +4,7 @@ import { PublicAddress } from '../../../infrastructure/http/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
 import {
+  CLOCK_TOLERANCE,
   IdentityProvider,
   mailboxIn,
   nameIn,
@@ -20,7 +21,6 @@ import {
   ASSERTION,
   checkDecrypted,
   checkResponse,
-  CLOCK_TOLERANCE,
   NOT_DECRYPTED,
   readAssertion,
   reasonOfLibrary,
@@ -74,6 +74,11 @@ export class SamlProvider extends IdentityProvider {
   /** Our entity ID, which is also the address of our metadata (SAML 2.0 metadata, section 4.1). */
   entityId(configurationId: string): string {
     return `${this.address(configurationId)}/metadata`;
+  }
+
+  /** Returns what the provider must know about the service. */
+  addresses(configurationId: string): { readonly metadataUrl: string; readonly address: string } {
+    return { metadataUrl: this.entityId(configurationId), address: this.address(configurationId) };
   }
 
   /** Returns our metadata for the provider: XML. */

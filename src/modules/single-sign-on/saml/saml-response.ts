@@ -1,4 +1,5 @@
-import { SECOND, MINUTE } from '../../../infrastructure/time/index.js';
+import { SECOND } from '../../../infrastructure/time/index.js';
+import { CLOCK_TOLERANCE } from '../logins/identity-provider.js';
 import { RefusedLogin } from '../logins/refused-login.js';
 import { MAX_CERTIFICATES, readCertificate } from './saml-metadata.js';
 import { allNamed, childrenOf, XML_LIMITS, type XmlElement } from './xml.js';
@@ -10,8 +11,6 @@ const STATUS = 'urn:oasis:names:tc:SAML:2.0:status:';
 const BEARER = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
 const NAME_ID_FORMATS = 'nameid-format:';
 
-/** Milliseconds by which the clocks of the provider and the service may differ. */
-export const CLOCK_TOLERANCE = 2 * MINUTE;
 /** SAML 2.0 core, section 8.3.7, allows 256 for persistent identifiers; the column has 255. */
 const MAX_NAME_ID_LENGTH = 255;
 
@@ -127,7 +126,9 @@ export function checkResponse(
   expected: ExpectedResponse,
 ): { readonly isEncrypted: boolean } {
   if (root.namespace !== PROTOCOL || root.name !== 'Response') throw new RefusedLogin(REASONS.notSaml);
-  if (root.attributes['Destination'] !== expected.address) throw new RefusedLogin(REASONS.destination);
+  // Optional: the signed assertion says for which address it is (SAML 2.0 core, section 3.2.2).
+  const { Destination: destination = expected.address } = root.attributes;
+  if (!isAddress(destination, expected)) throw new RefusedLogin(REASONS.destination);
   if (root.attributes['InResponseTo'] !== expected.requestId) throw new RefusedLogin(REASONS.request);
   const [issuer] = childrenOf(root, ASSERTION, 'Issuer');
   if (issuer && issuer.text.trim() !== expected.issuer) throw new RefusedLogin(REASONS.issuer);
@@ -148,6 +149,11 @@ export function checkDecrypted(root: XmlElement, expected: ExpectedResponse): vo
     throw new RefusedLogin(REASONS.assertions);
   checkSignatures(root, expected);
   checkAssertion(root, expected);
+}
+
+/** Some providers repeat the address as somebody has pasted it, with spaces. */
+function isAddress(text: string | undefined, { address }: ExpectedResponse): boolean {
+  return text?.trim() === address;
 }
 
 function checkStatus(root: XmlElement): void {
@@ -255,12 +261,13 @@ export function readAssertion(assertion: XmlElement, expected: ExpectedResponse,
 /** SAML 2.0 profiles, section 4.1.4.2: one confirmation must be for this login, this address and this moment. */
 function checkConfirmation(
   confirmations: readonly XmlElement[],
-  { address, requestId }: ExpectedResponse,
+  expected: ExpectedResponse,
   now: Date,
 ): void {
+  const { requestId } = expected;
   const ours = confirmations.filter(({ attributes }) => attributes['InResponseTo'] === requestId);
   if (ours.length === 0) throw new RefusedLogin(REASONS.subject);
-  const here = ours.filter(({ attributes }) => attributes['Recipient'] === address);
+  const here = ours.filter(({ attributes }) => isAddress(attributes['Recipient'], expected));
   if (here.length === 0) throw new RefusedLogin(REASONS.recipient);
   const isCurrent = here.some(
     ({ attributes }) =>

@@ -1,37 +1,29 @@
 import { BooleanField, TextField } from '../../../infrastructure/validation/index.js';
 
-const values = (role: string) => ({
-  required: false as const,
-  max: 1_000,
-  description: `The values for the role ${role}, separated by commas.`,
-  example: 'dashboard-admins',
-});
+const CHOICE = { in: 'form', default: false } as const;
+/** Separated by commas. */
+const VALUES = { in: 'form', required: false, max: 1_000 } as const;
 
 /** The form with the settings of single sign-on. */
 export class SsoSettingsRequest {
-  @BooleanField({ description: 'Whether new people become users at their first login.' })
+  @BooleanField(CHOICE)
   creates_users!: boolean;
 
-  @TextField({
-    required: false,
-    max: 256,
-    description: 'The claim or attribute that decides the role.',
-    example: 'groups',
-  })
+  @TextField({ in: 'form', required: false, max: 256 })
   role_attribute?: string;
 
-  @TextField(values('owner'))
+  @TextField(VALUES)
   owner_values?: string;
 
-  @TextField(values('admin'))
+  @TextField(VALUES)
   admin_values?: string;
 
-  @TextField(values('member'))
+  @TextField(VALUES)
   member_values?: string;
 
-  @BooleanField({ description: 'Whether a login at the identity provider counts as two factors.' })
+  @BooleanField(CHOICE)
   is_two_factor!: boolean;
 
-  @BooleanField({ description: 'Whether users must log in at the identity provider.' })
+  @BooleanField(CHOICE)
   required!: boolean;
 }

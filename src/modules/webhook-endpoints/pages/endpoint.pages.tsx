@@ -68,9 +68,9 @@ function Actions({ endpoint: { id, environment, status } }: EndpointProps): VNod
   const path = endpointPath(environment, id);
   return (
     <>
-      <Allowed operation="testWebhookEndpoint">
-        <ButtonLink to={`${path}/test`}>Send test</ButtonLink>
-      </Allowed>
+      <ButtonLink operation="testWebhookEndpoint" to={`${path}/test`}>
+        Send test
+      </ButtonLink>
       <Allowed operation="updateWebhookEndpoint">
         <ButtonLink to={`${path}/edit`} kind="second">
           Edit
@@ -90,11 +90,9 @@ function Actions({ endpoint: { id, environment, status } }: EndpointProps): VNod
           Recover events
         </Allowed>
       </ButtonLink>
-      <Allowed operation="deleteWebhookEndpoint">
-        <ButtonLink to={`${path}/delete`} kind="danger">
-          Delete
-        </ButtonLink>
-      </Allowed>
+      <ButtonLink operation="deleteWebhookEndpoint" to={`${path}/delete`} kind="danger">
+        Delete
+      </ButtonLink>
     </>
   );
 }

@@ -23,29 +23,20 @@ import {
 import { FAILURE_REASON } from '../deliveries/deliveries.dto.js';
 import { ENTRY_QUERY_TIMEOUT_MESSAGE, REQUEST_LOG_QUERY_TIMEOUT } from '../../request-logs/index.js';
 
-const FILTER = { in: 'query', required: false } as const;
+const FILTER = { in: 'form', required: false } as const;
 
 /** The filters of the page that lists events. */
 export class ListEventsQuery {
-  @EnumField(EVENT_NAME, { ...FILTER, description: 'Only events of this name.', example: 'CARD_UPDATED' })
+  @EnumField(EVENT_NAME, FILTER)
   event?: EventName;
 
   @ExternalUserIdField(FILTER)
   external_user_id?: string;
 
-  @TimestampField({
-    ...FILTER,
-    description: 'Only events published at or after this time.',
-    example: '2026-01-31T00:00:00Z',
-  })
+  @TimestampField(FILTER)
   start?: string;
 
-  @TimestampField({
-    ...FILTER,
-    notBefore: 'start',
-    description: 'Only events published at or before this time.',
-    example: '2026-01-31T23:59:59Z',
-  })
+  @TimestampField({ ...FILTER, notBefore: 'start' })
   end?: string;
 
   @CursorField('The position of the page.')

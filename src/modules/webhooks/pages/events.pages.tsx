@@ -118,7 +118,7 @@ function Events({ page: { data: events, period } }: { readonly page: EventPage }
             </>
           ),
         },
-        { title: 'Time', kind: 'time', cell: ({ createdAt }) => <RelativeTime time={createdAt} /> },
+        { title: 'Time', kind: 'time', cell: ({ createdAt }) => createdAt },
         {
           title: 'User',
           kind: 'user',

@@ -17,14 +17,8 @@ interface Selected {
 
 /** Which failed deliveries are sent again: the selected ones, or all that the filters find in the request log. */
 export class ResendQuery extends ListRequestLogsQuery {
-  @TextField({
-    in: 'query',
-    required: false,
-    min: 0,
-    max: MAX_SELECTED * SELECTION_LENGTH,
-    description: 'The selected events or deliveries, separated by commas.',
-    example: 'c1a8d2b4-6f0e-4f43-9b1d-2f6f0a1f9c55',
-  })
+  /** The selected events or deliveries, separated by commas. */
+  @TextField({ in: 'form', required: false, max: MAX_SELECTED * SELECTION_LENGTH })
   selected?: string;
 }
 

@@ -4,6 +4,8 @@ import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import type { StoredEvent } from '../events/webhook-events.repository.js';
 import { IS_SUBSCRIBED } from '../queue/sql/lane.js';
 import type { WebhookRecovery } from './recovery.entity.js';
+// Only SQL uses the entity: the import registers it.
+import './recovery.entity.js';
 
 /** Events to be sent to an endpoint again, and how far that is. */
 export type Resend = Omit<WebhookRecovery, 'eventIds' | 'leaseUntil'>;

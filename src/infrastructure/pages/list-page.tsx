@@ -1,0 +1,154 @@
+import { Get, type Type } from '@nestjs/common';
+import type { ComponentChildren, VNode } from 'preact';
+import { fieldOf } from '../validation/index.js';
+import type { Page, PageResponse } from './page.js';
+import { DashboardPage, Visit, type PageOperation, type PageVisit } from './page-route.decorator.js';
+import { Done, EmptyState, FormProblem, inParagraph } from './parts/elements.js';
+import { FilterForm, Pagination, Results } from './parts/list.js';
+import { Table, type Column } from './parts/table.js';
+import { queryFrom, submitted } from './submitted.js';
+
+/** One page of a list, as services return it, and what the page says about it. */
+interface Found<Row> {
+  readonly data: readonly Row[];
+  readonly next_cursor?: string | null;
+  /** Above and below the table. */
+  readonly above?: ComponentChildren;
+  readonly below?: ComponentChildren;
+  /** In place of the table, if it depends on the search why nothing was found. */
+  readonly empty?: EmptyList;
+}
+
+/** What an empty list says. */
+interface EmptyList {
+  readonly title: string;
+  readonly text: ComponentChildren;
+}
+
+/** A page with a list. */
+export interface ListDescription<Row, Query = object> extends Pick<Page, 'title' | 'parent' | 'about'> {
+  /** Links and buttons beside the heading; in place of a list that is empty although nothing filters it. */
+  readonly actions?: ComponentChildren;
+  /** What forms that lead to the list have done, by the values of `done`. */
+  readonly messages?: Readonly<Record<string, string>>;
+  /** `Filter`, `FilterChoice` and so on. */
+  readonly filters?: ComponentChildren;
+  /** The label of the button that applies the filters. */
+  readonly apply?: string;
+  /** What can be done with the results, such as `Exports`. */
+  readonly tools?: ComponentChildren;
+  /** The filter without which nothing is listed. */
+  readonly requires?: string & keyof Query;
+  rows(query: Query): Promise<Found<Row>>;
+  /** Defaults to the ID. */
+  keyOf?(row: Row): string | number;
+  /** What the table contains, for screen readers. Defaults to the title. */
+  readonly caption?: string;
+  /** See `Table`. */
+  readonly isDense?: boolean;
+  readonly columns: readonly Column<Row>[];
+  /** Below what was found, also if that is nothing. */
+  readonly after?: ComponentChildren;
+  /** Shown if nothing was found. */
+  readonly empty: EmptyList;
+}
+
+/**
+ * A controller with a list. It has the permission and request limit of the operation. Filters that are not accepted are shown
+ * again with the reason.
+ *
+ * @param operation that returns the list
+ * @param type the class of the query, if the list has filters, which users can save
+ */
+export function ListPage<Query extends object>(operation: PageOperation, type?: Type<Query>) {
+  abstract class ListController {
+    abstract describe(
+      visit: PageVisit,
+    ): ListDescription<unknown, Query> | Promise<ListDescription<unknown, Query>>;
+
+    @Get()
+    @DashboardPage(operation, type)
+    async show(@Visit() visit: PageVisit): Promise<PageResponse> {
+      const list = await this.describe(visit);
+      return submitted(
+        async () => listPage(list, visit, await found(list, visit, type)),
+        () => listPage(list, visit),
+      );
+    }
+  }
+  return ListController;
+}
+
+async function found<Row, Query extends object>(
+  list: ListDescription<Row, Query>,
+  visit: PageVisit,
+  type: Type<Query> | undefined,
+): Promise<Found<Row> | undefined> {
+  const { query } = visit;
+  if (list.requires && !query[list.requires]) return undefined;
+  if (!type) return list.rows({} as Query);
+  const hasEnvironment = fieldOf(type.prototype as object, 'environment') !== undefined;
+  return list.rows(queryFrom(type, query, hasEnvironment ? { environment: visit.environment } : {}));
+}
+
+function listPage<Row, Query>(list: ListDescription<Row, Query>, visit: PageVisit, found?: Found<Row>): Page {
+  const { title, parent, about, messages, filters, apply, tools } = list;
+  const isUnused = !filters && found?.data.length === 0;
+  const actions = isUnused ? null : list.actions;
+  const shown = found && shownRows(list, found, visit.query['cursor'] === undefined, isUnused);
+  return {
+    title,
+    ...(parent && { parent }),
+    ...(about !== undefined && { about }),
+    actions,
+    content: (
+      <>
+        {messages && <Done messages={messages} />}
+        {filters ? (
+          <>
+            <FilterForm tools={tools} {...(apply !== undefined && { apply })}>
+              {filters}
+            </FilterForm>
+            <Results>
+              <FormProblem />
+              {shown}
+            </Results>
+          </>
+        ) : (
+          shown
+        )}
+      </>
+    ),
+  };
+}
+
+function shownRows<Row, Query>(
+  list: ListDescription<Row, Query>,
+  found: Found<Row>,
+  isFirstPage: boolean,
+  isUnused: boolean,
+): VNode {
+  const { title, caption = title, columns, keyOf = idOf, isDense = false, after } = list;
+  const { data, next_cursor: nextCursor = null, above, below } = found;
+  const empty = found.empty ?? (isFirstPage ? list.empty : undefined);
+  return (
+    <>
+      {data.length === 0 && empty ? (
+        <EmptyState title={empty.title}>
+          {inParagraph(empty.text)}
+          {isUnused && list.actions ? <div class="actions">{list.actions}</div> : null}
+        </EmptyState>
+      ) : (
+        <>
+          {above}
+          <Table caption={caption} rows={data} keyOf={keyOf} columns={columns} isDense={isDense} />
+          {below}
+        </>
+      )}
+      <Pagination nextCursor={nextCursor} />
+      {after}
+    </>
+  );
+}
+
+const idOf = (row: unknown): string => (row as { readonly id: string }).id;
