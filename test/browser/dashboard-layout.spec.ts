@@ -116,7 +116,12 @@ describeInBrowser('The layout of the dashboard, with a week of data', (windows) 
         ...document.querySelectorAll('table.data :is(th, .badge, button, a.button), nav[aria-label=Main] a'),
       ].filter((element) => {
         const [{ right, width }, place] = [element.getBoundingClientRect(), element.closest('td')];
-        const isTooWide = element.scrollWidth > element.clientWidth + 1;
+        // What a badge hides with `overflow: clip` does not count as scrollable.
+        const content = document.createRange();
+        content.selectNodeContents(element);
+        const isTooWide = element.matches('.badge')
+          ? content.getBoundingClientRect().right > right
+          : element.scrollWidth > element.clientWidth + 1;
         return width > 1 && (isTooWide || (place && right > place.getBoundingClientRect().right + 1));
       });
       return {
@@ -202,6 +207,11 @@ describeInBrowser('The layout of the dashboard, with a week of data', (windows) 
     await desk.goto(LISTS[0]![0]);
     const table = await desk.locator('table.data').evaluate((element) => element.clientWidth);
     expect(table).toBeGreaterThan(1_600);
+    // The identifiers of the demo have up to 36 characters.
+    const shortened = await desk
+      .locator('td.user .middle > span')
+      .evaluateAll((parts) => parts.filter((part) => part.scrollWidth > part.clientWidth).length);
+    expect(shortened).toBe(0);
   });
 
   it('shows on the overview what needs attention, and two charts', async () => {
@@ -319,5 +329,114 @@ describeInBrowser('The layout of the dashboard, with a week of data', (windows) 
     await plain.goto(delivery);
     expect(await shown(plain)).toEqual(['Response', 'Event', 'Timing', 'Details']);
     await plain.context().close();
+  });
+
+  it('shows the address that an audit entry came from, and a required value, as a whole', async () => {
+    await desk.goto('/dashboard/audit-log');
+    const cut = desk.locator('td.text').evaluateAll((cells) =>
+      cells.filter((cell) => {
+        const content = document.createRange();
+        content.selectNodeContents(cell);
+        return content.getBoundingClientRect().right > cell.getBoundingClientRect().right;
+      }),
+    );
+    expect(await cut).toEqual([]);
+    await desk.goto(`${PRODUCTION}/sign-in-links`);
+    const user = desk.getByRole('textbox', { name: 'User' });
+    await user.fill('7d1a183e-cfa8-4e00-adb9-7613f4d1d552');
+    expect(await user.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)).toBe(true);
+  });
+
+  it('leads from every form back to where the user came from', async () => {
+    const endpoint = await firstLink(`${PRODUCTION}/webhook-endpoints`);
+    for (const [path, parent] of [
+      [`${endpoint}/test`, endpoint],
+      ['/dashboard/audit-stream', '/dashboard/audit-log'],
+    ] as const) {
+      await desk.goto(path);
+      expect(await desk.getByRole('link', { name: 'Cancel' }).getAttribute('href')).toBe(parent);
+    }
+  });
+
+  it('aligns the buttons of a list on a phone, and shows the last value of each user', async () => {
+    const phone = await open({ size: PHONE });
+    await phone.goto(`${PRODUCTION}/merchants`);
+    const edges = await phone
+      .locator('td.buttons button')
+      .evaluateAll((all) => all.map((button) => Math.round(button.getBoundingClientRect().right)));
+    expect(new Set(edges).size).toBe(1);
+    for (const [path, last] of [
+      ['/dashboard/users', 'td:last-child'],
+      [`${PRODUCTION}/events`, 'td.user'],
+    ] as const) {
+      await phone.goto(path);
+      const hidden = await phone.locator(`table.data tbody ${last}`).evaluateAll(
+        (cells) =>
+          cells.filter((cell) => {
+            const row = cell.closest('tr')!.getBoundingClientRect();
+            return cell.getBoundingClientRect().bottom > row.bottom;
+          }).length,
+      );
+      expect([path, hidden]).toEqual([path, 0]);
+    }
+    await phone.context().close();
+  });
+
+  it('fits long and foreign names, identifiers, addresses and messages into every window', async () => {
+    const long = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft'.repeat(3);
+    const arabic = 'شركة الاتصالات التجارية المتحدة للمدفوعات والبطاقات الإلكترونية';
+    const user = 'identifier'.repeat(25);
+    await database.query(`UPDATE dashboard_user SET name = $1 WHERE name LIKE 'Grace%'`, [arabic]);
+    await database.query(`UPDATE webhook_endpoint SET url = url || $1`, [`/${'a'.repeat(1_900)}`]);
+    await database.query(
+      `UPDATE request_log SET external_user_id = $1, error_message = $2 WHERE error_code IS NOT NULL`,
+      [user, long],
+    );
+    const entry = await firstLink(`${PRODUCTION}/request-logs?period=7d&type=request&outcome=failure`);
+    const endpoint = await firstLink(`${PRODUCTION}/webhook-endpoints`);
+    const about = `${PRODUCTION}/external-users`;
+    const ids = `external_user_id=${user}`;
+    const paths = [
+      entry,
+      endpoint,
+      `${endpoint}/test`,
+      `${endpoint}/recover`,
+      `${about}?${ids}`,
+      `${about}/erase?${ids}`,
+      '/dashboard/single-sign-on/configurations/new',
+    ];
+    for (const { width, height } of [DESK, PHONE]) {
+      await desk.setViewportSize({ width, height });
+      for (const path of paths) {
+        await desk.goto(path);
+        const { overflow } = await layoutOf(desk);
+        expect({ path, width, overflow }).toEqual({ path, width, overflow: 0 });
+        const codes = await desk
+          .locator('.code-block pre:visible')
+          .evaluateAll((all) => all.map((code) => code.scrollWidth - code.clientWidth));
+        expect([path, Math.max(0, ...codes)]).toEqual([path, 0]);
+      }
+    }
+    // Beside a heading of any length, its actions stay.
+    await desk.setViewportSize(DESK);
+    await desk.goto(`${about}?${ids}`);
+    const [heading, action] = await Promise.all([
+      desk.locator('.heading').boundingBox(),
+      desk.getByRole('link', { name: 'Erase' }).boundingBox(),
+    ]);
+    expect(heading!.height).toBeLessThan(60);
+    expect(action!.y).toBeLessThan(heading!.y + 30);
+    // A name from right to left is read from its right end.
+    await desk.goto('/dashboard/users');
+    const name = desk.getByRole('link', { name: arabic }).locator('bdi');
+    await name.hover();
+    expect(await desk.locator('td[title]').getAttribute('title')).toBe(arabic);
+    const beginning = await name.evaluate((element) => {
+      const first = document.createRange();
+      first.setStart(element.firstChild!, 0);
+      first.setEnd(element.firstChild!, 4);
+      return element.closest('td')!.getBoundingClientRect().right - first.getBoundingClientRect().right;
+    });
+    expect(beginning).toBeGreaterThanOrEqual(0);
   });
 });

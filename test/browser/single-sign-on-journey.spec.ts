@@ -153,8 +153,6 @@ describeInBrowser('Single sign-on in a browser', (windows) => {
     // Without the code of the response.
     expect(page.url()).toBe(configuration);
     await inspected('sso-tested');
-    await page.getByRole('link', { name: 'Back to Example login' }).click();
-    await page.getByRole('link', { name: 'Enable' }).click();
     await page.getByRole('button', { name: 'Enable single sign-on' }).click();
     await page.getByText('Single sign-on is enabled.').waitFor();
 

@@ -250,7 +250,11 @@ for (const name of ['pointerover', 'focusin'])
   document.addEventListener(name, ({ target }) => {
     const cell = target.closest?.('table.data :is(td, th)');
     if (!cell || cell.title) return;
-    if ([cell, ...cell.querySelectorAll('.middle span')].some((each) => each.scrollWidth > each.clientWidth))
+    if (
+      [cell, ...cell.querySelectorAll('.middle span, bdi')].some(
+        (each) => each.scrollWidth > each.clientWidth,
+      )
+    )
       cell.title = cell.textContent;
   });
 

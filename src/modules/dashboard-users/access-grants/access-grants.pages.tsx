@@ -47,7 +47,7 @@ class GrantsPage extends ListPage('listAccessGrants') {
       columns: [
         { title: 'User', kind: 'main', cell: ({ email }) => email },
         { title: 'Role', kind: 'short', cell: ({ role }) => ROLE_NAMES[role] },
-        { title: 'Status', kind: 'status', cell: (grant) => <Status grant={grant} /> },
+        { title: 'Status', kind: 'text', cell: (grant) => <Status grant={grant} /> },
         { title: 'Reason', kind: 'text', cell: ({ reason }) => reason },
         {
           title: 'Granted',
@@ -79,7 +79,7 @@ function Status({ grant }: { readonly grant: AccessGrantResponse }): VNode {
   if (active)
     return (
       <>
-        <Badge tone="good">In force</Badge> until <Moment time={expiry} />
+        <Badge tone="good">In force</Badge> ends <RelativeTime time={expiry} />
       </>
     );
   return (

@@ -60,7 +60,7 @@ function userPath(id: string, ...action: readonly string[]): string {
 type UserStatus = 'active' | 'invited' | 'disabled';
 const STATUSES: Readonly<Record<UserStatus, readonly [name: string, tone: Tone]>> = {
   active: ['Active', 'soft'],
-  invited: ['Invited', 'good'],
+  invited: ['Invited', 'soft'],
   disabled: ['Disabled', 'warn'],
 };
 

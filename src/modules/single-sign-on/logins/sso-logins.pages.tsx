@@ -1,4 +1,12 @@
-import { Form, Link, Notice, Table, type Page } from '../../../infrastructure/pages/index.js';
+import {
+  ActionButton,
+  Allowed,
+  Form,
+  Link,
+  Notice,
+  Table,
+  type Page,
+} from '../../../infrastructure/pages/index.js';
 import { parsedUrl } from '../../../infrastructure/config/index.js';
 import { ROLE_NAMES } from '../../dashboard-users/index.js';
 import { STALENESS_REMEDY } from './refused-login.js';
@@ -47,7 +55,7 @@ export function suggestedLoginPage({ id, name, ssoUrl }: SsoConfiguration, curre
 }
 
 /** Shows what a login would do, and the claims that it is based on. */
-export function testedPage({ id, name }: SsoConfiguration, result: TestResult): Page {
+export function testedPage({ id, name, enabledAt }: SsoConfiguration, result: TestResult): Page {
   const { claims, person, problem, staleness } = result;
   return {
     title: person ? 'The test succeeded' : 'The test failed',
@@ -61,6 +69,15 @@ export function testedPage({ id, name }: SsoConfiguration, result: TestResult): 
             {staleness} {STALENESS_REMEDY}
           </Notice>
         )}
+        {person && !enabledAt ? (
+          <Allowed operation="enableSamlConfiguration">
+            <p>
+              Once it is enabled, users whose email addresses are in your proved domains are sent to this
+              identity provider when they log in.
+            </p>
+            <ActionButton action={configurationPath(id, 'enable')}>Enable single sign-on</ActionButton>
+          </Allowed>
+        ) : null}
         <h2>What the identity provider sent</h2>
         <p>These values are not stored, except the email address in the list of logins.</p>
         <Table
