@@ -1,6 +1,7 @@
 import asyncHooks, { AsyncLocalStorage } from 'node:async_hooks';
 import { createRequire } from 'node:module';
 import { availableParallelism, loadavg } from 'node:os';
+import { SourceMapSupport } from '@jest/source-map';
 import argon2 from '@node-rs/argon2';
 import { TestEnvironment } from 'jest-environment-node';
 import { apiValidators } from './api-validators.mjs';
@@ -28,6 +29,8 @@ const CHEAP_ARGON2 = {
   hash: (password, options) => argon2.hash(password, { ...cost, ...options }),
 };
 
+const STACK_TRACE_LIMIT = 20;
+
 /** Global names of this context that are those of a test file, too. `Reflect` has the metadata of decorators. */
 const SHARED = ['Date', 'Error', 'Map', 'Reflect', 'Set'];
 
@@ -54,6 +57,12 @@ export default class LoadAwareEnvironment extends TestEnvironment {
     Object.assign(this.global, shared);
     // Tests and the application check whether objects of each other are instances of these.
     for (const name of SHARED) this.global[name] = globalThis[name];
+  }
+
+  async setup() {
+    await super.setup();
+    // Jest sets 100. The application creates an error, deep in its libraries, for each request that it refuses.
+    Error.stackTraceLimit = STACK_TRACE_LIMIT;
   }
 
   /** Tells `bundle/resolver.cjs` where this file reads the modules of the application. */
@@ -85,12 +94,25 @@ export default class LoadAwareEnvironment extends TestEnvironment {
 }
 
 function loadShared() {
-  const read = provideModules(readBundle(process.env.TEST_BUNDLE), {
+  const scripts = readBundle(process.env.TEST_BUNDLE);
+  registerSourceMaps(scripts);
+  const read = provideModules(scripts, {
     '@node-rs/argon2': () => CHEAP_ARGON2,
     'playwright-core': () => createRequire(import.meta.url)('playwright-core'),
   });
   recordDistributedStatements(read);
   return { [MODULES]: read, [Symbol.for('API validators')]: apiValidators(read) };
+}
+
+/**
+ * Makes Jest read the source maps of the bundle once. It would read a script (19 MB) and its map for each test file in which
+ * somebody reads the stack trace of an error, because it remembers only the maps of files that it has compiled itself.
+ */
+function registerSourceMaps(scripts) {
+  const support = new SourceMapSupport();
+  support.install(new Map(scripts.map(({ name }) => [name, `${name}.map`])));
+  // Remembers the maps of the previous call for all later test files.
+  support.install(new Map());
 }
 
 function testsOf(block) {
