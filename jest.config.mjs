@@ -20,8 +20,8 @@ const shared = {
 /** For tests of the running service. Their setup builds it as a bundle, which all tests of the run use, and starts one PostgreSQL server. */
 const service = {
   ...shared,
-  testEnvironmentOptions: { usesBundle: true, hasCheapPasswords: true },
-  setupFiles: ['<rootDir>/test/support/collect-log-lines.ts'],
+  testEnvironmentOptions: { usesBundle: true, testsService: true },
+  setupFiles: [],
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
 };

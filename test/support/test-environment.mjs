@@ -1,6 +1,8 @@
 import asyncHooks, { AsyncLocalStorage } from 'node:async_hooks';
+import { appendFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism, loadavg } from 'node:os';
+import { join } from 'node:path';
 import { SourceMapSupport } from '@jest/source-map';
 import argon2 from '@node-rs/argon2';
 import { TestEnvironment } from 'jest-environment-node';
@@ -43,15 +45,17 @@ let shared;
 /** Node.js, with timeouts that grow with the load of the machine, and one report of a failed `beforeAll`. */
 export default class LoadAwareEnvironment extends TestEnvironment {
   timeouts = new WeakMap();
-  /** `collect-log-lines.ts` replaces them. They must not keep the modules of a test file in memory. */
   writes = [process.stdout, process.stderr].map((stream) => [stream, stream.write]);
+  /** Lines that the service has logged, for `log-lines.ts`. */
+  logLines = [];
 
   constructor(config, context) {
     super(config, context);
-    const { usesBundle = false, hasCheapPasswords = false } = config.projectConfig.testEnvironmentOptions;
+    const { usesBundle = false, testsService = false } = config.projectConfig.testEnvironmentOptions;
     // A run of unit tests alone has no bundle, and needs no build.
     this.usesBundle = usesBundle && process.env.TEST_BUNDLE !== undefined;
-    cost = hasCheapPasswords ? LOWEST_COST : {};
+    cost = testsService ? LOWEST_COST : {};
+    if (testsService) this.collectLogLines();
     if (!this.usesBundle) return;
     shared ??= loadShared();
     Object.assign(this.global, shared);
@@ -70,9 +74,23 @@ export default class LoadAwareEnvironment extends TestEnvironment {
     return [...super.exportConditions(), ...(this.usesBundle ? ['test-bundle'] : [])];
   }
 
+  /** Keeps the service's log lines from appearing between the test results. */
+  collectLogLines() {
+    this.global[Symbol.for('log lines')] = this.logLines;
+    for (const [stream, write] of this.writes)
+      stream.write = (chunk, ...rest) => {
+        if (typeof chunk !== 'string' || !chunk.startsWith('{"level"')) return write.call(stream, chunk, ...rest);
+        this.logLines.push(chunk);
+        return true;
+      };
+  }
+
   async teardown() {
     await super.teardown();
     for (const [stream, write] of this.writes) stream.write = write;
+    // The reporter searches them for secrets.
+    if (this.logLines.length > 0)
+      appendFileSync(join(process.env.TEST_RUN_DIRECTORY, 'logs', `${process.pid}.log`), this.logLines.join(''));
     for (const store of stores) store.disable();
     stores.clear();
   }
