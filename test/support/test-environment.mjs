@@ -79,7 +79,8 @@ export default class LoadAwareEnvironment extends TestEnvironment {
     this.global[Symbol.for('log lines')] = this.logLines;
     for (const [stream, write] of this.writes)
       stream.write = (chunk, ...rest) => {
-        if (typeof chunk !== 'string' || !chunk.startsWith('{"level"')) return write.call(stream, chunk, ...rest);
+        if (typeof chunk !== 'string' || !chunk.startsWith('{"level"'))
+          return write.call(stream, chunk, ...rest);
         this.logLines.push(chunk);
         return true;
       };
@@ -90,7 +91,10 @@ export default class LoadAwareEnvironment extends TestEnvironment {
     for (const [stream, write] of this.writes) stream.write = write;
     // The reporter searches them for secrets.
     if (this.logLines.length > 0)
-      appendFileSync(join(process.env.TEST_RUN_DIRECTORY, 'logs', `${process.pid}.log`), this.logLines.join(''));
+      appendFileSync(
+        join(process.env.TEST_RUN_DIRECTORY, 'logs', `${process.pid}.log`),
+        this.logLines.join(''),
+      );
     for (const store of stores) store.disable();
     stores.clear();
   }
