@@ -19,7 +19,7 @@ export interface HttpRequest {
   readonly body?: string | Uint8Array | URLSearchParams;
 }
 
-export interface HttpResponse {
+interface HttpResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
