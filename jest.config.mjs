@@ -17,25 +17,22 @@ const shared = {
   setupFiles: ['<rootDir>/test/support/provide-nest-to-commonjs.ts'],
 };
 
+/** If tests of the service run, too, these use their bundle: loading Nest for each file takes most of the time of a unit test. */
+const withoutDatabase = { ...shared, testEnvironmentOptions: { usesBundle: true } };
+
 /** For tests of the running service. Their setup builds it as a bundle, which all tests of the run use, and starts one PostgreSQL server. */
 const service = {
   ...shared,
-  testEnvironmentOptions: { usesBundle: true, hasCheapPasswords: true },
-  setupFiles: ['<rootDir>/test/support/collect-log-lines.ts'],
+  testEnvironmentOptions: { usesBundle: true, testsService: true },
+  setupFiles: [],
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
 };
 
 export default {
   projects: [
-    {
-      ...shared,
-      displayName: 'unit',
-      roots: ['<rootDir>/src', '<rootDir>/clients'],
-      // If tests of the service run, too: loading Nest for each file takes most of the time of a unit test.
-      testEnvironmentOptions: { usesBundle: true },
-    },
-    { ...shared, displayName: 'architecture', roots: ['<rootDir>/test/architecture'] },
+    { ...withoutDatabase, displayName: 'unit', roots: ['<rootDir>/src', '<rootDir>/clients'] },
+    { ...withoutDatabase, displayName: 'architecture', roots: ['<rootDir>/test/architecture'] },
     { ...service, displayName: 'e2e', roots: ['<rootDir>/test/e2e'] },
     { ...service, displayName: 'programs', roots: ['<rootDir>/test/programs'] },
     { ...service, displayName: 'browser', roots: ['<rootDir>/test/browser'] },

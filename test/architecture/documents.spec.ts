@@ -1,3 +1,8 @@
+/**
+ * The generated pages have the order in which the modules are loaded, which is another one in the bundle.
+ *
+ * @jest-environment-options {"usesBundle": false}
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildOpenApiDocument } from '../../src/openapi.js';

@@ -143,6 +143,15 @@ const OTHER_STATUSES: Readonly<Record<string, readonly number[]>> = {
   recoverWebhooks: [202],
 };
 
+/** Throws without `expect`, which would take a tenth of the time of all these requests. */
+function checkResponse({ status, body }: TestResponse, allowed: readonly number[]): void {
+  const isError = status >= 400;
+  const hasMembers = Object.keys(body).join() === 'error_type,error_code,error_message';
+  if (allowed.includes(status) && (!isError || (hasMembers && MESSAGE.test(String(body['error_message'])))))
+    return;
+  throw new Error(`The response is ${status} ${JSON.stringify(body)}`);
+}
+
 /** `request` checks each response against the API document; in addition, none may be a server error. */
 async function send(
   { id, path, credentials, status = 200 }: TestedOperation,
@@ -156,11 +165,7 @@ async function send(
     ...(credentials === 'basic' ? { as: service.development } : {}),
     ...(credentials === 'service' ? { token: serviceToken } : {}),
   });
-  expect([status, 400, 413, 415, ...(OTHER_STATUSES[id] ?? [])]).toContain(response.status);
-  if (response.status >= 400) {
-    expect(Object.keys(response.body)).toEqual(['error_type', 'error_code', 'error_message']);
-    expect(response.body['error_message']).toMatch(MESSAGE);
-  }
+  checkResponse(response, [status, 400, 413, 415, ...(OTHER_STATUSES[id] ?? [])]);
   return response;
 }
 
@@ -295,13 +300,8 @@ describe.each(DASHBOARD_OPERATIONS.filter(({ body }) => body !== undefined))('$i
   }
 
   async function send(value: unknown): Promise<void> {
-    const { status, body: response } = await service.request(path, {
-      method: operation.method,
-      body: value,
-      login,
-    });
-    expect([200, 400, ...(OTHER_STATUSES[operation.id] ?? [])]).toContain(status);
-    if (status >= 400) expect(response['error_message']).toMatch(MESSAGE);
+    const response = await service.request(path, { method: operation.method, body: value, login });
+    checkResponse(response, [200, 400, ...(OTHER_STATUSES[operation.id] ?? [])]);
   }
 
   beforeAll(async () => {

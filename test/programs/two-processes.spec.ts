@@ -39,6 +39,8 @@ beforeAll(async () => {
     DATABASE_URL: service.database.url,
     DATA_DIR: service.dataDirectory,
     PORT: '0',
+    // On a busy machine, one of 25 concurrent requests may wait longer than two seconds for a connection.
+    DATABASE_CONNECT_TIMEOUT_MS: '10000',
   };
   const programs = [new Program('main.js', { environment }), new Program('main.js', { environment })];
   baseUrls = await Promise.all(

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { OAuthClientProvider } from '@modelcontextprotocol/client';
 import { expectDocumented } from './api-document.js';
+import { send } from './http.js';
 import { rememberSecret } from './run-directory.js';
 import type { TestApp } from './test-app.js';
 import { Visitor, type PageResponse } from './visitor.js';
@@ -29,15 +30,15 @@ export async function sendForm<Body = Record<string, unknown>>(
   path: string,
   parameters: Record<string, string> | [string, string][],
 ): Promise<OAuthResponse<Body>> {
-  const response = await fetch(`${baseUrl}${path}`, {
+  const { status, headers, text } = await send(`${baseUrl}${path}`, {
     method: 'POST',
     body: new URLSearchParams(parameters),
   });
-  const body = (await response.json()) as Body;
+  const body = JSON.parse(text) as Body;
   const { access_token: access, refresh_token: refresh } = body as Partial<Tokens>;
   rememberSecret(...[access, refresh].filter((token) => token !== undefined));
-  expectDocumented('POST', path, response.status, response.headers, body);
-  return { status: response.status, headers: response.headers, body };
+  expectDocumented('POST', path, status, headers, body);
+  return { status, headers, body };
 }
 
 interface AgentOptions {

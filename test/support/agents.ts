@@ -2,6 +2,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
+import { encoded, send } from './http.js';
 import { rememberSecret } from './run-directory.js';
 import type { TestApp } from './test-app.js';
 
@@ -125,20 +126,20 @@ export async function sendRpc(
   headers: Record<string, string> = {},
   path = '/mcp',
 ): Promise<RpcResponse> {
-  const response = await fetch(`${baseUrl}${path}`, {
+  const response = await send(`${baseUrl}${path}`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
       ...headers,
     },
-    body: typeof body === 'string' || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body),
+    body: encoded(body),
   });
-  const text = await response.text();
   // Revisions up to 2025-11-25 get a stream with one message.
+  const { status, text } = response;
   const json = text.startsWith('event:') ? /\ndata: ([^\n]*)/.exec(text)?.[1] : text;
   return {
-    status: response.status,
+    status,
     headers: response.headers,
     message: json ? (JSON.parse(json) as RpcMessage) : undefined,
   };

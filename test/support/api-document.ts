@@ -102,12 +102,13 @@ function resolved(response: DocumentedResponse | undefined): DocumentedResponse 
   return name === undefined ? response : document.components.responses[name];
 }
 
+const TEMPLATES = Object.keys(document.paths)
+  .filter((template) => template.includes('{'))
+  .map((template) => [template, new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`)] as const);
+
 /** Returns the path of the document, with its placeholders. */
 function templateOf(path: string): string | undefined {
-  if (document.paths[path]) return path;
-  return Object.keys(document.paths).find((template) =>
-    new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
-  );
+  return document.paths[path] ? path : TEMPLATES.find(([, pattern]) => pattern.test(path))?.[0];
 }
 
 function pointerOf(method: string, path: string, status: number, mediaType: string): string {

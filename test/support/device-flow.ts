@@ -1,4 +1,5 @@
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
+import { send, type HttpRequest } from './http.js';
 import { rememberSecret } from './run-directory.js';
 import type { TestResponse, RequestOptions, Login, TestApp } from './test-app.js';
 
@@ -95,17 +96,18 @@ export class Browser {
     this.cookies.delete('browser');
   }
 
-  private async fetch(path: string, init: RequestInit): Promise<BrowserPage> {
+  private async fetch(path: string, options: HttpRequest): Promise<BrowserPage> {
     const cookie = [...this.cookies].map((pair) => pair.join('=')).join('; ');
-    const response = await fetch(new URL(path, this.baseUrl), {
-      redirect: 'manual',
+    const {
+      status,
+      headers,
+      text: html,
+    } = await send(new URL(path, this.baseUrl).href, {
       headers: { ...this.headers, ...(cookie === '' ? {} : { cookie }) },
-      ...init,
+      ...options,
     });
-    for (const each of response.headers.getSetCookie()) this.keep(each.split(';')[0] ?? '');
-    const html = await response.text();
+    for (const each of headers.getSetCookie()) this.keep(each.split(';')[0] ?? '');
     this.formToken = /name="form_token" value="([^"]+)"/.exec(html)?.[1] ?? this.formToken;
-    const { status, headers } = response;
     return { status, headers, html, location: headers.get('location') };
   }
 

@@ -3,12 +3,14 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, statfsSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { DataSource } from 'typeorm';
 import { startCitusCluster } from './citus-cluster.mjs';
 import globalTeardown from './global-teardown.mjs';
 import { onInterruption } from './interruption.mjs';
 import './register-typescript.mjs';
 
-const { distribute, migrate } = await import('../../src/infrastructure/database/index.ts');
+const { DailyPartitions, distribute, migrate } = await import('../../src/infrastructure/database/index.ts');
+const { dataSourceOptions } = await import('../../src/infrastructure/database/data-source-options.ts');
 const { startEmbeddedPostgres } = await import('../../src/infrastructure/embedded-postgres/index.ts');
 
 /** A file system in memory, on which creating a database takes half the CPU time. Containers often have 64 MiB of it. */
@@ -60,6 +62,16 @@ async function startServer() {
   const { url } = globalThis.testServer;
   process.env.TEST_TEMPLATE_URL = url;
   await migrate(url);
+  await createPartitions(url);
+}
+
+/** Creates the partitions that each start of the service would create in its clone, in 0.2 s of CPU time. */
+async function createPartitions(url) {
+  const dataSource = await new DataSource(dataSourceOptions({ url })).initialize();
+  const partitions = new DailyPartitions(dataSource);
+  const tables = await dataSource.query(`SELECT relname AS name FROM pg_class WHERE relkind = 'p'`);
+  for (const { name } of tables) await partitions.rotate(name, new Date(), { days: 1 });
+  await dataSource.destroy();
 }
 
 /** Runs the tests on a cluster, with the request log distributed. */

@@ -1,12 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-
 /** One line of the service's log. */
 export type LogLine = Readonly<Record<string, unknown>>;
 
-/** Contains the log lines of one test file. */
-export const LOG_FILE = join(process.env.TEST_RUN_DIRECTORY ?? '', 'logs', `${randomUUID()}.log`);
+/** See `test-environment.mjs`. */
+const chunks = Reflect.get(globalThis, Symbol.for('log lines')) as readonly string[];
 
 /** Returns the log lines about a request to the service in this process. */
 export function logLinesOf(requestId: string | null): LogLine[] {
@@ -15,8 +11,8 @@ export function logLinesOf(requestId: string | null): LogLine[] {
 
 /** Returns all log lines of this test file so far. */
 export function logLines(): LogLine[] {
-  if (!existsSync(LOG_FILE)) return [];
-  return readFileSync(LOG_FILE, 'utf8')
+  return chunks
+    .join('')
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as LogLine);

@@ -14,6 +14,7 @@ import { OrganizationsService } from '../../src/modules/organizations/index.js';
 import { expectDocumented } from './api-document.js';
 import { openSession } from './dashboard-users.js';
 import { cloneDatabase, type TestDatabase } from './database.js';
+import { encoded, send } from './http.js';
 import { isOwnOrigin, outgoingRequests } from './outgoing-requests.js';
 import { rememberSecret } from './run-directory.js';
 
@@ -157,7 +158,7 @@ export async function startTestApp(
     anotherOrganization: createOrganization,
     async request<Body>(path: string, options: RequestOptions = {}): Promise<TestResponse<Body>> {
       const method = options.method ?? (options.body === undefined ? 'GET' : 'POST');
-      const response = await fetch(`${baseUrl}${path}`, {
+      const { status, headers, text } = await send(`${baseUrl}${path}`, {
         method,
         headers: {
           ...(options.body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -166,13 +167,12 @@ export async function startTestApp(
           ...(options.login ? { cookie: options.login.cookie } : {}),
           ...options.headers,
         },
-        ...(options.body === undefined ? {} : { body: encode(options.body) }),
+        ...(options.body === undefined ? {} : { body: encoded(options.body) }),
       });
-      const text = await response.text();
-      const isJson = /^application\/json\b/.test(response.headers.get('content-type') ?? '');
+      const isJson = /^application\/json\b/.test(headers.get('content-type') ?? '');
       const body = (text === '' ? undefined : isJson ? JSON.parse(text) : text) as Body;
-      expectDocumented(method, path, response.status, response.headers, body);
-      return { status: response.status, headers: response.headers, body };
+      expectDocumented(method, path, status, headers, body);
+      return { status, headers, body };
     },
     async close() {
       await app.close();
@@ -191,10 +191,6 @@ export function basic(credentials: Pick<IssuedCredentials, 'clientId' | 'secret'
   const encoded = Buffer.from(`${credentials.clientId}:${credentials.secret}`).toString('base64');
   rememberSecret(encoded);
   return `Basic ${encoded}`;
-}
-
-function encode(body: unknown): BodyInit {
-  return typeof body === 'string' || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body);
 }
 
 /** Returns how many of the responses have this status. */

@@ -1,6 +1,9 @@
 import asyncHooks, { AsyncLocalStorage } from 'node:async_hooks';
+import { appendFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism, loadavg } from 'node:os';
+import { join } from 'node:path';
+import { SourceMapSupport } from '@jest/source-map';
 import argon2 from '@node-rs/argon2';
 import { TestEnvironment } from 'jest-environment-node';
 import { apiValidators } from './api-validators.mjs';
@@ -28,6 +31,8 @@ const CHEAP_ARGON2 = {
   hash: (password, options) => argon2.hash(password, { ...cost, ...options }),
 };
 
+const STACK_TRACE_LIMIT = 20;
+
 /** Global names of this context that are those of a test file, too. `Reflect` has the metadata of decorators. */
 const SHARED = ['Date', 'Error', 'Map', 'Reflect', 'Set'];
 
@@ -40,15 +45,17 @@ let shared;
 /** Node.js, with timeouts that grow with the load of the machine, and one report of a failed `beforeAll`. */
 export default class LoadAwareEnvironment extends TestEnvironment {
   timeouts = new WeakMap();
-  /** `collect-log-lines.ts` replaces them. They must not keep the modules of a test file in memory. */
   writes = [process.stdout, process.stderr].map((stream) => [stream, stream.write]);
+  /** Lines that the service has logged, for `log-lines.ts`. */
+  logLines = [];
 
   constructor(config, context) {
     super(config, context);
-    const { usesBundle = false, hasCheapPasswords = false } = config.projectConfig.testEnvironmentOptions;
+    const { usesBundle = false, testsService = false } = config.projectConfig.testEnvironmentOptions;
     // A run of unit tests alone has no bundle, and needs no build.
     this.usesBundle = usesBundle && process.env.TEST_BUNDLE !== undefined;
-    cost = hasCheapPasswords ? LOWEST_COST : {};
+    cost = testsService ? LOWEST_COST : {};
+    if (testsService) this.collectLogLines();
     if (!this.usesBundle) return;
     shared ??= loadShared();
     Object.assign(this.global, shared);
@@ -56,14 +63,38 @@ export default class LoadAwareEnvironment extends TestEnvironment {
     for (const name of SHARED) this.global[name] = globalThis[name];
   }
 
+  async setup() {
+    await super.setup();
+    // Jest sets 100. The application creates an error, deep in its libraries, for each request that it refuses.
+    Error.stackTraceLimit = STACK_TRACE_LIMIT;
+  }
+
   /** Tells `bundle/resolver.cjs` where this file reads the modules of the application. */
   exportConditions() {
     return [...super.exportConditions(), ...(this.usesBundle ? ['test-bundle'] : [])];
   }
 
+  /** Keeps the service's log lines from appearing between the test results. */
+  collectLogLines() {
+    this.global[Symbol.for('log lines')] = this.logLines;
+    for (const [stream, write] of this.writes)
+      stream.write = (chunk, ...rest) => {
+        if (typeof chunk !== 'string' || !chunk.startsWith('{"level"'))
+          return write.call(stream, chunk, ...rest);
+        this.logLines.push(chunk);
+        return true;
+      };
+  }
+
   async teardown() {
     await super.teardown();
     for (const [stream, write] of this.writes) stream.write = write;
+    // The reporter searches them for secrets.
+    if (this.logLines.length > 0)
+      appendFileSync(
+        join(process.env.TEST_RUN_DIRECTORY, 'logs', `${process.pid}.log`),
+        this.logLines.join(''),
+      );
     for (const store of stores) store.disable();
     stores.clear();
   }
@@ -85,12 +116,25 @@ export default class LoadAwareEnvironment extends TestEnvironment {
 }
 
 function loadShared() {
-  const read = provideModules(readBundle(process.env.TEST_BUNDLE), {
+  const scripts = readBundle(process.env.TEST_BUNDLE);
+  registerSourceMaps(scripts);
+  const read = provideModules(scripts, {
     '@node-rs/argon2': () => CHEAP_ARGON2,
     'playwright-core': () => createRequire(import.meta.url)('playwright-core'),
   });
   recordDistributedStatements(read);
   return { [MODULES]: read, [Symbol.for('API validators')]: apiValidators(read) };
+}
+
+/**
+ * Makes Jest read the source maps of the bundle once. It would read a script (19 MB) and its map for each test file in which
+ * somebody reads the stack trace of an error, because it remembers only the maps of files that it has compiled itself.
+ */
+function registerSourceMaps(scripts) {
+  const support = new SourceMapSupport();
+  support.install(new Map(scripts.map(({ name }) => [name, `${name}.map`])));
+  // Remembers the maps of the previous call for all later test files.
+  support.install(new Map());
 }
 
 function testsOf(block) {

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { DashboardRole } from '../../src/infrastructure/auth/index.js';
+import { send, type HttpRequest } from './http.js';
 import { rememberSecret } from './run-directory.js';
 import type { Login, TestApp } from './test-app.js';
 
@@ -67,27 +68,28 @@ export class Visitor {
     return copy;
   }
 
-  private async request(path: string, options: RequestInit = {}): Promise<PageResponse> {
-    const response = await fetch(`${this.service.baseUrl}${path}`, {
-      redirect: 'manual',
+  private async request(path: string, options: HttpRequest = {}): Promise<PageResponse> {
+    const {
+      status,
+      headers,
+      text: body,
+    } = await send(`${this.service.baseUrl}${path}`, {
       ...options,
       headers: {
         'x-forwarded-for': this.ip,
         'user-agent': 'visitor',
         cookie: [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
         ...this.headers,
-        ...(options.headers as Record<string, string> | undefined),
+        ...options.headers,
       },
     });
-    for (const cookie of response.headers.getSetCookie()) this.keep(cookie);
-    const body = await response.text();
+    for (const cookie of headers.getSetCookie()) this.keep(cookie);
     // Where a name is shortened is no part of the name.
     const text = body.replaceAll(
       /<span class="middle"><span>(.*?)<\/span><span class="tail">(.*?)<\/span><\/span>/g,
       '$1$2',
     );
     this.formToken = /name="form_token" value="([\w-]+)"/.exec(text)?.[1] ?? this.formToken;
-    const { status, headers } = response;
     return { status, headers, text, size: Buffer.byteLength(body), location: headers.get('location') };
   }
 

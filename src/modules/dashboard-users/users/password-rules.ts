@@ -55,7 +55,7 @@ const MIN_DISTINCT_CHARACTERS = 5;
 /** The rules for new passwords (NIST SP 800-63B, section 3.1.1.2). */
 @Injectable()
 export class PasswordRules {
-  private commonPasswords?: Promise<ReadonlySet<string>>;
+  private static commonPasswords?: Promise<ReadonlySet<string>>;
 
   constructor(private readonly users: DashboardUsersRepository) {}
 
@@ -65,8 +65,8 @@ export class PasswordRules {
     { email, organizationId }: Pick<DashboardUser, 'email' | 'organizationId'>,
   ): Promise<string | undefined> {
     if (!hasAllowedLength(password)) return WRONG_LENGTH;
-    this.commonPasswords ??= readCommonPasswords();
-    if ((await this.commonPasswords).has(password.toLowerCase())) return TOO_COMMON;
+    PasswordRules.commonPasswords ??= readCommonPasswords();
+    if ((await PasswordRules.commonPasswords).has(password.toLowerCase())) return TOO_COMMON;
     if (isRegular(password)) return TOO_REGULAR;
     const names = [email, email.split('@')[0] ?? '', await this.users.organizationName(organizationId)];
     return names.some((name) => consistsMainlyOf(password, name)) ? TOO_PERSONAL : undefined;
