@@ -120,7 +120,8 @@ describeInBrowser('The layout of the dashboard, with a week of data', (windows) 
         const content = document.createRange();
         content.selectNodeContents(element);
         const isTooWide = element.matches('.badge')
-          ? content.getBoundingClientRect().right > right
+          ? content.getBoundingClientRect().right >
+            right - parseFloat(getComputedStyle(element).paddingRight) + 0.5
           : element.scrollWidth > element.clientWidth + 1;
         return width > 1 && (isTooWide || (place && right > place.getBoundingClientRect().right + 1));
       });
