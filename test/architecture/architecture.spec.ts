@@ -235,7 +235,6 @@ describe('Restricted APIs', () => {
       'src/modules/careers/careers.module.ts': `import { InjectRepository } from '@nestjs/typeorm';`,
       'src/modules/careers/careers.controller.ts': `import { In } from 'typeorm';`,
       'src/modules/merchants/merchants.service.ts': `import { In } from 'typeorm';`,
-      'src/modules/merchants/merchants.module.ts': `import { TypeOrmModule } from '@nestjs/typeorm';`,
       'src/modules/merchants/merchants.repository.ts': `import { DataSource } from 'typeorm';`,
       'src/infrastructure/time/a.ts': `import type { EntityManager } from 'typeorm';`,
     },

@@ -30,24 +30,19 @@ const isFinder = ({ from, specifier, values }: Import): boolean =>
   values.every((name) => FINDERS.has(name));
 
 /**
- * Allows TypeORM in entities, repositories, batches and infrastructure/database, `forFeature` in *.module.ts, and the conditions
- * of finders where the work of the module is done.
+ * Allows TypeORM in entities, repositories, batches and infrastructure/database, and the conditions of finders where the
+ * work of the module is done.
  */
 export function findForbiddenTypeOrm(sources: Sources): string[] {
   return importsOf(sources)
     .filter(({ specifier }) => /^(?:typeorm|@nestjs\/typeorm)(?:\/|$)/.test(specifier))
     .filter(({ from }) => !isOfDatabase(from))
-    .filter((each) => !isWiring(each) && !isFinder(each))
+    .filter((each) => !isFinder(each))
     .map(
       ({ from, specifier }) =>
         `${from} imports ${specifier}: add a named method to the module's *.repository.ts.`,
     );
 }
-
-const isWiring = ({ from, specifier, values }: Import): boolean =>
-  from.endsWith('.module.ts') &&
-  specifier === '@nestjs/typeorm' &&
-  values.every((name) => name === 'TypeOrmModule');
 
 const TYPEORM_CONNECTIONS = new Set([
   'DataSource',

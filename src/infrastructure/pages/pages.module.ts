@@ -1,18 +1,15 @@
 import { Global, Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { AssetsController } from './assets.controller.js';
 import { FilteredLists } from './filtered-lists.js';
 import { FormTokens } from './form-tokens.js';
 import { UnknownPages } from './page-exception.filter.js';
 import { PageEnvironments, PageRenderer } from './page.renderer.js';
-import { SubmittedForm } from './submitted-form.entity.js';
 import { SubmittedFormsRepository } from './submitted-forms.repository.js';
 import { SubmittedForms } from './submitted-forms.js';
 import { TimeZoneController } from './time-zone.controller.js';
 
 @Global()
 @Module({
-  imports: [TypeOrmModule.forFeature([SubmittedForm])],
   controllers: [AssetsController, TimeZoneController],
   providers: [
     FilteredLists,
