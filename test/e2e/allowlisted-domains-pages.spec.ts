@@ -1,6 +1,6 @@
 import { addUser, auditOf } from '../support/dashboard-users.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
-import { Visitor } from '../support/visitor.js';
+import { Visitor, visitorWithRole } from '../support/visitor.js';
 
 const PATH = '/dashboard/allowed-domains';
 
@@ -37,5 +37,20 @@ describe('The pages about allowed domains', () => {
       'domain.add success',
       'domain.remove success',
     ]);
+  });
+
+  it('lead from single sign-on to the proof of the first domain', async () => {
+    const { id } = await service.anotherOrganization();
+    const visitor = await visitorWithRole(service, 'owner', id);
+    const link = `${PATH}/new?then=proof`;
+    expect((await visitor.get('/dashboard/single-sign-on')).text).toContain(`href="${link}"`);
+    expect((await visitor.get(link)).text).toContain('name="then" value="proof"');
+    const refused = await visitor.submit(`${PATH}/new`, { domain: 'not a domain', then: 'proof' });
+    expect(refused.text).toContain('name="then" value="proof"');
+    const added = await visitor.submit(`${PATH}/new`, { domain: 'proof.example', then: 'proof' });
+    expect(added.location).toMatch(/^\/dashboard\/allowed-domains\/[\w-]+\/proof$/);
+    expect((await visitor.get(added.location ?? '')).text).toContain('Prove that proof.example is yours');
+    const { text } = await visitor.get('/dashboard/single-sign-on');
+    expect([text.includes(`href="${PATH}"`), text.includes(link)]).toEqual([true, false]);
   });
 });

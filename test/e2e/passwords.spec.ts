@@ -586,6 +586,7 @@ describe('An email', () => {
       const list = await admin.get(`/dashboard/users?search=${email}`);
       expect(list.text).toContain(sentence);
       expect(list.text).toContain('Not delivered');
+      expect(list.text).toContain(`formaction="${page}/invitation"`);
       const shown = await admin.get(page);
       expect(shown.text).toContain(sentence);
       expect(shown.text).toContain('Resend invitation');

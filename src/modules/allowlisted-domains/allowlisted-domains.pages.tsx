@@ -79,21 +79,30 @@ class DomainsPage extends ListPage('listAllowlistedDomains') {
 class NewDomainPage extends FormPage('createAllowlistedDomain', AddDomainRequest) {
   @Inject() private readonly domains!: AllowlistedDomainsService;
 
-  describe({ actor }: PageVisit): FormDescription<AddDomainRequest> {
+  /** @param visit.query `then=proof`: the domain is added in order to prove it */
+  describe({ actor, query, form }: PageVisit): FormDescription<AddDomainRequest> {
+    const then = form.get('then') ?? query['then'];
     return {
       title: 'Add a domain',
       parent: DOMAINS,
       fields: (
-        <TextField
-          name="domain"
-          label="Domain"
-          hint="Such as example.com, without its subdomains"
-          showsProblem
-        />
+        <>
+          {then === 'proof' ? <input type="hidden" name="then" value={then} /> : null}
+          <TextField
+            name="domain"
+            label="Domain"
+            hint="Such as example.com, without its subdomains"
+            showsProblem
+          />
+        </>
       ),
       button: 'Add domain',
-      perform: ({ domain }) => this.domains.add(actor, domain),
-      next: `${DOMAINS.path}?done=added`,
+      perform: async ({ domain }) => {
+        const id = await this.domains.add(actor, domain);
+        return {
+          redirectTo: then === 'proof' ? `${DOMAINS.path}/${id}/proof` : `${DOMAINS.path}?done=added`,
+        };
+      },
     };
   }
 }

@@ -46,7 +46,8 @@ export class AllowlistedDomainsService {
   }
 
   @Transactional()
-  async add(actor: DashboardActor, written: string): Promise<void> {
+  /** @returns the ID of the domain */
+  async add(actor: DashboardActor, written: string): Promise<string> {
     const { organizationId } = actor;
     await this.transaction.lock(`allowlisted-domains:${organizationId}`);
     if ((await this.transaction.manager.countBy(AllowlistedDomain, { organizationId })) >= MAX_DOMAINS)
@@ -60,6 +61,7 @@ export class AllowlistedDomainsService {
     if (!(await this.transaction.insertNew(AllowlistedDomain, domain, KEY)))
       throw INVALID_FIELD.error(DOMAIN_TAKEN);
     await this.auditLog.record({ action: 'domain.add', actor, target: { name: domain.domain } });
+    return domain.id;
   }
 
   @Transactional()

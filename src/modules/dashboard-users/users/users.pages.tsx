@@ -105,6 +105,9 @@ interface ListedUser extends UserResponse {
   readonly granted: DashboardRole | undefined;
 }
 
+/** One form for the buttons of all rows: a form in each row would double the size of the page. */
+const FORM = 'invitations';
+
 @Controller('dashboard/users')
 class UsersPage extends ListPage('listUsers', UsersQuery) {
   @Inject() private readonly users!: UserAdministrationService;
@@ -153,7 +156,12 @@ class UsersPage extends ListPage('listUsers', UsersQuery) {
         return {
           ...page,
           data,
-          above: <FailedInvitations users={data} />,
+          above: (
+            <>
+              <FailedInvitations users={data} />
+              <Form id={FORM} />
+            </>
+          ),
           below: (
             <p class="count-of">
               {found.length === all.length ? counted(all) : `${found.length} of ${counted(all)}`}
@@ -175,6 +183,19 @@ class UsersPage extends ListPage('listUsers', UsersQuery) {
           title: 'Last login',
           kind: 'time',
           cell: (user) => <LastLogin user={user} time={user.lastLogin} />,
+        },
+        {
+          title: 'Actions',
+          kind: 'buttons',
+          cell: (user) =>
+            statusOf(user) === 'invited' && mayManage(actor, user.role) ? (
+              <Allowed operation="createUser">
+                <button class="second" form={FORM} formaction={userPath(user.id, 'invitation')}>
+                  Resend
+                  <span class="unseen">{` the invitation of ${user.email}`}</span>
+                </button>
+              </Allowed>
+            ) : null,
         },
       ],
       empty: {

@@ -67,8 +67,10 @@ export function configurationPath(id: string, ...action: readonly string[]): str
 @Controller('dashboard/single-sign-on')
 class ConfigurationsPage extends ListPage('listSamlConfigurations') {
   @Inject() private readonly configurations!: SsoConfigurationsService;
+  @Inject() private readonly domains!: AllowlistedDomainsService;
 
-  describe({ actor }: PageVisit): ListDescription<SsoConfiguration> {
+  async describe({ actor }: PageVisit): Promise<ListDescription<SsoConfiguration>> {
+    const domains = await this.domains.list(actor);
     return {
       title: OVERVIEW.title,
       actions: (
@@ -112,8 +114,8 @@ class ConfigurationsPage extends ListPage('listSamlConfigurations') {
         text: (
           <p>
             Let your users log in through your identity provider, such as Okta or Microsoft Entra ID, with
-            SAML 2.0 or OpenID Connect. First, <a href="/dashboard/allowed-domains">prove the domain</a> of
-            their email addresses.
+            SAML 2.0 or OpenID Connect. First, <a href={provePath(domains)}>prove the domain</a> of their
+            email addresses.
           </p>
         ),
       },
@@ -162,6 +164,7 @@ class ConfigurationPage {
     const state = {
       attempts: await this.logins.listAttempts(id),
       proved: domains.flatMap(({ domain, provedAt }) => (provedAt ? [domain] : [])),
+      provePath: provePath(domains),
       enabled: (await this.configurations.list(actor)).find(({ enabledAt }) => enabledAt !== null),
     };
     if (configuration.protocol === 'openid')
@@ -214,6 +217,7 @@ interface SetUpState {
   readonly attempts: readonly SsoAttempt[];
   /** The domains that the organization has proved. */
   readonly proved: readonly string[];
+  readonly provePath: string;
   /** The enabled configuration of the organization. */
   readonly enabled: SsoConfiguration | undefined;
 }
@@ -262,7 +266,7 @@ function configurationPage(configuration: SsoConfiguration, ours: Ours, state: S
             ['Tested', testedAt ? <Moment key="tested" time={testedAt} /> : 'Not yet'],
           ]}
         />
-        <ProveDomain proved={proved} />
+        <ProveDomain {...state} />
         {'redirectUri' in ours ? (
           <>
             <h2>2. Register the redirect address</h2>
@@ -299,8 +303,14 @@ function configurationPage(configuration: SsoConfiguration, ours: Ours, state: S
   };
 }
 
-function ProveDomain({ proved }: Pick<SetUpState, 'proved'>): VNode {
-  const path = '/dashboard/allowed-domains';
+const DOMAINS_PATH = '/dashboard/allowed-domains';
+
+/** Returns the path of the page that leads to the proof of a domain. */
+function provePath(domains: readonly object[]): string {
+  return domains.length === 0 ? `${DOMAINS_PATH}/new?then=proof` : DOMAINS_PATH;
+}
+
+function ProveDomain({ proved, provePath: path }: Pick<SetUpState, 'proved' | 'provePath'>): VNode {
   return (
     <>
       <h2>1. Prove your domain</h2>
@@ -311,8 +321,8 @@ function ProveDomain({ proved }: Pick<SetUpState, 'proved'>): VNode {
         </>
       ) : (
         <p>
-          <Badge tone="good">Done</Badge> Users with email addresses in <a href={path}>{proved.join(', ')}</a>{' '}
-          can log in.
+          <Badge tone="good">Done</Badge> Users with email addresses in{' '}
+          <a href={DOMAINS_PATH}>{proved.join(', ')}</a> can log in.
         </p>
       )}
     </>
