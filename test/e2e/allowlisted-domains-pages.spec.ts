@@ -42,12 +42,12 @@ describe('The pages about allowed domains', () => {
   it('lead from single sign-on to the proof of the first domain', async () => {
     const { id } = await service.anotherOrganization();
     const visitor = await visitorWithRole(service, 'owner', id);
-    const link = `${PATH}/new?then=proof`;
+    const link = `${PATH}/new?purpose=proof`;
     expect((await visitor.get('/dashboard/single-sign-on')).text).toContain(`href="${link}"`);
-    expect((await visitor.get(link)).text).toContain('name="then" value="proof"');
-    const refused = await visitor.submit(`${PATH}/new`, { domain: 'not a domain', then: 'proof' });
-    expect(refused.text).toContain('name="then" value="proof"');
-    const added = await visitor.submit(`${PATH}/new`, { domain: 'proof.example', then: 'proof' });
+    expect((await visitor.get(link)).text).toContain('name="purpose" value="proof"');
+    const refused = await visitor.submit(`${PATH}/new`, { domain: 'not a domain', purpose: 'proof' });
+    expect(refused.text).toContain('name="purpose" value="proof"');
+    const added = await visitor.submit(`${PATH}/new`, { domain: 'proof.example', purpose: 'proof' });
     expect(added.location).toMatch(/^\/dashboard\/allowed-domains\/[\w-]+\/proof$/);
     expect((await visitor.get(added.location ?? '')).text).toContain('Prove that proof.example is yours');
     const { text } = await visitor.get('/dashboard/single-sign-on');

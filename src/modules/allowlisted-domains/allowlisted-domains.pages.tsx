@@ -79,15 +79,15 @@ class DomainsPage extends ListPage('listAllowlistedDomains') {
 class NewDomainPage extends FormPage('createAllowlistedDomain', AddDomainRequest) {
   @Inject() private readonly domains!: AllowlistedDomainsService;
 
-  /** @param visit.query `then=proof`: the domain is added in order to prove it */
+  /** @param visit.query `purpose=proof`: the domain is added in order to prove it */
   describe({ actor, query, form }: PageVisit): FormDescription<AddDomainRequest> {
-    const then = form.get('then') ?? query['then'];
+    const purpose = form.get('purpose') ?? query['purpose'];
     return {
       title: 'Add a domain',
       parent: DOMAINS,
       fields: (
         <>
-          {then === 'proof' ? <input type="hidden" name="then" value={then} /> : null}
+          {purpose === 'proof' ? <input type="hidden" name="purpose" value={purpose} /> : null}
           <TextField
             name="domain"
             label="Domain"
@@ -100,7 +100,7 @@ class NewDomainPage extends FormPage('createAllowlistedDomain', AddDomainRequest
       perform: async ({ domain }) => {
         const id = await this.domains.add(actor, domain);
         return {
-          redirectTo: then === 'proof' ? `${DOMAINS.path}/${id}/proof` : `${DOMAINS.path}?done=added`,
+          redirectTo: purpose === 'proof' ? `${DOMAINS.path}/${id}/proof` : `${DOMAINS.path}?done=added`,
         };
       },
     };

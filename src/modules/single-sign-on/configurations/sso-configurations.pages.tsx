@@ -307,7 +307,7 @@ const DOMAINS_PATH = '/dashboard/allowed-domains';
 
 /** Returns the path of the page that leads to the proof of a domain. */
 function provePath(domains: readonly object[]): string {
-  return domains.length === 0 ? `${DOMAINS_PATH}/new?then=proof` : DOMAINS_PATH;
+  return domains.length === 0 ? `${DOMAINS_PATH}/new?purpose=proof` : DOMAINS_PATH;
 }
 
 function ProveDomain({ proved, provePath: path }: Pick<SetUpState, 'proved' | 'provePath'>): VNode {
