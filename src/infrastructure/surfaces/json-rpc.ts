@@ -47,7 +47,9 @@ export function calledTool(message: unknown): { readonly name: unknown } | undef
 /** Clients and models that have nothing to say send null, for all parameters or for some. */
 function dropNullParams(message: { params?: unknown }): void {
   if (message.params === null) delete message.params;
-  const params = (message.params ?? {}) as Record<string, unknown>;
+  // A long text has a member for each character.
+  if (typeof message.params !== 'object') return;
+  const params = message.params as Record<string, unknown>;
   for (const [name, value] of Object.entries(params)) if (value === null) delete params[name];
 }
 
