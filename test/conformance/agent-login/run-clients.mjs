@@ -14,7 +14,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { AgentTokensService } from '../../../dist/src/modules/agent-authorization/connections/agent-tokens.service.js';
-import { DashboardSessionsService } from '../../../dist/src/modules/dashboard-login/index.js';
+import { AgentSettingsService } from '../../../dist/src/modules/agent-authorization/settings/agent-settings.service.js';
 import { McpTokensService } from '../../../dist/src/modules/mcp-tokens/index.js';
 import { DataSource } from 'typeorm';
 import { RECEIVER_CERTIFICATES, RECEIVER_KEY, TEST_AUTHORITY } from '../../support/receiver-certificates.ts';
@@ -217,16 +217,20 @@ function shortenTokens() {
 
 /** Registers an agent in advance, as an owner. @returns its `client_id` */
 async function register() {
-  const [{ id }] = await database.query('SELECT id FROM dashboard_user');
-  const sessions = app.get(DashboardSessionsService, { strict: false });
-  const { token } = await sessions.open(id, 'complete', { ip: '127.0.0.1', userAgent: 'test' });
-  const body = { environment: 'development', name: 'Registered agent', redirect_uris: REDIRECT_URIS };
-  const response = await fetch(`${url}/agents/create`, {
-    method: 'POST',
-    headers: { cookie: `session=${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  return (await response.json()).id;
+  const [user] = await database.query('SELECT id, organization_id, email, name FROM dashboard_user');
+  const actor = {
+    userId: user.id,
+    organizationId: user.organization_id,
+    email: user.email,
+    name: user.name,
+    role: 'owner',
+    origin: { ip: '127.0.0.1', userAgent: 'test' },
+    credential: { kind: 'session' },
+  };
+  const request = { environment: 'development', name: 'Registered agent', redirect_uris: REDIRECT_URIS };
+  await app.get(AgentSettingsService, { strict: false }).register(actor, request);
+  const [{ id }] = await database.query(`SELECT id FROM registered_agent WHERE kind = 'registered'`);
+  return id;
 }
 
 /** Lets a user connect the agent, use it, and disconnect it. @returns the revision of the protocol, or the problem */
