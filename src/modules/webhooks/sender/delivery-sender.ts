@@ -26,8 +26,8 @@ const OK = 200;
 const MAX_BYTES = 2 * 1024;
 const PART_OF_TOKEN = /[\w.+/=~%-]/;
 
-/** Milliseconds to wait for the database before an attempt. The lease leaves that much besides the attempt itself. */
-const DATABASE_TIMEOUT = 15 * SECOND;
+/** Milliseconds. The last read of the secret and the attempt can take 10 s each, and the lease of the delivery ends after 30 s. */
+const DATABASE_TIMEOUT = 8 * SECOND;
 const DATABASE_RETRY_DELAY = SECOND / 2;
 
 /** Makes one attempt: signs the event, posts it to the endpoint, and classifies the result. */
