@@ -100,6 +100,16 @@ export interface OutgoingResult {
   readonly phases: RequestPhases;
 }
 
+const NO_RESPONSE = {
+  statusCode: 0,
+  failure: null,
+  fault: null,
+  explanation: null,
+  retryAfterSeconds: null,
+  text: null,
+  problem: null,
+  cacheControl: null,
+};
 const nothing = (): ReadBody => ({ text: null, problem: null });
 
 interface RequestOptions extends Dispatcher.RequestOptions<Stopwatch> {
@@ -235,10 +245,8 @@ export class HttpClient implements OnApplicationShutdown {
       await nextTurn();
       const retryAfter = [headers['retry-after']].flat()[0];
       return {
+        ...NO_RESPONSE,
         statusCode,
-        failure: null,
-        fault: null,
-        explanation: null,
         retryAfterSeconds: retryAfterSeconds(retryAfter, this.clock.milliseconds()),
         text,
         problem,
@@ -248,18 +256,7 @@ export class HttpClient implements OnApplicationShutdown {
     } catch (error) {
       if (isUnexpectedError(error)) this.logger.error(error);
       const { failure, explanation, fault } = exchangeError(error);
-      const phases = stopwatch.read();
-      return {
-        statusCode: 0,
-        failure,
-        fault,
-        explanation,
-        retryAfterSeconds: null,
-        text: null,
-        problem: null,
-        cacheControl: null,
-        phases,
-      };
+      return { ...NO_RESPONSE, failure, explanation, fault, phases: stopwatch.read() };
     } finally {
       clearTimeout(timer);
     }

@@ -5,7 +5,7 @@ import {
   RateLimiterRes,
   type RateLimiterAbstract,
 } from 'rate-limiter-flexible';
-import { LoadedConfiguration } from '../config/index.js';
+import { LoadedConfiguration, type ConfigurationClass } from '../config/index.js';
 import { CounterMetric, Metrics } from '../metrics/index.js';
 import { Redis } from '../redis/index.js';
 import { SECOND } from '../time/index.js';
@@ -78,6 +78,20 @@ export interface RateLimit {
    */
   readonly per: 'client' | 'user' | 'agent' | 'address' | 'issuer';
   readonly seconds: number;
+}
+
+type NumberIn<Settings> = {
+  [Name in keyof Settings]: Settings[Name] extends number ? Name : never;
+}[keyof Settings];
+
+/** Returns a limit per minute, which is a field of a configuration class. */
+export function perMinute<Settings extends object>(
+  name: string,
+  per: RateLimit['per'],
+  settings: ConfigurationClass<Settings>,
+  field: NumberIn<Settings>,
+): RateLimit {
+  return { name, per, seconds: 60, requests: (configuration) => Number(configuration.get(settings)[field]) };
 }
 
 const REJECTIONS = new CounterMetric({

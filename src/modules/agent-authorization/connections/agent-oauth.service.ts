@@ -53,7 +53,7 @@ export class AgentOAuthService {
     const grant = grantOf([this.codes, this.refreshTokens], grantType);
     if (!resource.every((each) => this.addresses.isResourceOf(provider.clientId, each)))
       throw INVALID_TARGET.error();
-    return grant.redeem({ provider, agentId, origin }, form);
+    return grant.handle({ provider, agentId, origin }, validated(grant.parameters, form));
   }
 
   /** Responds the same way whether the token was revoked, is unknown, or belongs to another agent (RFC 7009, section 2.2). */

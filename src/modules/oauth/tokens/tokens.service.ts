@@ -43,7 +43,8 @@ export class TokensService {
   async exchange(form: FormParameters): Promise<AccessTokenResponse> {
     const { grant_type: grantType } = validated(TokenRequest, form);
     const grant = grantOf([this.deviceCodes], grantType);
-    return grant.redeem(await publicClient(this.clients, validated(PublicClientTokenRequest, form)), form);
+    const client = await publicClient(this.clients, validated(PublicClientTokenRequest, form));
+    return grant.handle(client, validated(grant.parameters, form));
   }
 
   /** Responds the same way whether the token was revoked, is unknown, or belongs to another client (RFC 7009, section 2.2). */
