@@ -85,7 +85,6 @@ export interface OutgoingResult {
   readonly statusCode: number;
   /** Null if there was a response, whatever its status. */
   readonly failure: TransportFailure | null;
-  /** Where the request failed, if it did. */
   readonly fault: Fault | null;
   /** A sentence for the owner of the receiver, without addresses or internals. */
   readonly explanation: string | null;
@@ -95,7 +94,6 @@ export interface OutgoingResult {
   readonly text: ResponseText | null;
   /** Of a document: why it cannot be used, whether it did not arrive or cannot be read. Null if its text is complete. */
   readonly problem: string | null;
-  /** The `Cache-Control` header. */
   readonly cacheControl: string | null;
   readonly phases: RequestPhases;
 }

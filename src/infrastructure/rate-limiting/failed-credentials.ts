@@ -7,13 +7,11 @@ import { perMinute, RateLimiters, type RequestLimit } from './rate-limiters.js';
 /** Characters of a client ID, which is a UUID. Longer values are truncated to limit the memory for each key. */
 const CLIENT_ID_LENGTH = 36;
 
-/** How to respond to a request with wrong credentials beyond a limit. */
 interface TooManyFailures {
   /** Seconds. */
   readonly retryAfter: number;
   /** Whether this request stands for all that follow it in the client's request log. */
   readonly isFirst: boolean;
-  /** Tell the client about the limit. */
   readonly headers: Readonly<Record<string, string>>;
 }
 

@@ -12,7 +12,6 @@ import { SECOND } from '../time/index.js';
 
 /** The state of a limit for one subject, after a request or an attempt was counted. */
 export interface LimitState {
-  /** Requests or attempts that are left. */
   readonly remaining: number;
   /** Seconds until the limit starts anew. */
   readonly reset: number;
@@ -32,7 +31,6 @@ export class CountedLimit {
     return (await this.consume(subject)).retryAfter;
   }
 
-  /** Counts a request or an attempt. */
   async consume(subject: string): Promise<LimitState> {
     try {
       const { remainingPoints, msBeforeNext } = await this.limiter.consume(subject);

@@ -17,7 +17,6 @@ export interface FieldOptions {
    * field named by `when` has the value `is`.
    */
   readonly required?: Presence;
-  /** Value for a field that is missing. */
   readonly default?: unknown;
   /** Whether `null` and blank text clear the field and only an absent field keeps its value, as in a PATCH. */
   readonly clearable?: true;

@@ -16,7 +16,7 @@ import { OrganizationsService } from '../../organizations/index.js';
 import { AgentAddresses, pagePathOf } from '../agent-addresses.js';
 import { AgentAuthorizationConfiguration } from '../agent-authorization.configuration.js';
 import { hasRedirectUri, type Agent } from '../agents/agent.js';
-import { AGENTS_NOT_ALLOWED } from '../agents/agent-errors.js';
+import { AGENTS_NOT_ALLOWED } from '../agents/agents.dto.js';
 import { AgentsService } from '../agents/agents.service.js';
 import { AgentSettingsService, type AgentProvider } from '../settings/agent-settings.service.js';
 import type { AgentAuthorization } from './agent-authorization.entity.js';
