@@ -13,7 +13,7 @@ import {
 import { OrganizationsService } from '../../modules/organizations/index.js';
 import { commandGroup } from '../operator-command.js';
 import { EXIT, printResult, printSentence } from '../output.js';
-import { exportRows, recorded, withProgress } from './rows.js';
+import { exportRows, withAuditEntry, withProgress } from './rows.js';
 import { FORMAT, ORGANIZATION, requirePeriod, type PeriodOptions } from './options.js';
 
 interface ExportOptions extends PeriodOptions {
@@ -66,7 +66,7 @@ AUDIT_COMMAND.command('export')
     requirePeriod(bounds);
     const entries = app.get(AuditLogsService).all(organization, bounds);
     const change = { organizationId: organization, action: 'audit_log.export', target: {} } as const;
-    await exportRows(format, AUDIT_LOG_COLUMNS, withProgress(recorded(app, change, entries)));
+    await exportRows(format, AUDIT_LOG_COLUMNS, withProgress(withAuditEntry(app, change, entries)));
   });
 
 /** @throws OperatorError if there is no such organization. The platform has a chain, too. */

@@ -13,7 +13,7 @@ import { commandGroup, parseNumber } from '../operator-command.js';
 import { untilStopped } from '../operator-session.js';
 import { EXIT, printResult, printSentence } from '../output.js';
 import { CLIENT, FORMAT, requirePeriod, type PeriodOptions } from './options.js';
-import { exportRows, recorded, withProgress, writeLines } from './rows.js';
+import { exportRows, withAuditEntry, withProgress, writeLines } from './rows.js';
 
 const DEFAULT_LINES = 20;
 /** `tail` keeps this many entries in memory; `export` has no limit. */
@@ -68,7 +68,7 @@ REQUEST_LOG_COMMAND.command('export')
     requirePeriod(bounds);
     const change = { organizationId, action: 'request_log.export', target: { environment } } as const;
     const entries = app.get(RequestLogHistory).all({ clientId, environment }, bounds);
-    await exportRows(format, REQUEST_LOG_COLUMNS, withProgress(recorded(app, change, entries)));
+    await exportRows(format, REQUEST_LOG_COLUMNS, withProgress(withAuditEntry(app, change, entries)));
   });
 
 REQUEST_LOG_COMMAND.command('partitions')

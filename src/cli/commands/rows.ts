@@ -52,7 +52,7 @@ async function* formatLines<Row>(
 }
 
 /** Records an export in the audit log before its first row is read, and returns the rows. */
-export async function* recorded<Row>(
+export async function* withAuditEntry<Row>(
   app: INestApplicationContext,
   change: OperatorChange,
   rows: AsyncIterable<Row>,

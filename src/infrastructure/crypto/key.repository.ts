@@ -29,15 +29,11 @@ export class KeyRepository {
 
   /** Stores the value unless this name already has one. @returns the stored value */
   async storeCheckValue(name: string, value: Buffer): Promise<Buffer> {
-    await this.transaction.manager.query(
-      'INSERT INTO key_check (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING',
+    const [row] = await this.transaction.manager.query<[{ value: Buffer }]>(
+      `INSERT INTO key_check (name, value) VALUES ($1, $2)
+       ON CONFLICT (name) DO UPDATE SET value = key_check.value RETURNING value`,
       [name, value],
     );
-    const [row] = await this.transaction.manager.query<{ value: Buffer }[]>(
-      'SELECT value FROM key_check WHERE name = $1',
-      [name],
-    );
-    if (!row) throw new Error(`The check value ${name} does not exist`);
     return row.value;
   }
 }

@@ -76,7 +76,7 @@ interface ExportOptions {
  */
 export async function exportFile(options: ExportOptions): Promise<StreamableFile> {
   const { format, columns, rows } = options;
-  const file = new StreamableFile(exportedRows(format, columns, await started(rows), true), {
+  const file = new StreamableFile(exportedRows(format, columns, await withFirstRow(rows), true), {
     type: MEDIA_TYPES[format],
     disposition: `attachment; filename="${fileNameOf(options)}.${format}"`,
   });
@@ -102,7 +102,7 @@ function fileNameOf({ name, organizationName, start, end }: Omit<ExportOptions, 
   return [organization, name, ...period].filter(Boolean).join('-');
 }
 
-async function started<Row>(rows: AsyncIterable<Row>): Promise<AsyncIterable<Row>> {
+async function withFirstRow<Row>(rows: AsyncIterable<Row>): Promise<AsyncIterable<Row>> {
   const iterator = rows[Symbol.asyncIterator]();
   const first = await iterator.next();
   return (async function* () {

@@ -190,19 +190,9 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
     await this.revocationListener.onRevoked(token);
   }
 
-  /** Says that a connection ended. Its tokens are refused because of that, however many they are. */
-  async endConnection(connection: EndedConnection): Promise<void> {
-    await this.revocationListener.onConnectionEnded(connection);
-  }
-
   /** Returns the connection of an access token that an agent got by logging in, unless the token is revoked. */
   async connectionOf(token: string): Promise<string | undefined> {
     return (await this.findStored(token, sha256(token)))?.connectionId ?? undefined;
-  }
-
-  /** Returns when an agent first used a token that it got by logging in. */
-  firstUsedAt(tokenHash: Buffer, createdAt: Date): Promise<Date | undefined> {
-    return this.repository.firstUsedAt(tokenHash, createdAt);
   }
 
   /** Returns the stored token, which may have expired, unless it was revoked. */

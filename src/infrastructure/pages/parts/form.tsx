@@ -99,7 +99,7 @@ function errorOf({ error, showsProblem }: FieldProps): string | undefined {
 }
 
 /** Returns what the user entered, if the form was not accepted. */
-function entered(name: string, value: string | undefined): string | undefined {
+function currentValue(name: string, value: string | undefined): string | undefined {
   const form = usePage().rejected?.form;
   return form?.has(name) ? (form.get(name) ?? '') : value;
 }
@@ -176,7 +176,7 @@ export function TextField(props: TextFieldProps): VNode {
       <input
         {...control(props)}
         type={type}
-        value={isShownAgain ? entered(name, value) : value}
+        value={isShownAgain ? currentValue(name, value) : value}
         required={props.required ?? field.required}
         maxLength={props.maxLength ?? field.maxLength}
         autocomplete={props.autocomplete ?? (isCode ? 'one-time-code' : 'off')}
@@ -200,7 +200,7 @@ export function TextField(props: TextFieldProps): VNode {
 /** A value that the form sends without showing it. After the form was refused, it is the one that was sent. */
 export function HiddenField({ name, value }: Pick<TextFieldProps, 'name' | 'value'>): VNode {
   const field = useDeclaredField(name);
-  return <input type="hidden" name={name} value={entered(name, value ?? field.value)} />;
+  return <input type="hidden" name={name} value={currentValue(name, value ?? field.value)} />;
 }
 
 interface FileFieldProps extends FieldProps {
@@ -259,7 +259,7 @@ export function TextArea(props: TextAreaProps): VNode {
   return (
     <Labeled {...props}>
       <textarea {...control(props)} rows={props.rows ?? 8} required={props.required ?? field.required}>
-        {entered(props.name, props.value ?? field.value)}
+        {currentValue(props.name, props.value ?? field.value)}
       </textarea>
     </Labeled>
   );
@@ -288,7 +288,7 @@ export function SelectField(props: SelectFieldProps): VNode {
   const { name, options = YES_OR_NO } = props;
   const field = useDeclaredField(name);
   const initial = props.value ?? field.value ?? '';
-  const chosen = entered(name, initial);
+  const chosen = currentValue(name, initial);
   const selected = options.some(({ value }) => value === chosen) ? chosen : initial;
   return (
     <Labeled {...props} isChoice>

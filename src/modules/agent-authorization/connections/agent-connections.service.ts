@@ -13,7 +13,7 @@ import { cutToPage } from '../../../infrastructure/paging/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import type { ClientRecord } from '../../api-clients/index.js';
 import { API_CLIENT, AuditLog, type AuditAction } from '../../audit-logs/index.js';
-import { McpTokensService } from '../../mcp-tokens/index.js';
+import { McpTokenRevocationListener } from '../../mcp-tokens/index.js';
 import { WebhookPublisher } from '../../webhooks/index.js';
 import { labelOf } from '../agents/agent.js';
 import { AgentConnection, AgentRefreshToken } from './agent-connection.entity.js';
@@ -39,7 +39,7 @@ export class AgentConnectionsService {
   constructor(
     private readonly transaction: Transaction,
     private readonly clients: AccessibleClients,
-    private readonly mcpTokens: McpTokensService,
+    private readonly revocations: McpTokenRevocationListener,
     private readonly publisher: WebhookPublisher,
     private readonly auditLog: AuditLog,
     private readonly cursors: CursorCodec,
@@ -110,7 +110,7 @@ export class AgentConnectionsService {
     if (!(await this.transaction.updateRow(AgentConnection, this.active({ id }), ended))) return false;
     const connection = (await this.find(id)) as AgentConnection;
     const { clientId, externalUserId, agentName: name, agentHost: host } = connection;
-    await this.mcpTokens.endConnection({ connectionId: id, clientId, externalUserId });
+    await this.revocations.onConnectionEnded({ connectionId: id, clientId, externalUserId });
     await this.publisher.publish(client, {
       event: 'AGENT_DISCONNECTED',
       externalUserId,

@@ -59,6 +59,10 @@ export interface Redemption extends NewTokens {
   readonly expiresAt: Date;
 }
 
+interface Hashed {
+  readonly hash: Buffer;
+}
+
 /** A row of the statements below. */
 interface TokensItem {
   readonly tokenHash: Buffer;
@@ -75,8 +79,7 @@ interface Outcome extends Positioned {
   readonly outcome: 'stored' | 'refused' | 'locked';
 }
 
-const ROWS_PER_STATEMENT = 100;
-const CONCURRENT_STATEMENTS = 2;
+const BATCH = { maxRows: 100, maxStatements: 2 };
 /** One row is usual. Connections of earlier releases have thousands. */
 const ROWS_PER_PRUNING = 1_000;
 
@@ -89,30 +92,22 @@ const RETRY_AFTER = 1;
 // Only keys are compared here, and rows that change are also selected with ANY, for which PostgreSQL uses the index: it plans these
 // statements once, perhaps while the tables are new and have no statistics. It would read all connections of a client if a condition
 // named the client.
-const FIND_CONNECTIONS = new Statement<
-  object,
-  RefreshedConnection & Positioned,
-  Pick<AgentRefreshToken, 'tokenHash'>
->(`
+const FIND_CONNECTIONS = new Statement<object, RefreshedConnection & Positioned, Hashed>(`
   SELECT position::integer, connection.id, client_id AS "clientId", external_user_id AS "externalUserId",
          phone_number_sealed AS "phoneNumberSealed", agent_id AS "agentId", agent_name AS "agentName",
          agent_host AS "agentHost", connection.scopes, expires_at AS "expiresAt", rotated_at AS "rotatedAt"
-    FROM unnest($tokenHash::bytea[]) WITH ORDINALITY AS item (token_hash, position)
+    FROM unnest($hash::bytea[]) WITH ORDINALITY AS item (token_hash, position)
     JOIN agent_refresh_token token USING (token_hash)
     JOIN agent_connection connection ON connection.id = token.connection_id
-   WHERE token_hash = ANY ($tokenHash)`);
+   WHERE token_hash = ANY ($hash)`);
 
-const FIND_AUTHORIZATIONS = new Statement<
-  object,
-  CodeAuthorization & Positioned,
-  { readonly codeHash: Buffer }
->(`
+const FIND_AUTHORIZATIONS = new Statement<object, CodeAuthorization & Positioned, Hashed>(`
   SELECT position::integer, id, client_id AS "clientId", agent_id AS "agentId", agent_name AS "agentName", status,
          redirect_uri AS "redirectUri", code_challenge AS "codeChallenge", external_user_id AS "externalUserId",
          phone_number_sealed AS "phoneNumberSealed", scopes
-    FROM unnest($codeHash::bytea[]) WITH ORDINALITY AS item (code_hash, position)
+    FROM unnest($hash::bytea[]) WITH ORDINALITY AS item (code_hash, position)
     JOIN agent_authorization USING (code_hash)
-   WHERE code_hash = ANY ($codeHash)`);
+   WHERE code_hash = ANY ($hash)`);
 
 const INSERT_TOKENS = `
   INSERT INTO agent_refresh_token (token_hash, connection_id, scopes, access_token_hash, created_at, access_expires_at)
@@ -220,34 +215,16 @@ const REDEEM = new Statement<
  */
 @Injectable()
 export class AgentTokensBatch {
-  private readonly connections = new BatchedStatement<Buffer, RefreshedConnection | undefined>({
-    execute: async (hashes) => {
-      const items = hashes.map((tokenHash) => ({ tokenHash }));
-      return inPositions(hashes, await FIND_CONNECTIONS.run(this.transaction.manager, {}, items));
-    },
-    maxRows: ROWS_PER_STATEMENT,
-    maxStatements: CONCURRENT_STATEMENTS,
-    isRepeatable: true,
-  });
-  private readonly authorizations = new BatchedStatement<Buffer, CodeAuthorization | undefined>({
-    execute: async (hashes) => {
-      const items = hashes.map((codeHash) => ({ codeHash }));
-      return inPositions(hashes, await FIND_AUTHORIZATIONS.run(this.transaction.manager, {}, items));
-    },
-    maxRows: ROWS_PER_STATEMENT,
-    maxStatements: CONCURRENT_STATEMENTS,
-    isRepeatable: true,
-  });
+  private readonly connections = this.lookups(FIND_CONNECTIONS);
+  private readonly authorizations = this.lookups(FIND_AUTHORIZATIONS);
   private readonly rotations = new BatchedStatement<Rotation, Outcome['outcome']>({
+    ...BATCH,
     execute: (rotations) => this.rotateAll(rotations),
-    maxRows: ROWS_PER_STATEMENT,
-    maxStatements: CONCURRENT_STATEMENTS,
     retryAfter: (error) => (isMissingPartition(error) ? 0 : undefined),
   });
   private readonly redemptions = new BatchedStatement<Redemption, Outcome['outcome']>({
+    ...BATCH,
     execute: (redemptions) => this.redeemAll(redemptions),
-    maxRows: ROWS_PER_STATEMENT,
-    maxStatements: CONCURRENT_STATEMENTS,
     retryAfter: (error) => (isMissingPartition(error) ? 0 : undefined),
   });
 
@@ -297,6 +274,17 @@ export class AgentTokensBatch {
     await this.addAccessTokens(redeemed);
     if (redeemed.length > 0) await this.publisher.publishAll(redeemed.map(connectedEvent));
     return outcomes;
+  }
+
+  private lookups<Row extends Positioned>(find: Statement<object, Row, Hashed>) {
+    return new BatchedStatement<Buffer, Row | undefined>({
+      ...BATCH,
+      execute: async (hashes) => {
+        const items = hashes.map((hash) => ({ hash }));
+        return inPositions(hashes, await find.run(this.transaction.manager, {}, items));
+      },
+      isRepeatable: true,
+    });
   }
 
   private async addAccessTokens(tokens: readonly NewTokens[]): Promise<void> {

@@ -4,7 +4,7 @@ import { digestOfSecret, SecretDigest, secretFrom, sha256 } from '../../../infra
 import type { RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Clock, DAY, HOUR, SECOND } from '../../../infrastructure/time/index.js';
 import type { ClientRecord } from '../../api-clients/index.js';
-import { McpTokensService } from '../../mcp-tokens/index.js';
+import { McpTokensRepository, McpTokensService } from '../../mcp-tokens/index.js';
 import { labelOf } from '../agents/agent.js';
 import type { AgentProvider } from '../settings/agent-settings.service.js';
 import type { AgentConnection } from './agent-connection.entity.js';
@@ -47,6 +47,7 @@ export class AgentTokensService {
   constructor(
     private readonly connections: AgentConnectionsService,
     private readonly mcpTokens: McpTokensService,
+    private readonly mcpTokensRepository: McpTokensRepository,
     private readonly digest: SecretDigest,
     private readonly clock: Clock,
   ) {}
@@ -100,7 +101,7 @@ export class AgentTokensService {
       return undefined;
     }
     const { createdAt, rotatedAt, accessTokenHash, accessExpiresAt, scopes } = issued;
-    const uses = [rotatedAt, await this.mcpTokens.firstUsedAt(accessTokenHash, createdAt)];
+    const uses = [rotatedAt, await this.mcpTokensRepository.firstUsedAt(accessTokenHash, createdAt)];
     const wasUsed = uses.some((usedAt) => usedAt && isSince(usedAt, REPEATABLE_AFTER_USE));
     if (wasUsed || isSince(createdAt, REPEATABLE_FOR)) {
       await this.endCopied(client, connectionId);
