@@ -142,7 +142,7 @@ function formPage(
     <Form hasFiles={hasFiles}>
       {version && <Seen values={version} />}
       <RequestOfForm.Provider value={{ type, values }}>{fields}</RequestOfForm.Provider>
-      <SubmitButton {...(isDestructive !== undefined && { isDestructive })}>{button}</SubmitButton>
+      <SubmitButton isDestructive={isDestructive}>{button}</SubmitButton>
     </Form>
   );
   return {

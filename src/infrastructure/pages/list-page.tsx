@@ -106,15 +106,15 @@ function listPage<Row, Query>(
   const shown = result && rowsOf(list, result, visit.query['cursor'] === undefined, isUnused);
   return {
     title,
-    ...(parent && { parent }),
-    ...(about !== undefined && { about }),
+    parent,
+    about,
     actions,
     content: (
       <>
         {messages && <Done messages={messages} />}
         {filters ? (
           <>
-            <FilterForm tools={tools} {...(apply !== undefined && { apply })}>
+            <FilterForm tools={tools} apply={apply}>
               {filters}
             </FilterForm>
             <Results>

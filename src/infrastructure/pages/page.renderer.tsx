@@ -87,11 +87,11 @@ export class PageRenderer {
       response.status(303).location(fitting(page.redirectTo));
       return '';
     }
-    const done = takeDone(request, response);
+    const done = consumeDone(request, response);
     const context: PageContext = {
       formToken: this.tokens.issue(request, response),
       pageToken: randomBytes(PAGE_TOKEN_BYTES).toString('base64url'),
-      ...(user && { user }),
+      user,
       environment: this.environmentOf(request, response),
       environments: this.environments.served,
       path: request.path,
@@ -101,14 +101,15 @@ export class PageRenderer {
       now: this.clock.now(),
       timeZone: timeZoneOf(request),
       savedFilters,
-      ...(done !== undefined && { done }),
-      ...(page.problem !== undefined && {
-        rejected: {
-          problem: page.problem,
-          form: request.body as FormFields | undefined,
-          labels: new FieldLabels(),
-        },
-      }),
+      done,
+      rejected:
+        page.problem === undefined
+          ? undefined
+          : {
+              problem: page.problem,
+              form: request.body as FormFields | undefined,
+              labels: new FieldLabels(),
+            },
     };
     const html = renderToString(<Layout page={page} context={inWordsOfPage(page, context)} />);
     response.status(page.status ?? 200);
@@ -158,7 +159,7 @@ function fitting(address: string): string {
 }
 
 /** Returns what a form has done, if this is the page that it led to. Each form is mentioned once. */
-function takeDone(request: Request, response: Response): string | undefined {
+function consumeDone(request: Request, response: Response): string | undefined {
   const done = cookieOf(request, DONE_COOKIE);
   if (done === undefined || request.query['done'] !== done) return undefined;
   clearCookie(response, DONE_COOKIE);
