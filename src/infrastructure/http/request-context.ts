@@ -24,6 +24,11 @@ export interface RequestAttribution {
   agent?: string | null;
 }
 
+/** A request without a complete response. */
+export interface OpenRequest {
+  record(): Promise<void>;
+}
+
 /** Data about a request, kept until the request ends. */
 export class RequestContext implements RequestAttribution {
   client?: AttributedClient;
@@ -41,7 +46,12 @@ export class RequestContext implements RequestAttribution {
    * Writes the request log entry of a client's request, and then the service log and the metrics. Call it before the headers of
    * the response are sent; afterwards, it does nothing.
    */
-  recordNow: () => Promise<void> = () => Promise.resolve();
+  recordNow(): Promise<void> {
+    return this.open?.record() ?? Promise.resolve();
+  }
+
+  /** Set by `RequestLifecycle`. */
+  open: OpenRequest | undefined;
 
   private readonly startedAt = performance.now();
 
