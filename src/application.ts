@@ -36,7 +36,7 @@ export async function createApplication(
 }
 
 /** Builds the API document: the operations of the application and the webhooks that it sends. */
-export function documentOf(app: NestExpressApplication): OpenAPIObject {
+export function documentOf(app: NestExpressApplication): Promise<OpenAPIObject> {
   const limits = describeLimits((target) => app.get(target, { strict: false }));
   const { version } = JSON.parse(readProjectFile('package.json')) as { version: string };
   return buildDocument(app, webhookDocuments, limits, version);
