@@ -181,7 +181,6 @@ export class Client extends pg.Client {
   }
 }
 
-/** The open connections of this process. */
 const connections = new Set<Client>();
 /** When a connection to a server last fell silent or could not be opened, by URL, in milliseconds of a monotonic clock. */
 const silentAt = new Map<string | undefined, number>();

@@ -7,7 +7,6 @@ const MAX_DISCARDED = 65_536;
  * otherwise miss the response.
  */
 const CLOSE_DELAY = 900;
-/** Responses without a body. */
 const NO_CONTENT = new Set([204, 304]);
 
 /** Returns whether the request has a body (RFC 9112, section 6.3). */
