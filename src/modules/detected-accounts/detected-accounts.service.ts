@@ -2,15 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Transactional } from '../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
+import type { EventMerchant } from '../../infrastructure/event-catalog/index.js';
 import { API_CLIENT_NOT_FOUND, ApiClientDirectory } from '../api-clients/index.js';
 import { matchKeys, MerchantCatalogService, requireMerchants } from '../merchants/index.js';
-import {
-  contentHash,
-  eventResponseOf,
-  WebhookPublisher,
-  type EventMerchant,
-  type EventResponse,
-} from '../webhooks/index.js';
+import { contentHash, eventResponseOf, WebhookPublisher, type EventResponse } from '../webhooks/index.js';
 import type {
   CreateDetectionRequest,
   DetectAccountsRequest,

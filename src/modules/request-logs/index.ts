@@ -1,5 +1,11 @@
 export { MAX_PERIOD, MAX_PERIOD_DAYS, validPeriod } from './reading/request-log-period.js';
-export { ENTRY_QUERY_TIMEOUT_MESSAGE, REQUEST_LOG_QUERY_TIMEOUT } from './request-log-errors.js';
+export {
+  ENTRY_QUERY_TIMEOUT_MESSAGE,
+  REQUEST_LOG_QUERY_TIMEOUT,
+  ListRequestLogsQuery,
+  type RequestLogEntryResponse,
+  type RequestLogHistoryEntry,
+} from './reading/request-logs.dto.js';
 export { nameOf, EntryStatus, type FilterOption } from './pages/request-logs.pages.js';
 export { deliveryFailure } from './pages/delivery-failures.js';
 export { EventBodies, WebhookFilterOptions } from './pages/request-logs-pages.controller.js';
@@ -19,11 +25,6 @@ export {
 } from './rollups/request-log-overview.service.js';
 export { RequestLogRollupsService } from './rollups/request-log-rollups.service.js';
 export { RequestLogsConfiguration } from './request-logs.configuration.js';
-export {
-  ListRequestLogsQuery,
-  type RequestLogEntryResponse,
-  type RequestLogHistoryEntry,
-} from './reading/request-logs.dto.js';
 export type { RequestLogFilter } from './storage/request-log-filter.js';
 export { RequestLogRepository } from './storage/request-log.repository.js';
 export type {

@@ -4,8 +4,8 @@ import { isUUID } from 'class-validator';
 import { In, MoreThan } from 'typeorm';
 import {
   AccessibleClients,
-  type RequestingOrganization,
   isDashboardUser,
+  type RequestingOrganization,
 } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { CursorCodec, generateSecret, sha256, type CursorScope } from '../../infrastructure/crypto/index.js';
@@ -33,6 +33,7 @@ import {
   type UndeliverableReason,
 } from '../../infrastructure/messages/index.js';
 import { Clock, DAY, HOUR, MINUTE } from '../../infrastructure/time/index.js';
+import { SIGN_IN_FAILURE } from '../../infrastructure/event-catalog/index.js';
 import { API_CLIENT, AuditLog } from '../audit-logs/index.js';
 import {
   McpTokensRepository,
@@ -42,7 +43,7 @@ import {
 } from '../mcp-tokens/index.js';
 import { MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
 import { OrganizationsService } from '../organizations/index.js';
-import { SIGN_IN_FAILURE, WebhookPublisher } from '../webhooks/index.js';
+import { WebhookPublisher } from '../webhooks/index.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
 import { LINK_LIFETIME, SignInLink, type SignInLinkStatus } from './sign-in-link.entity.js';
 import {

@@ -11,11 +11,10 @@ import { PublishedEventsController } from './events/published-events.controller.
 import { PublishedEventsRepository } from './events/published-events.repository.js';
 import { PublishedEventsService } from './events/published-events.service.js';
 import { WebhookEventsRepository } from './events/webhook-events.repository.js';
-import { FailingEndpointEmails } from './failing-endpoints/failing-endpoint-emails.js';
-import { FailingEndpointsJob } from './failing-endpoints/failing-endpoints.job.js';
+import { FailingEndpointEmails, FailingEndpointsJob } from './failing-endpoints/failing-endpoints.job.js';
 import { FailingEndpointsRepository } from './failing-endpoints/failing-endpoints.repository.js';
-import { DeliveryPagesController } from './pages/delivery-pages.controller.js';
-import { EventsPagesController } from './pages/events-pages.controller.js';
+import { DeliveryPagesController } from './pages/deliveries.pages.js';
+import { EventsPagesController } from './pages/events.pages.js';
 import { AttemptRecorder } from './queue/attempt-recorder.js';
 import { DeliveryQueueRepository } from './queue/delivery-queue.repository.js';
 import { DeliveryQueueService } from './queue/delivery-queue.service.js';

@@ -44,11 +44,10 @@ import { DAY } from '../../../infrastructure/time/index.js';
 import { EnumField, TextField as TextParameter } from '../../../infrastructure/validation/index.js';
 import { AccessGrantsService } from '../access-grants/access-grants.service.js';
 import { EmailsRepository, type InvitationEmail } from '../emails/emails.repository.js';
-import { pageOf } from '../page-of-list.js';
 import { mayManage, ROLE_NAMES, ROLE_RIGHTS, roleInWords } from '../roles.js';
+import { pageOf, CreateUserRequest, UpdateUserRequest, type UserResponse } from './users.dto.js';
 import { INVITATION_LIFETIME } from './dashboard-user.entity.js';
 import { UserAdministrationService, UserLogins } from './user-administration.service.js';
-import { CreateUserRequest, UpdateUserRequest, type UserResponse } from './users.dto.js';
 
 const INVITATION_DAYS = INVITATION_LIFETIME / DAY;
 const USERS = { title: 'Users', path: '/dashboard/users' };

@@ -3,12 +3,11 @@ import { Injectable } from '@nestjs/common';
 import { ApiError, OperatorError } from '../../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { Clock, MINUTE, SECOND, type Period } from '../../../infrastructure/time/index.js';
-import { REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
-import { resolvedPeriod } from './request-log-period.js';
 import { RequestLogRepository } from '../storage/request-log.repository.js';
 import { MAX_LATENESS, type RequestLogEntry, type RequestLogPosition } from '../storage/request-log-entry.js';
+import { REQUEST_LOG_QUERY_TIMEOUT, type RequestLogHistoryEntry } from './request-logs.dto.js';
+import { resolvedPeriod } from './request-log-period.js';
 import { toHistoryEntry } from './request-log-response.js';
-import type { RequestLogHistoryEntry } from './request-logs.dto.js';
 
 const ENTRIES_PER_BATCH = 1_000;
 const REFRESH_INTERVAL = SECOND;

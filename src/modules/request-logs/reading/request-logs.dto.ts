@@ -1,6 +1,6 @@
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { INVALID_CURSOR_FORMAT } from '../../../infrastructure/crypto/index.js';
-import { ENVIRONMENT_MISMATCH, type ErrorCode } from '../../../infrastructure/errors/index.js';
+import { ENVIRONMENT_MISMATCH, ErrorKind, type ErrorCode } from '../../../infrastructure/errors/index.js';
 import { TRANSPORT_FAILURES } from '../../../infrastructure/http-client/index.js';
 import {
   EnumProperty,
@@ -34,17 +34,33 @@ import {
   withMessage,
 } from '../../../infrastructure/validation/index.js';
 import {
-  ENTRY_QUERY_TIMEOUT_MESSAGE,
-  REQUEST_LOG_NOT_FOUND,
-  REQUEST_LOG_QUERY_TIMEOUT,
-} from '../request-log-errors.js';
-import {
   REQUEST_LOG_OUTCOMES,
   REQUEST_LOG_TYPES,
   type RequestLogOutcome,
   type RequestLogType,
 } from '../storage/request-log-entry.js';
 import { IsWithinPeriod, MAX_PERIOD_DAYS } from './request-log-period.js';
+
+export const REQUEST_LOG_NOT_FOUND = new ErrorKind(404, 'REQUEST_LOG_ERROR', 'REQUEST_LOG_NOT_FOUND', {
+  when:
+    'The request log entry does not exist or no longer exists, belongs to another organization, or does not belong to ' +
+    'the environment of the access token.',
+  message: 'There is no request log entry with this ID.',
+});
+
+export const REQUEST_LOG_QUERY_TIMEOUT = new ErrorKind(
+  504,
+  'REQUEST_LOG_ERROR',
+  'REQUEST_LOG_QUERY_TIMEOUT',
+  {
+    when: 'The query exceeded its time limit. For a list, narrow the period or the filters.',
+    message:
+      'The query took too long. Shorten the period between start and end, or filter by session, task, user, event or status code.',
+  },
+);
+
+/** The message of `REQUEST_LOG_QUERY_TIMEOUT` for a single entry or event. */
+export const ENTRY_QUERY_TIMEOUT_MESSAGE = 'The query took too long. Retry later.';
 
 const REQUEST_LOG_TYPE = enumeration(
   'RequestLogType',

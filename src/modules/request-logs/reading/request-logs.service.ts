@@ -5,19 +5,19 @@ import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../../infrastructure/crypto/index.js';
 import { cutToPage } from '../../../infrastructure/paging/index.js';
 import { Clock, periodOf } from '../../../infrastructure/time/index.js';
-import { REQUEST_LOG_NOT_FOUND } from '../request-log-errors.js';
 import { OrganizationTurns } from '../storage/log-reads.js';
-import { validPeriod } from './request-log-period.js';
 import { RequestLogRepository } from '../storage/request-log.repository.js';
 import type { RequestLogEntry, RequestLogPosition } from '../storage/request-log-entry.js';
 import { activeFilters, type RequestLogFilter } from '../storage/request-log-filter.js';
-import { toDetailedResponse, toHistoryEntry, toResponse } from './request-log-response.js';
-import type {
-  ListRequestLogsQuery,
-  RequestLogHistoryEntry,
-  RequestLogListResponse,
-  SingleRequestLogEntryResponse,
+import {
+  REQUEST_LOG_NOT_FOUND,
+  type ListRequestLogsQuery,
+  type RequestLogHistoryEntry,
+  type RequestLogListResponse,
+  type SingleRequestLogEntryResponse,
 } from './request-logs.dto.js';
+import { validPeriod } from './request-log-period.js';
+import { toDetailedResponse, toHistoryEntry, toResponse } from './request-log-response.js';
 
 /** The position of a page's last entry, and the end of the period. If the request gives no end, that of the first page applies. */
 interface PageEnd {

@@ -10,7 +10,7 @@ import {
   type CountedPeriod,
   type EntryCount,
 } from './request-log-overview.repository.js';
-import { latencyOfBucket, SLICE, startOf } from './request-log-rollup.js';
+import { latencyOfBucket, SLICE, startOf } from './request-log-summary.repository.js';
 
 /** Numbers of entries. */
 export interface OutcomeCounts {

@@ -12,7 +12,7 @@ import {
   type ApiError,
 } from '../../../infrastructure/errors/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
-import { REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
+import { REQUEST_LOG_QUERY_TIMEOUT } from '../reading/request-logs.dto.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import { MAX_LATENESS } from './request-log-entry.js';
 

@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import {
   DatabaseConfiguration,
   PartitionRotation,
   prepared,
   ReadPools,
   Transaction,
+  DeleteAfter,
   type ReadPool,
 } from '../../../infrastructure/database/index.js';
 import {
@@ -14,7 +16,7 @@ import {
 } from '../../../infrastructure/erasure/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { Clock, DAY, SECOND, type Period } from '../../../infrastructure/time/index.js';
-import { ENTRY_QUERY_TIMEOUT_MESSAGE } from '../request-log-errors.js';
+import { ENTRY_QUERY_TIMEOUT_MESSAGE } from '../reading/request-logs.dto.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import type {
   AttemptPosition,
@@ -29,8 +31,18 @@ import type {
   RequestLogPosition,
 } from './request-log-entry.js';
 import { LogReads, type LogReadOptions } from './log-reads.js';
-import { RequestLogFile } from './request-log-file.entity.js';
 import { activeFilters, type RequestLogFilter } from './request-log-filter.js';
+
+/** A file of saved entries that is part of the log. The file itself is removed afterward. */
+@Entity({ name: 'request_log_file' })
+class RequestLogFile {
+  @PrimaryColumn({ type: 'uuid' })
+  id!: string;
+
+  @DeleteAfter((configuration) => configuration.get(RequestLogsConfiguration).retentionDays * DAY)
+  @Column({ name: 'written_at', type: 'timestamptz', precision: 3 })
+  writtenAt!: Date;
+}
 
 /** Entries of a client in a period, including both ends. */
 export interface RequestLogSelection {

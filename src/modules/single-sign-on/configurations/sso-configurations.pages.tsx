@@ -40,18 +40,18 @@ import { AllowlistedDomainsService } from '../../allowlisted-domains/index.js';
 import { continuePage, loginBrowserOf } from '../../dashboard-login/index.js';
 import type { SsoAttempt } from '../logins/sso-attempt.entity.js';
 import { SsoLoginsService } from '../logins/sso-logins.service.js';
-import { AddOpenidConfigurationRequest } from '../openid/openid-configurations.dto.js';
 import { OpenidProvider } from '../openid/openid-provider.js';
+import { SamlKeysService } from '../saml/saml-keys.service.js';
+import { SamlProvider } from '../saml/saml-provider.js';
+import { SSO_SETTINGS_PATH } from '../settings/sso-settings.pages.js';
 import {
+  AddOpenidConfigurationRequest,
   AddSamlConfigurationRequest,
   certificateOf,
   certificatesOf,
   ChangeConfigurationRequest,
   type SamlCertificateResponse,
-} from '../saml/saml-configurations.dto.js';
-import { SamlKeysService } from '../saml/saml-keys.service.js';
-import { SamlProvider } from '../saml/saml-provider.js';
-import { SSO_SETTINGS_PATH } from '../settings/sso-settings.pages.js';
+} from './sso-configurations.dto.js';
 import type { SsoConfiguration } from './sso-configuration.entity.js';
 import { SsoConfigurationsService } from './sso-configurations.service.js';
 

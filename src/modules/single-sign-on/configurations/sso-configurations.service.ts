@@ -8,16 +8,15 @@ import { ErrorKind, INVALID_FIELD } from '../../../infrastructure/errors/index.j
 import { maskedUrl } from '../../../infrastructure/logging/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { AuditLog, changesBetween, type AuditAction, type AuditRecord } from '../../audit-logs/index.js';
-import { RefusedLogin } from '../logins/refused-login.js';
-import type { AddOpenidConfigurationRequest } from '../openid/openid-configurations.dto.js';
+import { readCertificate, validateCertificate, SamlMetadataReader } from '../saml/saml-metadata.js';
+import { RefusedLogin } from '../logins/identity-provider.js';
 import { OpenidProvider, ownerOfSecret } from '../openid/openid-provider.js';
+import { SamlKeysService } from '../saml/saml-keys.service.js';
 import type {
+  AddOpenidConfigurationRequest,
   AddSamlConfigurationRequest,
   ChangeConfigurationRequest,
-} from '../saml/saml-configurations.dto.js';
-import { readCertificate, validateCertificate } from '../saml/saml-metadata.js';
-import { SamlKeysService } from '../saml/saml-keys.service.js';
-import { SamlMetadataReader } from '../saml/saml-metadata.reader.js';
+} from './sso-configurations.dto.js';
 import { SsoConfiguration, type SsoProtocol } from './sso-configuration.entity.js';
 import { SsoConfigurationsRepository } from './sso-configurations.repository.js';
 

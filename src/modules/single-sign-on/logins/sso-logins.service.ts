@@ -24,8 +24,13 @@ import { SsoConfigurationsRepository } from '../configurations/sso-configuration
 import { OpenidProvider } from '../openid/openid-provider.js';
 import { SamlProvider } from '../saml/saml-provider.js';
 import { SsoSettingsRepository } from '../settings/sso-settings.repository.js';
-import type { IdentityProvider, LoginSecrets, ProviderIdentity } from './identity-provider.js';
-import { REASONS, RefusedLogin } from './refused-login.js';
+import {
+  REASONS,
+  RefusedLogin,
+  type IdentityProvider,
+  type LoginSecrets,
+  type ProviderIdentity,
+} from './identity-provider.js';
 import { SsoAttempt } from './sso-attempt.entity.js';
 import { SsoAttemptsRepository } from './sso-attempts.repository.js';
 import { SsoUsersService, type Person } from './sso-users.service.js';

@@ -9,14 +9,14 @@ import {
   mailboxIn,
   nameIn,
   subjectIn,
+  RefusedLogin,
   type BegunRequest,
   type Freshness,
   type LoginSecrets,
   type ProviderIdentity,
 } from '../logins/identity-provider.js';
-import { RefusedLogin } from '../logins/refused-login.js';
-import { SamlKeysService, type OwnKey } from './saml-keys.service.js';
 import { MAX_CERTIFICATES } from './saml-metadata.js';
+import { SamlKeysService, type OwnKey } from './saml-keys.service.js';
 import {
   ASSERTION,
   checkDecrypted,

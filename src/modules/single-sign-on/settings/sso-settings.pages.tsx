@@ -18,8 +18,8 @@ import {
   type ShownValues,
 } from '../../../infrastructure/pages/index.js';
 import type { DashboardUser } from '../../dashboard-users/index.js';
-import { STALENESS_REMEDY } from '../logins/refused-login.js';
-import type { SsoSetting } from './sso-setting.entity.js';
+import { STALENESS_REMEDY } from '../logins/identity-provider.js';
+import type { SsoSetting } from './sso-settings.repository.js';
 import { SsoSettingsRequest } from './sso-settings.dto.js';
 import { SsoSettingsService } from './sso-settings.service.js';
 

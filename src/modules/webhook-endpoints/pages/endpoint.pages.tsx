@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import { Controller, Get, Post } from '@nestjs/common';
 import {
   ActionButton,
   Allowed,
@@ -11,11 +12,55 @@ import {
   Notice,
   RelativeTime,
   Table,
+  DashboardAction,
+  DashboardPage,
+  inEachEnvironment,
+  requestFrom,
+  Visit,
   type Page,
+  type PageResponse,
 } from '../../../infrastructure/pages/index.js';
-import type { WebhookEndpointResponse } from '../webhook-endpoints.dto.js';
-import { MAX_COUNTED, type EndpointActivity } from '../recent-deliveries.js';
-import { AttemptResult, endpointList, endpointPath, EndpointStatus } from './endpoint-parts.pages.js';
+import { UpdateWebhookEndpointRequest, type WebhookEndpointResponse } from '../webhook-endpoints.dto.js';
+import { MAX_COUNTED, RecentDeliveries, type EndpointActivity } from '../recent-deliveries.js';
+import { WebhookEndpointsService } from '../webhook-endpoints.service.js';
+import {
+  AttemptResult,
+  endpointList,
+  endpointPath,
+  EndpointStatus,
+  EndpointPipe,
+  type EndpointVisit,
+} from './endpoint-parts.pages.js';
+
+/** The page about one webhook endpoint. */
+@Controller(inEachEnvironment('webhook-endpoints/:id'))
+export class EndpointPageController {
+  constructor(
+    private readonly endpoints: WebhookEndpointsService,
+    private readonly recentDeliveries: RecentDeliveries,
+  ) {}
+
+  @Get()
+  @DashboardPage('getWebhookEndpoint')
+  async get(@Visit(EndpointPipe) { actor, endpoint }: EndpointVisit): Promise<PageResponse> {
+    const [response, activity] = await Promise.all([
+      this.endpoints.get(actor, endpoint.id),
+      this.recentDeliveries.of(actor, endpoint),
+    ]);
+    return endpointPage(response, activity);
+  }
+
+  @Post('status')
+  @DashboardAction('updateWebhookEndpoint')
+  async setStatus(
+    @Visit(EndpointPipe) { actor, environment, endpoint, form }: EndpointVisit,
+  ): Promise<PageResponse> {
+    const { status } = requestFrom(UpdateWebhookEndpointRequest, form);
+    await this.endpoints.update(actor, endpoint.id, { status });
+    const done = status === 'paused' ? 'paused' : endpoint.disabledAt ? 'enabled' : 'resumed';
+    return { redirectTo: `${endpointPath(environment, endpoint.id)}?done=${done}` };
+  }
+}
 
 interface EndpointProps {
   readonly endpoint: WebhookEndpointResponse;
@@ -30,10 +75,7 @@ const MESSAGES = {
     'The endpoint is enabled. Events that it missed while it was disabled are not sent by themselves: choose Recover events.',
 };
 
-export function endpointPage(
-  endpoint: WebhookEndpointResponse,
-  { attempts, waiting }: EndpointActivity,
-): Page {
+function endpointPage(endpoint: WebhookEndpointResponse, { attempts, waiting }: EndpointActivity): Page {
   const { events, health } = endpoint;
   const { last_success_at: lastSuccess } = health;
   return {
