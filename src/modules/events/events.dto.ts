@@ -145,7 +145,6 @@ export class EventResult {
   duplicate!: boolean;
 
   @ObjectProperty(ErrorResponse, 'Why the event was not published; null if it was.', {
-    nullable: true,
     example: null,
   })
   error!: ErrorResponse | null;

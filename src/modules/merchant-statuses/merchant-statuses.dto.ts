@@ -40,7 +40,6 @@ export class MerchantStatusResponse {
   @TimestampProperty(
     'When the event had been published for all clients; null while that is in progress.',
     null,
-    { nullable: true },
   )
   finished_at!: Date | null;
 }

@@ -3,13 +3,13 @@ export {
   ENTRY_QUERY_TIMEOUT_MESSAGE,
   REQUEST_LOG_QUERY_TIMEOUT,
   ListRequestLogsQuery,
+  REQUEST_LOG_COLUMNS,
   type RequestLogEntryResponse,
   type RequestLogHistoryEntry,
 } from './reading/request-logs.dto.js';
 export { nameOf, EntryStatus, type FilterOption } from './pages/request-logs.pages.js';
 export { deliveryFailure } from './pages/delivery-failures.js';
 export { EventBodies, WebhookFilterOptions } from './pages/request-logs-pages.controller.js';
-export { REQUEST_LOG_COLUMNS } from './reading/request-log-response.js';
 export { RequestLogsService } from './reading/request-logs.service.js';
 export { RequestLogHistory } from './reading/request-log-history.js';
 export { LogReads, OrganizationTurns, type LogReadOptions } from './storage/log-reads.js';
@@ -31,7 +31,6 @@ export type {
   AttemptSummary,
   FailedDeliveries,
   NewRequestLogEntry,
-  RequestLogEntry,
   RequestLogPosition,
 } from './storage/request-log-entry.js';
 export { RequestLogsModule } from './request-logs.module.js';

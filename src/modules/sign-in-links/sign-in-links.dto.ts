@@ -47,7 +47,7 @@ export class SignInLinkResponse {
   )
   failure_reason!: (typeof SIGN_IN_FAILURE.values)[number] | null;
 
-  @UuidProperty('ID of the session of a completed link; otherwise null.', null, { nullable: true })
+  @UuidProperty('ID of the session of a completed link; otherwise null.', null)
   session_id!: string | null;
 
   @TimestampProperty('When the link was created.')

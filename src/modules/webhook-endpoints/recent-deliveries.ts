@@ -7,19 +7,15 @@ import {
   OrganizationTurns,
   RequestLogOverviewService,
   RequestLogRepository,
-  type RequestLogEntry,
+  type RequestLogEntryResponse,
   type Trend,
 } from '../request-logs/index.js';
 import { EndpointLanes } from './endpoint-lanes.js';
 import type { OwnedWebhookEndpoint } from './webhook-endpoints.service.js';
 
-/** An attempt to deliver an event to an endpoint, from the request log. */
-type DeliveryAttempt = Pick<RequestLogEntry, 'id' | 'createdAt' | 'event' | 'statusCode'> &
-  Pick<NonNullable<RequestLogEntry['attempt']>, 'eventId' | 'reason'>;
-
 export interface EndpointActivity {
   /** The last attempts, newest first; undefined if the request log is too busy. */
-  readonly attempts: readonly DeliveryAttempt[] | undefined;
+  readonly attempts: readonly RequestLogEntryResponse[] | undefined;
   /** The number of events in the queue of the endpoint. It stops counting at `MAX_COUNTED`. */
   readonly waiting: number;
 }
@@ -62,26 +58,19 @@ export class RecentDeliveries {
   private async attemptsTo(
     { organizationId }: DashboardActor,
     { id: endpointId, client }: OwnedWebhookEndpoint,
-  ): Promise<DeliveryAttempt[] | undefined> {
+  ): Promise<RequestLogEntryResponse[] | undefined> {
     const end = this.clock.now();
     const period = { start: new Date(end.getTime() - PERIOD), end };
     try {
-      const entries = await this.turns.run(organizationId, () =>
+      return await this.turns.run(organizationId, () =>
         this.requestLog.newest(
           { client, period, filter: { endpoint_id: endpointId } },
           { before: undefined, limit: SHOWN_ATTEMPTS },
         ),
       );
-      return entries.flatMap(toAttempt);
     } catch (error) {
       if (error instanceof ApiError) return undefined;
       throw error;
     }
   }
-}
-
-function toAttempt({ id, createdAt, event, statusCode, attempt }: RequestLogEntry): DeliveryAttempt[] {
-  if (!attempt) return [];
-  const { eventId, reason } = attempt;
-  return [{ id, createdAt, event, eventId, statusCode, reason }];
 }

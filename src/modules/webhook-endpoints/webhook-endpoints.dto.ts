@@ -236,7 +236,6 @@ export class WebhookEndpointHealth {
     DISABLED_REASON,
     'Why the service disabled the endpoint; null unless `status` is `disabled`.',
     null,
-    { nullable: true },
   )
   disabled_reason!: (typeof DISABLED_REASONS)[number] | null;
 }

@@ -5,6 +5,7 @@ import {
   DASHBOARD_ROLES,
   ROLE,
   type DashboardActor,
+  type DashboardOperationName,
   type DashboardRole,
 } from '../../../infrastructure/auth/index.js';
 import {
@@ -553,94 +554,72 @@ class ChangeUserPage extends FormPage('updateUser', UpdateUserRequest) {
 /** What the form changes. */
 const versionOf = ({ name, role }: UserResponse): ShownValues => ({ Name: name, Role: ROLE_NAMES[role] });
 
-/** Returns what all pages that ask before an action on a user show. */
-function confirmationOf(user: UserResponse, verb: string, effect: string) {
-  return {
-    title: `${verb} ${isolated(user.name)}?`,
-    parent: { title: user.name, path: userPath(user.id) },
-    text: (
-      <>
-        <p>
-          {user.email}, {ROLE_NAMES[user.role]}
-        </p>
-        <p>{effect}</p>
-      </>
-    ),
-    button: `${verb} user`,
-  };
+interface UserAction {
+  readonly verb: string;
+  readonly effect: string;
+  readonly isDestructive?: boolean;
+  readonly perform: (users: UserAdministrationService, actor: DashboardActor, id: string) => Promise<void>;
 }
 
-@Controller('dashboard/users/:id/disable')
-class DisableUserPage extends ConfirmPage('updateUser') {
-  @Inject() private readonly users!: UserAdministrationService;
+/** A page that asks before an action on a user. The path of the page and the message after the action have the name of the action. */
+function userActionPage(name: string, operation: DashboardOperationName, action: UserAction) {
+  const { verb, effect, isDestructive = true, perform } = action;
+  @Controller(`dashboard/users/:id/${name}`)
+  class UserActionPage extends ConfirmPage(operation) {
+    @Inject() private readonly users!: UserAdministrationService;
 
-  async describe({ actor, params: { id } }: PageVisit<'id'>): Promise<Confirmation> {
-    const effect =
+    async describe({ actor, params }: PageVisit<'id'>): Promise<Confirmation> {
+      const user = await this.users.get(actor, params.id);
+      return {
+        title: `${verb} ${isolated(user.name)}?`,
+        parent: { title: user.name, path: userPath(user.id) },
+        text: (
+          <>
+            <p>
+              {user.email}, {ROLE_NAMES[user.role]}
+            </p>
+            <p>{effect}</p>
+          </>
+        ),
+        button: `${verb} user`,
+        isDestructive,
+        perform: () => perform(this.users, actor, user.id),
+        next: `${name === 'remove' ? USERS.path : userPath(user.id)}?done=${name}`,
+      };
+    }
+  }
+  return UserActionPage;
+}
+
+const USER_ACTION_PAGES = [
+  userActionPage('disable', 'updateUser', {
+    verb: 'Disable',
+    effect:
       'The user is logged out everywhere, their devices lose access, and they cannot log in until you enable them again. ' +
-      'Their name, role and history stay.';
-    return {
-      ...confirmationOf(await this.users.get(actor, id), 'Disable', effect),
-      perform: () => this.users.update(actor, id, { disabled: true }),
-      next: `${userPath(id)}?done=disable`,
-    };
-  }
-}
-
-@Controller('dashboard/users/:id/enable')
-class EnableUserPage extends ConfirmPage('updateUser') {
-  @Inject() private readonly users!: UserAdministrationService;
-
-  async describe({ actor, params: { id } }: PageVisit<'id'>): Promise<Confirmation> {
-    const effect = 'The user can log in again with their password, in their role.';
-    return {
-      ...confirmationOf(await this.users.get(actor, id), 'Enable', effect),
-      isDestructive: false,
-      perform: () => this.users.update(actor, id, { disabled: false }),
-      next: `${userPath(id)}?done=enable`,
-    };
-  }
-}
-
-@Controller('dashboard/users/:id/unlink')
-class UnlinkUserPage extends ConfirmPage('updateUser') {
-  @Inject() private readonly users!: UserAdministrationService;
-
-  async describe({ actor, params: { id } }: PageVisit<'id'>): Promise<Confirmation> {
-    const effect =
+      'Their name, role and history stay.',
+    perform: (users, actor, id) => users.update(actor, id, { disabled: true }),
+  }),
+  userActionPage('enable', 'updateUser', {
+    verb: 'Enable',
+    effect: 'The user can log in again with their password, in their role.',
+    isDestructive: false,
+    perform: (users, actor, id) => users.update(actor, id, { disabled: false }),
+  }),
+  userActionPage('unlink', 'updateUser', {
+    verb: 'Unlink',
+    effect:
       'The user is logged out everywhere. The next login through single sign-on with their email address links them to the ' +
-      'account that they use then, such as a new one at the identity provider.';
-    return {
-      ...confirmationOf(await this.users.get(actor, id), 'Unlink', effect),
-      isDestructive: false,
-      perform: () => this.users.unlink(actor, id),
-      next: `${userPath(id)}?done=unlink`,
-    };
-  }
-}
-
-@Controller('dashboard/users/:id/remove')
-class RemoveUserPage extends ConfirmPage('deleteUser') {
-  @Inject() private readonly users!: UserAdministrationService;
-
-  async describe({ actor, params: { id } }: PageVisit<'id'>): Promise<Confirmation> {
-    const effect =
+      'account that they use then, such as a new one at the identity provider.',
+    isDestructive: false,
+    perform: (users, actor, id) => users.unlink(actor, id),
+  }),
+  userActionPage('remove', 'deleteUser', {
+    verb: 'Remove',
+    effect:
       'The user is logged out everywhere and loses their access grants and devices. This cannot be undone. What they did ' +
-      'stays in the audit log. To block the user for a while only, disable them.';
-    return {
-      ...confirmationOf(await this.users.get(actor, id), 'Remove', effect),
-      perform: () => this.users.remove(actor, id),
-      next: `${USERS.path}?done=remove`,
-    };
-  }
-}
-
-export const USER_PAGES = [
-  UsersPage,
-  InviteUserPage,
-  UserPage,
-  ChangeUserPage,
-  DisableUserPage,
-  EnableUserPage,
-  UnlinkUserPage,
-  RemoveUserPage,
+      'stays in the audit log. To block the user for a while only, disable them.',
+    perform: (users, actor, id) => users.remove(actor, id),
+  }),
 ];
+
+export const USER_PAGES = [UsersPage, InviteUserPage, UserPage, ChangeUserPage, ...USER_ACTION_PAGES];

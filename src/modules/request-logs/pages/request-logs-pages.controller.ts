@@ -22,8 +22,11 @@ import { cookieOf, PublicAddress, requestParameter, setCookie } from '../../../i
 import { enumeration } from '../../../infrastructure/schemas/index.js';
 import { Clock, DAY } from '../../../infrastructure/time/index.js';
 import { EnumField } from '../../../infrastructure/validation/index.js';
-import { REQUEST_LOG_COLUMNS } from '../reading/request-log-response.js';
-import { ListRequestLogsQuery, type SingleRequestLogEntryResponse } from '../reading/request-logs.dto.js';
+import {
+  ListRequestLogsQuery,
+  REQUEST_LOG_COLUMNS,
+  type SingleRequestLogEntryResponse,
+} from '../reading/request-logs.dto.js';
 import { RequestLogsService } from '../reading/request-logs.service.js';
 import { curlOfDelivery, curlOfRequest, curlOfToolCall, isToolCall } from './curl-command.js';
 import { entryPage } from './request-log-entry.pages.js';

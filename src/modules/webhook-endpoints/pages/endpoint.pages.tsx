@@ -192,18 +192,22 @@ function Deliveries({ endpoint, attempts }: EndpointProps & Pick<EndpointActivit
             {
               title: 'Time',
               kind: 'time',
-              cell: ({ id: entry, createdAt }) => (
+              cell: ({ id: entry, datetime }) => (
                 <a href={dashboardPath(environment, 'request-logs', String(entry))}>
-                  <RelativeTime time={createdAt} />
+                  <RelativeTime time={datetime} />
                 </a>
               ),
             },
-            { title: 'Result', kind: 'status', cell: (attempt) => <AttemptResult {...attempt} /> },
+            {
+              title: 'Result',
+              kind: 'status',
+              cell: ({ status_code, reason }) => <AttemptResult statusCode={status_code} reason={reason} />,
+            },
             {
               title: 'Event',
               kind: 'main',
-              cell: ({ event, eventId }) => event ?? eventId,
-              to: ({ eventId }) => dashboardPath(environment, 'events', eventId),
+              cell: ({ event, event_id: id }) => event ?? id,
+              to: ({ event_id: id }) => dashboardPath(environment, 'events', String(id)),
             },
           ]}
         />
