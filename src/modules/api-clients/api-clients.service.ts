@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import { IsNull, Not, Or } from 'typeorm';
-import type { DashboardActor } from '../../infrastructure/auth/index.js';
+import type { DashboardActor, DashboardScope } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
   DEFAULT_OVERLAP_HOURS,
@@ -168,20 +168,13 @@ export class ApiClientsService {
   }
 
   /** @returns undefined if the organization has no client in this environment */
-  async secretsOverview(
-    actor: DashboardActor,
-    environment: PlatformEnvironment,
-  ): Promise<SecretsOverview | undefined> {
+  async secretsOverview({ actor, environment }: DashboardScope): Promise<SecretsOverview | undefined> {
     return (await this.overviews(actor)).find(({ client }) => client.environment === environment);
   }
 
   /** @throws ApiError API_CLIENT_NOT_FOUND also if it belongs to another organization or environment */
-  async requireOverview(
-    actor: DashboardActor,
-    environment: PlatformEnvironment,
-    clientId: string,
-  ): Promise<SecretsOverview> {
-    const overview = await this.secretsOverview(actor, environment);
+  async requireOverview(scope: DashboardScope, clientId: string): Promise<SecretsOverview> {
+    const overview = await this.secretsOverview(scope);
     if (overview?.client.client_id !== clientId) throw API_CLIENT_NOT_FOUND.error();
     return overview;
   }

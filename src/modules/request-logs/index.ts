@@ -12,7 +12,7 @@ export { deliveryFailure } from './pages/delivery-failures.js';
 export { EventBodies, WebhookFilterOptions } from './pages/request-logs-pages.controller.js';
 export { RequestLogsService } from './reading/request-logs.service.js';
 export { RequestLogHistory } from './reading/request-log-history.js';
-export { LogReads, OrganizationTurns, type LogReadOptions } from './storage/log-reads.js';
+export { LogReads, OrganizationTurns, unlessBusy, type LogReadOptions } from './storage/log-reads.js';
 export { RequestLogPartitions } from './storage/request-log-partitions.js';
 export {
   OVERVIEW_PERIODS,

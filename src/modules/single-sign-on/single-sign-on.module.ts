@@ -20,30 +20,26 @@ import { SsoSettingsPage } from './settings/sso-settings.pages.js';
 import { SsoSettingsRepository } from './settings/sso-settings.repository.js';
 import { SsoSettingsService } from './settings/sso-settings.service.js';
 
+const PROVIDERS = [
+  SsoConfigurationsService,
+  OpenidProvider,
+  SamlProvider,
+  SamlKeysService,
+  SamlMetadataReader,
+  SamlWorker,
+  SamlCertificatesService,
+  SsoConfigurationsRepository,
+  SsoAttemptsRepository,
+  SsoLoginsService,
+  SsoUsersService,
+  SsoSettingsService,
+  SsoSettingsRepository,
+];
+
 @Module({
   imports: [AllowlistedDomainsModule, AuditLogsModule, DashboardLoginModule, DashboardUsersModule],
   controllers: [SsoSettingsPage, ...SSO_CONFIGURATION_PAGES, SsoLoginsController],
-  providers: [
-    SsoConfigurationsService,
-    OpenidProvider,
-    SamlProvider,
-    SamlKeysService,
-    SamlMetadataReader,
-    SamlWorker,
-    SamlCertificatesService,
-    SsoConfigurationsRepository,
-    SsoAttemptsRepository,
-    SsoLoginsService,
-    SsoUsersService,
-    SsoSettingsService,
-    SsoSettingsRepository,
-  ],
-  exports: [
-    SsoAttemptsRepository,
-    SsoLoginsService,
-    SamlCertificatesService,
-    SsoSettingsService,
-    SsoSettingsRepository,
-  ],
+  providers: PROVIDERS,
+  exports: PROVIDERS,
 })
 export class SingleSignOnModule {}

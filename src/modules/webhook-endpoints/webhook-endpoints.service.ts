@@ -6,6 +6,7 @@ import {
   AccessibleClients,
   requireEnvironment,
   type DashboardActor,
+  type DashboardScope,
 } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Transaction, Transactional, unlessDuplicate } from '../../infrastructure/database/index.js';
@@ -106,11 +107,7 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
    *
    * @throws ApiError WEBHOOK_ENDPOINT_NOT_FOUND also if it belongs to the other environment
    */
-  async requireIn(
-    actor: DashboardActor,
-    environment: PlatformEnvironment,
-    id: string,
-  ): Promise<OwnedWebhookEndpoint> {
+  async requireIn({ actor, environment }: DashboardScope, id: string): Promise<OwnedWebhookEndpoint> {
     const endpoint = await this.require(actor, id);
     if (endpoint.client.environment !== environment) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
     return endpoint;

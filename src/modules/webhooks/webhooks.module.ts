@@ -34,6 +34,27 @@ import { WebhookPublisher } from './webhook-publisher.js';
 import { StrandedDeliveriesJob } from './worker/stranded-deliveries.job.js';
 import { DeliveryWorker } from './worker/delivery-worker.js';
 
+const PROVIDERS = [
+  WebhookPublisher,
+  WebhookEventsRepository,
+  DeliveryQueueService,
+  DeliveryQueueRepository,
+  LanesRepository,
+  PublicationsBatch,
+  AttemptRecorder,
+  EventSigner,
+  DeliverySender,
+  DeliveriesService,
+  ResendsService,
+  ResendsRepository,
+  WebhookStreamService,
+  EventHorizon,
+  WebhookStreamRepository,
+  CredentialsCheck,
+  PublishedEventsService,
+  PublishedEventsRepository,
+];
+
 @Module({
   imports: [ApiClientsModule, RequestLogsModule, AuditLogsModule, WebhookEndpointsModule],
   controllers: [
@@ -43,38 +64,8 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     DeliveryPagesController,
     EventsPagesController,
   ],
-  providers: [
-    WebhookPublisher,
-    WebhookEventsRepository,
-    DeliveryQueueService,
-    DeliveryQueueRepository,
-    LanesRepository,
-    PublicationsBatch,
-    AttemptRecorder,
-    EventSigner,
-    DeliverySender,
-    DeliveriesService,
-    ResendsService,
-    ResendsRepository,
-    WebhookStreamService,
-    EventHorizon,
-    WebhookStreamRepository,
-    CredentialsCheck,
-    PublishedEventsService,
-    PublishedEventsRepository,
-  ],
-  exports: [
-    PublishedEventsService,
-    WebhookPublisher,
-    DeliveryQueueService,
-    DeliveryQueueRepository,
-    DeliverySender,
-    EventSigner,
-    LanesRepository,
-    PublicationsBatch,
-    ResendsRepository,
-    WebhookEventsRepository,
-  ],
+  providers: PROVIDERS,
+  exports: PROVIDERS,
 })
 export class WebhooksModule {}
 

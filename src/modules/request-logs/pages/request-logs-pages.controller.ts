@@ -169,17 +169,14 @@ export class RequestLogsPagesController {
     return curlOfRequest(entry, this.address.of('platform'));
   }
 
-  private async find(
-    { actor, environment, query: pageQuery }: PageVisit,
-    columns: readonly OptionalColumn[],
-  ): Promise<FoundEntries> {
-    const query = queryFrom(ListRequestLogsQuery, this.withPeriod(pageQuery), {
-      environment,
+  private async find(visit: PageVisit, columns: readonly OptionalColumn[]): Promise<FoundEntries> {
+    const query = queryFrom(ListRequestLogsQuery, this.withPeriod(visit.query), {
+      environment: visit.environment,
       limit: columns.length < MANY_COLUMNS ? ENTRIES_PER_PAGE : ENTRIES_OF_MANY_COLUMNS,
     });
-    const { data, next_cursor } = await this.requestLogs.page(actor, query);
+    const { data, next_cursor } = await this.requestLogs.page(visit.actor, query);
     const isEmpty = data.length === 0 && query.cursor === undefined;
-    const newestTime = isEmpty ? await this.requestLogs.newestTime(actor, environment) : undefined;
+    const newestTime = isEmpty ? await this.requestLogs.newestTime(visit) : undefined;
     return { query, entries: data, nextCursor: next_cursor, newestTime };
   }
 

@@ -1,5 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { AccessibleClients, type DashboardActor } from '../../../infrastructure/auth/index.js';
+import {
+  AccessibleClients,
+  type DashboardActor,
+  type DashboardScope,
+} from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../../infrastructure/crypto/index.js';
@@ -84,8 +88,7 @@ export class RequestLogsService {
 
   /** Returns the time of the newest entry of an environment with these values, or undefined if there is none. */
   async newestTime(
-    actor: DashboardActor,
-    environment: PlatformEnvironment,
+    { actor, environment }: DashboardScope,
     filter: RequestLogFilter = {},
   ): Promise<Date | undefined> {
     const client = await this.clients.forEnvironment(actor, environment);
@@ -98,8 +101,7 @@ export class RequestLogsService {
 
   /** Returns users of the organization with entries whose identifier begins with the text. */
   async usersWith(
-    actor: DashboardActor,
-    environment: PlatformEnvironment,
+    { actor, environment }: DashboardScope,
     { prefix, limit }: { readonly prefix: string; readonly limit: number },
   ): Promise<string[]> {
     const client = await this.clients.forEnvironment(actor, environment);

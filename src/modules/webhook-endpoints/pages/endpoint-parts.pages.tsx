@@ -61,7 +61,6 @@ export class EndpointPipe implements PipeTransform<PageVisit<'id'>, Promise<Endp
   constructor(private readonly endpoints: WebhookEndpointsService) {}
 
   async transform(visit: PageVisit<'id'>): Promise<EndpointVisit> {
-    const { actor, environment, params } = visit;
-    return { ...visit, endpoint: await this.endpoints.requireIn(actor, environment, params.id) };
+    return { ...visit, endpoint: await this.endpoints.requireIn(visit, visit.params.id) };
   }
 }

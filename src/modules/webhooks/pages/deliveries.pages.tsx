@@ -114,12 +114,12 @@ export class DeliveryPagesController {
   @Post('events/failed/send-again')
   @DashboardAction('redeliverWebhook')
   start(@Visit() visit: PageVisit): Promise<PageResponse> {
-    const { actor, environment, form } = visit;
+    const { environment, form } = visit;
     const query = Object.fromEntries(new URLSearchParams(form.get(QUERY_FIELD)));
     const id = form.get(RESEND_ID_FIELD) ?? '';
     return submitted(
       async () => {
-        await this.resends.start(actor, environment, id, resendQuery(visit, query));
+        await this.resends.start(visit, id, resendQuery(visit, query));
         return { redirectTo: `${dashboardPath(environment, 'events', 'resends', id)}?done=started&live=on` };
       },
       () => this.planPage(visit, query),
@@ -128,8 +128,8 @@ export class DeliveryPagesController {
 
   @Get('events/resends/:id')
   @DashboardPage('getWebhookRecovery')
-  async get(@Visit() { actor, environment, params }: PageVisit<'id'>): Promise<PageResponse> {
-    return resendPage(environment, await this.resends.get(actor, environment, params.id));
+  async get(@Visit() visit: PageVisit<'id'>): Promise<PageResponse> {
+    return resendPage(visit.environment, await this.resends.get(visit, visit.params.id));
   }
 
   private async recoveryPage(
@@ -141,9 +141,8 @@ export class DeliveryPagesController {
   }
 
   private async planPage(visit: PageVisit, query: PageVisit['query']): Promise<PageResponse> {
-    const { actor, environment } = visit;
-    const plan = await this.resends.plan(actor, environment, resendQuery(visit, query));
-    return resendPlanPage(environment, plan, randomUUID(), visit.query);
+    const plan = await this.resends.plan(visit, resendQuery(visit, query));
+    return resendPlanPage(visit.environment, plan, randomUUID(), visit.query);
   }
 }
 

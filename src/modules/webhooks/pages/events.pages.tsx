@@ -72,12 +72,9 @@ export class EventsPagesController {
 
   @Get()
   @DashboardPage('listRequestLogs', ListEventsQuery)
-  list(@Visit() { actor, environment, query }: PageVisit): Promise<PageResponse> {
+  list(@Visit() visit: PageVisit): Promise<PageResponse> {
     return submitted(
-      async () => {
-        const page = await this.events.page(actor, environment, queryFrom(ListEventsQuery, query));
-        return eventsPage(page);
-      },
+      async () => eventsPage(await this.events.page(visit, queryFrom(ListEventsQuery, visit.query))),
       () => eventsPage(),
     );
   }
@@ -94,7 +91,7 @@ export class EventsPagesController {
     const { actor, environment, form } = visit;
     const { event_id: id } = visit.params;
     const endpointId = form.get('endpoint_id') ?? '';
-    await this.endpoints.requireIn(actor, environment, endpointId);
+    await this.endpoints.requireIn(visit, endpointId);
     const { event_id: eventId } = requestFrom(RedeliverRequest, form, { event_id: id });
     return submitted(
       async () => {
@@ -106,9 +103,10 @@ export class EventsPagesController {
     );
   }
 
-  private async eventPage({ actor, environment, params }: PageVisit<'event_id'>): Promise<PageResponse> {
+  private async eventPage(visit: PageVisit<'event_id'>): Promise<PageResponse> {
+    const { actor, environment } = visit;
     const [event, { data }] = await Promise.all([
-      this.events.get(actor, environment, params.event_id),
+      this.events.get(visit, visit.params.event_id),
       this.endpoints.list(actor, environment),
     ]);
     return eventPage(environment, event, data);
@@ -265,12 +263,12 @@ function eventPage(
 ): Page {
   const { createdAt, externalUserId, sessionId, deliveries } = event;
   const logs = dashboardPath(environment, 'request-logs');
-  const ids = new Set([...endpoints.map(({ id }) => id), ...deliveries.map(({ endpointId }) => endpointId)]);
+  const ids = new Set([...endpoints.map(({ id }) => id), ...deliveries.map(({ endpoint_id: id }) => id)]);
   const targets = [...ids].map((id) => ({
     event,
     id,
     endpoint: endpoints.find((endpoint) => endpoint.id === id),
-    delivery: deliveries.find(({ endpointId }) => endpointId === id),
+    delivery: deliveries.find((delivery) => delivery.endpoint_id === id),
   }));
   return {
     title: event.name,
@@ -392,7 +390,7 @@ function LastAttempt({ delivery }: Target): ComponentChildren {
 function NextAttempt(target: Target): ComponentChildren {
   const { now } = usePage();
   const { endpoint, delivery } = target;
-  const next = delivery?.nextAttemptAt;
+  const next = delivery?.next_attempt_at;
   if (!next || !endpoint || endpoint.status === 'disabled') return whyNotSent(target) ?? 'None';
   if (endpoint.status === 'paused') return 'When you resume the endpoint';
   return next <= now ? 'As soon as possible' : <RelativeTime time={next} />;
