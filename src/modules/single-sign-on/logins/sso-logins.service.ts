@@ -166,7 +166,9 @@ export class SsoLoginsService extends IdentityProviders {
     origin,
   }: ReceivedResponse): Promise<{ readonly state: string } | { readonly problem: string }> {
     const secrets = newSecrets();
-    const attempt = await this.takeReceived(configurationId, state, sha256(secrets.state));
+    // The state is replaced, so that the form is accepted once.
+    const next = { stateHash: sha256(secrets.state), receivedAt: this.clock.now() };
+    const attempt = await this.consume({ configurationId, stateHash: sha256(state) }, next);
     const configuration = attempt && (await this.find(configurationId));
     if (!configuration) return { problem: REASONS.unknown };
     const counted = refusedKeyOf(configuration, origin);
@@ -190,7 +192,9 @@ export class SsoLoginsService extends IdentityProviders {
 
   /** Accepts the response of a provider, once. */
   async finish(response: ProviderResponse): Promise<FinishedLogin> {
-    const attempt = await this.take(response);
+    const { configurationId, state, browser } = response;
+    const expected = { configurationId, stateHash: sha256(state), browser: sha256(browser) };
+    const attempt = await this.consume(expected, { finishedAt: this.clock.now() });
     const configuration = attempt && (await this.find(attempt.configurationId));
     if (!configuration) return { problem: REASONS.unknown };
     let identity: ProviderIdentity | undefined;
@@ -275,23 +279,8 @@ export class SsoLoginsService extends IdentityProviders {
     }
   }
 
-  /** Returns the attempt that a response belongs to, which is used up: to only one of several concurrent requests. */
-  private take({ configurationId, state, browser }: ProviderResponse): Promise<SsoAttempt | null> {
-    const expected = { configurationId, stateHash: sha256(state), browser: sha256(browser) };
-    return this.takeOnce(expected, { finishedAt: this.clock.now() });
-  }
-
-  /** Returns the attempt that a received form belongs to, whose state is replaced. */
-  private takeReceived(
-    configurationId: string,
-    state: string,
-    nextStateHash: Buffer,
-  ): Promise<SsoAttempt | null> {
-    const expected = { configurationId, stateHash: sha256(state) };
-    return this.takeOnce(expected, { stateHash: nextStateHash, receivedAt: this.clock.now() });
-  }
-
-  private async takeOnce(
+  /** Returns the attempt that a response belongs to, changed: to only one of several concurrent requests. */
+  private async consume(
     expected: Pick<SsoAttempt, 'configurationId' | 'stateHash'> & Partial<Pick<SsoAttempt, 'browser'>>,
     changes: Partial<SsoAttempt>,
   ): Promise<SsoAttempt | null> {

@@ -93,7 +93,7 @@ export class ResendsService {
   @Transactional()
   async redeliver(actor: DashboardActor, id: string, eventId: string): Promise<QueuedDeliveriesResponse> {
     const endpoint = await this.endpoints.requireActive(actor, id);
-    const event = isUUID(eventId) ? await this.events.one(endpoint.client.clientId, eventId) : undefined;
+    const event = isUUID(eventId) ? await this.events.find(endpoint.client.clientId, eventId) : undefined;
     if (!event) throw INVALID_FIELD.error(UNKNOWN_EVENT);
     const isSubscribed = event.isTest || !endpoint.events || endpoint.events.includes(event.name);
     if (!isSubscribed) throw INVALID_FIELD.error(notSubscribed(event.name));
