@@ -51,18 +51,18 @@ class CredentialsPage {
     const overview = await this.clients.secretsOverview(visit);
     return {
       title: 'API credentials',
-      ...(overview ? credentialsPage(overview) : { content: <NoCredentials /> }),
+      ...(overview ? credentialsPage(overview) : NO_CREDENTIALS),
     };
   }
 }
 
-function NoCredentials(): VNode {
-  return (
+const NO_CREDENTIALS = {
+  content: (
     <EmptyState title="No API client in this environment">
       <p>Ask the operator of the service to create one, or choose the other environment at the top.</p>
     </EmptyState>
-  );
-}
+  ),
+};
 
 function credentialsPage(overview: SecretsOverview): Pick<Page, 'about' | 'content'> {
   const { client } = overview;
@@ -80,7 +80,7 @@ function credentialsPage(overview: SecretsOverview): Pick<Page, 'about' | 'conte
           <CodeBlock title="Client ID" code={client.client_id} />
           <Details
             entries={[
-              ['Name', <Name key="name" client={client} />],
+              ['Name', nameOf(client)],
               ['Created', <Moment key="created" time={client.created_at} />],
               [
                 'Extra operations',
@@ -107,7 +107,7 @@ function credentialsPage(overview: SecretsOverview): Pick<Page, 'about' | 'conte
   };
 }
 
-function Name({ client }: { readonly client: ApiClientResponse }): VNode {
+function nameOf(client: ApiClientResponse): VNode {
   return (
     <>
       {client.name ?? 'Not named yet'}

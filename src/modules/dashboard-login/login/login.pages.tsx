@@ -186,7 +186,7 @@ function addressPage({ next, again, email, missing = false }: AddressPageProps):
         <Form action="/login">
           <input type="hidden" name="step" value={ADDRESS_STEP} />
           <TargetFields next={next} again={again} />
-          <AddressField email={email} isMissing={missing} />
+          {addressField(email, missing)}
           <button>Continue</button>
         </Form>
         <PasskeyLogin fields={{ next, again }} />
@@ -237,12 +237,7 @@ function TargetFields({ next, again }: LoginTarget): VNode {
   );
 }
 
-interface AddressFieldProps {
-  readonly email: string | undefined;
-  readonly isMissing: boolean;
-}
-
-function AddressField({ email, isMissing }: AddressFieldProps): VNode {
+function addressField(email: string | undefined, isMissing = false): VNode {
   return (
     <TextField
       name="email"
@@ -282,7 +277,7 @@ export function loginPage(props: LoginPageProps): Page {
         <Problem message={passkeyProblem?.message ?? props.problem} />
         <Form action="/login">
           <TargetFields next={next} again={again} />
-          <AddressField email={email} isMissing={missing?.email ?? false} />
+          {addressField(email, missing?.email)}
           <TextField
             name="password"
             label="Password"

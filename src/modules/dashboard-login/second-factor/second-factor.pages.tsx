@@ -116,7 +116,7 @@ function secondFactorStatePage(
             <a href="/account/passkeys">add a passkey</a> and log in with it.
           </Notice>
         ) : null}
-        {state.enabledAt ? <On state={state} enabledAt={state.enabledAt} refused={refused} /> : <Off />}
+        {state.enabledAt ? enabled(state.enabledAt, state.recoveryCodesLeft, refused) : DISABLED}
         <Link to="/account">Back to your account</Link>
       </>
     ),
@@ -142,28 +142,19 @@ function passkeyRequiredPage(): Page {
   };
 }
 
-function Off(): VNode {
-  return (
-    <>
-      <p>
-        Two-factor authentication is <strong>off</strong>. If you turn it on, you need your password and a
-        code from an app on your phone to log in. Someone who learns your password can’t log in without the
-        code.
-      </p>
-      <Form action="/account/second-factor/setup">
-        <button>Set up two-factor authentication</button>
-      </Form>
-    </>
-  );
-}
+const DISABLED = (
+  <>
+    <p>
+      Two-factor authentication is <strong>off</strong>. If you turn it on, you need your password and a code
+      from an app on your phone to log in. Someone who learns your password can’t log in without the code.
+    </p>
+    <Form action="/account/second-factor/setup">
+      <button>Set up two-factor authentication</button>
+    </Form>
+  </>
+);
 
-interface OnProps {
-  readonly state: SecondFactorState;
-  readonly enabledAt: Date;
-  readonly refused: RefusedChange | undefined;
-}
-
-function On({ state, enabledAt, refused }: OnProps): VNode {
+function enabled(since: Date, recoveryCodesLeft: number, refused: RefusedChange | undefined): VNode {
   const password = (name: string, change: RefusedChange): VNode => (
     <TextField
       name={name}
@@ -176,10 +167,10 @@ function On({ state, enabledAt, refused }: OnProps): VNode {
   return (
     <>
       <p>
-        Two-factor authentication has been <strong>on</strong> since <Moment time={enabledAt} />.
+        Two-factor authentication has been <strong>on</strong> since <Moment time={since} />.
       </p>
       <h2>Recovery codes</h2>
-      <p>{`You have ${state.recoveryCodesLeft} left. New codes replace all old codes.`}</p>
+      <p>{`You have ${recoveryCodesLeft} left. New codes replace all old codes.`}</p>
       <Form action="/account/second-factor/recovery-codes">
         {password('password', 'renew')}
         <button class="second">Create new recovery codes</button>

@@ -137,9 +137,7 @@ function Fields({ entry }: EntryProps): VNode {
         ['Status code', entry.status_code === 0 ? `None. ${noResponse(entry)}` : entry.status_code],
         [
           'Error code',
-          entry.error_code === null ? null : (
-            <ErrorCode code={entry.error_code} others={list({ error_code: entry.error_code })} />
-          ),
+          entry.error_code && errorCode(entry.error_code, list({ error_code: entry.error_code })),
         ],
         ['Request ID', linked('request_id', entry.request_id, 'All entries with this request ID')],
         ['Latency', `${entry.latency_ms} ms`],
@@ -157,14 +155,8 @@ function Fields({ entry }: EntryProps): VNode {
   );
 }
 
-interface ErrorCodeProps {
-  readonly code: string;
-  /** The list of the entries with this code. */
-  readonly others: string;
-}
-
-/** An error code with a link to its explanation. */
-function ErrorCode({ code, others }: ErrorCodeProps): VNode {
+/** An error code with a link to its explanation. @param others the list of the entries with this code */
+function errorCode(code: string, others: string): VNode {
   return (
     <>
       <a href={`/docs/errors#${code.toLowerCase()}`}>
