@@ -170,6 +170,10 @@ function findUserPage(environment: PlatformEnvironment): Page {
   };
 }
 
+const MESSAGES = {
+  erased: 'The erasure has begun. Tokens no longer work. The rest takes at least a minute.',
+};
+
 function externalUserPage(environment: PlatformEnvironment, props: ExternalUserPageProps): Page {
   const { user } = props;
   const erasure = dashboardPath(environment, 'external-users', 'erase');
@@ -186,11 +190,7 @@ function externalUserPage(environment: PlatformEnvironment, props: ExternalUserP
     ),
     content: (
       <>
-        <Done
-          messages={{
-            erased: 'The erasure has begun. Tokens no longer work. The rest takes at least a minute.',
-          }}
-        />
+        <Done messages={MESSAGES} />
         {props.entries && props.events !== undefined ? null : (
           <p>The request log is busy, so not everything is known. Reload the page to see it.</p>
         )}
@@ -232,16 +232,8 @@ function externalUserPage(environment: PlatformEnvironment, props: ExternalUserP
         <Section title="Connected agents" rows={props.agents} none="The user has connected no agent.">
           {[
             { title: 'Agent', kind: 'main', cell: ({ agent }) => `${agent.name} (${agent.host})` },
-            {
-              title: 'Connected',
-              kind: 'time',
-              cell: ({ created_at }) => created_at,
-            },
-            {
-              title: 'Last token issued',
-              kind: 'time',
-              cell: ({ last_used_at }) => last_used_at,
-            },
+            { title: 'Connected', kind: 'time', cell: ({ created_at }) => created_at },
+            { title: 'Last token issued', kind: 'time', cell: ({ last_used_at }) => last_used_at },
           ]}
         </Section>
         <Section

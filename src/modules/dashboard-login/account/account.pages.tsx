@@ -148,11 +148,11 @@ function accountPage(props: AccountPageProps): Page {
         {byBrowser(sessions).map(({ browser, newest, older }) => (
           <Fragment key={browser}>
             <h3>{browser}</h3>
-            <Sessions actor={actor} sessions={newest} />
+            {sessionList(actor, newest)}
             {older.length === 0 ? null : (
               <details>
                 <summary>{`Show ${older.length} older ${older.length === 1 ? 'login' : 'logins'} in ${browser}`}</summary>
-                <Sessions actor={actor} sessions={older} />
+                {sessionList(actor, older)}
               </details>
             )}
           </Fragment>
@@ -177,8 +177,7 @@ function byBrowser(sessions: readonly DashboardSession[]) {
   });
 }
 
-function Sessions({ actor, sessions }: Pick<AccountPageProps, 'actor' | 'sessions'>): VNode {
-  const { credential } = actor;
+function sessionList({ credential }: DashboardActor, sessions: readonly DashboardSession[]): VNode {
   return (
     <ul class="sessions">
       {sessions.map(({ id, ip, userAgent, authenticatedAt }) => {

@@ -20,7 +20,7 @@ import {
   type DashboardIdentity,
 } from '../../../infrastructure/auth/index.js';
 import type { FormFields } from '../../../infrastructure/http/index.js';
-import { PASSKEY_SCRIPT, PasskeyLogin } from '../passkeys/passkeys.pages.js';
+import { PASSKEY_SCRIPT, passkeyLogin } from '../passkeys/passkeys.pages.js';
 import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
 import { IdentityProviders, type BegunLogin } from './identity-providers.js';
 import {
@@ -70,7 +70,7 @@ export class LoginController {
     const target = loginTargetOf(form);
     const page = { ...target, email };
     if (form.get('step') === ADDRESS_STEP) {
-      if (email === undefined) return addressPage({ ...page, missing: true });
+      if (email === undefined) return addressPage(page, true);
       const begun = await this.providers.begin({ email, target, ...loginBrowserOf(request) });
       return begun && 'url' in begun ? continuePage(begun) : loginPage({ ...page, ...begun });
     }
@@ -168,28 +168,23 @@ const AGAIN = {
 /** The value of the field `step` in the form that asks for the address only. */
 const ADDRESS_STEP = 'address';
 
-interface AddressPageProps extends LoginTarget {
-  readonly email?: string | undefined;
-  readonly missing?: boolean;
-}
-
-/** Asks for the address, which decides where the user logs in. */
-function addressPage({ next, again, email, missing = false }: AddressPageProps): Page {
+/** Asks for the address, which decides where the user logs in. @param isMissing whether it was not entered */
+function addressPage({ next, again, email }: LoginPageProps, isMissing = false): Page {
   const query = new URLSearchParams({ with: 'password', next, ...(again && { again }) });
   return {
     title: titleOf(again),
-    status: missing ? 400 : 200,
+    status: isMissing ? 400 : 200,
     script: PASSKEY_SCRIPT,
     content: (
       <>
         {again ? <p>{AGAIN[again]}</p> : null}
         <Form action="/login">
           <input type="hidden" name="step" value={ADDRESS_STEP} />
-          <TargetFields next={next} again={again} />
-          {addressField(email, missing)}
+          {targetFields({ next, again })}
+          {addressField(email, isMissing)}
           <button>Continue</button>
         </Form>
-        <PasskeyLogin fields={{ next, again }} />
+        {passkeyLogin({ next, again })}
         <Link to={`/login?${query.toString()}`}>Log in with a password</Link>
         <Link to="/password-reset">Forgot your password?</Link>
       </>
@@ -228,7 +223,7 @@ function titleOf(again: LoginTarget['again']): string {
   return again ? 'Log in again' : 'Log in';
 }
 
-function TargetFields({ next, again }: LoginTarget): VNode {
+function targetFields({ next, again }: LoginTarget): VNode {
   return (
     <>
       <input type="hidden" name="next" value={next} />
@@ -276,7 +271,7 @@ export function loginPage(props: LoginPageProps): Page {
         ) : null}
         <Problem message={passkeyProblem?.message ?? props.problem} />
         <Form action="/login">
-          <TargetFields next={next} again={again} />
+          {targetFields({ next, again })}
           {addressField(email, missing?.email)}
           <TextField
             name="password"
@@ -288,7 +283,7 @@ export function loginPage(props: LoginPageProps): Page {
           />
           <button>Log in</button>
         </Form>
-        <PasskeyLogin fields={{ next, again }} />
+        {passkeyLogin({ next, again })}
         <Link to="/password-reset">Forgot your password?</Link>
       </>
     ),

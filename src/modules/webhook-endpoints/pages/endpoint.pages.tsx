@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import { Controller, Get, Post } from '@nestjs/common';
+import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import {
   ActionButton,
   Allowed,
@@ -62,10 +63,6 @@ export class EndpointPageController {
   }
 }
 
-interface EndpointProps {
-  readonly endpoint: WebhookEndpointResponse;
-}
-
 const MESSAGES = {
   created: 'The endpoint was created. Send a test to check that your receiver responds.',
   saved: 'The changes were saved.',
@@ -81,11 +78,11 @@ function endpointPage(endpoint: WebhookEndpointResponse, { attempts, waiting }: 
   return {
     title: endpoint.url,
     parent: endpointList(endpoint.environment),
-    actions: <Actions endpoint={endpoint} />,
+    actions: actionsOf(endpoint),
     content: (
       <>
         <Done messages={MESSAGES} />
-        <Situation endpoint={endpoint} />
+        {situationOf(endpoint)}
         <Details
           entries={[
             ['Status', <EndpointStatus key="status" endpoint={endpoint} />],
@@ -99,14 +96,16 @@ function endpointPage(endpoint: WebhookEndpointResponse, { attempts, waiting }: 
             ['ID', <code key="id">{endpoint.id}</code>],
           ]}
         />
-        <Deliveries endpoint={endpoint} attempts={attempts} />
-        <Signatures endpoint={endpoint} />
+        {deliveriesTo(endpoint, attempts)}
+        {signaturesIn(endpoint.environment)}
       </>
     ),
   };
 }
 
-function Actions({ endpoint: { id, environment, status } }: EndpointProps): VNode {
+const STATUS_BUTTONS = { enabled: 'Pause', paused: 'Resume', disabled: 'Enable' } as const;
+
+function actionsOf({ id, environment, status }: WebhookEndpointResponse): VNode {
   const path = endpointPath(environment, id);
   return (
     <>
@@ -117,15 +116,12 @@ function Actions({ endpoint: { id, environment, status } }: EndpointProps): VNod
         <ButtonLink to={`${path}/edit`} kind="second">
           Edit
         </ButtonLink>
-        {status === 'enabled' ? (
-          <ActionButton action={`${path}/status`} fields={{ status: 'paused' }}>
-            Pause
-          </ActionButton>
-        ) : (
-          <ActionButton action={`${path}/status`} fields={{ status: 'enabled' }}>
-            {status === 'paused' ? 'Resume' : 'Enable'}
-          </ActionButton>
-        )}
+        <ActionButton
+          action={`${path}/status`}
+          fields={{ status: status === 'enabled' ? 'paused' : 'enabled' }}
+        >
+          {STATUS_BUTTONS[status]}
+        </ActionButton>
       </Allowed>
       <ButtonLink to={`${path}/recover`} kind="second">
         <Allowed operation="recoverWebhooks" otherwise="Last recovery">
@@ -140,7 +136,7 @@ function Actions({ endpoint: { id, environment, status } }: EndpointProps): VNod
 }
 
 /** Explains a status that is not the usual one, and what to do. */
-function Situation({ endpoint: { status, health } }: EndpointProps): VNode | null {
+function situationOf({ status, health }: WebhookEndpointResponse): VNode | null {
   if (status === 'disabled')
     return (
       <Notice kind="bad">
@@ -171,8 +167,10 @@ function Situation({ endpoint: { status, health } }: EndpointProps): VNode | nul
   return null;
 }
 
-function Deliveries({ endpoint, attempts }: EndpointProps & Pick<EndpointActivity, 'attempts'>): VNode {
-  const { id, environment } = endpoint;
+function deliveriesTo(
+  { id, environment }: WebhookEndpointResponse,
+  attempts: EndpointActivity['attempts'],
+): VNode {
   const log = `${dashboardPath(environment, 'request-logs')}?type=webhook&endpoint_id=${id}&period=7d`;
   return (
     <>
@@ -221,7 +219,7 @@ function Deliveries({ endpoint, attempts }: EndpointProps & Pick<EndpointActivit
   );
 }
 
-function Signatures({ endpoint: { environment } }: EndpointProps): VNode {
+function signaturesIn(environment: PlatformEnvironment): VNode {
   const credentials = `${environment} API credentials`;
   return (
     <>

@@ -166,39 +166,32 @@ function testPage(
     content: (
       <>
         <FormProblem />
-        {result ? (
+        {result && (
           <>
             <Notice kind={result.received ? 'good' : 'bad'}>{result.message}</Notice>
             <Details
               entries={[
-                [
-                  'Result',
-                  <AttemptResult key="result" statusCode={result.status_code} reason={result.reason} />,
-                ],
+                ['Result', <AttemptResult statusCode={result.status_code} reason={result.reason} />],
                 ['Duration', `${result.latency_ms} ms`],
                 [
                   'Event',
-                  <a key="event" href={dashboardPath(client.environment, 'events', result.event_id)}>
+                  <a href={dashboardPath(client.environment, 'events', result.event_id)}>
                     What was sent, and the response
                   </a>,
                 ],
               ]}
             />
           </>
-        ) : null}
-        {result?.received ? (
+        )}
+        {result?.received && disabledAt ? (
           <p>
-            The receiver works.{' '}
-            {disabledAt ? (
-              <>
-                Go back to the <a href={path}>endpoint</a> to enable it.
-              </>
-            ) : (
-              <>
-                If deliveries failed before, <a href={`${path}/recover`}>recover the events</a> that it has
-                missed.
-              </>
-            )}
+            The receiver works. Go back to the <a href={path}>endpoint</a> to enable it.
+          </p>
+        ) : null}
+        {result?.received && !disabledAt ? (
+          <p>
+            The receiver works. If deliveries failed before,{' '}
+            <a href={`${path}/recover`}>recover the events</a> that it has missed.
           </p>
         ) : null}
         <Form action={`${path}/test`}>
@@ -242,7 +235,7 @@ function recoveryPage(props: RecoveryProps): Page {
           events that are still waiting: the service retries those automatically.
         </p>
         <Results canBeLive={recovery.status === 'running'}>
-          <LastRecovery {...props} />
+          {lastRecovery(props)}
           <Allowed operation="recoverWebhooks">
             <NextRecovery {...props} />
           </Allowed>
@@ -252,7 +245,7 @@ function recoveryPage(props: RecoveryProps): Page {
   };
 }
 
-function LastRecovery({ endpoint, recovery }: RecoveryProps): VNode {
+function lastRecovery({ endpoint, recovery }: RecoveryProps): VNode {
   const { status, since, queued, requested_at: requestedAt, finished_at: finishedAt } = recovery;
   if (status === 'none') return <p>There has been no recovery of this endpoint yet.</p>;
   return (
@@ -262,9 +255,7 @@ function LastRecovery({ endpoint, recovery }: RecoveryProps): VNode {
         entries={[
           [
             'State',
-            <Badge key="state" tone={status === 'running' ? 'warn' : 'good'}>
-              {status === 'running' ? 'Running' : 'Finished'}
-            </Badge>,
+            status === 'running' ? <Badge tone="warn">Running</Badge> : <Badge tone="good">Finished</Badge>,
           ],
           ['Events since', since && <Moment key="since" time={since} />],
           ['Events queued', String(queued)],
