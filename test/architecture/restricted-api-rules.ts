@@ -179,7 +179,7 @@ const SENDERS: ReadonlyMap<string, string> = new Map([
     'src/modules/single-sign-on/openid/openid-provider.ts',
     'discovery, keys, tokens and user info, for openid-client',
   ],
-  ['--after', 'metadata of SAML providers'],
+  ['src/modules/single-sign-on/saml/saml-metadata.ts', 'metadata of SAML providers'],
   ['src/modules/merchant-gateway/gateway-client.ts', 'the merchant gateway'],
   ['src/modules/audit-streams/audit-streams.job.ts', 'entries of the audit log'],
   ['src/modules/audit-streams/audit-streams.service.ts', 'nothing: checks URLs'],
