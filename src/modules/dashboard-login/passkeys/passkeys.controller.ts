@@ -46,8 +46,8 @@ export class PasskeysController {
 
   @Get()
   @PageRoute({ login: true, withoutSecondFactor: true })
-  list(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
-    return this.page(actor);
+  async list(@CurrentActor() { userId }: DashboardActor): Promise<PageResponse> {
+    return passkeysPage(await this.passkeys.list(userId), this.passkeys.site.origin);
   }
 
   /** What the script passes to the browser. */
@@ -68,7 +68,7 @@ export class PasskeysController {
         await this.passkeys.add(actor, name, form.get('credential'));
         return { redirectTo: `${PASSKEYS_PATH}?done=added` };
       },
-      () => this.page(actor),
+      () => this.list(actor),
     );
   }
 
@@ -101,10 +101,6 @@ export class PasskeysController {
     this.requireRecentLogin(actor);
     await this.passkeys.remove(actor, await this.find(actor, id));
     return { redirectTo: `${PASSKEYS_PATH}?done=removed` };
-  }
-
-  private async page({ userId }: DashboardActor): Promise<PageResponse> {
-    return passkeysPage(await this.passkeys.list(userId), this.passkeys.site.origin);
   }
 
   private async find(actor: DashboardActor, id: string): Promise<Passkey> {

@@ -57,8 +57,9 @@ export class SecondFactorController {
 
   @Get('setup')
   @PageRoute({ login: true, withoutSecondFactor: true })
-  showSetup(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
-    return this.setup(actor);
+  async showSetup(@CurrentActor() actor: DashboardActor, isWrong = false): Promise<PageResponse> {
+    const setup = await this.secondFactor.prepared(actor);
+    return setup ? secondFactorSetupPage(setup, isWrong) : STATE;
   }
 
   @Post('enable')
@@ -67,7 +68,7 @@ export class SecondFactorController {
     if (!isRecentLogin(actor, this.clock.now())) return LOG_IN_AGAIN;
     if (await this.passkeys.mustBeUsed(actor)) return STATE;
     const codes = await this.secondFactor.enable(actor, form.get('code') ?? '');
-    return codes ? recoveryCodesPage(codes, true) : this.setup(actor, true);
+    return codes ? recoveryCodesPage(codes, true) : this.showSetup(actor, true);
   }
 
   @Post('disable')
@@ -87,11 +88,6 @@ export class SecondFactorController {
     if (!codes)
       return secondFactorStatePage(await this.secondFactor.state(actor.userId), { refused: 'renew' });
     return codes.length > 0 ? recoveryCodesPage(codes, false) : STATE;
-  }
-
-  private async setup(actor: DashboardActor, isWrong = false): Promise<PageResponse> {
-    const setup = await this.secondFactor.prepared(actor);
-    return setup ? secondFactorSetupPage(setup, isWrong) : STATE;
   }
 }
 

@@ -41,14 +41,12 @@ export class RequestLogRollupsService extends RecurringJob {
   /** Updates the rollups every minute, in one process at a time. */
   @Interval(MINUTE)
   run(): Promise<void> {
-    return this.start(() => this.updateExclusively());
-  }
-
-  private updateExclusively(): Promise<void> {
-    return this.lock.runExclusively('request-logs.rollups', async () => {
-      await this.update(this.stopped);
-      await this.backfill(this.stopped);
-    });
+    return this.start(() =>
+      this.lock.runExclusively('request-logs.rollups', async () => {
+        await this.update(this.stopped);
+        await this.backfill(this.stopped);
+      }),
+    );
   }
 
   /**

@@ -83,8 +83,12 @@ export class DeliveryPagesController {
 
   @Get('webhook-endpoints/:id/recover')
   @DashboardPage('getWebhookRecovery')
-  startRecovering(@Visit(EndpointPipe) visit: EndpointVisit): Promise<PageResponse> {
-    return this.recoveryPage(visit);
+  async startRecovering(
+    @Visit(EndpointPipe) { actor, params: { id } }: EndpointVisit,
+    since?: string,
+  ): Promise<PageResponse> {
+    const endpoint = await this.endpoints.get(actor, id);
+    return recoveryPage({ endpoint, recovery: await this.resends.lastRecovery(actor, id), since });
   }
 
   @Post('webhook-endpoints/:id/recover')
@@ -98,7 +102,7 @@ export class DeliveryPagesController {
         await this.resends.recover(actor, endpoint.id, new Date(request.since));
         return { redirectTo: `${endpointPath(environment, endpoint.id)}/recover?done=started&live=on` };
       },
-      () => this.recoveryPage(visit, since),
+      () => this.startRecovering(visit, since),
     );
   }
 
@@ -130,14 +134,6 @@ export class DeliveryPagesController {
   @DashboardPage('getWebhookRecovery')
   async get(@Visit() visit: PageVisit<'id'>): Promise<PageResponse> {
     return resendPage(visit.environment, await this.resends.get(visit, visit.params.id));
-  }
-
-  private async recoveryPage(
-    { actor, params: { id } }: EndpointVisit,
-    since?: string,
-  ): Promise<PageResponse> {
-    const endpoint = await this.endpoints.get(actor, id);
-    return recoveryPage({ endpoint, recovery: await this.resends.lastRecovery(actor, id), since });
   }
 
   private async planPage(visit: PageVisit, query: PageVisit['query']): Promise<PageResponse> {

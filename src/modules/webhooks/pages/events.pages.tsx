@@ -81,8 +81,13 @@ export class EventsPagesController {
 
   @Get(':event_id')
   @DashboardPage('listRequestLogs')
-  get(@Visit() visit: PageVisit<'event_id'>): Promise<PageResponse> {
-    return this.eventPage(visit);
+  async get(@Visit() visit: PageVisit<'event_id'>): Promise<PageResponse> {
+    const { actor, environment } = visit;
+    const [event, { data }] = await Promise.all([
+      this.events.get(visit, visit.params.event_id),
+      this.endpoints.list(actor, environment),
+    ]);
+    return eventPage(environment, event, data);
   }
 
   @Post(':event_id')
@@ -99,17 +104,8 @@ export class EventsPagesController {
         const done = queued === 0 ? 'waiting' : 'queued';
         return { redirectTo: `${dashboardPath(environment, 'events', id)}?done=${done}&live=on` };
       },
-      () => this.eventPage(visit),
+      () => this.get(visit),
     );
-  }
-
-  private async eventPage(visit: PageVisit<'event_id'>): Promise<PageResponse> {
-    const { actor, environment } = visit;
-    const [event, { data }] = await Promise.all([
-      this.events.get(visit, visit.params.event_id),
-      this.endpoints.list(actor, environment),
-    ]);
-    return eventPage(environment, event, data);
   }
 }
 
