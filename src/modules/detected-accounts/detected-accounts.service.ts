@@ -87,15 +87,10 @@ export class DetectedAccountsService {
     });
     // The keys of a name start with that of the whole name; the others lack `account`, `Inc.`, `.com` and so on. The first key
     // that belongs to a merchant decides: an account at "Hulu" is no match for "Hulu account" if another merchant has that name.
-    const longerKeys = keysByName.flatMap((keys) =>
-      keys.slice(
-        0,
-        Math.max(
-          0,
-          keys.findIndex((key) => detections.has(key)),
-        ),
-      ),
-    );
+    const longerKeys = keysByName.flatMap((keys) => {
+      const first = keys.findIndex((key) => detections.has(key));
+      return keys.slice(0, Math.max(first, 0));
+    });
     const knownKeys =
       longerKeys.length > 0 ? await this.repository.knownMatchKeys(longerKeys) : new Set<string>();
     return names.map((name, index) => {

@@ -99,7 +99,7 @@ export class ExternalUserPage {
     const wanted = { environment, external_user_id: user, limit: COUNTED };
     const [entries, events, accounts, links, agents, sessions, mcpTokens] = await Promise.all([
       unlessBusy(this.logs.page(actor, { ...wanted, ...period })),
-      unlessBusy(this.events.count(visit, { externalUserId: user, limit: COUNTED })),
+      unlessBusy(this.events.count(visit, { external_user_id: user, limit: COUNTED })),
       this.accounts.list(actor, wanted),
       this.links.list(actor, wanted),
       this.agents.list(actor, wanted),

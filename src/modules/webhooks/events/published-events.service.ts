@@ -70,12 +70,10 @@ export class PublishedEventsService {
     const period = validPeriod(query, previous?.end ?? this.clock.now(), MAX_PERIOD);
     const { end } = period;
     return this.turns.run(actor.organizationId, async () => {
-      const found = await this.repository.newest(
-        client.clientId,
-        period,
-        { name: query.event, externalUserId: query.external_user_id },
-        { before: previous?.position, limit: PAGE_SIZE + 1 },
-      );
+      const found = await this.repository.newest(client.clientId, period, query, {
+        before: previous?.position,
+        limit: PAGE_SIZE + 1,
+      });
       const { entries: events, last } = cutToPage(found, PAGE_SIZE);
       return {
         period,
@@ -88,12 +86,12 @@ export class PublishedEventsService {
   /** Counts the events of the last 7 days, up to the limit. */
   async count(
     { actor, environment }: DashboardScope,
-    { externalUserId, limit }: { readonly externalUserId?: string; readonly limit: number },
+    { limit, ...filter }: Pick<ListEventsQuery, 'external_user_id'> & { readonly limit: number },
   ): Promise<number> {
     const { clientId } = await this.clients.forEnvironment(actor, environment);
     const period = validPeriod({}, this.clock.now(), MAX_PERIOD);
     const found = await this.turns.run(actor.organizationId, () =>
-      this.repository.newest(clientId, period, { externalUserId }, { before: undefined, limit }),
+      this.repository.newest(clientId, period, filter, { before: undefined, limit }),
     );
     return found.length;
   }
