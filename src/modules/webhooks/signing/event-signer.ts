@@ -51,18 +51,15 @@ interface SignedParts {
 
 /** Returns the header `Service-Signature`: the HMAC-SHA256 with the client secret, in base64. */
 export function serviceSignature(parts: SignedParts, secret: string): string {
-  return createHmac('sha256', secret).update(signedString(parts)).digest('base64');
-}
-
-function signedString({ event, sessionId, contentLength }: SignedParts): string {
+  const { event, sessionId, contentLength } = parts;
   const signed = [
-    ['Content-Length', String(contentLength)],
+    ['Content-Length', contentLength],
     ['Content-Type', 'application/json'],
     ['Encryption-Type', 'HMAC-SHA256'],
     ['event', event],
     ...(sessionId ? [['session_id', sessionId]] : []),
   ];
-  return signed.flat().join('|');
+  return createHmac('sha256', secret).update(signed.flat().join('|')).digest('base64');
 }
 
 /** The signed parts of a message in the Standard Webhooks specification. */
