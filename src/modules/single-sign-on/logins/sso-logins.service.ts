@@ -199,13 +199,16 @@ export class SsoLoginsService extends IdentityProviders {
     if (!configuration) return { problem: REASONS.unknown };
     let identity: ProviderIdentity | undefined;
     try {
-      checkAttempt(attempt, configuration, response.user);
+      const { testerId } = attempt;
+      if (testerId === null && !configuration.enabledAt) throw new RefusedLogin(REASONS.disabled);
+      if (testerId !== null && testerId !== response.user?.userId)
+        throw new RefusedLogin(REASONS.otherTester);
       identity = attempt.receivedAt
         ? identityIn(this.opened(attempt))
         : await this.verify(configuration, attempt, response.query);
       const person = await this.people.find(configuration, identity);
       const { email = null } = identity;
-      if (attempt.testerId !== null) {
+      if (testerId !== null) {
         const { claims, staleness } = identity;
         const tested = { testedAt: this.clock.now(), staleness: staleness ?? null };
         await this.configurations.change(configuration.id, tested);
@@ -335,16 +338,6 @@ export class SsoLoginsService extends IdentityProviders {
     if (!opened) throw new RefusedLogin(REASONS.userDisabled);
     return opened;
   }
-}
-
-/** @throws RefusedLogin if the login may not end in this way */
-function checkAttempt(
-  { testerId }: SsoAttempt,
-  { enabledAt }: SsoConfiguration,
-  user: DashboardIdentity | undefined,
-): void {
-  if (testerId === null && !enabledAt) throw new RefusedLogin(REASONS.disabled);
-  if (testerId !== null && testerId !== user?.userId) throw new RefusedLogin(REASONS.otherTester);
 }
 
 /** A configuration that was changed has a count of its own, so that the users of a repaired one can log in. */

@@ -110,7 +110,7 @@ export class SamlProvider extends IdentityProvider {
       ...this.optionsFor(configuration),
       forceAuthn: isFresh,
       generateUniqueId: () => requestId,
-      ...(oldest && signedWith(oldest)),
+      ...(oldest && { privateKey: oldest.privateKey, publicCert: oldest.certificate }),
     });
     const { state } = secrets;
     if (configuration.ssoBinding === REDIRECT)
@@ -198,11 +198,6 @@ export class SamlProvider extends IdentityProvider {
     }
   }
 }
-
-const signedWith = ({ privateKey, certificate }: OwnKey): Partial<SamlConfig> => ({
-  privateKey,
-  publicCert: certificate,
-});
 
 /** An ID in XML must not begin with a digit. */
 function requestIdOf({ nonce }: LoginSecrets): string {
