@@ -7,7 +7,7 @@ const UNGATHERED_PIECES = 16;
 const LARGE_PIECE = 1_024;
 const GATHERED_SIZE = 16_384;
 /** A body may have this many pieces, and one more for each 16 bytes. */
-const MAX_PIECES = 2_048;
+const MAX_PIECES = 8_192;
 const BYTES_PER_PIECE = 16;
 /** If all bodies together have more pieces in this many milliseconds, each may have only so many. */
 const MAX_PIECES_TOGETHER = 2_500;
