@@ -173,13 +173,13 @@ export function findForbiddenHttpClients(sources: Sources): string[] {
  */
 const SENDERS: ReadonlyMap<string, string> = new Map([
   ['src/modules/webhooks/sender/delivery-sender.ts', 'deliveries, and tests of endpoints'],
-  ['src/modules/webhook-endpoints/webhook-endpoint.constraints.ts', 'nothing: checks URLs'],
+  ['src/modules/webhook-endpoints/webhook-endpoints.dto.ts', 'nothing: checks URLs'],
   ['src/modules/agent-authorization/agents/client-documents.ts', 'metadata documents of agents'],
   [
     'src/modules/single-sign-on/openid/openid-provider.ts',
     'discovery, keys, tokens and user info, for openid-client',
   ],
-  ['src/modules/single-sign-on/saml/saml-metadata.reader.ts', 'metadata of SAML providers'],
+  ['src/modules/single-sign-on/saml/saml-metadata.ts', 'metadata of SAML providers'],
   ['src/modules/merchant-gateway/gateway-client.ts', 'the merchant gateway'],
   ['src/modules/audit-streams/audit-streams.job.ts', 'entries of the audit log'],
   ['src/modules/audit-streams/audit-streams.service.ts', 'nothing: checks URLs'],

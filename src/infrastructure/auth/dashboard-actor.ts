@@ -60,6 +60,12 @@ export interface DashboardActor extends DashboardIdentity {
   readonly origin: RequestOrigin;
 }
 
+/** A dashboard user, and the environment that the user looks at. */
+export interface DashboardScope {
+  readonly actor: DashboardActor;
+  readonly environment: PlatformEnvironment;
+}
+
 /** Returns the user of the request. Call it only on routes that `DashboardAuthGuard` protects. */
 export function dashboardActorOf(request: Request): DashboardActor {
   return { ...(request.user as DashboardIdentity), origin: requestOrigin(request) };

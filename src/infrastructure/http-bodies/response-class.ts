@@ -41,7 +41,8 @@ export function createResponseClass(): typeof ServerResponse {
       if (this.isEnding) return this;
       if (request.complete || !hasBody(request)) return this.endNow(parameters);
       if (!isTooLongToDiscard(request)) {
-        setTimeout(() => request.complete || request.socket.destroy(), CLOSE_DELAY).unref();
+        const closing = setTimeout(() => request.complete || request.socket.destroy(), CLOSE_DELAY).unref();
+        request.once('close', () => clearTimeout(closing));
         return this.endNow(parameters);
       }
       this.isEnding = true;

@@ -12,6 +12,11 @@ export interface AttributedClient {
   readonly environment: PlatformEnvironment;
 }
 
+/** A request without a complete response. */
+export interface OpenRequest {
+  record(): Promise<void>;
+}
+
 /** Data about a request, kept until the request ends. */
 export class RequestContext {
   /** Set as soon as the client is known, even if its secret was wrong. */
@@ -32,7 +37,12 @@ export class RequestContext {
    * Writes the request log entry of a client's request, and then the service log and the metrics. Call it before the headers of
    * the response are sent; afterwards, it does nothing.
    */
-  recordNow: () => Promise<void> = () => Promise.resolve();
+  recordNow(): Promise<void> {
+    return this.open?.record() ?? Promise.resolve();
+  }
+
+  /** Set by `RequestLifecycle`. */
+  open: OpenRequest | undefined;
 
   private readonly startedAt = performance.now();
 

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import GithubSlugger from 'github-slugger';
 import hljs from 'highlight.js/lib/core';
 import bash from 'highlight.js/lib/languages/bash';
@@ -57,7 +58,7 @@ const KEYWORDS = /^<!-- search: (.+) -->/;
 const FILE_NAME = /^[\w./-]+\.\w+$/;
 
 /** Renders a page. HTML in it, such as instructions to the tests in comments, is left out. */
-export function renderMarkdown(markdown: string, resolveLink: ResolveLink): RenderedMarkdown {
+export async function renderMarkdown(markdown: string, resolveLink: ResolveLink): Promise<RenderedMarkdown> {
   const slugger = new GithubSlugger();
   const marked = new Marked({
     renderer: {
@@ -94,7 +95,13 @@ export function renderMarkdown(markdown: string, resolveLink: ResolveLink): Rend
     if (token.type === 'link') namePage(token as Tokens.Link, resolveLink);
   });
   const sections = sectionsOf(tokens);
-  return { html: marked.parser(tokens), title: sections[0]?.text ?? '', sections };
+  const parts: string[] = [];
+  for (const token of tokens) {
+    parts.push(marked.parser([token]));
+    // Highlighting the programs of a page can take 0.1 s, during which other requests would wait.
+    if (token.type === 'code') await nextTurn();
+  }
+  return { html: parts.join(''), title: sections[0]?.text ?? '', sections };
 }
 
 /** Replaces the name of a file with the title of the page. */
