@@ -10,6 +10,7 @@ import { DeviceAuthorizationsRepository } from './authorizations/device-authoriz
 import { DevicePollsBatch } from './authorizations/device-polls.batch.js';
 import { DeviceAuthorizationsService } from './authorizations/device-authorizations.service.js';
 import { CurrentUserController, TokensController } from './tokens/tokens.controller.js';
+import { RevokedTokensRepository } from './tokens/revoked-tokens.repository.js';
 import { MetadataController } from './metadata/metadata.controller.js';
 import { DevicePagesController } from './pages/device-pages.controller.js';
 import { DevicesPage } from './pages/devices.pages.js';
@@ -44,6 +45,7 @@ const METADATA_PATHS = ['.well-known/oauth-authorization-server', '.well-known/j
     TokensService,
     TokenKeyring,
     TokenSigningKeysService,
+    RevokedTokensRepository,
   ],
   exports: [ActiveAccessTokenVerifier, TokenSigningKeysService],
 })

@@ -11,7 +11,7 @@ import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructur
 import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
 import { AuditLog } from '../../audit-logs/index.js';
 import { TOKEN_LIFETIME } from '../tokens/tokens.entity.js';
-import { AccessTokensService } from '../tokens/access-tokens.service.js';
+import { RevokedTokensRepository } from '../tokens/revoked-tokens.repository.js';
 import { DeviceAuthorization } from './device-authorization.entity.js';
 import {
   DeviceAuthorizationsRepository,
@@ -41,7 +41,7 @@ export class DeviceApprovalsService {
     private readonly limits: AttemptLimitsRepository,
     private readonly transaction: Transaction,
     private readonly repository: DeviceAuthorizationsRepository,
-    private readonly tokens: AccessTokensService,
+    private readonly tokens: RevokedTokensRepository,
     private readonly digest: SecretDigest,
     private readonly sealer: Sealer,
     private readonly configuration: ServiceConfiguration,

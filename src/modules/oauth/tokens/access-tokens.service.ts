@@ -4,10 +4,9 @@ import { LRUCache } from 'lru-cache';
 import type { DashboardPrincipal, DashboardRole, Scope } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { sha256 } from '../../../infrastructure/crypto/index.js';
-import { Transaction } from '../../../infrastructure/database/index.js';
 import { PublicAddress } from '../../../infrastructure/http/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
-import { RevokedAccessToken, TOKEN_LIFETIME, TOKEN_ALGORITHMS } from './tokens.entity.js';
+import { TOKEN_LIFETIME, TOKEN_ALGORITHMS } from './tokens.entity.js';
 import { TokenKeyring, type ImportedKey } from './token-keyring.js';
 
 /** RFC 9068, section 2.1: prevents other JWTs of the service from being used as access tokens. */
@@ -48,7 +47,7 @@ interface VerifiedToken {
   readonly claims: AccessTokenClaims;
 }
 
-/** Signs and revokes access tokens, and verifies their signatures and claims (RFC 9068). */
+/** Signs access tokens and verifies their signatures and claims (RFC 9068). */
 @Injectable()
 export class AccessTokensService {
   /**
@@ -60,7 +59,6 @@ export class AccessTokensService {
   constructor(
     private readonly keyring: TokenKeyring,
     private readonly address: PublicAddress,
-    private readonly transaction: Transaction,
     private readonly clock: Clock,
   ) {}
 
@@ -102,19 +100,6 @@ export class AccessTokensService {
     }
     this.verified.delete(digest);
     return isTrusted ? 'expired' : undefined;
-  }
-
-  /** Does nothing if the token is already revoked. */
-  async revoke(token: RevokedAccessToken): Promise<void> {
-    const { manager } = this.transaction;
-    await manager.createQueryBuilder().insert().into(RevokedAccessToken).values(token).orIgnore().execute();
-  }
-
-  /** Plain SQL, because it runs for every request with an access token. */
-  async isRevoked(jti: string): Promise<boolean> {
-    const { manager } = this.transaction;
-    const rows = await manager.query<unknown[]>('SELECT FROM revoked_access_token WHERE jti = $1', [jti]);
-    return rows.length > 0;
   }
 
   private async verify(token: string): Promise<VerifiedToken | 'expired' | undefined> {

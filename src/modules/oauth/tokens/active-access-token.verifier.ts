@@ -8,6 +8,7 @@ import type {
 import { ServiceConfiguration } from '../../../infrastructure/config/index.js';
 import { DashboardUsersService } from '../../dashboard-users/index.js';
 import { AccessTokensService, type AccessTokenClaims } from './access-tokens.service.js';
+import { RevokedTokensRepository } from './revoked-tokens.repository.js';
 
 export interface ActiveAccessToken {
   readonly claims: AccessTokenClaims;
@@ -23,6 +24,7 @@ export interface ActiveAccessToken {
 export class ActiveAccessTokenVerifier implements TokenVerifier<DashboardIdentity> {
   constructor(
     private readonly tokens: AccessTokensService,
+    private readonly repository: RevokedTokensRepository,
     private readonly users: DashboardUsersService,
     private readonly configuration: ServiceConfiguration,
   ) {}
@@ -33,7 +35,7 @@ export class ActiveAccessTokenVerifier implements TokenVerifier<DashboardIdentit
     if (claims === 'expired') return claims;
     if (!claims || !this.isServedEnvironment(claims)) return undefined;
     const [isRevoked, user] = await Promise.all([
-      this.tokens.isRevoked(claims.jti),
+      this.repository.isRevoked(claims.jti),
       this.users.principal(claims.sub),
     ]);
     const hasEnded = user?.organizationId !== claims.org || user.accessVersion !== claims.access_version;

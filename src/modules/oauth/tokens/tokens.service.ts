@@ -8,6 +8,7 @@ import { grantOf, publicClient, type FormParameters } from '../protocol/oauth-fo
 import { ActiveAccessTokenVerifier, type ActiveAccessToken } from './active-access-token.verifier.js';
 import { AccessTokensService } from './access-tokens.service.js';
 import { DeviceCodeGrant } from './device-code.grant.js';
+import { RevokedTokensRepository } from './revoked-tokens.repository.js';
 import {
   PublicClientTokenRequest,
   TokenRequest,
@@ -29,6 +30,7 @@ export class TokensService {
     private readonly clients: ApiClientDirectory,
     private readonly accessTokens: AccessTokensService,
     private readonly verifier: ActiveAccessTokenVerifier,
+    private readonly repository: RevokedTokensRepository,
     private readonly mcpTokens: McpTokensService,
   ) {}
 
@@ -50,7 +52,7 @@ export class TokensService {
     const claims = await this.accessTokens.read(token);
     if (!claims) await this.mcpTokens.revoke(clientId, token);
     else if (claims !== 'expired' && claims.client_id === clientId) {
-      await this.accessTokens.revoke({ jti: claims.jti, expiresAt: new Date(claims.exp * SECOND) });
+      await this.repository.revoke({ jti: claims.jti, expiresAt: new Date(claims.exp * SECOND) });
     }
     return {};
   }
