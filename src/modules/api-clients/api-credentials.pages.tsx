@@ -29,7 +29,8 @@ import {
   type PageVisit,
   type Tone,
 } from '../../infrastructure/pages/index.js';
-import { RotateSecretRequest, UpdateClientRequest, type ApiClientResponse } from './api-clients.dto.js';
+import type { ApiClient } from './api-client.entity.js';
+import { RotateSecretRequest, UpdateClientRequest } from './api-clients.dto.js';
 import { ApiClientsService, SECRET_PREFIXES, type SecretsOverview } from './api-clients.service.js';
 
 const credentialsOf = (environment: PlatformEnvironment) => ({
@@ -37,7 +38,7 @@ const credentialsOf = (environment: PlatformEnvironment) => ({
   path: dashboardPath(environment, 'api-credentials'),
 });
 
-function actionPath({ environment, client_id: id }: ApiClientResponse, action: string): string {
+function actionPath({ environment, id }: ApiClient, action: string): string {
   return dashboardPath(environment, 'api-credentials', id, action);
 }
 
@@ -65,7 +66,7 @@ const NO_CREDENTIALS = {
 };
 
 function credentialsPage(overview: SecretsOverview): Pick<Page, 'about' | 'content'> {
-  const { client } = overview;
+  const { client, overlapEndsAt } = overview;
   return {
     about: 'Your programs send them with each API request (HTTP Basic). The secret also signs webhooks.',
     content: (
@@ -77,14 +78,14 @@ function credentialsPage(overview: SecretsOverview): Pick<Page, 'about' | 'conte
           }}
         />
         <section class="card">
-          <CodeBlock title="Client ID" code={client.client_id} />
+          <CodeBlock title="Client ID" code={client.id} />
           <Details
             entries={[
               ['Name', nameOf(client)],
-              ['Created', <Moment key="created" time={client.created_at} />],
+              ['Created', <Moment key="created" time={client.createdAt} />],
               [
                 'Extra operations',
-                client.enabled_operations.length > 0 ? client.enabled_operations.join(', ') : null,
+                client.enabledOperations.length > 0 ? client.enabledOperations.join(', ') : null,
               ],
             ]}
           />
@@ -93,9 +94,9 @@ function credentialsPage(overview: SecretsOverview): Pick<Page, 'about' | 'conte
           <Allowed operation="viewApiSecret">
             <div class="actions">
               <ButtonLink to={actionPath(client, 'view')} kind="second">
-                {client.overlap_ends_at ? 'View new secret' : 'View secret'}
+                {overlapEndsAt ? 'View new secret' : 'View secret'}
               </ButtonLink>
-              {client.overlap_ends_at ? null : (
+              {overlapEndsAt ? null : (
                 <ButtonLink to={actionPath(client, 'rotate')}>Rotate secret</ButtonLink>
               )}
             </div>
@@ -107,7 +108,7 @@ function credentialsPage(overview: SecretsOverview): Pick<Page, 'about' | 'conte
   };
 }
 
-function nameOf(client: ApiClientResponse): VNode {
+function nameOf(client: ApiClient): VNode {
   return (
     <>
       {client.name ?? 'Not named yet'}
@@ -119,8 +120,7 @@ function nameOf(client: ApiClientResponse): VNode {
   );
 }
 
-function Secrets({ client, secrets }: SecretsOverview): VNode {
-  const isNewest = (version: number): boolean => version === client.newest_secret_version;
+function Secrets({ client, secrets, newestVersion, signingVersion }: SecretsOverview): VNode {
   return (
     <Table
       caption="Secrets"
@@ -142,7 +142,7 @@ function Secrets({ client, secrets }: SecretsOverview): VNode {
           title: 'Version',
           kind: 'short',
           cell: ({ version }) =>
-            `${version}${secrets.length > 1 ? (isNewest(version) ? ' (new)' : ' (old)') : ''}`,
+            `${version}${secrets.length > 1 ? (version === newestVersion ? ' (new)' : ' (old)') : ''}`,
         },
         { title: 'Created', kind: 'time', cell: ({ createdAt }) => createdAt },
         {
@@ -160,8 +160,7 @@ function Secrets({ client, secrets }: SecretsOverview): VNode {
         {
           title: 'Signs webhooks',
           kind: 'id',
-          cell: ({ version }) =>
-            version === client.signing_secret_version ? <Badge tone="good">Yes</Badge> : 'No',
+          cell: ({ version }) => (version === signingVersion ? <Badge tone="good">Yes</Badge> : 'No'),
         },
       ]}
     />
@@ -177,9 +176,8 @@ const PROGRESS: Readonly<Record<Progress, readonly [text: string, tone: Tone]>> 
 };
 
 /** The steps of a rotation. While one is in progress, says which step is next. */
-function Rotation({ client }: SecretsOverview): VNode {
-  const { overlap_ends_at: end, newest_secret_version: newest, signing_secret_version: signing } = client;
-  const isActivated = newest === signing;
+function Rotation({ client, newestVersion, signingVersion, overlapEndsAt: end }: SecretsOverview): VNode {
+  const isActivated = newestVersion === signingVersion;
   const progress = (beforeActivation: Progress, afterActivation: Progress): Progress | undefined =>
     end ? (isActivated ? afterActivation : beforeActivation) : undefined;
   return (
@@ -270,7 +268,7 @@ class RenamePage extends FormPage('updateApiClient', UpdateClientRequest) {
         />
       ),
       button: 'Save name',
-      perform: ({ name }) => this.clients.rename(actor, client.client_id, name),
+      perform: ({ name }) => this.clients.rename(actor, client.id, name),
       next: `${parent.path}?done=renamed`,
     };
   }
@@ -298,7 +296,7 @@ class ViewPage extends ConfirmPage('viewApiSecret') {
 
 /** The secret in plain text. This page is the response to a form, so the secret is in no address. */
 function secretPage(overview: SecretsOverview, secret: string, reason: 'viewed' | 'rotated'): Page {
-  const { client } = overview;
+  const { client, overlapEndsAt } = overview;
   const isNew = reason === 'rotated';
   return {
     title: isNew ? `The new ${client.environment} secret` : `The ${client.environment} secret`,
@@ -307,18 +305,18 @@ function secretPage(overview: SecretsOverview, secret: string, reason: 'viewed' 
       <>
         {isNew ? (
           <Notice kind="good">
-            {client.overlap_ends_at
+            {overlapEndsAt
               ? 'The secret was rotated. The old secret keeps working during the overlap.'
               : 'The secret was rotated. All earlier secrets have stopped working.'}
           </Notice>
         ) : null}
         <CodeBlock title="Secret" code={secret} />
-        <CodeBlock title="Client ID" code={client.client_id} />
+        <CodeBlock title="Client ID" code={client.id} />
         <p>
           Keep the secret on your servers, in a secret store. Never put it in an app, a browser, a URL or
           source code. You can view it again later.
         </p>
-        {isNew && client.overlap_ends_at ? <Rotation {...overview} /> : null}
+        {isNew && overlapEndsAt ? <Rotation {...overview} /> : null}
         <p>
           <ButtonLink to={credentialsOf(client.environment).path} kind="second">
             Back to API credentials
@@ -343,7 +341,7 @@ class RotatePage extends ConfirmPage('rotateApiSecret', RotateSecretRequest) {
   async describe(visit: PageVisit<'client_id'>): Promise<Confirmation<RotateSecretRequest>> {
     const { actor, environment, params } = visit;
     const overview = (): Promise<SecretsOverview> => this.clients.requireOverview(visit, params.client_id);
-    const isInProgress = (await overview()).client.overlap_ends_at !== null;
+    const isInProgress = (await overview()).overlapEndsAt !== null;
     const none = { value: '0', label: 'None (after a leak)' };
     const options = OVERLAPS.map((hours) => ({ value: String(hours), label: inWords(hours) }));
     return {
@@ -401,7 +399,7 @@ class ActivatePage extends ConfirmPage('activateApiSecret') {
         </p>
       ),
       button: 'Activate new secret',
-      perform: () => this.clients.activateSecretForUser(actor, client.client_id),
+      perform: () => this.clients.activateSecretForUser(actor, client.id),
       next: `${parent.path}?done=activated`,
     };
   }
