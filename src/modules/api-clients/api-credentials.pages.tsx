@@ -29,9 +29,26 @@ import {
   type PageVisit,
   type Tone,
 } from '../../infrastructure/pages/index.js';
-import type { ApiClient } from './api-client.entity.js';
-import { RotateSecretRequest, UpdateClientRequest } from './api-clients.dto.js';
+import { IntegerField, TextField as TextParameter } from '../../infrastructure/validation/index.js';
+import { MAX_NAME_LENGTH, type ApiClient } from './api-client.entity.js';
 import { ApiClientsService, SECRET_PREFIXES, type SecretsOverview } from './api-clients.service.js';
+
+class RotateSecretRequest {
+  /** For which the previous secret is still accepted. */
+  @IntegerField({
+    in: 'form',
+    required: false,
+    min: 0,
+    max: MAX_OVERLAP_HOURS,
+    default: DEFAULT_OVERLAP_HOURS,
+  })
+  overlap_hours: number = DEFAULT_OVERLAP_HOURS;
+}
+
+class UpdateClientRequest {
+  @TextParameter({ in: 'form', max: MAX_NAME_LENGTH })
+  name!: string;
+}
 
 const credentialsOf = (environment: PlatformEnvironment) => ({
   title: 'API credentials',
