@@ -1,6 +1,7 @@
-import type { ComponentChildren, VNode } from 'preact';
 import { Controller, Get, Req } from '@nestjs/common';
 import type { Request } from 'express';
+import type { ComponentChildren, VNode } from 'preact';
+import { AccessibleClients } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
   Allowed,
@@ -39,7 +40,6 @@ import {
   type PageVisit,
 } from '../../infrastructure/pages/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
-import { AccessibleClients } from '../../infrastructure/auth/index.js';
 import {
   OVERVIEW_PERIODS,
   OverviewQuery,
