@@ -35,11 +35,9 @@ export interface DashboardPrincipal {
   readonly secondFactorDue: Date | null;
 }
 
-/** A login in a browser. */
 interface SessionCredential {
   readonly kind: 'session';
   readonly sessionId: string;
-  /** When the user logged in. */
   readonly authenticatedAt: Date;
 }
 
