@@ -205,7 +205,7 @@ export class AuthorizationPagesController {
     const { provider, authorization } = opened;
     // Only the sandbox has no login: users of production enter a code.
     if (this.sandboxOf(provider, authorization) !== 'open') return undefined;
-    const problem = validateText('external user id', externalUserId, MAX_EXTERNAL_USER_ID_LENGTH);
+    const problem = validateText('user ID', externalUserId, MAX_EXTERNAL_USER_ID_LENGTH);
     if (externalUserId.trim() === '' || problem !== undefined)
       return loginPage(await this.dataOf(provider, authorization), {
         field: 'external_user_id',
