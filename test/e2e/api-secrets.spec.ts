@@ -57,7 +57,7 @@ const stateOf = async (clientId: string, { organizationId, userId, email }: Logi
       clients.secretsOverview({ actor, environment: each }),
     ),
   );
-  return overviews.find((overview) => overview?.client.client_id === clientId)?.client;
+  return overviews.find((overview) => overview?.client.id === clientId);
 };
 const statusWith = async (clientId: string, secret: string): Promise<number> => {
   const as = { clientId, secret, environment: 'development' } as const;
@@ -73,7 +73,7 @@ describe('Naming a client', () => {
     });
     expect(entries).toEqual([`client.update success ${clientId}`]);
     for (const name of ['', ' ', 'x'.repeat(101)]) expect((await rename(name)).status).toBe(400);
-    expect(await stateOf(clientId, owner)).toMatchObject({ name: 'Café “Nord”' });
+    expect(await stateOf(clientId, owner)).toMatchObject({ client: { name: 'Café “Nord”' } });
   });
 });
 
@@ -128,17 +128,17 @@ describe('Rotating a secret', () => {
     expect(secret).toMatch(/^mcs_dev_[0-9A-Za-z]{49}$/);
     expect([await statusWith(clientId, old), await statusWith(clientId, secret)]).toEqual([200, 200]);
     const state = await stateOf(clientId, login);
-    expect(state).toMatchObject({ newest_secret_version: 2, signing_secret_version: 1 });
-    const left = (state?.overlap_ends_at?.getTime() ?? 0) - Date.now();
+    expect(state).toMatchObject({ newestVersion: 2, signingVersion: 1 });
+    const left = (state?.overlapEndsAt?.getTime() ?? 0) - Date.now();
     expect(left / HOUR).toBeCloseTo(24, 1);
 
     using _clock = moveClock(service, 24 * HOUR + MINUTE);
     await service.database.query(`UPDATE dashboard_session SET expires_at = '2100-01-01'`);
     expect([await statusWith(clientId, old), await statusWith(clientId, secret)]).toEqual([401, 200]);
     expect(await stateOf(clientId, login)).toMatchObject({
-      newest_secret_version: 2,
-      signing_secret_version: 2,
-      overlap_ends_at: null,
+      newestVersion: 2,
+      signingVersion: 2,
+      overlapEndsAt: null,
     });
   });
 
@@ -148,11 +148,11 @@ describe('Rotating a secret', () => {
     expect(await statusWith(clientId, old)).toBe(401);
     expect(await statusWith(clientId, secret)).toBe(200);
     expect(await stateOf(clientId, login)).toMatchObject({
-      signing_secret_version: 2,
-      overlap_ends_at: null,
+      signingVersion: 2,
+      overlapEndsAt: null,
     });
     expect((await act('rotate', clientId, login, { overlap_hours: '168' })).status).toBe(200);
-    const left = ((await stateOf(clientId, login))?.overlap_ends_at?.getTime() ?? 0) - Date.now();
+    const left = ((await stateOf(clientId, login))?.overlapEndsAt?.getTime() ?? 0) - Date.now();
     expect(left / HOUR).toBeCloseTo(168, 1);
   });
 
@@ -161,7 +161,7 @@ describe('Rotating a secret', () => {
     expect((await act('rotate', clientId, login, DAY_OF_OVERLAP)).status).toBe(200);
     const { status, problem } = await act('rotate', clientId, login, { overlap_hours: '1' });
     expect([status, problem]).toEqual([400, ROTATION_IN_PROGRESS]);
-    expect(await stateOf(clientId, login)).toMatchObject({ newest_secret_version: 2 });
+    expect(await stateOf(clientId, login)).toMatchObject({ newestVersion: 2 });
     expect((await act('rotate', clientId, login, { overlap_hours: '0' })).status).toBe(200);
   });
 
@@ -187,7 +187,7 @@ describe('Rotating a secret', () => {
       const { clientId } = service.development;
       const { status, problem } = await act('rotate', clientId, owner, { overlap_hours });
       expect([status, problem]).toEqual([400, expect.stringContaining(message)]);
-      expect(await stateOf(clientId, owner)).toMatchObject({ newest_secret_version: 1 });
+      expect(await stateOf(clientId, owner)).toMatchObject({ newestVersion: 1 });
     }
   });
 });
@@ -201,9 +201,9 @@ describe('Activating a secret', () => {
     await act('rotate', clientId, login, DAY_OF_OVERLAP);
     await act('activate', clientId, login);
     const activated = await stateOf(clientId, login);
-    expect(activated).toMatchObject({ newest_secret_version: 2, signing_secret_version: 2 });
+    expect(activated).toMatchObject({ newestVersion: 2, signingVersion: 2 });
     // The old secret is still accepted.
-    expect(activated?.overlap_ends_at).not.toBeNull();
+    expect(activated?.overlapEndsAt).not.toBeNull();
     expect((await act('activate', clientId, login)).status).toBe(303);
     expect(await stateOf(clientId, login)).toEqual(activated);
   });

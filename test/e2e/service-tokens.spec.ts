@@ -157,17 +157,10 @@ describe('A service token', () => {
     }
   });
 
-  it('is rejected at once when this process revokes it', async () => {
+  it('is rejected within 5 seconds of its revocation', async () => {
     const { token, stored } = await issueServiceToken(service);
     expect(await statusWith(token)).toBe(400);
     await service.app.get(ServiceTokensService).revoke(stored.id);
-    expect(await statusWith(token)).toBe(401);
-  });
-
-  it('is rejected within 5 seconds when another process revokes it', async () => {
-    const { token, stored } = await issueServiceToken(service);
-    expect(await statusWith(token)).toBe(400);
-    await service.database.query('UPDATE service_token SET revoked_at = now() WHERE id = $1', [stored.id]);
     using _clock = moveClock(service, CACHED_FOR + 1);
     expect(await statusWith(token)).toBe(401);
   });

@@ -87,7 +87,7 @@ describe('Text messages through Twilio', () => {
     );
     expect(link).toMatchObject({ status: 'failed' });
     expect(await service.app.get(SignInLinksService).find(agent, String(link?.['id']))).toMatchObject({
-      failure: 'not_sent',
+      failure_reason: 'not_sent',
     });
     expect(logLines().find((line) => line['link_id'] === link?.['id'])).toMatchObject({
       level: 'error',

@@ -17,7 +17,6 @@ import { Clock, HOUR } from '../../infrastructure/time/index.js';
 import { AuditLog, changesBetween, type AuditAction, type AuditRecord } from '../audit-logs/index.js';
 import { ApiClientDirectory } from './api-client-directory.js';
 import { ApiClient, ApiSecret, ownerOfSecret } from './api-client.entity.js';
-import type { ApiClientResponse } from './api-clients.dto.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
 
 export const API_CLIENT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
@@ -33,8 +32,13 @@ export interface IssuedCredentials {
 
 /** A client, and the versions and dates of its accepted secrets, newest first, but not the secrets. */
 export interface SecretsOverview {
-  readonly client: ApiClientResponse;
+  readonly client: ApiClient;
   readonly secrets: readonly Pick<ApiSecret, 'version' | 'createdAt' | 'acceptedUntil'>[];
+  readonly newestVersion: number;
+  /** During a rotation, the previous version signs webhooks until the newest one is activated or the overlap ends. */
+  readonly signingVersion: number;
+  /** Until when the previous secret is still accepted; null if only the newest secret is accepted. */
+  readonly overlapEndsAt: Date | null;
 }
 
 /** A client has at most two valid secrets. */
@@ -164,7 +168,7 @@ export class ApiClientsService {
   /** @throws ApiError API_CLIENT_NOT_FOUND also if it belongs to another organization or environment */
   async requireOverview(scope: DashboardScope, clientId: string): Promise<SecretsOverview> {
     const overview = await this.secretsOverview(scope);
-    if (overview?.client.client_id !== clientId) throw API_CLIENT_NOT_FOUND.error();
+    if (overview?.client.id !== clientId) throw API_CLIENT_NOT_FOUND.error();
     return overview;
   }
 
@@ -252,17 +256,11 @@ export class ApiClientsService {
     const secrets = await this.repository.secretsOf(client.id);
     const previous = secrets[1]?.acceptedUntil;
     return {
-      client: {
-        client_id: client.id,
-        environment: client.environment,
-        name: client.name,
-        enabled_operations: client.enabledOperations,
-        created_at: client.createdAt,
-        newest_secret_version: secrets[0]?.version ?? 0,
-        signing_secret_version: secrets.find(({ signsFrom }) => signsFrom <= now)?.version ?? 0,
-        overlap_ends_at: previous && previous > now ? previous : null,
-      },
+      client,
       secrets: secrets.filter(({ acceptedUntil }) => acceptedUntil === null || acceptedUntil > now),
+      newestVersion: secrets[0]?.version ?? 0,
+      signingVersion: secrets.find(({ signsFrom }) => signsFrom <= now)?.version ?? 0,
+      overlapEndsAt: previous && previous > now ? previous : null,
     };
   }
 }

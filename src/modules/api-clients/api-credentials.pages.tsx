@@ -29,15 +29,33 @@ import {
   type PageVisit,
   type Tone,
 } from '../../infrastructure/pages/index.js';
-import { RotateSecretRequest, UpdateClientRequest, type ApiClientResponse } from './api-clients.dto.js';
+import { IntegerField, TextField as TextParameter } from '../../infrastructure/validation/index.js';
+import { MAX_NAME_LENGTH, type ApiClient } from './api-client.entity.js';
 import { ApiClientsService, SECRET_PREFIXES, type SecretsOverview } from './api-clients.service.js';
+
+class RotateSecretRequest {
+  /** For which the previous secret is still accepted. */
+  @IntegerField({
+    in: 'form',
+    required: false,
+    min: 0,
+    max: MAX_OVERLAP_HOURS,
+    default: DEFAULT_OVERLAP_HOURS,
+  })
+  overlap_hours: number = DEFAULT_OVERLAP_HOURS;
+}
+
+class UpdateClientRequest {
+  @TextParameter({ in: 'form', max: MAX_NAME_LENGTH })
+  name!: string;
+}
 
 const credentialsOf = (environment: PlatformEnvironment) => ({
   title: 'API credentials',
   path: dashboardPath(environment, 'api-credentials'),
 });
 
-function actionPath({ environment, client_id: id }: ApiClientResponse, action: string): string {
+function actionPath({ environment, id }: ApiClient, action: string): string {
   return dashboardPath(environment, 'api-credentials', id, action);
 }
 
@@ -65,7 +83,7 @@ const NO_CREDENTIALS = {
 };
 
 function credentialsPage(overview: SecretsOverview): Pick<Page, 'about' | 'content'> {
-  const { client } = overview;
+  const { client, overlapEndsAt } = overview;
   return {
     about: 'Your programs send them with each API request (HTTP Basic). The secret also signs webhooks.',
     content: (
@@ -77,14 +95,14 @@ function credentialsPage(overview: SecretsOverview): Pick<Page, 'about' | 'conte
           }}
         />
         <section class="card">
-          <CodeBlock title="Client ID" code={client.client_id} />
+          <CodeBlock title="Client ID" code={client.id} />
           <Details
             entries={[
               ['Name', nameOf(client)],
-              ['Created', <Moment key="created" time={client.created_at} />],
+              ['Created', <Moment key="created" time={client.createdAt} />],
               [
                 'Extra operations',
-                client.enabled_operations.length > 0 ? client.enabled_operations.join(', ') : null,
+                client.enabledOperations.length > 0 ? client.enabledOperations.join(', ') : null,
               ],
             ]}
           />
@@ -93,9 +111,9 @@ function credentialsPage(overview: SecretsOverview): Pick<Page, 'about' | 'conte
           <Allowed operation="viewApiSecret">
             <div class="actions">
               <ButtonLink to={actionPath(client, 'view')} kind="second">
-                {client.overlap_ends_at ? 'View new secret' : 'View secret'}
+                {overlapEndsAt ? 'View new secret' : 'View secret'}
               </ButtonLink>
-              {client.overlap_ends_at ? null : (
+              {overlapEndsAt ? null : (
                 <ButtonLink to={actionPath(client, 'rotate')}>Rotate secret</ButtonLink>
               )}
             </div>
@@ -107,7 +125,7 @@ function credentialsPage(overview: SecretsOverview): Pick<Page, 'about' | 'conte
   };
 }
 
-function nameOf(client: ApiClientResponse): VNode {
+function nameOf(client: ApiClient): VNode {
   return (
     <>
       {client.name ?? 'Not named yet'}
@@ -119,8 +137,7 @@ function nameOf(client: ApiClientResponse): VNode {
   );
 }
 
-function Secrets({ client, secrets }: SecretsOverview): VNode {
-  const isNewest = (version: number): boolean => version === client.newest_secret_version;
+function Secrets({ client, secrets, newestVersion, signingVersion }: SecretsOverview): VNode {
   return (
     <Table
       caption="Secrets"
@@ -142,7 +159,7 @@ function Secrets({ client, secrets }: SecretsOverview): VNode {
           title: 'Version',
           kind: 'short',
           cell: ({ version }) =>
-            `${version}${secrets.length > 1 ? (isNewest(version) ? ' (new)' : ' (old)') : ''}`,
+            `${version}${secrets.length > 1 ? (version === newestVersion ? ' (new)' : ' (old)') : ''}`,
         },
         { title: 'Created', kind: 'time', cell: ({ createdAt }) => createdAt },
         {
@@ -160,8 +177,7 @@ function Secrets({ client, secrets }: SecretsOverview): VNode {
         {
           title: 'Signs webhooks',
           kind: 'id',
-          cell: ({ version }) =>
-            version === client.signing_secret_version ? <Badge tone="good">Yes</Badge> : 'No',
+          cell: ({ version }) => (version === signingVersion ? <Badge tone="good">Yes</Badge> : 'No'),
         },
       ]}
     />
@@ -177,9 +193,8 @@ const PROGRESS: Readonly<Record<Progress, readonly [text: string, tone: Tone]>> 
 };
 
 /** The steps of a rotation. While one is in progress, says which step is next. */
-function Rotation({ client }: SecretsOverview): VNode {
-  const { overlap_ends_at: end, newest_secret_version: newest, signing_secret_version: signing } = client;
-  const isActivated = newest === signing;
+function Rotation({ client, newestVersion, signingVersion, overlapEndsAt: end }: SecretsOverview): VNode {
+  const isActivated = newestVersion === signingVersion;
   const progress = (beforeActivation: Progress, afterActivation: Progress): Progress | undefined =>
     end ? (isActivated ? afterActivation : beforeActivation) : undefined;
   return (
@@ -270,7 +285,7 @@ class RenamePage extends FormPage('updateApiClient', UpdateClientRequest) {
         />
       ),
       button: 'Save name',
-      perform: ({ name }) => this.clients.rename(actor, client.client_id, name),
+      perform: ({ name }) => this.clients.rename(actor, client.id, name),
       next: `${parent.path}?done=renamed`,
     };
   }
@@ -298,7 +313,7 @@ class ViewPage extends ConfirmPage('viewApiSecret') {
 
 /** The secret in plain text. This page is the response to a form, so the secret is in no address. */
 function secretPage(overview: SecretsOverview, secret: string, reason: 'viewed' | 'rotated'): Page {
-  const { client } = overview;
+  const { client, overlapEndsAt } = overview;
   const isNew = reason === 'rotated';
   return {
     title: isNew ? `The new ${client.environment} secret` : `The ${client.environment} secret`,
@@ -307,18 +322,18 @@ function secretPage(overview: SecretsOverview, secret: string, reason: 'viewed' 
       <>
         {isNew ? (
           <Notice kind="good">
-            {client.overlap_ends_at
+            {overlapEndsAt
               ? 'The secret was rotated. The old secret keeps working during the overlap.'
               : 'The secret was rotated. All earlier secrets have stopped working.'}
           </Notice>
         ) : null}
         <CodeBlock title="Secret" code={secret} />
-        <CodeBlock title="Client ID" code={client.client_id} />
+        <CodeBlock title="Client ID" code={client.id} />
         <p>
           Keep the secret on your servers, in a secret store. Never put it in an app, a browser, a URL or
           source code. You can view it again later.
         </p>
-        {isNew && client.overlap_ends_at ? <Rotation {...overview} /> : null}
+        {isNew && overlapEndsAt ? <Rotation {...overview} /> : null}
         <p>
           <ButtonLink to={credentialsOf(client.environment).path} kind="second">
             Back to API credentials
@@ -343,7 +358,7 @@ class RotatePage extends ConfirmPage('rotateApiSecret', RotateSecretRequest) {
   async describe(visit: PageVisit<'client_id'>): Promise<Confirmation<RotateSecretRequest>> {
     const { actor, environment, params } = visit;
     const overview = (): Promise<SecretsOverview> => this.clients.requireOverview(visit, params.client_id);
-    const isInProgress = (await overview()).client.overlap_ends_at !== null;
+    const isInProgress = (await overview()).overlapEndsAt !== null;
     const none = { value: '0', label: 'None (after a leak)' };
     const options = OVERLAPS.map((hours) => ({ value: String(hours), label: inWords(hours) }));
     return {
@@ -401,7 +416,7 @@ class ActivatePage extends ConfirmPage('activateApiSecret') {
         </p>
       ),
       button: 'Activate new secret',
-      perform: () => this.clients.activateSecretForUser(actor, client.client_id),
+      perform: () => this.clients.activateSecretForUser(actor, client.id),
       next: `${parent.path}?done=activated`,
     };
   }

@@ -22,15 +22,6 @@ export class DetectedAccountsRepository implements UserDataHolder {
     );
   }
 
-  /** Returns the match keys that belong to a merchant. */
-  async knownMatchKeys(matchKeys: readonly string[]): Promise<Set<string>> {
-    const rows = await this.transaction.manager.query<{ matchKey: string }[]>(
-      'SELECT match_key AS "matchKey" FROM merchant_name WHERE match_key = ANY ($1)',
-      [matchKeys],
-    );
-    return new Set(rows.map(({ matchKey }) => matchKey));
-  }
-
   /**
    * Adds the accounts. An account that exists already keeps the earlier of the two times.
    *

@@ -91,10 +91,9 @@ export class DetectedAccountsService {
       const first = keys.findIndex((key) => detections.has(key));
       return keys.slice(0, Math.max(first, 0));
     });
-    const knownKeys =
-      longerKeys.length > 0 ? await this.repository.knownMatchKeys(longerKeys) : new Set<string>();
+    const merchantIds = longerKeys.length > 0 ? await this.merchants.idsByMatchKey(longerKeys) : undefined;
     return names.map((name, index) => {
-      const key = keysByName[index]?.find((each) => detections.has(each) || knownKeys.has(each));
+      const key = keysByName[index]?.find((each) => detections.has(each) || merchantIds?.has(each));
       const detectedAt = detections.get(key ?? '') ?? null;
       return { name, detected: detectedAt !== null, detected_at: detectedAt };
     });

@@ -54,7 +54,7 @@ export class ExternalUsersController {
     @Origin() origin: RequestOrigin,
     @Attribution() attribution: RequestAttribution,
   ): Promise<UserErasureResponse> {
-    return this.erasures.requestNamed(client, external_user_id, { ...API_CLIENT, origin }, attribution);
+    return this.erasures.request(client, external_user_id, { ...API_CLIENT, origin }, attribution);
   }
 
   @Get('erasure')

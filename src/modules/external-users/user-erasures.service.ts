@@ -58,12 +58,18 @@ export class UserErasuresService extends RecurringJob {
     super('Erasures', 'A user could not be erased; the erasure is repeated');
   }
 
-  /** Stores the erasure, which `run()` continues, and ends everything with which others act for the user. */
+  /**
+   * Stores the erasure, which `run()` continues, and ends everything with which others act for the user.
+   *
+   * @param attribution of a request whose body names the user, who must not get into the request log
+   */
   async request(
     client: ErasingClient,
     externalUserId: string,
     actor: Omit<AuditActor, 'organizationId'>,
+    attribution: RequestAttribution = {},
   ): Promise<UserErasureResponse> {
+    attribution.externalUserId = null;
     const { clientId, environment, organizationId } = client;
     const pseudonym = this.pseudonyms.of({ clientId, externalUserId });
     const user = { clientId, environment, externalUserId, pseudonym };
@@ -73,17 +79,6 @@ export class UserErasuresService extends RecurringJob {
       while ((await this.eraseBatch(id, user, holder)) > 0 && (batches += 1) < BATCHES_BEFORE_RESPONSE);
     }
     return this.get(client, externalUserId);
-  }
-
-  /** The same for a request whose body names the user, who must not get into the request log. */
-  requestNamed(
-    client: ErasingClient,
-    externalUserId: string,
-    actor: Omit<AuditActor, 'organizationId'>,
-    attribution: RequestAttribution,
-  ): Promise<UserErasureResponse> {
-    attribution.externalUserId = null;
-    return this.request(client, externalUserId, actor);
   }
 
   /** @throws ApiError ERASURE_NOT_FOUND */

@@ -101,10 +101,15 @@ export class MerchantCatalogService implements OnApplicationBootstrap {
     );
   }
 
+  /** Returns the IDs of merchants by match key. Keys of no merchant are absent. */
+  idsByMatchKey(keys: readonly string[]): Promise<Map<string, number>> {
+    return this.repository.idsByMatchKey(keys);
+  }
+
   /** Returns the IDs of merchants by name. Names that match no merchant are absent. */
   async idsByName(names: readonly string[]): Promise<Map<string, number>> {
     const keys = new Map(names.map((name) => [name, matchKeys(name)]));
-    const ids = await this.repository.idsByMatchKey([...new Set([...keys.values()].flat())]);
+    const ids = await this.idsByMatchKey([...new Set([...keys.values()].flat())]);
     return new Map(
       [...keys].flatMap(([name, ofName]) => {
         const id = ids.get(ofName.find((key) => ids.has(key)) ?? '');

@@ -11,8 +11,8 @@ import { SignInLinksModule } from '../sign-in-links/index.js';
 import { WebhookEndpointsModule } from '../webhook-endpoints/index.js';
 import { WebhooksModule } from '../webhooks/index.js';
 import { EraseUserPage, ExternalUserPage } from './external-user.pages.js';
-import { OverviewPagesController } from './overview-pages.controller.js';
-import { SearchPagesController } from './search-pages.controller.js';
+import { OverviewPages } from './overview.pages.js';
+import { SearchPage } from './search.pages.js';
 import { SearchService } from './search.service.js';
 
 @Module({
@@ -29,7 +29,7 @@ import { SearchService } from './search.service.js';
     WebhookEndpointsModule,
     WebhooksModule,
   ],
-  controllers: [ExternalUserPage, EraseUserPage, OverviewPagesController, SearchPagesController],
+  controllers: [ExternalUserPage, EraseUserPage, OverviewPages, SearchPage],
   providers: [SearchService],
 })
 export class OverviewModule {}

@@ -1,4 +1,7 @@
+import { Controller, Get, Req } from '@nestjs/common';
+import type { Request } from 'express';
 import type { ComponentChildren, VNode } from 'preact';
+import { AccessibleClients } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
   Allowed,
@@ -24,12 +27,81 @@ import {
   Table,
   Tiles,
   usePage,
+  DashboardPage,
+  inEachEnvironment,
+  PageEnvironments,
+  PageRoute,
+  queryFrom,
+  submitted,
+  Visit,
   type Column,
   type Page,
+  type PageResponse,
+  type PageVisit,
 } from '../../infrastructure/pages/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
-import type { RequestLogOverview, Trend } from '../request-logs/index.js';
-import { EndpointStatus, type WebhookEndpointResponse } from '../webhook-endpoints/index.js';
+import {
+  OVERVIEW_PERIODS,
+  OverviewQuery,
+  RequestLogOverviewService,
+  type RequestLogOverview,
+  type Trend,
+  type OverviewPeriod,
+} from '../request-logs/index.js';
+import {
+  EndpointStatus,
+  WebhookEndpointsService,
+  type WebhookEndpointResponse,
+} from '../webhook-endpoints/index.js';
+import { PublishedEventsService } from '../webhooks/index.js';
+
+const LISTENING = 'GET /development/webhooks/stream';
+
+@Controller()
+export class OverviewPages {
+  constructor(
+    private readonly clients: AccessibleClients,
+    private readonly environments: PageEnvironments,
+    private readonly overviews: RequestLogOverviewService,
+    private readonly endpoints: WebhookEndpointsService,
+    private readonly events: PublishedEventsService,
+  ) {}
+
+  @Get('dashboard')
+  @PageRoute({ login: true })
+  home(@Req() request: Request): PageResponse {
+    return { redirectTo: dashboardPath(this.environments.of(request)) };
+  }
+
+  /** Shows the last 24 hours, the period that the query names, or that between two times. */
+  @Get(inEachEnvironment())
+  @DashboardPage('listRequestLogs')
+  async overview(@Visit() visit: PageVisit): Promise<PageResponse> {
+    const { actor, environment, query } = visit;
+    const client = await this.clients.forEnvironment(actor, environment);
+    const { data: endpoints } = await this.endpoints.list(actor, environment);
+    return submitted(
+      async () => {
+        const period = periodOf(query);
+        const overview = await this.overviews.overview({ client, period });
+        const trends = await this.overviews.trends({ client, period, targets: targetsIn(overview) });
+        // The log has no entry for an event that a listener received.
+        const { requests, deliveries } = overview;
+        const hasListened =
+          deliveries.total === 0 &&
+          requests.operations.some(({ operation }) => operation === LISTENING) &&
+          (await this.events.count(visit, { limit: 1 })) > 0;
+        return overviewPage({ environment, endpoints, overview, trends, hasListened });
+      },
+      () => overviewPage({ environment, endpoints }),
+    );
+  }
+}
+
+function periodOf({ period, start, end, zone }: PageVisit['query']): OverviewPeriod | OverviewQuery {
+  if (start || end) return queryFrom(OverviewQuery, { start, end, zone });
+  return OVERVIEW_PERIODS.find((each) => each === period) ?? '24h';
+}
 
 interface OverviewProps {
   readonly environment: PlatformEnvironment;
@@ -42,7 +114,7 @@ interface OverviewProps {
 }
 
 /** @param props without an overview if the period was not accepted */
-export function overviewPage({
+function overviewPage({
   overview,
   ...props
 }: Omit<OverviewProps, 'overview'> & Partial<OverviewProps>): Page {
@@ -263,7 +335,7 @@ function Requests({ environment, overview, trends }: OverviewProps): VNode {
 const MAX_ROWS = 10;
 
 /** The operations and the endpoints that the page lists. */
-export function targetsIn({ requests, deliveries }: RequestLogOverview): string[] {
+function targetsIn({ requests, deliveries }: RequestLogOverview): string[] {
   return [
     ...requests.operations.slice(0, MAX_ROWS).map(({ operation }) => operation),
     ...deliveries.endpoints.slice(0, MAX_ROWS).map(({ endpointId }) => endpointId),

@@ -1,29 +1,42 @@
+import { Controller, Get, Req } from '@nestjs/common';
+import type { Request } from 'express';
 import type { VNode } from 'preact';
 import {
+  DashboardPage,
   EmptyState,
+  inEachEnvironment,
   isolated,
   pagesNamed,
   Table,
   usePage,
-  type Page,
+  Visit,
+  type PageResponse,
+  type PageVisit,
 } from '../../infrastructure/pages/index.js';
-import type { SearchResults } from './search.service.js';
+import { MAX_SEARCH_LENGTH, SearchService, type SearchResults } from './search.service.js';
 
-/** @param found undefined if there is no text */
-export function searchPage(text: string, found?: SearchResults): Page {
-  return {
-    title: found === undefined ? 'Search' : `Results for “${isolated(text)}”`,
-    content:
-      found === undefined ? (
-        <p>
-          Search for a page, the URL of an endpoint, a name or email address, the ID of an event, a session,
-          an entry or a request, or the identifier of one of your users.
-        </p>
-      ) : (
-        <Results text={text} {...found} />
-      ),
-  };
+@Controller(inEachEnvironment('search'))
+export class SearchPage {
+  constructor(private readonly search: SearchService) {}
+
+  /** @param query.q the text; what is too long is cut off */
+  @Get()
+  @DashboardPage('listRequestLogs')
+  async find(@Visit() visit: PageVisit, @Req() { socket }: Request): Promise<PageResponse> {
+    const { q } = visit.query;
+    const text = typeof q === 'string' ? q.replaceAll('\0', '').trim().slice(0, MAX_SEARCH_LENGTH) : '';
+    if (text === '') return { title: 'Search', content: WHAT_TO_SEARCH };
+    const found = await this.search.find(visit, text, () => socket.destroyed);
+    return { title: `Results for “${isolated(text)}”`, content: <Results text={text} {...found} /> };
+  }
 }
+
+const WHAT_TO_SEARCH = (
+  <p>
+    Search for a page, the URL of an endpoint, a name or email address, the ID of an event, a session, an
+    entry or a request, or the identifier of one of your users.
+  </p>
+);
 
 function Results({ text, results, isLogBusy }: SearchResults & { readonly text: string }): VNode {
   const pages = pagesNamed(usePage(), text).map((page) => ({ kind: 'Page', ...page }));

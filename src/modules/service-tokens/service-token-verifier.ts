@@ -26,12 +26,6 @@ export class ServiceTokenVerifier implements TokenVerifier<AuthenticatedService>
     perf: { now: () => this.clock.milliseconds() },
   });
 
-  /**
-   * Changes when this process changes tokens, so that a row that was read before the change is not cached after it. Changes by
-   * other processes take effect when the cached entry expires.
-   */
-  private generation = 0;
-
   constructor(
     private readonly transaction: Transaction,
     private readonly digest: SecretDigest,
@@ -45,21 +39,14 @@ export class ServiceTokenVerifier implements TokenVerifier<AuthenticatedService>
     return known && !isBefore(this.clock.now(), known.expiresAt) ? 'expired' : known;
   }
 
-  /** Makes this process read every token from the database again. */
-  forgetAll(): void {
-    this.generation += 1;
-    this.cache.clear();
-  }
-
   private async load(token: string, key: string): Promise<KnownToken | undefined> {
-    const { generation } = this;
     const stored = isWellFormedSecret(token)
       ? await this.transaction.manager.findOneBy(ServiceToken, { digest: this.digest.of(token) })
       : null;
     if (!stored || stored.revokedAt) return undefined;
     if (isBefore(this.clock.now(), stored.expiresAt)) this.recordUse(stored);
     const known = { expiresAt: stored.expiresAt, scopes: new Set(stored.scopes) };
-    if (generation === this.generation) this.cache.set(key, known);
+    this.cache.set(key, known);
     return known;
   }
 

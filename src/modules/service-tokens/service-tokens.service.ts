@@ -14,7 +14,6 @@ import { OperatorError } from '../../infrastructure/errors/index.js';
 import { Clock, HOUR } from '../../infrastructure/time/index.js';
 import { isMissing, validateText } from '../../infrastructure/validation/index.js';
 import { MAX_NAME_LENGTH, ServiceToken } from './service-token.entity.js';
-import { ServiceTokenVerifier } from './service-token-verifier.js';
 
 const PREFIX = 'mcs_svc_';
 
@@ -24,11 +23,13 @@ export interface IssuedServiceToken {
   readonly token: string;
 }
 
-/** Service tokens: the credentials of the platform's own services. They belong to no organization. */
+/**
+ * Service tokens: the credentials of the platform's own services. They belong to no organization. Only commands of operators
+ * change them, in processes of their own.
+ */
 @Injectable()
 export class ServiceTokensService {
   constructor(
-    private readonly verifier: ServiceTokenVerifier,
     private readonly digest: SecretDigest,
     private readonly transaction: Transaction,
     private readonly clock: Clock,
@@ -64,7 +65,6 @@ export class ServiceTokensService {
       throw new OperatorError('The service token has been rotated already: rotate its successor.');
     const endsAt = new Date(this.clock.milliseconds() + overlapHours * HOUR);
     await this.transaction.manager.update(ServiceToken, { id }, { expiresAt: endsAt });
-    this.transaction.afterCommit(() => this.verifier.forgetAll());
     return this.issue(name, scopes);
   }
 
@@ -77,7 +77,6 @@ export class ServiceTokensService {
   @Transactional()
   async revoke(id: string): Promise<ServiceToken> {
     const token = await this.lockOrThrow(id);
-    this.transaction.afterCommit(() => this.verifier.forgetAll());
     // Keeps the time of an earlier revocation.
     const changes = { revokedAt: this.clock.now() };
     await this.transaction.manager.update(ServiceToken, { id, revokedAt: IsNull() }, changes);

@@ -12,7 +12,7 @@ import { MerchantSignIn } from './merchant-sign-in.js';
 import { SignInLinksController } from './sign-in-links.controller.js';
 import { SignInLinksRepository } from './sign-in-links.repository.js';
 import { SignInLinksService } from './sign-in-links.service.js';
-import { SignInPagesController } from './sign-in-pages.controller.js';
+import { SignInPages } from './sign-in.pages.js';
 import { SIGN_IN_LINK_PAGES } from './sign-in-links.pages.js';
 import { EndedLinksJob } from './ended-links.job.js';
 import { SignInService } from './sign-in.service.js';
@@ -29,7 +29,7 @@ import { SignInService } from './sign-in.service.js';
     SessionsModule,
     WebhooksModule,
   ],
-  controllers: [SignInLinksController, ...SIGN_IN_LINK_PAGES, SignInPagesController],
+  controllers: [SignInLinksController, ...SIGN_IN_LINK_PAGES, SignInPages],
   providers: [SignInLinksService, SignInService, EndedLinksJob, SignInLinksRepository, MerchantSignIn],
   exports: [SignInLinksService, MerchantSignIn],
 })

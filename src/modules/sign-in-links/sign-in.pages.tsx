@@ -1,17 +1,143 @@
+import { Controller, Get, Param, Post, Query } from '@nestjs/common';
 import type { ComponentChildren, VNode } from 'preact';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { Form, Notice, Problem, TextField, type Page } from '../../infrastructure/pages/index.js';
-import { MINUTE } from '../../infrastructure/time/index.js';
+import { Origin, type FormFields, type RequestOrigin } from '../../infrastructure/http/index.js';
+import {
+  Form,
+  FormBody,
+  Notice,
+  PageRoute,
+  Problem,
+  TextField,
+  type Page,
+  type PageResponse,
+} from '../../infrastructure/pages/index.js';
+import { Clock, MINUTE } from '../../infrastructure/time/index.js';
 import { LINK_LIFETIME } from './sign-in-link.entity.js';
+import { MAX_ATTEMPTS, statusOf } from './sign-in-links.service.js';
+import { SignInService, type AttemptResult, type OpenedLink } from './sign-in.service.js';
+
+/**
+ * The pages that a sign-in link opens. The path contains the token. Logs, traces and metrics contain the template of the route
+ * instead.
+ */
+@Controller('sign-in/:token')
+export class SignInPages {
+  constructor(
+    private readonly signIns: SignInService,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @param query `done`: the action that the user just completed. `again`: show the credentials form instead of the code form */
+  @Get()
+  @PageRoute({ surface: 'connector', login: false })
+  async show(
+    @Param('token') token: string,
+    @Query() { done, again }: Record<string, unknown>,
+  ): Promise<PageResponse> {
+    const link = await this.signIns.find(token);
+    const opened = link && (await this.signIns.open(link));
+    if (!opened) return unknownLinkPage();
+    const data = this.pageDataOf(opened, token);
+    const notice = this.noticeOf(opened);
+    if (notice) return noticePage(data, notice, done === notice);
+    return opened.challenge && again === undefined ? codePage(data) : credentialsPage(data);
+  }
+
+  @Post()
+  @PageRoute({ surface: 'connector', login: false, form: true })
+  async submit(
+    @Param('token') token: string,
+    @FormBody() form: FormFields,
+    @Origin() { ip }: RequestOrigin,
+  ): Promise<PageResponse> {
+    const link = await this.signIns.find(token);
+    await this.signIns.countForm(link, ip);
+    const opened = link && (await this.signIns.open(link));
+    if (!opened) return unknownLinkPage();
+    if (this.noticeOf(opened)) return { redirectTo: pathOf(token) };
+    const data = this.pageDataOf(opened, token);
+    switch (form.get('action')) {
+      case 'decline':
+        await this.signIns.decline(opened);
+        return { redirectTo: `${pathOf(token)}?done=cancelled` };
+      case 'code':
+        return this.submitCode(opened, data, form);
+      default:
+        return this.submitCredentials(opened, data, form);
+    }
+  }
+
+  private async submitCredentials(
+    opened: OpenedLink,
+    data: SignInPageData,
+    form: FormFields,
+  ): Promise<PageResponse> {
+    // Keyboards of phones add a space after a word.
+    const userName = (form.get('user_name') ?? '').trim();
+    const password = form.get('password') ?? '';
+    if (userName === '' || password === '') return credentialsPage(data, { userName, isMissing: true });
+    const result = await this.signIns.signIn(opened, { userName, password });
+    return afterAttempt(data, result, (attemptsLeft) => credentialsPage(data, { userName, attemptsLeft }));
+  }
+
+  private async submitCode(
+    opened: OpenedLink,
+    data: SignInPageData,
+    form: FormFields,
+  ): Promise<PageResponse> {
+    const code = (form.get('code') ?? '').replaceAll(/\s/g, '');
+    if (code === '') return codePage(data, { isMissing: true });
+    const result = await this.signIns.submitCode(opened, code);
+    return afterAttempt(data, result, (attemptsLeft) => codePage(data, { attemptsLeft }));
+  }
+
+  /** Returns the notice that the page shows instead of a form, or undefined if the link can be used. */
+  private noticeOf({ link, isAvailable }: OpenedLink): LinkNotice | undefined {
+    const status = statusOf(link, this.clock.now());
+    const hasNoAttempts = link.attempts >= MAX_ATTEMPTS;
+    if (status === 'failed') return hasNoAttempts ? 'tooManyAttempts' : 'denied';
+    if (status !== 'pending') return status;
+    if (hasNoAttempts) return 'noAttemptsLeft';
+    return isAvailable ? undefined : 'unavailable';
+  }
+
+  private pageDataOf({ link, merchant, organization, challenge }: OpenedLink, token: string): SignInPageData {
+    const minutes = Math.ceil((link.expiresAt.getTime() - this.clock.milliseconds()) / MINUTE);
+    return {
+      path: pathOf(token),
+      organization,
+      merchant: merchant.name,
+      environment: link.environment,
+      timeLeft: minutes <= 1 ? 'one minute' : `${minutes} minutes`,
+      codeHint: challenge?.hint,
+    };
+  }
+}
+
+function afterAttempt(
+  data: SignInPageData,
+  attempt: AttemptResult,
+  formAgain: (attemptsLeft: number) => PageResponse,
+): PageResponse {
+  if (attempt.result === 'incorrect') return formAgain(attempt.attemptsLeft);
+  if (attempt.result === 'unknown') return noticePage(data, 'noResponse', false);
+  const { path } = data;
+  return { redirectTo: attempt.result === 'succeeded' ? `${path}?done=completed` : path };
+}
+
+function pathOf(token: string): string {
+  return `/sign-in/${encodeURIComponent(token)}`;
+}
 
 /** Data that the pages of a link show. */
-export interface SignInPageData {
+interface SignInPageData {
   readonly path: string;
   readonly organization: string;
   readonly merchant: string;
   readonly environment: PlatformEnvironment;
-  readonly expiresAt: Date;
-  readonly now: Date;
+  /** For example: 12 minutes. */
+  readonly timeLeft: string;
   /** Where the merchant sent the one-time code, in its own words. */
   readonly codeHint?: string | undefined;
 }
@@ -24,7 +150,7 @@ interface FormState {
 }
 
 /** The page where the user signs in or declines. It begins with the name of the organization that the account is connected to. */
-export function credentialsPage(
+function credentialsPage(
   data: SignInPageData,
   { userName = '', attemptsLeft, isMissing = false }: FormState & { readonly userName?: string } = {},
 ): Page {
@@ -75,7 +201,7 @@ export function credentialsPage(
         <h2>What happens next</h2>
         <p>
           Your {merchant} account is connected, and {organization} and your assistant are notified. This link
-          works once and expires in {timeLeft(data)}.
+          works once and expires in {data.timeLeft}.
         </p>
       </>
     ),
@@ -83,7 +209,7 @@ export function credentialsPage(
 }
 
 /** The page where the user enters the one-time code that the merchant sent. */
-export function codePage(data: SignInPageData, { attemptsLeft, isMissing = false }: FormState = {}): Page {
+function codePage(data: SignInPageData, { attemptsLeft, isMissing = false }: FormState = {}): Page {
   const { organization, merchant, path } = data;
   const problem =
     attemptsLeft === undefined
@@ -122,7 +248,7 @@ export function codePage(data: SignInPageData, { attemptsLeft, isMissing = false
         <h2>What happens with the code</h2>
         <p>
           It goes to {merchant} once and is not stored. Neither {organization} nor your assistant sees it.
-          This link expires in {timeLeft(data)}.
+          This link expires in {data.timeLeft}.
         </p>
       </>
     ),
@@ -160,7 +286,7 @@ function TestHint(props: {
 }
 
 /** What a page says about a link that cannot be used, or cannot be used now. */
-export type LinkNotice =
+type LinkNotice =
   | 'completed'
   | 'denied'
   | 'tooManyAttempts'
@@ -171,7 +297,7 @@ export type LinkNotice =
   | 'noResponse';
 
 /** The page that says why a link cannot be used. @param isConfirmation whether the user has just signed in or declined on the page */
-export function noticePage(data: SignInPageData, notice: LinkNotice, isConfirmation: boolean): Page {
+function noticePage(data: SignInPageData, notice: LinkNotice, isConfirmation: boolean): Page {
   const {
     status,
     title,
@@ -186,7 +312,7 @@ export function noticePage(data: SignInPageData, notice: LinkNotice, isConfirmat
 }
 
 /** The page for a token that no link has. */
-export function unknownLinkPage(): Page {
+function unknownLinkPage(): Page {
   return {
     title: 'This link doesn’t work',
     status: 404,
@@ -277,9 +403,4 @@ const CONFIRMATIONS: Readonly<Partial<Record<LinkNotice, NoticeText>>> = {
 
 function attemptsLeftText(left: number): string {
   return left === 1 ? 'You have one attempt left.' : `You have ${left} attempts left.`;
-}
-
-function timeLeft({ expiresAt, now }: SignInPageData): string {
-  const minutes = Math.ceil((expiresAt.getTime() - now.getTime()) / MINUTE);
-  return minutes <= 1 ? 'one minute' : `${minutes} minutes`;
 }

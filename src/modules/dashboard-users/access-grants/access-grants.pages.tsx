@@ -111,7 +111,7 @@ class NewGrantPage extends FormPage('createAccessGrant', CreateAccessGrantReques
   /** @param visit.query `email`: the user whom a link to this page chose */
   async describe({ actor, query }: PageVisit): Promise<FormDescription<CreateAccessGrantRequest>> {
     const users = (await this.users.list(actor)).filter(
-      ({ id, role, disabled }) => id !== actor.userId && role !== 'owner' && !disabled,
+      ({ id, role, disabledAt }) => id !== actor.userId && role !== 'owner' && disabledAt === null,
     );
     const roles = GRANTED_ROLES.filter((role) => mayManage(actor, role)).toReversed();
     return {

@@ -21,6 +21,7 @@ export class DashboardUser {
   @Column({ type: 'varchar', length: 256 })
   name!: string;
 
+  /** The user's own role. An access grant can give a higher one for a limited time. */
   @Column({ type: 'varchar', length: 6 })
   role!: DashboardRole;
 

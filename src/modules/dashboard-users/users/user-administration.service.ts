@@ -10,7 +10,7 @@ import { AuditLog, changesBetween, type AuditActor } from '../../audit-logs/inde
 import { mayManage, RecordsDenial, RoleChangeDenied } from '../roles.js';
 import { newUser, type DashboardUser } from './dashboard-user.entity.js';
 import { DashboardUsersRepository } from './dashboard-users.repository.js';
-import type { CreateUserRequest, UpdateUserRequest, UserResponse } from './users.dto.js';
+import type { CreateUserRequest, UpdateUserRequest } from './users.dto.js';
 
 const USER_NOT_FOUND = new ErrorKind(404, 'USER_ERROR', 'USER_NOT_FOUND', {
   when: 'The organization has no user with this ID.',
@@ -77,17 +77,19 @@ export class UserAdministrationService {
     private readonly clock: Clock,
   ) {}
 
-  async list({ organizationId }: DashboardActor): Promise<UserResponse[]> {
-    return (await this.repository.list(organizationId, MAX_USERS)).map(toResponse);
+  list({ organizationId }: DashboardActor): Promise<DashboardUser[]> {
+    return this.repository.list(organizationId, MAX_USERS);
   }
 
   /** Returns the first users whose name or email contains the text. */
-  async search({ organizationId }: DashboardActor, text: string, limit: number): Promise<UserResponse[]> {
-    return (await this.repository.list(organizationId, limit, text)).map(toResponse);
+  search({ organizationId }: DashboardActor, text: string, limit: number): Promise<DashboardUser[]> {
+    return this.repository.list(organizationId, limit, text);
   }
 
-  async get({ organizationId }: DashboardActor, id: string): Promise<UserResponse> {
-    return toResponse(await this.userOf(organizationId, id));
+  async get({ organizationId }: DashboardActor, id: string): Promise<DashboardUser> {
+    const user = isUUID(id) ? await this.repository.findInOrganization(organizationId, id) : null;
+    if (!user) throw USER_NOT_FOUND.error();
+    return user;
   }
 
   /**
@@ -97,13 +99,13 @@ export class UserAdministrationService {
    *
    * @throws ApiError RATE_LIMIT_EXCEEDED, so that an organization cannot flood the mailbox of a stranger
    */
-  async invite(actor: DashboardActor, request: CreateUserRequest): Promise<UserResponse> {
+  async invite(actor: DashboardActor, request: CreateUserRequest): Promise<DashboardUser> {
     return this.countingInvitation(actor, request.email, () => this.add(actor, request));
   }
 
   /** Sends another invitation, whose link replaces the earlier one. Counts toward the limits of invitations. */
-  async inviteAgain(actor: DashboardActor, id: string): Promise<UserResponse> {
-    const { email } = await this.userOf(actor.organizationId, id);
+  async inviteAgain(actor: DashboardActor, id: string): Promise<DashboardUser> {
+    const { email } = await this.get(actor, id);
     return this.countingInvitation(actor, email, () => this.sendInvitation(actor, id));
   }
 
@@ -111,14 +113,14 @@ export class UserAdministrationService {
     { organizationId }: DashboardActor,
     email: string,
     work: () => Promise<DashboardUser>,
-  ): Promise<UserResponse> {
+  ): Promise<DashboardUser> {
     const mailbox = JSON.stringify([organizationId, mailboxOf(email)]);
     await this.limits.countAll([
       { limit: this.invitationsToMailbox, subject: mailbox, error: tooManyInvitations },
       { limit: this.invitationsOfOrganization, subject: organizationId, error: tooManyInvitations },
     ]);
     try {
-      return toResponse(await work());
+      return await work();
     } catch (error) {
       await this.invitationsToMailbox.subtract(mailbox);
       await this.invitationsOfOrganization.subtract(organizationId);
@@ -197,13 +199,14 @@ export class UserAdministrationService {
    * @throws ApiError USER_NOT_FOUND for a user who is not an active owner, INVALID_FIELD
    */
   async markBreakGlass(
-    { organizationId }: DashboardActor,
+    actor: DashboardActor,
     id: string,
     isBreakGlass: boolean,
     mustStay: boolean,
   ): Promise<DashboardUser> {
+    const { organizationId } = actor;
     await this.repository.lockUsersOf(organizationId);
-    const user = await this.userOf(organizationId, id);
+    const user = await this.get(actor, id);
     if (!isActiveOwner(user)) throw USER_NOT_FOUND.error();
     const isLast = !(await this.repository.hasActiveOwnerBesides(organizationId, id, { isBreakGlass: true }));
     if (!isBreakGlass && mustStay && isLast) throw INVALID_FIELD.error(LAST_BREAK_GLASS_OWNER);
@@ -245,10 +248,10 @@ export class UserAdministrationService {
     actor: DashboardActor,
     id: string,
     request: UpdateUserRequest,
-    check?: (current: UserResponse) => void,
+    check?: (current: DashboardUser) => void,
   ): Promise<void> {
     const user = await this.locked(actor, id);
-    check?.(toResponse(user));
+    check?.(user);
     const changes = this.changesTo(user, request);
     requireRoleFor(actor, user.email, changes.role);
     if (user.id === actor.userId) requireAllowedForSelf(changes);
@@ -290,14 +293,8 @@ export class UserAdministrationService {
   /** @throws RoleChangeDenied */
   private async locked(actor: DashboardActor, id: string): Promise<DashboardUser> {
     await this.repository.lockUsersOf(actor.organizationId);
-    const user = await this.userOf(actor.organizationId, id);
+    const user = await this.get(actor, id);
     requireRoleFor(actor, user.email, user.role);
-    return user;
-  }
-
-  private async userOf(organizationId: string, id: string): Promise<DashboardUser> {
-    const user = isUUID(id) ? await this.repository.findInOrganization(organizationId, id) : null;
-    if (!user) throw USER_NOT_FOUND.error();
     return user;
   }
 
@@ -347,17 +344,4 @@ function isActiveOwner({ role, disabledAt, passwordHash }: DashboardUser): boole
 /** What the audit log shows of a user. */
 function auditedOf({ name, role, disabledAt, isBreakGlass }: DashboardUser) {
   return { name, role, disabled: disabledAt !== null, break_glass: isBreakGlass };
-}
-
-function toResponse(user: DashboardUser): UserResponse {
-  return {
-    id: user.id,
-    email: user.email,
-    name: user.name,
-    role: user.role,
-    disabled: user.disabledAt !== null,
-    invitation_pending: user.passwordHash === null,
-    two_factor_enabled: user.totpEnabledAt !== null,
-    created_at: user.createdAt,
-  };
 }

@@ -36,15 +36,3 @@ export class UpdateUserRequest {
   @BooleanField({ in: 'form', required: false })
   disabled?: boolean;
 }
-
-export interface UserResponse {
-  readonly id: string;
-  readonly email: string;
-  readonly name: string;
-  /** The user's own role. An access grant can give a higher one for a limited time. */
-  readonly role: DashboardRole;
-  readonly disabled: boolean;
-  readonly invitation_pending: boolean;
-  readonly two_factor_enabled: boolean;
-  readonly created_at: Date;
-}

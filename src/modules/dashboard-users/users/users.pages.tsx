@@ -46,8 +46,8 @@ import { EnumField, TextField as TextParameter } from '../../../infrastructure/v
 import { AccessGrantsService } from '../access-grants/access-grants.service.js';
 import { EmailsRepository, type InvitationEmail } from '../emails/emails.repository.js';
 import { mayManage, ROLE_NAMES, ROLE_RIGHTS, roleInWords } from '../roles.js';
-import { pageOf, CreateUserRequest, UpdateUserRequest, type UserResponse } from './users.dto.js';
-import { INVITATION_LIFETIME } from './dashboard-user.entity.js';
+import { pageOf, CreateUserRequest, UpdateUserRequest } from './users.dto.js';
+import { INVITATION_LIFETIME, type DashboardUser } from './dashboard-user.entity.js';
 import { UserAdministrationService, UserLogins } from './user-administration.service.js';
 
 const INVITATION_DAYS = INVITATION_LIFETIME / DAY;
@@ -64,8 +64,8 @@ const STATUSES: Readonly<Record<UserStatus, readonly [name: string, tone: Tone]>
   disabled: ['Disabled', 'warn'],
 };
 
-function statusOf({ disabled, invitation_pending: invited }: UserResponse): UserStatus {
-  return disabled ? 'disabled' : invited ? 'invited' : 'active';
+function statusOf({ disabledAt, passwordHash }: DashboardUser): UserStatus {
+  return disabledAt ? 'disabled' : passwordHash === null ? 'invited' : 'active';
 }
 
 const FILTER = { in: 'form', required: false } as const;
@@ -88,17 +88,20 @@ class UsersQuery {
   cursor?: string;
 }
 
-function matches({ search = '', role, status, two_factor: factor }: UsersQuery, user: UserResponse): boolean {
+function matches(
+  { search = '', role, status, two_factor: factor }: UsersQuery,
+  user: DashboardUser,
+): boolean {
   return (
     `${user.name}\n${user.email}`.toLowerCase().includes(search.trim().toLowerCase()) &&
     (!role || user.role === role) &&
     (!status || statusOf(user) === status) &&
-    (!factor || user.two_factor_enabled === (factor === 'on'))
+    (!factor || (user.totpEnabledAt !== null) === (factor === 'on'))
   );
 }
 
 /** A user and what the list shows besides. */
-interface ListedUser extends UserResponse {
+interface ListedUser extends DashboardUser {
   readonly invitation: InvitationEmail | undefined;
   readonly lastLogin: Date | undefined;
   /** The role of an access grant in force. */
@@ -201,7 +204,7 @@ class UsersPage extends ListPage('listUsers', UsersQuery) {
     };
   }
 
-  private async withDetails(actor: DashboardActor, users: readonly UserResponse[]): Promise<ListedUser[]> {
+  private async withDetails(actor: DashboardActor, users: readonly DashboardUser[]): Promise<ListedUser[]> {
     const ids = users.map(({ id }) => id);
     const [lastLogins, invitations, grants] = await Promise.all([
       this.logins.lastLogins(ids),
@@ -224,11 +227,11 @@ function rolesInWords({ role, granted }: ListedUser): string {
     : `${ROLE_NAMES[role]} (temporarily ${ROLE_NAMES[granted]})`;
 }
 
-const secondFactorOf = (user: UserResponse): string => (user.two_factor_enabled ? 'On' : 'Off');
+const secondFactorOf = (user: DashboardUser): string => (user.totpEnabledAt ? 'On' : 'Off');
 
 const counted = ({ length }: readonly unknown[]): string => (length === 1 ? '1 user' : `${length} users`);
 
-type InvitedUser = UserResponse & Pick<ListedUser, 'invitation'>;
+type InvitedUser = DashboardUser & Pick<ListedUser, 'invitation'>;
 
 function statusBadge(user: InvitedUser): VNode {
   const [name, tone] = STATUSES[statusOf(user)];
@@ -285,10 +288,11 @@ function failedInvitations(users: readonly ListedUser[]): VNode | null {
 /** How long logins are remembered. */
 const REMEMBERED_TIME = 365 * DAY;
 
-function LastLogin(props: { readonly user: UserResponse; readonly time: Date | undefined }): VNode {
+function LastLogin(props: { readonly user: DashboardUser; readonly time: Date | undefined }): VNode {
   if (props.time) return <RelativeTime time={props.time} />;
-  const isOld = usePage().now.getTime() - props.user.created_at.getTime() > REMEMBERED_TIME;
-  return <>{isOld && !props.user.invitation_pending ? 'Over a year ago' : 'Never'}</>;
+  const { createdAt, passwordHash } = props.user;
+  const isOld = usePage().now.getTime() - createdAt.getTime() > REMEMBERED_TIME;
+  return <>{isOld && passwordHash !== null ? 'Over a year ago' : 'Never'}</>;
 }
 
 function roleOptions(roles: readonly DashboardRole[]) {
@@ -355,7 +359,7 @@ class UserPage {
               ['Added', addedBy(user)],
             ]}
           />
-          {user.invitation_pending ? (
+          {user.passwordHash === null ? (
             <p>
               The link in the invitation is valid for {INVITATION_DAYS} days. When you resend the invitation,
               a new link replaces it.
@@ -386,10 +390,10 @@ class UserPage {
 }
 
 /** The audit log says who did it. */
-function addedBy({ created_at: time, email }: UserResponse): VNode {
+function addedBy({ createdAt, email }: DashboardUser): VNode {
   return (
     <>
-      <Moment time={time} />
+      <Moment time={createdAt} />
       {' · '}
       <a href="/dashboard/audit-log?action=user.add">See who added users</a>
       {' · '}
@@ -399,14 +403,14 @@ function addedBy({ created_at: time, email }: UserResponse): VNode {
 }
 
 /** @param isLinked whether the user is linked to an account at an identity provider */
-function userButtons(user: UserResponse, actor: DashboardActor, isLinked: boolean): VNode {
+function userButtons(user: DashboardUser, actor: DashboardActor, isLinked: boolean): VNode {
   if (user.id === actor.userId)
     return (
       <ButtonLink operation="updateUser" to={userPath(user.id, 'change')}>
         Change name
       </ButtonLink>
     );
-  const [toggle, label] = user.disabled ? ['enable', 'Enable'] : ['disable', 'Disable'];
+  const [toggle, label] = user.disabledAt ? ['enable', 'Enable'] : ['disable', 'Disable'];
   return (
     <>
       {statusOf(user) === 'invited' ? (
@@ -431,7 +435,7 @@ function userButtons(user: UserResponse, actor: DashboardActor, isLinked: boolea
       <ButtonLink
         operation="updateUser"
         to={userPath(user.id, toggle)}
-        kind={user.disabled ? 'second' : 'danger'}
+        kind={user.disabledAt ? 'second' : 'danger'}
       >
         {label}
       </ButtonLink>
@@ -506,7 +510,7 @@ class ChangeUserPage extends FormPage('updateUser', UpdateUserRequest) {
       title: `Change ${isolated(user.name)}`,
       parent: { title: user.name, path: userPath(user.id) },
       version: versionOf(user),
-      values: user,
+      values: { name: user.name, role: user.role },
       fields: (
         <>
           <TextField name="name" label="Name" required />
@@ -530,7 +534,7 @@ class ChangeUserPage extends FormPage('updateUser', UpdateUserRequest) {
 }
 
 /** What the form changes. */
-const versionOf = ({ name, role }: UserResponse): ShownValues => ({ Name: name, Role: ROLE_NAMES[role] });
+const versionOf = ({ name, role }: DashboardUser): ShownValues => ({ Name: name, Role: ROLE_NAMES[role] });
 
 interface UserAction {
   readonly verb: string;

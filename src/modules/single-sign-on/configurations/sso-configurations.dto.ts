@@ -1,6 +1,4 @@
 import { TextField, UuidField } from '../../../infrastructure/validation/index.js';
-import { readCertificate } from '../saml/saml-metadata.js';
-import type { SsoConfiguration } from './sso-configuration.entity.js';
 
 const NAME = { in: 'form', max: 256 } as const;
 const CLIENT_SECRET = { in: 'form', required: false, max: 1_024, isTrimmed: true } as const;
@@ -63,24 +61,4 @@ export class ChangeConfigurationRequest {
   /** For OpenID Connect only. */
   @TextField(CLIENT_SECRET)
   client_secret?: string;
-}
-
-/** What people compare with what their identity provider shows. */
-export interface SamlCertificateResponse {
-  readonly subject: string;
-  readonly sha256_fingerprint: string;
-  readonly valid_from: Date;
-  readonly valid_to: Date;
-}
-
-/** Returns nothing if it is not a certificate. @param encoded DER in base64 */
-export function certificateOf(encoded: string): SamlCertificateResponse[] {
-  const certificate = readCertificate(encoded);
-  if (!certificate) return [];
-  const { subject, fingerprint, validFrom, validTo } = certificate;
-  return [{ subject, sha256_fingerprint: fingerprint, valid_from: validFrom, valid_to: validTo }];
-}
-
-export function certificatesOf({ certificates }: SsoConfiguration): SamlCertificateResponse[] {
-  return certificates.flatMap(certificateOf);
 }

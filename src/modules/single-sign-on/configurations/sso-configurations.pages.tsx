@@ -42,15 +42,13 @@ import type { SsoAttempt } from '../logins/sso-attempt.entity.js';
 import { SsoLoginsService } from '../logins/sso-logins.service.js';
 import { OpenidProvider } from '../openid/openid-provider.js';
 import { SamlKeysService } from '../saml/saml-keys.service.js';
+import { readCertificate, type SigningCertificate } from '../saml/saml-metadata.js';
 import { SamlProvider } from '../saml/saml-provider.js';
 import { SSO_SETTINGS_PATH } from '../settings/sso-settings.pages.js';
 import {
   AddOpenidConfigurationRequest,
   AddSamlConfigurationRequest,
-  certificateOf,
-  certificatesOf,
   ChangeConfigurationRequest,
-  type SamlCertificateResponse,
 } from './sso-configurations.dto.js';
 import type { SsoConfiguration } from './sso-configuration.entity.js';
 import { SsoConfigurationsService } from './sso-configurations.service.js';
@@ -98,8 +96,8 @@ class ConfigurationsPage extends ListPage('listSamlConfigurations') {
           kind: 'moment',
           // Until its last certificate expires, the configuration can be used.
           cell: (configuration) =>
-            certificatesOf(configuration)
-              .toSorted((a, b) => b.valid_to.getTime() - a.valid_to.getTime())
+            readCertificates(configuration.certificates)
+              .toSorted((a, b) => b.validTo.getTime() - a.validTo.getTime())
               .slice(0, 1)
               .map((last) => <ValidUntil key="last" certificate={last} />),
         },
@@ -125,9 +123,9 @@ function statusOf({ enabledAt }: SsoConfiguration): VNode {
 
 const SOON = 30 * DAY;
 
-function ValidUntil({ certificate }: { readonly certificate: SamlCertificateResponse }): VNode {
+function ValidUntil({ certificate }: { readonly certificate: SigningCertificate }): VNode {
   const { now } = usePage();
-  const end = certificate.valid_to;
+  const end = certificate.validTo;
   const left = end.getTime() - now.getTime();
   return (
     <span>
@@ -290,7 +288,7 @@ function configurationPage(configuration: SsoConfiguration, ours: Ours, state: S
         </p>
         {enabledAt ? null : enableOrReason(configuration, state.enabled)}
         {configuration.protocol === 'saml'
-          ? certificateTable('Certificates of the identity provider', certificatesOf(configuration))
+          ? certificateTable('Certificates of the identity provider', configuration.certificates)
           : null}
         <h2>Last logins</h2>
         {attempts.length === 0 ? <p>Nobody has logged in yet.</p> : attemptTable(attempts)}
@@ -393,7 +391,7 @@ function ourMetadata(id: string, ours: Extract<Ours, { readonly metadataUrl: str
       <p>Give your identity provider the URL of our metadata, or enter the addresses there.</p>
       <OurAddresses {...ours} />
       <Link to={metadataUrl}>Download the metadata</Link>
-      {certificateTable('Our certificates', certificates.flatMap(certificateOf))}
+      {certificateTable('Our certificates', certificates)}
       <Allowed operation="updateSamlConfiguration">
         {certificates.length === 1 ? (
           <ActionButton action={configurationPath(id, 'certificates', 'add')}>
@@ -409,22 +407,28 @@ function ourMetadata(id: string, ours: Extract<Ours, { readonly metadataUrl: str
   );
 }
 
-function certificateTable(title: string, rows: readonly SamlCertificateResponse[]): VNode {
+/** @param encoded DER in base64 */
+function readCertificates(encoded: readonly string[]): SigningCertificate[] {
+  return encoded.flatMap((each) => readCertificate(each) ?? []);
+}
+
+/** @param encoded DER in base64 */
+function certificateTable(title: string, encoded: readonly string[]): VNode {
   return (
     <>
       <h2>{title}</h2>
       <Table
         caption={title}
-        rows={rows}
-        keyOf={({ sha256_fingerprint: fingerprint }) => fingerprint}
+        rows={readCertificates(encoded)}
+        keyOf={({ fingerprint }) => fingerprint}
         columns={[
           { title: 'Subject', kind: 'main', cell: ({ subject }) => subject },
           {
             title: 'SHA-256 fingerprint',
             kind: 'text',
-            cell: ({ sha256_fingerprint: fingerprint }) => <code>{fingerprint}</code>,
+            cell: ({ fingerprint }) => <code>{fingerprint}</code>,
           },
-          { title: 'Valid from', kind: 'moment', cell: ({ valid_from }) => valid_from },
+          { title: 'Valid from', kind: 'moment', cell: ({ validFrom }) => validFrom },
           {
             title: 'Valid until',
             kind: 'moment',

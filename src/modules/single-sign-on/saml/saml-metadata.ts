@@ -20,7 +20,7 @@ export interface SamlMetadata {
 }
 
 /** A certificate, with the properties that users compare with those that their identity provider shows. */
-interface SigningCertificate {
+export interface SigningCertificate {
   /** DER in base64. */
   readonly encoded: string;
   readonly subject: string;
