@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request as send } from 'node:http';
 import { createConnection } from 'node:net';
+import { setPriority } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
@@ -38,7 +39,8 @@ function whole(path, headers, body) {
 function filled(begin, part, end, size) {
   return begin + part.repeat(Math.floor((size - begin.length - end.length) / part.length)) + end;
 }
-const JSON_SIZE = 524_288;
+/** The largest body without credentials. */
+const JSON_SIZE = 65_536;
 const FORM_SIZE = 16_384;
 const EMPTY_BLOCK = '\x00\x00\x00\xff\xff';
 const gzipHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]).toString('latin1');
@@ -96,7 +98,12 @@ const KINDS = {
       ['GET', '/login'],
       ['GET', '/docs'],
       ['GET', '/docs/api'],
+      ['GET', '/docs/quickstart'],
+      ['GET', '/docs/receivers'],
+      ['GET', '/docs/assets/search.json'],
       ['GET', '/openapi.json'],
+      ['GET', '/openapi-3.0.json'],
+      ['GET', '/openapi.yaml'],
       ['GET', '/unknown'],
       ['PUT', '/healthz'],
       ['GET', '/mcp'],
@@ -168,6 +175,7 @@ else await attack(workerData);
 
 /** The sender, in a thread of its own. Resolves when all connections are closed or have sent their share. */
 async function attack({ kind, port, connections }) {
+  prioritize(10);
   const found = KINDS[kind];
   const { begin, part, first = '' } = typeof found === 'function' ? found() : found;
   const bytes = Buffer.from(part, 'latin1');
@@ -211,6 +219,18 @@ async function attack({ kind, port, connections }) {
       });
     });
   parentPort.postMessage(await Promise.all(Array.from({ length: connections }, one)));
+}
+
+/**
+ * Strangers and other clients have machines of their own: the service does not wait for their computing. On Linux, this concerns
+ * the thread that calls it. Only root may raise a priority.
+ */
+function prioritize(niceness) {
+  try {
+    setPriority(0, niceness);
+  } catch {
+    // Without it, waits include those of the measurement for a CPU.
+  }
 }
 
 /** Returns the CPU time of the event loop in milliseconds: on a busy machine, waits include the work of others. */
@@ -273,6 +293,7 @@ async function measureAll() {
         return { slowest, busiest, highest };
       };
     };
+    prioritize(-10);
     const measure = async (kind, connections) => {
       const before = memoryOf(service.pid);
       const stop = observe();

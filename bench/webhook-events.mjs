@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import autocannon from 'autocannon';
 import pg from 'pg';
 import { Agent, Pool, request, setGlobalDispatcher } from 'undici';
-import { deliveryHeaders } from '../dist/src/modules/webhooks/signing/delivery-headers.js';
+import { deliveryHeaders } from '../dist/src/modules/webhooks/signing/event-signer.js';
 import { freePort, start } from './support/processes.mjs';
 import { reportTable } from './support/report.mjs';
 import { cpuOf, memoryOf } from './support/usage.mjs';

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync, symlinkSync } from 'node:fs';
+import { copyFileSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -29,7 +29,23 @@ export function checkOut(commit, folder) {
   const lock = git('show', `${commit}:package-lock.json`).toString();
   if (packagesOf(lock) === packagesOf(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')))
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  else execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder, stdio: ['ignore', 2, 2] });
+  else installPackages(folder);
+}
+
+/** Installs what the lock file of the folder says. The packages of this checkout are linked: most of them are the same. */
+function installPackages(folder) {
+  const [from, to] = [ROOT, folder].map((each) => join(each, 'node_modules'));
+  const isLinked = spawnSync('cp', ['-al', from, to], { stdio: 'ignore' }).status === 0;
+  if (isLinked) {
+    // npm changes this file in place, which must not change that of this checkout.
+    const installed = '.package-lock.json';
+    rmSync(join(to, installed));
+    copyFileSync(join(from, installed), join(to, installed));
+    rmSync(join(to, '.cache'), { recursive: true, force: true });
+  }
+  // The folder may be on another file system. `npm ci` would begin by removing the links.
+  const words = isLinked ? ['install', '--no-save', '--prefer-offline'] : ['ci'];
+  execFileSync('npm', [...words, '--no-audit', '--no-fund'], { cwd: folder, stdio: ['ignore', 2, 2] });
 }
 
 /** Returns the packages of a lock file, without the version of the service itself. */

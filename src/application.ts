@@ -2,6 +2,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { AppModule, type AppOptions } from './app.module.js';
+import { preparePassport } from './infrastructure/auth/index.js';
 import type { LoadedConfiguration } from './infrastructure/config/index.js';
 import { HttpAdapter, prepareHttpServer } from './infrastructure/http/index.js';
 import { LoggingConfiguration, ServiceLogger } from './infrastructure/logging/index.js';
@@ -27,6 +28,7 @@ export async function createApplication(
     routeResolutionStrategy: 'specificity',
     abortOnError: false,
   });
+  preparePassport();
   provideConstraints(app);
   prepareHttpServer(app);
   app.get(ApiOperations).from(() => documentOf(app));
@@ -34,7 +36,7 @@ export async function createApplication(
 }
 
 /** Builds the API document: the operations of the application and the webhooks that it sends. */
-export function documentOf(app: NestExpressApplication): OpenAPIObject {
+export function documentOf(app: NestExpressApplication): Promise<OpenAPIObject> {
   const limits = describeLimits((target) => app.get(target, { strict: false }));
   const { version } = JSON.parse(readProjectFile('package.json')) as { version: string };
   return buildDocument(app, webhookDocuments, limits, version);

@@ -1,11 +1,12 @@
 import { writeFileSync } from 'node:fs';
-import './application.js';
 import { listPermissions } from './infrastructure/auth/index.js';
 import { configurationDefinitions, variablesOf } from './infrastructure/config/index.js';
 import { errorCatalog, type ErrorCode, type ErrorKind } from './infrastructure/errors/index.js';
 import { metricCatalog } from './infrastructure/metrics/index.js';
+import { EVENT_NAMES, EVENTS } from './infrastructure/event-catalog/index.js';
+import './application.js';
 import { AUDIT_ACTIONS } from './modules/audit-logs/index.js';
-import { EVENT_NAMES, EVENTS, eventSchema, examplePayload } from './modules/webhooks/index.js';
+import { eventSchema, examplePayload } from './modules/webhooks/index.js';
 
 /** Returns the generated pages of `docs/`. A test fails if a committed page is stale. */
 export function referencePages(): Readonly<Record<string, string>> {

@@ -1,5 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { printResult } from './output.js';
 
 /** The descriptions of the commands, apart from their programs, so that the help loads quickly. */
@@ -23,72 +23,35 @@ export const COMMANDS = {
 
 export type CommandName = keyof typeof COMMANDS;
 
-interface CommandOption {
-  readonly flags: string;
-  readonly description: string;
-  readonly parse: (text: string, previous?: unknown) => unknown;
-  readonly isRequired: boolean;
-}
-
-interface CommandDescription {
-  readonly name: string;
-  readonly description: string;
-  /** The description of each argument, such as `<file>`. */
-  readonly arguments?: Readonly<Record<string, string>>;
-  readonly options?: Readonly<Record<string, CommandOption>>;
-}
-
-/** @param run is called with the options, under the names that Commander derives from the flags, and the arguments */
-export function command<Given extends object>(
-  { name, description, arguments: parameters = {}, options = {} }: CommandDescription,
-  run: (options: Given, parameters: readonly string[]) => Promise<void>,
-): Command {
-  const described = new Command(name).description(description);
-  for (const [parameter, meaning] of Object.entries(parameters)) described.argument(parameter, meaning);
-  for (const { flags, description: meaning, parse, isRequired } of Object.values(options)) {
-    if (isRequired) described.requiredOption(flags, meaning, parse);
-    else described.option(flags, meaning, parse);
+/** A command of an operator, which Commander parses. */
+export class OperatorCommand extends Command {
+  override createCommand(name?: string): OperatorCommand {
+    return new OperatorCommand(name);
   }
-  return described.action(() => run(described.opts<Given>(), described.args));
-}
 
-/**
- * An option of a command, such as `--name <name>` with a text, or `--json` without one.
- *
- * @param parse gets also the result for the previous occurrence of an option that can be repeated
- */
-export function option(
-  flags: string,
-  description: string,
-  parse: CommandOption['parse'] = (text) => text,
-): CommandOption {
-  return { flags, description, parse, isRequired: false };
-}
-
-export function requiredOption(...described: Parameters<typeof option>): CommandOption {
-  return { ...option(...described), isRequired: true };
-}
-
-/** A command that runs once on the application. If `run` returns a value, it is the result, which is printed. */
-export function operatorCommand<Given extends object>(
-  description: CommandDescription,
-  run: (app: INestApplicationContext, options: Given, parameters: readonly string[]) => Promise<unknown>,
-): Command {
-  return command<Given>(description, async (options, parameters) => {
-    // Takes long to load, and not every command of a group needs it.
-    const { withApplication } = await import('./operator-session.js');
-    await withApplication(async (app) => {
-      const result = await run(app, options, parameters);
-      if (result !== undefined) printResult(result);
+  /** Runs the command once on the application. If `run` returns a value, it is the result, which is printed. */
+  onApplication<Options extends object>(
+    run: (app: INestApplicationContext, options: Options, ...parameters: string[]) => Promise<unknown>,
+  ): this {
+    return this.action(async () => {
+      // Takes long to load, and not every command of a group needs it.
+      const { withApplication } = await import('./operator-session.js');
+      await withApplication(async (app) => {
+        const result = await run(app, this.opts<Options>(), ...this.args);
+        if (result !== undefined) printResult(result);
+      });
     });
-  });
+  }
 }
 
-/** A command that only has subcommands. Called without one, it shows its help on standard error, and fails. */
-export function commandGroup(name: CommandName, ...subCommands: readonly Command[]): Command {
-  const group = new Command(name).description(COMMANDS[name]);
-  for (const each of subCommands) group.addCommand(each);
-  return group;
+/** Creates a command that only has subcommands. Called without one, it shows its help on standard error, and fails. */
+export function commandGroup(name: CommandName): OperatorCommand {
+  return new OperatorCommand(name).description(COMMANDS[name]);
+}
+
+/** Creates an option that can be given to several commands, which require it. */
+export function requiredOption(flags: string, description: string): Option {
+  return new Option(flags, description).makeOptionMandatory();
 }
 
 /**

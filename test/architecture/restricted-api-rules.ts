@@ -173,22 +173,19 @@ export function findForbiddenHttpClients(sources: Sources): string[] {
  */
 const SENDERS: ReadonlyMap<string, string> = new Map([
   ['src/modules/webhooks/sender/delivery-sender.ts', 'deliveries, and tests of endpoints'],
-  ['src/modules/webhook-endpoints/webhook-endpoint.constraints.ts', 'nothing: checks URLs'],
+  ['src/modules/webhook-endpoints/webhook-endpoints.dto.ts', 'nothing: checks URLs'],
   ['src/modules/agent-authorization/agents/client-documents.ts', 'metadata documents of agents'],
   [
     'src/modules/single-sign-on/openid/openid-provider.ts',
     'discovery, keys, tokens and user info, for openid-client',
   ],
-  ['src/modules/single-sign-on/saml/saml-metadata.reader.ts', 'metadata of SAML providers'],
+  ['src/modules/single-sign-on/saml/saml-metadata.ts', 'metadata of SAML providers'],
   ['src/modules/merchant-gateway/gateway-client.ts', 'the merchant gateway'],
   ['src/modules/audit-streams/audit-streams.job.ts', 'entries of the audit log'],
   ['src/modules/audit-streams/audit-streams.service.ts', 'nothing: checks URLs'],
-  ['src/infrastructure/messages/text-message-sender.ts', 'text messages'],
+  ['src/infrastructure/messages/text-messages.ts', 'text messages'],
   ['src/infrastructure/messages/messages.module.ts', 'nothing: wires the sender of text messages'],
-  [
-    'src/infrastructure/tracing/trace-export.ts',
-    'spans; the exporter sends its headers, and these are set there',
-  ],
+  ['src/infrastructure/tracing/tracing.ts', 'spans; the exporter sends its headers, and these are set there'],
   ['src/cli/commands/doctor.command.ts', 'nothing: passes a client to the checks of other modules'],
 ]);
 const CLIENTS = new Set(['HttpClient', 'ServiceClient']);

@@ -30,7 +30,7 @@ describeInBrowser('Agents that log in, in a browser', (windows) => {
   async function enterUser(page: Page, user: string): Promise<void> {
     await page.goto(agent.authorizePath());
     await waitForHeading(page, 'Connect Test Agent');
-    await page.getByLabel('External user ID').fill(user);
+    await page.getByLabel('User ID').fill(user);
     await page.getByRole('button', { name: 'Continue as this user' }).click();
     await page.getByRole('heading', { level: 1, name: consent }).waitFor();
   }
@@ -51,7 +51,7 @@ describeInBrowser('Agents that log in, in a browser', (windows) => {
   it('a user declines by keyboard alone with visible focus', async () => {
     const page = await windows.open(service.baseUrl);
     await page.goto(agent.authorizePath());
-    await tabTo(page, 'External user ID');
+    await tabTo(page, 'User ID');
     await page.keyboard.type('declining');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: consent }).waitFor();

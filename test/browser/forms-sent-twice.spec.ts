@@ -95,7 +95,7 @@ describeInBrowser('Forms that a browser sends again', (windows) => {
 
   async function atConsent(page: Page): Promise<void> {
     await page.goto(agent.authorizePath());
-    await page.getByLabel('External user ID').fill('twice');
+    await page.getByLabel('User ID').fill('twice');
     await page.getByRole('button', { name: 'Continue as this user' }).click();
     await page.getByRole('button', { name: 'Approve' }).waitFor();
   }

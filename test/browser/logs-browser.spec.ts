@@ -2,16 +2,17 @@ import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { MINUTE } from '../../src/infrastructure/time/index.js';
 import type { AttributedClient } from '../../src/infrastructure/http/index.js';
+import type { AnyEvent } from '../../src/infrastructure/event-catalog/index.js';
 import { AuditLog } from '../../src/modules/audit-logs/index.js';
-import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/index.js';
+import { WebhookPublisher } from '../../src/modules/webhooks/index.js';
 import {
   describeInBrowser,
   focused,
   inspect,
   savePicture,
   tabTo,
-  type WindowOptions,
   waitForHeading,
+  type WindowOptions,
 } from '../support/browser.js';
 import { eventually } from '../support/eventually.js';
 import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request-log-entries.js';

@@ -53,7 +53,9 @@ const stateOf = async (clientId: string, { organizationId, userId, email }: Logi
   const actor = { organizationId, userId, email } as DashboardActor;
   const clients = service.app.get(ApiClientsService);
   const overviews = await Promise.all(
-    (['development', 'production'] as const).map((each) => clients.secretsOverview(actor, each)),
+    (['development', 'production'] as const).map((each) =>
+      clients.secretsOverview({ actor, environment: each }),
+    ),
   );
   return overviews.find((overview) => overview?.client.client_id === clientId)?.client;
 };

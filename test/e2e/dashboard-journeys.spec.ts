@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { AnyEvent } from '../../src/infrastructure/event-catalog/index.js';
 import { OrganizationTurns } from '../../src/modules/request-logs/index.js';
-import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/index.js';
+import { WebhookPublisher } from '../../src/modules/webhooks/index.js';
 import { PasswordLinksService } from '../../src/modules/dashboard-login/index.js';
 import { addSamlConfiguration, grantRole } from '../support/dashboard-forms.js';
 import { addInvited, addUser } from '../support/dashboard-users.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { PartitionRotation } from '../../src/infrastructure/database/index.js';
 import { DAY } from '../../src/infrastructure/time/index.js';
-import { EVENT_NAMES } from '../../src/modules/webhooks/index.js';
+import { EVENT_NAMES } from '../../src/infrastructure/event-catalog/index.js';
 import { moveClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';
 import { UNKNOWN_ID } from '../support/operations.js';

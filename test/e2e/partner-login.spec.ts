@@ -317,7 +317,7 @@ describe('Connection codes', () => {
     const live = await LoginAgent.register(service, { clientId: service.production.clientId });
     const visitor = new Visitor(service);
     const page = (await visitor.get(live.authorizePath())).location ?? '';
-    expect((await visitor.get(page)).text).not.toContain('External user ID');
+    expect((await visitor.get(page)).text).not.toContain('User ID');
     const forged = await visitor.submit(page, { action: 'log_in', external_user_id: 'victim' });
     expect(forged.location).toBe(page);
     expect((await visitor.get(page)).text).toContain('Enter a code');

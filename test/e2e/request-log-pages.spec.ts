@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { HOUR } from '../../src/infrastructure/time/index.js';
 import type { AttributedClient } from '../../src/infrastructure/http/index.js';
+import type { AnyEvent } from '../../src/infrastructure/event-catalog/index.js';
 import { RequestLogRepository } from '../../src/modules/request-logs/index.js';
-import { safeRedirectPath } from '../../src/modules/dashboard-login/login/safe-redirect-path.js';
-import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/index.js';
+import { safeRedirectPath } from '../../src/modules/dashboard-login/login/login-form.js';
+import { WebhookPublisher } from '../../src/modules/webhooks/index.js';
 import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { Visitor } from '../support/visitor.js';
@@ -156,7 +157,7 @@ describe('The list of request logs', () => {
     const store = service.app.get(RequestLogRepository);
     const { newest } = store;
     const { REQUEST_LOG_QUERY_TIMEOUT } =
-      await import('../../src/modules/request-logs/request-log-errors.js');
+      await import('../../src/modules/request-logs/reading/request-logs.dto.js');
     store.newest = () => Promise.reject(REQUEST_LOG_QUERY_TIMEOUT.error());
     const { status, text } = await visitor.get(PATH);
     store.newest = newest;

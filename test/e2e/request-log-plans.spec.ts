@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import { DailyPartitions } from '../../src/infrastructure/database/index.js';
+import { DailyPartitions, type ReadPool } from '../../src/infrastructure/database/index.js';
 import { DAY } from '../../src/infrastructure/time/index.js';
-import type { ReadPool } from '../../src/infrastructure/database/index.js';
 import {
   RequestLogRepository,
-  type RequestLogEntry,
+  type RequestLogHistoryEntry,
   type RequestLogFilter,
   type RequestLogPosition,
 } from '../../src/modules/request-logs/index.js';
@@ -150,7 +149,7 @@ function lastWork(found: number): Work {
 async function newest(
   filter: RequestLogFilter = {},
   before?: RequestLogPosition,
-): Promise<{ work: Work; entries: RequestLogEntry[] }> {
+): Promise<{ work: Work; entries: RequestLogHistoryEntry[] }> {
   const entries = await store.newest({ client, period: PERIOD, filter }, { before, limit: PAGE });
   return { work: lastWork(entries.length), entries };
 }
@@ -162,7 +161,7 @@ async function positionAt(depth: number, clientId = client.clientId): Promise<Re
     [clientId, depth],
   );
   if (!row) throw new Error(`There are no ${depth} entries`);
-  return { id: Number(row.id), createdAt: row.created_at };
+  return { id: Number(row.id), datetime: row.created_at };
 }
 
 describe('Query plans of the request log', () => {
@@ -178,7 +177,7 @@ describe('Query plans of the request log', () => {
     const { work, entries } = await newest({}, await positionAt(depth));
     expect(work).toMatchObject({ found: PAGE, rowsPassedOver: 0 });
     // A page may end on the previous day.
-    const days = new Set(entries.map(({ createdAt }) => createdAt.toISOString().slice(0, 10)));
+    const days = new Set(entries.map(({ datetime }) => datetime.toISOString().slice(0, 10)));
     expect(work.partitions).toBe(days.size);
     // The scan starts at the position, not at the end of the period.
     expect(work.blocks).toBeLessThanOrEqual(2 * first.blocks + 4);

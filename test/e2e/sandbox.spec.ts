@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { EVENT_NAMES, examplePayload } from '../../src/modules/webhooks/index.js';
+import { EVENT_NAMES } from '../../src/infrastructure/event-catalog/index.js';
+import { examplePayload } from '../../src/modules/webhooks/index.js';
 import { eventually } from '../support/eventually.js';
 import { whileInsertsFail } from '../support/failing-inserts.js';
 import {

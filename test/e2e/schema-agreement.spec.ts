@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import fc from 'fast-check';
+import { NOT_BLANK } from '../../src/infrastructure/validation/index.js';
+import { EVENT_NAMES } from '../../src/infrastructure/event-catalog/index.js';
 import { ApiClientsService } from '../../src/modules/api-clients/index.js';
 import { IDENTIFY_OPERATION_NAME } from '../../src/modules/detected-accounts/index.js';
-import { NOT_BLANK } from '../../src/infrastructure/validation/index.js';
-import { EVENT_NAMES, exampleEvent } from '../../src/modules/webhooks/index.js';
+import { exampleEvent } from '../../src/modules/webhooks/index.js';
 import {
   BODY_OPERATIONS,
   DASHBOARD_OPERATIONS,

@@ -35,7 +35,7 @@ afterAll(() => service.close());
 
 const titleOf = ({ text }: PageResponse): string => /<h1>([^<]*)<\/h1>/.exec(text)?.[1] ?? '';
 const statusOf = async ({ agent, id }: TestLink): Promise<string> => (await links.find(agent, id)).status;
-const failureOf = async ({ agent, id }: TestLink) => (await links.find(agent, id)).failure;
+const failureOf = async ({ agent, id }: TestLink) => (await links.find(agent, id)).failure_reason;
 const rowOf = async (id: string) =>
   (await service.database.query('SELECT * FROM sign_in_link WHERE id = $1', [id]))[0] ?? {};
 const eventsOf = ({ externalUserId }: TestAgent) =>
@@ -76,7 +76,7 @@ describe('Creating a sign-in link', () => {
     const link = await newLink(service, agent);
     expect(link).toMatchObject({ status: 'pending', merchant: NETFLIX });
     expect(link.url).toMatch(/^https:\/\/agents\.example\.com\/sign-in\/[0-9A-Za-z]{49}$/);
-    expect(Math.round((link.expiresAt.getTime() - Date.now()) / MINUTE)).toBe(15);
+    expect(Math.round((link.expires_at.getTime() - Date.now()) / MINUTE)).toBe(15);
     const [message, ...more] = textMessagesTo(service, agent.phoneNumber);
     expect(more).toEqual([]);
     expect(message?.body).toBe(
@@ -127,12 +127,12 @@ describe('Creating a sign-in link', () => {
       expect(JSON.stringify(link)).not.toContain('sign-in');
       expect(Object.keys(link)).toEqual([
         'id',
-        'status',
-        'failure',
         'merchant',
-        'createdAt',
-        'expiresAt',
-        'sessionId',
+        'status',
+        'failure_reason',
+        'session_id',
+        'created_at',
+        'expires_at',
       ]);
       const [message] = textMessagesTo(service, agent.phoneNumber);
       expect(message?.body).toContain('https://agents.example.com/sign-in/');

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { Webhook } from 'standardwebhooks';
-import { Transactional } from '../../src/infrastructure/database/index.js';
+import { Transactional, PartitionRotation } from '../../src/infrastructure/database/index.js';
+import type { AnyEvent } from '../../src/infrastructure/event-catalog/index.js';
 import { ApiClientsService, SigningSecrets } from '../../src/modules/api-clients/index.js';
-import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/index.js';
-import { serviceSignature, standardSignature } from '../../src/modules/webhooks/signing/delivery-headers.js';
-import { PartitionRotation } from '../../src/infrastructure/database/index.js';
+import { WebhookPublisher } from '../../src/modules/webhooks/index.js';
+import { serviceSignature, standardSignature } from '../../src/modules/webhooks/signing/event-signer.js';
 import { DeliveryQueueService } from '../../src/modules/webhooks/queue/delivery-queue.service.js';
 import { moveClock } from '../support/clock.js';
 import { startDnsServer, type DnsServer } from '../support/dns-server.js';

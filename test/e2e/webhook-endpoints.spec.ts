@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Transactional } from '../../src/infrastructure/database/index.js';
-import { EVENT_NAMES, exampleEvent, WebhookPublisher } from '../../src/modules/webhooks/index.js';
+import { EVENT_NAMES } from '../../src/infrastructure/event-catalog/index.js';
+import { exampleEvent, WebhookPublisher } from '../../src/modules/webhooks/index.js';
 import { auditedBy, auditEntries } from '../support/audited.js';
 import { accessToken } from '../support/device-flow.js';
 import { UNKNOWN_ID } from '../support/operations.js';

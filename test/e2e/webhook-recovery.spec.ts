@@ -2,12 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  EVENT_NAMES,
-  exampleEvent,
-  examplePayload,
-  WebhookPublisher,
-} from '../../src/modules/webhooks/index.js';
+import { EVENT_NAMES } from '../../src/infrastructure/event-catalog/index.js';
+import { exampleEvent, examplePayload, WebhookPublisher } from '../../src/modules/webhooks/index.js';
 import { ResendsRepository } from '../../src/modules/webhooks/resends/resends.repository.js';
 import { accessToken } from '../support/device-flow.js';
 import { eventually } from '../support/eventually.js';

@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Transactional } from '../../src/infrastructure/database/index.js';
-import { sendEmails } from '../support/mails.js';
 import { Mailer, type RenderedMail } from '../../src/infrastructure/messages/index.js';
-import { exampleEvent, WebhookPublisher, type EventName } from '../../src/modules/webhooks/index.js';
+import type { EventName } from '../../src/infrastructure/event-catalog/index.js';
+import { exampleEvent, WebhookPublisher } from '../../src/modules/webhooks/index.js';
 import { FailingEndpointsJob } from '../../src/modules/webhooks/failing-endpoints/failing-endpoints.job.js';
 import { WebhookDeliveriesConfiguration } from '../../src/modules/webhooks/webhook-deliveries.configuration.js';
+import { sendEmails } from '../support/mails.js';
 import { auditedBy, auditEntries } from '../support/audited.js';
 import { eventually } from '../support/eventually.js';
 import { error, invalidField, startTestApp, type Login, type TestApp } from '../support/test-app.js';

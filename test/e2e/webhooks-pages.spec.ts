@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { exampleEvent, WebhookPublisher, type EventName } from '../../src/modules/webhooks/index.js';
+import type { EventName } from '../../src/infrastructure/event-catalog/index.js';
+import { exampleEvent, WebhookPublisher } from '../../src/modules/webhooks/index.js';
 import { auditEntries } from '../support/audited.js';
 import { addUser, auditOf, type TestUser } from '../support/dashboard-users.js';
 import { eventually } from '../support/eventually.js';

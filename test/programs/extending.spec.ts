@@ -36,7 +36,10 @@ let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'extending-'));
   for (const name of readdirSync(ROOT).filter((each) => !NOT_COPIED.includes(each))) {
-    cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+    cpSync(join(ROOT, name), join(folder, name), {
+      recursive: true,
+      filter: (path) => !path.endsWith('/node_modules'),
+    });
   }
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
 });

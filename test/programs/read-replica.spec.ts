@@ -143,7 +143,7 @@ describe('DATABASE_READ_URL', () => {
       const response = await service.request(`/dashboard/development${path}`, { login });
       expect([path, response.status]).toEqual([path, 200]);
     }
-    await entriesBefore({ createdAt: ago(120), id: 0 }, newUser());
+    await entriesBefore({ datetime: ago(120), id: 0 }, newUser());
     const rows = await replica.query<{ name: string }>(
       `SELECT DISTINCT replace(application_name, 'merchant-connectivity-service ', '') AS name FROM pg_stat_activity
         WHERE application_name LIKE 'merchant-connectivity-service%' ORDER BY 1`,
@@ -208,9 +208,9 @@ describe('DATABASE_READ_URL', () => {
       await addEntry(user, ago(5));
       await addEntry(user, ago(120));
       expect(await entriesBefore(undefined, user)).toBe(2);
-      expect(await entriesBefore({ createdAt: ago(MAX_LAG + 5), id: 0 }, user)).toBe(1);
-      expect(await entriesBefore({ createdAt: ago(0), id: 0 }, user)).toBe(2);
-      expect(await entriesBefore({ createdAt: ago(MAX_LAG + 20), id: 0 }, user)).toBe(0);
+      expect(await entriesBefore({ datetime: ago(MAX_LAG + 5), id: 0 }, user)).toBe(1);
+      expect(await entriesBefore({ datetime: ago(0), id: 0 }, user)).toBe(2);
+      expect(await entriesBefore({ datetime: ago(MAX_LAG + 20), id: 0 }, user)).toBe(0);
     });
   });
 

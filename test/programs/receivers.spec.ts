@@ -6,7 +6,7 @@ import ts from 'typescript';
 import { verify } from '../../examples/receivers/receiver.js';
 import { eventBody } from '../../src/modules/webhooks/events/event-body.js';
 import { exampleEvent } from '../../src/modules/webhooks/events/event-document.js';
-import { deliveryHeaders } from '../../src/modules/webhooks/signing/delivery-headers.js';
+import { deliveryHeaders } from '../../src/modules/webhooks/signing/event-signer.js';
 
 const RECEIVERS = join(import.meta.dirname, '..', '..', 'examples', 'receivers');
 

@@ -1,4 +1,4 @@
-import { deliveryHeaders } from '../../../src/modules/webhooks/signing/delivery-headers.js';
+import { deliveryHeaders } from '../../../src/modules/webhooks/signing/event-signer.js';
 import { webhooks, type SignatureError } from './index.js';
 
 const SECRET = 'mcs_dev_secret';

@@ -1,36 +1,28 @@
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import { CareersService, type JobApplication } from '../../modules/careers/index.js';
-import { commandGroup, operatorCommand, option, parseNumber } from '../operator-command.js';
+import { commandGroup, parseNumber } from '../operator-command.js';
 import { FORMAT } from './options.js';
 import { exportRows } from './rows.js';
 
 const DEFAULT_LIST = 20;
 
-const list = operatorCommand<{ limit?: number }>(
-  {
-    name: 'list',
-    description: 'List the newest job applications',
-    options: {
-      limit: option('--limit <number>', `number of applications (default: ${DEFAULT_LIST})`, parseNumber),
-    },
-  },
-  async (app, { limit = DEFAULT_LIST }) => {
+export const APPLICATION_COMMAND = commandGroup('application');
+
+APPLICATION_COMMAND.command('list')
+  .description('List the newest job applications')
+  .option('--limit <number>', `number of applications (default: ${DEFAULT_LIST})`, parseNumber)
+  .onApplication<{ limit?: number }>(async (app, { limit = DEFAULT_LIST }) => {
     if (!Number.isInteger(limit) || limit < 1)
       throw new OperatorError('The limit must be a positive integer.');
     return (await app.get(CareersService).newest(limit)).map(toRow);
-  },
-);
+  });
 
-const exportAll = operatorCommand<{ format: string }>(
-  {
-    name: 'export',
-    description: 'Write all job applications to standard output',
-    options: { format: FORMAT },
-  },
-  (app, { format }) => exportRows(format, Object.keys(FIELDS), toRows(app.get(CareersService).all())),
-);
-
-export const APPLICATION_COMMAND = commandGroup('application', list, exportAll);
+APPLICATION_COMMAND.command('export')
+  .description('Write all job applications to standard output')
+  .addOption(FORMAT)
+  .onApplication<{ format: string }>((app, { format }) =>
+    exportRows(format, Object.keys(FIELDS), toRows(app.get(CareersService).all())),
+  );
 
 /** The columns, named as in the API, and the fields that they show. */
 const FIELDS = {

@@ -11,7 +11,7 @@ import {
   type ExportedHead,
 } from '../../modules/audit-logs/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
-import { commandGroup, operatorCommand, option } from '../operator-command.js';
+import { commandGroup } from '../operator-command.js';
 import { EXIT, printResult, printSentence } from '../output.js';
 import { exportRows, recorded, withProgress } from './rows.js';
 import { FORMAT, ORGANIZATION, requirePeriod, type PeriodOptions } from './options.js';
@@ -21,21 +21,19 @@ interface ExportOptions extends PeriodOptions {
   readonly format: string;
 }
 
-const verify = operatorCommand<{ organization?: string; head?: string }>(
-  {
-    name: 'verify',
-    description:
-      'Verify the hash chains of the audit log; exits with code 1 and names the first broken entry of each chain ' +
+export const AUDIT_COMMAND = commandGroup('audit');
+
+AUDIT_COMMAND.command('verify')
+  .description(
+    'Verify the hash chains of the audit log; exits with code 1 and names the first broken entry of each chain ' +
       'if there is one',
-    options: {
-      organization: option('--organization <id>', 'verify only the chain of this organization'),
-      head: option(
-        '--head <file>',
-        'file written by `audit head` earlier; verify that the chain of its organization still contains that head',
-      ),
-    },
-  },
-  async (app, options) => {
+  )
+  .option('--organization <id>', 'verify only the chain of this organization')
+  .option(
+    '--head <file>',
+    'file written by `audit head` earlier; verify that the chain of its organization still contains that head',
+  )
+  .onApplication<{ organization?: string; head?: string }>(async (app, options) => {
     const head = options.head === undefined ? undefined : await readHead(options.head);
     const verification = app.get(AuditVerification);
     const reports: ChainReport[] = [];
@@ -47,42 +45,29 @@ const verify = operatorCommand<{ organization?: string; head?: string }>(
       printSentence(`Organization ${organizationId}: ${flaw.explanation}`);
       process.exitCode = EXIT.failed;
     }
-  },
-);
+  });
 
-const showHead = operatorCommand<{ organization: string }>(
-  {
-    name: 'head',
-    description: 'Show the head of an organization’s chain, for you to sign and to keep outside the database',
-    options: { organization: ORGANIZATION },
-  },
-  async (app, { organization }) => {
+AUDIT_COMMAND.command('head')
+  .description('Show the head of an organization’s chain, for you to sign and to keep outside the database')
+  .addOption(ORGANIZATION)
+  .onApplication<{ organization: string }>(async (app, { organization }) => {
     await requireChain(app, organization);
     return app.get(AuditVerification).head(organization);
-  },
-);
+  });
 
-const exportEntries = operatorCommand<ExportOptions>(
-  {
-    name: 'export',
-    description: 'Write the audit log of an organization to standard output, oldest first',
-    options: {
-      organization: ORGANIZATION,
-      format: FORMAT,
-      start: option('--start <time>', 'only entries at or after this time, such as 2026-01-31T08:15:30Z'),
-      end: option('--end <time>', 'only entries at or before this time'),
-    },
-  },
-  async (app, { organization, format, ...bounds }) => {
+AUDIT_COMMAND.command('export')
+  .description('Write the audit log of an organization to standard output, oldest first')
+  .addOption(ORGANIZATION)
+  .addOption(FORMAT)
+  .option('--start <time>', 'only entries at or after this time, such as 2026-01-31T08:15:30Z')
+  .option('--end <time>', 'only entries at or before this time')
+  .onApplication<ExportOptions>(async (app, { organization, format, ...bounds }) => {
     await requireChain(app, organization);
     requirePeriod(bounds);
     const entries = app.get(AuditLogsService).all(organization, bounds);
-    const exported = { organizationId: organization, action: 'audit_log.export', target: {} } as const;
-    await exportRows(format, AUDIT_LOG_COLUMNS, withProgress(recorded(app, exported, entries)));
-  },
-);
-
-export const AUDIT_COMMAND = commandGroup('audit', verify, showHead, exportEntries);
+    const change = { organizationId: organization, action: 'audit_log.export', target: {} } as const;
+    await exportRows(format, AUDIT_LOG_COLUMNS, withProgress(recorded(app, change, entries)));
+  });
 
 /** @throws OperatorError if there is no such organization. The platform has a chain, too. */
 async function requireChain(app: INestApplicationContext, organization: string): Promise<void> {

@@ -1,22 +1,19 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { ENVIRONMENTS, type PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { OperatorError } from '../../infrastructure/errors/index.js';
-import { ApiClientsService } from '../../modules/api-clients/index.js';
+import { ApiClientsService, type IssuedCredentials } from '../../modules/api-clients/index.js';
 import { IDENTIFY_OPERATION_NAME } from '../../modules/detected-accounts/index.js';
 import { OperatorAudit, type AuditAction, type OperatorChange } from '../../modules/audit-logs/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
-import { commandGroup, operatorCommand, option, parseNumber, requiredOption } from '../operator-command.js';
+import { commandGroup, parseNumber } from '../operator-command.js';
 import { CLIENT, ORGANIZATION, OVERLAP_RANGE } from './options.js';
 
-const list = operatorCommand<{ organization?: string }>(
-  {
-    name: 'list',
-    description: 'List API clients, without their secrets',
-    options: {
-      organization: option('--organization <id>', 'list only the clients of this organization'),
-    },
-  },
-  async (app, { organization }) => {
+export const CLIENT_COMMAND = commandGroup('client');
+
+CLIENT_COMMAND.command('list')
+  .description('List API clients, without their secrets')
+  .option('--organization <id>', 'list only the clients of this organization')
+  .onApplication<{ organization?: string }>(async (app, { organization }) => {
     if (organization) await app.get(OrganizationsService).require(organization);
     const clients = await app.get(ApiClientsService).list(organization);
     return clients.map((client) => ({
@@ -26,20 +23,16 @@ const list = operatorCommand<{ organization?: string }>(
       enabled_operations: client.enabledOperations,
       created_at: client.createdAt,
     }));
-  },
-);
+  });
 
-const create = operatorCommand<{ organization: string; environment: string }>(
-  {
-    name: 'create',
-    description:
-      'Create the API client of an organization for an environment that has none, and print its secret',
-    options: {
-      organization: ORGANIZATION,
-      environment: requiredOption('--environment <name>', 'development or production'),
-    },
-  },
-  async (app, { organization: organizationId, environment }) => {
+CLIENT_COMMAND.command('create')
+  .description(
+    'Create the API client of an organization for an environment that has none, and print its secret',
+  )
+  .addOption(ORGANIZATION)
+  .requiredOption('--environment <name>', 'development or production')
+  .onApplication<{ organization: string; environment: string }>(async (app, options) => {
+    const { organization: organizationId, environment } = options;
     if (!isEnvironment(environment))
       throw new OperatorError('The environment must be development or production.');
     await app.get(OrganizationsService).require(organizationId);
@@ -49,59 +42,43 @@ const create = operatorCommand<{ organization: string; environment: string }>(
         { organizationId, action: 'client.create', target: { name: clientId, environment } },
       ],
     );
-    return { client_id: client.clientId, environment: client.environment, secret: client.secret };
-  },
-);
+    return withSecret(client);
+  });
 
-const rotateSecret = operatorCommand<{ client: string; overlapHours?: number }>(
-  {
-    name: 'rotate-secret',
-    description: 'Issue a new secret; the old one is accepted until the overlap ends',
-    options: {
-      client: CLIENT,
-      overlapHours: option(
-        '--overlap-hours <hours>',
-        `how long the old secret is still accepted, ${OVERLAP_RANGE}; use 0 after a leak`,
-        parseNumber,
-      ),
-    },
-  },
-  async (app, options) => {
+CLIENT_COMMAND.command('rotate-secret')
+  .description('Issue a new secret; the old one is accepted until the overlap ends')
+  .addOption(CLIENT)
+  .option(
+    '--overlap-hours <hours>',
+    `how long the old secret is still accepted, ${OVERLAP_RANGE}; use 0 after a leak`,
+    parseNumber,
+  )
+  .onApplication<{ client: string; overlapHours?: number }>(async (app, options) => {
     const change = await changeOf(app, options.client, 'secret.rotate');
     const rotated = await app.get(OperatorAudit).run(
       () => app.get(ApiClientsService).rotateSecret(options.client, options.overlapHours),
       () => [change],
     );
-    return { client_id: rotated.clientId, environment: rotated.environment, secret: rotated.secret };
-  },
-);
+    return withSecret(rotated);
+  });
 
-const activateSecret = operatorCommand<{ client: string }>(
-  {
-    name: 'activate-secret',
-    description: 'Sign webhooks with the newest secret from now on',
-    options: { client: CLIENT },
-  },
-  async (app, { client }) => {
+CLIENT_COMMAND.command('activate-secret')
+  .description('Sign webhooks with the newest secret from now on')
+  .addOption(CLIENT)
+  .onApplication<{ client: string }>(async (app, { client }) => {
     const change = await changeOf(app, client, 'secret.rotate');
     await app.get(OperatorAudit).run(
       () => app.get(ApiClientsService).activateSecret(client),
       (isChanged) => (isChanged ? [change] : []),
     );
     return { client_id: client, activated: true };
-  },
-);
+  });
 
-const enable = operatorCommand<{ client: string; operation: string }>(
-  {
-    name: 'enable',
-    description: 'Enable an operation that clients can’t use by default',
-    options: {
-      client: CLIENT,
-      operation: requiredOption('--operation <name>', `the operation: ${IDENTIFY_OPERATION_NAME}`),
-    },
-  },
-  async (app, { client, operation }) => {
+CLIENT_COMMAND.command('enable')
+  .description('Enable an operation that clients can’t use by default')
+  .addOption(CLIENT)
+  .requiredOption('--operation <name>', `the operation: ${IDENTIFY_OPERATION_NAME}`)
+  .onApplication<{ client: string; operation: string }>(async (app, { client, operation }) => {
     if (operation !== IDENTIFY_OPERATION_NAME)
       throw new OperatorError(`The operation must be ${IDENTIFY_OPERATION_NAME}.`);
     const change = await changeOf(app, client, 'client.update');
@@ -110,10 +87,11 @@ const enable = operatorCommand<{ client: string; operation: string }>(
       () => [change],
     );
     return { client_id: client, enabled: operation };
-  },
-);
+  });
 
-export const CLIENT_COMMAND = commandGroup('client', list, create, rotateSecret, activateSecret, enable);
+function withSecret({ clientId, environment, secret }: IssuedCredentials): object {
+  return { client_id: clientId, environment, secret };
+}
 
 /** @throws OperatorError if the client is unknown */
 async function changeOf(

@@ -6,21 +6,21 @@ import {
   MAX_LINE_LENGTH,
   type ImportState,
 } from '../../modules/detected-accounts/index.js';
-import { commandGroup, operatorCommand, option } from '../operator-command.js';
+import { commandGroup } from '../operator-command.js';
 import { EXIT, printSentence } from '../output.js';
 import { linesOf } from './input.js';
 
-const importDetections = operatorCommand<{ notify?: boolean }>(
-  {
-    name: 'import',
-    arguments: { '<file>': 'NDJSON file, or - for standard input' },
-    description:
-      'Import detected accounts from NDJSON: client_id, external_user_id, merchant (a name) or merchant_id, and ' +
+export const DETECTION_COMMAND = commandGroup('detection');
+
+DETECTION_COMMAND.command('import')
+  .argument('<file>', 'NDJSON file, or - for standard input')
+  .description(
+    'Import detected accounts from NDJSON: client_id, external_user_id, merchant (a name) or merchant_id, and ' +
       'detected_at. Notifies clients of accounts that were not known before. Reports and skips invalid lines (exit code ' +
       '2). You can safely repeat an import',
-    options: { notify: option('--no-notify', 'send no webhooks') },
-  },
-  async (app, { notify = true }, [file = '-']) => {
+  )
+  .option('--no-notify', 'send no webhooks')
+  .onApplication<{ notify: boolean }>(async (app, { notify }, file = '-') => {
     const input = file === '-' ? process.stdin : await openFile(file);
     const listener = {
       skipped: (line: number, reason: string) => printSentence(`line ${line}: ${reason}`),
@@ -31,10 +31,7 @@ const importDetections = operatorCommand<{ notify?: boolean }>(
     if (process.stderr.isTTY) process.stderr.write('\n');
     if (state.skipped > 0) process.exitCode = EXIT.incomplete;
     return state;
-  },
-);
-
-export const DETECTION_COMMAND = commandGroup('detection', importDetections);
+  });
 
 async function openFile(file: string): Promise<AsyncIterable<Uint8Array>> {
   try {

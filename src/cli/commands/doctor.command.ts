@@ -28,7 +28,7 @@ import {
 import { checkRedis, RedisConfiguration } from '../../infrastructure/redis/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { Tracing } from '../../infrastructure/tracing/index.js';
-import { command, COMMANDS } from '../operator-command.js';
+import { commandGroup } from '../operator-command.js';
 import { onApplication, withConfiguration } from '../operator-session.js';
 import { EXIT, printResult } from '../output.js';
 
@@ -49,7 +49,7 @@ const warning = (finding: string, remedy: string): Verdict => ({ status: 'warnin
 const failed = (finding: string, remedy: string): Verdict => ({ status: 'failed', finding, remedy });
 
 /** Runs only with valid settings. The session reports invalid ones. */
-export const DOCTOR_COMMAND = command({ name: 'doctor', description: COMMANDS.doctor }, () =>
+export const DOCTOR_COMMAND = commandGroup('doctor').action(() =>
   withConfiguration((configuration) => new Examination(configuration).run(), { asService: true }),
 );
 

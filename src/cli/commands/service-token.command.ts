@@ -7,7 +7,7 @@ import {
   type OperatorChange,
 } from '../../modules/audit-logs/index.js';
 import { ServiceTokensService, type IssuedServiceToken } from '../../modules/service-tokens/index.js';
-import { commandGroup, operatorCommand, option, parseNumber, requiredOption } from '../operator-command.js';
+import { commandGroup, parseNumber, requiredOption } from '../operator-command.js';
 import { OVERLAP_RANGE } from './options.js';
 
 const TOKEN = requiredOption(
@@ -15,28 +15,23 @@ const TOKEN = requiredOption(
   'the service token, as listed by `service-token list`',
 );
 
-const create = operatorCommand<{ name: string; scope: string[] }>(
-  {
-    name: 'create',
-    description: 'Create a service token, and print it once',
-    options: {
-      name: requiredOption('--name <name>', 'the service that uses the token'),
-      scope: requiredOption(
-        '--scope <scope>',
-        `${SERVICE_SCOPES.join(' or ')}; repeat the option or separate scopes by commas`,
-        (text, previous) => [...((previous as string[] | undefined) ?? []), ...text.split(',')],
-      ),
-    },
-  },
-  (app, { name, scope }) => {
-    const scopes = scope.map((each) => each.trim());
-    return issue(app, 'service_token.create', (tokens) => tokens.create(name, scopes));
-  },
-);
+export const SERVICE_TOKEN_COMMAND = commandGroup('service-token');
 
-const list = operatorCommand(
-  { name: 'list', description: 'List the service tokens, without the tokens themselves' },
-  async (app) => {
+SERVICE_TOKEN_COMMAND.command('create')
+  .description('Create a service token, and print it once')
+  .requiredOption('--name <name>', 'the service that uses the token')
+  .requiredOption<readonly string[]>(
+    '--scope <scope>',
+    `${SERVICE_SCOPES.join(' or ')}; repeat the option or separate scopes by commas`,
+    (text, previous = []) => [...previous, ...text.split(',').map((each) => each.trim())],
+  )
+  .onApplication<{ name: string; scope: string[] }>((app, { name, scope }) =>
+    issue(app, 'service_token.create', (tokens) => tokens.create(name, scope)),
+  );
+
+SERVICE_TOKEN_COMMAND.command('list')
+  .description('List the service tokens, without the tokens themselves')
+  .onApplication(async (app) => {
     const tokens = await app.get(ServiceTokensService).list();
     return tokens.map((token) => ({
       service_token_id: token.id,
@@ -47,43 +42,30 @@ const list = operatorCommand(
       expires_at: token.expiresAt,
       revoked_at: token.revokedAt,
     }));
-  },
-);
+  });
 
-const rotate = operatorCommand<{ token: string; overlapHours?: number }>(
-  {
-    name: 'rotate',
-    description:
-      'Issue a token with the same name and scopes; the old one is accepted until the overlap ends',
-    options: {
-      token: TOKEN,
-      overlapHours: option(
-        '--overlap-hours <hours>',
-        `how long the old token is still accepted, ${OVERLAP_RANGE}`,
-        parseNumber,
-      ),
-    },
-  },
-  (app, { token, overlapHours }) =>
+SERVICE_TOKEN_COMMAND.command('rotate')
+  .description('Issue a token with the same name and scopes; the old one is accepted until the overlap ends')
+  .addOption(TOKEN)
+  .option(
+    '--overlap-hours <hours>',
+    `how long the old token is still accepted, ${OVERLAP_RANGE}`,
+    parseNumber,
+  )
+  .onApplication<{ token: string; overlapHours?: number }>((app, { token, overlapHours }) =>
     issue(app, 'service_token.rotate', (tokens) => tokens.rotate(token, overlapHours)),
-);
+  );
 
-const revoke = operatorCommand<{ token: string }>(
-  {
-    name: 'revoke',
-    description: 'Revoke a service token; every process rejects it within 5 seconds',
-    options: { token: TOKEN },
-  },
-  async (app, { token }) => {
+SERVICE_TOKEN_COMMAND.command('revoke')
+  .description('Revoke a service token; every process rejects it within 5 seconds')
+  .addOption(TOKEN)
+  .onApplication<{ token: string }>(async (app, { token }) => {
     const { revokedAt } = await app.get(OperatorAudit).run(
       () => app.get(ServiceTokensService).revoke(token),
       (before) => (before.revokedAt ? [] : [changeOf('service_token.revoke', before.name)]),
     );
     return { service_token_id: token, revoked: true, changed: !revokedAt };
-  },
-);
-
-export const SERVICE_TOKEN_COMMAND = commandGroup('service-token', create, list, rotate, revoke);
+  });
 
 /** Issues a token, and records it in the audit log of the platform. */
 async function issue(

@@ -27,7 +27,6 @@ const CHALLENGE = 'Basic realm="Platform API", charset="UTF-8"';
 type DecodeCredentials = (credentials: BasicCredentials) => BasicCredentials;
 const asSent: DecodeCredentials = (credentials) => credentials;
 
-/** Creates a Passport strategy for API clients. */
 function ClientStrategy(name: string, decode = asSent) {
   @Injectable()
   class Strategy extends PassportStrategy(PassportBasicStrategy, name) {

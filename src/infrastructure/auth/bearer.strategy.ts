@@ -28,7 +28,6 @@ type TokenStrategyClass<User> = new (verifier: TokenVerifier<User>) => {
   validate(token: string): Promise<User | false>;
 };
 
-/** Creates a Passport strategy for the tokens of a surface. */
 function TokenStrategy<User extends object>(name: string): TokenStrategyClass<User> {
   return class extends PassportStrategy(PassportBearerStrategy, name) {
     constructor(private readonly verifier: TokenVerifier<User>) {

@@ -35,11 +35,9 @@ export interface DashboardPrincipal {
   readonly secondFactorDue: Date | null;
 }
 
-/** A login in a browser. */
 interface SessionCredential {
   readonly kind: 'session';
   readonly sessionId: string;
-  /** When the user logged in. */
   readonly authenticatedAt: Date;
 }
 
@@ -60,6 +58,12 @@ export interface DashboardIdentity extends DashboardPrincipal {
 /** The user of a dashboard request and its origin: the actor and context of an audit log entry. */
 export interface DashboardActor extends DashboardIdentity {
   readonly origin: RequestOrigin;
+}
+
+/** A dashboard user, and the environment that the user looks at. */
+export interface DashboardScope {
+  readonly actor: DashboardActor;
+  readonly environment: PlatformEnvironment;
 }
 
 /** Returns the user of the request. Call it only on routes that `DashboardAuthGuard` protects. */

@@ -6,5 +6,6 @@ export * from './dashboard-actor.js';
 export * from './dashboard-auth.guard.js';
 export * from './dashboard-operations.js';
 export * from './dashboard-permission.guard.js';
+export * from './passport-framework.js';
 export * from './ports.js';
 export * from './principals.js';

@@ -93,7 +93,6 @@ export interface DeniedTarget {
 
 /** Port (bound in `src/ports.module.ts`): records what the guards and pages observe, outside of transactions. */
 export abstract class AuditRecorder {
-  /** Records a denied attempt at an audited action. */
   abstract recordDenial(actor: DashboardActor, action: AuditedAction, target: DeniedTarget): Promise<void>;
 
   /**

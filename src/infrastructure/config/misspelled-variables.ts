@@ -1,3 +1,4 @@
+import { distance } from 'fastest-levenshtein';
 import { configurationDefinitions, variablesOf, type Environment } from './environment-variable.js';
 
 /** Shorter names are near to many others: PATH and HOME to PORT and HOST. */
@@ -27,12 +28,12 @@ function nearestName(name: string, names: readonly string[]): string | undefined
   if (name.length < MIN_LENGTH) return undefined;
   const upperCase = name.toUpperCase().replaceAll('-', '_');
   if (upperCase !== name) return names.find((other) => other === upperCase && other.includes('_'));
-  const errors = name.length < LONG ? 1 : 2;
+  const allowed = name.length < LONG ? 1 : 2;
   const [nearest] = names
-    .filter((other) => Math.abs(other.length - name.length) <= errors)
-    .map((other) => ({ other, distance: distanceBetween(name, other) }))
-    .filter(({ distance }) => distance <= errors)
-    .toSorted((left, right) => left.distance - right.distance);
+    .filter((other) => Math.abs(other.length - name.length) <= allowed)
+    .map((other) => ({ other, errors: errorsBetween(name, other) }))
+    .filter(({ errors }) => errors <= allowed)
+    .toSorted((left, right) => left.errors - right.errors);
   return nearest?.other ?? names.find((other) => lacksOneWord(name, other));
 }
 
@@ -47,22 +48,10 @@ function lacksOneWord(name: string, other: string): boolean {
   );
 }
 
-/** Returns the number of characters to insert, delete, replace or swap with the next one (optimal string alignment). */
-function distanceBetween(name: string, other: string): number {
-  const rows = [Array.from({ length: other.length + 1 }, (_, column) => column)];
-  for (let row = 1; row <= name.length; row += 1) {
-    const current = [row];
-    for (let column = 1; column <= other.length; column += 1) {
-      const isSame = name[row - 1] === other[column - 1];
-      const isSwapped = name[row - 1] === other[column - 2] && name[row - 2] === other[column - 1];
-      current[column] = Math.min(
-        rows[row - 1]![column]! + 1,
-        current[column - 1]! + 1,
-        rows[row - 1]![column - 1]! + (isSame ? 0 : 1),
-        isSwapped && row > 1 && column > 1 ? rows[row - 2]![column - 2]! + 1 : Infinity,
-      );
-    }
-    rows.push(current);
-  }
-  return rows.at(-1)!.at(-1)!;
+/** Returns the number of characters to insert, delete, replace or, once, swap with the next one. */
+function errorsBetween(name: string, other: string): number {
+  const swaps = Array.from(name, (character, at) =>
+    [name.slice(0, at), name[at + 1], character, name.slice(at + 2)].join(''),
+  );
+  return Math.min(distance(name, other), ...swaps.map((swapped) => 1 + distance(swapped, other)));
 }

@@ -94,7 +94,19 @@ export class Client extends pg.Client {
     this.query = ((statement: unknown, ...rest: unknown[]) => {
       this.waitingSince ??= performance.now();
       const name = typeof statement === 'string' ? names.get(statement) : undefined;
-      return query(name === undefined ? statement : { name, text: statement }, ...rest);
+      const config = name === undefined ? statement : { name, text: statement };
+      // A cursor, or a statement with a callback.
+      if ('submit' in Object(statement) || typeof rest.at(-1) === 'function') return query(config, ...rest);
+      // pg's own promise keeps parameters and rows until a collection of the old generation (docs/decisions/0022-heap-growth.md).
+      return new Promise((resolve, reject) => {
+        query(config, rest[0], (error: Error | null, result: unknown) =>
+          error ? reject(error) : resolve(result),
+        );
+      }).catch((error: unknown) => {
+        // As pg does: the stack leads to the caller instead of the socket.
+        Error.captureStackTrace(error as Error);
+        throw error;
+      });
     }) as typeof this.query;
     const end = this.end.bind(this) as (...parameters: unknown[]) => unknown;
     this.end = ((...parameters: unknown[]) => {
@@ -169,7 +181,6 @@ export class Client extends pg.Client {
   }
 }
 
-/** The open connections of this process. */
 const connections = new Set<Client>();
 /** When a connection to a server last fell silent or could not be opened, by URL, in milliseconds of a monotonic clock. */
 const silentAt = new Map<string | undefined, number>();

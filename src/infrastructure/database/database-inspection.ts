@@ -2,6 +2,8 @@ import { clockLead } from './database-clock.js';
 import type { DatabaseConfiguration } from './database.configuration.js';
 import { withDatabase } from './migrate.js';
 import { inspectMigrations, type MigrationsState } from './migration-checksums.js';
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
 
 /** What an operator should know about the database and the role of the service. */
 export interface DatabaseInspection {
@@ -38,4 +40,18 @@ export function inspectDatabase(
       clockLead: await clockLead(dataSource, now),
     };
   });
+}
+
+/** Checks whether the database can serve requests. */
+@Injectable()
+export class DatabaseProbe {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** @throws an error if the database does not respond, or accepts no writes, as after a failover */
+  async acceptsWrites(): Promise<void> {
+    const [{ isReadOnly }] = await this.dataSource.query<[{ isReadOnly: boolean }]>(
+      `SELECT current_setting('transaction_read_only')::boolean AS "isReadOnly"`,
+    );
+    if (isReadOnly) throw new Error('The database is read-only');
+  }
 }

@@ -169,7 +169,6 @@ export class DatabaseConfiguration implements ProductionRules {
     return driverAddress({ url: this.url ?? '', authority: this.authority });
   }
 
-  /** Options of `pg` for the replica, if there is one. */
   get readAddress(): DriverAddress | undefined {
     return this.readUrl === undefined
       ? undefined

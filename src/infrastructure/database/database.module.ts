@@ -8,7 +8,7 @@ import { SECOND } from '../time/index.js';
 import { JobLock } from './advisory-lock.js';
 import { DailyPartitions } from './daily-partitions.js';
 import { DatabaseClock } from './database-clock.js';
-import { DatabaseProbe } from './database-probe.js';
+import { DatabaseProbe } from './database-inspection.js';
 import { DatabaseConfiguration } from './database.configuration.js';
 import { dataSourceOptions } from './data-source-options.js';
 import { ExpiryJob } from './expiry.job.js';

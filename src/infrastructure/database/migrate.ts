@@ -59,7 +59,8 @@ export async function migrate(
   return withDatabase(address, startTimeoutMilliseconds, (dataSource) =>
     withAdvisoryLock(driverAddress(address), 'migrate', async () => {
       const { isNew, pending } = await refuseForeignSchema(dataSource);
-      if (isNew) await createSchema(dataSource);
+      if (isNew)
+        await dataSource.transaction((transaction) => transaction.query(readProjectFile('docs/schema.sql')));
       await dataSource.runMigrations();
       await storeChecksums(dataSource);
       if (serviceRole !== undefined) await grantToServiceRole(dataSource, serviceRole);
@@ -87,11 +88,6 @@ export async function checkDatabase(
       );
     }
   });
-}
-
-/** Gives a new database the schema of this release, in one transaction. */
-async function createSchema(dataSource: DataSource): Promise<void> {
-  await dataSource.transaction((transaction) => transaction.query(readProjectFile('docs/schema.sql')));
 }
 
 async function refuseForeignSchema(dataSource: DataSource): Promise<MigrationsState> {

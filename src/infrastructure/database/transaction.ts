@@ -20,7 +20,6 @@ export type NewRow<Row> = {
   [Column in keyof Row as null extends Row[Column] ? never : Column]: Row[Column];
 } & { [Column in keyof Row as null extends Row[Column] ? Column : never]?: Row[Column] };
 
-/** Callbacks to run after the open transaction has committed. */
 const commitCallbacks = new AsyncLocalStorage<(() => void)[]>();
 
 /**
@@ -166,13 +165,10 @@ async function withRetries<T>(run: () => Promise<T>): Promise<T> {
       for (const callback of callbacks) callback();
       return result;
     } catch (error) {
-      const mayRetry = isTransient(error) || (isRepeatedAfter(error, start) && !isInDoubt(error));
+      // If COMMIT fails, the transaction may be committed.
+      const isInDoubt = error instanceof QueryFailedError && error.query === 'COMMIT';
+      const mayRetry = isTransient(error) || (isRepeatedAfter(error, start) && !isInDoubt);
       if (attempt >= MAX_ATTEMPTS || !mayRetry) throw error;
     }
   }
-}
-
-/** Returns whether the transaction may be committed although the statement failed. */
-function isInDoubt(error: unknown): boolean {
-  return error instanceof QueryFailedError && error.query === 'COMMIT';
 }

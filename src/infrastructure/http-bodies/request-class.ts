@@ -10,9 +10,9 @@ const GATHERED_SIZE = 16_384;
 const MAX_PIECES = 8_192;
 const BYTES_PER_PIECE = 16;
 /** If all bodies together have more pieces in this many milliseconds, each may have only so many. */
-const MAX_PIECES_TOGETHER = 10_000;
+const MAX_PIECES_TOGETHER = 6_000;
 const PERIOD = 100;
-const MAX_PIECES_UNDER_ATTACK = 1_024;
+const MAX_PIECES_UNDER_ATTACK = 256;
 /** Bodies in small pieces that are read on in one turn of the event loop. */
 const BODIES_PER_TURN = 2;
 

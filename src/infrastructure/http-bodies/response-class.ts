@@ -7,7 +7,6 @@ const MAX_DISCARDED = 65_536;
  * otherwise miss the response.
  */
 const CLOSE_DELAY = 900;
-/** Responses without a body. */
 const NO_CONTENT = new Set([204, 304]);
 
 /** Returns whether the request has a body (RFC 9112, section 6.3). */
@@ -42,7 +41,8 @@ export function createResponseClass(): typeof ServerResponse {
       if (this.isEnding) return this;
       if (request.complete || !hasBody(request)) return this.endNow(parameters);
       if (!isTooLongToDiscard(request)) {
-        setTimeout(() => request.complete || request.socket.destroy(), CLOSE_DELAY).unref();
+        const closing = setTimeout(() => request.complete || request.socket.destroy(), CLOSE_DELAY).unref();
+        request.once('close', () => clearTimeout(closing));
         return this.endNow(parameters);
       }
       this.isEnding = true;

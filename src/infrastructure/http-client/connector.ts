@@ -35,6 +35,7 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:':
 const QUERY_TIMEOUT = SECOND;
 /** Queries per server. */
 const TRIES = 2;
+const NO_SUCH_NAME: readonly string[] = [BADNAME, NODATA, NOTFOUND];
 /** Milliseconds for the whole resolution. */
 const RESOLUTION_TIMEOUT = 3 * SECOND;
 
@@ -79,7 +80,10 @@ class HostResolver {
   private async dnsAddressesOf(name: string): Promise<readonly string[]> {
     const results = await Promise.allSettled([this.resolver.resolve4(name), this.resolver.resolve6(name)]);
     const addresses = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
-    const isAnswered = results.some((result) => result.status === 'fulfilled' || isNoSuchName(result.reason));
+    // DNS may have answered that there is no such name, or no such address.
+    const isAnswered = results.some(
+      (result) => result.status === 'fulfilled' || NO_SUCH_NAME.includes(codeOf(result.reason)),
+    );
     if (!isAnswered) throw NO_DNS_ANSWER;
     return addresses;
   }
@@ -91,11 +95,6 @@ async function systemAddressesOf(hostname: string): Promise<readonly string[]> {
   } catch (error) {
     throw codeOf(error) === NOTFOUND ? UNRESOLVED : NO_DNS_ANSWER;
   }
-}
-
-/** Returns whether DNS has answered that there is no such name, or no such address. */
-function isNoSuchName(error: unknown): boolean {
-  return ([BADNAME, NODATA, NOTFOUND] as string[]).includes(codeOf(error));
 }
 
 /** Reports a response of the proxy that only the operator can fix, such as 407. Clients never see the message. */

@@ -85,7 +85,6 @@ export interface OutgoingResult {
   readonly statusCode: number;
   /** Null if there was a response, whatever its status. */
   readonly failure: TransportFailure | null;
-  /** Where the request failed, if it did. */
   readonly fault: Fault | null;
   /** A sentence for the owner of the receiver, without addresses or internals. */
   readonly explanation: string | null;
@@ -95,11 +94,20 @@ export interface OutgoingResult {
   readonly text: ResponseText | null;
   /** Of a document: why it cannot be used, whether it did not arrive or cannot be read. Null if its text is complete. */
   readonly problem: string | null;
-  /** The `Cache-Control` header. */
   readonly cacheControl: string | null;
   readonly phases: RequestPhases;
 }
 
+const NO_RESPONSE = {
+  statusCode: 0,
+  failure: null,
+  fault: null,
+  explanation: null,
+  retryAfterSeconds: null,
+  text: null,
+  problem: null,
+  cacheControl: null,
+};
 const nothing = (): ReadBody => ({ text: null, problem: null });
 
 interface RequestOptions extends Dispatcher.RequestOptions<Stopwatch> {
@@ -235,10 +243,8 @@ export class HttpClient implements OnApplicationShutdown {
       await nextTurn();
       const retryAfter = [headers['retry-after']].flat()[0];
       return {
+        ...NO_RESPONSE,
         statusCode,
-        failure: null,
-        fault: null,
-        explanation: null,
         retryAfterSeconds: retryAfterSeconds(retryAfter, this.clock.milliseconds()),
         text,
         problem,
@@ -248,18 +254,7 @@ export class HttpClient implements OnApplicationShutdown {
     } catch (error) {
       if (isUnexpectedError(error)) this.logger.error(error);
       const { failure, explanation, fault } = exchangeError(error);
-      const phases = stopwatch.read();
-      return {
-        statusCode: 0,
-        failure,
-        fault,
-        explanation,
-        retryAfterSeconds: null,
-        text: null,
-        problem: null,
-        cacheControl: null,
-        phases,
-      };
+      return { ...NO_RESPONSE, failure, explanation, fault, phases: stopwatch.read() };
     } finally {
       clearTimeout(timer);
     }

@@ -57,7 +57,9 @@ export function validateUrl(url: string): UrlProblem | undefined {
   const { protocol, username, password, port } = parsed;
   if (protocol !== 'https:' && protocol !== 'http:') return 'NOT_HTTPS';
   if (port === '0') return 'SYNTAX';
-  return username === '' && password === '' && !hasEmptyCredentials(url) ? undefined : 'CREDENTIALS';
+  // The parser drops an `@` that has nothing before it.
+  const hasEmptyCredentials = /^[a-z]+:\/\/[^/?#]*@/i.test(url);
+  return username === '' && password === '' && !hasEmptyCredentials ? undefined : 'CREDENTIALS';
 }
 
 /**
@@ -75,11 +77,6 @@ export function normalUrl(text: string): string {
 export function hasPrivateAddress(url: string): boolean {
   const address = addressIn(withoutRootDot(parsedUrl(url)?.hostname ?? ''));
   return address !== undefined && !isPublicUnicast(address);
-}
-
-/** Checks the text of the URL, because the parser drops an `@` that has nothing before it. */
-function hasEmptyCredentials(url: string): boolean {
-  return /^[a-z]+:\/\/[^/?#]*@/i.test(url);
 }
 
 /** Returns the address if a parsed host is one, without the brackets of IPv6. */

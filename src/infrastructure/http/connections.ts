@@ -2,12 +2,16 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { INVALID_FIELD } from '../errors/index.js';
-import { countWith, skipRest } from '../http-bodies/index.js';
+import { countWith, hasBody, skipRest } from '../http-bodies/index.js';
 import { helpLink } from './exception.filter.js';
 import { PROTECTIVE_HEADERS } from './protective-headers.js';
 
-/** Pipelined requests that may wait on one connection. Real clients send far fewer. */
+/**
+ * Pipelined requests that may wait on one connection. Real clients send far fewer. One with a body counts more: it costs more, and
+ * RFC 9112, section 9.3.2 advises against requests after a method that is not idempotent.
+ */
 const MAX_WAITING = 100;
+const WEIGHT_WITH_BODY = 8;
 
 /** The unfinished requests of a connection. */
 interface Pipeline {
@@ -15,6 +19,7 @@ interface Pipeline {
   current?: ServerResponse | undefined;
   /** The response to the latest request. */
   last?: ServerResponse | undefined;
+  /** Each with its weight. */
   waiting: number;
 }
 
@@ -42,7 +47,8 @@ export function serializeRequests(handle: RequestListener): RequestListener {
       handle(request, response);
       return;
     }
-    pipeline.waiting += 1;
+    const weight = hasBody(request) ? WEIGHT_WITH_BODY : 1;
+    pipeline.waiting += weight;
     countWith(previous.req, request);
     if (pipeline.waiting > MAX_WAITING) {
       skipRest(socket);
@@ -51,7 +57,7 @@ export function serializeRequests(handle: RequestListener): RequestListener {
     }
     previous.once('close', () => {
       if (socket.destroyed) return;
-      pipeline.waiting -= 1;
+      pipeline.waiting -= weight;
       pipeline.current = response;
       // Wait for the next turn of the event loop, so that other connections are served in between.
       setImmediate(handle, request, response);

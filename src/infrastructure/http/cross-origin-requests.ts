@@ -36,10 +36,6 @@ const PREFLIGHT_MAX_AGE = 7_200;
 
 const ORIGIN_NOT_ALLOWED = 'The origin of this web page is not allowed. Add it to CORS_ORIGINS.';
 
-function isOpen(path: string): boolean {
-  return PATHS.has(path) || AGENT_PATH.test(path);
-}
-
 /** The origins whose pages may request some operations in a browser. */
 @Injectable()
 export class AllowedOrigins {
@@ -71,7 +67,9 @@ export class CrossOriginRequests implements NestMiddleware {
   constructor(private readonly origins: AllowedOrigins) {}
 
   readonly use = (request: Request, response: Response, next: NextFunction): void => {
-    if (this.origins.all.length > 0 && isOpen(request.path)) this.allow(request, response, next);
+    const { path } = request;
+    const isOpen = PATHS.has(path) || AGENT_PATH.test(path);
+    if (isOpen && this.origins.all.length > 0) this.allow(request, response, next);
     else next();
   };
 }

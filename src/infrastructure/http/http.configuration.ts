@@ -14,7 +14,6 @@ import { MetricsConfiguration } from '../metrics/index.js';
 import { isLoopback } from './public-address.js';
 
 /** Browsers send the origin in exactly this spelling. A URL may contain a wildcard, which would match nothing. */
-/** Whether pages can have these origins. */
 function areOrigins(values: unknown): boolean {
   return (values as string[]).every(
     (value) => value === '*' || (/^https?:[^*]+$/.test(value) && parsedUrl(value)?.origin === value),
@@ -57,7 +56,6 @@ export class HttpConfiguration implements FurtherRules, ProductionRules {
   @IsIntegerBetween(0, 60_000)
   shutdownDelayMilliseconds: number = 0;
 
-  /** Returns the address to listen on. */
   address({ isProduction }: ServiceConfiguration): string {
     return this.host ?? (isProduction ? '::' : '127.0.0.1');
   }

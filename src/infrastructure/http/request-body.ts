@@ -18,6 +18,7 @@ export const UNSUPPORTED_CONTENT_ENCODING =
 const decompressions = new BodyTurns(2);
 /** Bytes that are decompressed before others get their turn. */
 const CHUNK_SIZE = 65_536;
+const EMPTY: Buffer = Buffer.alloc(0);
 const SCATTERED = 'The request body has too many small chunks. Send larger chunks.';
 const CONTINUE = /^100-continue$/i;
 
@@ -37,7 +38,7 @@ export class BodyReader {
 
   /** Returns the bytes of the body, or an empty buffer without a body. Stops at the limit. */
   async receive(request: Request, response: Response): Promise<Buffer> {
-    if (!hasBody(request)) return Buffer.alloc(0);
+    if (!hasBody(request)) return EMPTY;
     if (Number(request.headers['content-length']) > this.limit) throw this.tooLarge();
     const encoding = (request.headers['content-encoding'] ?? 'identity').toLowerCase();
     const decompress = DECOMPRESSORS.get(encoding);
@@ -61,7 +62,7 @@ export class BodyReader {
     // The stream of a client that disconnected, for example while its request waited in a queue, emits no event any more.
     if (request.destroyed) return Promise.reject(this.broken());
     return new Promise((resolve, reject) => {
-      let bytes: Buffer = Buffer.alloc(0);
+      let bytes = EMPTY;
       let length = 0;
       const stop = (error: Error): void => {
         request.pause();
@@ -80,7 +81,10 @@ export class BodyReader {
         piece.copy(bytes, start);
         return isScattered(request) ? stop(INVALID_FIELD.error(SCATTERED)) : undefined;
       });
-      request.on('end', () => resolve(bytes.subarray(0, length)));
+      request.on('end', () => {
+        resolve(bytes.subarray(0, length));
+        bytes = EMPTY;
+      });
     });
   }
 

@@ -12,8 +12,13 @@ export interface AttributedClient {
   readonly environment: PlatformEnvironment;
 }
 
-/** Data of a request for the request log. Handlers may set values that the body does not contain. */
-export interface RequestAttribution {
+/** A request without a complete response. */
+export interface OpenRequest {
+  record(): Promise<void>;
+}
+
+/** Data about a request, kept until the request ends. */
+export class RequestContext {
   /** Set as soon as the client is known, even if its secret was wrong. */
   client?: AttributedClient;
   sessionId?: string;
@@ -21,15 +26,6 @@ export interface RequestAttribution {
   externalUserId?: string | null;
   tool?: string;
   /** Name and host of the agent, if its user connected it. */
-  agent?: string | null;
-}
-
-/** Data about a request, kept until the request ends. */
-export class RequestContext implements RequestAttribution {
-  client?: AttributedClient;
-  sessionId?: string;
-  externalUserId?: string | null;
-  tool?: string;
   agent?: string | null;
   /** Whether the request is written to the client's request log. Requests to the dashboard API are not. */
   isRecorded = true;
@@ -41,7 +37,12 @@ export class RequestContext implements RequestAttribution {
    * Writes the request log entry of a client's request, and then the service log and the metrics. Call it before the headers of
    * the response are sent; afterwards, it does nothing.
    */
-  recordNow: () => Promise<void> = () => Promise.resolve();
+  recordNow(): Promise<void> {
+    return this.open?.record() ?? Promise.resolve();
+  }
+
+  /** Set by `RequestLifecycle`. */
+  open: OpenRequest | undefined;
 
   private readonly startedAt = performance.now();
 
@@ -51,6 +52,12 @@ export class RequestContext implements RequestAttribution {
     return performance.now() - this.startedAt;
   }
 }
+
+/** Data of a request for the request log. Handlers may set values that the body does not contain. */
+export type RequestAttribution = Pick<
+  RequestContext,
+  'client' | 'sessionId' | 'externalUserId' | 'tool' | 'agent'
+>;
 
 /** The client's own request id is used if it matches (specification, "Every response"). */
 const ACCEPTABLE_REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
@@ -82,23 +89,20 @@ export function requestParameter<Value>(valueOf: (request: Request) => Value) {
 /** Handler parameter: the details that the handler adds to the request log entry. */
 export const Attribution = requestParameter((request): RequestAttribution => requestContext(request));
 
+type LoggedContext = {
+  readonly [Name in 'sessionId' | 'externalUserId' | 'tool' | 'agent' | 'error']?:
+    RequestContext[Name] | undefined;
+};
+
 /** A completed request of a known client. */
-export interface CompletedRequest extends AttributedClient {
+export interface CompletedRequest extends AttributedClient, LoggedContext {
   readonly method: string;
   readonly path: string;
   readonly statusCode: number;
   readonly latencyMilliseconds: number;
   /** The parsed body, if there was one. */
   readonly body: unknown;
-  /** Set if the handler knows values that the body does not contain. */
-  readonly sessionId?: string | undefined;
-  readonly externalUserId?: string | null | undefined;
-  readonly tool?: string | undefined;
-  /** Name and host of the agent, if its user connected it. */
-  readonly agent?: string | null | undefined;
   readonly requestId: string;
-  /** The error that the response contains. */
-  readonly error?: Pick<ApiError, 'code' | 'message'> | undefined;
 }
 
 /** Records every request of a known client before its response is sent. */

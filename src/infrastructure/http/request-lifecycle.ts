@@ -10,8 +10,13 @@ import {
 } from '@nestjs/common';
 import { HttpAdapterHost, type AbstractHttpAdapter } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';
-import { SpanKind, Tracing } from '../tracing/index.js';
-import { openRequestContext, RequestRecorder, type RequestContext } from './request-context.js';
+import { SpanKind, Tracing, type Span } from '../tracing/index.js';
+import {
+  openRequestContext,
+  RequestRecorder,
+  type OpenRequest,
+  type RequestContext,
+} from './request-context.js';
 import { endSpan, methodOf, recordedPath, RequestMetrics, routeOf } from './request-telemetry.js';
 import { BackgroundTasks, GracefulShutdown } from './startup-and-shutdown.js';
 
@@ -20,12 +25,37 @@ const CONNECTIONS_TIMEOUT = 5_000;
 const HANDLERS_TIMEOUT = 3_000;
 const TASKS_TIMEOUT = 5_000;
 
+/**
+ * A request without a complete response. Not closures of `begin`: the young generation of the heap kept them, and with them each
+ * request and its body, until a collection of the old one (docs/decisions/0022-heap-growth.md).
+ */
+class PendingRequest implements OpenRequest {
+  private recorded: Promise<void> | undefined;
+
+  constructor(
+    private readonly lifecycle: RequestLifecycle,
+    readonly request: Request,
+    readonly response: Response,
+    readonly context: RequestContext,
+    readonly span: Span | undefined,
+  ) {}
+
+  async record(): Promise<void> {
+    if (this.lifecycle.isRecorded(this.context)) this.recorded ??= this.lifecycle.record(this);
+    await this.recorded;
+  }
+
+  close(): void {
+    this.lifecycle.close(this);
+  }
+}
+
 /** Gives each request its ID and context, and logs it when it has ended. Waits for requests before the process stops. */
 @Injectable()
 export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicationShutdown {
   private readonly logger = new Logger('Http');
   /** The requests without a complete response, in the order in which they arrived. */
-  private readonly pending = new Map<Response, RequestContext>();
+  private readonly pending = new Set<PendingRequest>();
 
   constructor(
     private readonly adapterHost: HttpAdapterHost,
@@ -66,33 +96,42 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
     response.setHeader('X-Request-Id', context.requestId);
     if (this.shutdown.isShuttingDown) response.setHeader('Connection', 'close');
     const span = this.tracing.begin(methodOf(request), { kind: SpanKind.SERVER, headers: request.headers });
-    this.pending.set(response, context);
-    const log = (): void => {
-      if (!this.pending.delete(response)) return;
-      const milliseconds = context.elapsedMilliseconds;
-      this.metrics.completed(request, response, milliseconds);
-      this.writeLogLine(request, response, context, milliseconds, span?.spanContext().traceId);
-      if (span) endSpan(span, request, response, context);
-    };
-    let recorded: Promise<void> | undefined;
-    context.recordNow = async () => {
-      if (this.isRecorded(context))
-        recorded ??= this.writeRequestLogEntry(request, response, context).then(log);
-      await recorded;
-    };
-    response.once('close', () => {
-      // The handler of a client that has disconnected still runs, and its request is recorded.
-      if (!this.isRecorded(context)) log();
-      // Node.js closes idle connections once, when it closes the port. Before that, a load balancer may be sending on one.
-      if (this.server?.listening === false) this.server.closeIdleConnections();
-    });
+    const open = new PendingRequest(this, request, response, context, span);
+    context.open = open;
+    this.pending.add(open);
+    response.once('close', () => open.close());
     this.tracing.within(span, next);
   };
 
+  /** Writes the request log entry of a client's request, and then the service log and the metrics. */
+  async record(pending: PendingRequest): Promise<void> {
+    await this.writeRequestLogEntry(pending);
+    this.log(pending);
+  }
+
+  close(pending: PendingRequest): void {
+    const { request, response } = pending;
+    // The handler of a client that has disconnected still runs, and its request is recorded.
+    if (!this.isRecorded(pending.context)) this.log(pending);
+    // A request that arrived slowly is in the old generation of the heap, where it would keep its body until that is collected.
+    if (response.writableFinished) request.body = undefined;
+    // Node.js closes idle connections once, when it closes the port. Before that, a load balancer may be sending on one.
+    if (this.server?.listening === false) this.server.closeIdleConnections();
+  }
+
+  private log(pending: PendingRequest): void {
+    if (!this.pending.delete(pending)) return;
+    const { request, response, context, span } = pending;
+    const milliseconds = context.elapsedMilliseconds;
+    this.metrics.completed(request, response, milliseconds);
+    this.writeLogLine(request, response, context, milliseconds, span?.spanContext().traceId);
+    if (span) endSpan(span, request, response, context);
+  }
+
   /** Returns the age of the oldest request whose response has not begun. Streams, whose responses take hours, have begun. */
   private oldestMilliseconds(): number {
-    for (const [{ headersSent }, { elapsedMilliseconds }] of this.pending)
-      if (!headersSent) return elapsedMilliseconds;
+    for (const { response, context } of this.pending)
+      if (!response.headersSent) return context.elapsedMilliseconds;
     return 0;
   }
 
@@ -101,17 +140,13 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
     return (this.adapterHost.httpAdapter as AbstractHttpAdapter<Server> | null)?.getHttpServer();
   }
 
-  private isRecorded({ client, isRecorded }: RequestContext): boolean {
+  isRecorded({ client, isRecorded }: RequestContext): boolean {
     return this.recorder !== undefined && client !== undefined && isRecorded;
   }
 
-  private async writeRequestLogEntry(
-    request: Request,
-    response: Response,
-    context: RequestContext,
-  ): Promise<void> {
+  private async writeRequestLogEntry({ request, response, context }: PendingRequest): Promise<void> {
     const { client } = context;
-    if (!this.recorder || !client || !context.isRecorded) return;
+    if (!this.recorder || !client) return;
     if (this.shutdown.isShuttingDown && !response.headersSent) response.setHeader('Connection', 'close');
     await this.recorder.record({
       ...client,

@@ -61,7 +61,6 @@ export class RouteTable {
     return NOT_FOUND.error(nearest && `${NOT_FOUND.message} Did you mean ${nearest}?`);
   }
 
-  /** Returns whether this process serves a route of these surfaces. */
   serves(surfaces: readonly Surface[]): boolean {
     return surfaces.length === 0 || surfaces.some((surface) => this.configuration.serves(surface));
   }

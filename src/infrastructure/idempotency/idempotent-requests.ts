@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Global, Module } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { MoreThan } from 'typeorm';
 import { isDashboardUser, type RequestingOrganization } from '../auth/index.js';
@@ -109,7 +109,6 @@ function senderOf(sender: RequestingOrganization): string[] {
   return [sender.userId, sender.credential.kind === 'token' ? sender.credential.clientId : ''];
 }
 
-/** The part of a response that is stored. */
 interface StoredResponse {
   readonly response: object;
   /** For the request log. */
@@ -203,3 +202,10 @@ function sortedMembers(_name: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1)));
 }
+
+@Global()
+@Module({
+  providers: [IdempotentRequests],
+  exports: [IdempotentRequests],
+})
+export class IdempotencyModule {}

@@ -1,2 +1,1 @@
 export * from './idempotent-requests.js';
-export * from './idempotency.module.js';

@@ -66,7 +66,6 @@ function maskJsonWebTokens(text: string): string {
   return masked.join('.');
 }
 
-/** Headers whose whole value is secret. */
 const SECRET_HEADER = /^([ \t]*(?:(?:set-)?cookie|(?:proxy-)?authorization)[ \t]*:).*$/gim;
 const SECRET_WORD =
   'token|secret|passw(?:or)?d|pwd|api[_-]?key|private[_-]?key|authorization|signature|cookie|credential|jwt';

@@ -10,7 +10,6 @@ const STARTUP_CONTEXTS = new Set([
   'NestApplication',
 ]);
 
-/** Lines for standard output that are not written yet. */
 class PendingLines {
   private lines = '';
 

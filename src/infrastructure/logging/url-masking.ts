@@ -22,11 +22,7 @@ export function maskedUrl(url: string): string {
     /^([a-z][a-z0-9+.-]*:\/\/[^/?#]*)?([^?#]*)(?:\?([^#]*))?/is.exec(url) ?? [];
   const maskedPath = path.split('/').map(maskedSegment).join('/');
   const maskedQuery = query === undefined ? '' : `?${query.split('&').map(maskedParameter).join('&')}`;
-  return `${maskedOrigin(origin)}${maskedPath}${maskedQuery}`;
-}
-
-function maskedOrigin(origin: string): string {
-  return origin.replace(/\/\/.*@/s, `//${MASK}@`);
+  return `${origin.replace(/\/\/.*@/s, `//${MASK}@`)}${maskedPath}${maskedQuery}`;
 }
 
 function maskedSegment(segment: string): string {

@@ -51,7 +51,6 @@ export class MessageFiles implements OnApplicationBootstrap, OnApplicationShutdo
     clearInterval(this.timer);
   }
 
-  /** Deletes the messages that are older than a day. */
   async deleteOld(): Promise<void> {
     const before = this.clock.milliseconds() - KEPT_FOR;
     for (const [folder, extension] of Object.entries(FOLDERS)) {

@@ -3,7 +3,7 @@ import { HttpClient, HttpClientConfiguration } from '../http-client/index.js';
 import { MessageFiles } from './message-files.js';
 import { Clock } from '../time/index.js';
 import { Tracing } from '../tracing/index.js';
-import { FileTextMessageSender, TwilioTextMessageSender } from './text-message-sender.js';
+import { FileTextMessageSender, TwilioTextMessageSender } from './text-messages.js';
 import { TextMessagesConfiguration } from './messages.configuration.js';
 import { textMessageSenders } from './messages.module.js';
 

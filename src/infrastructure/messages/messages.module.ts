@@ -4,10 +4,14 @@ import { OperatorError } from '../errors/index.js';
 import { HttpClient } from '../http-client/index.js';
 import { Clock } from '../time/index.js';
 import { FileMailer, Mailer, mailHostName, SmtpMailer } from './mailer.js';
-import { FileTextMessageSender, TwilioTextMessageSender } from './text-message-sender.js';
 import { MailConfiguration, TextMessagesConfiguration } from './messages.configuration.js';
 import { MessageFiles } from './message-files.js';
-import { TextMessages, TextMessageSenders } from './text-messages.js';
+import {
+  FileTextMessageSender,
+  TextMessages,
+  TextMessageSenders,
+  TwilioTextMessageSender,
+} from './text-messages.js';
 
 function mailer(
   mail: MailConfiguration,

@@ -58,10 +58,9 @@ export function usedComponents({ paths, webhooks, components = {} }: OpenAPIObje
     }
   };
   visit([paths, webhooks]);
-  const parts = Object.entries(used).map(([kind, each]) => [kind, sortedByName(each)]);
+  const parts = Object.entries(used).map(([kind, each]) => [
+    kind,
+    Object.fromEntries(Object.entries(each).toSorted(([a], [b]) => (a < b ? -1 : 1))),
+  ]);
   return { ...(securitySchemes && { securitySchemes }), ...Object.fromEntries(parts) };
-}
-
-function sortedByName(parts: Parts): Parts {
-  return Object.fromEntries(Object.entries(parts).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -71,7 +71,6 @@ const RATE_LIMIT_HEADERS = {
   },
 };
 
-/** Sent with every response. */
 const REQUEST_ID_HEADER = {
   'X-Request-Id': {
     description: 'ID of this request. Quote it when you report a problem. An ID that you send is kept.',
@@ -138,7 +137,9 @@ export function errorResponses(
       ...examplesOf(ofStatus, operationId, errorBody, components),
     };
     const response = {
-      description: ofStatus.map(sharedDescriptionOf).join('\n\n'),
+      description: ofStatus
+        .map((error) => (error.sharedMessage === undefined ? descriptionOf(error) : meaningOf(error)))
+        .join('\n\n'),
       ...headersOf(ofStatus, components),
       content: { 'application/json': media },
     };
@@ -191,10 +192,6 @@ const prefixOf = (model: Type): string => model.name.replace(ErrorResponse.name,
 
 function joined(labels: readonly (string | undefined)[]): string | undefined {
   return labels.includes(undefined) ? undefined : [...new Set(labels)].join('Or');
-}
-
-function sharedDescriptionOf(error: DocumentedError): string {
-  return error.sharedMessage === undefined ? descriptionOf(error) : meaningOf(error);
 }
 
 /** Says when the error occurs: in the words of the catalog, or with the messages of the operation. */

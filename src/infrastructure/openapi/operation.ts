@@ -80,7 +80,6 @@ interface BodyVariant {
 
 interface HeaderParameter {
   readonly description: string;
-  /** Limits of the value. */
   readonly schema?: SchemaObject;
   /** Name of the parameter in the API document, if several operations have it. */
   readonly component?: string;

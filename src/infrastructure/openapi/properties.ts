@@ -17,7 +17,7 @@ interface PropertyOptions {
 
 /**
  * A property that is documented but not validated, as in a response. The fields of requests use the decorators
- * of `infrastructure/validation`, such as `TextField`.
+ * of `infrastructure/validation`, such as `TextField`. A property whose example is null is nullable.
  */
 function Property(
   type: object,
@@ -26,8 +26,9 @@ function Property(
   options: PropertyOptions = {},
 ): PropertyDecorator {
   const documented = example === undefined ? {} : { example };
+  const nullable = example === null ? { nullable: true } : {};
   return applyDecorators(
-    ApiProperty({ ...type, ...options, description, ...documented } as ApiPropertyOptions),
+    ApiProperty({ ...type, ...nullable, ...options, description, ...documented } as ApiPropertyOptions),
     addToExample(documented),
   );
 }

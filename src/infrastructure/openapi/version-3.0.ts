@@ -69,7 +69,7 @@ export function toVersion30(original: OpenAPIObject): OpenAPIObject {
 function withNullable(node: Node, schemas: Schemas): Node {
   const { type, oneOf, ...rest } = node;
   if (Array.isArray(type)) return { ...rest, type: type.find((each) => each !== 'null'), nullable: true };
-  if (!Array.isArray(oneOf) || !oneOf.some(isNull)) return node;
+  if (!Array.isArray(oneOf) || !oneOf.some((each) => isNode(each) && each['type'] === 'null')) return node;
   const [reference] = oneOf as { readonly $ref: string }[];
   const { example, ...others } = rest;
   return {
@@ -79,10 +79,6 @@ function withNullable(node: Node, schemas: Schemas): Node {
     allOf: [reference],
     nullable: true,
   };
-}
-
-function isNull(schema: unknown): boolean {
-  return isNode(schema) && schema['type'] === 'null';
 }
 
 function isNode(value: unknown): value is Node {

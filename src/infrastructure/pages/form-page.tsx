@@ -16,7 +16,6 @@ import { Allowed, Done, FormProblem, inParagraph } from './parts/elements.js';
 import { Form, RequestOfForm, Seen, SubmitButton } from './parts/form.js';
 import { requestFrom, requireUnchanged, submitted, type ShownValues } from './submitted.js';
 
-/** A page with a form. */
 interface FormParts {
   readonly title: string;
   /** The page that the form belongs to, where *Cancel* leads. */

@@ -115,38 +115,48 @@ export function Navigation(): VNode {
 }
 
 function Links(): VNode {
-  const page = usePage();
-  const { path, environment } = page;
-  const current = currentItem(page);
   return (
     <nav aria-label="Main">
-      {allowedGroups(page).map(({ label: name, items }) => (
+      {allowedGroups(usePage()).map(({ label: name, items }) => (
         <Fragment key={name}>
           <p class="group" aria-hidden="true">
             {name}
           </p>
-          <ul aria-label={name}>
-            {items.map((item) => {
-              const to = pathOf(item, environment);
-              return (
-                <li key={to}>
-                  <a href={to} aria-current={to === path ? 'page' : to === current ? 'true' : undefined}>
-                    <Icon name={item.icon} />
-                    {item.label}
-                  </a>
-                </li>
-              );
-            })}
-          </ul>
+          <ItemList label={name} items={items} />
         </Fragment>
       ))}
     </nav>
   );
 }
 
+interface ItemListProps {
+  readonly label?: string;
+  readonly items: readonly NavigationItem[];
+}
+
+function ItemList({ label, items }: ItemListProps): VNode {
+  const page = usePage();
+  const current = currentItem(page);
+  return (
+    <ul aria-label={label}>
+      {items.map((item) => {
+        const to = pathOf(item, page.environment);
+        return (
+          <li key={to}>
+            <a href={to} aria-current={to === page.path ? 'page' : to === current ? 'true' : undefined}>
+              <Icon name={item.icon} />
+              {item.label}
+            </a>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
 /** Whose account it is, the pages about it, the time zone, and the logout. */
 export function AccountMenu(): VNode {
-  const { user, environment, path } = usePage();
+  const { user } = usePage();
   return (
     <details class="popover account">
       <summary title={user?.email}>
@@ -164,19 +174,7 @@ export function AccountMenu(): VNode {
             <Foreign text={user?.organizationName ?? ''} />
           </span>
         </p>
-        <ul>
-          {ACCOUNT_ITEMS.map((item) => {
-            const to = pathOf(item, environment);
-            return (
-              <li key={to}>
-                <a href={to} aria-current={to === path ? 'page' : undefined}>
-                  <Icon name={item.icon} />
-                  {item.label}
-                </a>
-              </li>
-            );
-          })}
-        </ul>
+        <ItemList items={ACCOUNT_ITEMS} />
         <TimeZone />
         <Form action="/logout">
           <button class="quiet">

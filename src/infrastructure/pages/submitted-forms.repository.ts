@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Transaction } from '../database/index.js';
 import { HoldsUserData, type UserDataHolder } from '../erasure/index.js';
-import { SubmittedForm } from './submitted-form.entity.js';
 
 /** An address that a form led to can name a user. Nothing says which, so that an erasure deletes all of them. */
 @HoldsUserData('access')
@@ -31,18 +30,5 @@ export class SubmittedFormsRepository implements UserDataHolder {
       [formHash, now, abandonedBefore, forgottenBefore],
     );
     return rows.length === 1;
-  }
-
-  async settle(formHash: Buffer, outcomeSealed: Buffer): Promise<void> {
-    await this.transaction.manager.update(SubmittedForm, { formHash }, { outcomeSealed });
-  }
-
-  async release(formHash: Buffer): Promise<void> {
-    await this.transaction.manager.delete(SubmittedForm, { formHash });
-  }
-
-  /** @returns null while the form is being processed, and if nothing is known about it */
-  async outcomeOf(formHash: Buffer): Promise<Buffer | null> {
-    return (await this.transaction.manager.findOneBy(SubmittedForm, { formHash }))?.outcomeSealed ?? null;
   }
 }

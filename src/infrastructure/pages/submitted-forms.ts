@@ -2,11 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, type StreamableFile } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Sealer, SecretDigest } from '../crypto/index.js';
+import { Transaction } from '../database/index.js';
 import { FormFields } from '../http/index.js';
 import { Clock, MINUTE, SECOND } from '../time/index.js';
 import { browserOf } from './form-tokens.js';
 import { PAGE_TOKEN_FIELD } from './parts/form.js';
-import { REPEATED_FOR } from './submitted-form.entity.js';
+import { REPEATED_FOR, SubmittedForm } from './submitted-form.entity.js';
 import { SubmittedFormsRepository } from './submitted-forms.repository.js';
 
 /** Milliseconds after which a form without an outcome was lost with its process. No form takes as long. */
@@ -51,6 +52,7 @@ export function repeatedPartOf(request: Request, options: RepeatOptions): readon
 export class SubmittedForms {
   constructor(
     private readonly repository: SubmittedFormsRepository,
+    private readonly transaction: Transaction,
     private readonly digest: SecretDigest,
     private readonly sealer: Sealer,
     private readonly clock: Clock,
@@ -65,8 +67,10 @@ export class SubmittedForms {
     if (form === undefined) return work();
     const formHash = this.digest.of(JSON.stringify(['submitted form', ...form]));
     const owner = ['submitted_form', formHash.toString('hex')];
+    const forms = this.transaction.manager.getRepository(SubmittedForm);
     for (let wait = FIRST_PAUSE; !(await this.claim(formHash)); wait = Math.min(2 * wait, LONGEST_PAUSE)) {
-      const sealed = await this.repository.outcomeOf(formHash);
+      // Null while the form is being processed.
+      const sealed = (await forms.findOneBy({ formHash }))?.outcomeSealed;
       if (sealed) return repeat(JSON.parse(this.sealer.open(sealed, owner)) as Outcome, response);
       await pause(wait);
     }
@@ -78,8 +82,8 @@ export class SubmittedForms {
     } finally {
       const outcome = body === undefined ? undefined : outcomeOf(response, headersBefore, body);
       const kept = outcome
-        ? this.repository.settle(formHash, this.sealer.seal(JSON.stringify(outcome), owner))
-        : this.repository.release(formHash);
+        ? forms.update({ formHash }, { outcomeSealed: this.sealer.seal(JSON.stringify(outcome), owner) })
+        : forms.delete({ formHash });
       // The form was processed, whatever happens to this row.
       await kept.catch(() => undefined);
     }

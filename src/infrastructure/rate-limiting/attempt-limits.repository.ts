@@ -108,7 +108,10 @@ export class AttemptLimitsRepository {
         now,
       ]);
       const [refused] = attempts
-        .map((attempt) => ({ attempt, count: countOf(attempt, counts) }))
+        .map((attempt) => {
+          const row = attempt.limit.rowOf(attempt.subject);
+          return { attempt, count: counts.find(({ key }) => key === row) as Count };
+        })
         .filter(({ attempt, count }) => count.points > attempt.limit.options.attempts)
         .toSorted((one, other) => other.count.expire - one.count.expire);
       if (!refused) return;
@@ -130,10 +133,6 @@ const COUNT = `
      SET points = CASE WHEN counted.expire <= $3 THEN 1 ELSE counted.points + 1 END,
          expire = CASE WHEN counted.expire <= $3 THEN excluded.expire ELSE counted.expire END
   RETURNING key, points, expire::float8`;
-
-function countOf({ limit, subject }: LimitedAttempt, counts: readonly Count[]): Count {
-  return counts.find(({ key }) => key === limit.rowOf(subject)) as Count;
-}
 
 /**
  * Returns the error for too many attempts. It does not reveal whether the account exists.

@@ -2,19 +2,16 @@ import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { clientAddress, rateLimitKeyOfAddress } from '../http/index.js';
 import { PlatformRateLimitConfiguration } from './rate-limit.configuration.js';
-import { RateLimiters, type RequestLimit } from './rate-limiters.js';
+import { perMinute, RateLimiters, type RequestLimit } from './rate-limiters.js';
 
-const WINDOW = { seconds: 60 };
 /** Characters of a client ID, which is a UUID. Longer values are truncated to limit the memory for each key. */
 const CLIENT_ID_LENGTH = 36;
 
-/** How to respond to a request with wrong credentials beyond a limit. */
 interface TooManyFailures {
   /** Seconds. */
   readonly retryAfter: number;
   /** Whether this request stands for all that follow it in the client's request log. */
   readonly isFirst: boolean;
-  /** Tell the client about the limit. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -24,21 +21,22 @@ interface TooManyFailures {
  */
 @Injectable()
 export class FailedCredentials {
-  private readonly perAddress = this.limiters.limit({
-    ...WINDOW,
-    name: 'failed-credentials-per-address',
-    requests: (configuration) => configuration.get(PlatformRateLimitConfiguration).failuresPerAddress,
-  });
-  private readonly perClient = this.limiters.limit({
-    ...WINDOW,
-    name: 'failed-credentials-per-client',
-    requests: (configuration) => configuration.get(PlatformRateLimitConfiguration).failuresPerClient,
-  });
+  private readonly perAddress = this.limiters.limit(
+    perMinute(
+      'failed-credentials-per-address',
+      'address',
+      PlatformRateLimitConfiguration,
+      'failuresPerAddress',
+    ),
+  );
+  private readonly perClient = this.limiters.limit(
+    perMinute('failed-credentials-per-client', 'client', PlatformRateLimitConfiguration, 'failuresPerClient'),
+  );
   /** Per client, address and minute, failures beyond a limit share one entry in the request log. */
   private readonly entries = this.limiters.limit({
-    ...WINDOW,
     name: 'failed-credentials-entries',
     requests: () => 1,
+    seconds: 60,
   });
 
   constructor(private readonly limiters: RateLimiters) {}

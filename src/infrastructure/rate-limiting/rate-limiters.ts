@@ -5,14 +5,13 @@ import {
   RateLimiterRes,
   type RateLimiterAbstract,
 } from 'rate-limiter-flexible';
-import { LoadedConfiguration } from '../config/index.js';
+import { LoadedConfiguration, type ConfigurationClass } from '../config/index.js';
 import { CounterMetric, Metrics } from '../metrics/index.js';
 import { Redis } from '../redis/index.js';
 import { SECOND } from '../time/index.js';
 
 /** The state of a limit for one subject, after a request or an attempt was counted. */
 export interface LimitState {
-  /** Requests or attempts that are left. */
   readonly remaining: number;
   /** Seconds until the limit starts anew. */
   readonly reset: number;
@@ -32,7 +31,6 @@ export class CountedLimit {
     return (await this.consume(subject)).retryAfter;
   }
 
-  /** Counts a request or an attempt. */
   async consume(subject: string): Promise<LimitState> {
     try {
       const { remainingPoints, msBeforeNext } = await this.limiter.consume(subject);
@@ -78,6 +76,20 @@ export interface RateLimit {
    */
   readonly per: 'client' | 'user' | 'agent' | 'address' | 'issuer';
   readonly seconds: number;
+}
+
+type NumberIn<Settings> = {
+  [Name in keyof Settings]: Settings[Name] extends number ? Name : never;
+}[keyof Settings];
+
+/** Returns a limit per minute, which is a field of a configuration class. */
+export function perMinute<Settings extends object>(
+  name: string,
+  per: RateLimit['per'],
+  settings: ConfigurationClass<Settings>,
+  field: NumberIn<Settings>,
+): RateLimit {
+  return { name, per, seconds: 60, requests: (configuration) => Number(configuration.get(settings)[field]) };
 }
 
 const REJECTIONS = new CounterMetric({

@@ -29,12 +29,11 @@ export function idOf(message: unknown): string | number | null {
 
 /** @returns what is wrong with the ID or the method of a message */
 function problemOf({ id, method }: JsonRpcMessage): string | undefined {
-  const [tooLong] = Object.entries({ id, method }).find(([, value]) => isTooLong(value)) ?? [];
+  const [tooLong] =
+    Object.entries({ id, method }).find(
+      ([, value]) => typeof value === 'string' && value.length > MAX_LENGTH,
+    ) ?? [];
   return tooLong && `The ${tooLong} must not be longer than ${MAX_LENGTH} characters.`;
-}
-
-function isTooLong(value: unknown): boolean {
-  return typeof value === 'string' && value.length > MAX_LENGTH;
 }
 
 /** Returns the name of the tool if the message calls one. */

@@ -54,6 +54,7 @@ import {
 import {
   ConnectorRateLimitConfiguration,
   DashboardRateLimitConfiguration,
+  perMinute,
   PlatformRateLimitConfiguration,
   type RateLimit,
 } from '../rate-limiting/index.js';
@@ -62,32 +63,24 @@ import { OrganizationQueue } from './organization-queue.interceptor.js';
 import { RateLimitGuard } from './rate-limit.guard.js';
 
 /** Counts the requests of a client to all operations without a limit of their own together. */
-const PLATFORM_LIMIT: RateLimit = {
-  name: 'platform',
-  requests: (configuration) => configuration.get(PlatformRateLimitConfiguration).requestsPerMinute,
-  per: 'client',
-  seconds: 60,
-};
+const PLATFORM_LIMIT = perMinute('platform', 'client', PlatformRateLimitConfiguration, 'requestsPerMinute');
 
 /** Counts the requests of a user to all operations together, both with access tokens and with sessions. */
-const DASHBOARD_LIMIT: RateLimit = {
-  name: 'dashboard',
-  requests: (configuration) => configuration.get(DashboardRateLimitConfiguration).dashboardRequestsPerMinute,
-  per: 'user',
-  seconds: 60,
-};
-export const DashboardLimitGuard = RateLimitGuard(DASHBOARD_LIMIT, RATE_LIMIT_EXCEEDED);
+export const DashboardLimitGuard = RateLimitGuard(
+  perMinute('dashboard', 'user', DashboardRateLimitConfiguration, 'dashboardRequestsPerMinute'),
+  RATE_LIMIT_EXCEEDED,
+);
 
 /**
  * Counts all messages. Tool calls also have a lower limit of their own, whose refusal is a result that agents can read: only a
  * client that ignores it, or repeats other messages without end, gets here.
  */
-const CONNECTOR_LIMIT: RateLimit = {
-  name: 'mcp-messages',
-  requests: (configuration) => configuration.get(ConnectorRateLimitConfiguration).messagesPerMinute,
-  per: 'agent',
-  seconds: 60,
-};
+const CONNECTOR_LIMIT = perMinute(
+  'mcp-messages',
+  'agent',
+  ConnectorRateLimitConfiguration,
+  'messagesPerMinute',
+);
 
 type Guards = readonly (CanActivate | Type<CanActivate>)[];
 type Errors = OperationDocument['errors'];

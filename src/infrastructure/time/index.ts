@@ -42,13 +42,9 @@ export interface Period {
  * start is rounded up and a more precise end down, and no entry outside the period is included.
  */
 export function periodOf({ start, end }: { start?: string | undefined; end?: string | undefined }): Period {
+  const roundedUp = /\.\d{3}0*[1-9]/.test(start ?? '') ? 1 : 0;
   return {
-    start:
-      start === undefined ? undefined : new Date(Date.parse(start) + (hasSubmilliseconds(start) ? 1 : 0)),
+    start: start === undefined ? undefined : new Date(Date.parse(start) + roundedUp),
     end: end === undefined ? undefined : new Date(end),
   };
-}
-
-function hasSubmilliseconds(timestamp: string): boolean {
-  return /\.\d{3}0*[1-9]/.test(timestamp);
 }

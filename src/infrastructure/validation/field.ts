@@ -17,7 +17,6 @@ export interface FieldOptions {
    * field named by `when` has the value `is`.
    */
   readonly required?: Presence;
-  /** Value for a field that is missing. */
   readonly default?: unknown;
   /** Whether `null` and blank text clear the field and only an absent field keeps its value, as in a PATCH. */
   readonly clearable?: true;
@@ -32,7 +31,7 @@ type Presence = boolean | ConditionalPresence;
 export interface FieldDefinition extends FieldOptions {
   readonly schema: ApiPropertyOptions;
   /** Converts a present value before it is validated. Objects and arrays are not converted. */
-  readonly convert?: (value: unknown) => unknown;
+  readonly convert?: ((value: unknown) => unknown) | undefined;
 }
 
 const FIELD = 'field of a request';
@@ -82,8 +81,8 @@ function documented(field: FieldDefinition): PropertyDecorator {
   const document = {
     ...field.schema,
     description: descriptionOf(field),
-    ...(example === undefined ? {} : { example }),
-    ...(fallback === undefined || field.in !== 'query' ? {} : { default: fallback }),
+    example,
+    default: field.in === 'query' ? fallback : undefined,
   } as ApiPropertyOptions;
   if (required === true) return ApiProperty(document);
   return ApiPropertyOptional({ ...document, ...NULLABLE_IN[field.in ?? 'body'] } as ApiPropertyOptions);

@@ -49,9 +49,9 @@ interface TextOptions extends FieldOptions {
 /** Text with a character other than white space. */
 export const NOT_BLANK = String.raw`\S`;
 
-function patternOf({ pattern, format, required = true, in: location }: TextOptions): { pattern?: string } {
-  if (pattern !== undefined) return { pattern };
-  return format === undefined && required === true && location !== 'query' ? { pattern: NOT_BLANK } : {};
+function patternOf({ pattern, format, required = true, in: location }: TextOptions): string | undefined {
+  if (pattern !== undefined) return pattern;
+  return format === undefined && required === true && location !== 'query' ? NOT_BLANK : undefined;
 }
 
 /** Text that can be stored. @param validators further constraints, checked after the length */
@@ -61,13 +61,13 @@ export function TextField(
 ): PropertyDecorator {
   const schema = {
     type: String,
-    ...(format === undefined ? {} : { format }),
-    ...(min === 0 ? {} : { minLength: min }),
-    ...(max === undefined ? {} : { maxLength: max }),
-    ...patternOf({ format, pattern, ...options }),
-  };
+    format,
+    minLength: min || undefined,
+    maxLength: max,
+    pattern: patternOf({ format, pattern, ...options }),
+  } as ApiPropertyOptions;
   return Field(
-    { ...options, schema, ...(isTrimmed && { convert: trimmed }) },
+    { ...options, schema, convert: isTrimmed && trimmed },
     IsString(withMessage(MESSAGES.string)),
     IsStorable(),
     ...(max === undefined ? [] : [MaxCharacters(max)]),
@@ -93,14 +93,10 @@ export function IntegerField(
   { min, max, ...options }: IntegerOptions,
   ...validators: PropertyDecorator[]
 ): PropertyDecorator {
-  const schema = {
-    type: 'integer',
-    ...((max ?? Infinity) > MAX_INT32 && { format: 'int64' }),
-    ...(min === undefined ? {} : { minimum: min }),
-    ...(max === undefined ? {} : { maximum: max }),
-  } as ApiPropertyOptions;
+  const format = (max ?? Infinity) > MAX_INT32 ? 'int64' : undefined;
+  const schema = { type: 'integer', format, minimum: min, maximum: max } as ApiPropertyOptions;
   return Field(
-    { ...options, schema, ...(options.in === undefined ? {} : { convert: integerOf }) },
+    { ...options, schema, convert: options.in && integerOf },
     IsInt(withMessage(MESSAGES.integer)),
     ...(max === undefined ? [] : [Max(max, withMessage(MESSAGES.max))]),
     ...(min === undefined ? [] : [Min(min, withMessage(MESSAGES.min))]),
@@ -126,7 +122,7 @@ const CHOICES: ReadonlyMap<unknown, boolean> = new Map([
 export function BooleanField(options: FieldOptions): PropertyDecorator {
   const convert = (value: unknown): unknown => CHOICES.get(value) ?? value;
   return Field(
-    { ...options, schema: { type: Boolean }, ...(options.in === 'form' ? { convert } : {}) },
+    { ...options, schema: { type: Boolean }, convert: options.in === 'form' ? convert : undefined },
     IsBoolean(withMessage(MESSAGES.boolean)),
   );
 }
@@ -161,11 +157,7 @@ export function TimestampField(
   ...validators: PropertyDecorator[]
 ): PropertyDecorator {
   return Field(
-    {
-      ...options,
-      schema: { type: String, format: 'date-time' },
-      ...(options.in === undefined ? {} : { convert: restoreOffset }),
-    },
+    { ...options, schema: { type: String, format: 'date-time' }, convert: options.in && restoreOffset },
     IsTimestamp(),
     ...(notBefore === undefined ? [] : [IsNotBefore(notBefore)]),
     ...validators,
@@ -219,7 +211,7 @@ interface ArrayOptions extends FieldOptions {
 export function ArrayField({ max, items, validateItem, ...options }: ArrayOptions): PropertyDecorator {
   const schema = { type: 'array', items, minItems: 1, maxItems: max } as ApiPropertyOptions;
   return Field(
-    { ...options, schema, ...(options.in === 'form' ? { convert: linesOf } : {}) },
+    { ...options, schema, convert: options.in === 'form' ? linesOf : undefined },
     IsArray(withMessage(MESSAGES.array)),
     ArrayNotEmpty(withMessage(MESSAGES.required)),
     ArrayMaxSize(max, withMessage(MESSAGES.maxItems)),

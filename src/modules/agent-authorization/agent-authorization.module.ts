@@ -22,7 +22,6 @@ import { AgentOAuthService } from './connections/agent-oauth.service.js';
 import { AgentRefreshGrant } from './connections/agent-refresh.grant.js';
 import { AgentTokensBatch } from './connections/agent-tokens.batch.js';
 import { AgentTokensService } from './connections/agent-tokens.service.js';
-import { AgentMetadataService } from './metadata/agent-metadata.service.js';
 import { AGENT_PAGES } from './pages/agents.pages.js';
 import { AgentMetadataController } from './metadata/agent-metadata.controller.js';
 import { AgentSettingsService } from './settings/agent-settings.service.js';
@@ -39,7 +38,6 @@ import { AgentSettingsService } from './settings/agent-settings.service.js';
   ],
   providers: [
     AgentAddresses,
-    AgentMetadataService,
     AgentSettingsService,
     AgentsService,
     ClientDocuments,

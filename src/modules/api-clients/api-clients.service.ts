@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import { IsNull, Not, Or } from 'typeorm';
-import type { DashboardActor } from '../../infrastructure/auth/index.js';
+import type { DashboardActor, DashboardScope } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
   DEFAULT_OVERLAP_HOURS,
@@ -37,15 +37,9 @@ export interface SecretsOverview {
   readonly secrets: readonly Pick<ApiSecret, 'version' | 'createdAt' | 'acceptedUntil'>[];
 }
 
-/** The previous secret is still accepted, and a client has at most two valid secrets. */
-class RotationInProgressError extends OperatorError {
-  static readonly sentence =
-    'A rotation is in progress: the previous secret is still accepted. An overlap of 0 hours ends it at once.';
-
-  constructor() {
-    super(RotationInProgressError.sentence);
-  }
-}
+/** A client has at most two valid secrets. */
+const ROTATION_IN_PROGRESS =
+  'A rotation is in progress: the previous secret is still accepted. An overlap of 0 hours ends it at once.';
 
 export const SECRET_PREFIXES: Readonly<Record<PlatformEnvironment, string>> = {
   development: 'mcs_dev_',
@@ -78,10 +72,8 @@ export class ApiClientsService {
   /** @throws OperatorError if the client is unknown */
   async require(clientId: string): Promise<ApiClient> {
     const where = { id: clientId };
-    return existing(
-      clientId,
-      isUUID(clientId) && (await this.transaction.manager.findOneBy(ApiClient, where)),
-    );
+    const found = isUUID(clientId) && (await this.transaction.manager.findOneBy(ApiClient, where));
+    return orNotFound(clientId, found);
   }
 
   /** @throws OperatorError if the organization has a client for this environment */
@@ -89,7 +81,7 @@ export class ApiClientsService {
   async create(organizationId: string, environment: PlatformEnvironment): Promise<IssuedCredentials> {
     const clientId = randomUUID();
     const createdAt = this.clock.now();
-    const client: ApiClient = {
+    const client = {
       id: clientId,
       organizationId,
       environment,
@@ -110,8 +102,7 @@ export class ApiClientsService {
    * the new secret.
    *
    * @param overlapHours 0 (after a leak) to `MAX_OVERLAP_HOURS`
-   * @throws RotationInProgressError
-   * @throws OperatorError if the client is unknown
+   * @throws OperatorError if the client is unknown, or a rotation is in progress
    */
   @Transactional()
   async rotateSecret(clientId: string, overlapHours = DEFAULT_OVERLAP_HOURS): Promise<IssuedCredentials> {
@@ -124,9 +115,7 @@ export class ApiClientsService {
     if (!newest) throw new Error(`The client ${clientId} has no secret`);
     if (previous?.acceptedUntil && previous.acceptedUntil > now) {
       // After a leak, a client must not have to wait for the end of the overlap.
-      if (overlapHours > 0) {
-        throw new RotationInProgressError();
-      }
+      if (overlapHours > 0) throw new OperatorError(ROTATION_IN_PROGRESS);
       await this.transaction.manager.update(ApiSecret, previous.id, { acceptedUntil: now });
     }
     const overlapEnds = new Date(now.getTime() + overlapHours * HOUR);
@@ -154,7 +143,7 @@ export class ApiClientsService {
 
   /** Allows a client to use a restricted operation. @throws OperatorError if the client is unknown */
   async enableOperation(clientId: string, operation: string): Promise<void> {
-    existing(clientId, isUUID(clientId) && (await this.repository.enableOperation(clientId, operation)));
+    orNotFound(clientId, isUUID(clientId) && (await this.repository.enableOperation(clientId, operation)));
   }
 
   /** Idempotent. */
@@ -168,20 +157,13 @@ export class ApiClientsService {
   }
 
   /** @returns undefined if the organization has no client in this environment */
-  async secretsOverview(
-    actor: DashboardActor,
-    environment: PlatformEnvironment,
-  ): Promise<SecretsOverview | undefined> {
+  async secretsOverview({ actor, environment }: DashboardScope): Promise<SecretsOverview | undefined> {
     return (await this.overviews(actor)).find(({ client }) => client.environment === environment);
   }
 
   /** @throws ApiError API_CLIENT_NOT_FOUND also if it belongs to another organization or environment */
-  async requireOverview(
-    actor: DashboardActor,
-    environment: PlatformEnvironment,
-    clientId: string,
-  ): Promise<SecretsOverview> {
-    const overview = await this.secretsOverview(actor, environment);
+  async requireOverview(scope: DashboardScope, clientId: string): Promise<SecretsOverview> {
+    const overview = await this.secretsOverview(scope);
     if (overview?.client.client_id !== clientId) throw API_CLIENT_NOT_FOUND.error();
     return overview;
   }
@@ -202,7 +184,7 @@ export class ApiClientsService {
   async rotateSecretForUser(actor: DashboardActor, clientId: string, overlapHours: number): Promise<string> {
     const client = await this.requireOwn(actor, clientId);
     const { secret } = await this.rotateSecret(client.id, overlapHours).catch((error: unknown) => {
-      throw error instanceof RotationInProgressError ? INVALID_FIELD.error(error.message) : error;
+      throw error instanceof OperatorError ? INVALID_FIELD.error(error.message) : error;
     });
     await this.record('secret.rotate', actor, client);
     return secret;
@@ -216,10 +198,8 @@ export class ApiClientsService {
   }
 
   private async locked(clientId: string): Promise<ApiClient> {
-    return existing(
-      clientId,
-      isUUID(clientId) && (await this.transaction.lockRow(ApiClient, { id: clientId })),
-    );
+    const found = isUUID(clientId) && (await this.transaction.lockRow(ApiClient, { id: clientId }));
+    return orNotFound(clientId, found);
   }
 
   private async addSecret(client: ApiClient, version: number, signsFrom: Date): Promise<string> {
@@ -287,7 +267,7 @@ export class ApiClientsService {
   }
 }
 
-function existing<Found>(clientId: string, found: Found | false | null): Found {
+function orNotFound<Found>(clientId: string, found: Found | false | null): Found {
   if (!found) throw new OperatorError(`There is no API client ${clientId}.`);
   return found;
 }

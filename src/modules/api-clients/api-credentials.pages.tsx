@@ -47,22 +47,22 @@ class CredentialsPage {
 
   @Get()
   @DashboardPage('listApiClients')
-  async show(@Visit() { actor, environment }: PageVisit): Promise<PageResponse> {
-    const overview = await this.clients.secretsOverview(actor, environment);
+  async show(@Visit() visit: PageVisit): Promise<PageResponse> {
+    const overview = await this.clients.secretsOverview(visit);
     return {
       title: 'API credentials',
-      ...(overview ? credentialsPage(overview) : { content: <NoCredentials /> }),
+      ...(overview ? credentialsPage(overview) : NO_CREDENTIALS),
     };
   }
 }
 
-function NoCredentials(): VNode {
-  return (
+const NO_CREDENTIALS = {
+  content: (
     <EmptyState title="No API client in this environment">
       <p>Ask the operator of the service to create one, or choose the other environment at the top.</p>
     </EmptyState>
-  );
-}
+  ),
+};
 
 function credentialsPage(overview: SecretsOverview): Pick<Page, 'about' | 'content'> {
   const { client } = overview;
@@ -80,7 +80,7 @@ function credentialsPage(overview: SecretsOverview): Pick<Page, 'about' | 'conte
           <CodeBlock title="Client ID" code={client.client_id} />
           <Details
             entries={[
-              ['Name', <Name key="name" client={client} />],
+              ['Name', nameOf(client)],
               ['Created', <Moment key="created" time={client.created_at} />],
               [
                 'Extra operations',
@@ -107,7 +107,7 @@ function credentialsPage(overview: SecretsOverview): Pick<Page, 'about' | 'conte
   };
 }
 
-function Name({ client }: { readonly client: ApiClientResponse }): VNode {
+function nameOf(client: ApiClientResponse): VNode {
   return (
     <>
       {client.name ?? 'Not named yet'}
@@ -254,7 +254,7 @@ class RenamePage extends FormPage('updateApiClient', UpdateClientRequest) {
 
   async describe(visit: PageVisit<'client_id'>): Promise<FormDescription<UpdateClientRequest>> {
     const { actor, environment, params } = visit;
-    const { client } = await this.clients.requireOverview(actor, environment, params.client_id);
+    const { client } = await this.clients.requireOverview(visit, params.client_id);
     const parent = credentialsOf(environment);
     return {
       title: 'Change the name of the API client',
@@ -280,8 +280,9 @@ class RenamePage extends FormPage('updateApiClient', UpdateClientRequest) {
 class ViewPage extends ConfirmPage('viewApiSecret') {
   @Inject() private readonly clients!: ApiClientsService;
 
-  async describe({ actor, environment, params }: PageVisit<'client_id'>): Promise<Confirmation> {
-    const overview = await this.clients.requireOverview(actor, environment, params.client_id);
+  async describe(visit: PageVisit<'client_id'>): Promise<Confirmation> {
+    const { actor, environment, params } = visit;
+    const overview = await this.clients.requireOverview(visit, params.client_id);
     return {
       title: `View the ${environment} secret?`,
       parent: credentialsOf(environment),
@@ -341,8 +342,7 @@ class RotatePage extends ConfirmPage('rotateApiSecret', RotateSecretRequest) {
 
   async describe(visit: PageVisit<'client_id'>): Promise<Confirmation<RotateSecretRequest>> {
     const { actor, environment, params } = visit;
-    const overview = (): Promise<SecretsOverview> =>
-      this.clients.requireOverview(actor, environment, params.client_id);
+    const overview = (): Promise<SecretsOverview> => this.clients.requireOverview(visit, params.client_id);
     const isInProgress = (await overview()).client.overlap_ends_at !== null;
     const none = { value: '0', label: 'None (after a leak)' };
     const options = OVERLAPS.map((hours) => ({ value: String(hours), label: inWords(hours) }));
@@ -384,8 +384,9 @@ class RotatePage extends ConfirmPage('rotateApiSecret', RotateSecretRequest) {
 class ActivatePage extends ConfirmPage('activateApiSecret') {
   @Inject() private readonly clients!: ApiClientsService;
 
-  async describe({ actor, environment, params }: PageVisit<'client_id'>): Promise<Confirmation> {
-    const { client } = await this.clients.requireOverview(actor, environment, params.client_id);
+  async describe(visit: PageVisit<'client_id'>): Promise<Confirmation> {
+    const { actor, environment, params } = visit;
+    const { client } = await this.clients.requireOverview(visit, params.client_id);
     const parent = credentialsOf(environment);
     return {
       title: 'Sign webhooks with the new secret?',

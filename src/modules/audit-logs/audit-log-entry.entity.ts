@@ -75,7 +75,6 @@ export class AuditTargetResponse {
   @TextProperty(
     'Name of the target at the time; its ID if the action was denied; null if it has no name.',
     null,
-    { nullable: true },
   )
   name!: string | null;
 
@@ -150,7 +149,7 @@ export class AuditLogEntryResponse {
     [AuditChangeResponse],
     'What the action changed, with `***` in place of anything that looks like a secret; null if it changed no field, ' +
       'or if the entry is older than this field.',
-    { nullable: true, example: null },
+    { example: null },
   )
   changes!: AuditChangeResponse[] | null;
 }

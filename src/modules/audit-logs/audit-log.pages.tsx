@@ -108,7 +108,7 @@ export class AuditLogPage extends ListPage('listAuditEntries', SearchAuditLogsQu
           search,
           ENTRIES_PER_PAGE,
         );
-        const since = searchedSince && <SearchedSince time={searchedSince} />;
+        const since = searchedSince && searchedBackTo(searchedSince);
         return {
           data: entries,
           next_cursor: nextCursor,
@@ -125,7 +125,7 @@ export class AuditLogPage extends ListPage('listAuditEntries', SearchAuditLogsQu
           kind: 'main',
           cell: (entry) => (
             <>
-              {entry.event.outcome.status === 'success' ? null : <Outcome entry={entry} />}{' '}
+              {entry.event.outcome.status === 'success' ? null : outcomeOf(entry)}{' '}
               <a href={`${PATH}/entries/${entry.id}`}>
                 <Middle text={`${subjectOf(entry)} ${predicateOf(entry)}`} />
               </a>{' '}
@@ -176,8 +176,8 @@ export class AuditLogPage extends ListPage('listAuditEntries', SearchAuditLogsQu
   }
 }
 
-function Outcome({ entry }: { readonly entry: AuditLogEntryResponse }): VNode {
-  const { label, tone } = OUTCOMES[entry.event.outcome.status];
+function outcomeOf({ event }: AuditLogEntryResponse): VNode {
+  const { label, tone } = OUTCOMES[event.outcome.status];
   return <Badge tone={tone}>{label}</Badge>;
 }
 
@@ -186,7 +186,7 @@ function originOf({ context: { ip, user_agent } }: AuditLogEntryResponse): strin
   return ip === '' ? user_agent : `${browserName(user_agent)}, ${ip}`;
 }
 
-function SearchedSince({ time }: { readonly time: Date }): VNode {
+function searchedBackTo(time: Date): VNode {
   return (
     <p>
       Searched back to <Moment time={time} />. The next page searches older entries.
@@ -229,7 +229,7 @@ function entryPage(entry: AuditLogEntryResponse): Page {
               <a href={pathWith(PATH, {}, { action: event.action })}>All entries of this action</a>
             </>,
           ],
-          ['Outcome', <Outcome entry={entry} />],
+          ['Outcome', outcomeOf(entry)],
           [
             'Done by',
             <>
@@ -238,7 +238,16 @@ function entryPage(entry: AuditLogEntryResponse): Page {
             </>,
           ],
           ['Target', target.name === null ? inWords(target.type) : `${inWords(target.type)}: ${target.name}`],
-          ['Changes', changes && <Changes changes={changes} />],
+          [
+            'Changes',
+            changes && (
+              <ul>
+                {changes.map((change) => (
+                  <li key={change.field}>{changeInWords(change)}</li>
+                ))}
+              </ul>
+            ),
+          ],
           ['Environment', isOfEnvironment(entry) ? target.environment : null],
           ['IP address', context.ip || null],
           ['Browser', context.ip === '' ? null : browserName(context.user_agent)],
@@ -248,16 +257,6 @@ function entryPage(entry: AuditLogEntryResponse): Page {
       />
     ),
   };
-}
-
-function Changes({ changes }: { readonly changes: readonly AuditChangeResponse[] }): VNode {
-  return (
-    <ul>
-      {changes.map((change) => (
-        <li key={change.field}>{changeInWords(change)}</li>
-      ))}
-    </ul>
-  );
 }
 
 /** Returns for example: role from viewer to member. */

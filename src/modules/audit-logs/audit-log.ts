@@ -91,13 +91,8 @@ export class AuditLog extends AuditRecorder {
   }
 
   async recordDenial(actor: DashboardActor, action: AuditedAction, target: DeniedTarget): Promise<void> {
-    const isOfEnvironment = isTargetOfEnvironment(AUDIT_ACTIONS[action].target);
-    await this.recordInTurn({
-      action,
-      actor,
-      target: isOfEnvironment ? target : { name: target.name },
-      outcome: 'denied',
-    });
+    const shown = isTargetOfEnvironment(AUDIT_ACTIONS[action].target) ? target : { name: target.name };
+    await this.recordInTurn({ action, actor, target: shown, outcome: 'denied' });
   }
 
   async recordExport(
@@ -105,11 +100,7 @@ export class AuditLog extends AuditRecorder {
     action: AuditedAction,
     environment: PlatformEnvironment | undefined,
   ): Promise<void> {
-    await this.recordInTurn({
-      action,
-      actor,
-      ...(environment && { target: { environment } }),
-    });
+    await this.recordInTurn({ action, actor, ...(environment && { target: { environment } }) });
   }
 
   /** Guards and pages record without a transaction or a place in the queue of the organization's changes. */

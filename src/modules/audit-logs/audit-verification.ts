@@ -185,18 +185,14 @@ function endFlaw(last: ChainLink & Partial<AuditLogEntry>, end: ExpectedEnd): Fl
 }
 
 function missing(sequence: number): Flaw {
-  return { problem: 'missing', sequence, id: null, explanation: `Entry ${sequence} is missing.` };
+  return flawOf('missing', { sequence }, `Entry ${sequence} is missing.`);
 }
 
 function gap(entry: AuditLogEntry, last: ChainLink): Flaw | undefined {
-  const expected = nextSequence(last);
-  if (entry.sequence === expected) return undefined;
-  return {
-    problem: 'missing',
-    sequence: Number(expected),
-    id: null,
-    explanation: `Entry ${expected} is missing: ${entry.sequence} was found in its place.`,
-  };
+  const sequence = nextSequence(last);
+  if (entry.sequence === sequence) return undefined;
+  const explanation = `Entry ${sequence} is missing: ${entry.sequence} was found in its place.`;
+  return flawOf('missing', { sequence }, explanation);
 }
 
 function alteration(entry: AuditLogEntry, last: ChainLink): Flaw | undefined {
@@ -213,12 +209,8 @@ function excess(entry: AuditLogEntry, sequence: number, source = ''): Flaw {
 }
 
 function loss(last: ChainLink, { sequence, source }: ExpectedEnd): Flaw {
-  return {
-    problem: 'head_mismatch',
-    sequence: Number(nextSequence(last)),
-    id: null,
-    explanation: `The chain ends at entry ${last.sequence}, but ${source} is ${sequence}: later entries were removed.`,
-  };
+  const explanation = `The chain ends at entry ${last.sequence}, but ${source} is ${sequence}: later entries were removed.`;
+  return flawOf('head_mismatch', { sequence: nextSequence(last) }, explanation);
 }
 
 function mismatch(entry: ChainLink & Partial<AuditLogEntry>, end: ExpectedEnd): Flaw | undefined {
@@ -229,7 +221,7 @@ function mismatch(entry: ChainLink & Partial<AuditLogEntry>, end: ExpectedEnd): 
 
 function flawOf(
   problem: Flaw['problem'],
-  { sequence, id }: ChainLink & Partial<AuditLogEntry>,
+  { sequence, id }: { readonly sequence: string | number; readonly id?: string },
   explanation: string,
 ): Flaw {
   return { problem, sequence: Number(sequence), id: id ?? null, explanation };

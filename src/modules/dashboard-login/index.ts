@@ -5,10 +5,9 @@ export {
   type BegunLogin,
   type ProviderLogin,
 } from './login/identity-providers.js';
-export { loginBrowserOf, withNext, type LoginBrowser } from './login/login-form.js';
+export { loginBrowserOf, withNext, HOME, type LoginBrowser } from './login/login-form.js';
 export { continuePage } from './login/login.pages.js';
 export { LoginService, type OpenedLogin } from './login/login.service.js';
-export { HOME } from './login/safe-redirect-path.js';
 export { PasswordLinksService } from './passwords/password-links.service.js';
 export { DashboardSessionsService } from './sessions/dashboard-sessions.service.js';
 export { UserLoginsService } from './user-logins.service.js';

@@ -14,28 +14,23 @@ import { PrincipalsBatch } from './users/principals.batch.js';
 import { UserAdministrationService } from './users/user-administration.service.js';
 import { USER_PAGES } from './users/users.pages.js';
 
+const PROVIDERS = [
+  DashboardUsersService,
+  DashboardUsersRepository,
+  PasswordRules,
+  PrincipalsBatch,
+  UserAdministrationService,
+  AccessGrantsService,
+  AccessGrantsRepository,
+  AdministratorEmails,
+  EmailsRepository,
+  EmailsJob,
+];
+
 @Module({
   imports: [AllowlistedDomainsModule, AuditLogsModule],
   controllers: [...USER_PAGES, ...ACCESS_GRANT_PAGES],
-  providers: [
-    DashboardUsersService,
-    DashboardUsersRepository,
-    PasswordRules,
-    PrincipalsBatch,
-    UserAdministrationService,
-    AccessGrantsService,
-    AccessGrantsRepository,
-    AdministratorEmails,
-    EmailsRepository,
-    EmailsJob,
-  ],
-  exports: [
-    EmailsRepository,
-    PasswordRules,
-    DashboardUsersService,
-    UserAdministrationService,
-    DashboardUsersRepository,
-    AdministratorEmails,
-  ],
+  providers: PROVIDERS,
+  exports: PROVIDERS,
 })
 export class DashboardUsersModule {}

@@ -2,15 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Transactional } from '../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
+import type { EventMerchant } from '../../infrastructure/event-catalog/index.js';
 import { API_CLIENT_NOT_FOUND, ApiClientDirectory } from '../api-clients/index.js';
 import { matchKeys, MerchantCatalogService, requireMerchants } from '../merchants/index.js';
-import {
-  contentHash,
-  eventResponseOf,
-  WebhookPublisher,
-  type EventMerchant,
-  type EventResponse,
-} from '../webhooks/index.js';
+import { contentHash, eventResponseOf, WebhookPublisher, type EventResponse } from '../webhooks/index.js';
 import type {
   CreateDetectionRequest,
   DetectAccountsRequest,
@@ -92,15 +87,10 @@ export class DetectedAccountsService {
     });
     // The keys of a name start with that of the whole name; the others lack `account`, `Inc.`, `.com` and so on. The first key
     // that belongs to a merchant decides: an account at "Hulu" is no match for "Hulu account" if another merchant has that name.
-    const longerKeys = keysByName.flatMap((keys) =>
-      keys.slice(
-        0,
-        Math.max(
-          0,
-          keys.findIndex((key) => detections.has(key)),
-        ),
-      ),
-    );
+    const longerKeys = keysByName.flatMap((keys) => {
+      const first = keys.findIndex((key) => detections.has(key));
+      return keys.slice(0, Math.max(first, 0));
+    });
     const knownKeys =
       longerKeys.length > 0 ? await this.repository.knownMatchKeys(longerKeys) : new Set<string>();
     return names.map((name, index) => {

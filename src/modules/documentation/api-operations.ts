@@ -24,23 +24,22 @@ interface DocumentedOperation {
 /** The API document of this deployment, and the operations in it. */
 @Injectable()
 export class ApiOperations {
-  private create: () => OpenAPIObject = () => {
+  private create: () => Promise<OpenAPIObject> = () => {
     throw new Error('The API document needs the routes of an application.');
   };
-  private created: OpenAPIObject | undefined;
-  private loaded: readonly ApiOperation[] | undefined;
+  private created: Promise<OpenAPIObject> | undefined;
 
   /** Sets how to build the document. It is built when it is needed, which takes longer than creating the application. */
-  from(create: () => OpenAPIObject): void {
+  from(create: () => Promise<OpenAPIObject>): void {
     this.create = create;
   }
 
-  get document(): OpenAPIObject {
+  document(): Promise<OpenAPIObject> {
     return (this.created ??= this.create());
   }
 
-  get all(): readonly ApiOperation[] {
-    return (this.loaded ??= operationsOf(this.document));
+  async all(): Promise<readonly ApiOperation[]> {
+    return operationsOf(await this.document());
   }
 }
 

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
@@ -11,15 +12,14 @@ import type { Site } from './site.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
+type WriteDocument = (document: OpenAPIObject) => string | Promise<string>;
+
 /** The forms of the API document: their media types, and how to write them. */
 const DOCUMENTS = {
-  'openapi.json': [JSON_TYPE, (document: OpenAPIObject) => JSON.stringify(document)],
-  'openapi-3.0.json': [JSON_TYPE, (document: OpenAPIObject) => JSON.stringify(toVersion30(document))],
-  'openapi.yaml': [
-    'text/yaml; charset=utf-8',
-    (document: OpenAPIObject) => stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 }),
-  ],
-} as const;
+  'openapi.json': [JSON_TYPE, (document) => JSON.stringify(document)],
+  'openapi-3.0.json': [JSON_TYPE, (document) => JSON.stringify(toVersion30(document))],
+  'openapi.yaml': ['text/yaml; charset=utf-8', toYaml],
+} satisfies Record<string, readonly [string, WriteDocument]>;
 
 /**
  * Sends the pages and files of the site. Loads the site at the first request, because its libraries take 60 ms and 11 MB,
@@ -28,7 +28,7 @@ const DOCUMENTS = {
 @Injectable()
 export class DocumentationService {
   private loading: Promise<Site> | undefined;
-  private readonly documents = new Map<string, StaticContent>();
+  private readonly documents = new Map<string, Promise<StaticContent>>();
 
   constructor(
     private readonly configuration: ServiceConfiguration,
@@ -46,8 +46,13 @@ export class DocumentationService {
    *
    * @throws ApiError NOT_FOUND if the site does not have it
    */
-  async send(find: (site: Site) => StaticContent, request: Request, response: Response): Promise<void> {
-    await find(await this.load()).send(request, response);
+  async send(
+    find: (site: Site) => Promise<StaticContent>,
+    request: Request,
+    response: Response,
+  ): Promise<void> {
+    const content = await find(await this.load());
+    await content.send(request, response);
   }
 
   /** Returns a page about the error. Redirects addresses of the site that end with a slash. */
@@ -57,25 +62,43 @@ export class DocumentationService {
       return '';
     }
     const site = await this.load();
-    const page = site.errorPage(error, request);
+    const page = await site.errorPage(error, request);
     response.set(site.pageHeaders);
     return page;
   }
 
   /** Sends the API document, which is created at the first request for it. */
   async sendDocument(name: keyof typeof DOCUMENTS, request: Request, response: Response): Promise<void> {
+    const content = this.documents.get(name) ?? this.written(name);
+    this.documents.set(name, content);
+    await (await content).send(request, response);
+  }
+
+  private async written(name: keyof typeof DOCUMENTS): Promise<StaticContent> {
     const [type, write] = DOCUMENTS[name];
-    let content = this.documents.get(name);
-    if (!content) {
-      content = new StaticContent(write(this.operations.document), { 'Content-Type': type });
-      this.documents.set(name, content);
-    }
-    await content.send(request, response);
+    return new StaticContent(await write(await this.operations.document()), { 'Content-Type': type });
   }
 
   private load(): Promise<Site> {
-    return (this.loading ??= import('./site.js').then(
-      ({ Site }) => new Site(this.configuration, this.address, this.operations),
-    ));
+    return (this.loading ??= import('./site.js').then(async ({ Site }) => {
+      await nextTurn();
+      return new Site(this.configuration, this.address, this.operations);
+    }));
   }
 }
+
+/** Writes a part of the document in each turn of the event loop. The whole takes 0.1 s, during which other requests would wait. */
+async function toYaml(document: OpenAPIObject): Promise<string> {
+  const parts: string[] = [];
+  for (const [name, value] of Object.entries(document)) {
+    if (name !== 'paths') parts.push(yamlOf({ [name]: value as unknown }));
+    else parts.push('paths:\n');
+    for (const [path, item] of name === 'paths' ? Object.entries(document.paths) : []) {
+      parts.push(yamlOf({ [path]: item as unknown }).replaceAll(/^(?=.)/gm, '  '));
+      await nextTurn();
+    }
+  }
+  return parts.join('');
+}
+
+const yamlOf = (value: object): string => stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 });

@@ -48,14 +48,14 @@ describe('The pages of the site', () => {
     },
   );
 
-  it('contain the programs that they link to', () => {
+  it('contain the programs that they link to', async () => {
     for (const [path, id, code] of [
       ['/docs/receivers', 'receiverpy', 'verify_service_signature'],
       ['/docs/authentication', 'access-tokenmjs', 'verification_uri'],
     ] as const) {
       const entry = guides.entries.find((each) => each.path === path);
       if (!entry) throw new Error(`There is no page ${path}`);
-      const { html } = guides.render(entry);
+      const { html } = await guides.render(entry);
       expect(html).toContain(`href="#${id}"`);
       expect(html.slice(html.indexOf(`<h2 id="${id}">`))).toContain(code);
     }

@@ -47,7 +47,7 @@ export class Guides {
   }
 
   /** Renders a page, followed by the programs that it links to, because readers of the site do not have the repository. */
-  render({ file }: CatalogEntry): RenderedMarkdown {
+  render({ file }: CatalogEntry): Promise<RenderedMarkdown> {
     const downloads = '/docs/downloads/';
     const markdown = readProjectFile(file).replaceAll(EXAMPLE_URL + downloads, this.platformUrl + downloads);
     const programs = programsOf(file, markdown);

@@ -4,11 +4,18 @@ import { searchIndexOf } from './search-index.js';
 
 describe('The search', () => {
   const guides = new Guides();
-  const pages = guides.entries
-    .filter(({ file }) => file.endsWith('.md'))
-    .map((entry) => ({ entry, sections: guides.render(entry).sections }));
-  const { index, options } = JSON.parse(searchIndexOf(pages, [])) as { index: object; options: Options };
-  const search = MiniSearch.loadJS(index as never, options);
+  const entries = guides.entries.filter(({ file }) => file.endsWith('.md'));
+  let search: MiniSearch;
+  beforeAll(async () => {
+    const pages = await Promise.all(
+      entries.map(async (entry) => ({ entry, sections: (await guides.render(entry)).sections })),
+    );
+    const { index, options } = JSON.parse(await searchIndexOf(pages, [])) as {
+      index: object;
+      options: Options;
+    };
+    search = MiniSearch.loadJS(index as never, options);
+  });
   /** As `assets/site.mjs` searches. */
   const resultsOf = (query: string): string[] => {
     const found = search.search(query, {

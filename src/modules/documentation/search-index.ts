@@ -43,10 +43,15 @@ export interface SearchedPage {
 }
 
 /** Returns an index of all sections and operations, which the browser searches. */
-export function searchIndexOf(pages: readonly SearchedPage[], operations: readonly ApiOperation[]): string {
+export async function searchIndexOf(
+  pages: readonly SearchedPage[],
+  operations: readonly ApiOperation[],
+): Promise<string> {
   const index = new MiniSearch<SearchEntry>(OPTIONS);
   const entries = [...pages.flatMap(entriesOfPage), ...operations.map(entryOfOperation)];
-  index.addAll(entries.map((entry, id) => ({ ...entry, id, excerpt: excerptOf(entry.excerpt) })));
+  const numbered = entries.map((entry, id) => ({ ...entry, id, excerpt: excerptOf(entry.excerpt) }));
+  // Other requests are answered in between.
+  await index.addAllAsync(numbered, { chunkSize: 25 });
   return JSON.stringify({ options: OPTIONS, index });
 }
 

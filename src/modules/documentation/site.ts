@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Request } from 'express';
 import { ServiceConfiguration, type Surface } from '../../infrastructure/config/index.js';
 import { NOT_FOUND, type ApiError } from '../../infrastructure/errors/index.js';
@@ -18,7 +19,7 @@ import {
   type DeploymentAddress,
 } from './documentation.pages.js';
 import { Guides, REFERENCE_PATH } from './guides.js';
-import { searchIndexOf } from './search-index.js';
+import { searchIndexOf, type SearchedPage } from './search-index.js';
 import { renderSitePage, type SitePage } from './site-layout.js';
 
 /** Pages run only the scripts of this service, and send requests only to this host. */
@@ -37,11 +38,13 @@ const SURFACE_NAMES: readonly (readonly [Surface, string])[] = [
   ['careers', 'Careers'],
 ];
 
+type PageParts = Omit<SitePage, 'groups' | 'path'>;
+
 /** The pages and files of the site. Each is rendered once, at the first request for it. */
 export class Site {
   readonly pageHeaders = PAGE_HEADERS;
   private readonly guides: Guides;
-  private readonly contents = new Map<string, StaticContent>();
+  private readonly contents = new Map<string, Promise<StaticContent>>();
 
   constructor(
     private readonly configuration: ServiceConfiguration,
@@ -51,7 +54,7 @@ export class Site {
     this.guides = new Guides(this.platformUrl);
   }
 
-  home(): StaticContent {
+  home(): Promise<StaticContent> {
     return this.rendered('/docs', () => ({
       title: 'Documentation',
       description: 'Guides and API reference of the Merchant Connectivity Service.',
@@ -64,32 +67,32 @@ export class Site {
   }
 
   /** @throws ApiError NOT_FOUND if the site has no such page */
-  page(name: string): StaticContent {
+  page(name: string): Promise<StaticContent> {
     if (name === 'downloads') return this.downloads();
     return `/docs/${name}` === REFERENCE_PATH ? this.reference() : this.guide(name);
   }
 
-  private reference(): StaticContent {
-    return this.rendered(REFERENCE_PATH, () => ({
+  private reference(): Promise<StaticContent> {
+    return this.rendered(REFERENCE_PATH, async () => ({
       title: 'API reference',
       description: 'All operations of the Merchant Connectivity Service.',
-      content: ReferenceContent({ operations: this.operations.all, addresses: this.addresses }),
+      content: ReferenceContent({ operations: await this.operations.all(), addresses: this.addresses }),
       scripts: ['swagger-ui-bundle.js', 'reference.mjs'],
       styles: ['swagger-ui.css'],
       isWide: true,
     }));
   }
 
-  private guide(name: string): StaticContent {
+  private guide(name: string): Promise<StaticContent> {
     const { entries } = this.guides;
     const index = entries.findIndex(({ path }) => path === `/docs/${name}`);
     const entry = entries[index];
     if (!entry) throw NOT_FOUND.error();
-    return this.rendered(entry.path, () => ({
+    return this.rendered(entry.path, async () => ({
       title: entry.title,
       description: entry.topic.replaceAll('`', ''),
       content: GuideContent({
-        guide: this.guides.render(entry),
+        guide: await this.guides.render(entry),
         previous: entries[index - 1],
         next: entries[index + 1],
       }),
@@ -97,13 +100,13 @@ export class Site {
   }
 
   /** @throws ApiError NOT_FOUND if the site has no such file */
-  asset(name: string): StaticContent {
+  asset(name: string): Promise<StaticContent> {
     return this.once(`assets/${name}`, () =>
       name === 'search.json' ? this.searchIndex() : readSiteAsset(name),
     );
   }
 
-  private downloads(): StaticContent {
+  private downloads(): Promise<StaticContent> {
     return this.rendered('/docs/downloads', () => ({
       title: 'Downloads',
       description: 'The packages for integrators.',
@@ -112,60 +115,67 @@ export class Site {
   }
 
   /** @throws ApiError NOT_FOUND if the site offers no such package */
-  download(name: string): StaticContent {
+  download(name: string): Promise<StaticContent> {
     return this.once(`downloads/${name}`, () => readDownload(name));
   }
 
-  private searchIndex(): StaticContent {
-    const pages = this.guides.entries
-      .filter(({ path }) => path !== REFERENCE_PATH)
-      .map((entry) => ({ entry, sections: this.guides.render(entry).sections }));
-    return new StaticContent(searchIndexOf(pages, this.operations.all), {
+  /** Renders a guide in each turn of the event loop. All take 0.6 s, during which other requests would wait. */
+  private async searchIndex(): Promise<StaticContent> {
+    const pages: SearchedPage[] = [];
+    for (const entry of this.guides.entries.filter(({ path }) => path !== REFERENCE_PATH)) {
+      pages.push({ entry, sections: (await this.guides.render(entry)).sections });
+      await nextTurn();
+    }
+    return new StaticContent(await searchIndexOf(pages, await this.operations.all()), {
       'Content-Type': 'application/json; charset=utf-8',
     });
   }
 
   /** Returns an error as a page, with the pages that the path may have meant. */
-  errorPage(error: ApiError, request: Request): string {
+  async errorPage(error: ApiError, request: Request): Promise<string> {
     const title = error.status === 404 ? 'Page not found' : 'This request is not possible';
     const message = error.status === 404 ? 'No page and no operation has this path.' : error.message;
-    const suggestions = this.suggestionsFor(request.path);
+    const suggestions = await this.suggestionsFor(request.path);
     return this.render({ title, content: ErrorContent({ title, message, suggestions }) });
   }
 
   /** Returns the guide and the operations whose paths are nearest, and the overview for an address of the dashboard. */
-  private suggestionsFor(path: string): Suggestion[] {
+  private async suggestionsFor(path: string): Promise<Suggestion[]> {
     const { entries } = this.guides;
+    const operations = await this.operations.all();
     const guide = nearestPath(
       path.replace(/^\/docs\//, '/'),
       entries.map((entry) => entry.path.replace('/docs', '')),
     );
     const operation = nearestPath(
       path,
-      this.operations.all.map((each) => each.path.replaceAll(/\{(\w+)\}/g, ':$1')),
+      operations.map((each) => each.path.replaceAll(/\{(\w+)\}/g, ':$1')),
     );
     return [
       ...(path.startsWith('/dashboard') ? [{ title: 'Overview of the dashboard', href: '/dashboard' }] : []),
       ...entries
         .filter((entry) => entry.path === `/docs${guide}`)
         .map(({ title, path: href }) => ({ title, href })),
-      ...this.operations.all
+      ...operations
         .filter((each) => each.path === operation)
         .map(({ method, path: called, href }) => ({ title: `${method} ${called}`, href })),
     ];
   }
 
-  private rendered(path: string, page: () => Omit<SitePage, 'groups' | 'path'>): StaticContent {
+  private rendered(path: string, page: () => PageParts | Promise<PageParts>): Promise<StaticContent> {
     const headers = path === REFERENCE_PATH ? REFERENCE_HEADERS : PAGE_HEADERS;
-    return this.once(path, () => new StaticContent(this.render({ ...page(), path }), headers));
+    return this.once(path, async () => new StaticContent(this.render({ ...(await page()), path }), headers));
   }
 
   private render(page: Omit<SitePage, 'groups'>): string {
     return renderSitePage({ ...page, groups: this.guides.groups });
   }
 
-  private once(name: string, create: () => StaticContent): StaticContent {
-    const content = this.contents.get(name) ?? create();
+  private async once(
+    name: string,
+    create: () => StaticContent | Promise<StaticContent>,
+  ): Promise<StaticContent> {
+    const content = this.contents.get(name) ?? Promise.resolve(create());
     this.contents.set(name, content);
     return content;
   }

@@ -25,19 +25,17 @@ import {
   UuidField,
   withMessage,
 } from '../../infrastructure/validation/index.js';
+import { EVENT_NAME, MetadataField, type EventName } from '../../infrastructure/event-catalog/index.js';
 import { API_CLIENT_NOT_FOUND } from '../api-clients/index.js';
 import { MAX_MERCHANT_ID, MERCHANT_NOT_FOUND } from '../merchants/index.js';
 import { SESSION_NOT_FOUND } from '../sessions/index.js';
 import {
   EVENT_IN_FUTURE,
   EVENT_KEY_PARAMETER,
-  EVENT_NAME,
   EVENT_VARIANTS,
   EventResponse,
   EventTimestampField,
   IdempotencyKeyField,
-  MetadataField,
-  type EventName,
 } from '../webhooks/index.js';
 
 export const MAX_EVENTS = 1_000;
@@ -147,7 +145,6 @@ export class EventResult {
   duplicate!: boolean;
 
   @ObjectProperty(ErrorResponse, 'Why the event was not published; null if it was.', {
-    nullable: true,
     example: null,
   })
   error!: ErrorResponse | null;

@@ -4,20 +4,22 @@ import { BatchedStatement } from '../../infrastructure/database/index.js';
 import { ApiError, INVALID_FIELD, PAYLOAD_TOO_LARGE } from '../../infrastructure/errors/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { validated } from '../../infrastructure/validation/index.js';
+import {
+  conditionalFieldsOf,
+  detectedMerchantIds,
+  EVENTS,
+  validateData,
+  type AnyEvent,
+  type EventMerchant,
+} from '../../infrastructure/event-catalog/index.js';
 import { API_CLIENT_NOT_FOUND, ApiClientDirectory, type ClientRecord } from '../api-clients/index.js';
 import { MERCHANT_NOT_FOUND, MerchantCatalogService, requireMerchants } from '../merchants/index.js';
 import { SESSION_NOT_FOUND, SessionsService, type SessionDetails } from '../sessions/index.js';
 import {
-  conditionalFieldsOf,
   contentHash,
-  detectedMerchantIds,
   eventResponseOf,
-  EVENTS,
   requireEventTime,
-  validateData,
   WebhookPublisher,
-  type AnyEvent,
-  type EventMerchant,
   type EventResponse,
   type PublishRequest,
 } from '../webhooks/index.js';

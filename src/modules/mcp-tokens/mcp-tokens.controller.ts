@@ -6,6 +6,7 @@ import {
   type IdempotentRequest,
 } from '../../infrastructure/idempotency/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
+import { perMinute } from '../../infrastructure/rate-limiting/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
 import { McpTokensConfiguration } from './mcp-tokens.configuration.js';
 import { CREATE_MCP_TOKEN, CreateMcpTokenRequest, McpTokenResponse } from './mcp-tokens.dto.js';
@@ -24,12 +25,7 @@ export class McpTokensController {
 
   @Post('create')
   @PlatformOperation(CREATE_MCP_TOKEN, {
-    limit: {
-      name: 'mcp-tokens',
-      requests: (configuration) => configuration.get(McpTokensConfiguration).requestsPerMinute,
-      per: 'client',
-      seconds: 60,
-    },
+    limit: perMinute('mcp-tokens', 'client', McpTokensConfiguration, 'requestsPerMinute'),
   })
   create(
     @CurrentClient() client: AuthenticatedClient,

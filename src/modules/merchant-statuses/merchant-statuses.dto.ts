@@ -5,13 +5,13 @@ import {
   type OperationDocument,
 } from '../../infrastructure/openapi/index.js';
 import { EnumField } from '../../infrastructure/validation/index.js';
-import { MERCHANT_ID_PARAMETER, MERCHANT_NOT_FOUND } from '../merchants/index.js';
 import {
   MERCHANT_SESSION_TYPES,
   MERCHANT_STATUS,
   MERCHANT_STATUSES,
   SESSION_TYPE,
-} from '../webhooks/index.js';
+} from '../../infrastructure/event-catalog/index.js';
+import { MERCHANT_ID_PARAMETER, MERCHANT_NOT_FOUND } from '../merchants/index.js';
 
 export class SetMerchantStatusRequest {
   @EnumField(SESSION_TYPE, { description: 'The type of session.', example: 'card_switcher' })
@@ -40,7 +40,6 @@ export class MerchantStatusResponse {
   @TimestampProperty(
     'When the event had been published for all clients; null while that is in progress.',
     null,
-    { nullable: true },
   )
   finished_at!: Date | null;
 }

@@ -1,4 +1,3 @@
-export { grantOf, type Grant } from './protocol/grant.js';
 export {
   INVALID_CLIENT,
   INVALID_GRANT,
@@ -7,11 +6,13 @@ export {
   UNSUPPORTED_GRANT_TYPE,
 } from './protocol/oauth-errors.js';
 export {
+  grantOf,
   ParameterField,
   parametersIn,
   PublicForm,
   scopesIn,
   type FormParameters,
+  type Grant,
 } from './protocol/oauth-form.js';
 export { oauthBodyOf, OAuthMetadata, OAuthOperation } from './protocol/oauth-operation.js';
 export {

@@ -55,7 +55,7 @@ class SettingsPage {
             entries={[
               ['Name', organization.name],
               ['ID', <code key="id">{organization.id}</code>],
-              ['Status', <Status key="status" organization={organization} />],
+              ['Status', statusOf(organization)],
             ]}
           />
           {organization.activatedAt ? null : (
@@ -84,10 +84,10 @@ class SettingsPage {
   }
 }
 
-function Status({ organization }: { readonly organization: Organization }): VNode {
-  return organization.activatedAt ? (
+function statusOf({ activatedAt }: Organization): VNode {
+  return activatedAt ? (
     <>
-      <Badge tone="good">Active</Badge> since <Moment time={organization.activatedAt} />
+      <Badge tone="good">Active</Badge> since <Moment time={activatedAt} />
     </>
   ) : (
     <Badge tone="warn">Not activated</Badge>

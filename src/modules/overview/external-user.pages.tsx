@@ -2,7 +2,6 @@ import { Controller, Get, Inject } from '@nestjs/common';
 import type { VNode } from 'preact';
 import { AccessibleClients } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { ApiError } from '../../infrastructure/errors/index.js';
 import {
   Badge,
   ButtonLink,
@@ -43,6 +42,7 @@ import {
   EntryStatus,
   nameOf,
   RequestLogsService,
+  unlessBusy,
   type RequestLogEntryResponse,
 } from '../request-logs/index.js';
 import { SessionsRepository, type UserSession } from '../sessions/index.js';
@@ -89,7 +89,8 @@ export class ExternalUserPage {
   /** Shows what is known about one user of the organization. An unknown user has nothing. */
   @Get()
   @DashboardPage('listRequestLogs')
-  async show(@Visit() { actor, environment, query }: PageVisit): Promise<PageResponse> {
+  async show(@Visit() visit: PageVisit): Promise<PageResponse> {
+    const { actor, environment, query } = visit;
     if (!query['external_user_id']) return findUserPage(environment);
     const { external_user_id: user } = queryFrom(ExternalUserQuery, query);
     const { clientId } = await this.clients.forEnvironment(actor, environment);
@@ -98,7 +99,7 @@ export class ExternalUserPage {
     const wanted = { environment, external_user_id: user, limit: COUNTED };
     const [entries, events, accounts, links, agents, sessions, mcpTokens] = await Promise.all([
       unlessBusy(this.logs.page(actor, { ...wanted, ...period })),
-      unlessBusy(this.events.count(actor, environment, { externalUserId: user, limit: COUNTED })),
+      unlessBusy(this.events.count(visit, { external_user_id: user, limit: COUNTED })),
       this.accounts.list(actor, wanted),
       this.links.list(actor, wanted),
       this.agents.list(actor, wanted),
@@ -115,16 +116,6 @@ export class ExternalUserPage {
       sessions,
       mcpTokens,
     });
-  }
-}
-
-/** Returns undefined if the request log is too busy: the rest of the page must still be shown. */
-async function unlessBusy<T>(found: Promise<T>): Promise<T | undefined> {
-  try {
-    return await found;
-  } catch (error) {
-    if (error instanceof ApiError) return undefined;
-    throw error;
   }
 }
 
@@ -179,6 +170,10 @@ function findUserPage(environment: PlatformEnvironment): Page {
   };
 }
 
+const MESSAGES = {
+  erased: 'The erasure has begun. Tokens no longer work. The rest takes at least a minute.',
+};
+
 function externalUserPage(environment: PlatformEnvironment, props: ExternalUserPageProps): Page {
   const { user } = props;
   const erasure = dashboardPath(environment, 'external-users', 'erase');
@@ -195,11 +190,7 @@ function externalUserPage(environment: PlatformEnvironment, props: ExternalUserP
     ),
     content: (
       <>
-        <Done
-          messages={{
-            erased: 'The erasure has begun. Tokens no longer work. The rest takes at least a minute.',
-          }}
-        />
+        <Done messages={MESSAGES} />
         {props.entries && props.events !== undefined ? null : (
           <p>The request log is busy, so not everything is known. Reload the page to see it.</p>
         )}
@@ -241,16 +232,8 @@ function externalUserPage(environment: PlatformEnvironment, props: ExternalUserP
         <Section title="Connected agents" rows={props.agents} none="The user has connected no agent.">
           {[
             { title: 'Agent', kind: 'main', cell: ({ agent }) => `${agent.name} (${agent.host})` },
-            {
-              title: 'Connected',
-              kind: 'time',
-              cell: ({ created_at }) => created_at,
-            },
-            {
-              title: 'Last token issued',
-              kind: 'time',
-              cell: ({ last_used_at }) => last_used_at,
-            },
+            { title: 'Connected', kind: 'time', cell: ({ created_at }) => created_at },
+            { title: 'Last token issued', kind: 'time', cell: ({ last_used_at }) => last_used_at },
           ]}
         </Section>
         <Section

@@ -44,7 +44,8 @@ export class OverviewPagesController {
   /** Shows the last 24 hours, the period that the query names, or that between two times. */
   @Get(inEachEnvironment())
   @DashboardPage('listRequestLogs')
-  async overview(@Visit() { actor, environment, query }: PageVisit): Promise<PageResponse> {
+  async overview(@Visit() visit: PageVisit): Promise<PageResponse> {
+    const { actor, environment, query } = visit;
     const client = await this.clients.forEnvironment(actor, environment);
     const { data: endpoints } = await this.endpoints.list(actor, environment);
     return submitted(
@@ -57,7 +58,7 @@ export class OverviewPagesController {
         const hasListened =
           deliveries.total === 0 &&
           requests.operations.some(({ operation }) => operation === LISTENING) &&
-          (await this.events.count(actor, environment, { limit: 1 })) > 0;
+          (await this.events.count(visit, { limit: 1 })) > 0;
         return overviewPage({ environment, endpoints, overview, trends, hasListened });
       },
       () => overviewPage({ environment, endpoints }),

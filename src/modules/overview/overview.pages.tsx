@@ -50,7 +50,12 @@ export function overviewPage({
     title: 'Overview',
     content: (
       <>
-        <Period />
+        <FilterForm apply="Apply period" hasClear={false} canBeLive>
+          <PeriodChoice />
+          <FurtherFilters names={[]} label="From and to">
+            <PeriodFields />
+          </FurtherFilters>
+        </FilterForm>
         <Results canBeLive hasTools>
           <FormProblem />
           {overview?.incompleteBefore ? (
@@ -59,34 +64,19 @@ export function overviewPage({
             </Notice>
           ) : null}
           <UnhealthyEndpoints {...props} />
-          {overview ? <Counts {...props} overview={overview} /> : null}
+          {overview ? (
+            <>
+              <Allowed operation="createWebhookEndpoint">
+                <FirstSteps {...props} overview={overview} />
+              </Allowed>
+              <Requests {...props} overview={overview} />
+              <Deliveries {...props} overview={overview} />
+            </>
+          ) : null}
         </Results>
       </>
     ),
   };
-}
-
-function Period(): VNode {
-  return (
-    <FilterForm apply="Apply period" hasClear={false} canBeLive>
-      <PeriodChoice />
-      <FurtherFilters names={[]} label="From and to">
-        <PeriodFields />
-      </FurtherFilters>
-    </FilterForm>
-  );
-}
-
-function Counts(props: OverviewProps): VNode {
-  return (
-    <>
-      <Allowed operation="createWebhookEndpoint">
-        <FirstSteps {...props} />
-      </Allowed>
-      <Requests {...props} />
-      <Deliveries {...props} />
-    </>
-  );
 }
 
 /** What to do until the first event has arrived. */
@@ -261,7 +251,7 @@ function Requests({ environment, overview, trends }: OverviewProps): VNode {
           {
             title: 'Trend',
             kind: 'short',
-            cell: ({ operation }) => <TrendCell trends={trends} target={operation} verb="succeeded" />,
+            cell: ({ operation }) => trendOf(trends, operation, 'succeeded'),
           },
           ...countColumns('Requests'),
         ]}
@@ -280,14 +270,9 @@ export function targetsIn({ requests, deliveries }: RequestLogOverview): string[
   ].filter((target) => target !== null);
 }
 
-interface TrendCellProps extends Pick<OverviewProps, 'trends'> {
-  readonly target: string | null;
-  readonly verb: string;
-}
-
-function TrendCell({ trends, target, verb }: TrendCellProps): VNode {
+function trendOf(trends: OverviewProps['trends'], target: string | null, verb: string): ComponentChildren {
   const trend = target === null ? undefined : trends?.get(target);
-  return trend ? <Sparkline {...trend} things={[verb, 'this period']} /> : <>Not available</>;
+  return trend ? <Sparkline {...trend} things={[verb, 'this period']} /> : 'Not available';
 }
 
 function countColumns(title: string): Column<{ readonly total: number; readonly failed: number }>[] {
@@ -355,7 +340,7 @@ function Deliveries({ environment, overview, endpoints, trends }: OverviewProps)
             {
               title: 'Trend',
               kind: 'short',
-              cell: ({ endpointId }) => <TrendCell trends={trends} target={endpointId} verb="delivered" />,
+              cell: ({ endpointId }) => trendOf(trends, endpointId, 'delivered'),
             },
             ...countColumns('Attempts'),
           ]}

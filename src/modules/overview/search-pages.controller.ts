@@ -17,15 +17,10 @@ export class SearchPagesController {
   /** @param query.q the text; what is too long is cut off */
   @Get()
   @DashboardPage('listRequestLogs')
-  async find(
-    @Visit() { actor, environment, query }: PageVisit,
-    @Req() { socket }: Request,
-  ): Promise<PageResponse> {
-    const text =
-      typeof query['q'] === 'string'
-        ? query['q'].replaceAll('\0', '').trim().slice(0, MAX_SEARCH_LENGTH)
-        : '';
+  async find(@Visit() visit: PageVisit, @Req() { socket }: Request): Promise<PageResponse> {
+    const { q } = visit.query;
+    const text = typeof q === 'string' ? q.replaceAll('\0', '').trim().slice(0, MAX_SEARCH_LENGTH) : '';
     if (text === '') return searchPage('');
-    return searchPage(text, await this.search.find(actor, environment, text, () => socket.destroyed));
+    return searchPage(text, await this.search.find(visit, text, () => socket.destroyed));
   }
 }

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import { mayPerform, type DashboardActor } from '../../infrastructure/auth/index.js';
-import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { mayPerform, type DashboardActor, type DashboardScope } from '../../infrastructure/auth/index.js';
 import { KeyedQueue } from '../../infrastructure/database/index.js';
 import { ApiError } from '../../infrastructure/errors/index.js';
 import { dashboardPath } from '../../infrastructure/http/index.js';
@@ -50,34 +49,24 @@ export class SearchService {
   ) {}
 
   /** @param isGone whether nobody waits for the results any more */
-  async find(
-    actor: DashboardActor,
-    environment: PlatformEnvironment,
-    text: string,
-    isGone: () => boolean,
-  ): Promise<SearchResults> {
+  async find(scope: DashboardScope, text: string, isGone: () => boolean): Promise<SearchResults> {
     const [inLog, ...others] = await Promise.all([
-      this.inLog(actor, environment, text, isGone),
-      this.endpointsWith(actor, environment, text),
-      this.usersWith(actor, text),
-      this.merchantsWith(actor, environment, text),
+      this.inLog(scope, text, isGone),
+      this.endpointsWith(scope, text),
+      this.usersWith(scope.actor, text),
+      this.merchantsWith(scope, text),
     ]);
     return { ...inLog, results: [inLog.results, ...others].flat() };
   }
 
   /** If the log is too busy, the search must still find the rest. */
-  private async inLog(
-    actor: DashboardActor,
-    environment: PlatformEnvironment,
-    text: string,
-    isGone: () => boolean,
-  ): Promise<SearchResults> {
+  private async inLog(scope: DashboardScope, text: string, isGone: () => boolean): Promise<SearchResults> {
     const results: SearchResult[] = [];
     try {
-      await this.searches.run(actor.organizationId, async () => {
-        if (!isGone()) results.push(...(await this.event(actor, environment, text)));
-        if (!isGone()) results.push(...(await this.externalUsers(actor, environment, text)));
-        if (!isGone()) results.push(...(await this.entries(actor, environment, text)));
+      await this.searches.run(scope.actor.organizationId, async () => {
+        if (!isGone()) results.push(...(await this.event(scope, text)));
+        if (!isGone()) results.push(...(await this.externalUsers(scope, text)));
+        if (!isGone()) results.push(...(await this.entries(scope, text)));
       });
     } catch (error) {
       if (error instanceof ApiError) return { results, isLogBusy: true };
@@ -86,37 +75,29 @@ export class SearchService {
     return { results, isLogBusy: false };
   }
 
-  private async event(
-    actor: DashboardActor,
-    environment: PlatformEnvironment,
-    id: string,
-  ): Promise<SearchResult[]> {
+  private async event(scope: DashboardScope, id: string): Promise<SearchResult[]> {
     if (!isUUID(id)) return [];
-    const event = await ifFound(this.events.get(actor, environment, id));
+    const event = await ifFound(this.events.get(scope, id));
     return event
-      ? [{ kind: 'Event', title: event.name, path: dashboardPath(environment, 'events', id) }]
+      ? [{ kind: 'Event', title: event.name, path: dashboardPath(scope.environment, 'events', id) }]
       : [];
   }
 
-  private async externalUsers(
-    actor: DashboardActor,
-    environment: PlatformEnvironment,
-    text: string,
-  ): Promise<SearchResult[]> {
+  private async externalUsers(scope: DashboardScope, text: string): Promise<SearchResult[]> {
     // Identifiers differ in the case of letters, but most have only small ones.
     const users = new Set<string>();
     for (const prefix of new Set([text, text.toLowerCase()])) {
-      const found = await this.logs.usersWith(actor, environment, { prefix, limit: MAX_RESULTS_OF_A_KIND });
+      const found = await this.logs.usersWith(scope, { prefix, limit: MAX_RESULTS_OF_A_KIND });
       for (const user of found) users.add(user);
     }
-    return [...users].map((user) => ({ kind: 'User', title: user, path: pathOfUser(environment, user) }));
+    return [...users].map((user) => ({
+      kind: 'User',
+      title: user,
+      path: pathOfUser(scope.environment, user),
+    }));
   }
 
-  private async merchantsWith(
-    actor: DashboardActor,
-    environment: PlatformEnvironment,
-    text: string,
-  ): Promise<SearchResult[]> {
+  private async merchantsWith({ actor, environment }: DashboardScope, text: string): Promise<SearchResult[]> {
     if (!mayPerform(actor, 'listMerchants')) return [];
     const scope = { organizationId: actor.organizationId, environment };
     const filters = { matchKeys: matchKeys(text) };
@@ -133,11 +114,8 @@ export class SearchService {
   }
 
   /** Finds an entry by its ID, and those of a session or a request. */
-  private async entries(
-    actor: DashboardActor,
-    environment: PlatformEnvironment,
-    text: string,
-  ): Promise<SearchResult[]> {
+  private async entries(scope: DashboardScope, text: string): Promise<SearchResult[]> {
+    const { actor, environment } = scope;
     const list = dashboardPath(environment, 'request-logs');
     const entry = ENTRY_ID.test(text) && (await ifFound(this.logs.get(actor, text, environment)));
     const found = entry ? [{ kind: 'Request log', title: `Entry ${text}`, path: `${list}/${text}` }] : [];
@@ -146,18 +124,14 @@ export class SearchService {
       ...(REQUEST_ID.test(text) ? [['request_id', 'Entries of the request'] as const] : []),
     ];
     for (const [name, title] of filters) {
-      const end = await this.logs.newestTime(actor, environment, { [name]: text });
+      const end = await this.logs.newestTime(scope, { [name]: text });
       const query = new URLSearchParams({ [name]: text, end: end?.toISOString() ?? '' });
       if (end) found.push({ kind: 'Request log', title: `${title} ${text}`, path: `${list}?${query}` });
     }
     return found;
   }
 
-  private async endpointsWith(
-    actor: DashboardActor,
-    environment: PlatformEnvironment,
-    text: string,
-  ): Promise<SearchResult[]> {
+  private async endpointsWith({ actor, environment }: DashboardScope, text: string): Promise<SearchResult[]> {
     const { data } = await this.endpoints.list(actor, environment);
     return data
       .filter(({ id, url, description }) => id === text || contains(text, url, description))

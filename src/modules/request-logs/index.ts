@@ -1,12 +1,18 @@
 export { MAX_PERIOD, MAX_PERIOD_DAYS, validPeriod } from './reading/request-log-period.js';
-export { ENTRY_QUERY_TIMEOUT_MESSAGE, REQUEST_LOG_QUERY_TIMEOUT } from './request-log-errors.js';
+export {
+  ENTRY_QUERY_TIMEOUT_MESSAGE,
+  REQUEST_LOG_QUERY_TIMEOUT,
+  ListRequestLogsQuery,
+  REQUEST_LOG_COLUMNS,
+  type RequestLogEntryResponse,
+  type RequestLogHistoryEntry,
+} from './reading/request-logs.dto.js';
 export { nameOf, EntryStatus, type FilterOption } from './pages/request-logs.pages.js';
 export { deliveryFailure } from './pages/delivery-failures.js';
 export { EventBodies, WebhookFilterOptions } from './pages/request-logs-pages.controller.js';
-export { REQUEST_LOG_COLUMNS } from './reading/request-log-response.js';
 export { RequestLogsService } from './reading/request-logs.service.js';
 export { RequestLogHistory } from './reading/request-log-history.js';
-export { LogReads, OrganizationTurns, type LogReadOptions } from './storage/log-reads.js';
+export { LogReads, OrganizationTurns, unlessBusy, type LogReadOptions } from './storage/log-reads.js';
 export { RequestLogPartitions } from './storage/request-log-partitions.js';
 export {
   OVERVIEW_PERIODS,
@@ -19,18 +25,12 @@ export {
 } from './rollups/request-log-overview.service.js';
 export { RequestLogRollupsService } from './rollups/request-log-rollups.service.js';
 export { RequestLogsConfiguration } from './request-logs.configuration.js';
-export {
-  ListRequestLogsQuery,
-  type RequestLogEntryResponse,
-  type RequestLogHistoryEntry,
-} from './reading/request-logs.dto.js';
 export type { RequestLogFilter } from './storage/request-log-filter.js';
 export { RequestLogRepository } from './storage/request-log.repository.js';
 export type {
   AttemptSummary,
   FailedDeliveries,
   NewRequestLogEntry,
-  RequestLogEntry,
   RequestLogPosition,
 } from './storage/request-log-entry.js';
 export { RequestLogsModule } from './request-logs.module.js';

@@ -14,17 +14,12 @@ import {
   ObjectField,
   UuidField,
 } from '../../infrastructure/validation/index.js';
+import { EVENT_NAME, MetadataField, type EventName } from '../../infrastructure/event-catalog/index.js';
 import { DetectAccountsRequest } from '../detected-accounts/index.js';
 import { MERCHANT_ACCOUNT_DISCONNECTED, MERCHANT_ACCOUNT_NOT_FOUND } from '../merchant-accounts/index.js';
 import { MAX_MERCHANT_ID, MERCHANT_NOT_FOUND } from '../merchants/index.js';
 import { SESSION_NOT_FOUND } from '../sessions/index.js';
-import {
-  EVENT_IN_FUTURE,
-  EVENT_NAME,
-  EventTimestampField,
-  MetadataField,
-  type EventName,
-} from '../webhooks/index.js';
+import { EVENT_IN_FUTURE, EventTimestampField } from '../webhooks/index.js';
 
 const MERCHANT_ID = { min: 1, max: MAX_MERCHANT_ID, description: 'ID of the merchant.', example: 16 };
 

@@ -4,17 +4,12 @@ import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
+import { detectedMerchantIds, validateData } from '../../infrastructure/event-catalog/index.js';
 import { DetectedAccountsService, type DetectAccountsRequest } from '../detected-accounts/index.js';
 import { MerchantAccountsService } from '../merchant-accounts/index.js';
 import { MerchantCatalogService, requireMerchants } from '../merchants/index.js';
 import { SESSION_NOT_FOUND, SessionsService, type SessionDetails } from '../sessions/index.js';
-import {
-  detectedMerchantIds,
-  requireEventTime,
-  validateData,
-  WebhookEventsRepository,
-  WebhookPublisher,
-} from '../webhooks/index.js';
+import { requireEventTime, WebhookEventsRepository, WebhookPublisher } from '../webhooks/index.js';
 import type {
   DisconnectAccountRequest,
   LinkAccountRequest,

@@ -1,4 +1,5 @@
-import { EVENT_NAMES, exampleEvent } from '../webhooks/index.js';
+import { EVENT_NAMES } from '../../infrastructure/event-catalog/index.js';
+import { exampleEvent } from '../webhooks/index.js';
 import { triggeredData, triggeredEvent, type Changes } from './triggered-event.js';
 
 const NOTHING: Changes = {

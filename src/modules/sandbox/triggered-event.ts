@@ -1,11 +1,11 @@
 import {
   EVENTS,
-  exampleEvent,
   type AnyEvent,
   type EventMerchant,
   type EventName,
   type SessionMetadata,
-} from '../webhooks/index.js';
+} from '../../infrastructure/event-catalog/index.js';
+import { exampleEvent } from '../webhooks/index.js';
 
 /** Values that replace those of the example event; undefined keeps the example's. */
 export interface Changes {

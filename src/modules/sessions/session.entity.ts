@@ -2,7 +2,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { DeleteAfter } from '../../infrastructure/database/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
 import { MAX_EXTERNAL_USER_ID_LENGTH } from '../../infrastructure/validation/index.js';
-import type { SessionMetadata, SessionType } from '../webhooks/index.js';
+import type { SessionMetadata, SessionType } from '../../infrastructure/event-catalog/index.js';
 
 /** A session of one user in the client SDK, valid until `expiresAt`. Knowing the ID is enough to open it. */
 @Entity({ name: 'session' })

@@ -7,6 +7,7 @@ import {
   type IdempotentRequest,
 } from '../../infrastructure/idempotency/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
+import { perMinute } from '../../infrastructure/rate-limiting/index.js';
 import { PlatformOperation, SdkOperation } from '../../infrastructure/surfaces/index.js';
 import { SessionsConfiguration } from './sessions.configuration.js';
 import {
@@ -52,12 +53,7 @@ export class SessionsController {
 
   @Post('open')
   @SdkOperation(OPEN_SESSION, {
-    limit: {
-      name: 'session-opens',
-      requests: (configuration) => configuration.get(SessionsConfiguration).opensPerMinute,
-      per: 'address',
-      seconds: 60,
-    },
+    limit: perMinute('session-opens', 'address', SessionsConfiguration, 'opensPerMinute'),
   })
   open(
     @Body() request: OpenSessionRequest,

@@ -20,7 +20,12 @@ import {
   TextField,
   withMessage,
 } from '../../infrastructure/validation/index.js';
-import { MetadataField, SESSION_TYPE, type SessionMetadata, type SessionType } from '../webhooks/index.js';
+import {
+  MetadataField,
+  SESSION_TYPE,
+  type SessionMetadata,
+  type SessionType,
+} from '../../infrastructure/event-catalog/index.js';
 import { SessionsConfiguration } from './sessions.configuration.js';
 
 const CARD_ID_LENGTH = 256;

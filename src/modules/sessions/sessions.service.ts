@@ -7,8 +7,12 @@ import { KeyedQueue, Transaction, Transactional } from '../../infrastructure/dat
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import type { AttributedClient, RequestAttribution } from '../../infrastructure/http/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
+import {
+  mergeMetadata,
+  validateMetadataSize,
+  type SessionMetadata,
+} from '../../infrastructure/event-catalog/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
-import { mergeMetadata, validateMetadataSize, type SessionMetadata } from '../webhooks/index.js';
 import { Session } from './session.entity.js';
 import {
   EXTEND_NOT_SUPPORTED,

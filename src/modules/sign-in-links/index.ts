@@ -9,5 +9,4 @@ export {
   type CreatedSignInLink,
   type SignInAgent,
   type SignInFailure,
-  type SignInLinkView,
 } from './sign-in-links.service.js';

@@ -13,8 +13,8 @@ import { NextCursorProperty, UserPageQuery } from '../../infrastructure/paging/i
 import { enumeration } from '../../infrastructure/schemas/index.js';
 import { ENVIRONMENT_ERRORS } from '../../infrastructure/surfaces/index.js';
 import { MESSAGES } from '../../infrastructure/validation/index.js';
+import { SIGN_IN_FAILURE } from '../../infrastructure/event-catalog/index.js';
 import { AccountMerchantResponse } from '../merchant-accounts/index.js';
-import { SIGN_IN_FAILURE } from '../webhooks/index.js';
 import { SIGN_IN_LINK_STATUSES, type SignInLinkStatus } from './sign-in-link.entity.js';
 
 const EXAMPLE_LINK_ID = '0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1';
@@ -47,7 +47,7 @@ export class SignInLinkResponse {
   )
   failure_reason!: (typeof SIGN_IN_FAILURE.values)[number] | null;
 
-  @UuidProperty('ID of the session of a completed link; otherwise null.', null, { nullable: true })
+  @UuidProperty('ID of the session of a completed link; otherwise null.', null)
   session_id!: string | null;
 
   @TimestampProperty('When the link was created.')

@@ -4,8 +4,8 @@ import { isUUID } from 'class-validator';
 import { In, MoreThan } from 'typeorm';
 import {
   AccessibleClients,
-  type RequestingOrganization,
   isDashboardUser,
+  type RequestingOrganization,
 } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { CursorCodec, generateSecret, sha256, type CursorScope } from '../../infrastructure/crypto/index.js';
@@ -33,6 +33,7 @@ import {
   type UndeliverableReason,
 } from '../../infrastructure/messages/index.js';
 import { Clock, DAY, HOUR, MINUTE } from '../../infrastructure/time/index.js';
+import { SIGN_IN_FAILURE } from '../../infrastructure/event-catalog/index.js';
 import { API_CLIENT, AuditLog } from '../audit-logs/index.js';
 import {
   McpTokensRepository,
@@ -42,7 +43,7 @@ import {
 } from '../mcp-tokens/index.js';
 import { MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
 import { OrganizationsService } from '../organizations/index.js';
-import { SIGN_IN_FAILURE, WebhookPublisher } from '../webhooks/index.js';
+import { WebhookPublisher } from '../webhooks/index.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
 import { LINK_LIFETIME, SignInLink, type SignInLinkStatus } from './sign-in-link.entity.js';
 import {
@@ -88,19 +89,7 @@ export interface SignInAgent {
 /** Why a link failed: see `SIGN_IN_FAILURE`. */
 export type SignInFailure = (typeof SIGN_IN_FAILURE.values)[number];
 
-export interface SignInLinkView {
-  readonly id: string;
-  readonly status: SignInLinkStatus;
-  /** Undefined unless the link failed. */
-  readonly failure: SignInFailure | undefined;
-  readonly merchant: CatalogEntry;
-  readonly createdAt: Date;
-  readonly expiresAt: Date;
-  /** The session of a completed link. */
-  readonly sessionId: string | null;
-}
-
-export interface CreatedSignInLink extends SignInLinkView {
+export interface CreatedSignInLink extends SignInLinkResponse {
   /** The address of the link in development. In production, only the text message contains it. */
   readonly url?: string;
 }
@@ -173,7 +162,7 @@ export class SignInLinksService implements McpTokenRevocationListener {
     };
     await this.store(link);
     await this.send(link, agent, { client, to: phoneNumber, body: textOf(organization, merchant.name, url) });
-    return { ...this.toView(link, merchant), ...(environment === 'development' && { url }) };
+    return { ...this.toResponse(link, merchant), ...(environment === 'development' && { url }) };
   }
 
   /** @throws ApiError INVALID_CURSOR_FORMAT, or like `AccessibleClients.requested()` */
@@ -184,8 +173,7 @@ export class SignInLinksService implements McpTokenRevocationListener {
   ): Promise<SignInLinkListResponse> {
     attribution.externalUserId = externalUserId;
     const client = await this.clients.requested(requester, environment);
-    const { links, nextCursor } = await this.page({ client, externalUserId }, page);
-    return { data: links.map(toResponse), next_cursor: nextCursor };
+    return this.page({ client, externalUserId }, page);
   }
 
   /** Returns the error that prevents the agent from creating links for any merchant, or undefined. */
@@ -203,11 +191,14 @@ export class SignInLinksService implements McpTokenRevocationListener {
   }
 
   /** @throws ApiError NOT_FOUND if the user has no such link */
-  async find(agent: Pick<SignInAgent, 'client' | 'externalUserId'>, linkId: string): Promise<SignInLinkView> {
+  async find(
+    agent: Pick<SignInAgent, 'client' | 'externalUserId'>,
+    linkId: string,
+  ): Promise<SignInLinkResponse> {
     const where = { ...userOf(agent), id: linkId };
     const link = isUUID(linkId) ? await this.transaction.manager.findOneBy(SignInLink, where) : null;
     if (!link) throw SIGN_IN_LINK_NOT_FOUND.error();
-    return this.toView(link, merchantIn(await this.merchants.byIds([link.merchantId]), link));
+    return this.toResponse(link, merchantIn(await this.merchants.byIds([link.merchantId]), link));
   }
 
   /**
@@ -218,7 +209,7 @@ export class SignInLinksService implements McpTokenRevocationListener {
   async page(
     agent: Pick<SignInAgent, 'client' | 'externalUserId'>,
     { cursor, limit }: RequestedPage,
-  ): Promise<{ links: SignInLinkView[]; nextCursor: string | null }> {
+  ): Promise<SignInLinkListResponse> {
     const user = userOf(agent);
     const scope: CursorScope = ['sign_in_links', user.clientId, user.externalUserId];
     const since = new Date(this.clock.milliseconds() - LISTED_FOR);
@@ -234,8 +225,8 @@ export class SignInLinksService implements McpTokenRevocationListener {
     const { entries: links, last } = cutToPage(await query.getMany(), limit);
     const merchants = await this.merchants.byIds(links.map(({ merchantId }) => merchantId));
     return {
-      links: links.map((link) => this.toView(link, merchantIn(merchants, link))),
-      nextCursor: last ? this.cursors.encode([last.createdAt.toISOString(), last.id], scope) : null,
+      data: links.map((link) => this.toResponse(link, merchantIn(merchants, link))),
+      next_cursor: last ? this.cursors.encode([last.createdAt.toISOString(), last.id], scope) : null,
     };
   }
 
@@ -244,7 +235,7 @@ export class SignInLinksService implements McpTokenRevocationListener {
    *
    * @throws ApiError NOT_FOUND if the user has no such link
    */
-  async cancel(agent: SignInAgent, linkId: string): Promise<SignInLinkView> {
+  async cancel(agent: SignInAgent, linkId: string): Promise<SignInLinkResponse> {
     const { id } = await this.find(agent, linkId);
     await this.repository.finish(id, 'cancelled', this.clock.now());
     return this.find(agent, id);
@@ -281,7 +272,7 @@ export class SignInLinksService implements McpTokenRevocationListener {
         target: { name: merchantIn(merchants, link).name, environment: link.environment },
       });
     }
-    return toResponse(await this.find(user, link.id));
+    return this.find(user, link.id);
   }
 
   /** Cancels the pending links that an agent created with a token, when the token is revoked. */
@@ -359,11 +350,17 @@ export class SignInLinksService implements McpTokenRevocationListener {
     }
   }
 
-  private toView(link: SignInLink, { id, name }: CatalogEntry): SignInLinkView {
+  private toResponse(link: SignInLink, { id, name }: CatalogEntry): SignInLinkResponse {
     const status = statusOf(link, this.clock.now());
-    const failure = status === 'failed' ? failureOf(link) : undefined;
-    const { createdAt, expiresAt, sessionId } = link;
-    return { id: link.id, status, failure, merchant: { id, name }, createdAt, expiresAt, sessionId };
+    return {
+      id: link.id,
+      merchant: { id, name },
+      status,
+      failure_reason: status === 'failed' ? failureOf(link) : null,
+      session_id: link.sessionId,
+      created_at: link.createdAt,
+      expires_at: link.expiresAt,
+    };
   }
 }
 
@@ -409,22 +406,6 @@ function merchantIn(
   const merchant = merchants.get(merchantId);
   if (!merchant) throw new Error(`There is no merchant ${merchantId}`);
   return merchant;
-}
-
-function toResponse({
-  createdAt,
-  expiresAt,
-  failure,
-  sessionId,
-  ...link
-}: SignInLinkView): SignInLinkResponse {
-  return {
-    ...link,
-    failure_reason: failure ?? null,
-    session_id: sessionId,
-    created_at: createdAt,
-    expires_at: expiresAt,
-  };
 }
 
 function userOf({

@@ -3,6 +3,7 @@ import { AllowlistedDomainsModule } from '../allowlisted-domains/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { DashboardLoginModule } from '../dashboard-login/index.js';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
+import { SamlMetadataReader } from './saml/saml-metadata.js';
 import { SSO_CONFIGURATION_PAGES } from './configurations/sso-configurations.pages.js';
 import { SsoConfigurationsRepository } from './configurations/sso-configurations.repository.js';
 import { SsoConfigurationsService } from './configurations/sso-configurations.service.js';
@@ -13,37 +14,32 @@ import { SsoUsersService } from './logins/sso-users.service.js';
 import { OpenidProvider } from './openid/openid-provider.js';
 import { SamlCertificatesService } from './saml/saml-certificates.service.js';
 import { SamlKeysService } from './saml/saml-keys.service.js';
-import { SamlMetadataReader } from './saml/saml-metadata.reader.js';
 import { SamlProvider } from './saml/saml-provider.js';
 import { SamlWorker } from './saml/saml-worker.js';
 import { SsoSettingsPage } from './settings/sso-settings.pages.js';
 import { SsoSettingsRepository } from './settings/sso-settings.repository.js';
 import { SsoSettingsService } from './settings/sso-settings.service.js';
 
+const PROVIDERS = [
+  SsoConfigurationsService,
+  OpenidProvider,
+  SamlProvider,
+  SamlKeysService,
+  SamlMetadataReader,
+  SamlWorker,
+  SamlCertificatesService,
+  SsoConfigurationsRepository,
+  SsoAttemptsRepository,
+  SsoLoginsService,
+  SsoUsersService,
+  SsoSettingsService,
+  SsoSettingsRepository,
+];
+
 @Module({
   imports: [AllowlistedDomainsModule, AuditLogsModule, DashboardLoginModule, DashboardUsersModule],
   controllers: [SsoSettingsPage, ...SSO_CONFIGURATION_PAGES, SsoLoginsController],
-  providers: [
-    SsoConfigurationsService,
-    OpenidProvider,
-    SamlProvider,
-    SamlKeysService,
-    SamlMetadataReader,
-    SamlWorker,
-    SamlCertificatesService,
-    SsoConfigurationsRepository,
-    SsoAttemptsRepository,
-    SsoLoginsService,
-    SsoUsersService,
-    SsoSettingsService,
-    SsoSettingsRepository,
-  ],
-  exports: [
-    SsoAttemptsRepository,
-    SsoLoginsService,
-    SamlCertificatesService,
-    SsoSettingsService,
-    SsoSettingsRepository,
-  ],
+  providers: PROVIDERS,
+  exports: PROVIDERS,
 })
 export class SingleSignOnModule {}

@@ -1,25 +1,24 @@
 import { Injectable } from '@nestjs/common';
-import { AccessibleClients, type DashboardActor } from '../../infrastructure/auth/index.js';
-import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { ApiError } from '../../infrastructure/errors/index.js';
+import {
+  AccessibleClients,
+  type DashboardActor,
+  type DashboardScope,
+} from '../../infrastructure/auth/index.js';
 import { Clock, DAY } from '../../infrastructure/time/index.js';
 import {
   OrganizationTurns,
   RequestLogOverviewService,
   RequestLogRepository,
-  type RequestLogEntry,
+  unlessBusy,
+  type RequestLogEntryResponse,
   type Trend,
 } from '../request-logs/index.js';
 import { EndpointLanes } from './endpoint-lanes.js';
 import type { OwnedWebhookEndpoint } from './webhook-endpoints.service.js';
 
-/** An attempt to deliver an event to an endpoint, from the request log. */
-type DeliveryAttempt = Pick<RequestLogEntry, 'id' | 'createdAt' | 'event' | 'statusCode'> &
-  Pick<NonNullable<RequestLogEntry['attempt']>, 'eventId' | 'reason'>;
-
 export interface EndpointActivity {
   /** The last attempts, newest first; undefined if the request log is too busy. */
-  readonly attempts: readonly DeliveryAttempt[] | undefined;
+  readonly attempts: readonly RequestLogEntryResponse[] | undefined;
   /** The number of events in the queue of the endpoint. It stops counting at `MAX_COUNTED`. */
   readonly waiting: number;
 }
@@ -50,38 +49,21 @@ export class RecentDeliveries {
 
   /** Returns the attempts to each endpoint in the last 24 hours; undefined if the request log is too busy. */
   async trends(
-    actor: DashboardActor,
-    environment: PlatformEnvironment,
+    { actor, environment }: DashboardScope,
     targets: readonly string[],
   ): Promise<ReadonlyMap<string, Trend> | undefined> {
     const client = await this.clients.forEnvironment(actor, environment);
     return this.overviews.trends({ client, period: '24h', targets });
   }
 
-  /** If the request log is too busy, the rest of the page must still be shown. */
   private async attemptsTo(
     { organizationId }: DashboardActor,
     { id: endpointId, client }: OwnedWebhookEndpoint,
-  ): Promise<DeliveryAttempt[] | undefined> {
+  ): Promise<RequestLogEntryResponse[] | undefined> {
     const end = this.clock.now();
     const period = { start: new Date(end.getTime() - PERIOD), end };
-    try {
-      const entries = await this.turns.run(organizationId, () =>
-        this.requestLog.newest(
-          { client, period, filter: { endpoint_id: endpointId } },
-          { before: undefined, limit: SHOWN_ATTEMPTS },
-        ),
-      );
-      return entries.flatMap(toAttempt);
-    } catch (error) {
-      if (error instanceof ApiError) return undefined;
-      throw error;
-    }
+    const selection = { client, period, filter: { endpoint_id: endpointId } };
+    const page = { before: undefined, limit: SHOWN_ATTEMPTS };
+    return unlessBusy(this.turns.run(organizationId, () => this.requestLog.newest(selection, page)));
   }
-}
-
-function toAttempt({ id, createdAt, event, statusCode, attempt }: RequestLogEntry): DeliveryAttempt[] {
-  if (!attempt) return [];
-  const { eventId, reason } = attempt;
-  return [{ id, createdAt, event, eventId, statusCode, reason }];
 }

@@ -1,5 +1,12 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { ArrayNotEmpty, IsArray, Validate } from 'class-validator';
+import {
+  ArrayNotEmpty,
+  IsArray,
+  Validate,
+  ValidatorConstraint,
+  type ValidatorConstraintInterface,
+} from 'class-validator';
+import { Injectable } from '@nestjs/common';
 import { EVENT_NAME, EVENT_NAMES } from '../../infrastructure/event-catalog/index.js';
 import {
   BooleanProperty,
@@ -13,7 +20,7 @@ import {
   withMessages,
   type OperationDocument,
 } from '../../infrastructure/openapi/index.js';
-import { type PlatformEnvironment } from '../../infrastructure/config/index.js';
+import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { enumeration } from '../../infrastructure/schemas/index.js';
 import {
   ENVIRONMENT as ENVIRONMENT_NAME,
@@ -26,8 +33,6 @@ import {
   validateItems,
   withMessage,
 } from '../../infrastructure/validation/index.js';
-import { NOT_PUBLIC, WebhookUrlConstraint } from './webhook-endpoint.constraints.js';
-import { MAX_DESCRIPTION_LENGTH, MAX_ENDPOINTS, MAX_URL_LENGTH } from './webhook-endpoint.entity.js';
 import {
   ENVIRONMENT_MISMATCH,
   ErrorKind,
@@ -40,6 +45,25 @@ import {
   IDEMPOTENCY_KEY_PARAMETER,
   IDEMPOTENCY_REPLAYED_HEADER,
 } from '../../infrastructure/idempotency/index.js';
+import { HttpClient } from '../../infrastructure/http-client/index.js';
+import { MAX_DESCRIPTION_LENGTH, MAX_ENDPOINTS, MAX_URL_LENGTH } from './webhook-endpoint.entity.js';
+
+const NOT_PUBLIC = 'The url field must be a public https URL.';
+
+/** Requires a URL that webhooks can be sent to, which depends on `WEBHOOK_TARGETS`. */
+@Injectable()
+@ValidatorConstraint({ name: 'isWebhookUrl' })
+export class WebhookUrlConstraint implements ValidatorConstraintInterface {
+  constructor(private readonly http: HttpClient) {}
+
+  validate(url: string): boolean {
+    return this.http.urlProblem(url) === undefined;
+  }
+
+  defaultMessage(): string {
+    return NOT_PUBLIC;
+  }
+}
 
 function kind(status: number, code: ErrorCode, description: ErrorDescription): ErrorKind {
   return new ErrorKind(status, 'WEBHOOK_ENDPOINT_ERROR', code, description);
@@ -212,7 +236,6 @@ export class WebhookEndpointHealth {
     DISABLED_REASON,
     'Why the service disabled the endpoint; null unless `status` is `disabled`.',
     null,
-    { nullable: true },
   )
   disabled_reason!: (typeof DISABLED_REASONS)[number] | null;
 }

@@ -6,6 +6,7 @@ import {
   AccessibleClients,
   requireEnvironment,
   type DashboardActor,
+  type DashboardScope,
 } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Transaction, Transactional, unlessDuplicate } from '../../infrastructure/database/index.js';
@@ -94,7 +95,7 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
    * @throws ApiError ENVIRONMENT_MISMATCH if the actor's access token is for the other environment
    */
   async require(actor: DashboardActor, id: string): Promise<OwnedWebhookEndpoint> {
-    const endpoint = existing(await this.find(id));
+    const endpoint = orNotFound(await this.find(id));
     const client = await this.clients.find(endpoint.clientId);
     if (client?.organizationId !== actor.organizationId) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
     requireEnvironment(actor, client.environment);
@@ -106,11 +107,7 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
    *
    * @throws ApiError WEBHOOK_ENDPOINT_NOT_FOUND also if it belongs to the other environment
    */
-  async requireIn(
-    actor: DashboardActor,
-    environment: PlatformEnvironment,
-    id: string,
-  ): Promise<OwnedWebhookEndpoint> {
+  async requireIn({ actor, environment }: DashboardScope, id: string): Promise<OwnedWebhookEndpoint> {
     const endpoint = await this.require(actor, id);
     if (endpoint.client.environment !== environment) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
     return endpoint;
@@ -131,7 +128,7 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
     const client = await this.accessibleClients.forEnvironment(actor, environment);
     const endpoints = await this.ofClient(client.clientId);
     return {
-      data: await this.toResponses(endpoints.map((endpoint) => shownTo(actor, { ...endpoint, client }))),
+      data: await this.toResponses(endpoints.map((endpoint) => maskedFor(actor, { ...endpoint, client }))),
     };
   }
 
@@ -145,7 +142,7 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
   }
 
   async get(actor: DashboardActor, id: string): Promise<WebhookEndpointResponse> {
-    return this.toResponse(shownTo(actor, await this.require(actor, id)));
+    return this.toResponse(maskedFor(actor, await this.require(actor, id)));
   }
 
   @Transactional()
@@ -195,7 +192,7 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
     if (hasChanges) await this.write(() => this.transaction.manager.update(WebhookEndpoint, { id }, changes));
     if (changes.url !== undefined) await this.lanes.forgetReceiver(id);
     const hasNewStatus = request.status !== undefined && (await this.setStatus(id, request.status));
-    const changed = { ...existing(await this.find(id)), client };
+    const changed = { ...orNotFound(await this.find(id)), client };
     const after = await this.toResponse(changed);
     if (hasChanges || hasNewStatus) {
       const audited = changesBetween(auditedOf(before), auditedOf(after));
@@ -231,7 +228,7 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
 
   /** Returns the endpoint and locks it, so that concurrent changes run one after the other. */
   private async lock(id: string): Promise<WebhookEndpoint> {
-    return existing(await this.transaction.lockRow(WebhookEndpoint, { id }));
+    return orNotFound(await this.transaction.lockRow(WebhookEndpoint, { id }));
   }
 
   /** Returns the endpoints of a client in the order in which they were created. */
@@ -262,11 +259,11 @@ function auditedOf({ url, description, events, status }: WebhookEndpointResponse
 }
 
 /** Masks secrets in the URL for users who may not change the endpoint. */
-function shownTo({ role }: DashboardActor, endpoint: OwnedWebhookEndpoint): OwnedWebhookEndpoint {
+function maskedFor({ role }: DashboardActor, endpoint: OwnedWebhookEndpoint): OwnedWebhookEndpoint {
   return role === 'viewer' ? { ...endpoint, url: maskedUrl(endpoint.url) } : endpoint;
 }
 
-function existing(endpoint: WebhookEndpoint | null): WebhookEndpoint {
+function orNotFound(endpoint: WebhookEndpoint | null): WebhookEndpoint {
   if (!endpoint) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
   return endpoint;
 }

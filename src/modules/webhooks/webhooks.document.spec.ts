@@ -3,7 +3,7 @@ import type { OpenAPIObject, OperationObject, ParameterObject, RequestBodyObject
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { EVENT_NAMES } from '../../infrastructure/event-catalog/index.js';
-import { deliveryHeaders } from './signing/delivery-headers.js';
+import { deliveryHeaders } from './signing/event-signer.js';
 
 const committed = readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8');
 const document = JSON.parse(committed) as OpenAPIObject;

@@ -3,7 +3,7 @@ import { EVENT_NAMES, EVENTS, type EventName } from '../../infrastructure/event-
 import type { Components, WebhookDocuments } from '../../infrastructure/openapi/index.js';
 import { MAX_INT32, namedSchema, type SchemaReference } from '../../infrastructure/schemas/index.js';
 import { eventSchema, examplePayload, schemaNameOf } from './events/event-document.js';
-import { deliveryHeaders } from './signing/delivery-headers.js';
+import { deliveryHeaders } from './signing/event-signer.js';
 
 type PathItem = NonNullable<OpenAPIObject['webhooks']>[string];
 
@@ -40,19 +40,8 @@ function callback(components: Components): PathItem {
   return { post: { ...request.post, responses } } as PathItem;
 }
 
-/** `CARD_UPDATED` -> `Card updated` */
-function titleOf(name: EventName): string {
-  const words = name.replaceAll('_', ' ').toLowerCase();
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}
-
 /** The event whose headers are the examples. */
 const EXAMPLE_EVENT = 'CARD_UPDATED';
-
-const NOT_RECEIVED = {
-  description:
-    'The event was not received: after any other status, including 201 and 204, the service sends it again.',
-};
 
 const DELIVERY =
   'Respond with 200 within 10 seconds. After any other status, including 201 and 204, or without a response, the ' +
@@ -62,7 +51,8 @@ const DELIVERY =
 function webhookOf(name: EventName, components: Components): PathItem {
   return requestOf({
     operationId: `receive${schemaNameOf(name)}`,
-    summary: titleOf(name),
+    // `CARD_UPDATED` -> `Card updated`
+    summary: name.charAt(0) + name.slice(1).replaceAll('_', ' ').toLowerCase(),
     description: EVENTS[name].description,
     schema: namedSchema(schemaNameOf(name), eventSchema(name)),
     example: examplePayload(name),
@@ -91,7 +81,10 @@ function requestOf({ schema, example, components, ...document }: WebhookRequest)
         200: components.add('responses', 'WebhookReceived', {
           description: `The event was received and is not sent again. The response body is ignored. ${DELIVERY}`,
         }),
-        default: components.add('responses', 'WebhookNotReceived', NOT_RECEIVED),
+        default: components.add('responses', 'WebhookNotReceived', {
+          description:
+            'The event was not received: after any other status, including 201 and 204, the service sends it again.',
+        }),
       },
     },
   };

@@ -11,11 +11,10 @@ import { PublishedEventsController } from './events/published-events.controller.
 import { PublishedEventsRepository } from './events/published-events.repository.js';
 import { PublishedEventsService } from './events/published-events.service.js';
 import { WebhookEventsRepository } from './events/webhook-events.repository.js';
-import { FailingEndpointEmails } from './failing-endpoints/failing-endpoint-emails.js';
-import { FailingEndpointsJob } from './failing-endpoints/failing-endpoints.job.js';
+import { FailingEndpointEmails, FailingEndpointsJob } from './failing-endpoints/failing-endpoints.job.js';
 import { FailingEndpointsRepository } from './failing-endpoints/failing-endpoints.repository.js';
-import { DeliveryPagesController } from './pages/delivery-pages.controller.js';
-import { EventsPagesController } from './pages/events-pages.controller.js';
+import { DeliveryPagesController } from './pages/deliveries.pages.js';
+import { EventsPagesController } from './pages/events.pages.js';
 import { AttemptRecorder } from './queue/attempt-recorder.js';
 import { DeliveryQueueRepository } from './queue/delivery-queue.repository.js';
 import { DeliveryQueueService } from './queue/delivery-queue.service.js';
@@ -35,6 +34,27 @@ import { WebhookPublisher } from './webhook-publisher.js';
 import { StrandedDeliveriesJob } from './worker/stranded-deliveries.job.js';
 import { DeliveryWorker } from './worker/delivery-worker.js';
 
+const PROVIDERS = [
+  WebhookPublisher,
+  WebhookEventsRepository,
+  DeliveryQueueService,
+  DeliveryQueueRepository,
+  LanesRepository,
+  PublicationsBatch,
+  AttemptRecorder,
+  EventSigner,
+  DeliverySender,
+  DeliveriesService,
+  ResendsService,
+  ResendsRepository,
+  WebhookStreamService,
+  EventHorizon,
+  WebhookStreamRepository,
+  CredentialsCheck,
+  PublishedEventsService,
+  PublishedEventsRepository,
+];
+
 @Module({
   imports: [ApiClientsModule, RequestLogsModule, AuditLogsModule, WebhookEndpointsModule],
   controllers: [
@@ -44,38 +64,8 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     DeliveryPagesController,
     EventsPagesController,
   ],
-  providers: [
-    WebhookPublisher,
-    WebhookEventsRepository,
-    DeliveryQueueService,
-    DeliveryQueueRepository,
-    LanesRepository,
-    PublicationsBatch,
-    AttemptRecorder,
-    EventSigner,
-    DeliverySender,
-    DeliveriesService,
-    ResendsService,
-    ResendsRepository,
-    WebhookStreamService,
-    EventHorizon,
-    WebhookStreamRepository,
-    CredentialsCheck,
-    PublishedEventsService,
-    PublishedEventsRepository,
-  ],
-  exports: [
-    PublishedEventsService,
-    WebhookPublisher,
-    DeliveryQueueService,
-    DeliveryQueueRepository,
-    DeliverySender,
-    EventSigner,
-    LanesRepository,
-    PublicationsBatch,
-    ResendsRepository,
-    WebhookEventsRepository,
-  ],
+  providers: PROVIDERS,
+  exports: PROVIDERS,
 })
 export class WebhooksModule {}
 

@@ -31,8 +31,9 @@ export class BundledScript {
     this.file = file;
     this.name = name;
     const cache = `${file}.cache`;
+    // The script contains only ASCII, which is read faster so.
     const begin = `(function (require, module, exports) { const { ${CONSTANT.join()} } = globalThis; (function () {`;
-    this.script = new Script(`${begin}${readFileSync(file, 'utf8')}\n})(); })`, {
+    this.script = new Script(`${begin}${readFileSync(file, 'latin1')}\n})(); })`, {
       filename: name,
       ...(existsSync(cache) ? { cachedData: readFileSync(cache) } : {}),
     });

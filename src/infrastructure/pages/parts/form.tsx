@@ -104,6 +104,14 @@ function entered(name: string, value: string | undefined): string | undefined {
   return form?.has(name) ? (form.get(name) ?? '') : value;
 }
 
+function Hint({ of, text }: { readonly of: string; readonly text: string | undefined }): VNode | null {
+  return text ? (
+    <span id={`${of}-hint`} class="hint">
+      {text}
+    </span>
+  ) : null;
+}
+
 /** A label, a hint and an error around a control that they describe to screen readers (WCAG 2.2, 3.3.1). */
 const Labeled: FunctionComponent<FieldProps> = (props) => {
   const { name, label, hint, isChoice = false, children } = props;
@@ -118,11 +126,7 @@ const Labeled: FunctionComponent<FieldProps> = (props) => {
           {error}
         </span>
       ) : null}
-      {hint ? (
-        <span id={`${name}-hint`} class="hint">
-          {hint}
-        </span>
-      ) : null}
+      <Hint of={name} text={hint} />
     </div>
   );
 };
@@ -315,11 +319,7 @@ export function Checkboxes({ name, legend, hint, options, values }: CheckboxesPr
   return (
     <fieldset aria-describedby={hint ? `${name}-hint` : undefined}>
       <legend>{legend}</legend>
-      {hint ? (
-        <span id={`${name}-hint`} class="hint">
-          {hint}
-        </span>
-      ) : null}
+      <Hint of={name} text={hint} />
       <div class="checkboxes">
         {options.map(({ value, label, hint: explanation }) => (
           <label key={value} class="checkbox">

@@ -6,9 +6,12 @@ import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { INVALID_CLIENT } from '../../oauth/index.js';
 import type { AgentProvider } from '../settings/agent-settings.service.js';
 import { displayNameOf, isLocalUri, isRedirectUri, placeOf, type Agent } from './agent.js';
-import { INVALID_REDIRECT_URI } from './agent-errors.js';
+import {
+  INVALID_REDIRECT_URI,
+  type RegisterAgentRequest,
+  type RegisteredAgentResponse,
+} from './agents.dto.js';
 import { ClientDocuments, NOT_KNOWN, type UnknownAgent } from './client-documents.js';
-import type { RegisterAgentRequest, RegisteredAgentResponse } from './agents.dto.js';
 import { RegisteredAgent } from './registered-agent.entity.js';
 
 /** Knows the agents that may ask for access to users of an API client. */

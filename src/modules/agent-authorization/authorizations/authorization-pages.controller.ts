@@ -9,14 +9,14 @@ import {
   PageRoute,
   type PageResponse,
 } from '../../../infrastructure/pages/index.js';
-import type { RateLimit } from '../../../infrastructure/rate-limiting/index.js';
+import { perMinute } from '../../../infrastructure/rate-limiting/index.js';
 import { MAX_EXTERNAL_USER_ID_LENGTH, validateText } from '../../../infrastructure/validation/index.js';
 import { isBlankUserCode, parametersIn } from '../../oauth/index.js';
 import { OrganizationsService } from '../../organizations/index.js';
 import { AgentAddresses, pagePathOf } from '../agent-addresses.js';
 import { AgentAuthorizationConfiguration } from '../agent-authorization.configuration.js';
 import { hasRedirectUri, type Agent } from '../agents/agent.js';
-import { AGENTS_NOT_ALLOWED } from '../agents/agent-errors.js';
+import { AGENTS_NOT_ALLOWED } from '../agents/agents.dto.js';
 import { AgentsService } from '../agents/agents.service.js';
 import { AgentSettingsService, type AgentProvider } from '../settings/agent-settings.service.js';
 import type { AgentAuthorization } from './agent-authorization.entity.js';
@@ -31,14 +31,16 @@ import {
   type AuthorizationPageData,
 } from './authorization.pages.js';
 
-const LIMIT: RateLimit = {
-  name: 'agent-authorizations',
-  requests: (configuration) => configuration.get(AgentAuthorizationConfiguration).authorizationsPerMinute,
-  per: 'address',
-  seconds: 60,
-};
-
-const PAGE = { surface: 'connector', login: false, limit: LIMIT } as const;
+const PAGE = {
+  surface: 'connector',
+  login: false,
+  limit: perMinute(
+    'agent-authorizations',
+    'address',
+    AgentAuthorizationConfiguration,
+    'authorizationsPerMinute',
+  ),
+} as const;
 
 /** Agents in a browser open the pages in a window of their own, and have to find it again. */
 const HEADERS = { 'Cross-Origin-Opener-Policy': 'unsafe-none' };
@@ -203,7 +205,7 @@ export class AuthorizationPagesController {
     const { provider, authorization } = opened;
     // Only the sandbox has no login: users of production enter a code.
     if (this.sandboxOf(provider, authorization) !== 'open') return undefined;
-    const problem = validateText('external user id', externalUserId, MAX_EXTERNAL_USER_ID_LENGTH);
+    const problem = validateText('user ID', externalUserId, MAX_EXTERNAL_USER_ID_LENGTH);
     if (externalUserId.trim() === '' || problem !== undefined)
       return loginPage(await this.dataOf(provider, authorization), {
         field: 'external_user_id',

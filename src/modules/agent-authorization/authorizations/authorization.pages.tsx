@@ -78,7 +78,7 @@ export function loginPage(data: AuthorizationPageData, problem?: LoginProblem): 
             <Form action={pathOf(authorization)}>
               <TextField
                 name="external_user_id"
-                label="External user ID"
+                label="User ID"
                 autocapitalize="none"
                 showsProblem={problem?.field === 'external_user_id'}
                 maxLength={MAX_EXTERNAL_USER_ID_LENGTH}

@@ -8,7 +8,7 @@ import { placeOf } from '../agents/agent.js';
 import { AgentsService } from '../agents/agents.service.js';
 import { AgentAuthorizationsService } from '../authorizations/agent-authorizations.service.js';
 import { AgentTokensService, CONNECTION_LIFETIME, type TokenClient } from './agent-tokens.service.js';
-import { AGENT_USER, AgentConnectionsService } from './agent-connections.service.js';
+import { AgentConnectionsService } from './agent-connections.service.js';
 import { AgentTokensBatch, type CodeAuthorization } from './agent-tokens.batch.js';
 import { RedeemCodeRequest, type AgentTokensResponse } from './tokens.dto.js';
 
@@ -89,21 +89,15 @@ export class AgentCodeGrant implements Grant<TokenClient, RedeemCodeRequest, Age
 
   /** Returns the tokens that another request got for the same code, or ends its connection. */
   private async repeat(
-    { provider, origin }: TokenClient,
+    client: TokenClient,
     authorizationId: string,
     code: string,
   ): Promise<AgentTokensResponse | undefined> {
-    const authorization = await this.authorizations.find(provider, authorizationId);
+    const authorization = await this.authorizations.find(client.provider, authorizationId);
     const connection =
       authorization?.connectionId && (await this.connections.find(authorization.connectionId));
     if (!connection || connection.expiresAt <= this.clock.now()) return undefined;
-    const issued = await this.tokens.issuedBefore(provider, code, connection.id, connection.createdAt);
-    if (issued === 'reused')
-      await this.connections.end(provider, connection.id, {
-        action: 'agent.reuse',
-        actor: { ...AGENT_USER, origin },
-      });
-    return typeof issued === 'object' ? issued : undefined;
+    return this.tokens.repeat(client, code, connection.id, connection.createdAt);
   }
 }
 

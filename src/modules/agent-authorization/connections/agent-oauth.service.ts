@@ -7,8 +7,13 @@ import { McpTokensService } from '../../mcp-tokens/index.js';
 import { ApiClientDirectory } from '../../api-clients/index.js';
 import { grantOf, type FormParameters } from '../../oauth/index.js';
 import { AgentAddresses } from '../agent-addresses.js';
-import { AGENTS_NOT_ALLOWED, INVALID_CLIENT_METADATA, INVALID_TARGET } from '../agents/agent-errors.js';
-import { RegisterAgentRequest, type RegisteredAgentResponse } from '../agents/agents.dto.js';
+import {
+  AGENTS_NOT_ALLOWED,
+  INVALID_CLIENT_METADATA,
+  INVALID_TARGET,
+  RegisterAgentRequest,
+  type RegisteredAgentResponse,
+} from '../agents/agents.dto.js';
 import { AgentsService } from '../agents/agents.service.js';
 import { AgentSettingsService } from '../settings/agent-settings.service.js';
 import { AgentCodeGrant } from './agent-code.grant.js';
@@ -53,7 +58,7 @@ export class AgentOAuthService {
     const grant = grantOf([this.codes, this.refreshTokens], grantType);
     if (!resource.every((each) => this.addresses.isResourceOf(provider.clientId, each)))
       throw INVALID_TARGET.error();
-    return grant.redeem({ provider, agentId, origin }, form);
+    return grant.handle({ provider, agentId, origin }, validated(grant.parameters, form));
   }
 
   /** Responds the same way whether the token was revoked, is unknown, or belongs to another agent (RFC 7009, section 2.2). */

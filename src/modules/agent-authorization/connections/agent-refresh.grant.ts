@@ -3,7 +3,7 @@ import { Sealer, sha256 } from '../../../infrastructure/crypto/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { INVALID_GRANT, scopesIn, type Grant } from '../../oauth/index.js';
 import { AgentsService } from '../agents/agents.service.js';
-import { AGENT_USER, AgentConnectionsService } from './agent-connections.service.js';
+import { AgentConnectionsService } from './agent-connections.service.js';
 import { AgentTokensService, CONNECTION_LIFETIME, type TokenClient } from './agent-tokens.service.js';
 import { AgentTokensBatch } from './agent-tokens.batch.js';
 import { RefreshTokensRequest, type AgentTokensResponse } from './tokens.dto.js';
@@ -65,9 +65,8 @@ export class AgentRefreshGrant implements Grant<TokenClient, RefreshTokensReques
     presented: string,
     rotatedAt: Date,
   ): Promise<AgentTokensResponse> {
-    const issued = await this.tokens.issuedBefore(client.provider, presented, connectionId, rotatedAt);
-    if (typeof issued === 'object') return issued;
-    if (issued === 'reused') await this.end(client, connectionId);
+    const issued = await this.tokens.repeat(client, presented, connectionId, rotatedAt);
+    if (issued) return issued;
     throw INVALID_GRANT.error(INVALID_REFRESH_TOKEN);
   }
 
@@ -77,11 +76,6 @@ export class AgentRefreshGrant implements Grant<TokenClient, RefreshTokensReques
     const connection = id === undefined ? null : await this.connections.find(id);
     const isOfAgent =
       connection?.clientId === client.provider.clientId && connection.agentId === client.agentId;
-    if (isOfAgent) await this.end(client, connection.id);
-  }
-
-  private async end({ provider, origin }: TokenClient, connectionId: string): Promise<void> {
-    const actor = { ...AGENT_USER, origin };
-    await this.connections.end(provider, connectionId, { action: 'agent.reuse', actor });
+    if (isOfAgent) await this.tokens.endCopied(client, connection.id);
   }
 }

@@ -8,7 +8,7 @@ import { McpTokensService } from '../../mcp-tokens/index.js';
 import { labelOf } from '../agents/agent.js';
 import type { AgentProvider } from '../settings/agent-settings.service.js';
 import type { AgentConnection } from './agent-connection.entity.js';
-import { AgentConnectionsService } from './agent-connections.service.js';
+import { AGENT_USER, AgentConnectionsService } from './agent-connections.service.js';
 import type { NewTokens } from './agent-tokens.batch.js';
 import type { AgentTokensResponse } from './tokens.dto.js';
 
@@ -77,34 +77,44 @@ export class AgentTokensService {
 
   /**
    * Returns the tokens that were issued for a code or a refresh token, for a request that is repeated because its response was lost.
-   * As long as neither of them was used, nothing suggests that two parties have the credential (RFC 9700, section 4.14.2).
+   * As long as neither of them was used, nothing suggests that two parties have the credential (RFC 9700, section 4.14.2). Ends the
+   * connection if somebody has used them.
    *
    * @param exchangedAt when the credential was exchanged
-   * @returns `reused` if somebody has used the tokens, and `unknown` if another release has issued them
+   * @returns undefined if the tokens were used, or another release has issued them
    */
-  async issuedBefore(
-    client: ClientRecord,
+  async repeat(
+    client: TokenClient,
     presented: string,
     connectionId: string,
     exchangedAt: Date,
-  ): Promise<AgentTokensResponse | 'reused' | 'unknown'> {
+  ): Promise<AgentTokensResponse | undefined> {
+    const { provider } = client;
     const isSince = (time: Date, milliseconds: number) =>
       this.clock.milliseconds() - time.getTime() > milliseconds;
     const issued = await this.connections.findToken(
-      sha256(this.refreshTokenAfter(presented, client, connectionId)),
+      sha256(this.refreshTokenAfter(presented, provider, connectionId)),
     );
-    if (!issued) return isSince(exchangedAt, REPEATABLE_FOR) ? 'reused' : 'unknown';
+    if (!issued) {
+      if (isSince(exchangedAt, REPEATABLE_FOR)) await this.endCopied(client, connectionId);
+      return undefined;
+    }
     const { createdAt, rotatedAt, accessTokenHash, accessExpiresAt, scopes } = issued;
     const uses = [rotatedAt, await this.mcpTokens.firstUsedAt(accessTokenHash, createdAt)];
     const wasUsed = uses.some((usedAt) => usedAt && isSince(usedAt, REPEATABLE_AFTER_USE));
-    if (wasUsed || isSince(createdAt, REPEATABLE_FOR)) return 'reused';
-    const { access, refresh } = this.tokensAfter(presented, client, connectionId, createdAt);
-    return toResponse(
-      access,
-      refresh,
-      scopes,
-      Math.max(0, accessExpiresAt.getTime() - this.clock.milliseconds()),
-    );
+    if (wasUsed || isSince(createdAt, REPEATABLE_FOR)) {
+      await this.endCopied(client, connectionId);
+      return undefined;
+    }
+    const { access, refresh } = this.tokensAfter(presented, provider, connectionId, createdAt);
+    const lifetime = Math.max(0, accessExpiresAt.getTime() - this.clock.milliseconds());
+    return toResponse(access, refresh, scopes, lifetime);
+  }
+
+  /** Ends a connection whose code or refresh token two parties have. */
+  async endCopied({ provider, origin }: TokenClient, connectionId: string): Promise<void> {
+    const actor = { ...AGENT_USER, origin };
+    await this.connections.end(provider, connectionId, { action: 'agent.reuse', actor });
   }
 
   /**

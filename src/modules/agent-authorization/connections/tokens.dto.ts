@@ -21,8 +21,9 @@ import {
   INVALID_REDIRECT_URI,
   INVALID_TARGET,
   NOT_ALLOWED,
-} from '../agents/agent-errors.js';
-import { RegisterAgentRequest, RegisteredAgentResponse } from '../agents/agents.dto.js';
+  RegisterAgentRequest,
+  RegisteredAgentResponse,
+} from '../agents/agents.dto.js';
 import { CLIENT_ID_PARAMETER, EXAMPLE_RESOURCE } from '../metadata/agent-metadata.dto.js';
 
 const EXAMPLE_AGENT_ID = 'https://agent.example.com/oauth/client.json';

@@ -5,7 +5,7 @@ import {
   uuidParameter,
   type OperationDocument,
 } from '../../../infrastructure/openapi/index.js';
-import { NOT_ALLOWED } from '../agents/agent-errors.js';
+import { NOT_ALLOWED } from '../agents/agents.dto.js';
 
 export const EXAMPLE_RESOURCE = 'https://mcp.example.com/mcp/19b11f7c-4c8e-49bf-853e-3cea2462349f';
 const EXAMPLE_ISSUER = EXAMPLE_RESOURCE.replace('/mcp/', '/connections/');

@@ -129,7 +129,7 @@ class SandboxLoginPage extends FormPage('listAgentConnections', AgentUserRequest
       fields: (
         <>
           <HiddenField name="authorization_id" />
-          <TextField name="external_user_id" label="External user ID" autocapitalize="none" />
+          <TextField name="external_user_id" label="User ID" autocapitalize="none" />
         </>
       ),
       button: 'Continue as this user',

@@ -19,7 +19,7 @@ import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.j
 import { AuditLog, changesBetween, type AuditAction, type AuditRecord } from '../../audit-logs/index.js';
 import { AgentAddresses } from '../agent-addresses.js';
 import { displayNameOf, isRedirectUri } from '../agents/agent.js';
-import { AGENTS_NOT_ALLOWED, INVALID_REDIRECT_URI } from '../agents/agent-errors.js';
+import { AGENTS_NOT_ALLOWED, INVALID_REDIRECT_URI } from '../agents/agents.dto.js';
 import { RegisteredAgent } from '../agents/registered-agent.entity.js';
 import { AUTHORIZATION_NOT_FOUND } from '../authorizations/authorizations.dto.js';
 import { AgentConnectionsService } from '../connections/agent-connections.service.js';

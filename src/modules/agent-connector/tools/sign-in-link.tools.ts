@@ -5,7 +5,7 @@ import {
   SIGN_IN_LINK_STATUSES,
   SignInLinksService,
   type SignInFailure,
-  type SignInLinkView,
+  type SignInLinkResponse,
 } from '../../sign-in-links/index.js';
 import {
   CURSOR,
@@ -39,14 +39,10 @@ const REASONS: Readonly<Record<SignInFailure, string>> = {
   too_many_attempts: 'The merchant rejected the credentials or codes too many times.',
 };
 
-function toSignInLink({ id, failure, expiresAt, ...link }: SignInLinkView): z.input<typeof SIGN_IN_LINK> {
-  return {
-    link_id: id,
-    merchant: link.merchant,
-    status: link.status,
-    failure_reason: failure === undefined ? null : REASONS[failure],
-    expires_at: expiresAt.toISOString(),
-  };
+function toSignInLink(link: SignInLinkResponse): z.input<typeof SIGN_IN_LINK> {
+  const { id, merchant, status, failure_reason: failure, expires_at: expiresAt } = link;
+  const reason = failure === null ? null : REASONS[failure];
+  return { link_id: id, merchant, status, failure_reason: reason, expires_at: expiresAt.toISOString() };
 }
 
 /** Returns the phone number with all but its country and its last four digits hidden. */
@@ -98,8 +94,8 @@ export class SignInLinkTools implements ToolGroup {
       input: z.strictObject({ cursor: CURSOR }),
       output: z.object({ links: z.array(SIGN_IN_LINK), next_cursor: NEXT_CURSOR }),
       run: async (agent, { cursor }) => {
-        const { links, nextCursor } = await this.links.page(agent, { cursor, limit: PAGE_SIZE });
-        return { links: links.map(toSignInLink), next_cursor: nextCursor };
+        const { data, next_cursor } = await this.links.page(agent, { cursor, limit: PAGE_SIZE });
+        return { links: data.map(toSignInLink), next_cursor };
       },
     }),
     tool({

@@ -9,26 +9,22 @@ import { Failures } from '../../../infrastructure/http/index.js';
 import { CounterMetric, Metrics } from '../../../infrastructure/metrics/index.js';
 import {
   ConnectorRateLimitConfiguration,
+  perMinute,
   RateLimiters,
-  type RateLimit,
 } from '../../../infrastructure/rate-limiting/index.js';
 import { exampleOf, readArguments } from './tool-arguments.js';
 import type { Tool } from './tool.js';
 import { Tools } from './tool-registry.js';
 
-const LIMIT: RateLimit = {
-  name: 'tool-calls',
-  requests: (configuration) => configuration.get(ConnectorRateLimitConfiguration).toolCallsPerMinute,
-  per: 'agent',
-  seconds: 60,
-};
+const LIMIT = perMinute('tool-calls', 'agent', ConnectorRateLimitConfiguration, 'toolCallsPerMinute');
 
 /** Counts all agents that a user has connected together: a user, or an agent, can connect any number of times. */
-const USER_LIMIT: Omit<RateLimit, 'per'> = {
-  name: 'tool-calls-of-user',
-  requests: (configuration) => configuration.get(ConnectorRateLimitConfiguration).toolCallsPerMinuteAndUser,
-  seconds: 60,
-};
+const USER_LIMIT = perMinute(
+  'tool-calls-of-user',
+  'user',
+  ConnectorRateLimitConfiguration,
+  'toolCallsPerMinuteAndUser',
+);
 
 /** Limits tool calls. Not a guard: at a response with the status 429, clients of earlier revisions end the conversation. */
 @Injectable()

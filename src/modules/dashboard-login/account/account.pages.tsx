@@ -1,6 +1,8 @@
 import { Fragment, type VNode } from 'preact';
-import type { DashboardActor } from '../../../infrastructure/auth/index.js';
-import { browserName } from '../../../infrastructure/http/index.js';
+import { Controller, Get, Post } from '@nestjs/common';
+import { isUUID } from 'class-validator';
+import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
+import { browserName, type FormFields } from '../../../infrastructure/http/index.js';
 import {
   ActionButton,
   Badge,
@@ -10,12 +12,90 @@ import {
   Moment,
   Notice,
   TextField,
-  type Page,
   SubmitButton,
+  PageRoute,
+  FormBody,
+  type Page,
+  type PageResponse,
 } from '../../../infrastructure/pages/index.js';
-import { roleInWords } from '../../dashboard-users/index.js';
+import { roleInWords, DashboardUsersRepository, PasswordRules } from '../../dashboard-users/index.js';
 import { NewPasswordField } from '../passwords/password-reset.pages.js';
 import type { DashboardSession } from '../sessions/dashboard-session.entity.js';
+import { PasskeysService } from '../passkeys/passkeys.service.js';
+import { PasswordsService } from '../passwords/passwords.service.js';
+import { SecondFactorService } from '../second-factor/second-factor.service.js';
+import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
+
+const ACCOUNT: PageResponse = { redirectTo: '/account' };
+
+@Controller('account')
+export class AccountController {
+  constructor(
+    private readonly users: DashboardUsersRepository,
+    private readonly sessions: DashboardSessionsService,
+    private readonly secondFactor: SecondFactorService,
+    private readonly passkeys: PasskeysService,
+    private readonly passwordRules: PasswordRules,
+    private readonly passwords: PasswordsService,
+  ) {}
+
+  @Get()
+  @PageRoute({ login: true })
+  async show(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
+    const [organization, { enabledAt }, passkeys, sessions] = await Promise.all([
+      this.users.organizationName(actor.organizationId),
+      this.secondFactor.state(actor.userId),
+      this.passkeys.count(actor.userId),
+      this.sessions.list(actor.userId),
+    ]);
+    return accountPage({ actor, organization, hasSecondFactor: enabledAt !== null, passkeys, sessions });
+  }
+
+  @Post('sessions/end')
+  @PageRoute({ login: true, form: true })
+  async endSession(
+    @CurrentActor() actor: DashboardActor,
+    @FormBody() form: FormFields,
+  ): Promise<PageResponse> {
+    const id = form.get('session');
+    if (isUUID(id)) await this.sessions.endOne(actor, id as string);
+    return ACCOUNT;
+  }
+
+  @Post('sessions/end-others')
+  @PageRoute({ login: true, form: true })
+  async endOtherSessions(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
+    const { credential } = actor;
+    if (credential.kind === 'session') await this.sessions.endAllOtherAccess(actor, credential.sessionId);
+    return ACCOUNT;
+  }
+
+  @Get('password')
+  @PageRoute({ login: true })
+  askPassword(@CurrentActor() { email }: DashboardActor): PageResponse {
+    return passwordPage(email);
+  }
+
+  @Post('password')
+  @PageRoute({ login: true, form: true })
+  async changePassword(
+    @CurrentActor() actor: DashboardActor,
+    @FormBody() form: FormFields,
+  ): Promise<PageResponse> {
+    const { email } = actor;
+    const newPassword = form.get('new_password') ?? '';
+    const error = await this.passwordRules.problemWith(newPassword, actor);
+    if (error !== undefined) return passwordPage(email, false, error);
+    const isChanged = await this.passwords.change(actor, form.get('current_password') ?? '', newPassword);
+    return isChanged ? { redirectTo: '/account/password/changed' } : passwordPage(email, true);
+  }
+
+  @Get('password/changed')
+  @PageRoute({ login: true })
+  passwordChanged(): PageResponse {
+    return passwordChangedPage();
+  }
+}
 
 interface AccountPageProps {
   readonly actor: DashboardActor;
@@ -26,7 +106,7 @@ interface AccountPageProps {
   readonly sessions: readonly DashboardSession[];
 }
 
-export function accountPage(props: AccountPageProps): Page {
+function accountPage(props: AccountPageProps): Page {
   const { actor, organization, hasSecondFactor, passkeys, sessions } = props;
   return {
     title: 'Your account',
@@ -68,11 +148,11 @@ export function accountPage(props: AccountPageProps): Page {
         {byBrowser(sessions).map(({ browser, newest, older }) => (
           <Fragment key={browser}>
             <h3>{browser}</h3>
-            <Sessions actor={actor} sessions={newest} />
+            {sessionList(actor, newest)}
             {older.length === 0 ? null : (
               <details>
                 <summary>{`Show ${older.length} older ${older.length === 1 ? 'login' : 'logins'} in ${browser}`}</summary>
-                <Sessions actor={actor} sessions={older} />
+                {sessionList(actor, older)}
               </details>
             )}
           </Fragment>
@@ -97,8 +177,7 @@ function byBrowser(sessions: readonly DashboardSession[]) {
   });
 }
 
-function Sessions({ actor, sessions }: Pick<AccountPageProps, 'actor' | 'sessions'>): VNode {
-  const { credential } = actor;
+function sessionList({ credential }: DashboardActor, sessions: readonly DashboardSession[]): VNode {
   return (
     <ul class="sessions">
       {sessions.map(({ id, ip, userAgent, authenticatedAt }) => {
@@ -129,7 +208,7 @@ function Sessions({ actor, sessions }: Pick<AccountPageProps, 'actor' | 'session
 }
 
 /** @param isRefused whether the current password was wrong @param error what is wrong with the new one */
-export function passwordPage(email: string, isRefused = false, error?: string): Page {
+function passwordPage(email: string, isRefused = false, error?: string): Page {
   return {
     title: 'Change your password',
     status: isRefused ? 403 : error ? 400 : 200,
@@ -155,7 +234,7 @@ export function passwordPage(email: string, isRefused = false, error?: string): 
   };
 }
 
-export function passwordChangedPage(): Page {
+function passwordChangedPage(): Page {
   return {
     title: 'Your password is changed',
     content: (

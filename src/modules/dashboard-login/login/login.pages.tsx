@@ -1,8 +1,138 @@
 import type { VNode } from 'preact';
-import { Form, Link, Notice, Problem, TextField, type Page } from '../../../infrastructure/pages/index.js';
-import { PASSKEY_SCRIPT, PasskeyLogin } from '../passkeys/passkeys.pages.js';
-import type { BegunLogin } from './identity-providers.js';
-import type { LoginTarget } from './login-form.js';
+import { Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import {
+  Form,
+  Link,
+  Notice,
+  Problem,
+  TextField,
+  PageRoute,
+  FormBody,
+  type Page,
+  type PageResponse,
+} from '../../../infrastructure/pages/index.js';
+import {
+  clearSessionCookie,
+  dashboardActorOf,
+  sessionTokenOf,
+  setSessionCookie,
+  type DashboardIdentity,
+} from '../../../infrastructure/auth/index.js';
+import type { FormFields } from '../../../infrastructure/http/index.js';
+import { PASSKEY_SCRIPT, passkeyLogin } from '../passkeys/passkeys.pages.js';
+import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
+import { IdentityProviders, type BegunLogin } from './identity-providers.js';
+import {
+  emailFromForm,
+  loginBrowserOf,
+  loginTarget,
+  loginTargetOf,
+  withNext,
+  safeRedirectPath,
+  type LoginTarget,
+} from './login-form.js';
+import { LoginService } from './login.service.js';
+
+@Controller()
+export class LoginController {
+  constructor(
+    private readonly login: LoginService,
+    private readonly sessions: DashboardSessionsService,
+    private readonly providers: IdentityProviders,
+  ) {}
+
+  /**
+   * Open to logged-in users too, because some operations require a recent login. Asks for the address first, unless it is known
+   * that the user logs in with a password.
+   *
+   * @param query.again why a user who is logged in has to log in again
+   * @param query.with `password` to ask for the password, too
+   */
+  @Get('login')
+  @PageRoute({ login: false })
+  async begin(@Query() query: Record<string, unknown>, @Req() request: Request): Promise<PageResponse> {
+    const email = (request.user as DashboardIdentity | undefined)?.email;
+    const page = { ...loginTarget(query['next'], query['again']), email };
+    if (query['with'] === 'password') return loginPage(page);
+    return email === undefined || (await this.providers.serve(email)) ? addressPage(page) : loginPage(page);
+  }
+
+  @Post('login')
+  @PageRoute({ login: false, form: true })
+  async logIn(
+    @FormBody() form: FormFields,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<PageResponse> {
+    const email = emailFromForm(form);
+    const password = form.get('password');
+    const target = loginTargetOf(form);
+    const page = { ...target, email };
+    if (form.get('step') === ADDRESS_STEP) {
+      if (email === undefined) return addressPage(page, true);
+      const begun = await this.providers.begin({ email, target, ...loginBrowserOf(request) });
+      return begun && 'url' in begun ? continuePage(begun) : loginPage({ ...page, ...begun });
+    }
+    if (email === undefined || password === undefined)
+      return loginPage({
+        ...page,
+        missing: { email: email === undefined, password: password === undefined },
+      });
+    const replacing = sessionTokenOf(request);
+    const opened = await this.login.logIn({ email, password, ...loginBrowserOf(request), replacing });
+    if (!opened) return loginPage({ ...page, refused: true, hasProvider: await this.providers.serve(email) });
+    setSessionCookie(response, opened.session.token, opened.session.expiresAt);
+    const isComplete = opened.stage === 'complete';
+    return { redirectTo: isComplete ? page.next : withNext('/login/second-factor', page.next) };
+  }
+
+  @Get('login/second-factor')
+  @PageRoute({ login: false })
+  async askSecondFactor(@Query('next') next: unknown, @Req() request: Request): Promise<PageResponse> {
+    const user = await this.sessions.awaitingSecondFactor(sessionTokenOf(request));
+    const path = safeRedirectPath(next);
+    return user ? secondFactorPage(path) : afterFirstStep(request, path);
+  }
+
+  @Post('login/second-factor')
+  @PageRoute({ login: false, form: true, isOneTime: true })
+  async completeLogin(
+    @FormBody() form: FormFields,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<PageResponse> {
+    const next = safeRedirectPath(form.get('next'));
+    const token = sessionTokenOf(request) ?? '';
+    const user = await this.sessions.awaitingSecondFactor(token);
+    if (!user) return afterFirstStep(request, next);
+    const code = form.get('code');
+    const recoveryCode = form.get('recovery_code');
+    if (code === undefined && recoveryCode === undefined) return secondFactorPage(next, 'code');
+    const proof = recoveryCode === undefined ? { code: code ?? '' } : { recoveryCode };
+    const session = await this.login.complete(user, token, proof, loginBrowserOf(request));
+    if (!session) return secondFactorPage(next, 'code' in proof ? 'code' : 'recovery code');
+    setSessionCookie(response, session.token, session.expiresAt);
+    return { redirectTo: next };
+  }
+
+  @Post('logout')
+  @PageRoute({ login: false, form: true })
+  async logOut(
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<PageResponse> {
+    const token = sessionTokenOf(request);
+    if (request.user && token !== undefined) await this.sessions.logOut(dashboardActorOf(request), token);
+    clearSessionCookie(response);
+    return { redirectTo: '/login' };
+  }
+}
+
+/** Returns where a login leads whose first step has ended: the browser has completed it already, or has to start again. */
+function afterFirstStep({ user }: Request, next: string): PageResponse {
+  return { redirectTo: user ? next : withNext('/login', next) };
+}
 
 interface LoginPageProps extends LoginTarget {
   readonly email?: string | undefined;
@@ -36,30 +166,25 @@ const AGAIN = {
 } as const;
 
 /** The value of the field `step` in the form that asks for the address only. */
-export const ADDRESS_STEP = 'address';
+const ADDRESS_STEP = 'address';
 
-interface AddressPageProps extends LoginTarget {
-  readonly email?: string | undefined;
-  readonly missing?: boolean;
-}
-
-/** Asks for the address, which decides where the user logs in. */
-export function addressPage({ next, again, email, missing = false }: AddressPageProps): Page {
+/** Asks for the address, which decides where the user logs in. @param isMissing whether it was not entered */
+function addressPage({ next, again, email }: LoginPageProps, isMissing = false): Page {
   const query = new URLSearchParams({ with: 'password', next, ...(again && { again }) });
   return {
     title: titleOf(again),
-    status: missing ? 400 : 200,
+    status: isMissing ? 400 : 200,
     script: PASSKEY_SCRIPT,
     content: (
       <>
         {again ? <p>{AGAIN[again]}</p> : null}
         <Form action="/login">
           <input type="hidden" name="step" value={ADDRESS_STEP} />
-          <TargetFields next={next} again={again} />
-          <AddressField email={email} isMissing={missing} />
+          {targetFields({ next, again })}
+          {addressField(email, isMissing)}
           <button>Continue</button>
         </Form>
-        <PasskeyLogin fields={{ next, again }} />
+        {passkeyLogin({ next, again })}
         <Link to={`/login?${query.toString()}`}>Log in with a password</Link>
         <Link to="/password-reset">Forgot your password?</Link>
       </>
@@ -98,7 +223,7 @@ function titleOf(again: LoginTarget['again']): string {
   return again ? 'Log in again' : 'Log in';
 }
 
-function TargetFields({ next, again }: LoginTarget): VNode {
+function targetFields({ next, again }: LoginTarget): VNode {
   return (
     <>
       <input type="hidden" name="next" value={next} />
@@ -107,12 +232,7 @@ function TargetFields({ next, again }: LoginTarget): VNode {
   );
 }
 
-interface AddressFieldProps {
-  readonly email: string | undefined;
-  readonly isMissing: boolean;
-}
-
-function AddressField({ email, isMissing }: AddressFieldProps): VNode {
+function addressField(email: string | undefined, isMissing = false): VNode {
   return (
     <TextField
       name="email"
@@ -151,8 +271,8 @@ export function loginPage(props: LoginPageProps): Page {
         ) : null}
         <Problem message={passkeyProblem?.message ?? props.problem} />
         <Form action="/login">
-          <TargetFields next={next} again={again} />
-          <AddressField email={email} isMissing={missing?.email ?? false} />
+          {targetFields({ next, again })}
+          {addressField(email, missing?.email)}
           <TextField
             name="password"
             label="Password"
@@ -163,7 +283,7 @@ export function loginPage(props: LoginPageProps): Page {
           />
           <button>Log in</button>
         </Form>
-        <PasskeyLogin fields={{ next, again }} />
+        {passkeyLogin({ next, again })}
         <Link to="/password-reset">Forgot your password?</Link>
       </>
     ),
@@ -171,7 +291,7 @@ export function loginPage(props: LoginPageProps): Page {
 }
 
 /** @param wrong the kind of code that was entered and rejected */
-export function secondFactorPage(next: string, wrong?: 'code' | 'recovery code'): Page {
+function secondFactorPage(next: string, wrong?: 'code' | 'recovery code'): Page {
   return {
     title: 'Enter your code',
     status: wrong ? 403 : 200,

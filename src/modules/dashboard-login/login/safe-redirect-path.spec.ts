@@ -1,4 +1,4 @@
-import { HOME, safeRedirectPath } from './safe-redirect-path.js';
+import { HOME, safeRedirectPath } from './login-form.js';
 
 describe('safeRedirectPath', () => {
   it('removes the name of a message', () =>

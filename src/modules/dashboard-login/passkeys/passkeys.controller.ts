@@ -1,10 +1,13 @@
-import { Controller, Get, Param, Post, StreamableFile } from '@nestjs/common';
+import { Controller, Get, Param, Post, StreamableFile, Req, Res } from '@nestjs/common';
 import { isUUID } from 'class-validator';
+import type { Request, Response } from 'express';
 import {
   CurrentActor,
   isRecentLogin,
   RECENT_LOGIN_REQUIRED,
   SECOND_FACTOR_REQUIRED,
+  sessionTokenOf,
+  setSessionCookie,
   type DashboardActor,
 } from '../../../infrastructure/auth/index.js';
 import { INVALID_ACCESS_TOKEN, NO_ACCESS, NOT_FOUND } from '../../../infrastructure/errors/index.js';
@@ -17,10 +20,18 @@ import {
   type PageResponse,
 } from '../../../infrastructure/pages/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
-import type { Passkey } from './passkey.entity.js';
-import { PasskeyNameRequest } from './passkeys.dto.js';
+import { TextField } from '../../../infrastructure/validation/index.js';
+import { loginBrowserOf, loginTargetOf } from '../login/login-form.js';
+import { loginPage } from '../login/login.pages.js';
+import { LoginService } from '../login/login.service.js';
+import { MAX_NAME_LENGTH, type Passkey } from './passkey.entity.js';
 import { PASSKEYS_PATH, passkeyPage, passkeysPage } from './passkeys.pages.js';
 import { PasskeysService } from './passkeys.service.js';
+
+class PasskeyNameRequest {
+  @TextField({ in: 'form', max: MAX_NAME_LENGTH })
+  name!: string;
+}
 
 /**
  * The passkeys of the user. Adding and removing require a recent login: someone else at the user's browser could otherwise
@@ -35,8 +46,8 @@ export class PasskeysController {
 
   @Get()
   @PageRoute({ login: true, withoutSecondFactor: true })
-  list(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
-    return this.page(actor);
+  async list(@CurrentActor() { userId }: DashboardActor): Promise<PageResponse> {
+    return passkeysPage(await this.passkeys.list(userId), this.passkeys.site.origin);
   }
 
   /** What the script passes to the browser. */
@@ -57,7 +68,7 @@ export class PasskeysController {
         await this.passkeys.add(actor, name, form.get('credential'));
         return { redirectTo: `${PASSKEYS_PATH}?done=added` };
       },
-      () => this.page(actor),
+      () => this.list(actor),
     );
   }
 
@@ -92,10 +103,6 @@ export class PasskeysController {
     return { redirectTo: `${PASSKEYS_PATH}?done=removed` };
   }
 
-  private async page({ userId }: DashboardActor): Promise<PageResponse> {
-    return passkeysPage(await this.passkeys.list(userId), this.passkeys.site.origin);
-  }
-
   private async find(actor: DashboardActor, id: string): Promise<Passkey> {
     const passkey = isUUID(id) ? await this.passkeys.find(actor, id) : null;
     if (!passkey) throw NOT_FOUND.error();
@@ -113,6 +120,39 @@ export class PasskeysController {
 }
 
 /** Returns the response to the script of the page, as JSON. */
-export function optionsFile(options: object): StreamableFile {
+function optionsFile(options: object): StreamableFile {
   return new StreamableFile(Buffer.from(JSON.stringify(options)), { type: 'application/json' });
+}
+
+/** Logs in with a passkey, from the login page. */
+@Controller('login/passkey')
+export class PasskeyLoginController {
+  constructor(
+    private readonly login: LoginService,
+    private readonly passkeys: PasskeysService,
+  ) {}
+
+  /** What the script passes to the browser. The same for all users. */
+  @Post('options')
+  @PageRoute({ login: false, form: true })
+  async options(@Req() request: Request): Promise<StreamableFile> {
+    return optionsFile(await this.passkeys.optionsToLogIn(loginBrowserOf(request)));
+  }
+
+  @Post()
+  @PageRoute({ login: false, form: true, isOneTime: true })
+  async logIn(
+    @FormBody() form: FormFields,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<PageResponse> {
+    const target = loginTargetOf(form);
+    const credential = form.get('credential');
+    if (credential === undefined) return loginPage({ ...target, passkey: 'missing' });
+    const replacing = sessionTokenOf(request);
+    const opened = await this.login.logInWithPasskey({ credential, ...loginBrowserOf(request), replacing });
+    if (!opened) return loginPage({ ...target, passkey: 'refused' });
+    setSessionCookie(response, opened.session.token, opened.session.expiresAt);
+    return { redirectTo: target.next };
+  }
 }

@@ -44,11 +44,7 @@ function PasskeyForm({ action, origin, children }: PasskeyFormProps): VNode {
 }
 
 /** @param fields that the form of the password has, too */
-export function PasskeyLogin({
-  fields,
-}: {
-  readonly fields: Readonly<Record<string, string | undefined>>;
-}): VNode {
+export function passkeyLogin(fields: Readonly<Record<string, string | undefined>>): VNode {
   return (
     <PasskeyForm action="/login/passkey">
       {Object.entries(fields).map(([name, value]) =>

@@ -129,7 +129,7 @@ export class PasskeysService {
   async add(actor: DashboardActor, name: string, json: string | undefined): Promise<void> {
     if (json === undefined) throw INVALID_FIELD.error(NOT_SENT);
     const response = passkeyResponse<RegistrationResponseJSON>(json);
-    const isOwn = response && (await this.takeChallenge(response.challenge, sessionAsOwner(actor)));
+    const isOwn = response && (await this.consumeChallenge(response.challenge, sessionAsOwner(actor)));
     const created = isOwn ? await this.verifyCreation(response) : undefined;
     if (!created) throw INVALID_FIELD.error(NOT_ACCEPTED);
     await this.store(actor, name, created);
@@ -174,7 +174,7 @@ export class PasskeysService {
     passkey: Passkey | null,
     browser: string,
   ): Promise<SignatureCounter | undefined> {
-    const isFresh = await this.takeChallenge(challenge, browserAsOwner(browser));
+    const isFresh = await this.consumeChallenge(challenge, browserAsOwner(browser));
     if (!isFresh || !passkey) return undefined;
     // The handle is not signed. One of another user still shows that something is wrong.
     const { userHandle } = credential.response;
@@ -187,11 +187,7 @@ export class PasskeysService {
         expectedOrigin: this.site.origin,
         expectedRPID: this.site.id,
         requireUserVerification: true,
-        credential: {
-          id: credential.id,
-          publicKey: new Uint8Array(passkey.publicKey),
-          counter: 0,
-        },
+        credential: { id: credential.id, publicKey: new Uint8Array(passkey.publicKey), counter: 0 },
       }),
     );
     if (!result?.verified) return undefined;
@@ -229,7 +225,7 @@ export class PasskeysService {
   }
 
   /** @returns whether the owner had this challenge; true for only one of several concurrent calls */
-  private takeChallenge(challenge: Buffer, owner: Buffer): Promise<boolean> {
+  private consumeChallenge(challenge: Buffer, owner: Buffer): Promise<boolean> {
     const unexpired = { challenge, owner, expiresAt: MoreThan(this.clock.now()) };
     return this.transaction.deleteRow(PasskeyChallenge, unexpired);
   }
@@ -250,16 +246,11 @@ export class PasskeysService {
       }),
     );
     if (!result?.verified) return undefined;
-    const { id, publicKey, counter } = result.registrationInfo.credential;
-    const created = {
-      credentialId: Buffer.from(id, 'base64url'),
-      publicKey: Buffer.from(publicKey),
-      counter,
-    };
+    const { id, publicKey: key, counter } = result.registrationInfo.credential;
+    const [credentialId, publicKey] = [Buffer.from(id, 'base64url'), Buffer.from(key)];
     const isStorable =
-      created.credentialId.length <= MAX_CREDENTIAL_ID_LENGTH &&
-      created.publicKey.length <= MAX_PUBLIC_KEY_LENGTH;
-    return isStorable ? created : undefined;
+      credentialId.length <= MAX_CREDENTIAL_ID_LENGTH && publicKey.length <= MAX_PUBLIC_KEY_LENGTH;
+    return isStorable ? { credentialId, publicKey, counter } : undefined;
   }
 
   @Transactional()
@@ -271,15 +262,9 @@ export class PasskeysService {
     const { userId } = actor;
     const user = await this.users.lock(userId);
     if ((await this.count(userId)) >= MAX_PASSKEYS) throw INVALID_FIELD.error(TOO_MANY);
+    const id = randomUUID();
     const createdAt = this.clock.now();
-    const passkey = {
-      ...created,
-      id: randomUUID(),
-      userId,
-      counter: String(counter),
-      name,
-      createdAt,
-    };
+    const passkey = { ...created, id, userId, counter: String(counter), name, createdAt };
     if (!user || !(await this.transaction.insertNew(Passkey, passkey, 'passkey_credential_id_key')))
       throw INVALID_FIELD.error(NOT_ACCEPTED);
     await this.emails.sendNotice(userId, 'passkeyAdded');

@@ -1,8 +1,103 @@
 import type { VNode } from 'preact';
-import { ButtonLink, Form, Link, Notice, TextField, type Page } from '../../../infrastructure/pages/index.js';
+import { Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import {
+  ButtonLink,
+  Form,
+  Link,
+  Notice,
+  TextField,
+  PageRoute,
+  FormBody,
+  type Page,
+  type PageResponse,
+} from '../../../infrastructure/pages/index.js';
 import { MINUTE } from '../../../infrastructure/time/index.js';
-import { MIN_PASSWORD_LENGTH } from '../../dashboard-users/index.js';
+import { setSessionCookie } from '../../../infrastructure/auth/index.js';
+import { requestOrigin, type FormFields } from '../../../infrastructure/http/index.js';
+import { MIN_PASSWORD_LENGTH, PasswordRules } from '../../dashboard-users/index.js';
+import { emailFromForm, loginBrowserOf, HOME } from '../login/login-form.js';
+import { LoginService } from '../login/login.service.js';
 import { RESET_LIFETIME } from './password-link.entity.js';
+import { PasswordLinksService, type Redemption } from './password-links.service.js';
+
+const RESPONSES: Readonly<Record<Redemption, () => PageResponse>> = {
+  set: () => ({ redirectTo: '/password-reset/done' }),
+  invalid: invalidLinkPage,
+  taken: addressTakenPage,
+};
+
+@Controller('password-reset')
+export class PasswordResetController {
+  constructor(
+    private readonly links: PasswordLinksService,
+    private readonly login: LoginService,
+    private readonly passwordRules: PasswordRules,
+  ) {}
+
+  @Get()
+  @PageRoute({ login: false })
+  begin(): PageResponse {
+    return resetRequestPage();
+  }
+
+  /** Looks up the account only after the response, whose time must not show whether the account exists. */
+  @Post()
+  @PageRoute({ login: false, form: true })
+  async request(
+    @FormBody() form: FormFields,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<PageResponse> {
+    const email = emailFromForm(form);
+    if (email === undefined) return resetRequestPage(true);
+    await this.links.requestReset(email, requestOrigin(request));
+    response.once('close', () => this.links.beginResets());
+    return resetRequestedPage();
+  }
+
+  @Get('confirm')
+  @PageRoute({ login: false })
+  async show(@Query('token') token: unknown, @Req() request: Request): Promise<PageResponse> {
+    if (typeof token !== 'string') return invalidLinkPage();
+    const user = await this.links.userOf(token);
+    if (user && (await this.links.mustUseProvider(user))) return useProviderPage();
+    if (user) return setPasswordPage(token, await this.links.invitationOf(user));
+    // The user went back, or reloaded the page because the response to the form was lost.
+    if (!(await this.links.isUsedBy(loginBrowserOf(request), token))) return invalidLinkPage();
+    return request.user ? { redirectTo: HOME } : RESPONSES.set();
+  }
+
+  @Post('confirm')
+  @PageRoute({ login: false, form: true, isOneTime: true })
+  async set(
+    @FormBody() form: FormFields,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<PageResponse> {
+    const token = form.get('token') ?? '';
+    const password = form.get('new_password') ?? '';
+    const user = await this.links.userOf(token);
+    if (!user) return invalidLinkPage();
+    if (await this.links.mustUseProvider(user)) return useProviderPage();
+    const error = await this.passwordRules.problemWith(password, user);
+    if (error !== undefined) return setPasswordPage(token, await this.links.invitationOf(user), error);
+    const browser = loginBrowserOf(request);
+    const redemption = await this.links.redeem(token, password, browser);
+    if (redemption !== 'set' || user.passwordHash !== null) return RESPONSES[redemption]();
+    // Accepting the invitation has just proved that the user owns the mailbox.
+    const opened = await this.login.logIn({ email: user.email, password, ...browser });
+    if (!opened) return RESPONSES.set();
+    setSessionCookie(response, opened.session.token, opened.session.expiresAt);
+    return { redirectTo: HOME };
+  }
+
+  @Get('done')
+  @PageRoute({ login: false })
+  done(): PageResponse {
+    return passwordSetPage();
+  }
+}
 
 export function NewPasswordField({ error }: { readonly error?: string | undefined }): VNode {
   return (
@@ -17,7 +112,7 @@ export function NewPasswordField({ error }: { readonly error?: string | undefine
   );
 }
 
-export function resetRequestPage(isMissing = false): Page {
+function resetRequestPage(isMissing = false): Page {
   return {
     title: 'Reset your password',
     status: isMissing ? 400 : 200,
@@ -41,7 +136,7 @@ export function resetRequestPage(isMissing = false): Page {
 }
 
 /** The page is the same whether or not the address has an account. */
-export function resetRequestedPage(): Page {
+function resetRequestedPage(): Page {
   return {
     title: 'Check your email',
     content: (
@@ -64,7 +159,7 @@ interface Invitation {
 }
 
 /** @param invitation whom the link invites, and to which organization; undefined for a new password */
-export function setPasswordPage(token: string, invitation?: Invitation, error?: string): Page {
+function setPasswordPage(token: string, invitation?: Invitation, error?: string): Page {
   return {
     title: invitation ? `Welcome to the dashboard of ${invitation.organization}` : 'Set a password',
     status: error ? 400 : 200,
@@ -85,7 +180,7 @@ export function setPasswordPage(token: string, invitation?: Invitation, error?: 
   };
 }
 
-export function invalidLinkPage(): Page {
+function invalidLinkPage(): Page {
   return {
     title: 'This link doesn’t work',
     status: 400,
@@ -101,7 +196,7 @@ export function invalidLinkPage(): Page {
 }
 
 /** An invitation that was sent before the organization required single sign-on. */
-export function useProviderPage(): Page {
+function useProviderPage(): Page {
   return {
     title: 'Your organization uses single sign-on',
     content: (
@@ -114,7 +209,7 @@ export function useProviderPage(): Page {
 }
 
 /** Only the owner of the mailbox sees this page, so it may say that the account exists. */
-export function addressTakenPage(): Page {
+function addressTakenPage(): Page {
   return {
     title: 'You already have an account',
     status: 409,
@@ -130,7 +225,7 @@ export function addressTakenPage(): Page {
   };
 }
 
-export function passwordSetPage(): Page {
+function passwordSetPage(): Page {
   return {
     title: 'Your password is set',
     content: (

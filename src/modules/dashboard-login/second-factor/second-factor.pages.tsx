@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import { encode } from 'uqr';
+import { Controller, Get, Post } from '@nestjs/common';
 import {
   CodeBlock,
   Form,
@@ -7,17 +8,96 @@ import {
   Moment,
   Notice,
   TextField,
+  PageRoute,
+  FormBody,
   type Page,
+  type PageResponse,
 } from '../../../infrastructure/pages/index.js';
-import type { SecondFactorSetup, SecondFactorState } from './second-factor.service.js';
+import { CurrentActor, isRecentLogin, type DashboardActor } from '../../../infrastructure/auth/index.js';
+import type { FormFields } from '../../../infrastructure/http/index.js';
+import { Clock } from '../../../infrastructure/time/index.js';
+import { PasskeysService } from '../passkeys/passkeys.service.js';
+import {
+  SecondFactorService,
+  type SecondFactorSetup,
+  type SecondFactorState,
+} from './second-factor.service.js';
+
+/**
+ * Requires a recent login: someone else at the user's browser could otherwise enable a second factor and lock the user
+ * out.
+ */
+const LOG_IN_AGAIN: PageResponse = { redirectTo: '/login?next=%2Faccount%2Fsecond-factor%2Fsetup' };
+const STATE: PageResponse = { redirectTo: '/account/second-factor' };
+
+@Controller('account/second-factor')
+export class SecondFactorController {
+  constructor(
+    private readonly secondFactor: SecondFactorService,
+    private readonly passkeys: PasskeysService,
+    private readonly clock: Clock,
+  ) {}
+
+  @Get()
+  @PageRoute({ login: true, withoutSecondFactor: true })
+  async show(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
+    if (await this.passkeys.mustBeUsed(actor)) return passkeyRequiredPage();
+    const { userId, lacksSecondFactor } = actor;
+    return secondFactorStatePage(await this.secondFactor.state(userId), { isRequired: lacksSecondFactor });
+  }
+
+  @Post('setup')
+  @PageRoute({ login: true, withoutSecondFactor: true, form: true })
+  async prepare(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
+    if (!isRecentLogin(actor, this.clock.now())) return LOG_IN_AGAIN;
+    if (await this.passkeys.mustBeUsed(actor)) return STATE;
+    await this.secondFactor.prepare(actor);
+    return { redirectTo: '/account/second-factor/setup' };
+  }
+
+  @Get('setup')
+  @PageRoute({ login: true, withoutSecondFactor: true })
+  async showSetup(@CurrentActor() actor: DashboardActor, isWrong = false): Promise<PageResponse> {
+    const setup = await this.secondFactor.prepared(actor);
+    return setup ? secondFactorSetupPage(setup, isWrong) : STATE;
+  }
+
+  @Post('enable')
+  @PageRoute({ login: true, withoutSecondFactor: true, form: true })
+  async enable(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
+    if (!isRecentLogin(actor, this.clock.now())) return LOG_IN_AGAIN;
+    if (await this.passkeys.mustBeUsed(actor)) return STATE;
+    const codes = await this.secondFactor.enable(actor, form.get('code') ?? '');
+    return codes ? recoveryCodesPage(codes, true) : this.showSetup(actor, true);
+  }
+
+  @Post('disable')
+  @PageRoute({ login: true, withoutSecondFactor: true, form: true })
+  async disable(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
+    if (await this.secondFactor.disable(actor, form.get('password_to_turn_off') ?? '')) return STATE;
+    return secondFactorStatePage(await this.secondFactor.state(actor.userId), { refused: 'turn off' });
+  }
+
+  @Post('recovery-codes')
+  @PageRoute({ login: true, withoutSecondFactor: true, form: true })
+  async renewRecoveryCodes(
+    @CurrentActor() actor: DashboardActor,
+    @FormBody() form: FormFields,
+  ): Promise<PageResponse> {
+    const codes = await this.secondFactor.renewRecoveryCodes(actor, form.get('password') ?? '');
+    if (!codes)
+      return secondFactorStatePage(await this.secondFactor.state(actor.userId), { refused: 'renew' });
+    return codes.length > 0 ? recoveryCodesPage(codes, false) : STATE;
+  }
+}
 
 /** Modules of empty space around a QR code, which cameras need to find it (ISO/IEC 18004). */
 const QUIET_ZONE = 4;
 
-export type RefusedChange = 'turn off' | 'renew';
+type RefusedChange = 'turn off' | 'renew';
 
 /** @param isRequired whether the user has to set it up before anything else */
-export function secondFactorStatePage(
+function secondFactorStatePage(
   state: SecondFactorState,
   { refused, isRequired = false }: { readonly refused?: RefusedChange; readonly isRequired?: boolean } = {},
 ): Page {
@@ -32,7 +112,7 @@ export function secondFactorStatePage(
             <a href="/account/passkeys">add a passkey</a> and log in with it.
           </Notice>
         ) : null}
-        {state.enabledAt ? <On state={state} enabledAt={state.enabledAt} refused={refused} /> : <Off />}
+        {state.enabledAt ? enabled(state.enabledAt, state.recoveryCodesLeft, refused) : DISABLED}
         <Link to="/account">Back to your account</Link>
       </>
     ),
@@ -40,7 +120,7 @@ export function secondFactorStatePage(
 }
 
 /** Shown to users who have a passkey, and logged in with their password only. */
-export function passkeyRequiredPage(): Page {
+function passkeyRequiredPage(): Page {
   return {
     title: 'Log in with your passkey',
     content: (
@@ -58,28 +138,19 @@ export function passkeyRequiredPage(): Page {
   };
 }
 
-function Off(): VNode {
-  return (
-    <>
-      <p>
-        Two-factor authentication is <strong>off</strong>. If you turn it on, you need your password and a
-        code from an app on your phone to log in. Someone who learns your password can’t log in without the
-        code.
-      </p>
-      <Form action="/account/second-factor/setup">
-        <button>Set up two-factor authentication</button>
-      </Form>
-    </>
-  );
-}
+const DISABLED = (
+  <>
+    <p>
+      Two-factor authentication is <strong>off</strong>. If you turn it on, you need your password and a code
+      from an app on your phone to log in. Someone who learns your password can’t log in without the code.
+    </p>
+    <Form action="/account/second-factor/setup">
+      <button>Set up two-factor authentication</button>
+    </Form>
+  </>
+);
 
-interface OnProps {
-  readonly state: SecondFactorState;
-  readonly enabledAt: Date;
-  readonly refused: RefusedChange | undefined;
-}
-
-function On({ state, enabledAt, refused }: OnProps): VNode {
+function enabled(since: Date, recoveryCodesLeft: number, refused: RefusedChange | undefined): VNode {
   const password = (name: string, change: RefusedChange): VNode => (
     <TextField
       name={name}
@@ -92,10 +163,10 @@ function On({ state, enabledAt, refused }: OnProps): VNode {
   return (
     <>
       <p>
-        Two-factor authentication has been <strong>on</strong> since <Moment time={enabledAt} />.
+        Two-factor authentication has been <strong>on</strong> since <Moment time={since} />.
       </p>
       <h2>Recovery codes</h2>
-      <p>{`You have ${state.recoveryCodesLeft} left. New codes replace all old codes.`}</p>
+      <p>{`You have ${recoveryCodesLeft} left. New codes replace all old codes.`}</p>
       <Form action="/account/second-factor/recovery-codes">
         {password('password', 'renew')}
         <button class="second">Create new recovery codes</button>
@@ -114,7 +185,7 @@ function On({ state, enabledAt, refused }: OnProps): VNode {
   );
 }
 
-export function secondFactorSetupPage({ secret, uri }: SecondFactorSetup, isWrong = false): Page {
+function secondFactorSetupPage({ secret, uri }: SecondFactorSetup, isWrong = false): Page {
   return {
     title: 'Set up two-factor authentication',
     status: isWrong ? 400 : 200,
@@ -150,7 +221,7 @@ export function secondFactorSetupPage({ secret, uri }: SecondFactorSetup, isWron
 }
 
 /** Shown once: only digests of the codes are stored. */
-export function recoveryCodesPage(codes: readonly string[], isFirstSet: boolean): Page {
+function recoveryCodesPage(codes: readonly string[], isFirstSet: boolean): Page {
   const text = codes.join('\n');
   return {
     title: 'Your recovery codes',

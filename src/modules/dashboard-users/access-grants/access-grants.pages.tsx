@@ -17,7 +17,7 @@ import {
   type PageVisit,
 } from '../../../infrastructure/pages/index.js';
 import { HOUR, SECOND } from '../../../infrastructure/time/index.js';
-import { pageOf } from '../page-of-list.js';
+import { pageOf } from '../users/users.dto.js';
 import { mayManage, ROLE_NAMES } from '../roles.js';
 import { UserAdministrationService } from '../users/user-administration.service.js';
 import { CreateAccessGrantRequest, GRANTED_ROLES, type AccessGrantResponse } from './access-grants.dto.js';

@@ -231,7 +231,6 @@ export class UserAdministrationService {
   @Transactional()
   private async sendInvitation(actor: DashboardActor, id: string): Promise<DashboardUser> {
     const user = await this.locked(actor, id);
-    requireRoleFor(actor, user.email, user.role);
     if (user.passwordHash !== null) throw INVALID_FIELD.error(INVITATION_ACCEPTED);
     if (user.disabledAt) throw INVALID_FIELD.error(INVITED_USER_DISABLED);
     await this.logins.invite(user);
@@ -251,7 +250,7 @@ export class UserAdministrationService {
     const user = await this.locked(actor, id);
     check?.(toResponse(user));
     const changes = this.changesTo(user, request);
-    requireRoleFor(actor, user.email, user.role, changes.role);
+    requireRoleFor(actor, user.email, changes.role);
     if (user.id === actor.userId) requireAllowedForSelf(changes);
     const changed = { ...user, ...changes };
     if (isActiveOwner(user) && !isActiveOwner(changed)) await this.requireAnotherOwner(user);
@@ -271,7 +270,6 @@ export class UserAdministrationService {
   @Transactional()
   async remove(actor: DashboardActor, id: string): Promise<void> {
     const user = await this.locked(actor, id);
-    requireRoleFor(actor, user.email, user.role);
     if (user.id === actor.userId) throw INVALID_FIELD.error(CANNOT_REMOVE_YOURSELF);
     if (isActiveOwner(user)) await this.requireAnotherOwner(user);
     // Sessions are deleted with the user.
@@ -284,15 +282,17 @@ export class UserAdministrationService {
   @Transactional()
   async unlink(actor: DashboardActor, id: string): Promise<void> {
     const user = await this.locked(actor, id);
-    requireRoleFor(actor, user.email, user.role);
     if (!(await this.providerLinks.unlink(user.id))) return;
     await this.logins.end(user.id);
     await this.auditLog.record({ action: 'auth.provider_unlink', actor, target: { name: user.email } });
   }
 
-  private async locked({ organizationId }: DashboardActor, id: string): Promise<DashboardUser> {
-    await this.repository.lockUsersOf(organizationId);
-    return this.userOf(organizationId, id);
+  /** @throws RoleChangeDenied */
+  private async locked(actor: DashboardActor, id: string): Promise<DashboardUser> {
+    await this.repository.lockUsersOf(actor.organizationId);
+    const user = await this.userOf(actor.organizationId, id);
+    requireRoleFor(actor, user.email, user.role);
+    return user;
   }
 
   private async userOf(organizationId: string, id: string): Promise<DashboardUser> {
@@ -330,12 +330,8 @@ function mailboxOf(email: string): string {
   return email.toLowerCase().replace(/(?<=.)\+.*(?=@)/, '');
 }
 
-function requireRoleFor(
-  actor: DashboardActor,
-  target: string,
-  ...roles: readonly (DashboardRole | undefined)[]
-): void {
-  if (roles.some((role) => role && !mayManage(actor, role))) throw new RoleChangeDenied(OWNERS_ONLY, target);
+function requireRoleFor(actor: DashboardActor, target: string, role: DashboardRole | undefined): void {
+  if (role && !mayManage(actor, role)) throw new RoleChangeDenied(OWNERS_ONLY, target);
 }
 
 function requireAllowedForSelf({ role, disabledAt }: Changes): void {

@@ -5,6 +5,7 @@ import {
   DASHBOARD_ROLES,
   ROLE,
   type DashboardActor,
+  type DashboardOperationName,
   type DashboardRole,
 } from '../../../infrastructure/auth/index.js';
 import {
@@ -44,11 +45,10 @@ import { DAY } from '../../../infrastructure/time/index.js';
 import { EnumField, TextField as TextParameter } from '../../../infrastructure/validation/index.js';
 import { AccessGrantsService } from '../access-grants/access-grants.service.js';
 import { EmailsRepository, type InvitationEmail } from '../emails/emails.repository.js';
-import { pageOf } from '../page-of-list.js';
 import { mayManage, ROLE_NAMES, ROLE_RIGHTS, roleInWords } from '../roles.js';
+import { pageOf, CreateUserRequest, UpdateUserRequest, type UserResponse } from './users.dto.js';
 import { INVITATION_LIFETIME } from './dashboard-user.entity.js';
 import { UserAdministrationService, UserLogins } from './user-administration.service.js';
-import { CreateUserRequest, UpdateUserRequest, type UserResponse } from './users.dto.js';
 
 const INVITATION_DAYS = INVITATION_LIFETIME / DAY;
 const USERS = { title: 'Users', path: '/dashboard/users' };
@@ -158,7 +158,7 @@ class UsersPage extends ListPage('listUsers', UsersQuery) {
           data,
           above: (
             <>
-              <FailedInvitations users={data} />
+              {failedInvitations(data)}
               <Form id={FORM} />
             </>
           ),
@@ -173,11 +173,7 @@ class UsersPage extends ListPage('listUsers', UsersQuery) {
         { title: 'Name', kind: 'main', cell: ({ name }) => name, to: ({ id }) => userPath(id) },
         { title: 'Email', kind: 'main', cell: ({ email }) => email },
         { title: 'Role', kind: 'id', cell: rolesInWords },
-        {
-          title: 'Status',
-          kind: 'status',
-          cell: (user) => <Status user={user} invitation={user.invitation} />,
-        },
+        { title: 'Status', kind: 'status', cell: statusBadge },
         { title: 'Two-factor', kind: 'short', cell: secondFactorOf },
         {
           title: 'Last login',
@@ -232,24 +228,16 @@ const secondFactorOf = (user: UserResponse): string => (user.two_factor_enabled 
 
 const counted = ({ length }: readonly unknown[]): string => (length === 1 ? '1 user' : `${length} users`);
 
-interface InvitedUser {
-  readonly user: UserResponse;
-  readonly invitation: InvitationEmail | undefined;
-}
+type InvitedUser = UserResponse & Pick<ListedUser, 'invitation'>;
 
-function Status({ user, invitation }: InvitedUser): VNode {
+function statusBadge(user: InvitedUser): VNode {
   const [name, tone] = STATUSES[statusOf(user)];
-  return hasFailed({ user, invitation }) ? (
-    <Badge tone="bad">Not delivered</Badge>
-  ) : (
-    <Badge tone={tone}>{name}</Badge>
-  );
+  return hasFailed(user) ? <Badge tone="bad">Not delivered</Badge> : <Badge tone={tone}>{name}</Badge>;
 }
 
-function hasFailed({ user, invitation }: InvitedUser): boolean {
-  return (
-    statusOf(user) === 'invited' && (invitation?.outcome === 'refused' || invitation?.outcome === 'expired')
-  );
+function hasFailed(user: InvitedUser): boolean {
+  const { outcome } = user.invitation ?? {};
+  return statusOf(user) === 'invited' && (outcome === 'refused' || outcome === 'expired');
 }
 
 /** What replies of mail servers mean, by their enhanced code (RFC 3463); or, without it, by their code. */
@@ -281,8 +269,8 @@ function problemOf({ outcome, reply, attempts, dueAt }: InvitationEmail): VNode 
   );
 }
 
-function FailedInvitations({ users }: { readonly users: readonly ListedUser[] }): VNode | null {
-  const failed = users.filter((user) => hasFailed({ user, invitation: user.invitation }));
+function failedInvitations(users: readonly ListedUser[]): VNode | null {
+  const failed = users.filter(hasFailed);
   return failed.length === 0 ? null : (
     <Notice kind="bad">
       {failed.map(({ id, email, invitation }) => (
@@ -332,9 +320,7 @@ class UserPage {
     return {
       title: user.name,
       parent: USERS,
-      actions: mayManage(actor, user.role) ? (
-        <UserButtons user={user} actor={actor} isLinked={isLinked} />
-      ) : null,
+      actions: mayManage(actor, user.role) ? userButtons(user, actor, isLinked) : null,
       content: (
         <>
           <Done
@@ -352,7 +338,7 @@ class UserPage {
           <Details
             entries={[
               ['Email', user.email],
-              ['Status', <Status key="status" user={user} invitation={invitation} />],
+              ['Status', statusBadge({ ...user, invitation })],
               ['Role', roleInWords(user.role)],
               [
                 'Temporary role',
@@ -366,7 +352,7 @@ class UserPage {
               ['Two-factor authentication', secondFactorOf(user)],
               ['Single sign-on', isLinked ? 'Linked to an account' : null],
               ['Last login', <LastLogin key="login" user={user} time={lastLogins.get(user.id)} />],
-              ['Added', <Added key="added" user={user} />],
+              ['Added', addedBy(user)],
             ]}
           />
           {user.invitation_pending ? (
@@ -400,26 +386,20 @@ class UserPage {
 }
 
 /** The audit log says who did it. */
-function Added({ user }: { readonly user: UserResponse }): VNode {
+function addedBy({ created_at: time, email }: UserResponse): VNode {
   return (
     <>
-      <Moment time={user.created_at} />
+      <Moment time={time} />
       {' · '}
       <a href="/dashboard/audit-log?action=user.add">See who added users</a>
       {' · '}
-      <a href={`/dashboard/audit-log?actor=${encodeURIComponent(user.email)}`}>See what this user did</a>
+      <a href={`/dashboard/audit-log?actor=${encodeURIComponent(email)}`}>See what this user did</a>
     </>
   );
 }
 
-interface UserButtonsProps {
-  readonly user: UserResponse;
-  readonly actor: DashboardActor;
-  /** Whether the user is linked to an account at an identity provider. */
-  readonly isLinked: boolean;
-}
-
-function UserButtons({ user, actor, isLinked }: UserButtonsProps): VNode {
+/** @param isLinked whether the user is linked to an account at an identity provider */
+function userButtons(user: UserResponse, actor: DashboardActor, isLinked: boolean): VNode {
   if (user.id === actor.userId)
     return (
       <ButtonLink operation="updateUser" to={userPath(user.id, 'change')}>
@@ -487,11 +467,11 @@ class InviteUserPage extends FormPage('createUser', CreateUserRequest) {
         <>
           <TextField name="email" label="Email address" />
           <TextField name="name" label="Name" />
-          <RoleField actor={actor} />
+          {roleField(actor)}
         </>
       ),
       button: 'Send invitation',
-      after: <RoleRights />,
+      after: ROLES_IN_WORDS,
       perform: async (request) => {
         const { id } = await this.users.invite(actor, request);
         return { redirectTo: `${userPath(id)}?done=invited` };
@@ -500,22 +480,20 @@ class InviteUserPage extends FormPage('createUser', CreateUserRequest) {
   }
 }
 
-function RoleField({ actor }: { readonly actor: DashboardActor }): VNode {
+function roleField(actor: DashboardActor): VNode {
   const roles = DASHBOARD_ROLES.filter((role) => mayManage(actor, role)).toReversed();
   return <SelectField name="role" label="Role" options={roleOptions(roles)} />;
 }
 
-function RoleRights(): VNode {
-  return (
-    <>
-      <h2>Roles</h2>
-      <p>Each role may also do what the roles above it in this list may do.</p>
-      <Details
-        entries={DASHBOARD_ROLES.toReversed().map((role) => [ROLE_NAMES[role], ROLE_RIGHTS[role]] as const)}
-      />
-    </>
-  );
-}
+const ROLES_IN_WORDS = (
+  <>
+    <h2>Roles</h2>
+    <p>Each role may also do what the roles above it in this list may do.</p>
+    <Details
+      entries={DASHBOARD_ROLES.toReversed().map((role) => [ROLE_NAMES[role], ROLE_RIGHTS[role]] as const)}
+    />
+  </>
+);
 
 @Controller('dashboard/users/:id/change')
 class ChangeUserPage extends FormPage('updateUser', UpdateUserRequest) {
@@ -536,14 +514,14 @@ class ChangeUserPage extends FormPage('updateUser', UpdateUserRequest) {
             <p>You cannot change your own role. Ask another admin or owner.</p>
           ) : (
             <>
-              <RoleField actor={actor} />
+              {roleField(actor)}
               <p>With a new role, the user has to approve their devices again.</p>
             </>
           )}
         </>
       ),
       button: 'Save changes',
-      after: isSelf ? null : <RoleRights />,
+      after: isSelf ? null : ROLES_IN_WORDS,
       perform: (request) =>
         this.users.update(actor, user.id, request, (current) => requireUnchanged(form, versionOf(current))),
       next: `${userPath(user.id)}?done=changed`,
@@ -554,94 +532,72 @@ class ChangeUserPage extends FormPage('updateUser', UpdateUserRequest) {
 /** What the form changes. */
 const versionOf = ({ name, role }: UserResponse): ShownValues => ({ Name: name, Role: ROLE_NAMES[role] });
 
-/** Returns what all pages that ask before an action on a user show. */
-function confirmationOf(user: UserResponse, verb: string, effect: string) {
-  return {
-    title: `${verb} ${isolated(user.name)}?`,
-    parent: { title: user.name, path: userPath(user.id) },
-    text: (
-      <>
-        <p>
-          {user.email}, {ROLE_NAMES[user.role]}
-        </p>
-        <p>{effect}</p>
-      </>
-    ),
-    button: `${verb} user`,
-  };
+interface UserAction {
+  readonly verb: string;
+  readonly effect: string;
+  readonly isDestructive?: boolean;
+  readonly perform: (users: UserAdministrationService, actor: DashboardActor, id: string) => Promise<void>;
 }
 
-@Controller('dashboard/users/:id/disable')
-class DisableUserPage extends ConfirmPage('updateUser') {
-  @Inject() private readonly users!: UserAdministrationService;
+/** A page that asks before an action on a user. The path of the page and the message after the action have the name of the action. */
+function userActionPage(name: string, operation: DashboardOperationName, action: UserAction) {
+  const { verb, effect, isDestructive = true, perform } = action;
+  @Controller(`dashboard/users/:id/${name}`)
+  class UserActionPage extends ConfirmPage(operation) {
+    @Inject() private readonly users!: UserAdministrationService;
 
-  async describe({ actor, params: { id } }: PageVisit<'id'>): Promise<Confirmation> {
-    const effect =
+    async describe({ actor, params }: PageVisit<'id'>): Promise<Confirmation> {
+      const user = await this.users.get(actor, params.id);
+      return {
+        title: `${verb} ${isolated(user.name)}?`,
+        parent: { title: user.name, path: userPath(user.id) },
+        text: (
+          <>
+            <p>
+              {user.email}, {ROLE_NAMES[user.role]}
+            </p>
+            <p>{effect}</p>
+          </>
+        ),
+        button: `${verb} user`,
+        isDestructive,
+        perform: () => perform(this.users, actor, user.id),
+        next: `${name === 'remove' ? USERS.path : userPath(user.id)}?done=${name}`,
+      };
+    }
+  }
+  return UserActionPage;
+}
+
+const USER_ACTION_PAGES = [
+  userActionPage('disable', 'updateUser', {
+    verb: 'Disable',
+    effect:
       'The user is logged out everywhere, their devices lose access, and they cannot log in until you enable them again. ' +
-      'Their name, role and history stay.';
-    return {
-      ...confirmationOf(await this.users.get(actor, id), 'Disable', effect),
-      perform: () => this.users.update(actor, id, { disabled: true }),
-      next: `${userPath(id)}?done=disable`,
-    };
-  }
-}
-
-@Controller('dashboard/users/:id/enable')
-class EnableUserPage extends ConfirmPage('updateUser') {
-  @Inject() private readonly users!: UserAdministrationService;
-
-  async describe({ actor, params: { id } }: PageVisit<'id'>): Promise<Confirmation> {
-    const effect = 'The user can log in again with their password, in their role.';
-    return {
-      ...confirmationOf(await this.users.get(actor, id), 'Enable', effect),
-      isDestructive: false,
-      perform: () => this.users.update(actor, id, { disabled: false }),
-      next: `${userPath(id)}?done=enable`,
-    };
-  }
-}
-
-@Controller('dashboard/users/:id/unlink')
-class UnlinkUserPage extends ConfirmPage('updateUser') {
-  @Inject() private readonly users!: UserAdministrationService;
-
-  async describe({ actor, params: { id } }: PageVisit<'id'>): Promise<Confirmation> {
-    const effect =
+      'Their name, role and history stay.',
+    perform: (users, actor, id) => users.update(actor, id, { disabled: true }),
+  }),
+  userActionPage('enable', 'updateUser', {
+    verb: 'Enable',
+    effect: 'The user can log in again with their password, in their role.',
+    isDestructive: false,
+    perform: (users, actor, id) => users.update(actor, id, { disabled: false }),
+  }),
+  userActionPage('unlink', 'updateUser', {
+    verb: 'Unlink',
+    effect:
       'The user is logged out everywhere. The next login through single sign-on with their email address links them to the ' +
-      'account that they use then, such as a new one at the identity provider.';
-    return {
-      ...confirmationOf(await this.users.get(actor, id), 'Unlink', effect),
-      isDestructive: false,
-      perform: () => this.users.unlink(actor, id),
-      next: `${userPath(id)}?done=unlink`,
-    };
-  }
-}
-
-@Controller('dashboard/users/:id/remove')
-class RemoveUserPage extends ConfirmPage('deleteUser') {
-  @Inject() private readonly users!: UserAdministrationService;
-
-  async describe({ actor, params: { id } }: PageVisit<'id'>): Promise<Confirmation> {
-    const effect =
+      'account that they use then, such as a new one at the identity provider.',
+    isDestructive: false,
+    perform: (users, actor, id) => users.unlink(actor, id),
+  }),
+  userActionPage('remove', 'deleteUser', {
+    verb: 'Remove',
+    effect:
       'The user is logged out everywhere and loses their access grants and devices. This cannot be undone. What they did ' +
-      'stays in the audit log. To block the user for a while only, disable them.';
-    return {
-      ...confirmationOf(await this.users.get(actor, id), 'Remove', effect),
-      perform: () => this.users.remove(actor, id),
-      next: `${USERS.path}?done=remove`,
-    };
-  }
-}
-
-export const USER_PAGES = [
-  UsersPage,
-  InviteUserPage,
-  UserPage,
-  ChangeUserPage,
-  DisableUserPage,
-  EnableUserPage,
-  UnlinkUserPage,
-  RemoveUserPage,
+      'stays in the audit log. To block the user for a while only, disable them.',
+    perform: (users, actor, id) => users.remove(actor, id),
+  }),
 ];
+
+export const USER_PAGES = [UsersPage, InviteUserPage, UserPage, ChangeUserPage, ...USER_ACTION_PAGES];

@@ -1,6 +1,7 @@
 import { Controller, Post } from '@nestjs/common';
 import { Origin, type RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Topic } from '../../../infrastructure/openapi/index.js';
+import { perMinute } from '../../../infrastructure/rate-limiting/index.js';
 import { PublicForm } from '../protocol/oauth-form.js';
 import { OAuthOperation } from '../protocol/oauth-operation.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
@@ -17,12 +18,7 @@ export class DeviceAuthorizationsController {
 
   @Post('code')
   @OAuthOperation(REQUEST_DEVICE_CODE, {
-    limit: {
-      name: 'device-codes',
-      requests: (configuration) => configuration.get(OAuthConfiguration).deviceCodesPerMinute,
-      per: 'address',
-      seconds: 60,
-    },
+    limit: perMinute('device-codes', 'address', OAuthConfiguration, 'deviceCodesPerMinute'),
   })
   request(
     @PublicForm() request: DeviceCodeRequest,

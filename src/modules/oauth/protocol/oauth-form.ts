@@ -1,10 +1,10 @@
-import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import { IsString } from 'class-validator';
 import type { Request, Response } from 'express';
 import { readForm } from '../../../infrastructure/http/index.js';
 import { Field } from '../../../infrastructure/validation/index.js';
 import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.js';
-import { INVALID_CLIENT, INVALID_REQUEST } from './oauth-errors.js';
+import { INVALID_CLIENT, INVALID_REQUEST, UNSUPPORTED_GRANT_TYPE } from './oauth-errors.js';
 
 /**
  * The parameters of a form that are not empty (RFC 6749, section 3.1). The values of one that is repeated are an array, unless they
@@ -118,4 +118,26 @@ export function scopesIn<Name extends string>(
   const names = new Set(text?.split(' '));
   const known = allowed.filter((scope) => names.has(scope));
   return known.length > 0 ? known : allowed;
+}
+
+/** A grant of a token endpoint: the parameters that it reads, and what it does with them. */
+export interface Grant<Client, Parameters, Tokens> {
+  readonly grantType: string;
+  readonly parameters: Type<Parameters>;
+  handle(client: Client, parameters: Parameters): Promise<Tokens>;
+}
+
+/**
+ * Returns the grant that a form names.
+ *
+ * @throws OAuthError `unsupported_grant_type`
+ */
+export function grantOf<Client, Tokens>(
+  grants: readonly Grant<Client, object, Tokens>[],
+  grantType: string,
+): Grant<Client, object, Tokens> {
+  const grant = grants.find((each) => each.grantType === grantType);
+  if (grant) return grant;
+  const supported = grants.map((each) => each.grantType).join(' or ');
+  throw UNSUPPORTED_GRANT_TYPE.error(`The grant type must be ${supported}.`);
 }

@@ -30,7 +30,7 @@ import {
   type ErrorBodyDocument,
   type OperationDocument,
 } from '../../../infrastructure/openapi/index.js';
-import type { RateLimit } from '../../../infrastructure/rate-limiting/index.js';
+import { perMinute, type RateLimit } from '../../../infrastructure/rate-limiting/index.js';
 import { enumeration } from '../../../infrastructure/schemas/index.js';
 import { RateLimitGuard } from '../../../infrastructure/surfaces/index.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
@@ -106,12 +106,7 @@ interface OAuthChecks {
 }
 
 /** Generous, because an office full of devices polls from one address. */
-const OAUTH_LIMIT: RateLimit = {
-  name: 'oauth',
-  requests: (configuration) => configuration.get(OAuthConfiguration).requestsPerMinute,
-  per: 'address',
-  seconds: 60,
-};
+const OAUTH_LIMIT = perMinute('oauth', 'address', OAuthConfiguration, 'requestsPerMinute');
 
 /** The same for each API client that agents log in for: a hosted agent sends the requests of its users from few addresses. */
 const ISSUER_LIMIT: RateLimit = { ...OAUTH_LIMIT, name: 'agent-oauth', per: 'issuer' };

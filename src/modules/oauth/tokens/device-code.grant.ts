@@ -15,7 +15,7 @@ import {
   INVALID_GRANT,
   SLOW_DOWN,
 } from '../protocol/oauth-errors.js';
-import type { Grant } from '../protocol/grant.js';
+import type { Grant } from '../protocol/oauth-form.js';
 import { AccessTokensService } from './access-tokens.service.js';
 import { TOKEN_LIFETIME } from './tokens.entity.js';
 import { DEVICE_CODE_GRANT, ExchangeDeviceCodeRequest, type AccessTokenResponse } from './tokens.dto.js';

@@ -6,6 +6,7 @@ import {
   type DashboardActor,
 } from '../../../infrastructure/auth/index.js';
 import { Topic } from '../../../infrastructure/openapi/index.js';
+import { perMinute } from '../../../infrastructure/rate-limiting/index.js';
 import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
 import { ConfidentialForm, PublicForm, type FormParameters } from '../protocol/oauth-form.js';
 import { OAuthOperation } from '../protocol/oauth-operation.js';
@@ -44,12 +45,7 @@ export class TokensController {
   @Post('introspect')
   @OAuthOperation(INTROSPECT_TOKEN, {
     security: 'basic',
-    limit: {
-      name: 'introspection',
-      requests: (configuration) => configuration.get(OAuthConfiguration).introspectionsPerMinute,
-      per: 'client',
-      seconds: 60,
-    },
+    limit: perMinute('introspection', 'client', OAuthConfiguration, 'introspectionsPerMinute'),
   })
   introspect(
     @CurrentClient() client: AuthenticatedClient,

@@ -4,8 +4,7 @@ import { SECOND } from '../../../infrastructure/time/index.js';
 import { validated } from '../../../infrastructure/validation/index.js';
 import { ApiClientDirectory } from '../../api-clients/index.js';
 import { McpTokensService, type McpTokenData } from '../../mcp-tokens/index.js';
-import { grantOf } from '../protocol/grant.js';
-import { publicClient, type FormParameters } from '../protocol/oauth-form.js';
+import { grantOf, publicClient, type FormParameters } from '../protocol/oauth-form.js';
 import { ActiveAccessTokenVerifier, type ActiveAccessToken } from './active-access-token.verifier.js';
 import { AccessTokensService } from './access-tokens.service.js';
 import { DeviceCodeGrant } from './device-code.grant.js';
@@ -43,7 +42,8 @@ export class TokensService {
   async exchange(form: FormParameters): Promise<AccessTokenResponse> {
     const { grant_type: grantType } = validated(TokenRequest, form);
     const grant = grantOf([this.deviceCodes], grantType);
-    return grant.redeem(await publicClient(this.clients, validated(PublicClientTokenRequest, form)), form);
+    const client = await publicClient(this.clients, validated(PublicClientTokenRequest, form));
+    return grant.handle(client, validated(grant.parameters, form));
   }
 
   /** Responds the same way whether the token was revoked, is unknown, or belongs to another client (RFC 7009, section 2.2). */

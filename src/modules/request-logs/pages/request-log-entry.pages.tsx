@@ -44,9 +44,9 @@ export function entryPage(props: EntryPageProps): Page {
         {entry.type === 'webhook' ? (
           <Tabs
             tabs={[
-              { title: 'Response', content: <ResponseContent entry={entry} /> },
-              { title: 'Event', content: <EventContent {...props} /> },
-              { title: 'Timing', content: <Timing entry={entry} /> },
+              { title: 'Response', content: responseContent(entry) },
+              { title: 'Event', content: eventContent(props) },
+              { title: 'Timing', content: timingOf(entry) },
               { title: 'Details', content: <Fields entry={entry} /> },
             ]}
           />
@@ -54,7 +54,7 @@ export function entryPage(props: EntryPageProps): Page {
           <>
             <h2>Details</h2>
             <Fields entry={entry} />
-            <RequestContent {...props} />
+            {requestContent(props)}
           </>
         )}
       </>
@@ -137,9 +137,7 @@ function Fields({ entry }: EntryProps): VNode {
         ['Status code', entry.status_code === 0 ? `None. ${noResponse(entry)}` : entry.status_code],
         [
           'Error code',
-          entry.error_code === null ? null : (
-            <ErrorCode code={entry.error_code} others={list({ error_code: entry.error_code })} />
-          ),
+          entry.error_code && errorCode(entry.error_code, list({ error_code: entry.error_code })),
         ],
         ['Request ID', linked('request_id', entry.request_id, 'All entries with this request ID')],
         ['Latency', `${entry.latency_ms} ms`],
@@ -157,14 +155,8 @@ function Fields({ entry }: EntryProps): VNode {
   );
 }
 
-interface ErrorCodeProps {
-  readonly code: string;
-  /** The list of the entries with this code. */
-  readonly others: string;
-}
-
-/** An error code with a link to its explanation. */
-function ErrorCode({ code, others }: ErrorCodeProps): VNode {
+/** An error code with a link to its explanation. @param others the list of the entries with this code */
+function errorCode(code: string, others: string): VNode {
   return (
     <>
       <a href={`/docs/errors#${code.toLowerCase()}`}>
@@ -175,7 +167,7 @@ function ErrorCode({ code, others }: ErrorCodeProps): VNode {
   );
 }
 
-function Timing({ entry: { delivery, latency_ms, reason } }: EntryProps): VNode {
+function timingOf({ delivery, latency_ms, reason }: SingleRequestLogEntryResponse): VNode {
   const phases = [
     { label: 'Resolving the host name', value: delivery?.dns_ms ?? null },
     { label: 'Connecting', value: delivery?.connect_ms ?? null },
@@ -200,7 +192,7 @@ function Timing({ entry: { delivery, latency_ms, reason } }: EntryProps): VNode 
   );
 }
 
-function RequestContent({ entry, curl }: EntryPageProps): VNode {
+function requestContent({ entry, curl }: EntryPageProps): VNode {
   const hasBody = curl.includes('@body.json');
   const credentials = isToolCall(entry)
     ? 'Set token to an MCP token of this user.'
@@ -218,7 +210,7 @@ function RequestContent({ entry, curl }: EntryPageProps): VNode {
 }
 
 /** Says why an attempt has no status code. */
-function noResponse({ reason }: EntryProps['entry']): string {
+function noResponse({ reason }: SingleRequestLogEntryResponse): string {
   if (reason === 'INTERRUPTED') return 'The service was interrupted, so the response is not known.';
   return reason === 'NOT_HTTP' || reason === 'HEADERS_TOO_LARGE'
     ? 'No response that could be read.'
@@ -226,7 +218,7 @@ function noResponse({ reason }: EntryProps['entry']): string {
 }
 
 /** The log keeps the text of responses that do not count as received. */
-function ResponseContent({ entry }: EntryProps): VNode {
+function responseContent(entry: SingleRequestLogEntryResponse): VNode {
   const { response_body: body, status_code: status } = entry;
   if (body !== null) return <CodeBlock title="Response of your endpoint" code={readable(body)} />;
   if (status === 0) return <p>{noResponse(entry)}</p>;
@@ -239,7 +231,7 @@ function ResponseContent({ entry }: EntryProps): VNode {
   );
 }
 
-function EventContent({ entry, eventBody, curl }: EntryPageProps): VNode {
+function eventContent({ entry, eventBody, curl }: EntryPageProps): VNode {
   return (
     <>
       {eventBody === undefined ? (

@@ -22,8 +22,11 @@ import { cookieOf, PublicAddress, requestParameter, setCookie } from '../../../i
 import { enumeration } from '../../../infrastructure/schemas/index.js';
 import { Clock, DAY } from '../../../infrastructure/time/index.js';
 import { EnumField } from '../../../infrastructure/validation/index.js';
-import { REQUEST_LOG_COLUMNS } from '../reading/request-log-response.js';
-import { ListRequestLogsQuery, type SingleRequestLogEntryResponse } from '../reading/request-logs.dto.js';
+import {
+  ListRequestLogsQuery,
+  REQUEST_LOG_COLUMNS,
+  type SingleRequestLogEntryResponse,
+} from '../reading/request-logs.dto.js';
 import { RequestLogsService } from '../reading/request-logs.service.js';
 import { curlOfDelivery, curlOfRequest, curlOfToolCall, isToolCall } from './curl-command.js';
 import { entryPage } from './request-log-entry.pages.js';
@@ -166,17 +169,14 @@ export class RequestLogsPagesController {
     return curlOfRequest(entry, this.address.of('platform'));
   }
 
-  private async find(
-    { actor, environment, query: pageQuery }: PageVisit,
-    columns: readonly OptionalColumn[],
-  ): Promise<FoundEntries> {
-    const query = queryFrom(ListRequestLogsQuery, this.withPeriod(pageQuery), {
-      environment,
+  private async find(visit: PageVisit, columns: readonly OptionalColumn[]): Promise<FoundEntries> {
+    const query = queryFrom(ListRequestLogsQuery, this.withPeriod(visit.query), {
+      environment: visit.environment,
       limit: columns.length < MANY_COLUMNS ? ENTRIES_PER_PAGE : ENTRIES_OF_MANY_COLUMNS,
     });
-    const { data, next_cursor } = await this.requestLogs.page(actor, query);
+    const { data, next_cursor } = await this.requestLogs.page(visit.actor, query);
     const isEmpty = data.length === 0 && query.cursor === undefined;
-    const newestTime = isEmpty ? await this.requestLogs.newestTime(actor, environment) : undefined;
+    const newestTime = isEmpty ? await this.requestLogs.newestTime(visit) : undefined;
     return { query, entries: data, nextCursor: next_cursor, newestTime };
   }
 

@@ -3,12 +3,10 @@ import { Injectable } from '@nestjs/common';
 import { ApiError, OperatorError } from '../../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { Clock, MINUTE, SECOND, type Period } from '../../../infrastructure/time/index.js';
-import { REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
-import { resolvedPeriod } from './request-log-period.js';
 import { RequestLogRepository } from '../storage/request-log.repository.js';
-import { MAX_LATENESS, type RequestLogEntry, type RequestLogPosition } from '../storage/request-log-entry.js';
-import { toHistoryEntry } from './request-log-response.js';
-import type { RequestLogHistoryEntry } from './request-logs.dto.js';
+import { MAX_LATENESS, type RequestLogPosition } from '../storage/request-log-entry.js';
+import { REQUEST_LOG_QUERY_TIMEOUT, type RequestLogHistoryEntry } from './request-logs.dto.js';
+import { resolvedPeriod } from './request-log-period.js';
 
 const ENTRIES_PER_BATCH = 1_000;
 const REFRESH_INTERVAL = SECOND;
@@ -35,7 +33,7 @@ export class RequestLogHistory {
     bounds: { readonly start?: string; readonly end?: string },
   ): AsyncGenerator<RequestLogHistoryEntry> {
     const period = resolvedPeriod(bounds, this.clock.now());
-    for await (const batch of this.batches(client, period)) yield* batch.map(toHistoryEntry);
+    for await (const batch of this.batches(client, period)) yield* batch;
   }
 
   /**
@@ -48,7 +46,7 @@ export class RequestLogHistory {
   ): AsyncGenerator<RequestLogHistoryEntry> {
     const recent = new RecentEntries();
     const newest = await this.newest(client, lines, recent);
-    yield* newest.map(toHistoryEntry);
+    yield* newest;
     while (!until.aborted) {
       // Rejects when the signal aborts.
       await pause(REFRESH_INTERVAL, undefined, { signal: until }).catch(() => undefined);
@@ -64,14 +62,14 @@ export class RequestLogHistory {
     client: AttributedClient,
     lines: number,
     recent: RecentEntries,
-  ): Promise<RequestLogEntry[]> {
+  ): Promise<RequestLogHistoryEntry[]> {
     const now = this.clock.now();
     const end = latestAt(now);
     const [last] = await this.newestBefore(client, end, 1);
     if (!last) return [];
     recent.add(last);
     const start = recent.unsettledSince(now);
-    const entries: RequestLogEntry[] = [];
+    const entries: RequestLogHistoryEntry[] = [];
     for await (const batch of this.batches(client, { start, end })) {
       for (const entry of batch) recent.add(entry);
       entries.push(...batch);
@@ -90,7 +88,7 @@ export class RequestLogHistory {
     const now = this.clock.now();
     const period = { start: recent.unsettledSince(now), end: latestAt(now) };
     for await (const batch of this.batches(client, period)) {
-      for (const entry of batch) if (recent.add(entry)) yield toHistoryEntry(entry);
+      for (const entry of batch) if (recent.add(entry)) yield entry;
       recent.forgetSettled(now);
     }
   }
@@ -98,7 +96,7 @@ export class RequestLogHistory {
   private async *batches(
     client: AttributedClient,
     period: Required<Period>,
-  ): AsyncGenerator<RequestLogEntry[]> {
+  ): AsyncGenerator<RequestLogHistoryEntry[]> {
     let after: RequestLogPosition | undefined;
     do {
       const page = { after, limit: ENTRIES_PER_BATCH };
@@ -108,7 +106,11 @@ export class RequestLogHistory {
     } while (after);
   }
 
-  private newestBefore(client: AttributedClient, end: Date, limit: number): Promise<RequestLogEntry[]> {
+  private newestBefore(
+    client: AttributedClient,
+    end: Date,
+    limit: number,
+  ): Promise<RequestLogHistoryEntry[]> {
     const period = { start: BEGINNING, end };
     return explainTimeout(
       this.repository.newest({ client, period, filter: {} }, { before: undefined, limit }),
@@ -126,10 +128,10 @@ class RecentEntries {
   private newest = 0;
 
   /** @returns whether the entry is new */
-  add({ id, createdAt }: RequestLogPosition): boolean {
+  add({ id, datetime }: RequestLogPosition): boolean {
     if (this.times.has(id)) return false;
-    this.times.set(id, createdAt.getTime());
-    this.newest = Math.max(this.newest, createdAt.getTime());
+    this.times.set(id, datetime.getTime());
+    this.newest = Math.max(this.newest, datetime.getTime());
     return true;
   }
 

@@ -1,6 +1,6 @@
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { INVALID_CURSOR_FORMAT } from '../../../infrastructure/crypto/index.js';
-import { ENVIRONMENT_MISMATCH, type ErrorCode } from '../../../infrastructure/errors/index.js';
+import { ENVIRONMENT_MISMATCH, ErrorKind, type ErrorCode } from '../../../infrastructure/errors/index.js';
 import { TRANSPORT_FAILURES } from '../../../infrastructure/http-client/index.js';
 import {
   EnumProperty,
@@ -34,17 +34,33 @@ import {
   withMessage,
 } from '../../../infrastructure/validation/index.js';
 import {
-  ENTRY_QUERY_TIMEOUT_MESSAGE,
-  REQUEST_LOG_NOT_FOUND,
-  REQUEST_LOG_QUERY_TIMEOUT,
-} from '../request-log-errors.js';
-import {
   REQUEST_LOG_OUTCOMES,
   REQUEST_LOG_TYPES,
   type RequestLogOutcome,
   type RequestLogType,
 } from '../storage/request-log-entry.js';
 import { IsWithinPeriod, MAX_PERIOD_DAYS } from './request-log-period.js';
+
+export const REQUEST_LOG_NOT_FOUND = new ErrorKind(404, 'REQUEST_LOG_ERROR', 'REQUEST_LOG_NOT_FOUND', {
+  when:
+    'The request log entry does not exist or no longer exists, belongs to another organization, or does not belong to ' +
+    'the environment of the access token.',
+  message: 'There is no request log entry with this ID.',
+});
+
+export const REQUEST_LOG_QUERY_TIMEOUT = new ErrorKind(
+  504,
+  'REQUEST_LOG_ERROR',
+  'REQUEST_LOG_QUERY_TIMEOUT',
+  {
+    when: 'The query exceeded its time limit. For a list, narrow the period or the filters.',
+    message:
+      'The query took too long. Shorten the period between start and end, or filter by session, task, user, event or status code.',
+  },
+);
+
+/** The message of `REQUEST_LOG_QUERY_TIMEOUT` for a single entry or event. */
+export const ENTRY_QUERY_TIMEOUT_MESSAGE = 'The query took too long. Retry later.';
 
 const REQUEST_LOG_TYPE = enumeration(
   'RequestLogType',
@@ -224,11 +240,10 @@ export class RequestLogEntryResponse {
     'URL that the webhook was sent to, with `***` in place of anything that looks like a secret; null for an API ' +
       'request.',
     null,
-    { nullable: true },
   )
   url!: string | null;
 
-  @TextProperty('Name of the webhook event; null for an API request.', null, { nullable: true })
+  @TextProperty('Name of the webhook event; null for an API request.', null)
   event!: string | null;
 
   @IntegerProperty(
@@ -241,12 +256,11 @@ export class RequestLogEntryResponse {
   @IntegerProperty('Milliseconds until the response.', 12, { minimum: 0 })
   latency_ms!: number;
 
-  @UuidProperty('The session that the entry belongs to; null if there is none.', null, { nullable: true })
+  @UuidProperty('The session that the entry belongs to; null if there is none.', null)
   session_id!: string | null;
 
   @IntegerProperty('The task that the entry belongs to; null if there is none.', null, {
     format: 'int64',
-    nullable: true,
   })
   task_id!: number | null;
 
@@ -257,16 +271,13 @@ export class RequestLogEntryResponse {
   )
   external_user_id!: string | null;
 
-  @TextProperty('The tool that an agent called; null for other requests.', null, {
-    nullable: true,
-  })
+  @TextProperty('The tool that an agent called; null for other requests.', null)
   tool!: string | null;
 
   @TextProperty(
     'Name and host of the agent that called the tool, if its user connected it; null for an agent with a token from ' +
       '`POST /mcp/tokens/create`, and for other requests.',
     null,
-    { nullable: true },
   )
   agent!: string | null;
 
@@ -275,7 +286,6 @@ export class RequestLogEntryResponse {
     'The `error_code` of the response; null if the request succeeded, for a delivery attempt, and for entries from before the ' +
       'service recorded errors.',
     null,
-    { nullable: true },
   )
   error_code!: string | null;
 
@@ -283,7 +293,6 @@ export class RequestLogEntryResponse {
     'The `error_message` of the response, at most 500 characters; null if the request succeeded, for a delivery attempt, for ' +
       'entries from before the service recorded errors, and after the data of the user was erased.',
     null,
-    { nullable: true },
   )
   error_message!: string | null;
 
@@ -291,23 +300,19 @@ export class RequestLogEntryResponse {
     'The `X-Request-Id` of the response; null if the request succeeded, for a delivery attempt, and for entries from before the ' +
       'service recorded it.',
     null,
-    { nullable: true },
   )
   request_id!: string | null;
 
-  @UuidProperty('The webhook endpoint that the event was sent to; null for an API request.', null, {
-    nullable: true,
-  })
+  @UuidProperty('The webhook endpoint that the event was sent to; null for an API request.', null)
   endpoint_id!: string | null;
 
   @UuidProperty(
     'ID of the webhook event, the `webhook-id` header of its deliveries; null for an API request.',
     null,
-    { nullable: true },
   )
   event_id!: string | null;
 
-  @TextProperty(REASON, null, { nullable: true })
+  @TextProperty(REASON, null)
   reason!: string | null;
 }
 
@@ -347,7 +352,6 @@ function Phase(what: string): PropertyDecorator {
 
 export class SingleRequestLogEntryResponse extends RequestLogEntryResponse {
   @ObjectProperty(LoggedDeliveryResponse, 'Details of a delivery attempt; null for an API request.', {
-    nullable: true,
     example: null,
   })
   delivery!: LoggedDeliveryResponse | null;
@@ -356,13 +360,41 @@ export class SingleRequestLogEntryResponse extends RequestLogEntryResponse {
     'The beginning of your endpoint’s response, if its status was not 200 and the body was text: at most 2 KiB, with ' +
       '`[REDACTED]` in place of anything that looks like a secret. Null otherwise, and for an API request.',
     null,
-    { nullable: true },
   )
   response_body!: string | null;
 }
 
 /** An entry as commands show it: the body of a response is only for its owner. */
 export type RequestLogHistoryEntry = Omit<SingleRequestLogEntryResponse, 'response_body'>;
+
+/** The columns of an exported entry: the fields of the API, as paths. */
+export const REQUEST_LOG_COLUMNS = [
+  'id',
+  'type',
+  'datetime',
+  'method',
+  'path',
+  'url',
+  'event',
+  'status_code',
+  'latency_ms',
+  'session_id',
+  'task_id',
+  'external_user_id',
+  'delivery.webhook_endpoint_id',
+  'delivery.event_id',
+  'delivery.attempt',
+  'delivery.reason',
+  'delivery.dns_ms',
+  'delivery.connect_ms',
+  'delivery.tls_ms',
+  'delivery.first_byte_ms',
+  'tool',
+  'agent',
+  'error_code',
+  'error_message',
+  'request_id',
+];
 
 export class RequestLogListResponse {
   @ObjectProperty([RequestLogEntryResponse], 'The entries, newest first.')

@@ -1,23 +1,26 @@
 import { Injectable } from '@nestjs/common';
-import { AccessibleClients, type DashboardActor } from '../../../infrastructure/auth/index.js';
+import {
+  AccessibleClients,
+  type DashboardActor,
+  type DashboardScope,
+} from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../../infrastructure/crypto/index.js';
 import { cutToPage } from '../../../infrastructure/paging/index.js';
 import { Clock, periodOf } from '../../../infrastructure/time/index.js';
-import { REQUEST_LOG_NOT_FOUND } from '../request-log-errors.js';
 import { OrganizationTurns } from '../storage/log-reads.js';
-import { validPeriod } from './request-log-period.js';
 import { RequestLogRepository } from '../storage/request-log.repository.js';
-import type { RequestLogEntry, RequestLogPosition } from '../storage/request-log-entry.js';
+import type { RequestLogPosition } from '../storage/request-log-entry.js';
 import { activeFilters, type RequestLogFilter } from '../storage/request-log-filter.js';
-import { toDetailedResponse, toHistoryEntry, toResponse } from './request-log-response.js';
-import type {
-  ListRequestLogsQuery,
-  RequestLogHistoryEntry,
-  RequestLogListResponse,
-  SingleRequestLogEntryResponse,
+import {
+  REQUEST_LOG_NOT_FOUND,
+  type ListRequestLogsQuery,
+  type RequestLogHistoryEntry,
+  type RequestLogListResponse,
+  type SingleRequestLogEntryResponse,
 } from './request-logs.dto.js';
+import { validPeriod } from './request-log-period.js';
 
 /** The position of a page's last entry, and the end of the period. If the request gives no end, that of the first page applies. */
 interface PageEnd {
@@ -56,7 +59,7 @@ export class RequestLogsService {
         );
     const { entries, last } = cutToPage(found, query.limit);
     return {
-      data: entries.map(toResponse),
+      data: entries.map(({ delivery: _delivery, ...entry }) => entry),
       next_cursor: last ? this.encodeCursor({ end: period.end, position: last }, scope) : null,
       limit: query.limit,
     };
@@ -74,10 +77,10 @@ export class RequestLogsService {
     while (left > 0 && !isContradictory(query)) {
       const limit = Math.min(left, ENTRIES_PER_BATCH);
       const page = { before, limit };
-      const batch: RequestLogEntry[] = await this.turns.run(actor.organizationId, () =>
+      const batch: RequestLogHistoryEntry[] = await this.turns.run(actor.organizationId, () =>
         this.repository.newest(selection, page),
       );
-      yield* batch.map(toHistoryEntry);
+      yield* batch;
       before = batch.at(-1);
       left = batch.length < limit ? 0 : left - limit;
     }
@@ -85,8 +88,7 @@ export class RequestLogsService {
 
   /** Returns the time of the newest entry of an environment with these values, or undefined if there is none. */
   async newestTime(
-    actor: DashboardActor,
-    environment: PlatformEnvironment,
+    { actor, environment }: DashboardScope,
     filter: RequestLogFilter = {},
   ): Promise<Date | undefined> {
     const client = await this.clients.forEnvironment(actor, environment);
@@ -94,13 +96,12 @@ export class RequestLogsService {
     const [entry] = await this.turns.run(actor.organizationId, () =>
       this.repository.newest(selection, { before: undefined, limit: 1 }),
     );
-    return entry?.createdAt;
+    return entry?.datetime;
   }
 
   /** Returns users of the organization with entries whose identifier begins with the text. */
   async usersWith(
-    actor: DashboardActor,
-    environment: PlatformEnvironment,
+    { actor, environment }: DashboardScope,
     { prefix, limit }: { readonly prefix: string; readonly limit: number },
   ): Promise<string[]> {
     const client = await this.clients.forEnvironment(actor, environment);
@@ -124,16 +125,16 @@ export class RequestLogsService {
       ? await this.turns.run(actor.organizationId, () => this.repository.find(clients, Number(id)))
       : undefined;
     if (!entry) throw REQUEST_LOG_NOT_FOUND.error();
-    return toDetailedResponse(entry);
+    return entry;
   }
 
   private encodeCursor({ end, position }: PageEnd, scope: CursorScope): string {
-    return this.cursors.encode([end.getTime(), position.createdAt.getTime(), position.id], scope);
+    return this.cursors.encode([end.getTime(), position.datetime.getTime(), position.id], scope);
   }
 
   private decodeCursor(cursor: string, scope: CursorScope): PageEnd {
-    const [end, createdAt, id] = this.cursors.decode(cursor, scope).map(Number) as [number, number, number];
-    return { end: new Date(end), position: { createdAt: new Date(createdAt), id } };
+    const [end, time, id] = this.cursors.decode(cursor, scope).map(Number) as [number, number, number];
+    return { end: new Date(end), position: { datetime: new Date(time), id } };
   }
 }
 

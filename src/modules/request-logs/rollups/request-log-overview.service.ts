@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { ApiError } from '../../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { TimestampField } from '../../../infrastructure/validation/index.js';
 import { Clock, DAY, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
 import { validPeriod } from '../reading/request-log-period.js';
+import { unlessBusy } from '../storage/log-reads.js';
 import type { RequestLogType } from '../storage/request-log-entry.js';
 import {
   RequestLogOverviewRepository,
   type CountedPeriod,
   type EntryCount,
 } from './request-log-overview.repository.js';
-import { latencyOfBucket, SLICE, startOf } from './request-log-rollup.js';
+import { latencyOfBucket, SLICE, startOf } from './request-log-summary.repository.js';
 
 /** Numbers of entries. */
 export interface OutcomeCounts {
@@ -156,14 +156,9 @@ export class RequestLogOverviewService {
     if (targets.length === 0) return new Map();
     const counted = countedPeriod(period, this.clock.now());
     const starts = startsOf(counted);
-    try {
-      const counts = await this.repository.trendCounts({ client, ...counted }, targets);
-      const byTarget = groupedBy(counts, ({ target }) => target);
-      return new Map(targets.map((target) => [target, trendOf(starts, byTarget.get(target) ?? [])]));
-    } catch (error) {
-      if (error instanceof ApiError) return undefined;
-      throw error;
-    }
+    const counts = await unlessBusy(this.repository.trendCounts({ client, ...counted }, targets));
+    const byTarget = counts && groupedBy(counts, ({ target }) => target);
+    return byTarget && new Map(targets.map((each) => [each, trendOf(starts, byTarget.get(each) ?? [])]));
   }
 }
 

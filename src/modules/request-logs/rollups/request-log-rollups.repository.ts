@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { settledId, Transaction } from '../../../infrastructure/database/index.js';
 import { HOUR, SECOND, DAY } from '../../../infrastructure/time/index.js';
-import { earlier, startOf } from './request-log-rollup.js';
 import {
+  earlier,
+  startOf,
   ENTRY_COLUMNS,
   hoursOf,
   sliceOf,

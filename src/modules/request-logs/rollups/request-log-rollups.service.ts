@@ -3,9 +3,9 @@ import { Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { OperatorError } from '../../../infrastructure/errors/index.js';
 import { RecurringJob, JobLock, Transactional } from '../../../infrastructure/database/index.js';
-import { Clock, DAY, MINUTE, SECOND, type Period, HOUR } from '../../../infrastructure/time/index.js';
+import { Clock, DAY, MINUTE, SECOND, HOUR, type Period } from '../../../infrastructure/time/index.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
-import { earlier, later, nextFullHour, SLICE, startOf } from './request-log-rollup.js';
+import { earlier, later, nextFullHour, SLICE, startOf } from './request-log-summary.repository.js';
 import { RequestLogRollupsRepository, type RollupProgress } from './request-log-rollups.repository.js';
 
 /**
@@ -41,14 +41,12 @@ export class RequestLogRollupsService extends RecurringJob {
   /** Updates the rollups every minute, in one process at a time. */
   @Interval(MINUTE)
   run(): Promise<void> {
-    return this.start(() => this.updateExclusively());
-  }
-
-  private updateExclusively(): Promise<void> {
-    return this.lock.runExclusively('request-logs.rollups', async () => {
-      await this.update(this.stopped);
-      await this.backfill(this.stopped);
-    });
+    return this.start(() =>
+      this.lock.runExclusively('request-logs.rollups', async () => {
+        await this.update(this.stopped);
+        await this.backfill(this.stopped);
+      }),
+    );
   }
 
   /**

@@ -6,13 +6,9 @@ import {
   ReadPools,
   type ReadPool,
 } from '../../../infrastructure/database/index.js';
-import {
-  RATE_LIMIT_EXCEEDED,
-  SERVICE_UNAVAILABLE,
-  type ApiError,
-} from '../../../infrastructure/errors/index.js';
+import { ApiError, RATE_LIMIT_EXCEEDED, SERVICE_UNAVAILABLE } from '../../../infrastructure/errors/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
-import { REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
+import { REQUEST_LOG_QUERY_TIMEOUT } from '../reading/request-logs.dto.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import { MAX_LATENESS } from './request-log-entry.js';
 
@@ -70,6 +66,16 @@ export class LogReads {
   private settledUntil(): Date {
     const maxLag = this.database.maxReadLagSeconds * SECOND;
     return new Date(this.clock.milliseconds() - MAX_LATENESS - maxLag);
+  }
+}
+
+/** Returns undefined if the request log is too busy: pages must still show what they have from elsewhere. */
+export async function unlessBusy<T>(found: Promise<T>): Promise<T | undefined> {
+  try {
+    return await found;
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
   }
 }
 

@@ -23,7 +23,7 @@ export interface LoggedAttempt {
   readonly number: number;
   /** Stable code of the failure; null if the attempt succeeded. */
   readonly reason: string | null;
-  /** The beginning of a failed response; null if it had no text. Of the methods that read, only `find` returns it. */
+  /** The beginning of a failed response; null if it had no text. */
   readonly responseBody?: string | null;
   readonly phases: Omit<RequestPhases, 'total'>;
 }
@@ -57,13 +57,14 @@ export interface NewRequestLogEntry {
   readonly attempt?: LoggedAttempt;
 }
 
-/** A stored entry. IDs are unique, but do not reflect the order of entries. */
-export interface RequestLogEntry extends NewRequestLogEntry {
+/**
+ * The position of an entry in a log, which is sorted by time, and by ID within a millisecond. IDs are unique, but do not reflect the
+ * order of entries.
+ */
+export interface RequestLogPosition {
+  readonly datetime: Date;
   readonly id: number;
 }
-
-/** The position of an entry in a log, which is sorted by time, and by ID within a millisecond. */
-export type RequestLogPosition = Pick<RequestLogEntry, 'createdAt' | 'id'>;
 
 /** The position of an attempt in the log of an endpoint. The ID is a decimal number. */
 export interface AttemptPosition {
@@ -88,9 +89,8 @@ export interface AttemptSummary {
   readonly endpointId: string;
   readonly count: number;
   /** The last attempt. Its URL is masked. */
-  readonly last: RequestLogPosition &
-    Pick<RequestLogEntry, 'url' | 'statusCode'> &
-    Pick<LoggedAttempt, 'reason'>;
+  readonly last: Pick<NewRequestLogEntry, 'createdAt' | 'url' | 'statusCode'> &
+    Pick<LoggedAttempt, 'reason'> & { readonly id: number };
 }
 
 /** Deliveries whose last attempt has failed, in the order of these attempts: an event and an endpoint at each position. */

@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import {
   DatabaseConfiguration,
   PartitionRotation,
   prepared,
   ReadPools,
   Transaction,
+  DeleteAfter,
   type ReadPool,
 } from '../../../infrastructure/database/index.js';
 import {
@@ -14,23 +16,37 @@ import {
 } from '../../../infrastructure/erasure/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { Clock, DAY, SECOND, type Period } from '../../../infrastructure/time/index.js';
-import { ENTRY_QUERY_TIMEOUT_MESSAGE } from '../request-log-errors.js';
+import {
+  ENTRY_QUERY_TIMEOUT_MESSAGE,
+  type LoggedDeliveryResponse,
+  type RequestLogEntryResponse,
+  type RequestLogHistoryEntry,
+  type SingleRequestLogEntryResponse,
+} from '../reading/request-logs.dto.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import type {
   AttemptPosition,
   AttemptSummary,
   EndpointAttempt,
   FailedDeliveries,
-  LoggedAttempt,
   LoggedEndpoint,
   NewRequestLogEntry,
-  RequestLogEntry,
   RequestLogOutcome,
   RequestLogPosition,
 } from './request-log-entry.js';
 import { LogReads, type LogReadOptions } from './log-reads.js';
-import { RequestLogFile } from './request-log-file.entity.js';
 import { activeFilters, type RequestLogFilter } from './request-log-filter.js';
+
+/** A file of saved entries that is part of the log. The file itself is removed afterward. */
+@Entity({ name: 'request_log_file' })
+class RequestLogFile {
+  @PrimaryColumn({ type: 'uuid' })
+  id!: string;
+
+  @DeleteAfter((configuration) => configuration.get(RequestLogsConfiguration).retentionDays * DAY)
+  @Column({ name: 'written_at', type: 'timestamptz', precision: 3 })
+  writtenAt!: Date;
+}
 
 /** Entries of a client in a period, including both ends. */
 export interface RequestLogSelection {
@@ -39,51 +55,41 @@ export interface RequestLogSelection {
   readonly filter: RequestLogFilter;
 }
 
-type Attempt = Omit<LoggedAttempt, 'endpointId' | 'phases'> & LoggedAttempt['phases'];
-
-/** The columns, their types, and the property of an entry, of its attempt, or of the phases of the attempt. */
-const ENTRY_COLUMNS: readonly (readonly [string, string, keyof NewRequestLogEntry])[] = [
-  ['client_id', 'uuid', 'clientId'],
-  ['environment', 'text', 'environment'],
-  ['created_at', 'timestamptz', 'createdAt'],
-  ['type', 'text', 'type'],
-  ['method', 'text', 'method'],
-  ['path', 'text', 'path'],
-  ['url', 'text', 'url'],
-  ['event', 'text', 'event'],
-  ['status_code', 'smallint', 'statusCode'],
-  ['latency_ms', 'integer', 'latencyMilliseconds'],
-  ['session_id', 'uuid', 'sessionId'],
-  ['task_id', 'bigint', 'taskId'],
-  ['external_user_id', 'text', 'externalUserId'],
-  ['tool', 'text', 'tool'],
-  ['agent', 'text', 'agent'],
-  ['error_code', 'text', 'errorCode'],
-  ['error_message', 'text', 'errorMessage'],
-  ['request_id', 'text', 'requestId'],
+/** The columns, their types, and their values in an entry. */
+const WRITTEN_COLUMNS: readonly [string, string, (entry: NewRequestLogEntry) => unknown][] = [
+  ['client_id', 'uuid', ({ clientId }) => clientId],
+  ['environment', 'text', ({ environment }) => environment],
+  ['created_at', 'timestamptz', ({ createdAt }) => createdAt],
+  ['type', 'text', ({ type }) => type],
+  ['method', 'text', ({ method }) => method],
+  ['path', 'text', ({ path }) => path],
+  ['url', 'text', ({ url }) => url],
+  ['event', 'text', ({ event }) => event],
+  ['status_code', 'smallint', ({ statusCode }) => statusCode],
+  ['latency_ms', 'integer', ({ latencyMilliseconds }) => latencyMilliseconds],
+  ['session_id', 'uuid', ({ sessionId }) => sessionId],
+  ['task_id', 'bigint', ({ taskId }) => taskId],
+  ['external_user_id', 'text', ({ externalUserId }) => externalUserId],
+  ['tool', 'text', ({ tool }) => tool],
+  ['agent', 'text', ({ agent }) => agent],
+  ['error_code', 'text', ({ errorCode }) => errorCode],
+  ['error_message', 'text', ({ errorMessage }) => errorMessage],
+  ['request_id', 'text', ({ requestId }) => requestId],
+  ['webhook_endpoint_id', 'uuid', ({ attempt }) => attempt?.endpointId],
+  ['webhook_event_id', 'uuid', ({ attempt }) => attempt?.eventId],
+  ['attempt', 'smallint', ({ attempt }) => attempt?.number],
+  ['reason', 'text', ({ attempt }) => attempt?.reason],
+  ['dns_ms', 'integer', ({ attempt }) => attempt?.phases.dns],
+  ['connect_ms', 'integer', ({ attempt }) => attempt?.phases.connect],
+  ['tls_ms', 'integer', ({ attempt }) => attempt?.phases.tls],
+  ['first_byte_ms', 'integer', ({ attempt }) => attempt?.phases.firstByte],
+  ['response_body', 'text', ({ attempt }) => attempt?.responseBody],
 ];
-const ATTEMPT_COLUMNS: readonly (readonly [string, string, keyof LoggedAttempt])[] = [
-  ['webhook_endpoint_id', 'uuid', 'endpointId'],
-  ['webhook_event_id', 'uuid', 'eventId'],
-  ['attempt', 'smallint', 'number'],
-  ['reason', 'text', 'reason'],
-];
-const PHASE_COLUMNS: readonly (readonly [string, string, keyof LoggedAttempt['phases']])[] = [
-  ['dns_ms', 'integer', 'dns'],
-  ['connect_ms', 'integer', 'connect'],
-  ['tls_ms', 'integer', 'tls'],
-  ['first_byte_ms', 'integer', 'firstByte'],
-];
-/** Only `find` returns it. */
-const RESPONSE_BODY = ['response_body', 'text', 'responseBody'] as const;
 
-const LISTED_COLUMNS = [...ENTRY_COLUMNS, ...ATTEMPT_COLUMNS, ...PHASE_COLUMNS];
-const WRITTEN_COLUMNS = [...LISTED_COLUMNS, RESPONSE_BODY];
-
-const selected = (columns: readonly (readonly [string, string, string])[]): string =>
-  ['id', ...columns.map(([column, , property]) => `${column} AS "${property}"`)].join(', ');
-const COLUMNS = selected(LISTED_COLUMNS);
-const COLUMNS_OF_ONE = selected(WRITTEN_COLUMNS);
+/** With the names of the API's response. Only `find` returns the body of a response, too. */
+const LISTED_COLUMNS = `id, type, created_at AS datetime, method, path, url, event, status_code, latency_ms, session_id, task_id,
+  external_user_id, tool, agent, error_code, error_message, request_id, webhook_endpoint_id AS endpoint_id,
+  webhook_event_id AS event_id, reason, attempt, dns_ms, connect_ms, tls_ms, first_byte_ms`;
 
 /** Literally the condition of the index `request_log_failure_index`; otherwise PostgreSQL does not use it. */
 const HAS_FAILED = `(status_code >= 400 OR (type = 'webhook' AND status_code <> 200))`;
@@ -102,12 +108,11 @@ const BELOW_ALL_IDS = 0;
 const ABOVE_ALL_IDS = Number.MAX_SAFE_INTEGER;
 
 /** A row as the driver returns it: 64-bit integers are strings. */
-interface Row extends Omit<RequestLogEntry, 'id' | 'taskId' | 'attempt'>, Attempt {
-  readonly id: string;
-  readonly taskId: string | null;
-  /** Null for an API request, which has no attempt. */
-  readonly endpointId: string | null;
-}
+type Row = Omit<RequestLogEntryResponse, 'id' | 'task_id' | 'event_id'> &
+  Omit<LoggedDeliveryResponse, 'webhook_endpoint_id'> & {
+    readonly id: string;
+    readonly task_id: string | null;
+  };
 
 type SummaryRow = Omit<AttemptSummary, 'last'> &
   Omit<AttemptSummary['last'], 'id'> & {
@@ -118,10 +123,11 @@ type SummaryRow = Omit<AttemptSummary, 'last'> &
  * Without OFFSET 0, PostgreSQL would merge the conditions and scan all of the client's entries in the primary key index of every
  * partition.
  */
-const FIND = `SELECT * FROM (SELECT ${COLUMNS_OF_ONE} FROM request_log WHERE id = $1 OFFSET 0) entry
-               WHERE "clientId" = ANY($2::uuid[])`;
+const FIND = `SELECT ${LISTED_COLUMNS}, response_body FROM (SELECT * FROM request_log WHERE id = $1 OFFSET 0) entry
+               WHERE client_id = ANY($2::uuid[])`;
 /** Only the condition inside keeps Citus from asking the nodes of other clients, which may be down. */
-const FIND_ON_NODES = `SELECT ${COLUMNS_OF_ONE} FROM request_log WHERE id = $1 AND client_id = ANY($2::uuid[])`;
+const FIND_ON_NODES = `SELECT ${LISTED_COLUMNS}, response_body FROM request_log
+                        WHERE id = $1 AND client_id = ANY($2::uuid[])`;
 
 const APPEND = prepared(
   `INSERT INTO request_log (${WRITTEN_COLUMNS.map(([column]) => column).join(', ')})
@@ -158,12 +164,8 @@ export class RequestLogRepository implements UserDataHolder {
 
   /** Writes all entries durably, or none. Joins the open transaction. */
   async append(entries: readonly NewRequestLogEntry[]): Promise<void> {
-    await this.transaction.manager.query(APPEND, [
-      ...ENTRY_COLUMNS.map(([, , property]) => entries.map((entry) => entry[property])),
-      ...ATTEMPT_COLUMNS.map(([, , property]) => entries.map(({ attempt }) => attempt?.[property])),
-      ...PHASE_COLUMNS.map(([, , property]) => entries.map(({ attempt }) => attempt?.phases[property])),
-      entries.map(({ attempt }) => attempt?.responseBody),
-    ]);
+    const values = WRITTEN_COLUMNS.map(([, , valueOf]) => entries.map(valueOf));
+    await this.transaction.manager.query(APPEND, values);
   }
 
   /**
@@ -220,12 +222,12 @@ export class RequestLogRepository implements UserDataHolder {
   newest(
     { client, period, filter }: RequestLogSelection,
     { before, limit }: { readonly before: RequestLogPosition | undefined; readonly limit: number },
-  ): Promise<RequestLogEntry[]> {
+  ): Promise<RequestLogHistoryEntry[]> {
     return this.page(
-      { client, filter, period: { start: period.start, end: before?.createdAt ?? period.end } },
+      { client, filter, period: { start: period.start, end: before?.datetime ?? period.end } },
       'AND (created_at, id) < ($4, $5) ORDER BY created_at DESC, id DESC',
       { id: before?.id ?? ABOVE_ALL_IDS, limit },
-      { before: before?.createdAt },
+      { before: before?.datetime },
     );
   }
 
@@ -238,9 +240,9 @@ export class RequestLogRepository implements UserDataHolder {
   oldest(
     { client, period, filter }: RequestLogSelection,
     { after, limit }: { readonly after: RequestLogPosition | undefined; readonly limit: number },
-  ): Promise<RequestLogEntry[]> {
+  ): Promise<RequestLogHistoryEntry[]> {
     return this.page(
-      { client, filter, period: { start: after?.createdAt ?? period.start, end: period.end } },
+      { client, filter, period: { start: after?.datetime ?? period.start, end: period.end } },
       'AND (created_at, id) > ($3, $5) ORDER BY created_at, id',
       { id: after?.id ?? BELOW_ALL_IDS, limit },
     );
@@ -251,13 +253,18 @@ export class RequestLogRepository implements UserDataHolder {
    *
    * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if the query exceeds the configured timeout
    */
-  async find(clients: readonly AttributedClient[], id: number): Promise<RequestLogEntry | undefined> {
-    const [entry] = await this.query(
+  async find(
+    clients: readonly AttributedClient[],
+    id: number,
+  ): Promise<SingleRequestLogEntryResponse | undefined> {
+    const [row] = await this.reads.query<Row & Pick<SingleRequestLogEntryResponse, 'response_body'>>(
       this.database.distribution === 'citus' ? FIND_ON_NODES : FIND,
       [id, clients.map(({ clientId }) => clientId)],
       { timeoutMessage: ENTRY_QUERY_TIMEOUT_MESSAGE },
     );
-    return entry;
+    if (!row) return undefined;
+    const { response_body, ...entry } = row;
+    return { ...entryOf(entry), response_body };
   }
 
   /**
@@ -392,28 +399,21 @@ export class RequestLogRepository implements UserDataHolder {
   }
 
   /** @param order a condition on the position of the entries ($4 or $3, $5), and their order */
-  private page(
+  private async page(
     { client, period, filter }: RequestLogSelection,
     order: string,
     { id, limit }: { readonly id: number; readonly limit: number },
     options?: LogReadOptions,
-  ): Promise<RequestLogEntry[]> {
+  ): Promise<RequestLogHistoryEntry[]> {
     const filters = activeFilters(filter).map(({ value }) => value);
-    return this.query(
-      `SELECT ${COLUMNS} FROM request_log
+    const rows = await this.reads.query<Row>(
+      `SELECT ${LISTED_COLUMNS} FROM request_log
         WHERE client_id = $1 AND environment = $2 AND created_at >= $3 AND created_at <= $4${conditions(filter, 7)}
           ${order} LIMIT $6`,
       [client.clientId, client.environment, period.start, period.end, id, limit, ...filters],
       options,
     );
-  }
-
-  private async query(
-    statement: string,
-    parameters: readonly unknown[],
-    options?: LogReadOptions,
-  ): Promise<RequestLogEntry[]> {
-    return (await this.reads.query<Row>(statement, parameters, options)).map(entryOf);
+    return rows.map(entryOf);
   }
 }
 
@@ -426,21 +426,21 @@ function conditions(filter: RequestLogFilter, firstParameter: number): string {
     .join('');
 }
 
-function entryOf(row: Row): RequestLogEntry {
-  const { id, taskId, endpointId, eventId, number, reason, responseBody, ...others } = row;
-  const { dns, connect, tls, firstByte, ...entry } = others;
-  const attempt = {
-    eventId,
-    number,
-    reason,
-    // Absent in lists.
-    ...(responseBody !== undefined && { responseBody }),
-    phases: { dns, connect, tls, firstByte },
-  };
+function entryOf({
+  attempt,
+  dns_ms,
+  connect_ms,
+  tls_ms,
+  first_byte_ms,
+  ...entry
+}: Row): RequestLogHistoryEntry {
+  const { id, task_id: taskId, endpoint_id: endpointId, event_id, reason } = entry;
+  const phases = { dns_ms, connect_ms, tls_ms, first_byte_ms };
   return {
     ...entry,
     id: Number(id),
-    taskId: taskId === null ? null : Number(taskId),
-    ...(endpointId === null ? {} : { attempt: { endpointId, ...attempt } }),
+    task_id: taskId === null ? null : Number(taskId),
+    delivery:
+      endpointId === null ? null : { webhook_endpoint_id: endpointId, event_id, attempt, reason, ...phases },
   };
 }

@@ -40,18 +40,18 @@ import { AllowlistedDomainsService } from '../../allowlisted-domains/index.js';
 import { continuePage, loginBrowserOf } from '../../dashboard-login/index.js';
 import type { SsoAttempt } from '../logins/sso-attempt.entity.js';
 import { SsoLoginsService } from '../logins/sso-logins.service.js';
-import { AddOpenidConfigurationRequest } from '../openid/openid-configurations.dto.js';
 import { OpenidProvider } from '../openid/openid-provider.js';
+import { SamlKeysService } from '../saml/saml-keys.service.js';
+import { SamlProvider } from '../saml/saml-provider.js';
+import { SSO_SETTINGS_PATH } from '../settings/sso-settings.pages.js';
 import {
+  AddOpenidConfigurationRequest,
   AddSamlConfigurationRequest,
   certificateOf,
   certificatesOf,
   ChangeConfigurationRequest,
   type SamlCertificateResponse,
-} from '../saml/saml-configurations.dto.js';
-import { SamlKeysService } from '../saml/saml-keys.service.js';
-import { SamlProvider } from '../saml/saml-provider.js';
-import { SSO_SETTINGS_PATH } from '../settings/sso-settings.pages.js';
+} from './sso-configurations.dto.js';
 import type { SsoConfiguration } from './sso-configuration.entity.js';
 import { SsoConfigurationsService } from './sso-configurations.service.js';
 
@@ -90,11 +90,7 @@ class ConfigurationsPage extends ListPage('listSamlConfigurations') {
       caption: 'Identity providers',
       columns: [
         { title: 'Name', kind: 'main', cell: ({ name }) => name, to: ({ id }) => configurationPath(id) },
-        {
-          title: 'Status',
-          kind: 'status',
-          cell: (configuration) => <Status configuration={configuration} />,
-        },
+        { title: 'Status', kind: 'status', cell: statusOf },
         { title: 'Protocol', kind: 'short', cell: ({ protocol }) => PROTOCOLS[protocol] },
         { title: 'Issuer', kind: 'text', cell: ({ entityId }) => entityId },
         {
@@ -123,8 +119,8 @@ class ConfigurationsPage extends ListPage('listSamlConfigurations') {
   }
 }
 
-function Status({ configuration }: { readonly configuration: SsoConfiguration }): VNode {
-  return configuration.enabledAt ? <Badge tone="good">Enabled</Badge> : <Badge tone="soft">Disabled</Badge>;
+function statusOf({ enabledAt }: SsoConfiguration): VNode {
+  return enabledAt ? <Badge tone="good">Enabled</Badge> : <Badge tone="soft">Disabled</Badge>;
 }
 
 const SOON = 30 * DAY;
@@ -260,20 +256,20 @@ function configurationPage(configuration: SsoConfiguration, ours: Ours, state: S
         <FormProblem />
         <Details
           entries={[
-            ['Status', <Status key="status" configuration={configuration} />],
+            ['Status', statusOf(configuration)],
             ['Protocol', PROTOCOLS[configuration.protocol]],
             ...detailsOf(configuration),
             ['Tested', testedAt ? <Moment key="tested" time={testedAt} /> : 'Not yet'],
           ]}
         />
-        <ProveDomain {...state} />
+        {proveDomain(state)}
         {'redirectUri' in ours ? (
           <>
             <h2>2. Register the redirect address</h2>
             <RedirectAddress redirectUri={ours.redirectUri} />
           </>
         ) : (
-          <OurMetadata id={id} ours={ours} />
+          ourMetadata(id, ours)
         )}
         <h2>3. Test the login</h2>
         <p>
@@ -292,12 +288,12 @@ function configurationPage(configuration: SsoConfiguration, ours: Ours, state: S
           Users whose email addresses are in one of your proved domains are then sent to your identity
           provider. Passwords keep working unless you require single sign-on.
         </p>
-        {enabledAt ? null : <Enable configuration={configuration} state={state} />}
-        {configuration.protocol === 'saml' ? (
-          <Certificates title="Certificates of the identity provider" rows={certificatesOf(configuration)} />
-        ) : null}
+        {enabledAt ? null : enableOrReason(configuration, state.enabled)}
+        {configuration.protocol === 'saml'
+          ? certificateTable('Certificates of the identity provider', certificatesOf(configuration))
+          : null}
         <h2>Last logins</h2>
-        {attempts.length === 0 ? <p>Nobody has logged in yet.</p> : <Attempts rows={attempts} />}
+        {attempts.length === 0 ? <p>Nobody has logged in yet.</p> : attemptTable(attempts)}
       </>
     ),
   };
@@ -310,7 +306,7 @@ function provePath(domains: readonly object[]): string {
   return domains.length === 0 ? `${DOMAINS_PATH}/new?purpose=proof` : DOMAINS_PATH;
 }
 
-function ProveDomain({ proved, provePath: path }: Pick<SetUpState, 'proved' | 'provePath'>): VNode {
+function proveDomain({ proved, provePath: path }: SetUpState): VNode {
   return (
     <>
       <h2>1. Prove your domain</h2>
@@ -329,13 +325,8 @@ function ProveDomain({ proved, provePath: path }: Pick<SetUpState, 'proved' | 'p
   );
 }
 
-interface EnableProps {
-  readonly configuration: SsoConfiguration;
-  readonly state: SetUpState;
-}
-
-/** Enables the identity provider, or says why that is not possible yet. */
-function Enable({ configuration: { id, testedAt }, state: { enabled } }: EnableProps): VNode {
+/** Enables the identity provider, or says why that is not possible yet. @param enabled of the organization */
+function enableOrReason({ id, testedAt }: SsoConfiguration, enabled: SsoConfiguration | undefined): VNode {
   if (enabled)
     return (
       <p class="hint">
@@ -394,12 +385,7 @@ function OurAddresses({ metadataUrl, address }: OurAddressesProps): VNode {
   );
 }
 
-interface OurMetadataProps {
-  readonly id: string;
-  readonly ours: Extract<Ours, { readonly metadataUrl: string }>;
-}
-
-function OurMetadata({ id, ours }: OurMetadataProps): VNode {
+function ourMetadata(id: string, ours: Extract<Ours, { readonly metadataUrl: string }>): VNode {
   const { metadataUrl, certificates } = ours;
   return (
     <>
@@ -407,10 +393,7 @@ function OurMetadata({ id, ours }: OurMetadataProps): VNode {
       <p>Give your identity provider the URL of our metadata, or enter the addresses there.</p>
       <OurAddresses {...ours} />
       <Link to={metadataUrl}>Download the metadata</Link>
-      <Certificates
-        title="Our certificates"
-        rows={certificates.flatMap((encoded) => certificateOf(encoded))}
-      />
+      {certificateTable('Our certificates', certificates.flatMap(certificateOf))}
       <Allowed operation="updateSamlConfiguration">
         {certificates.length === 1 ? (
           <ActionButton action={configurationPath(id, 'certificates', 'add')}>
@@ -426,12 +409,7 @@ function OurMetadata({ id, ours }: OurMetadataProps): VNode {
   );
 }
 
-interface CertificatesProps {
-  readonly title: string;
-  readonly rows: readonly SamlCertificateResponse[];
-}
-
-function Certificates({ title, rows }: CertificatesProps): VNode {
+function certificateTable(title: string, rows: readonly SamlCertificateResponse[]): VNode {
   return (
     <>
       <h2>{title}</h2>
@@ -458,18 +436,14 @@ function Certificates({ title, rows }: CertificatesProps): VNode {
   );
 }
 
-function Attempts({ rows }: { readonly rows: readonly SsoAttempt[] }): VNode {
+function attemptTable(rows: readonly SsoAttempt[]): VNode {
   return (
     <Table
       caption="Last logins"
       rows={rows}
       keyOf={({ id }) => id}
       columns={[
-        {
-          title: 'Time',
-          kind: 'moment',
-          cell: ({ finishedAt, createdAt }) => finishedAt ?? createdAt,
-        },
+        { title: 'Time', kind: 'moment', cell: ({ finishedAt, createdAt }) => finishedAt ?? createdAt },
         { title: 'Email address', kind: 'user', cell: ({ email }) => email ?? 'Unknown' },
         { title: 'Kind', kind: 'short', cell: ({ testerId }) => (testerId === null ? 'Login' : 'Test') },
         {

@@ -1,21 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { IsNull, Not } from 'typeorm';
 import { Transaction, unlessDuplicate } from '../../../infrastructure/database/index.js';
-import { SsoConfiguration, type SsoProtocol } from './sso-configuration.entity.js';
+import { SsoConfiguration } from './sso-configuration.entity.js';
 
-/** Which configuration is meant. Those of other organizations are never found. */
-interface Reference {
-  readonly organizationId: string;
-  readonly id: string;
-  /** Defaults to both. */
-  readonly protocol?: SsoProtocol;
-}
+/** A configuration, or only if it belongs to the organization. */
+type Reference = Pick<SsoConfiguration, 'id'> & Partial<Pick<SsoConfiguration, 'organizationId'>>;
 
 @Injectable()
 export class SsoConfigurationsRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  async find(reference: Reference | Pick<SsoConfiguration, 'id'>): Promise<SsoConfiguration | null> {
+  async find(reference: Reference): Promise<SsoConfiguration | null> {
     return this.transaction.manager.findOneBy(SsoConfiguration, reference);
   }
 
@@ -25,7 +20,7 @@ export class SsoConfigurationsRepository {
   }
 
   /** Returns the configuration, locked against concurrent changes. */
-  async lock(reference: Reference | Pick<SsoConfiguration, 'id'>): Promise<SsoConfiguration | null> {
+  async lock(reference: Reference): Promise<SsoConfiguration | null> {
     return this.transaction.lockRow(SsoConfiguration, reference);
   }
 

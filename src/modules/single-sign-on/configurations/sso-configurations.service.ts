@@ -8,17 +8,16 @@ import { ErrorKind, INVALID_FIELD } from '../../../infrastructure/errors/index.j
 import { maskedUrl } from '../../../infrastructure/logging/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { AuditLog, changesBetween, type AuditAction, type AuditRecord } from '../../audit-logs/index.js';
-import { RefusedLogin } from '../logins/refused-login.js';
-import type { AddOpenidConfigurationRequest } from '../openid/openid-configurations.dto.js';
+import { readCertificate, validateCertificate, SamlMetadataReader } from '../saml/saml-metadata.js';
+import { RefusedLogin } from '../logins/identity-provider.js';
 import { OpenidProvider, ownerOfSecret } from '../openid/openid-provider.js';
+import { SamlKeysService } from '../saml/saml-keys.service.js';
 import type {
+  AddOpenidConfigurationRequest,
   AddSamlConfigurationRequest,
   ChangeConfigurationRequest,
-} from '../saml/saml-configurations.dto.js';
-import { readCertificate, validateCertificate } from '../saml/saml-metadata.js';
-import { SamlKeysService } from '../saml/saml-keys.service.js';
-import { SamlMetadataReader } from '../saml/saml-metadata.reader.js';
-import { SsoConfiguration, type SsoProtocol } from './sso-configuration.entity.js';
+} from './sso-configurations.dto.js';
+import { SsoConfiguration } from './sso-configuration.entity.js';
 import { SsoConfigurationsRepository } from './sso-configurations.repository.js';
 
 const SSO_CONFIGURATION_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
@@ -46,6 +45,15 @@ const NO_SAML = {
   certificates: [],
 };
 const NO_OPENID = { clientId: null, clientSecretSealed: null };
+/** Columns of a configuration that was just added. */
+const NEW_CONFIGURATION = {
+  testedAt: null,
+  staleness: null,
+  expiryNotifiedAt: null,
+  isOwnerApproved: false,
+  enabledAt: null,
+};
+type AddedColumns = 'id' | 'organizationId' | 'createdAt' | keyof typeof NEW_CONFIGURATION;
 
 /** Manages the identity providers of organizations. */
 @Injectable()
@@ -71,7 +79,7 @@ export class SsoConfigurationsService {
 
   /** @throws ApiError NOT_FOUND */
   async get({ organizationId }: DashboardActor, id: string): Promise<SsoConfiguration> {
-    return existing(isUUID(id) ? await this.repository.find({ organizationId, id }) : null);
+    return orNotFound(isUUID(id) ? await this.repository.find({ organizationId, id }) : null);
   }
 
   /** @throws ApiError INVALID_FIELD, also if the metadata cannot be fetched */
@@ -114,7 +122,7 @@ export class SsoConfigurationsService {
         : secret === undefined
           ? {}
           : { clientSecretSealed: this.seal(secret, id) };
-    return this.applyChanges(actor, id, protocol, { ...(name === undefined ? {} : { name }), ...changes });
+    return this.applyChanges(actor, id, { ...(name === undefined ? {} : { name }), ...changes });
   }
 
   /** Changes nothing if the configuration is already enabled. @throws ApiError INVALID_FIELD, NOT_FOUND */
@@ -165,30 +173,11 @@ export class SsoConfigurationsService {
   private async store(
     actor: DashboardActor,
     id: string,
-    fields: Omit<
-      SsoConfiguration,
-      | 'id'
-      | 'organizationId'
-      | 'testedAt'
-      | 'staleness'
-      | 'createdAt'
-      | 'enabledAt'
-      | 'expiryNotifiedAt'
-      | 'isOwnerApproved'
-    >,
+    fields: Omit<SsoConfiguration, AddedColumns>,
   ): Promise<SsoConfiguration> {
     const { organizationId } = actor;
-    const configuration: SsoConfiguration = {
-      id,
-      organizationId,
-      ...fields,
-      testedAt: null,
-      staleness: null,
-      expiryNotifiedAt: null,
-      isOwnerApproved: false,
-      createdAt: this.clock.now(),
-      enabledAt: null,
-    };
+    const createdAt = this.clock.now();
+    const configuration = { id, organizationId, ...fields, ...NEW_CONFIGURATION, createdAt };
     await this.transaction.lock(`saml-configurations:${organizationId}`);
     if ((await this.transaction.manager.countBy(SsoConfiguration, { organizationId })) >= MAX_CONFIGURATIONS)
       throw INVALID_FIELD.error(TOO_MANY_CONFIGURATIONS);
@@ -202,10 +191,9 @@ export class SsoConfigurationsService {
   private async applyChanges(
     actor: DashboardActor,
     id: string,
-    protocol: SsoProtocol,
     changes: Partial<SsoConfiguration>,
   ): Promise<SsoConfiguration> {
-    const configuration = await this.locked(actor, id, protocol);
+    const configuration = await this.locked(actor, id);
     const { metadataCheckedAt: _checked, ...compared } = changes;
     const isSame = Object.entries(compared).every(
       ([name, value]) =>
@@ -215,12 +203,8 @@ export class SsoConfigurationsService {
     const isOwnerApproved = configuration.isOwnerApproved && actor.role === 'owner';
     const changed = { ...configuration, ...changes, isOwnerApproved };
     await this.repository.change(id, { ...changes, isOwnerApproved });
-    return this.record(
-      'sso.update',
-      actor,
-      changed,
-      changesBetween(auditedConfiguration(configuration), auditedConfiguration(changed)),
-    );
+    const audited = changesBetween(auditedConfiguration(configuration), auditedConfiguration(changed));
+    return this.record('sso.update', actor, changed, audited);
   }
 
   private seal(secret: string, id: string): Buffer {
@@ -228,27 +212,17 @@ export class SsoConfigurationsService {
     return this.sealer.seal(secret, ownerOfSecret(id.toLowerCase()));
   }
 
-  private async locked(
-    { organizationId }: DashboardActor,
-    id: string,
-    protocol?: SsoProtocol,
-  ): Promise<SsoConfiguration> {
-    const reference = { organizationId, id, ...(protocol && { protocol }) };
-    return existing(isUUID(id) ? await this.repository.lock(reference) : null);
+  private async locked({ organizationId }: DashboardActor, id: string): Promise<SsoConfiguration> {
+    return orNotFound(isUUID(id) ? await this.repository.lock({ organizationId, id }) : null);
   }
 
   private async record(
     action: AuditAction,
     actor: DashboardActor,
     configuration: SsoConfiguration,
-    changes?: AuditRecord['changes'],
+    changes: AuditRecord['changes'] = [],
   ): Promise<SsoConfiguration> {
-    await this.auditLog.record({
-      action,
-      actor,
-      target: { name: configuration.name },
-      ...(changes && { changes }),
-    });
+    await this.auditLog.record({ action, actor, target: { name: configuration.name }, changes });
     return configuration;
   }
 }
@@ -281,7 +255,7 @@ function newId({ id = randomUUID() }: { readonly id?: string }): string {
   return id.toLowerCase();
 }
 
-function existing(configuration: SsoConfiguration | null): SsoConfiguration {
+function orNotFound(configuration: SsoConfiguration | null): SsoConfiguration {
   if (!configuration) throw SSO_CONFIGURATION_NOT_FOUND.error();
   return configuration;
 }

@@ -9,9 +9,9 @@ import {
 } from '../../../infrastructure/pages/index.js';
 import { parsedUrl } from '../../../infrastructure/config/index.js';
 import { ROLE_NAMES } from '../../dashboard-users/index.js';
-import { STALENESS_REMEDY } from './refused-login.js';
 import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
 import { configurationPath } from '../configurations/sso-configurations.pages.js';
+import { STALENESS_REMEDY } from './identity-provider.js';
 import type { TestResult } from './sso-logins.service.js';
 import type { Person } from './sso-users.service.js';
 

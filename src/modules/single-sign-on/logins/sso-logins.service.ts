@@ -24,8 +24,13 @@ import { SsoConfigurationsRepository } from '../configurations/sso-configuration
 import { OpenidProvider } from '../openid/openid-provider.js';
 import { SamlProvider } from '../saml/saml-provider.js';
 import { SsoSettingsRepository } from '../settings/sso-settings.repository.js';
-import type { IdentityProvider, LoginSecrets, ProviderIdentity } from './identity-provider.js';
-import { REASONS, RefusedLogin } from './refused-login.js';
+import {
+  REASONS,
+  RefusedLogin,
+  type IdentityProvider,
+  type LoginSecrets,
+  type ProviderIdentity,
+} from './identity-provider.js';
 import { SsoAttempt } from './sso-attempt.entity.js';
 import { SsoAttemptsRepository } from './sso-attempts.repository.js';
 import { SsoUsersService, type Person } from './sso-users.service.js';
@@ -161,7 +166,9 @@ export class SsoLoginsService extends IdentityProviders {
     origin,
   }: ReceivedResponse): Promise<{ readonly state: string } | { readonly problem: string }> {
     const secrets = newSecrets();
-    const attempt = await this.takeReceived(configurationId, state, sha256(secrets.state));
+    // The state is replaced, so that the form is accepted once.
+    const next = { stateHash: sha256(secrets.state), receivedAt: this.clock.now() };
+    const attempt = await this.consume({ configurationId, stateHash: sha256(state) }, next);
     const configuration = attempt && (await this.find(configurationId));
     if (!configuration) return { problem: REASONS.unknown };
     const counted = refusedKeyOf(configuration, origin);
@@ -185,18 +192,23 @@ export class SsoLoginsService extends IdentityProviders {
 
   /** Accepts the response of a provider, once. */
   async finish(response: ProviderResponse): Promise<FinishedLogin> {
-    const attempt = await this.take(response);
+    const { configurationId, state, browser } = response;
+    const expected = { configurationId, stateHash: sha256(state), browser: sha256(browser) };
+    const attempt = await this.consume(expected, { finishedAt: this.clock.now() });
     const configuration = attempt && (await this.find(attempt.configurationId));
     if (!configuration) return { problem: REASONS.unknown };
     let identity: ProviderIdentity | undefined;
     try {
-      checkAttempt(attempt, configuration, response.user);
+      const { testerId } = attempt;
+      if (testerId === null && !configuration.enabledAt) throw new RefusedLogin(REASONS.disabled);
+      if (testerId !== null && testerId !== response.user?.userId)
+        throw new RefusedLogin(REASONS.otherTester);
       identity = attempt.receivedAt
         ? identityIn(this.opened(attempt))
         : await this.verify(configuration, attempt, response.query);
       const person = await this.people.find(configuration, identity);
       const { email = null } = identity;
-      if (attempt.testerId !== null) {
+      if (testerId !== null) {
         const { claims, staleness } = identity;
         const tested = { testedAt: this.clock.now(), staleness: staleness ?? null };
         await this.configurations.change(configuration.id, tested);
@@ -270,23 +282,8 @@ export class SsoLoginsService extends IdentityProviders {
     }
   }
 
-  /** Returns the attempt that a response belongs to, which is used up: to only one of several concurrent requests. */
-  private take({ configurationId, state, browser }: ProviderResponse): Promise<SsoAttempt | null> {
-    const expected = { configurationId, stateHash: sha256(state), browser: sha256(browser) };
-    return this.takeOnce(expected, { finishedAt: this.clock.now() });
-  }
-
-  /** Returns the attempt that a received form belongs to, whose state is replaced. */
-  private takeReceived(
-    configurationId: string,
-    state: string,
-    nextStateHash: Buffer,
-  ): Promise<SsoAttempt | null> {
-    const expected = { configurationId, stateHash: sha256(state) };
-    return this.takeOnce(expected, { stateHash: nextStateHash, receivedAt: this.clock.now() });
-  }
-
-  private async takeOnce(
+  /** Returns the attempt that a response belongs to, changed: to only one of several concurrent requests. */
+  private async consume(
     expected: Pick<SsoAttempt, 'configurationId' | 'stateHash'> & Partial<Pick<SsoAttempt, 'browser'>>,
     changes: Partial<SsoAttempt>,
   ): Promise<SsoAttempt | null> {
@@ -341,16 +338,6 @@ export class SsoLoginsService extends IdentityProviders {
     if (!opened) throw new RefusedLogin(REASONS.userDisabled);
     return opened;
   }
-}
-
-/** @throws RefusedLogin if the login may not end in this way */
-function checkAttempt(
-  { testerId }: SsoAttempt,
-  { enabledAt }: SsoConfiguration,
-  user: DashboardIdentity | undefined,
-): void {
-  if (testerId === null && !enabledAt) throw new RefusedLogin(REASONS.disabled);
-  if (testerId !== null && testerId !== user?.userId) throw new RefusedLogin(REASONS.otherTester);
 }
 
 /** A configuration that was changed has a count of its own, so that the users of a repaired one can log in. */

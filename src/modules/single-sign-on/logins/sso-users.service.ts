@@ -13,11 +13,9 @@ import {
   type DashboardUser,
 } from '../../dashboard-users/index.js';
 import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
-import type { SsoSetting } from '../settings/sso-setting.entity.js';
-import { SsoSettingsRepository } from '../settings/sso-settings.repository.js';
+import { SsoSettingsRepository, type SsoSetting } from '../settings/sso-settings.repository.js';
 import { roleIn } from '../settings/sso-settings.service.js';
-import type { ProviderIdentity } from './identity-provider.js';
-import { REASONS, RefusedLogin } from './refused-login.js';
+import { REASONS, RefusedLogin, type ProviderIdentity } from './identity-provider.js';
 import { SsoAttemptsRepository } from './sso-attempts.repository.js';
 import { SsoIdentity } from './sso-attempt.entity.js';
 

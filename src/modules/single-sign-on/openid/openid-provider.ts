@@ -13,12 +13,13 @@ import {
   MAX_ADDRESS_LENGTH,
   nameIn,
   subjectIn,
+  REASONS,
+  RefusedLogin,
   type BegunRequest,
   type Freshness,
   type LoginSecrets,
   type ProviderIdentity,
 } from '../logins/identity-provider.js';
-import { REASONS, RefusedLogin } from '../logins/refused-login.js';
 
 /** Bytes. Discovery documents have about 4,000, and sets of keys up to 20,000. */
 const MAX_DOCUMENT_SIZE = 262_144;

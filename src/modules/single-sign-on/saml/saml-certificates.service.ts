@@ -10,9 +10,8 @@ import { AdministratorEmails } from '../../dashboard-users/index.js';
 import { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
 import { SsoConfigurationsRepository } from '../configurations/sso-configurations.repository.js';
 import { auditedConfiguration } from '../configurations/sso-configurations.service.js';
+import { readCertificate, SamlMetadataReader } from './saml-metadata.js';
 import { SamlKeysService } from './saml-keys.service.js';
-import { readCertificate } from './saml-metadata.js';
-import { SamlMetadataReader } from './saml-metadata.reader.js';
 
 /** Days before the end of a certificate on which the administrators get an email. */
 const NOTICES = [7, 30] as const;

@@ -1,7 +1,7 @@
 import { CERTIFICATES, samlMetadata, type MetadataOptions } from '../../../../test/support/saml.js';
+import { cpuTimeOf } from '../../../../test/support/cpu-time.js';
 import { METADATA_ERRORS, readCertificate, readSamlMetadata } from './saml-metadata.js';
 import { parseXml } from './xml.js';
-import { cpuTimeOf } from '../../../../test/support/cpu-time.js';
 
 const NOW = new Date('2026-01-31T08:15:30.123Z');
 const { STRONG, WEAK, P256, P521, P224, K256, ED25519, EXPIRED } = CERTIFICATES;

@@ -9,14 +9,14 @@ import {
   mailboxIn,
   nameIn,
   subjectIn,
+  RefusedLogin,
   type BegunRequest,
   type Freshness,
   type LoginSecrets,
   type ProviderIdentity,
 } from '../logins/identity-provider.js';
-import { RefusedLogin } from '../logins/refused-login.js';
-import { SamlKeysService, type OwnKey } from './saml-keys.service.js';
 import { MAX_CERTIFICATES } from './saml-metadata.js';
+import { SamlKeysService, type OwnKey } from './saml-keys.service.js';
 import {
   ASSERTION,
   checkDecrypted,
@@ -110,7 +110,7 @@ export class SamlProvider extends IdentityProvider {
       ...this.optionsFor(configuration),
       forceAuthn: isFresh,
       generateUniqueId: () => requestId,
-      ...(oldest && signedWith(oldest)),
+      ...(oldest && { privateKey: oldest.privateKey, publicCert: oldest.certificate }),
     });
     const { state } = secrets;
     if (configuration.ssoBinding === REDIRECT)
@@ -198,11 +198,6 @@ export class SamlProvider extends IdentityProvider {
     }
   }
 }
-
-const signedWith = ({ privateKey, certificate }: OwnKey): Partial<SamlConfig> => ({
-  privateKey,
-  publicCert: certificate,
-});
 
 /** An ID in XML must not begin with a digit. */
 function requestIdOf({ nonce }: LoginSecrets): string {

@@ -1,6 +1,5 @@
 import { SECOND } from '../../../infrastructure/time/index.js';
-import { CLOCK_TOLERANCE } from '../logins/identity-provider.js';
-import { RefusedLogin } from '../logins/refused-login.js';
+import { CLOCK_TOLERANCE, RefusedLogin } from '../logins/identity-provider.js';
 import { MAX_CERTIFICATES, readCertificate } from './saml-metadata.js';
 import { allNamed, childrenOf, XML_LIMITS, type XmlElement } from './xml.js';
 

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { KeyedQueue } from '../../../infrastructure/database/index.js';
 import { MINUTE, SECOND } from '../../../infrastructure/time/index.js';
-import { RefusedLogin } from '../logins/refused-login.js';
+import { RefusedLogin } from '../logins/identity-provider.js';
 import type { SamlOutcome, SamlTasks } from './saml-thread.js';
 
 /** For one task, without loading the libraries. Tasks that pass the limits of `saml-response.ts` take far less. */

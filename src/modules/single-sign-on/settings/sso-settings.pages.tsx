@@ -1,5 +1,6 @@
 import { Controller, Inject, Post } from '@nestjs/common';
 import type { VNode } from 'preact';
+import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import {
   ActionButton,
   Badge,
@@ -18,8 +19,8 @@ import {
   type ShownValues,
 } from '../../../infrastructure/pages/index.js';
 import type { DashboardUser } from '../../dashboard-users/index.js';
-import { STALENESS_REMEDY } from '../logins/refused-login.js';
-import type { SsoSetting } from './sso-setting.entity.js';
+import { STALENESS_REMEDY } from '../logins/identity-provider.js';
+import type { SsoSetting } from './sso-settings.repository.js';
 import { SsoSettingsRequest } from './sso-settings.dto.js';
 import { SsoSettingsService } from './sso-settings.service.js';
 
@@ -87,13 +88,7 @@ export class SsoSettingsPage extends FormPage('enableSamlConfiguration', SsoSett
         </>
       ),
       button: 'Save settings',
-      after: (
-        <BreakGlassOwners
-          owners={await this.settings.owners(actor)}
-          userId={actor.userId}
-          isOwner={actor.role === 'owner'}
-        />
-      ),
+      after: breakGlassOwners(await this.settings.owners(actor), actor),
       perform: (request) =>
         this.settings.change(actor, request, (current) => requireUnchanged(form, versionOf(current))),
       next: `${SSO_SETTINGS_PATH}?done=changed`,
@@ -126,14 +121,7 @@ const versionOf = (setting: SsoSetting): ShownValues => ({
   'Values for members': setting.memberValues.join(', ') || 'none',
 });
 
-interface BreakGlassOwnersProps {
-  readonly owners: readonly DashboardUser[];
-  /** Of the user who looks at them. */
-  readonly userId: string;
-  readonly isOwner: boolean;
-}
-
-function BreakGlassOwners({ owners, userId, isOwner }: BreakGlassOwnersProps): VNode {
+function breakGlassOwners(owners: readonly DashboardUser[], { userId, role }: DashboardActor): VNode {
   return (
     <>
       <h2>Break-glass owners</h2>
@@ -154,7 +142,7 @@ function BreakGlassOwners({ owners, userId, isOwner }: BreakGlassOwnersProps): V
             cell: ({ isBreakGlass }) =>
               isBreakGlass ? <Badge tone="good">Yes</Badge> : <Badge tone="soft">No</Badge>,
           },
-          ...(isOwner ? [{ title: 'Change', kind: 'buttons' as const, cell: MarkButton }] : []),
+          ...(role === 'owner' ? [{ title: 'Change', kind: 'buttons' as const, cell: MarkButton }] : []),
         ]}
       />
     </>

@@ -12,8 +12,7 @@ import {
 import { SsoConfigurationsRepository } from '../configurations/sso-configurations.repository.js';
 import type { ProviderIdentity } from '../logins/identity-provider.js';
 import type { SsoSettingsRequest } from './sso-settings.dto.js';
-import type { SsoSetting } from './sso-setting.entity.js';
-import { SsoSettingsRepository } from './sso-settings.repository.js';
+import { SsoSettingsRepository, type SsoSetting } from './sso-settings.repository.js';
 
 const NOT_ENABLED = 'Enable an identity provider, and test the login, before you require single sign-on.';
 const NO_BREAK_GLASS_OWNER =

@@ -1,8 +1,16 @@
 import type { VNode } from 'preact';
+import { Injectable, type PipeTransform } from '@nestjs/common';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import { Badge, dashboardPath, type Page, type Tone } from '../../../infrastructure/pages/index.js';
+import {
+  Badge,
+  dashboardPath,
+  type Page,
+  type Tone,
+  type PageVisit,
+} from '../../../infrastructure/pages/index.js';
 import { deliveryFailure, type AttemptSummary } from '../../request-logs/index.js';
 import type { WebhookEndpointResponse } from '../webhook-endpoints.dto.js';
+import { WebhookEndpointsService, type OwnedWebhookEndpoint } from '../webhook-endpoints.service.js';
 
 export function endpointList(environment: PlatformEnvironment): NonNullable<Page['parent']> {
   return { title: 'Webhook endpoints', path: dashboardPath(environment, 'webhook-endpoints') };
@@ -40,4 +48,19 @@ export function AttemptResult({
   return (
     <Badge tone="bad">{reason === 'NON_200' ? `HTTP ${statusCode}` : deliveryFailure(reason).title}</Badge>
   );
+}
+
+/** What a page about one endpoint was requested with. */
+export interface EndpointVisit extends PageVisit<'id'> {
+  readonly endpoint: OwnedWebhookEndpoint;
+}
+
+/** Finds the endpoint in the path of a page, in the environment that the page shows. */
+@Injectable()
+export class EndpointPipe implements PipeTransform<PageVisit<'id'>, Promise<EndpointVisit>> {
+  constructor(private readonly endpoints: WebhookEndpointsService) {}
+
+  async transform(visit: PageVisit<'id'>): Promise<EndpointVisit> {
+    return { ...visit, endpoint: await this.endpoints.requireIn(visit, visit.params.id) };
+  }
 }

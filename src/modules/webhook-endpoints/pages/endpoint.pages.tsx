@@ -1,4 +1,6 @@
 import type { VNode } from 'preact';
+import { Controller, Get, Post } from '@nestjs/common';
+import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import {
   ActionButton,
   Allowed,
@@ -11,14 +13,54 @@ import {
   Notice,
   RelativeTime,
   Table,
+  DashboardAction,
+  DashboardPage,
+  inEachEnvironment,
+  requestFrom,
+  Visit,
   type Page,
+  type PageResponse,
 } from '../../../infrastructure/pages/index.js';
-import type { WebhookEndpointResponse } from '../webhook-endpoints.dto.js';
-import { MAX_COUNTED, type EndpointActivity } from '../recent-deliveries.js';
-import { AttemptResult, endpointList, endpointPath, EndpointStatus } from './endpoint-parts.pages.js';
+import { UpdateWebhookEndpointRequest, type WebhookEndpointResponse } from '../webhook-endpoints.dto.js';
+import { MAX_COUNTED, RecentDeliveries, type EndpointActivity } from '../recent-deliveries.js';
+import { WebhookEndpointsService } from '../webhook-endpoints.service.js';
+import {
+  AttemptResult,
+  endpointList,
+  endpointPath,
+  EndpointStatus,
+  EndpointPipe,
+  type EndpointVisit,
+} from './endpoint-parts.pages.js';
 
-interface EndpointProps {
-  readonly endpoint: WebhookEndpointResponse;
+/** The page about one webhook endpoint. */
+@Controller(inEachEnvironment('webhook-endpoints/:id'))
+export class EndpointPageController {
+  constructor(
+    private readonly endpoints: WebhookEndpointsService,
+    private readonly recentDeliveries: RecentDeliveries,
+  ) {}
+
+  @Get()
+  @DashboardPage('getWebhookEndpoint')
+  async get(@Visit(EndpointPipe) { actor, endpoint }: EndpointVisit): Promise<PageResponse> {
+    const [response, activity] = await Promise.all([
+      this.endpoints.get(actor, endpoint.id),
+      this.recentDeliveries.of(actor, endpoint),
+    ]);
+    return endpointPage(response, activity);
+  }
+
+  @Post('status')
+  @DashboardAction('updateWebhookEndpoint')
+  async setStatus(
+    @Visit(EndpointPipe) { actor, environment, endpoint, form }: EndpointVisit,
+  ): Promise<PageResponse> {
+    const { status } = requestFrom(UpdateWebhookEndpointRequest, form);
+    await this.endpoints.update(actor, endpoint.id, { status });
+    const done = status === 'paused' ? 'paused' : endpoint.disabledAt ? 'enabled' : 'resumed';
+    return { redirectTo: `${endpointPath(environment, endpoint.id)}?done=${done}` };
+  }
 }
 
 const MESSAGES = {
@@ -30,20 +72,17 @@ const MESSAGES = {
     'The endpoint is enabled. Events that it missed while it was disabled are not sent by themselves: choose Recover events.',
 };
 
-export function endpointPage(
-  endpoint: WebhookEndpointResponse,
-  { attempts, waiting }: EndpointActivity,
-): Page {
+function endpointPage(endpoint: WebhookEndpointResponse, { attempts, waiting }: EndpointActivity): Page {
   const { events, health } = endpoint;
   const { last_success_at: lastSuccess } = health;
   return {
     title: endpoint.url,
     parent: endpointList(endpoint.environment),
-    actions: <Actions endpoint={endpoint} />,
+    actions: actionsOf(endpoint),
     content: (
       <>
         <Done messages={MESSAGES} />
-        <Situation endpoint={endpoint} />
+        {situationOf(endpoint)}
         <Details
           entries={[
             ['Status', <EndpointStatus key="status" endpoint={endpoint} />],
@@ -57,14 +96,16 @@ export function endpointPage(
             ['ID', <code key="id">{endpoint.id}</code>],
           ]}
         />
-        <Deliveries endpoint={endpoint} attempts={attempts} />
-        <Signatures endpoint={endpoint} />
+        {deliveriesTo(endpoint, attempts)}
+        {signaturesIn(endpoint.environment)}
       </>
     ),
   };
 }
 
-function Actions({ endpoint: { id, environment, status } }: EndpointProps): VNode {
+const STATUS_BUTTONS = { enabled: 'Pause', paused: 'Resume', disabled: 'Enable' } as const;
+
+function actionsOf({ id, environment, status }: WebhookEndpointResponse): VNode {
   const path = endpointPath(environment, id);
   return (
     <>
@@ -75,15 +116,12 @@ function Actions({ endpoint: { id, environment, status } }: EndpointProps): VNod
         <ButtonLink to={`${path}/edit`} kind="second">
           Edit
         </ButtonLink>
-        {status === 'enabled' ? (
-          <ActionButton action={`${path}/status`} fields={{ status: 'paused' }}>
-            Pause
-          </ActionButton>
-        ) : (
-          <ActionButton action={`${path}/status`} fields={{ status: 'enabled' }}>
-            {status === 'paused' ? 'Resume' : 'Enable'}
-          </ActionButton>
-        )}
+        <ActionButton
+          action={`${path}/status`}
+          fields={{ status: status === 'enabled' ? 'paused' : 'enabled' }}
+        >
+          {STATUS_BUTTONS[status]}
+        </ActionButton>
       </Allowed>
       <ButtonLink to={`${path}/recover`} kind="second">
         <Allowed operation="recoverWebhooks" otherwise="Last recovery">
@@ -98,7 +136,7 @@ function Actions({ endpoint: { id, environment, status } }: EndpointProps): VNod
 }
 
 /** Explains a status that is not the usual one, and what to do. */
-function Situation({ endpoint: { status, health } }: EndpointProps): VNode | null {
+function situationOf({ status, health }: WebhookEndpointResponse): VNode | null {
   if (status === 'disabled')
     return (
       <Notice kind="bad">
@@ -129,8 +167,10 @@ function Situation({ endpoint: { status, health } }: EndpointProps): VNode | nul
   return null;
 }
 
-function Deliveries({ endpoint, attempts }: EndpointProps & Pick<EndpointActivity, 'attempts'>): VNode {
-  const { id, environment } = endpoint;
+function deliveriesTo(
+  { id, environment }: WebhookEndpointResponse,
+  attempts: EndpointActivity['attempts'],
+): VNode {
   const log = `${dashboardPath(environment, 'request-logs')}?type=webhook&endpoint_id=${id}&period=7d`;
   return (
     <>
@@ -150,18 +190,22 @@ function Deliveries({ endpoint, attempts }: EndpointProps & Pick<EndpointActivit
             {
               title: 'Time',
               kind: 'time',
-              cell: ({ id: entry, createdAt }) => (
+              cell: ({ id: entry, datetime }) => (
                 <a href={dashboardPath(environment, 'request-logs', String(entry))}>
-                  <RelativeTime time={createdAt} />
+                  <RelativeTime time={datetime} />
                 </a>
               ),
             },
-            { title: 'Result', kind: 'status', cell: (attempt) => <AttemptResult {...attempt} /> },
+            {
+              title: 'Result',
+              kind: 'status',
+              cell: ({ status_code, reason }) => <AttemptResult statusCode={status_code} reason={reason} />,
+            },
             {
               title: 'Event',
               kind: 'main',
-              cell: ({ event, eventId }) => event ?? eventId,
-              to: ({ eventId }) => dashboardPath(environment, 'events', eventId),
+              cell: ({ event, event_id: id }) => event ?? id,
+              to: ({ event_id: id }) => dashboardPath(environment, 'events', String(id)),
             },
           ]}
         />
@@ -175,7 +219,7 @@ function Deliveries({ endpoint, attempts }: EndpointProps & Pick<EndpointActivit
   );
 }
 
-function Signatures({ endpoint: { environment } }: EndpointProps): VNode {
+function signaturesIn(environment: PlatformEnvironment): VNode {
   const credentials = `${environment} API credentials`;
   return (
     <>

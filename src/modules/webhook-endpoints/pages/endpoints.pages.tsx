@@ -38,11 +38,12 @@ class EndpointsPage extends ListPage('listWebhookEndpoints') {
   @Inject() private readonly endpoints!: WebhookEndpointsService;
   @Inject() private readonly recentDeliveries!: RecentDeliveries;
 
-  async describe({ actor, environment }: PageVisit): Promise<ListDescription<WebhookEndpointResponse>> {
+  async describe(visit: PageVisit): Promise<ListDescription<WebhookEndpointResponse>> {
+    const { actor, environment } = visit;
     const { title, path } = endpointList(environment);
     const { data } = await this.endpoints.list(actor, environment);
     const targets = data.map(({ id }) => id);
-    const trends = await this.recentDeliveries.trends(actor, environment, targets);
+    const trends = await this.recentDeliveries.trends(visit, targets);
     return {
       title,
       actions: (
@@ -142,13 +143,9 @@ class NewEndpointPage extends FormPage('createWebhookEndpoint', CreateWebhookEnd
 class EditEndpointPage extends FormPage('updateWebhookEndpoint', UpdateWebhookEndpointRequest) {
   @Inject() private readonly endpoints!: WebhookEndpointsService;
 
-  async describe({
-    actor,
-    environment,
-    params,
-    form,
-  }: PageVisit<'id'>): Promise<FormDescription<UpdateWebhookEndpointRequest>> {
-    const endpoint = await this.endpoints.requireIn(actor, environment, params.id);
+  async describe(visit: PageVisit<'id'>): Promise<FormDescription<UpdateWebhookEndpointRequest>> {
+    const { actor, environment, params, form } = visit;
+    const endpoint = await this.endpoints.requireIn(visit, params.id);
     const path = endpointPath(environment, endpoint.id);
     return {
       title: 'Edit endpoint',
@@ -210,8 +207,9 @@ function Fields({ events }: { readonly events: readonly string[] }): VNode {
 class DeleteEndpointPage extends ConfirmPage('deleteWebhookEndpoint') {
   @Inject() private readonly endpoints!: WebhookEndpointsService;
 
-  async describe({ actor, environment, params }: PageVisit<'id'>): Promise<Confirmation> {
-    const { id, url } = await this.endpoints.requireIn(actor, environment, params.id);
+  async describe(visit: PageVisit<'id'>): Promise<Confirmation> {
+    const { actor, environment, params } = visit;
+    const { id, url } = await this.endpoints.requireIn(visit, params.id);
     return {
       title: 'Delete this endpoint?',
       parent: { title: 'Endpoint', path: endpointPath(environment, id) },

@@ -113,7 +113,7 @@ export class RecoveryResponse {
   @TimestampProperty('When the recovery was requested.', undefined, { nullable: true })
   requested_at!: Date | null;
 
-  @TimestampProperty('When the recovery finished; null while it is running.', null, { nullable: true })
+  @TimestampProperty('When the recovery finished; null while it is running.', null)
   finished_at!: Date | null;
 }
 

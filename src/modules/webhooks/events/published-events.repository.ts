@@ -7,6 +7,7 @@ import {
   type LogReadOptions,
 } from '../../request-logs/index.js';
 import { IS_SUBSCRIBED } from '../queue/sql/lane.js';
+import type { ListEventsQuery } from './published-events.dto.js';
 import { HAS_BODY, type NewEvent, type StoredEvent } from './webhook-events.repository.js';
 
 export type ListedEvent = Pick<NewEvent, 'id' | 'createdAt' | 'name' | 'externalUserId' | 'isTest'>;
@@ -14,11 +15,6 @@ export type ListedEvent = Pick<NewEvent, 'id' | 'createdAt' | 'name' | 'external
 /** An event with everything that is known about it. */
 export type PublishedEvent = ListedEvent &
   Pick<NewEvent, 'clientId' | 'environment' | 'sessionId' | 'taskId' | 'body'>;
-
-export interface EventFilter {
-  readonly name?: string | undefined;
-  readonly externalUserId?: string | undefined;
-}
 
 /** A delivery that has not ended. */
 export interface PendingDelivery {
@@ -58,7 +54,7 @@ export class PublishedEventsRepository {
   newest(
     clientId: string,
     { start, end }: Required<Period>,
-    { name, externalUserId }: EventFilter,
+    { event, external_user_id: user }: Pick<ListEventsQuery, 'event' | 'external_user_id'>,
     { before, limit }: { readonly before: StoredEvent | undefined; readonly limit: number },
   ): Promise<ListedEvent[]> {
     return this.query<ListedEvent>(
@@ -67,7 +63,7 @@ export class PublishedEventsRepository {
           AND ($5::text IS NULL OR event = $5) AND ($6::text IS NULL OR external_user_id = $6)
         ORDER BY created_at DESC, id DESC
         LIMIT $7`,
-      [clientId, start, before?.createdAt ?? end, before?.id ?? MAX_ID, name, externalUserId, limit],
+      [clientId, start, before?.createdAt ?? end, before?.id ?? MAX_ID, event, user, limit],
       { before: before?.createdAt },
     );
   }

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import { AccessibleClients, type DashboardActor } from '../../../infrastructure/auth/index.js';
-import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { AccessibleClients, type DashboardScope } from '../../../infrastructure/auth/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../../infrastructure/crypto/index.js';
 import { cutToPage } from '../../../infrastructure/paging/index.js';
@@ -17,6 +16,7 @@ import {
 import {
   EVENT_NOT_FOUND,
   type DeliveryState,
+  type EventDeliveryResponse,
   type EventStatusResponse,
   type ListEventsQuery,
 } from './published-events.dto.js';
@@ -29,15 +29,9 @@ import {
 import type { StoredEvent } from './webhook-events.repository.js';
 
 /** The way of one event to one endpoint. */
-export interface EventDelivery {
-  readonly endpointId: string;
-  readonly state: DeliveryState;
-  /** Attempts that have ended, including those before the event was sent again. */
-  readonly attempts: number;
+export interface EventDelivery extends EventDeliveryResponse {
   /** Undefined before the first attempt has ended. */
   readonly last: AttemptSummary['last'] | undefined;
-  /** Set if the delivery is waiting. */
-  readonly nextAttemptAt: Date | undefined;
 }
 
 export type WithDeliveries<Event> = Event & { readonly deliveries: readonly EventDelivery[] };
@@ -69,23 +63,17 @@ export class PublishedEventsService {
   ) {}
 
   /** Returns a page, newest first, of the last 7 days by default. */
-  async page(
-    actor: DashboardActor,
-    environment: PlatformEnvironment,
-    query: ListEventsQuery,
-  ): Promise<EventPage> {
+  async page({ actor, environment }: DashboardScope, query: ListEventsQuery): Promise<EventPage> {
     const client = await this.clients.forEnvironment(actor, environment);
     const scope = scopeOf(client, query);
     const previous = query.cursor === undefined ? undefined : this.decodeCursor(query.cursor, scope);
     const period = validPeriod(query, previous?.end ?? this.clock.now(), MAX_PERIOD);
     const { end } = period;
     return this.turns.run(actor.organizationId, async () => {
-      const found = await this.repository.newest(
-        client.clientId,
-        period,
-        { name: query.event, externalUserId: query.external_user_id },
-        { before: previous?.position, limit: PAGE_SIZE + 1 },
-      );
+      const found = await this.repository.newest(client.clientId, period, query, {
+        before: previous?.position,
+        limit: PAGE_SIZE + 1,
+      });
       const { entries: events, last } = cutToPage(found, PAGE_SIZE);
       return {
         period,
@@ -97,24 +85,19 @@ export class PublishedEventsService {
 
   /** Counts the events of the last 7 days, up to the limit. */
   async count(
-    actor: DashboardActor,
-    environment: PlatformEnvironment,
-    { externalUserId, limit }: { readonly externalUserId?: string; readonly limit: number },
+    { actor, environment }: DashboardScope,
+    { limit, ...filter }: Pick<ListEventsQuery, 'external_user_id'> & { readonly limit: number },
   ): Promise<number> {
     const { clientId } = await this.clients.forEnvironment(actor, environment);
     const period = validPeriod({}, this.clock.now(), MAX_PERIOD);
     const found = await this.turns.run(actor.organizationId, () =>
-      this.repository.newest(clientId, period, { externalUserId }, { before: undefined, limit }),
+      this.repository.newest(clientId, period, filter, { before: undefined, limit }),
     );
     return found.length;
   }
 
   /** @throws ApiError EVENT_NOT_FOUND if the event does not exist, or belongs to another organization or environment */
-  async get(
-    actor: DashboardActor,
-    environment: PlatformEnvironment,
-    id: string,
-  ): Promise<WithDeliveries<PublishedEvent>> {
+  async get({ actor, environment }: DashboardScope, id: string): Promise<WithDeliveries<PublishedEvent>> {
     const client = await this.clients.forEnvironment(actor, environment);
     return this.turns.run(actor.organizationId, async () => {
       const event = await this.find(id);
@@ -142,15 +125,7 @@ export class PublishedEventsService {
       task_id: event.taskId,
       external_user_id: event.externalUserId,
       published_at: event.createdAt,
-      deliveries: deliveries.map(({ endpointId, state, attempts, last, nextAttemptAt }) => ({
-        endpoint_id: endpointId,
-        state,
-        attempts,
-        last_attempt_at: last?.createdAt ?? null,
-        status_code: last?.statusCode ?? null,
-        reason: last?.reason ?? null,
-        next_attempt_at: nextAttemptAt ?? null,
-      })),
+      deliveries: deliveries.map(({ last: _last, ...delivery }) => delivery),
     };
   }
 
@@ -205,13 +180,16 @@ function deliveriesOf(
   return [...endpointIds].map((endpointId) => {
     const isOf = (each: { readonly endpointId: string }): boolean => each.endpointId === endpointId;
     const waiting = pending.find(isOf);
-    const ended = attempts.find(isOf);
+    const { count = 0, last } = attempts.find(isOf) ?? {};
     return {
-      endpointId,
-      state: stateOf(waiting, ended?.last),
-      attempts: ended?.count ?? 0,
-      last: ended?.last,
-      nextAttemptAt: waiting?.isClaimed === false ? waiting.dueAt : undefined,
+      endpoint_id: endpointId,
+      state: stateOf(waiting, last),
+      attempts: count,
+      last_attempt_at: last?.createdAt ?? null,
+      status_code: last?.statusCode ?? null,
+      reason: last?.reason ?? null,
+      next_attempt_at: waiting?.isClaimed === false ? waiting.dueAt : null,
+      last,
     };
   });
 }

@@ -72,21 +72,17 @@ export class WebhookEventsRepository implements EventBodies, UserDataHolder {
     return Number(row.id);
   }
 
-  async one(clientId: string, id: string): Promise<Pick<NewEvent, 'name' | 'isTest'> | undefined> {
-    const [event] = await this.transaction.manager.query<Pick<NewEvent, 'name' | 'isTest'>[]>(
-      'SELECT event AS name, is_test AS "isTest" FROM webhook_event WHERE id = $1 AND client_id = $2',
+  /** Returns an event of the client; undefined if it does not exist, or no longer exists. */
+  async find(clientId: string, id: string): Promise<Pick<NewEvent, 'name' | 'isTest' | 'body'> | undefined> {
+    const [event] = await this.transaction.manager.query<Pick<NewEvent, 'name' | 'isTest' | 'body'>[]>(
+      'SELECT event AS name, is_test AS "isTest", body FROM webhook_event WHERE id = $1 AND client_id = $2',
       [id, clientId],
     );
     return event;
   }
 
-  /** Returns the body of an event of the client, or undefined if the event does not exist or no longer exists. */
   async bodyOf(clientId: string, id: string): Promise<Buffer | undefined> {
-    const [event] = await this.transaction.manager.query<Pick<NewEvent, 'body'>[]>(
-      'SELECT body FROM webhook_event WHERE id = $1 AND client_id = $2',
-      [id, clientId],
-    );
-    return event?.body;
+    return (await this.find(clientId, id))?.body;
   }
 
   /**

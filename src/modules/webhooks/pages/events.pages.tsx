@@ -1,4 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact';
+import { Controller, Get, Post } from '@nestjs/common';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { mayPerform } from '../../../infrastructure/auth/index.js';
 import { EVENT_NAMES } from '../../../infrastructure/event-catalog/index.js';
@@ -29,15 +30,84 @@ import {
   Table,
   usePage,
   UserLink,
+  DashboardAction,
+  DashboardPage,
+  inEachEnvironment,
+  queryFrom,
+  requestFrom,
+  submitted,
+  Visit,
   type Page,
   type Tone,
+  type PageResponse,
+  type PageVisit,
 } from '../../../infrastructure/pages/index.js';
 import { MAX_PERIOD, MAX_PERIOD_DAYS } from '../../request-logs/index.js';
-import { type WebhookEndpointResponse, AttemptResult, endpointPath } from '../../webhook-endpoints/index.js';
+import {
+  AttemptResult,
+  endpointPath,
+  WebhookEndpointsService,
+  type WebhookEndpointResponse,
+} from '../../webhook-endpoints/index.js';
 import type { ListedEvent, PublishedEvent } from '../events/published-events.repository.js';
-import type { DeliveryState } from '../events/published-events.dto.js';
-import type { EventDelivery, EventPage, WithDeliveries } from '../events/published-events.service.js';
+import { ListEventsQuery, type DeliveryState } from '../events/published-events.dto.js';
+import {
+  PublishedEventsService,
+  type EventDelivery,
+  type EventPage,
+  type WithDeliveries,
+} from '../events/published-events.service.js';
+import { RedeliverRequest } from '../deliveries/deliveries.dto.js';
+import { ResendsService } from '../resends/resends.service.js';
 import { FROM_EVENTS, resendPath } from './resend.pages.js';
+
+/** The pages about published events and their deliveries. */
+@Controller(inEachEnvironment('events'))
+export class EventsPagesController {
+  constructor(
+    private readonly events: PublishedEventsService,
+    private readonly endpoints: WebhookEndpointsService,
+    private readonly resends: ResendsService,
+  ) {}
+
+  @Get()
+  @DashboardPage('listRequestLogs', ListEventsQuery)
+  list(@Visit() visit: PageVisit): Promise<PageResponse> {
+    return submitted(
+      async () => eventsPage(await this.events.page(visit, queryFrom(ListEventsQuery, visit.query))),
+      () => eventsPage(),
+    );
+  }
+
+  @Get(':event_id')
+  @DashboardPage('listRequestLogs')
+  async get(@Visit() visit: PageVisit<'event_id'>): Promise<PageResponse> {
+    const { actor, environment } = visit;
+    const [event, { data }] = await Promise.all([
+      this.events.get(visit, visit.params.event_id),
+      this.endpoints.list(actor, environment),
+    ]);
+    return eventPage(environment, event, data);
+  }
+
+  @Post(':event_id')
+  @DashboardAction('redeliverWebhook')
+  async sendAgain(@Visit() visit: PageVisit<'event_id'>): Promise<PageResponse> {
+    const { actor, environment, form } = visit;
+    const { event_id: id } = visit.params;
+    const endpointId = form.get('endpoint_id') ?? '';
+    await this.endpoints.requireIn(visit, endpointId);
+    const { event_id: eventId } = requestFrom(RedeliverRequest, form, { event_id: id });
+    return submitted(
+      async () => {
+        const { queued } = await this.resends.redeliver(actor, endpointId, eventId);
+        const done = queued === 0 ? 'waiting' : 'queued';
+        return { redirectTo: `${dashboardPath(environment, 'events', id)}?done=${done}&live=on` };
+      },
+      () => this.get(visit),
+    );
+  }
+}
 
 const EVENT_OPTIONS = EVENT_NAMES.map((name) => ({ value: name, label: name }));
 
@@ -49,7 +119,7 @@ const STATES: Readonly<Record<DeliveryState, readonly [Tone, string]>> = {
 };
 
 /** @param page undefined if the filters were not accepted */
-export function eventsPage(page?: EventPage): Page {
+function eventsPage(page?: EventPage): Page {
   return {
     title: 'Events',
     about: 'What your webhook endpoints receive.',
@@ -64,8 +134,7 @@ export function eventsPage(page?: EventPage): Page {
         </FilterForm>
         <Results canBeLive={page !== undefined} hasTools>
           <FormProblem />
-          {page?.data.length === 0 ? <NoEvents /> : null}
-          {page?.data.length ? <Events page={page} /> : null}
+          {page && (page.data.length === 0 ? <NoEvents /> : <Events page={page} />)}
           <Pagination nextCursor={page?.nextCursor ?? null} />
         </Results>
       </>
@@ -124,7 +193,7 @@ function Events({ page: { data: events, period } }: { readonly page: EventPage }
           kind: 'user',
           cell: ({ externalUserId: user }) => (user === null ? 'No user' : <UserLink user={user} />),
         },
-        { title: 'Deliveries', kind: 'main', cell: ({ deliveries }) => <Outcomes deliveries={deliveries} /> },
+        { title: 'Deliveries', kind: 'main', cell: outcomesOf },
       ]}
     />
   );
@@ -156,63 +225,53 @@ function hasFailed({ isTest, deliveries }: WithDeliveries<ListedEvent>): boolean
 }
 
 /** How many deliveries are in each state. */
-function Outcomes({ deliveries }: { readonly deliveries: readonly EventDelivery[] }): VNode {
-  const counts = Object.entries(STATES).map(([state, [tone, label]]) => ({
-    label,
-    tone,
-    count: deliveries.filter((delivery) => delivery.state === state).length,
-  }));
+function outcomesOf({ deliveries }: WithDeliveries<ListedEvent>): VNode {
   if (deliveries.length === 0) return <Badge tone="soft">Not sent</Badge>;
-  return (
-    <div>
-      {counts
-        .filter(({ count }) => count > 0)
-        .map(({ label, tone, count }) => [
-          <Badge key={label} tone={tone}>
-            {deliveries.length === 1 ? label : `${count} ${label.toLowerCase()}`}
-          </Badge>,
-          ' ',
-        ])}
-    </div>
-  );
+  const badges = Object.entries(STATES).flatMap(([state, [tone, label]]) => {
+    const count = deliveries.filter((delivery) => delivery.state === state).length;
+    const text = deliveries.length === 1 ? label : `${count} ${label.toLowerCase()}`;
+    return count === 0 ? [] : [<Badge tone={tone}>{text}</Badge>, ' '];
+  });
+  return <div>{badges}</div>;
 }
 
 /** An endpoint, and the delivery of the event to it if there is one. */
 interface Target {
+  readonly event: ListedEvent;
   readonly id: string;
   /** Undefined if the endpoint was deleted. */
   readonly endpoint: WebhookEndpointResponse | undefined;
   readonly delivery: EventDelivery | undefined;
 }
 
+const MESSAGES = {
+  queued:
+    'The event is being sent. If it waited for a retry and this attempt fails, the retry follows as planned.',
+  waiting:
+    'The event is already next in line for this endpoint. A paused endpoint gets it when you resume it.',
+};
+
 /** @param endpoints all endpoints of the environment */
-export function eventPage(
+function eventPage(
   environment: PlatformEnvironment,
   event: WithDeliveries<PublishedEvent>,
   endpoints: readonly WebhookEndpointResponse[],
 ): Page {
-  const { id: eventId, createdAt, externalUserId, sessionId, taskId, deliveries } = event;
+  const { createdAt, externalUserId, sessionId, deliveries } = event;
   const logs = dashboardPath(environment, 'request-logs');
-  const events = dashboardPath(environment, 'events');
-  const ids = new Set([...endpoints.map(({ id }) => id), ...deliveries.map(({ endpointId }) => endpointId)]);
+  const ids = new Set([...endpoints.map(({ id }) => id), ...deliveries.map(({ endpoint_id: id }) => id)]);
   const targets = [...ids].map((id) => ({
+    event,
     id,
     endpoint: endpoints.find((endpoint) => endpoint.id === id),
-    delivery: deliveries.find(({ endpointId }) => endpointId === id),
+    delivery: deliveries.find((delivery) => delivery.endpoint_id === id),
   }));
   return {
     title: event.name,
-    parent: { title: 'Events', path: events },
+    parent: { title: 'Events', path: dashboardPath(environment, 'events') },
     content: (
       <>
-        <Done
-          messages={{
-            queued:
-              'The event is being sent. If it waited for a retry and this attempt fails, the retry follows as planned.',
-            waiting:
-              'The event is already next in line for this endpoint. A paused endpoint gets it when you resume it.',
-          }}
-        />
+        <Done messages={MESSAGES} />
         <FormProblem />
         <Details
           entries={[
@@ -231,11 +290,11 @@ export function eventPage(
                 </a>
               ),
             ],
-            ['Task', taskId === null ? null : String(taskId)],
+            ['Task', event.taskId],
             [
               'ID',
               <span key="id">
-                <code>{eventId}</code> (the <code>webhook-id</code> header of its deliveries)
+                <code>{event.id}</code> (the <code>webhook-id</code> header of its deliveries)
               </span>,
             ],
             ['Test', event.isTest ? 'Yes: an example that was sent to test an endpoint' : null],
@@ -257,7 +316,7 @@ function periodSince(time: Date): string {
 }
 
 interface DeliveriesProps {
-  readonly event: WithDeliveries<PublishedEvent>;
+  readonly event: ListedEvent;
   /** All endpoints of the environment, and then deleted ones that the event was sent to. */
   readonly targets: readonly Target[];
 }
@@ -280,25 +339,12 @@ function Deliveries({ event, targets }: DeliveriesProps): VNode {
         rows={targets}
         keyOf={({ id }) => id}
         columns={[
-          { title: 'Endpoint', kind: 'main', cell: (target) => <Endpoint target={target} /> },
-          { title: 'State', kind: 'short', cell: ({ delivery }) => <State delivery={delivery} /> },
-          {
-            title: 'Last attempt',
-            kind: 'main',
-            cell: ({ delivery }) => <LastAttempt delivery={delivery} />,
-          },
+          { title: 'Endpoint', kind: 'main', cell: (target) => <Endpoint {...target} /> },
+          { title: 'State', kind: 'short', cell: stateOf },
+          { title: 'Last attempt', kind: 'main', cell: (target) => <LastAttempt {...target} /> },
           { title: 'Attempts', kind: 'number', cell: ({ delivery }) => delivery?.attempts ?? 0 },
-          {
-            title: 'Next attempt',
-            kind: 'text',
-            cell: (target) => <NextAttempt event={event} target={target} />,
-          },
-          {
-            title: 'Actions',
-            kind: 'buttons',
-            cell: (target) =>
-              whyNotSent(event, target) === undefined ? <SendAgain event={event} target={target} /> : null,
-          },
+          { title: 'Next attempt', kind: 'text', cell: (target) => <NextAttempt {...target} /> },
+          { title: 'Actions', kind: 'buttons', cell: (target) => <SendAgain {...target} /> },
         ]}
       />
       <Link to={log}>All attempts in the request log</Link>
@@ -306,7 +352,7 @@ function Deliveries({ event, targets }: DeliveriesProps): VNode {
   );
 }
 
-function Endpoint({ target: { id, endpoint, delivery } }: { readonly target: Target }): VNode {
+function Endpoint({ id, endpoint, delivery }: Target): VNode {
   const { environment } = usePage();
   if (endpoint)
     return (
@@ -317,12 +363,12 @@ function Endpoint({ target: { id, endpoint, delivery } }: { readonly target: Tar
   return <Middle text={`${delivery?.last?.url ?? id} (deleted)`} />;
 }
 
-function State({ delivery }: Pick<Target, 'delivery'>): VNode {
+function stateOf({ delivery }: Target): VNode {
   const [tone, label] = delivery ? STATES[delivery.state] : (['soft', 'Not sent'] as const);
   return <Badge tone={tone}>{label}</Badge>;
 }
 
-function LastAttempt({ delivery }: Pick<Target, 'delivery'>): ComponentChildren {
+function LastAttempt({ delivery }: Target): ComponentChildren {
   const { environment } = usePage();
   const last = delivery?.last;
   if (!last) return 'No attempt';
@@ -337,17 +383,17 @@ function LastAttempt({ delivery }: Pick<Target, 'delivery'>): ComponentChildren 
 }
 
 /** The service also retries a delivery whose endpoint has unsubscribed from the event in the meantime. */
-function NextAttempt({ event, target }: TargetProps): ComponentChildren {
+function NextAttempt(target: Target): ComponentChildren {
   const { now } = usePage();
   const { endpoint, delivery } = target;
-  const next = delivery?.nextAttemptAt;
-  if (!next || !endpoint || endpoint.status === 'disabled') return whyNotSent(event, target) ?? 'None';
+  const next = delivery?.next_attempt_at;
+  if (!next || !endpoint || endpoint.status === 'disabled') return whyNotSent(target) ?? 'None';
   if (endpoint.status === 'paused') return 'When you resume the endpoint';
   return next <= now ? 'As soon as possible' : <RelativeTime time={next} />;
 }
 
 /** Returns why the event cannot be sent to an endpoint; undefined if it can. */
-function whyNotSent(event: ListedEvent, { endpoint, delivery }: Target): string | undefined {
+function whyNotSent({ event, endpoint, delivery }: Target): string | undefined {
   if (!endpoint) return 'Endpoint deleted';
   if (endpoint.status === 'disabled') return 'Endpoint disabled';
   if (delivery?.state === 'in_progress') return 'Being sent';
@@ -355,14 +401,10 @@ function whyNotSent(event: ListedEvent, { endpoint, delivery }: Target): string 
   return isSubscribed ? undefined : 'Not subscribed';
 }
 
-interface TargetProps {
-  readonly event: ListedEvent;
-  readonly target: Target;
-}
-
-function SendAgain({ event, target }: TargetProps): VNode {
-  const { id, endpoint, delivery } = target;
+function SendAgain(target: Target): VNode | null {
+  const { event, id, endpoint, delivery } = target;
   const { environment } = usePage();
+  if (whyNotSent(target) !== undefined) return null;
   return (
     <Allowed operation="redeliverWebhook">
       <ActionButton

@@ -46,10 +46,6 @@ const FILTERS = {
   request_id: 'Request ID',
 } as const;
 
-interface PlanProps {
-  readonly plan: ResendPlan;
-}
-
 /**
  * Says what would be sent, and asks before it is.
  *
@@ -65,8 +61,7 @@ export function resendPlanPage(
 ): Page {
   const parent = cameFrom(environment, plan, query);
   if (!plan) return { title: 'Send failed deliveries again', parent, content: <FilterProblem /> };
-  if (plan.count === 0)
-    return { title: 'Nothing to send again', parent, content: <NothingToSend plan={plan} /> };
+  if (plan.count === 0) return { title: 'Nothing to send again', parent, content: nothingToSend(plan) };
   const deliveries = numberOf(plan.count);
   return {
     title: `Send ${deliveries} again?`,
@@ -80,9 +75,9 @@ export function resendPlanPage(
             is sent at once, and the retries go on if that fails. An event that the endpoint receives in the
             meantime is not sent twice.
           </p>
-          <Scope plan={plan} />
-          <Targets plan={plan} />
-          <LeftOut plan={plan} />
+          <Scope {...plan} />
+          {targetTable(plan)}
+          {leftOutOf(plan)}
           <input type="hidden" name={RESEND_ID_FIELD} value={resendId} />
           <input type="hidden" name={QUERY_FIELD} value={String(new URLSearchParams(parametersOf(plan)))} />
           <SubmitButton>{`Send ${deliveries} again`}</SubmitButton>
@@ -137,7 +132,7 @@ function appliedFilters(query: ResendPlan['query']): [keyof typeof FILTERS, stri
   );
 }
 
-function Scope({ plan }: PlanProps): VNode {
+function Scope(plan: ResendPlan): VNode {
   const { environment } = usePage();
   const { query, period, isCut } = plan;
   const failed = period && (
@@ -160,7 +155,7 @@ function Scope({ plan }: PlanProps): VNode {
   );
 }
 
-function Targets({ plan: { targets } }: PlanProps): VNode {
+function targetTable({ targets }: ResendPlan): VNode {
   return (
     <>
       <Table
@@ -186,7 +181,7 @@ function Targets({ plan: { targets } }: PlanProps): VNode {
 }
 
 /** Says which deliveries are not sent, and why. */
-function LeftOut({ plan: { leftOut } }: PlanProps): VNode | null {
+function leftOutOf({ leftOut }: ResendPlan): VNode | null {
   const reasons = [
     [leftOut.received, 'received by the endpoint'],
     [leftOut.sending, 'being sent now'],
@@ -209,22 +204,22 @@ function LeftOut({ plan: { leftOut } }: PlanProps): VNode | null {
   );
 }
 
-function NothingToSend({ plan }: PlanProps): VNode {
+function nothingToSend(plan: ResendPlan): VNode {
   const isUnselected = !plan.period && Object.values(plan.leftOut).every((count) => count === 0);
-  const [title, advice] = isUnselected
-    ? ['No failed delivery is selected', 'Select failed deliveries in the list.']
-    : [
-        'No failed delivery can be sent again',
-        'Each of them was received since, is being sent, or cannot be sent.',
-      ];
   return (
     <>
       <FormProblem />
-      <EmptyState title={title}>
-        <p>{advice}</p>
-      </EmptyState>
-      <Scope plan={plan} />
-      <LeftOut plan={plan} />
+      {isUnselected ? (
+        <EmptyState title="No failed delivery is selected">
+          <p>Select failed deliveries in the list.</p>
+        </EmptyState>
+      ) : (
+        <EmptyState title="No failed delivery can be sent again">
+          <p>Each of them was received since, is being sent, or cannot be sent.</p>
+        </EmptyState>
+      )}
+      <Scope {...plan} />
+      {leftOutOf(plan)}
     </>
   );
 }

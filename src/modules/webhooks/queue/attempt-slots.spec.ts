@@ -5,7 +5,7 @@ const lane = (organizationId: string | null, isProven: boolean) => ({ organizati
 describe('AttemptSlots', () => {
   it('leaves half of the slots to endpoints with a recent success', () => {
     const slots = new AttemptSlots(16);
-    const releases = Array.from({ length: 8 }, (_, index) => slots.take(lane(`o-${index}`, false)));
+    const releases = Array.from({ length: 8 }, (_, index) => slots.occupy(lane(`o-${index}`, false)));
     expect([slots.free, slots.freeForUnproven]).toEqual([8, 0]);
     releases[0]?.();
     expect([slots.free, slots.freeForUnproven]).toEqual([9, 1]);
@@ -13,7 +13,7 @@ describe('AttemptSlots', () => {
 
   it('leaves half of the slots to other organizations', () => {
     const slots = new AttemptSlots(16);
-    const releases = Array.from({ length: 8 }, () => slots.take(lane('one', true)));
+    const releases = Array.from({ length: 8 }, () => slots.occupy(lane('one', true)));
     expect([slots.freeFor('one'), slots.freeFor('other'), slots.fullOrganizations]).toEqual([0, 8, ['one']]);
     for (const release of releases) release();
     expect([slots.free, slots.freeFor('one'), slots.fullOrganizations]).toEqual([16, 8, []]);
@@ -22,15 +22,15 @@ describe('AttemptSlots', () => {
   it('gives unproven endpoints further slots only while few are used', () => {
     const slots = new AttemptSlots(16);
     expect(slots.furtherForUnproven).toBe(2);
-    slots.take(lane('one', false));
-    slots.take(lane('two', false));
+    slots.occupy(lane('one', false));
+    slots.occupy(lane('two', false));
     expect(slots.furtherForUnproven).toBe(0);
   });
 
   it('reserves half of what each organization can use, until it is released', () => {
     const slots = new AttemptSlots(16);
-    slots.take(lane('one', true));
-    slots.take(lane('one', true));
+    slots.occupy(lane('one', true));
+    slots.occupy(lane('one', true));
     const { total, perOrganization, release } = slots.reserve(new Set(['one', 'two']));
     expect([total, [...perOrganization]]).toEqual([
       7,

@@ -75,7 +75,7 @@ export class AttemptSlots {
   }
 
   /** @returns a function that frees the slot */
-  take({ organizationId, isProven }: DeliveryLane): () => void {
+  occupy({ organizationId, isProven }: DeliveryLane): () => void {
     this.change(1, organizationId, isProven);
     return () => this.change(-1, organizationId, isProven);
   }

@@ -4,9 +4,8 @@ import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import type { OwnedWebhookEndpoint } from '../../webhook-endpoints/index.js';
 import { HAS_BODY, type StoredEvent } from '../events/webhook-events.repository.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
-import type { ClaimedDelivery, DeliveredEvent } from './delivery.js';
+import { longestDelayOfFirstRetry, type ClaimedDelivery, type DeliveredEvent } from './delivery.js';
 import { WIDTH_RULE } from './endpoint-width.js';
-import { longestDelayOfFirstRetry } from './retry-delay.js';
 import { CLAIM_DELIVERIES, type ClaimedRow } from './sql/claim-deliveries.js';
 import {
   INDEXES_ONLY,

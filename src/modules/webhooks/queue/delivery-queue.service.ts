@@ -10,9 +10,14 @@ import { SECOND } from '../../../infrastructure/time/index.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
 import type { AttemptSlots } from './attempt-slots.js';
 import { AttemptRecorder } from './attempt-recorder.js';
-import { attemptsAllowedAfter, type FinishedAttempt, type Outcome, type QueuedDelivery } from './delivery.js';
+import {
+  attemptsAllowedAfter,
+  delayUntilRetry,
+  type FinishedAttempt,
+  type Outcome,
+  type QueuedDelivery,
+} from './delivery.js';
 import { DeliveryQueueRepository } from './delivery-queue.repository.js';
-import { delayUntilRetry } from './retry-delay.js';
 import type { LockedLane } from './sql/lock-due-lanes.js';
 import type { Settlement } from './sql/settle-attempts.js';
 

@@ -1,4 +1,4 @@
-import { delayUntilRetry } from './retry-delay.js';
+import { delayUntilRetry } from './delivery.js';
 
 const DELAYS = [180_000, 300_000];
 

@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import { AccessibleClients, type DashboardActor } from '../../../infrastructure/auth/index.js';
-import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import {
+  AccessibleClients,
+  type DashboardActor,
+  type DashboardScope,
+} from '../../../infrastructure/auth/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import { INVALID_FIELD, NOT_FOUND } from '../../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
@@ -90,7 +93,7 @@ export class ResendsService {
   @Transactional()
   async redeliver(actor: DashboardActor, id: string, eventId: string): Promise<QueuedDeliveriesResponse> {
     const endpoint = await this.endpoints.requireActive(actor, id);
-    const event = isUUID(eventId) ? await this.events.one(endpoint.client.clientId, eventId) : undefined;
+    const event = isUUID(eventId) ? await this.events.find(endpoint.client.clientId, eventId) : undefined;
     if (!event) throw INVALID_FIELD.error(UNKNOWN_EVENT);
     const isSubscribed = event.isTest || !endpoint.events || endpoint.events.includes(event.name);
     if (!isSubscribed) throw INVALID_FIELD.error(notSubscribed(event.name));
@@ -128,11 +131,7 @@ export class ResendsService {
   }
 
   /** Finds what a resend of selected deliveries would send now. */
-  async plan(
-    actor: DashboardActor,
-    environment: PlatformEnvironment,
-    query: ResendQuery,
-  ): Promise<ResendPlan> {
+  async plan({ actor, environment }: DashboardScope, query: ResendQuery): Promise<ResendPlan> {
     const client = await this.clients.forEnvironment(actor, environment);
     const { data: endpoints } = await this.endpoints.list(actor, environment);
     const [{ period, isCut, received }, sendable] = await this.turns.run(actor.organizationId, async () => {
@@ -163,20 +162,15 @@ export class ResendsService {
    * @param id from the form, so that a form that is sent twice starts one resend
    * @throws ApiError INVALID_FIELD if there is nothing to send, or an endpoint has a running recovery
    */
-  async start(
-    actor: DashboardActor,
-    environment: PlatformEnvironment,
-    id: string,
-    query: ResendQuery,
-  ): Promise<void> {
+  async start(scope: DashboardScope, id: string, query: ResendQuery): Promise<void> {
     if (!isUUID(id)) throw INVALID_FIELD.error('The form is not complete. Reload the page.');
-    const { clientId } = await this.clients.forEnvironment(actor, environment);
+    const { clientId } = await this.clients.forEnvironment(scope.actor, scope.environment);
     const isStarted = async (): Promise<boolean> =>
       (await this.repository.startedTogether(clientId, id)).length > 0;
     if (await isStarted()) return;
-    const plan = await this.plan(actor, environment, query);
+    const plan = await this.plan(scope, query);
     try {
-      await this.add(actor, environment, id, plan);
+      await this.add(scope, id, plan);
     } catch (error) {
       // The same form, sent twice at the same time.
       if (!(await isStarted())) throw error;
@@ -185,8 +179,7 @@ export class ResendsService {
 
   /** @throws ApiError NOT_FOUND */
   async get(
-    actor: DashboardActor,
-    environment: PlatformEnvironment,
+    { actor, environment }: DashboardScope,
     id: string,
   ): Promise<readonly [StartedResend, ...StartedResend[]]> {
     const { clientId } = await this.clients.forEnvironment(actor, environment);
@@ -200,8 +193,7 @@ export class ResendsService {
 
   @Transactional()
   private async add(
-    actor: DashboardActor,
-    environment: PlatformEnvironment,
+    { actor, environment }: DashboardScope,
     id: string,
     { query, period, targets, count }: ResendPlan,
   ): Promise<void> {

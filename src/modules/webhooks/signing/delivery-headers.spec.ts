@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks';
-import { deliveryHeaders, type Delivery } from './delivery-headers.js';
+import { deliveryHeaders, type Delivery } from './event-signer.js';
 
 const BODY = Buffer.from('{"event":"AUTHENTICATED","session_id":"s-1","external_user_id":"zoë-😀"}');
 const DELIVERY: Delivery = {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { serviceSignature } from './delivery-headers.js';
+import { serviceSignature } from './event-signer.js';
 
 interface Vector {
   readonly name: string;

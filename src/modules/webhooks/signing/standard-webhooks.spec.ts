@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
-import { standardSignature } from './delivery-headers.js';
+import { standardSignature } from './event-signer.js';
 
 const ID = '0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1';
 const AT = 1_710_864_923;

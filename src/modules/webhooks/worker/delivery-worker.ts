@@ -220,7 +220,7 @@ export class DeliveryWorker
 
   /** Makes the attempt of a delivery that this process has claimed. */
   start(delivery: QueuedDelivery): void {
-    const release = this.slots.take(delivery.lane);
+    const release = this.slots.occupy(delivery.lane);
     const attempt = this.sender
       .send(delivery)
       .then((outcome) => this.queue.settle({ delivery, outcome }))

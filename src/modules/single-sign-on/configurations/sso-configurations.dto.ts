@@ -1,7 +1,31 @@
 import { TextField, UuidField } from '../../../infrastructure/validation/index.js';
-import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
-import { CLIENT_SECRET, NAME, NEW_ID } from '../openid/openid-configurations.dto.js';
-import { readCertificate } from './saml-metadata.js';
+import { readCertificate } from '../saml/saml-metadata.js';
+import type { SsoConfiguration } from './sso-configuration.entity.js';
+
+const NAME = { in: 'form', max: 256 } as const;
+const CLIENT_SECRET = { in: 'form', required: false, max: 1_024, isTrimmed: true } as const;
+
+/** The form shows addresses with the ID, to register before it is sent. */
+const NEW_ID = { in: 'form', required: false } as const;
+
+/** The form that adds an identity provider. */
+export class AddOpenidConfigurationRequest {
+  @UuidField(NEW_ID)
+  id?: string;
+
+  @TextField(NAME)
+  name!: string;
+
+  @TextField({ in: 'form', max: 1_024, format: 'uri', isTrimmed: true })
+  issuer!: string;
+
+  @TextField({ in: 'form', max: 256, isTrimmed: true })
+  client_id!: string;
+
+  /** Clients without a secret are public; PKCE protects their codes (RFC 9700, section 2.1.1). */
+  @TextField(CLIENT_SECRET)
+  client_secret?: string;
+}
 
 /** Characters. Real metadata has 5,000 to 20,000. */
 const METADATA_LENGTH = 262_144;

@@ -1,0 +1,40 @@
+import type { Request, RequestHandler } from 'express';
+import passport, { type AuthenticateCallback, type Framework } from 'passport';
+
+interface Strategies {
+  _strategy(name: string): object | null;
+}
+
+interface RunningStrategy {
+  authenticate(request: Request, options: object): void;
+}
+
+const ignored: AuthenticateCallback = () => undefined;
+
+/**
+ * Runs one strategy and gives its result to a callback, which is what `AuthGuard` needs. Passport's own framework assigns functions
+ * to each strategy that it runs. V8 allocates such functions in the old generation of the heap, where they keep the request until
+ * that is collected (docs/decisions/0022-heap-growth.md).
+ */
+const framework: Framework = {
+  initialize: () => (_request, _response, next) => next(),
+  authenticate:
+    (authenticator, name: string, options: object, callback = ignored): RequestHandler =>
+    (request, _response, next) => {
+      const result = {
+        success: (user: Express.User, info?: object) => callback(null, user, info),
+        fail: (challenge?: string, status?: number) => callback(null, false, challenge, status),
+        error: (error: unknown) => callback(error),
+        pass: () => next(),
+      };
+      const strategy = Object.create(
+        (authenticator as unknown as Strategies)._strategy(name),
+      ) as RunningStrategy;
+      Object.assign(strategy, result).authenticate(request, options);
+    },
+};
+
+/** Call it once, before a guard runs. */
+export function preparePassport(): void {
+  passport.framework(framework);
+}
