@@ -209,9 +209,9 @@ async function bundle(outfile, modules, plugin = undefined) {
 function withUsualNames(text) {
   const isUsual = 'target.name === value || (target.name === "" && target.prototype === undefined)';
   return text
-    .replaceAll(/^ *__name\(([$\w]+), "\1"\);$/gm, '')
+    .replaceAll(/(?<=[;{}\n] *)__name\(([$\w]+), ?"\1"\);/g, '')
     .replace(
-      /^var __name = .*$/m,
+      /\bvar __name ?=[^;]*;/,
       `var __name = (target, value) => ${isUsual} ? target : __defProp(target, "name", { value, configurable: true });`,
     );
 }
