@@ -157,9 +157,8 @@ interface Declared {
 
 /** Returns the declarations of an exported name (`*` for all), following re-exports. */
 function exportedFrom(path: string, wanted: string, sources: Sources): Declared[] {
-  const text = sources.get(path);
-  if (text === undefined) return [];
-  const tree = treeOf(path, text);
+  const tree = treeOf(path, sources);
+  if (!tree) return [];
   return tree.statements.flatMap((statement): Declared[] => {
     if (ts.isExportDeclaration(statement)) return reexported(path, statement, wanted, sources);
     if (!ts.canHaveModifiers(statement)) return [];

@@ -44,31 +44,52 @@ export function sourcesFrom(files: Readonly<Record<string, string>>): Sources {
   return new Map(Object.entries(files));
 }
 
-const trees = new Map<string, ts.SourceFile>();
+/** Returns the result of an earlier call with the same argument. Most rules look at the same files, each as a whole. */
+function remembered<Key extends object, Result>(compute: (key: Key) => Result): (key: Key) => Result {
+  const results = new WeakMap<Key, Result>();
+  return (key) => {
+    const known = results.get(key) ?? compute(key);
+    results.set(key, known);
+    return known;
+  };
+}
 
-/** Parses a file without type-checking it, which takes 0.2 s for all sources instead of 4 s. */
-export function treeOf(path: string, text: string): ts.SourceFile {
-  const key = `${path}\n${text}`;
-  let tree = trees.get(key);
-  if (!tree) {
-    tree = ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true);
-    trees.set(key, tree);
-  }
-  return tree;
+/** Parses the files without type-checking them, which takes 0.2 s for all sources instead of 4 s. */
+const parsed = remembered(
+  (sources: Sources) =>
+    new Map(
+      [...sources].map(([path, text]) => [
+        path,
+        ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true),
+      ]),
+    ),
+);
+
+export function treeOf(path: string, sources: Sources): ts.SourceFile | undefined {
+  return parsed(sources).get(path);
 }
 
 export function treesOf(sources: Sources): [string, ts.SourceFile][] {
-  return [...sources].map(([path, text]) => [path, treeOf(path, text)]);
+  return [...parsed(sources)];
 }
 
+const nodesOf = remembered((tree: ts.Node): readonly ts.Node[] => {
+  const nodes: ts.Node[] = [];
+  const add = (node: ts.Node): void => {
+    nodes.push(node);
+    ts.forEachChild(node, add);
+  };
+  add(tree);
+  return nodes;
+});
+
 export function everyNode(tree: ts.Node, visit: (node: ts.Node) => void): void {
-  visit(tree);
-  ts.forEachChild(tree, (child) => everyNode(child, visit));
+  for (const node of nodesOf(tree)) visit(node);
 }
 
 /** Returns all imports, re-exports, dynamic imports and import types. */
-export function importsOf(sources: Sources): Import[] {
-  return treesOf(sources).flatMap(([from, tree]) => {
+export const importsOf = remembered((sources: Sources): readonly Import[] =>
+  treesOf(sources).flatMap(([from, tree]) => {
     const imports: Import[] = [];
     const add = (specifier: ts.Node | undefined, values: readonly string[]): void => {
       if (!specifier || !ts.isStringLiteralLike(specifier)) return;
@@ -83,8 +104,8 @@ export function importsOf(sources: Sources): Import[] {
         add(node.argument.literal, []);
     });
     return imports;
-  });
-}
+  }),
+);
 
 function importedValues(clause: ts.ImportClause | undefined): string[] {
   if (!clause) return ['*'];

@@ -32,21 +32,27 @@ export function scraperOf(url: string): Scraper {
     text,
     samples,
     async value(name, labels = {}) {
-      const found = (await samples()).filter(
-        (sample) =>
-          sample.name === name &&
-          Object.entries(labels).every(([label, value]) => sample.labels[label] === value),
+      const found = samplesOf(await text(), name).filter((sample) =>
+        Object.entries(labels).every(([label, value]) => sample.labels[label] === value),
       );
       return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + value, 0);
     },
   };
 }
 
-/** Parses the parts of the Prometheus text format that the service uses. */
-function samplesOf(text: string): Sample[] {
+/**
+ * Parses the parts of the Prometheus text format that the service uses.
+ *
+ * @param wanted the name of the samples; the default is all. Parsing a response takes longer than its request.
+ */
+function samplesOf(text: string, wanted?: string): Sample[] {
   return text
     .split('\n')
-    .filter((line) => line !== '' && !line.startsWith('#'))
+    .filter((line) =>
+      wanted === undefined
+        ? line !== '' && !line.startsWith('#')
+        : line.startsWith(wanted) && /^[{ ]/.test(line.slice(wanted.length)),
+    )
     .map((line) => {
       const [, name = '', labels = '', value = ''] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
       const pairs = [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)];

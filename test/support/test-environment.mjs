@@ -3,12 +3,12 @@ import { appendFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
-import { SourceMapSupport } from '@jest/source-map';
 import argon2 from '@node-rs/argon2';
 import { TestEnvironment } from 'jest-environment-node';
 import { apiValidators } from './api-validators.mjs';
 import { MODULES, provideModules, readBundle } from './bundle/bundle.mjs';
 import { recordDistributedStatements } from './record-distributed-statements.mjs';
+import { shareRsaKeys } from './rsa-keys.mjs';
 
 /**
  * The stores that the current test file has created. Node.js copies every store in use to every new promise, and never
@@ -55,6 +55,7 @@ export default class LoadAwareEnvironment extends TestEnvironment {
     // A run of unit tests alone has no bundle, and needs no build.
     this.usesBundle = usesBundle && process.env.TEST_BUNDLE !== undefined;
     cost = testsService ? LOWEST_COST : {};
+    shareRsaKeys(testsService);
     if (testsService) this.collectLogLines();
     if (!this.usesBundle) return;
     shared ??= loadShared();
@@ -131,10 +132,21 @@ function loadShared() {
  * somebody reads the stack trace of an error, because it remembers only the maps of files that it has compiled itself.
  */
 function registerSourceMaps(scripts) {
+  const { SourceMapSupport } = requireThrough('jest', '@jest/core', 'jest-runner', '@jest/source-map');
   const support = new SourceMapSupport();
   support.install(new Map(scripts.map(({ name }) => [name, `${name}.map`])));
   // Remembers the maps of the previous call for all later test files.
   support.install(new Map());
+}
+
+/** Returns a dependency of a dependency: the copy that Jest itself uses. */
+function requireThrough(...names) {
+  const last = names.pop();
+  const require = names.reduce(
+    (from, name) => createRequire(from.resolve(name)),
+    createRequire(import.meta.url),
+  );
+  return require(last);
 }
 
 function testsOf(block) {
