@@ -22,6 +22,7 @@ if (existsSync(join(CLI, 'src'))) await ensureClients();
 async function ensureClients() {
   const hash = hashOfFiles([
     join(ROOT, 'package-lock.json'),
+    ...sourcesIn(join(CLI, 'bin')),
     ...[SDK, CLI].flatMap((folder) => [
       ...['package.json', 'tsconfig.json', 'README.md'].map((file) => join(folder, file)),
       ...sourcesIn(join(folder, 'src')),

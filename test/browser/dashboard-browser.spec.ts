@@ -60,7 +60,7 @@ describeInBrowser('The dashboard in a browser', (windows) => {
       expect((await response?.body())?.length).toBeLessThan(60_000);
     }
     await waitForHeading(page, 'Overview');
-    expect(await inspect(page, 'overview')).toEqual([]);
+    expect(await inspect(page, 'overview', { isLayout: true })).toEqual([]);
     await page.getByRole('link', { name: 'Production' }).click();
     expect(await inspect(page, 'overview-empty')).toEqual([]);
   });
@@ -165,7 +165,7 @@ describeInBrowser('The dashboard in a browser', (windows) => {
     const page = await open({ bypassPolicy: true });
     await page.goto('/dashboard/parts');
     await waitForHeading(page, 'Parts of pages');
-    expect(await inspect(page, 'parts')).toEqual([]);
+    expect(await inspect(page, 'parts', { isLayout: true })).toEqual([]);
   });
 
   /** A way to use the dashboard. */

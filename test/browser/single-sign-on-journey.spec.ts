@@ -170,7 +170,7 @@ describeInBrowser('Single sign-on in a browser', (windows) => {
     await page.locator('td', { hasText: user.email }).waitFor();
     const visitor = await windows.open(service.baseUrl, { bypassPolicy: true });
     await visitor.goto('/login');
-    findings.push(...(await inspect(visitor, 'login-address')));
+    findings.push(...(await inspect(visitor, 'login-address', { isLayout: true })));
     await visitor.getByLabel('Email address').fill('nobody@example.com');
     await visitor.getByRole('button', { name: 'Continue' }).click();
     findings.push(...(await inspect(visitor, 'login-password')));

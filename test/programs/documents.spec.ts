@@ -41,6 +41,19 @@ const RUN_ELSEWHERE = ['docs/extending.md'];
 /** The page whose programs `npx` starts. On the others, the shell starts them, because npm takes longer than most programs. */
 const PAGE_WITH_NPX = 'docs/quickstart.md';
 const NPX = 'npx() { "node_modules/.bin/$1" "${@:2}"; }\n';
+/** The same with `npm run cli`. */
+const PAGE_WITH_NPM = 'docs/events.md';
+const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  scripts: { cli: string };
+};
+const NPM = `npm() {
+  case "$*" in
+    'run cli -- '*) ${scripts.cli.replace(/^exec /, '')} "\${@:4}" ;;
+    'run --silent cli -- '*) ${scripts.cli.replace(/^exec /, '')} "\${@:5}" ;;
+    *) command npm "$@" ;;
+  esac
+}
+`;
 /** The pages that set their own variables. */
 const PUBLISHED = new Set(new Guides().entries.map(({ file }) => file));
 
@@ -129,6 +142,7 @@ async function runPage(page: string): Promise<void> {
   const shell = new Shell(folder, BLOCK_TIMEOUT);
   try {
     if (page !== PAGE_WITH_NPX) await shell.run(NPX);
+    if (page !== PAGE_WITH_NPM) await shell.run(NPM);
     for (const [name, value] of Object.entries(givenTo(page))) await shell.set(name, value);
     let response: string | undefined;
     const blocks = blocksOf(page);

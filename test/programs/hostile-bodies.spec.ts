@@ -111,10 +111,16 @@ async function freePort(): Promise<string> {
   return String(port);
 }
 
-/** Returns the CPU time that the program has used, in milliseconds. */
-async function cpuTime(): Promise<number> {
-  const metrics = await (await fetch(metricsUrl)).text();
-  return 1_000 * Number(/^process_cpu_seconds_total (\S+)/m.exec(metrics)?.[1]);
+/**
+ * Returns the CPU time that the program has used, in milliseconds, in steps of 10 ms. Its metrics contain the same, but take
+ * longer than most bodies.
+ */
+function cpuTime(): number {
+  // In the second field, the name of the program can contain spaces.
+  const [, user, system] = /\) (?:\S+ ){11}(\d+) (\d+) /.exec(
+    readFileSync(`/proc/${program.pid}/stat`, 'utf8'),
+  )!;
+  return (Number(user) + Number(system)) * 10;
 }
 
 /** Repeats a part up to the size of a body. */
@@ -214,7 +220,7 @@ async function expectCheap(
   bodies: readonly HostileBody[],
 ): Promise<void> {
   const slow: string[] = [];
-  let latest = await cpuTime();
+  let latest = cpuTime();
   for (const { name, type, bytes } of bodies) {
     for (const compressed of [false, true]) {
       const body = new Uint8Array(compressed ? gzipSync(bytes, { level: 1 }) : bytes);
@@ -227,12 +233,12 @@ async function expectCheap(
       let least = Infinity;
       let status = 0;
       for (let attempt = 0; attempt < ATTEMPTS && least > LIMIT * scale; attempt += 1) {
-        // Reading the time twice for each body would take longer than most bodies.
-        const before = attempt === 0 ? latest : await cpuTime();
+        // Includes what the previous request left to do after its response.
+        const before = attempt === 0 ? latest : cpuTime();
         const response = await fetch(baseUrl + path, { method, headers, body });
         await response.arrayBuffer();
         ({ status } = response);
-        latest = await cpuTime();
+        latest = cpuTime();
         least = Math.min(least, latest - before);
       }
       if (least > LIMIT * scale || status >= 500)
@@ -355,9 +361,9 @@ const chunk = (text: string, extension = ''): string =>
 async function leastTime(send: () => Promise<void>, limit = LIMIT): Promise<number> {
   let least = Infinity;
   for (let attempt = 0; attempt < ATTEMPTS && least > limit * scale; attempt += 1) {
-    const before = await cpuTime();
+    const before = cpuTime();
     await send();
-    least = Math.min(least, (await cpuTime()) - before);
+    least = Math.min(least, cpuTime() - before);
   }
   return least;
 }

@@ -165,16 +165,20 @@ export async function logOut(page: Page): Promise<void> {
 }
 
 /**
- * Returns problems of the current page at three widths, and of its colors in both schemes. With the variable `SCREENSHOTS`, saves
- * pictures of the page in `.artefacts/pages`.
+ * Returns problems of the current page: whether it scrolls horizontally at three widths, and violations of WCAG, once for each
+ * color scheme: light on a desk, and dark on a phone. With the variable `SCREENSHOTS`, saves pictures of the page in
+ * `.artefacts/pages`.
  *
- * @param foreign selects parts that others wrote, which are not checked for accessibility
+ * @param options.foreign selects parts that others wrote, which are not checked for accessibility
+ * @param options.isLayout checks both schemes at both widths. What only one width shows, such as the column of the navigation,
+ *   is the same on all pages of a layout, so one page of each layout is enough.
  */
-export async function inspect(page: Page, name: string, foreign?: string): Promise<string[]> {
+export async function inspect(
+  page: Page,
+  name: string,
+  { foreign, isLayout = false }: { readonly foreign?: string; readonly isLayout?: boolean } = {},
+): Promise<string[]> {
   const findings: string[] = [];
-  const check = async (what: string, rules: AxeRules): Promise<void> => {
-    for (const violation of await violations(page, rules, foreign)) findings.push(`${what}: ${violation}`);
-  };
   for (const size of [NARROW, PHONE, DESK]) {
     await page.setViewportSize(size);
     const overflow = Number(
@@ -182,21 +186,18 @@ export async function inspect(page: Page, name: string, foreign?: string): Promi
     );
     if (overflow > 0) findings.push(`${name} scrolls horizontally by ${overflow} px at ${size.width}`);
     if (size === NARROW) continue;
-    await savePicture(page, `${name}-${size.width}`);
-    await check(`${name} at ${size.width}`, { type: 'tag', values: RULES });
-    if (size !== DESK && !SAVES_PICTURES) continue;
-    await page.emulateMedia({ colorScheme: 'dark' });
-    await savePicture(page, `${name}-${size.width}-dark`);
-    // The layout does not depend on the colors, and the column of the navigation is visible only on a desk.
-    if (size === DESK) await check(`${name} in the dark`, { type: 'rule', values: ['color-contrast'] });
+    for (const colorScheme of ['dark', 'light'] as const) {
+      const isChecked = isLayout || (colorScheme === 'light') === (size === DESK);
+      if (!isChecked && !SAVES_PICTURES) continue;
+      await page.emulateMedia({ colorScheme });
+      await savePicture(page, `${name}-${size.width}${colorScheme === 'dark' ? '-dark' : ''}`);
+      if (!isChecked) continue;
+      for (const violation of await violations(page, foreign))
+        findings.push(`${name} at ${size.width}, ${colorScheme}: ${violation}`);
+    }
     await page.emulateMedia({ colorScheme: 'light' });
   }
   return findings;
-}
-
-interface AxeRules {
-  readonly type: 'tag' | 'rule';
-  readonly values: readonly string[];
 }
 
 /** Saves a picture of the whole page, or of an element, if the variable `SCREENSHOTS` is set. */
@@ -207,12 +208,12 @@ export async function savePicture(target: Page | Locator, name: string): Promise
 }
 
 /** Returns violations of WCAG 2.2 AA that can be detected automatically. */
-async function violations(page: Page, rules: AxeRules, foreign?: string): Promise<string[]> {
+async function violations(page: Page, foreign?: string): Promise<string[]> {
   // Sending and compiling the script takes longer than a check. It is gone after a navigation.
   if (await page.evaluate(`typeof axe === 'undefined'`)) await page.evaluate(AXE);
   const context = JSON.stringify(foreign === undefined ? 'html' : { include: 'html', exclude: foreign });
   // Without `resultTypes`, axe also describes each element that passes a rule.
-  const options = JSON.stringify({ runOnly: rules, resultTypes: ['violations'] });
+  const options = JSON.stringify({ runOnly: { type: 'tag', values: RULES }, resultTypes: ['violations'] });
   const found = (await page.evaluate(
     `axe.run(${context}, ${options}).then(({ violations }) => violations)`,
   )) as AxeResults['violations'];

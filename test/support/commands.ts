@@ -21,6 +21,9 @@ export interface DescribedCommand {
 export class Commands {
   private readonly session: Program;
   private requests = 0;
+  private readonly responses: string[] = [];
+  /** How many characters of the output `responses` contains. */
+  private read = 0;
 
   constructor(private readonly environment: Readonly<Record<string, string>>) {
     const { TEST_BUNDLE: bundle = '' } = process.env;
@@ -72,9 +75,19 @@ export class Commands {
     const index = this.requests;
     this.requests += 1;
     this.session.write(`${JSON.stringify(request)}\n`);
-    const find = (): string | false => this.session.output.split('\n').slice(0, -1)[index] ?? false;
+    const find = (): string | false => this.responsesSoFar()[index] ?? false;
     const what = `a response to ${JSON.stringify(request)}`;
     return JSON.parse(await eventually(what, find, COMMAND_TIMEOUT)) as Response;
+  }
+
+  /** Searches only what is new: exports have megabytes. */
+  private responsesSoFar(): readonly string[] {
+    const { output } = this.session;
+    for (let end = output.indexOf('\n', this.read); end >= 0; end = output.indexOf('\n', this.read)) {
+      this.responses.push(output.slice(this.read, end));
+      this.read = end + 1;
+    }
+    return this.responses;
   }
 }
 

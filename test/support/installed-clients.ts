@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 const ROOT = join(import.meta.dirname, '..', '..');
 const execute = promisify(execFile);
 
-/** The packages for integrators, packed and installed from their tarballs into an empty folder, without a registry. */
+/** The packages for integrators, installed from their tarballs into an empty folder, without a registry. */
 export interface InstalledClients {
   /** The project that they are installed in. */
   readonly folder: string;
@@ -18,11 +18,11 @@ export interface InstalledClients {
 }
 
 export async function installClients(): Promise<InstalledClients> {
-  const packed = mkdtempSync(join(process.env.TEST_RUN_DIRECTORY ?? tmpdir(), 'packed-'));
-  // `global-setup.mjs` has built them.
-  const pack = ['pack', '--workspaces', '--ignore-scripts', '--pack-destination', packed];
-  await execute('npm', pack, { cwd: ROOT });
-  const tarballs = readdirSync(packed).map((name) => join(packed, name));
+  // `global-setup.mjs` has packed them.
+  const packed = join(ROOT, 'clients/dist');
+  const tarballs = readdirSync(packed)
+    .filter((name) => name.endsWith('.tgz'))
+    .map((name) => join(packed, name));
   const folder = mkdtempSync(join(process.env.TEST_RUN_DIRECTORY ?? tmpdir(), 'project-'));
   writeFileSync(join(folder, 'package.json'), '{ "private": true }');
   await execute('npm', ['install', '--offline', '--no-audit', '--no-fund', ...tarballs], { cwd: folder });

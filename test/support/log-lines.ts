@@ -9,11 +9,13 @@ export function logLinesOf(requestId: string | null): LogLine[] {
   return logLines().filter((line) => line['request_id'] === requestId);
 }
 
-/** Returns all log lines of this test file so far. */
+const lines: LogLine[] = [];
+let chunksRead = 0;
+
+/** Returns all log lines of this test file so far. Tests that wait for a line call this often, so each line is parsed once. */
 export function logLines(): LogLine[] {
-  return chunks
-    .join('')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as LogLine);
+  const texts = chunks.slice(chunksRead).join('').split('\n').filter(Boolean);
+  lines.push(...texts.map((text) => JSON.parse(text) as LogLine));
+  chunksRead = chunks.length;
+  return [...lines];
 }

@@ -2,6 +2,7 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { loadFactor } from './eventually.js';
 
 /** Runs all blocks of a page in one `bash -eu`, so that they share variables. */
 export class Shell {
@@ -11,7 +12,7 @@ export class Shell {
 
   /**
    * @param folder where commands run
-   * @param timeout milliseconds that one block of commands may take
+   * @param timeout milliseconds that one block of commands may take on an idle machine
    */
   constructor(
     private readonly folder: string,
@@ -52,7 +53,7 @@ export class Shell {
     writeFileSync(`${file}.sh`, commands);
     this.bash.stdin.write(`. '${file}.sh' > '${file}.out' 2> '${file}.err' < /dev/null; echo done\n`);
     const timeLimit = new AbortController();
-    const timer = setTimeout(() => timeLimit.abort(), this.timeout);
+    const timer = setTimeout(() => timeLimit.abort(), this.timeout * loadFactor());
     const outcome = await Promise.race([
       once(this.bash.stdout, 'data').then(() => 'done'),
       this.ended.then(() => 'failed'),
