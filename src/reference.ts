@@ -59,8 +59,15 @@ function inWords(name: string): string {
   return words.replaceAll(/\b(?:api|saml)\b/g, (word) => word.toUpperCase());
 }
 
+/** “Service” has what every deployment sets. */
+const placeOf = ({ title }: { readonly title: string }): string => (title === 'Service' ? '' : title);
+
 function configurationPage(): string {
-  const sections = configurationDefinitions().map(({ title, target }) => {
+  // Not in the order in which modules are loaded, which differs in the bundle of the tests.
+  const definitions = configurationDefinitions().toSorted((left, right) =>
+    placeOf(left).localeCompare(placeOf(right)),
+  );
+  const sections = definitions.map(({ title, target }) => {
     const defaults = new target() as Record<string, unknown>;
     const rows = variablesOf(target).map(
       ({ name, property, description, secret }) =>
