@@ -77,8 +77,12 @@ export function requireMerchants(
  */
 @Injectable()
 export class MerchantCatalogService implements OnApplicationBootstrap {
-  /** Cached, because publishing nearly every event looks one up. */
-  private readonly cache = new LRUCache<number, CatalogEntry>({ max: MAX_CACHED, ttl: MINUTE });
+  /** Cached, because publishing nearly every event looks one up. With `max`, it would allocate 4 MB at the start, which takes 10 ms. */
+  private readonly cache = new LRUCache<number, CatalogEntry>({
+    maxSize: MAX_CACHED,
+    sizeCalculation: () => 1,
+    ttl: MINUTE,
+  });
 
   constructor(
     private readonly transaction: Transaction,
