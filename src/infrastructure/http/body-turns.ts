@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Request } from 'express';
 import { KeyedQueue } from '../database/index.js';
 import { clientAddress, rateLimitKeyOfAddress } from './request-origin.js';
@@ -19,4 +20,17 @@ export class BodyTurns {
     const address = rateLimitKeyOfAddress(clientAddress(request));
     return this.ofAddress.run(address, () => this.all.run('all', work));
   }
+}
+
+/** Bytes. Reading takes several milliseconds per MiB. Of larger bodies, one is read in each turn of the event loop. */
+const LARGE_BODY = 16_384;
+const largeBodies = new BodyTurns(1);
+
+/** Reads the content of a body, after those of other large bodies. @throws ApiError SERVICE_UNAVAILABLE */
+export async function inTurn<Result>(
+  request: Request,
+  { length }: Buffer,
+  read: () => Result | Promise<Result>,
+): Promise<Result> {
+  return length <= LARGE_BODY ? read() : largeBodies.run(request, () => nextTurn().then(read));
 }

@@ -12,6 +12,9 @@ import { PROTECTIVE_HEADERS } from './protective-headers.js';
  */
 const MAX_WAITING = 100;
 const WEIGHT_WITH_BODY = 8;
+/** If the requests that wait on all connections together have this weight, only so many may wait on one. */
+const MAX_WAITING_TOGETHER = 400;
+const MAX_WAITING_UNDER_ATTACK = 10;
 
 /** The unfinished requests of a connection. */
 interface Pipeline {
@@ -24,6 +27,17 @@ interface Pipeline {
 }
 
 const pipelines = new WeakMap<Socket, Pipeline>();
+let waitingTogether = 0;
+
+/** Returns the unfinished requests of a connection. */
+function pipelineOf(socket: Socket): Pipeline {
+  const found = pipelines.get(socket);
+  if (found) return found;
+  const pipeline: Pipeline = { waiting: 0 };
+  pipelines.set(socket, pipeline);
+  socket.once('close', () => (waitingTogether -= pipeline.waiting));
+  return pipeline;
+}
 
 /**
  * Handles the pipelined requests of a connection one after the other. Node.js would start all of them at once: one read
@@ -34,8 +48,7 @@ const pipelines = new WeakMap<Socket, Pipeline>();
 export function serializeRequests(handle: RequestListener): RequestListener {
   return (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
-    const pipeline = pipelines.get(socket) ?? { waiting: 0 };
-    pipelines.set(socket, pipeline);
+    const pipeline = pipelineOf(socket);
     const previous = pipeline.last;
     pipeline.last = response;
     response.once('close', () => {
@@ -49,8 +62,11 @@ export function serializeRequests(handle: RequestListener): RequestListener {
     }
     const weight = hasBody(request) ? WEIGHT_WITH_BODY : 1;
     pipeline.waiting += weight;
+    waitingTogether += weight;
     countWith(previous.req, request);
-    if (pipeline.waiting > MAX_WAITING) {
+    if (
+      pipeline.waiting > (waitingTogether > MAX_WAITING_TOGETHER ? MAX_WAITING_UNDER_ATTACK : MAX_WAITING)
+    ) {
       skipRest(socket);
       socket.destroy();
       return;
@@ -58,6 +74,7 @@ export function serializeRequests(handle: RequestListener): RequestListener {
     previous.once('close', () => {
       if (socket.destroyed) return;
       pipeline.waiting -= weight;
+      waitingTogether -= weight;
       pipeline.current = response;
       // Wait for the next turn of the event loop, so that other connections are served in between.
       setImmediate(handle, request, response);

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { INVALID_FIELD } from '../errors/index.js';
+import { inTurn } from './body-turns.js';
 import { BodyReader } from './request-body.js';
 
 /** Bytes. The longest usual form holds a password and two tokens. */
@@ -111,6 +112,10 @@ export async function readForm(
     throw INVALID_FIELD.error(`The request body must be ${hasFiles ? FORM_WITH_FILES : FORM}.`);
   }
   const bytes = await new BodyReader(limit, incomplete).receive(request, response);
+  return inTurn(request, bytes, () => parseForm(bytes, type, hasFiles));
+}
+
+async function parseForm(bytes: Buffer, type: string, hasFiles: boolean): Promise<FormFields> {
   const separator = hasFiles ? `--${BOUNDARY.exec(type)?.[1] ?? ''}` : '&';
   // Boundaries stand around the fields, ampersands between them.
   if (occursMoreThan(hasFiles ? MAX_FIELDS + 1 : MAX_FIELDS - 1, separator, bytes))

@@ -1,8 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable, mixin, type CanActivate, type ExecutionContext, type Type } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { INVALID_FIELD, UNSUPPORTED_MEDIA_TYPE } from '../errors/index.js';
-import { BodyTurns } from './body-turns.js';
+import { inTurn } from './body-turns.js';
 import { jsonSize, type JsonSize } from './json-size.js';
 import { BodyReader } from './request-body.js';
 
@@ -14,11 +13,8 @@ const STRANGERS_LIMIT = 65_536;
 const LIMITS: JsonSize = { values: 2_000, depth: 32 };
 /** Fields and items of one item of a batch, on average. */
 const VALUES_PER_ITEM = 64;
-/** Bytes. Parsing takes several milliseconds per MiB. Of larger bodies, one is parsed in each turn of the event loop. */
-const LARGE_BODY = 16_384;
 /** Characters. Nobody writes a larger body by hand. */
 const WRITTEN_BY_HAND = 4_096;
-const largeBodies = new BodyTurns(1);
 const LINE_FEED = 0x0a;
 const BLANK = /^\s*$/;
 /** The message about a body that cannot be parsed. */
@@ -87,8 +83,7 @@ async function readBody(
   const request = http.getRequest<Request>();
   const bytes = await from.receive(request, http.getResponse<Response>());
   const parsed = (): object => (bytes.length === 0 ? {} : parseBytes(bytes, request.headers['content-type']));
-  request.body =
-    bytes.length <= LARGE_BODY ? parsed() : await largeBodies.run(request, () => nextTurn().then(parsed));
+  request.body = await inTurn(request, bytes, parsed);
 }
 
 function parse(

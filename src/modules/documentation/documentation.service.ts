@@ -80,10 +80,18 @@ export class DocumentationService {
   }
 
   private load(): Promise<Site> {
-    return (this.loading ??= import('./site.js').then(async ({ Site }) => {
-      await nextTurn();
-      return new Site(this.configuration, this.address, this.operations);
-    }));
+    return (this.loading ??= this.loadInParts());
+  }
+
+  /** Loads the libraries in several turns of the event loop. */
+  private async loadInParts(): Promise<Site> {
+    await import('./rendered-markdown.js');
+    await nextTurn();
+    await import('./search-index.js');
+    await nextTurn();
+    const { Site } = await import('./site.js');
+    await nextTurn();
+    return new Site(this.configuration, this.address, this.operations);
   }
 }
 

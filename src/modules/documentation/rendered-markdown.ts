@@ -95,15 +95,16 @@ export async function renderMarkdown(markdown: string, resolveLink: ResolveLink)
     },
   });
   const tokens = marked.lexer(markdown);
+  await nextTurn();
   marked.walkTokens(tokens, (token) => {
     if (token.type === 'link') namePage(token as Tokens.Link, resolveLink);
   });
   const sections = sectionsOf(tokens);
   const parts: string[] = [];
   for (const token of tokens) {
-    parts.push(marked.parser([token]));
     // Highlighting the programs of a page can take 0.1 s, during which other requests would wait.
     if (token.type === 'code') await nextTurn();
+    parts.push(marked.parser([token]));
   }
   return { html: parts.join(''), title: sections[0]?.text ?? '', sections };
 }

@@ -164,7 +164,14 @@ export class Site {
 
   private rendered(path: string, page: () => PageParts | Promise<PageParts>): Promise<StaticContent> {
     const headers = path === REFERENCE_PATH ? REFERENCE_HEADERS : PAGE_HEADERS;
-    return this.once(path, async () => new StaticContent(this.render({ ...(await page()), path }), headers));
+    return this.once(path, async () => {
+      // Read once, which takes some time at first.
+      void this.guides.groups;
+      await nextTurn();
+      const parts = await page();
+      await nextTurn();
+      return new StaticContent(this.render({ ...parts, path }), headers);
+    });
   }
 
   private render(page: Omit<SitePage, 'groups'>): string {
