@@ -79,7 +79,9 @@ describe('An entry of a distributed request log', () => {
       plan = rows.map((row) => row['QUERY PLAN']).join('\n');
       return query(statement, values);
     };
-    expect(await store.find([production, development], Number(id))).toMatchObject({ external_user_id: 'one' });
+    expect(await store.find([production, development], Number(id))).toMatchObject({
+      external_user_id: 'one',
+    });
     expect(await store.find([development], Number(id))).toBeUndefined();
     // Each partition is scanned with the condition. A filter above the scans would not show Citus which nodes are concerned.
     const scans = plan.split(/->/).filter((node) => /Scan/.test(node) && /on request_log/.test(node));
