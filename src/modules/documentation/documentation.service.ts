@@ -95,18 +95,30 @@ export class DocumentationService {
   }
 }
 
+/** The document has groups of operations and schemas at two levels. */
+const LEVELS = 2;
+
 /** Writes a part of the document in each turn of the event loop. The whole takes 0.1 s, during which other requests would wait. */
 async function toYaml(document: OpenAPIObject): Promise<string> {
   const parts: string[] = [];
-  for (const [name, value] of Object.entries(document)) {
-    if (name !== 'paths') parts.push(yamlOf({ [name]: value as unknown }));
-    else parts.push('paths:\n');
-    for (const [path, item] of name === 'paths' ? Object.entries(document.paths) : []) {
-      parts.push(yamlOf({ [path]: item as unknown }).replaceAll(/^(?=.)/gm, '  '));
-      await nextTurn();
+  const write = async (value: object, depth: number): Promise<void> => {
+    const margin = '  '.repeat(LEVELS - depth);
+    for (const [name, content] of Object.entries(value) as [string, unknown][]) {
+      const isLarge = depth > 0 && typeof content === 'object' && content !== null && !Array.isArray(content);
+      const isSplit = isLarge && Object.keys(content).length > 0;
+      parts.push(
+        isSplit
+          ? `${margin}${yamlOf({ [name]: null }).replace(' null', '')}`
+          : indented(name, content, margin),
+      );
+      if (isSplit) await write(content, depth - 1);
+      else await nextTurn();
     }
-  }
+  };
+  await write(document, LEVELS);
   return parts.join('');
 }
 
+const indented = (name: string, content: unknown, margin: string): string =>
+  yamlOf({ [name]: content }).replaceAll(/^(?=.)/gm, margin);
 const yamlOf = (value: object): string => stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 });
