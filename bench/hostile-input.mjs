@@ -40,7 +40,7 @@ function filled(begin, part, end, size) {
   return begin + part.repeat(Math.floor((size - begin.length - end.length) / part.length)) + end;
 }
 /** The largest body without credentials. */
-const JSON_SIZE = 65_536;
+const JSON_SIZE = 262_144;
 const FORM_SIZE = 16_384;
 const EMPTY_BLOCK = '\x00\x00\x00\xff\xff';
 const gzipHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]).toString('latin1');

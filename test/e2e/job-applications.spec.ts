@@ -39,6 +39,15 @@ describe('POST /apply', () => {
     return row;
   }
 
+  it('accepts the longest text with each character as an escape', async () => {
+    const escaped = JSON.stringify({ ...COMPLETE, exceptional_at: '😀'.repeat(10_000) }).replaceAll(
+      /[\ud800-\udfff]/g,
+      (unit) => `\\u${unit.charCodeAt(0).toString(16)}`,
+    );
+    expect(escaped.length).toBeGreaterThan(120_000);
+    expect(await submit(escaped)).toMatchObject({ status: 200 });
+  });
+
   it('stores all fields', async () => {
     const before = Date.now();
     const { status, body } = await submit(COMPLETE);

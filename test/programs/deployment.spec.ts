@@ -441,8 +441,8 @@ describe('The reverse proxies of docs/hosts.md', () => {
       };
       expect(await post(10)).toEqual([400, 'application/json', 'INVALID_FIELD', expect.anything()]);
       for (const [bytes, message] of [
-        [600_000, 'The request body must not be larger than 65536 bytes.'],
-        [4_500_000, 'The request body must not be larger than 65536 bytes.'],
+        [600_000, 'The request body must not be larger than 262144 bytes.'],
+        [4_500_000, 'The request body must not be larger than 262144 bytes.'],
         [6_000_000, 'The request body must not be larger than 5 MiB, whatever the operation.'],
       ] as const)
         expect(await post(bytes)).toEqual([413, 'application/json', 'PAYLOAD_TOO_LARGE', message]);

@@ -2,7 +2,8 @@ import type { Request, RequestHandler } from 'express';
 import passport, { type AuthenticateCallback, type Framework } from 'passport';
 
 interface Strategies {
-  _strategy(name: string): object | null;
+  /** Other frameworks for Passport use it, too. */
+  _strategy(name: string): object | undefined;
 }
 
 interface RunningStrategy {
@@ -27,10 +28,9 @@ const framework: Framework = {
         error: (error: unknown) => callback(error),
         pass: () => next(),
       };
-      const strategy = Object.create(
-        (authenticator as unknown as Strategies)._strategy(name),
-      ) as RunningStrategy;
-      Object.assign(strategy, result).authenticate(request, options);
+      const prototype = (authenticator as unknown as Strategies)._strategy(name);
+      if (!prototype) throw new Error(`No Passport strategy has the name ${name}.`);
+      Object.assign(Object.create(prototype) as RunningStrategy, result).authenticate(request, options);
     },
 };
 

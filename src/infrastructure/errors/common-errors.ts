@@ -56,7 +56,7 @@ export function bodyTooLarge(limit: number): string {
 }
 
 export const PAYLOAD_TOO_LARGE = new ErrorKind(413, 'INVALID_REQUEST', 'PAYLOAD_TOO_LARGE', {
-  when: 'The request body is larger than 512 KiB, 4 MiB for a batch of events, 64 KiB without credentials, or 16 KiB for a form.',
+  when: 'The request body is larger than 512 KiB, 4 MiB for a batch of events, 256 KiB without credentials, or 16 KiB for a form.',
   message: bodyTooLarge(524_288),
 });
 

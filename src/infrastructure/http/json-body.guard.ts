@@ -7,8 +7,11 @@ import { BodyReader } from './request-body.js';
 
 /** Bytes after decompression. The longest valid body, with 100 names in JSON escapes, is shorter. */
 const BODY_LIMIT = 524_288;
-/** Bytes. Strangers send short bodies: an origin of merchants, or the metadata of an OAuth client. */
-const STRANGERS_LIMIT = 65_536;
+/**
+ * Bytes without credentials. The longest valid bodies are shorter: a job application whose 10,000 characters are written as escapes
+ * (120 KB), and the registration of an agent with 100 addresses (200 KB).
+ */
+const STRANGERS_LIMIT = 262_144;
 /** The largest valid body names 475 merchants with their IDs. */
 const LIMITS: JsonSize = { values: 2_000, depth: 32 };
 /** Fields and items of one item of a batch, on average. */

@@ -26,8 +26,8 @@ const HANDLERS_TIMEOUT = 3_000;
 const TASKS_TIMEOUT = 5_000;
 
 /**
- * A request without a complete response. Not closures of `begin`: the young generation of the heap kept them, and with them each
- * request and its body, until a collection of the old one (docs/decisions/0022-heap-growth.md).
+ * A request without a complete response. A class, because functions that `begin` assigned to the context kept each request and its
+ * body until the old generation of the heap was collected (docs/decisions/0022-heap-growth.md).
  */
 class PendingRequest implements OpenRequest {
   private recorded: Promise<void> | undefined;
@@ -43,10 +43,6 @@ class PendingRequest implements OpenRequest {
   async record(): Promise<void> {
     if (this.lifecycle.isRecorded(this.context)) this.recorded ??= this.lifecycle.record(this);
     await this.recorded;
-  }
-
-  close(): void {
-    this.lifecycle.close(this);
   }
 }
 
@@ -99,7 +95,7 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
     const open = new PendingRequest(this, request, response, context, span);
     context.open = open;
     this.pending.add(open);
-    response.once('close', () => open.close());
+    response.once('close', () => this.close(open));
     this.tracing.within(span, next);
   };
 
@@ -109,7 +105,7 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
     this.log(pending);
   }
 
-  close(pending: PendingRequest): void {
+  private close(pending: PendingRequest): void {
     const { request, response } = pending;
     // The handler of a client that has disconnected still runs, and its request is recorded.
     if (!this.isRecorded(pending.context)) this.log(pending);

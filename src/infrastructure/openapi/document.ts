@@ -28,7 +28,7 @@ An access token gives access to the environment of the client that it was issued
 The careers API requires no credentials. The internal API is for the platform's own services and requires a service
 token. A deployment can have a host name for each surface: its operations then name their server.
 
-**Requests.** Bodies are JSON in UTF-8, at most 512 KiB and 2,000 fields and items (4 MiB for a batch of events, 64 KiB without credentials). Unknown members are ignored, except
+**Requests.** Bodies are JSON in UTF-8, at most 512 KiB and 2,000 fields and items (4 MiB for a batch of events, 256 KiB without credentials). Unknown members are ignored, except
 those that look like a misspelled optional field, such as \`expiresIn\` for \`expires_in\`. \`null\` and blank strings count
 as missing. Lengths count Unicode code points. Timestamps are those of RFC 3339, with \`Z\` or an offset, whose colon is optional:
 \`2026-01-31T08:15:30Z\`, \`2026-01-31T03:15:30.5-05:00\`. A \`+\` in a query string can be sent as it is or as \`%2B\`.

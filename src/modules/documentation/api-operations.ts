@@ -28,6 +28,7 @@ export class ApiOperations {
     throw new Error('The API document needs the routes of an application.');
   };
   private created: Promise<OpenAPIObject> | undefined;
+  private loaded: Promise<readonly ApiOperation[]> | undefined;
 
   /** Sets how to build the document. It is built when it is needed, which takes longer than creating the application. */
   from(create: () => Promise<OpenAPIObject>): void {
@@ -38,8 +39,8 @@ export class ApiOperations {
     return (this.created ??= this.create());
   }
 
-  async all(): Promise<readonly ApiOperation[]> {
-    return operationsOf(await this.document());
+  all(): Promise<readonly ApiOperation[]> {
+    return (this.loaded ??= this.document().then(operationsOf));
   }
 }
 

@@ -182,8 +182,12 @@ export class Site {
     name: string,
     create: () => StaticContent | Promise<StaticContent>,
   ): Promise<StaticContent> {
-    const content = this.contents.get(name) ?? Promise.resolve(create());
+    const found = this.contents.get(name);
+    if (found) return found;
+    const content = Promise.resolve(create());
     this.contents.set(name, content);
+    // The next request tries again.
+    content.catch(() => this.contents.delete(name));
     return content;
   }
 
