@@ -3,8 +3,6 @@ import { readFileSync } from 'node:fs';
 import type { IncomingMessage, Server } from 'node:http';
 import { createRequire } from 'node:module';
 import { connect, type Socket } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { ApiClientsService } from '../../src/modules/api-clients/index.js';
 import { IDENTIFY_OPERATION_NAME } from '../../src/modules/detected-accounts/index.js';
@@ -36,8 +34,6 @@ const suggestion = (path: string) =>
 const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
 /** OPTIONS is a preflight request there (cross-origin-requests.spec.ts). */
 const CROSS_ORIGIN_PATHS = ['/session/open', '/apply', '/openapi.json', '/openapi-3.0.json', '/openapi.yaml'];
-
-setFlagsFromString('--expose-gc');
 
 let service: TestApp;
 
@@ -497,34 +493,6 @@ describe('Request bodies', () => {
     );
     expect([200, 400, 417]).toContain(response.status);
     expect(response.headers.get('x-request-id')).toMatch(REQUEST_ID);
-  });
-});
-
-describe('The heap', () => {
-  const collect = runInNewContext('gc') as (options: { type: 'minor' | 'major' }) => void;
-  const SIZE = 60_000;
-  const COUNT = 100;
-
-  it.each([
-    ['a client without credentials', '/session/open', false],
-    ['an API client', '/mcp/tokens/create', true],
-  ])('does not keep requests of %s', async (_who, path, isClient) => {
-    const body = { large: 'x'.repeat(SIZE) };
-    const headers: Record<string, string> = isClient ? { authorization: basic(service.development) } : {};
-    const send = async (count: number) => {
-      for (let sent = 0; sent < count; sent += 1) {
-        const { status } = await service.request(path, { body, headers });
-        expect(status).toBe(400);
-      }
-    };
-    await send(20);
-    collect({ type: 'major' });
-    const before = process.memoryUsage().arrayBuffers;
-    await send(COUNT);
-    // What a request leaves is garbage already in the young generation.
-    collect({ type: 'minor' });
-    collect({ type: 'minor' });
-    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan((COUNT * SIZE) / 2);
   });
 });
 

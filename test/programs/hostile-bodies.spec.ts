@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { IDENTIFY_OPERATION_NAME } from '../../src/modules/detected-accounts/index.js';
 import { ApiClientsService } from '../../src/modules/api-clients/index.js';
@@ -77,6 +78,7 @@ beforeAll(async () => {
     environment: {
       ...shared,
       DATABASE_URL: service.database.url,
+      NODE_OPTIONS: `--import ${join(import.meta.dirname, '../support/heap-reports.mjs')}`,
       DATA_DIR: service.dataDirectory,
       PORT: '0',
       METRICS_PORT: metricsPort,
@@ -671,5 +673,40 @@ describe('A SAML response', () => {
     };
     const before = await send();
     await expectFreeEventLoop(Array(20).fill(send) as (typeof send)[], before);
+  });
+});
+
+describe('The heap', () => {
+  const SIZE = 60_000;
+  const COUNT = 100;
+
+  let reports = 0;
+
+  /** Returns the bytes of buffers that are left when the young generation, or all of the heap, has been collected. */
+  async function buffersAfter(signal: 'SIGUSR2' | 'SIGWINCH'): Promise<number> {
+    reports += 1;
+    program.signal(signal);
+    const [, bytes] = await program.waitForErrors(new RegExp(`^report ${reports}: (\\d+)$`, 'm'));
+    return Number(bytes);
+  }
+
+  it.each([
+    ['a client without credentials', '/session/open', 'none'],
+    ['an API client', '/mcp/tokens/create', 'basic'],
+  ])('does not keep requests of %s', async (_who, path, credentials) => {
+    const body = JSON.stringify({ large: 'x'.repeat(SIZE) });
+    const headers = { ...headersOf[credentials], 'content-type': 'application/json' };
+    const send = async (count: number) => {
+      for (let sent = 0; sent < count; sent += 1) {
+        const response = await fetch(`${baseUrl}${path}`, { method: 'POST', body, headers });
+        expect(response.status).toBe(400);
+        await response.text();
+      }
+    };
+    await send(20);
+    const before = await buffersAfter('SIGWINCH');
+    await send(COUNT);
+    // What a request leaves is garbage already in the young generation.
+    expect((await buffersAfter('SIGUSR2')) - before).toBeLessThan((COUNT * SIZE) / 2);
   });
 });
