@@ -10,17 +10,13 @@ import {
   type AuditRow,
 } from '../support/audit-entries.js';
 import { cloneDatabase } from '../support/database.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 
-let service: TestApp;
+const service = useTestApp();
 let organizationId: string;
 let entries: AuditRow[];
 let kept: ExportedHead;
 
-beforeAll(async () => {
-  service = await startTestApp();
-});
-afterAll(() => service.close());
 beforeEach(async () => {
   organizationId = await addOrganization(service.database);
   entries = await fillAuditLog(service.database, organizationId, [{}, {}, {}, {}, {}]);

@@ -6,11 +6,10 @@ import { auditEntries } from '../support/audited.js';
 import { DASHBOARD_OPERATIONS, UNKNOWN_ID, type TestedDashboardOperation } from '../support/operations.js';
 import {
   error,
-  startTestApp,
+  useTestApp,
   type TestResponse,
   type RequestOptions,
   type Login,
-  type TestApp,
 } from '../support/test-app.js';
 
 const INSUFFICIENT_ROLE = error(
@@ -23,7 +22,7 @@ const missingScope = (scope: Scope) =>
 const INVALID_ACCESS_TOKEN = error('INVALID_INPUT', 'INVALID_ACCESS_TOKEN', 'The access token is not valid.');
 const USER_AGENT = 'Tests of the dashboard';
 
-let service: TestApp;
+const service = useTestApp();
 let owner: Login;
 let admin: Login;
 let member: Login;
@@ -33,7 +32,6 @@ let otherOwner: Login;
 let tokenOf: (login: Login, scopes?: readonly Scope[]) => Promise<string>;
 
 beforeAll(async () => {
-  service = await startTestApp({ DASHBOARD_REQUESTS_PER_MINUTE: '1000000' });
   owner = await service.login('owner');
   admin = await service.login('admin');
   member = await service.login('member');
@@ -42,7 +40,6 @@ beforeAll(async () => {
   otherOwner = await service.login('owner', id);
   tokenOf = acceptAccessTokens(service);
 });
-afterAll(() => service.close());
 
 const send = (
   { path, method, body }: { path: string; method: string; body?: unknown },
@@ -242,14 +239,12 @@ describe.each([
   ['development', 'production'],
   ['production', 'development'],
 ] as const)('A deployment pinned to %s', (pinned, other) => {
-  let host: TestApp;
+  const host = useTestApp({ PIN_ENVIRONMENT: pinned });
   let login: Login;
 
   beforeAll(async () => {
-    host = await startTestApp({ PIN_ENVIRONMENT: pinned });
     login = await host.login('owner');
   });
-  afterAll(() => host.close());
 
   it.each(
     DASHBOARD_OPERATIONS.filter(({ path, body }) => path.includes('environment=') || body?.['environment']),

@@ -29,7 +29,7 @@ import { someAddress } from '../support/dashboard-users.js';
 import { DASHBOARD_OPERATIONS, UNKNOWN_ID } from '../support/operations.js';
 import { samlMetadata } from '../support/saml.js';
 import { NETFLIX, newLink } from '../support/sign-in-links.js';
-import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
+import { useTestApp, type Login } from '../support/test-app.js';
 import { visitorWithRole, type Visitor } from '../support/visitor.js';
 
 /** A route of a page that shows or performs an operation of the dashboard API. */
@@ -40,7 +40,7 @@ interface PageRoute {
   readonly path: string;
 }
 
-let service: TestApp;
+const service = useTestApp();
 let routes: PageRoute[];
 let visitors: Readonly<Record<DashboardRole, Awaited<ReturnType<typeof visitorWithRole>>>>;
 let owner: Login;
@@ -48,10 +48,6 @@ let owner: Login;
 let otherOwner: Login;
 
 beforeAll(async () => {
-  service = await startTestApp({
-    DASHBOARD_REQUESTS_PER_MINUTE: '1000000',
-    DATABASE_CONNECT_TIMEOUT_MS: '10000',
-  });
   routes = pageRoutes();
   visitors = {
     owner: await visitorWithRole(service, 'owner'),
@@ -62,7 +58,6 @@ beforeAll(async () => {
   owner = visitors.owner.login;
   otherOwner = await service.login('owner', (await service.anotherOrganization()).id);
 });
-afterAll(() => service.close());
 
 /** Returns the routes in one environment of every page that names an operation. */
 function pageRoutes(): PageRoute[] {
@@ -696,17 +691,15 @@ describe.each([
   ['development', 'production'],
   ['production', 'development'],
 ] as const)('A deployment pinned to %s', (pinned, other) => {
-  let host: TestApp;
+  const host = useTestApp({ PIN_ENVIRONMENT: pinned });
   let login: Login;
   let visitor: Visitor;
 
   beforeAll(async () => {
-    host = await startTestApp({ PIN_ENVIRONMENT: pinned });
     login = await host.login('owner');
     visitor = loggedIn(host, login);
     visitor.cookies.set('environment', other);
   });
-  afterAll(() => host.close());
 
   it('does not change the client of the other environment', async () => {
     for (const action of ['rename', 'view', 'rotate', 'activate']) {

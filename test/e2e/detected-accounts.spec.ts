@@ -7,7 +7,7 @@ import {
 } from '../../src/modules/detected-accounts/index.js';
 import { moveClock, stopClock } from '../support/clock.js';
 import { issueServiceToken } from '../support/service-tokens.js';
-import { error, invalidField, startTestApp, type RequestOptions, type TestApp } from '../support/test-app.js';
+import { error, invalidField, useTestApp, type RequestOptions } from '../support/test-app.js';
 import { expectUsualErrors } from '../support/usual-errors.js';
 
 const SEARCH = '/detected-accounts/search';
@@ -31,12 +31,7 @@ interface Imported extends ImportState {
 const found = (name: string, at: string = AT): Result => ({ name, detected: true, detected_at: at });
 const notFound = (name: string): Result => ({ name, detected: false, detected_at: null });
 
-let service: TestApp;
-
-beforeAll(async () => {
-  service = await startTestApp();
-});
-afterAll(() => service.close());
+const service = useTestApp();
 
 const search = (body: unknown, as: IssuedCredentials = service.development) =>
   service.request<Result[]>(SEARCH, { body, as });

@@ -7,9 +7,9 @@ import { moveClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';
 import { UNKNOWN_ID } from '../support/operations.js';
 import { issueServiceToken } from '../support/service-tokens.js';
-import { error, invalidField, startTestApp, type TestApp, type TestResponse } from '../support/test-app.js';
+import { error, invalidField, startTestApp, useTestApp, type TestResponse } from '../support/test-app.js';
 import { expectUsualErrors } from '../support/usual-errors.js';
-import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+import { useReceiver } from '../support/webhook-receiver.js';
 
 const INVALID_EVENT = `The selected event is invalid. Allowed values: ${EVENT_NAMES.join(', ')}.`;
 
@@ -31,14 +31,12 @@ interface Result {
   readonly error: Record<string, string> | null;
 }
 
-let service: TestApp;
-let receiver: WebhookReceiver;
+const service = useTestApp({ WEBHOOK_TARGETS: 'any' }, { backgroundWork: true });
+const receiver = useReceiver();
 let token: string;
 let clientId: string;
 
 beforeAll(async () => {
-  receiver = await startReceiver();
-  service = await startTestApp({ WEBHOOK_TARGETS: 'any' }, { backgroundWork: true });
   ({ token } = await issueServiceToken(service, ['events:publish']));
   ({ clientId } = service.development);
   for (const path of ['/first', '/second']) {
@@ -48,10 +46,6 @@ beforeAll(async () => {
     });
     expect(status).toBe(200);
   }
-});
-afterAll(async () => {
-  await service.close();
-  await receiver.close();
 });
 
 const publish = (event: unknown): Promise<TestResponse> => service.request('/events', { body: event, token });

@@ -20,7 +20,7 @@ import {
 import { SessionsService } from '../../src/modules/sessions/index.js';
 import { samlMetadata } from '../support/saml.js';
 import { issueServiceToken } from '../support/service-tokens.js';
-import { startTestApp, type TestResponse, type Login, type TestApp } from '../support/test-app.js';
+import { useTestApp, type TestResponse, type Login } from '../support/test-app.js';
 
 /** Fewer runs, for properties of code that many operations share, such as the one that reads a body. */
 const FEWER_RUNS = { numRuns: 40, interruptAfterTimeLimit: 15_000 };
@@ -45,16 +45,13 @@ const LOADED_NAMES = [
   '',
 ];
 
-let service: TestApp;
+const service = useTestApp({
+  MCP_TOKEN_REQUESTS_PER_MINUTE: '1000000',
+  APPLICATIONS_PER_HOUR: '1000000',
+});
 let serviceToken: string;
 
 beforeAll(async () => {
-  service = await startTestApp({
-    MCP_TOKEN_REQUESTS_PER_MINUTE: '1000000',
-    APPLICATIONS_PER_HOUR: '1000000',
-    DASHBOARD_REQUESTS_PER_MINUTE: '1000000',
-    SESSION_OPENS_PER_MINUTE: '1000000',
-  });
   ({ token: serviceToken } = await issueServiceToken(service));
   // A client with a known ID, in an organization that has no client for this environment.
   const { id } = await service.anotherOrganization();
@@ -70,7 +67,6 @@ beforeAll(async () => {
     .get(ApiClientsService)
     .enableOperation(service.development.clientId, IDENTIFY_OPERATION_NAME);
 });
-afterAll(() => service.close());
 
 /** Objects with loaded names, parsed from JSON: `{ __proto__: … }` in a literal would set the prototype. */
 const loadedObject = (value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>

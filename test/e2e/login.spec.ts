@@ -12,19 +12,14 @@ import {
   type TestUser,
 } from '../support/dashboard-users.js';
 import { mailsTo, mailTo } from '../support/mails.js';
-import { countOf, startTestApp, type TestApp } from '../support/test-app.js';
+import { countOf, startTestApp, useTestApp } from '../support/test-app.js';
 import { BEHIND_PROXY, Visitor, type PageResponse } from '../support/visitor.js';
 
 /** Milliseconds before the response to a failure. Timers may fire 1 ms early. */
 const FAILURE_DELAY = 399;
 const WRONG = 'wrong password';
 
-let service: TestApp;
-
-beforeAll(async () => {
-  service = await startTestApp(BEHIND_PROXY);
-});
-afterAll(() => service.close());
+const service = useTestApp(BEHIND_PROXY);
 
 const loggedIn = async (user: TestUser): Promise<Visitor> => {
   const visitor = new Visitor(service);

@@ -1,4 +1,4 @@
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 import { visitorWithRole, type Visitor } from '../support/visitor.js';
 
 const PATH = '/dashboard/development/merchant-accounts';
@@ -7,14 +7,12 @@ const USER = 'user "1" & +Ä';
 const pathOf = (user: string, path = PATH): string =>
   `${path}?${new URLSearchParams({ external_user_id: user })}`;
 
-let service: TestApp;
+const service = useTestApp();
 let viewer: Visitor;
 
 beforeAll(async () => {
-  service = await startTestApp();
   viewer = await visitorWithRole(service, 'viewer');
 });
-afterAll(() => service.close());
 
 async function change(action: 'link' | 'disconnect', user: string, merchant_id: number): Promise<void> {
   const { status } = await service.request(`/development/accounts/${action}`, {

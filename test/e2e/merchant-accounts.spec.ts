@@ -4,7 +4,7 @@ import { UNLINK_ACCOUNT } from '../support/operations.js';
 import {
   error,
   invalidField,
-  startTestApp,
+  useTestApp,
   type Login,
   type RequestOptions,
   type TestApp,
@@ -42,14 +42,12 @@ interface AccountPage {
   readonly next_cursor: string | null;
 }
 
-let service: TestApp;
+const service = useTestApp();
 let owner: Login;
 
 beforeAll(async () => {
-  service = await startTestApp();
   owner = await service.login('owner');
 });
-afterAll(() => service.close());
 
 const change = (
   action: 'link' | 'disconnect',

@@ -6,7 +6,7 @@ import { RequestLogRepository } from '../../src/modules/request-logs/index.js';
 import { safeRedirectPath } from '../../src/modules/dashboard-login/login/login-form.js';
 import { WebhookPublisher } from '../../src/modules/webhooks/index.js';
 import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 import { Visitor } from '../support/visitor.js';
 
 const PATH = '/dashboard/production/request-logs';
@@ -17,16 +17,14 @@ const EVENT: AnyEvent = {
   data: { status: 'UNDER_MAINTENANCE' },
 } as unknown as AnyEvent;
 
-let service: TestApp;
+const service = useTestApp();
 let visitor: Visitor;
 let production: AttributedClient;
 
 beforeAll(async () => {
-  service = await startTestApp();
   visitor = await loggedIn('member');
   production = { clientId: service.production.clientId, environment: 'production' };
 });
-afterAll(() => service.close());
 beforeEach(() => service.database.query('DELETE FROM request_log'));
 
 async function loggedIn(role: 'member' | 'viewer'): Promise<Visitor> {

@@ -17,11 +17,10 @@ import { issueServiceToken } from '../support/service-tokens.js';
 import {
   error,
   invalidField,
-  startTestApp,
+  useTestApp,
   type TestResponse,
   type RequestOptions,
   type Login,
-  type TestApp,
 } from '../support/test-app.js';
 
 const NOW = new Date('2026-01-31T12:00:00.500Z');
@@ -60,7 +59,10 @@ interface Page {
 }
 type Query = Readonly<Record<string, string>>;
 
-let service: TestApp;
+const service = useTestApp({
+  TRUSTED_PROXY_HOPS: '1',
+  REQUEST_LOG_QUERY_TIMEOUT_MS: '300',
+});
 let member: Login;
 let otherOrganization: { production: IssuedCredentials; token: string };
 /** An access token of the member for production. */
@@ -68,11 +70,6 @@ let token: string;
 let developmentToken: string;
 
 beforeAll(async () => {
-  service = await startTestApp({
-    TRUSTED_PROXY_HOPS: '1',
-    DASHBOARD_REQUESTS_PER_MINUTE: '1000000',
-    REQUEST_LOG_QUERY_TIMEOUT_MS: '300',
-  });
   member = await service.login('member');
   token = await accessToken(service, member, service.production, 'request_logs:read');
   developmentToken = await accessToken(service, member, service.development);
@@ -80,7 +77,6 @@ beforeAll(async () => {
   const otherToken = await accessToken(service, await service.login('owner', id), production);
   otherOrganization = { production, token: otherToken };
 });
-afterAll(() => service.close());
 beforeEach(() => service.database.query('DELETE FROM request_log'));
 
 const list = (query: Query = {}, as: RequestOptions = { token }): Promise<TestResponse<Page>> =>

@@ -3,23 +3,21 @@ import { auditEntries } from '../support/audited.js';
 import { moveClock } from '../support/clock.js';
 import { MINUTE } from '../../src/infrastructure/time/index.js';
 import { GOOD, newAgent, newLink, NETFLIX, type TestAgent } from '../support/sign-in-links.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 import { BEHIND_PROXY, Visitor, visitorWithRole } from '../support/visitor.js';
 
 const PATH = '/dashboard/development/sign-in-links';
 const pathOf = (user: string, path = PATH): string =>
   `${path}?${new URLSearchParams({ external_user_id: user })}`;
 
-let service: TestApp;
+const service = useTestApp({ ...BEHIND_PROXY, TEXT_MESSAGES_PER_DAY: '100000' });
 let viewer: Visitor;
 let member: Visitor;
 
 beforeAll(async () => {
-  service = await startTestApp({ ...BEHIND_PROXY, TEXT_MESSAGES_PER_DAY: '100000' });
   viewer = await visitorWithRole(service, 'viewer');
   member = await visitorWithRole(service, 'member');
 });
-afterAll(() => service.close());
 
 const finish = (path: string, fields: Record<string, string>): Promise<unknown> =>
   new Visitor(service).fill(path, fields);

@@ -45,7 +45,6 @@ beforeAll(async () => {
     DASHBOARD_URL: 'https://dashboard.example.com',
     SECRET_PEPPER: randomBytes(32).toString('base64'),
     KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
-    DATABASE_CONNECT_TIMEOUT_MS: '10000',
   };
   service = await startTestApp(settings);
   other = await startTestApp({ ...settings, DATABASE_URL: service.database.url });

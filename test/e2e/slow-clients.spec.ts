@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { eventually } from '../support/eventually.js';
-import { basic, startTestApp, type TestApp } from '../support/test-app.js';
+import { basic, useTestApp } from '../support/test-app.js';
 
 /** Milliseconds, as documented in docs/security.md. */
 const LIMITS = {
@@ -20,14 +20,12 @@ const SHORT_LIMITS = {
 };
 const TIMEOUT = 60_000;
 
-let service: TestApp;
+const service = useTestApp({ MCP_TOKEN_REQUESTS_PER_MINUTE: '1000000' });
 let server: Server;
 
 beforeAll(async () => {
-  service = await startTestApp({ MCP_TOKEN_REQUESTS_PER_MINUTE: '1000000' });
   server = service.app.getHttpServer() as Server;
 });
-afterAll(() => service.close());
 
 function open(): Socket {
   const { hostname, port } = new URL(service.baseUrl);

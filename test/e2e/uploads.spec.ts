@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { basic, startTestApp, type TestApp } from '../support/test-app.js';
+import { basic, useTestApp } from '../support/test-app.js';
 
 const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'application/x-www-form-urlencoded';
@@ -8,12 +8,7 @@ const GIGABYTE = 1_073_741_824;
 /** Bytes. The limit of a body, the buffers of both sockets, and some more. */
 const MAX_SENT = 16 * 1_048_576;
 
-let service: TestApp;
-
-beforeAll(async () => {
-  service = await startTestApp();
-});
-afterAll(() => service.close());
+const service = useTestApp();
 
 const TARGETS: readonly (readonly [path: string, type: string])[] = [
   ['/apply', JSON_TYPE],

@@ -11,9 +11,9 @@ import {
   error,
   invalidField,
   startTestApp,
+  useTestApp,
   type RequestOptions,
   type Login,
-  type TestApp,
 } from '../support/test-app.js';
 import { addEndpoint } from '../support/webhook-receiver.js';
 
@@ -51,7 +51,9 @@ interface Endpoint extends Record<string, unknown> {
 }
 type Environment = 'development' | 'production';
 
-let service: TestApp;
+const service = useTestApp({
+  TRUSTED_PROXY_HOPS: '1',
+});
 let member: Login;
 /** The owner of another organization. */
 let otherOwner: Login;
@@ -59,19 +61,12 @@ let otherOwner: Login;
 let token: string;
 
 beforeAll(async () => {
-  service = await startTestApp({
-    TRUSTED_PROXY_HOPS: '1',
-    DASHBOARD_REQUESTS_PER_MINUTE: '1000000',
-    DATABASE_CONNECT_TIMEOUT_MS: '10000',
-  });
   member = await service.login('member');
   const { id } = await service.anotherOrganization();
   otherOwner = await service.login('owner', id);
   token = await accessToken(service, member, service.development, `${READ} ${WRITE}`);
 });
-afterAll(() => service.close());
 beforeEach(() => service.database.query('DELETE FROM webhook_endpoint'));
-
 let number = 0;
 const someUrl = (): string => `https://n${(number += 1)}.example.com/`;
 

@@ -12,13 +12,12 @@ import { UNKNOWN_ID } from '../support/operations.js';
 import {
   error,
   invalidField,
-  startTestApp,
+  useTestApp,
   type TestResponse,
   type RequestOptions,
   type Login,
-  type TestApp,
 } from '../support/test-app.js';
-import { startReceiver, type Arrival, type WebhookReceiver } from '../support/webhook-receiver.js';
+import { useReceiver, type Arrival } from '../support/webhook-receiver.js';
 
 const INVALID_EVENT = `The selected event is invalid. Allowed values: ${EVENT_NAMES.join(', ')}.`;
 
@@ -38,34 +37,27 @@ const LONG_AGO = '2026-01-31T08:00:00Z';
 /** Enough for attempts to overlap and for a second delivery of each event to be queued. */
 const EVENTS = 12;
 
-let service: TestApp;
-let receiver: WebhookReceiver;
+const service = useTestApp(
+  {
+    WEBHOOK_TARGETS: 'any',
+    WEBHOOK_RETRY_SECONDS: '0,0',
+    TRUSTED_PROXY_HOPS: '1',
+  },
+  { backgroundWork: true },
+);
+const receiver = useReceiver();
 let owner: Login;
 /** The owner of another organization. */
 let otherOwner: Login;
 let tokens: Readonly<Record<'development' | 'production', string>>;
 
 beforeAll(async () => {
-  receiver = await startReceiver();
-  service = await startTestApp(
-    {
-      WEBHOOK_TARGETS: 'any',
-      WEBHOOK_RETRY_SECONDS: '0,0',
-      TRUSTED_PROXY_HOPS: '1',
-      DASHBOARD_REQUESTS_PER_MINUTE: '1000000',
-    },
-    { backgroundWork: true },
-  );
   owner = await service.login('owner');
   otherOwner = await service.login('owner', (await service.anotherOrganization()).id);
   tokens = {
     development: await accessToken(service, owner, service.development, WRITE),
     production: await accessToken(service, owner, service.production, WRITE),
   };
-});
-afterAll(async () => {
-  await service.close();
-  await receiver.close();
 });
 beforeEach(async () => {
   await queueIsEmpty();

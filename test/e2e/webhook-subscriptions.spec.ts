@@ -8,8 +8,8 @@ import { WebhookDeliveriesConfiguration } from '../../src/modules/webhooks/webho
 import { sendEmails } from '../support/mails.js';
 import { auditedBy, auditEntries } from '../support/audited.js';
 import { eventually } from '../support/eventually.js';
-import { error, invalidField, startTestApp, type Login, type TestApp } from '../support/test-app.js';
-import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+import { error, invalidField, useTestApp, type Login } from '../support/test-app.js';
+import { useReceiver } from '../support/webhook-receiver.js';
 
 const DISABLED = error(
   'WEBHOOK_ENDPOINT_ERROR',
@@ -20,22 +20,16 @@ const WARNING = 'A webhook endpoint is failing';
 const ANNOUNCEMENT = 'A webhook endpoint was disabled';
 const LONG_AGO = '2026-01-31T08:00:00Z';
 
-let service: TestApp;
-let receiver: WebhookReceiver;
+const service = useTestApp(
+  { WEBHOOK_TARGETS: 'any', WEBHOOK_RETRY_SECONDS: '0,0' },
+  { backgroundWork: true },
+);
+const receiver = useReceiver();
 let owner: Login;
 
 beforeAll(async () => {
-  receiver = await startReceiver();
-  service = await startTestApp(
-    { WEBHOOK_TARGETS: 'any', WEBHOOK_RETRY_SECONDS: '0,0', DASHBOARD_REQUESTS_PER_MINUTE: '1000000' },
-    { backgroundWork: true },
-  );
   owner = await service.login('owner');
   for (const role of ['admin', 'member'] as const) await service.login(role);
-});
-afterAll(async () => {
-  await service.close();
-  await receiver.close();
 });
 beforeEach(async () => {
   await queueIsEmpty();

@@ -92,6 +92,17 @@ function keepTransactionHosts(): () => void {
 }
 
 /**
+ * Starts the service before the tests of a file or a block, and closes it after them. The properties of the returned object exist
+ * from then on.
+ */
+export function useTestApp(...options: Parameters<typeof startTestApp>): TestApp {
+  const service = {} as TestApp;
+  beforeAll(async () => void Object.assign(service, await startTestApp(...options)));
+  afterAll(() => service.close());
+  return service;
+}
+
+/**
  * @param options.backgroundWork whether scheduled jobs and the delivery worker run too
  * @param options.modules further modules, with routes that only the test needs
  * @param options.addressOf returns the URL by which the service reaches its database
@@ -112,9 +123,12 @@ export async function startTestApp(
     DATABASE_DISTRIBUTION: process.env.TEST_DATABASE_DISTRIBUTION ?? 'none',
     SECRET_PEPPER: randomBytes(32).toString('base64'),
     KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
-    DATABASE_CONNECT_TIMEOUT_MS: '5000',
-    // Tests send more requests, and more wrong credentials, from one address than the default limits allow.
+    DATABASE_CONNECT_TIMEOUT_MS: '10000',
+    // Tests send more requests, and more wrong credentials, than the default limits allow.
     PLATFORM_REQUESTS_PER_MINUTE: '1000000',
+    DASHBOARD_REQUESTS_PER_MINUTE: '1000000',
+    SESSION_OPENS_PER_MINUTE: '1000000',
+    MCP_TOOL_CALLS_PER_MINUTE: '1000000',
     FAILED_CREDENTIALS_PER_MINUTE: '1000000',
     FAILED_CREDENTIALS_PER_MINUTE_AND_ADDRESS: '1000000',
     ...environment,
@@ -146,7 +160,7 @@ export async function startTestApp(
     const { id: userId, email, password } = added;
     return { userId, organizationId: ofOrganization, email, password, cookie };
   };
-  const testApp: TestApp = {
+  return {
     app,
     database,
     baseUrl,
@@ -180,11 +194,10 @@ export async function startTestApp(
       await database.drop();
       expect(outgoingRequests().incomplete).toEqual([]);
       // Node.js keeps the variables of the test file, which has this object.
-      Object.assign(testApp, { app: undefined });
+      Object.assign(this, { app: undefined });
       app = undefined as never;
     },
   };
-  return testApp;
 }
 
 export function basic(credentials: Pick<IssuedCredentials, 'clientId' | 'secret'>): string {

@@ -40,7 +40,16 @@ export async function addEndpoint(
   );
 }
 
-export async function startReceiver(): Promise<WebhookReceiver> {
+/** Starts a receiver before the tests of a file or a block, and closes it after them. */
+export function useReceiver(): WebhookReceiver {
+  const receiver = {} as WebhookReceiver;
+  beforeAll(async () => void (await startReceiver(receiver)));
+  afterAll(() => receiver.close());
+  return receiver;
+}
+
+/** @param receiver the object that becomes the receiver */
+export async function startReceiver(receiver = {} as WebhookReceiver): Promise<WebhookReceiver> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -62,7 +71,7 @@ export async function startReceiver(): Promise<WebhookReceiver> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const receiver: WebhookReceiver = {
+  const started: WebhookReceiver = {
     url: `http://127.0.0.1:${port}`,
     arrivals: [],
     response: 200,
@@ -81,5 +90,5 @@ export async function startReceiver(): Promise<WebhookReceiver> {
       await once(server, 'close');
     },
   };
-  return receiver;
+  return Object.assign(receiver, started);
 }
