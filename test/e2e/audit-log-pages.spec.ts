@@ -7,7 +7,7 @@ import {
   type AuditRowChange,
 } from '../support/audit-entries.js';
 import { useTestApp } from '../support/test-app.js';
-import { Visitor } from '../support/visitor.js';
+import { Visitor, linkTo } from '../support/visitor.js';
 
 const PATH = '/dashboard/audit-log';
 const MAX_PAGE_SIZE = 60_000;
@@ -49,13 +49,6 @@ async function fillQuickly(organizationId: string, count: number): Promise<void>
      INSERT INTO audit_chain (organization_id, sequence, created_at, hash) VALUES ($1, $2, now(), '\\x00')`,
     [organizationId, count],
   );
-}
-
-/** Returns the path of the first link with this text. */
-function linkTo(text: string, html: string): string {
-  const [, path = ''] =
-    new RegExp(`<a [^>]*href="([^"]+)"[^>]*>(?:<svg((?!</svg>).)*</svg>)?${text}</a>`).exec(html) ?? [];
-  return path.replaceAll('&amp;', '&');
 }
 
 const SEVERAL: readonly AuditRowChange[] = [

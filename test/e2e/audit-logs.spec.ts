@@ -15,15 +15,10 @@ import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { addOrganization, fillAuditLog } from '../support/audit-entries.js';
 import { moveClock, stopClock } from '../support/clock.js';
 import { LIST_AUDIT_LOGS } from '../support/operations.js';
-import { error, invalidField, useTestApp, type TestResponse } from '../support/test-app.js';
+import { error, invalidField, useTestApp, type TestResponse, INVALID_CURSOR } from '../support/test-app.js';
 
 const PATH = LIST_AUDIT_LOGS.path;
 const PAGE = 100;
-const INVALID_CURSOR = error(
-  'INVALID_REQUEST',
-  'INVALID_CURSOR_FORMAT',
-  'The cursor is not valid. Send the next_cursor of the previous response with the same parameters.',
-);
 
 interface Entry {
   readonly id: string;

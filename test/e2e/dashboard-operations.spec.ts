@@ -1,5 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { DASHBOARD_ROLES, SCOPES, type Scope } from '../../src/infrastructure/auth/index.js';
 import { acceptAccessTokens } from '../support/access-tokens.js';
 import { auditEntries } from '../support/audited.js';
@@ -11,6 +10,7 @@ import {
   type RequestOptions,
   type Login,
 } from '../support/test-app.js';
+import { everything } from '../support/dashboard-forms.js';
 
 const INSUFFICIENT_ROLE = error(
   'INVALID_REQUEST',
@@ -51,39 +51,6 @@ const send = (
     ...options,
     headers: { 'user-agent': USER_AGENT, ...options.headers },
   });
-
-/** Returns a hash of each table that operations can change. */
-async function everything(): Promise<Record<string, unknown>> {
-  const tables = [
-    'organization',
-    'dashboard_user',
-    'dashboard_session',
-    'access_grant',
-    'allowlisted_domain',
-    'saml_configuration',
-    'merchant_visibility',
-    'api_client',
-    'api_secret',
-    'sign_in_link',
-    'webhook_endpoint',
-    'webhook_delivery',
-    'webhook_recovery',
-    'audit_log',
-  ];
-  const state: Record<string, unknown> = { mails: mails() };
-  for (const table of tables) {
-    const [row] = await service.database.query<{ hash: string }>(
-      `SELECT md5(coalesce(string_agg(t::text, '|' ORDER BY t::text), '')) AS hash FROM ${table} t`,
-    );
-    state[table] = row?.hash;
-  }
-  return state;
-}
-
-function mails(): number {
-  const directory = join(service.dataDirectory, 'mail');
-  return existsSync(directory) ? readdirSync(directory).length : 0;
-}
 
 const newestEntry = async (): Promise<unknown> => (await auditEntries(service))[0];
 
@@ -161,7 +128,7 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
   it('rejects a forged access token, and an owner’s access token without the scope', async () => {
     const forged = await send(operation, { token: 'made-up', login: owner });
     expect([forged.status, forged.body]).toEqual([401, INVALID_ACCESS_TOKEN]);
-    const before = await everything();
+    const before = await everything(service);
     const token = await tokenOf(
       owner,
       SCOPES.filter((each) => each !== scope),
@@ -169,7 +136,7 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
     const response = await send(operation, { token });
     expect([response.status, response.body]).toEqual([403, missingScope(scope)]);
     if (action) expect(await newestEntry()).toMatchObject(denied(operation, owner, 'The owner') as object);
-    const { audit_log: _, ...after } = await everything();
+    const { audit_log: _, ...after } = await everything(service);
     expect(before).toMatchObject(after);
   });
 
@@ -201,7 +168,7 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
 
   if (operation.isNotFound) {
     it('responds 404 to unknown and malformed IDs', async () => {
-      const before = await everything();
+      const before = await everything(service);
       const ids = [
         UNKNOWN_ID,
         UNKNOWN_ID.toUpperCase(),
@@ -221,7 +188,7 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
         expect([path, response.status]).toEqual([path, 404]);
         expect(response.body['error_code']).toMatch(/^(?:USER_|WEBHOOK_ENDPOINT_|REQUEST_LOG_)?NOT_FOUND$/);
       }
-      expect(await everything()).toEqual(before);
+      expect(await everything(service)).toEqual(before);
     });
   }
 

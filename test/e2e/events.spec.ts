@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { DataSource } from 'typeorm';
 import { PartitionRotation } from '../../src/infrastructure/database/index.js';
 import { DAY } from '../../src/infrastructure/time/index.js';
 import { EVENT_NAMES } from '../../src/infrastructure/event-catalog/index.js';
@@ -10,6 +9,7 @@ import { issueServiceToken } from '../support/service-tokens.js';
 import { error, invalidField, startTestApp, useTestApp, type TestResponse } from '../support/test-app.js';
 import { expectUsualErrors } from '../support/usual-errors.js';
 import { useReceiver } from '../support/webhook-receiver.js';
+import { watchStatements } from '../support/statements.js';
 
 const INVALID_EVENT = `The selected event is invalid. Allowed values: ${EVENT_NAMES.join(', ')}.`;
 
@@ -605,7 +605,7 @@ describe('POST /events/batch', () => {
     const metadata = Object.fromEntries(
       Array.from({ length: 7 }, (_, index) => [`key-${index}`, 'x'.repeat(480)]),
     );
-    const statements = watchStatements();
+    const statements = watchStatements(service);
     // The background work runs at the same time.
     const OF_PUBLISHING = /^\s*(?:WITH request|SELECT id, client_id AS|SELECT id, name FROM merchant WHERE)/;
     const count = async (events: number): Promise<number> => {
@@ -688,15 +688,4 @@ describe('POST /events', () => {
 function cardUpdatedWithout(field?: string): Event {
   const { client_id: _, ...event } = cardUpdated(UNKNOWN_ID);
   return { ...event, ...(field && { [field]: undefined }) };
-}
-
-/** Returns a list to which the texts of all statements are added from now on. */
-function watchStatements(): string[] {
-  const statements: string[] = [];
-  const dataSource = service.app.get(DataSource);
-  const { logger } = dataSource;
-  dataSource.logger = Object.assign(Object.create(logger) as typeof logger, {
-    logQuery: (statement: string) => void statements.push(statement),
-  });
-  return statements;
 }

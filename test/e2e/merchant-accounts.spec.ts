@@ -9,6 +9,7 @@ import {
   type RequestOptions,
   type TestApp,
   type TestResponse,
+  INVALID_CURSOR,
 } from '../support/test-app.js';
 import { expectUsualErrors } from '../support/usual-errors.js';
 
@@ -24,11 +25,6 @@ const DISCONNECTED = error(
   'MERCHANT_ACCOUNT_ERROR',
   'MERCHANT_ACCOUNT_DISCONNECTED',
   'The account at this merchant is disconnected.',
-);
-const INVALID_CURSOR = error(
-  'INVALID_REQUEST',
-  'INVALID_CURSOR_FORMAT',
-  'The cursor is not valid. Send the next_cursor of the previous response with the same parameters.',
 );
 
 interface Account {

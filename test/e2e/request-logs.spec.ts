@@ -21,24 +21,16 @@ import {
   type TestResponse,
   type RequestOptions,
   type Login,
+  INVALID_CURSOR,
+  MISMATCH,
 } from '../support/test-app.js';
 
 const NOW = new Date('2026-01-31T12:00:00.500Z');
 const SESSION = 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584';
-const INVALID_CURSOR = error(
-  'INVALID_REQUEST',
-  'INVALID_CURSOR_FORMAT',
-  'The cursor is not valid. Send the next_cursor of the previous response with the same parameters.',
-);
 const NOT_FOUND = error(
   'REQUEST_LOG_ERROR',
   'REQUEST_LOG_NOT_FOUND',
   'There is no request log entry with this ID.',
-);
-const MISMATCH = error(
-  'INVALID_REQUEST',
-  'ENVIRONMENT_MISMATCH',
-  'The environment must be that of the access token.',
 );
 const TIMEOUT = error(
   'REQUEST_LOG_ERROR',

@@ -218,3 +218,15 @@ export function error(type: string, code: string, message: string): Record<strin
 
 export const invalidField = (message: string): Record<string, string> =>
   error('INVALID_REQUEST', 'INVALID_FIELD', message);
+
+export const INVALID_CURSOR = error(
+  'INVALID_REQUEST',
+  'INVALID_CURSOR_FORMAT',
+  'The cursor is not valid. Send the next_cursor of the previous response with the same parameters.',
+);
+
+export const MISMATCH = error(
+  'INVALID_REQUEST',
+  'ENVIRONMENT_MISMATCH',
+  'The environment must be that of the access token.',
+);

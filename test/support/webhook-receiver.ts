@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { eventually } from './eventually.js';
-import type { TestApp } from './test-app.js';
+import { error, type TestApp } from './test-app.js';
 
 /** A webhook that arrived at a receiver. */
 export interface Arrival {
@@ -92,3 +92,29 @@ export async function startReceiver(receiver = {} as WebhookReceiver): Promise<W
   };
   return Object.assign(receiver, started);
 }
+
+export const ENDPOINT_NOT_FOUND = error(
+  'WEBHOOK_ENDPOINT_ERROR',
+  'WEBHOOK_ENDPOINT_NOT_FOUND',
+  'There is no webhook endpoint with this ID.',
+);
+
+/** Makes the service deliver to receivers of the tests, and retry at once. */
+export const RETRY_AT_ONCE = {
+  WEBHOOK_TARGETS: 'any',
+  WEBHOOK_RETRY_SECONDS: '0,0',
+  TRUSTED_PROXY_HOPS: '1',
+};
+
+/** Waits until the queue is empty. Resets narrowed lanes, which would be probed only once a second. */
+export const queueIsEmpty = ({ database }: TestApp): Promise<boolean> =>
+  eventually('the queue is empty and the lanes are idle', async () => {
+    await database.query(
+      `UPDATE webhook_lane
+          SET adaptive_width = NULL, width_ceiling = NULL, not_before = '-infinity', consecutive_failures = 0, last_success_at = now()`,
+    );
+    const [row] = await database.query<{ waiting: number }>(
+      `SELECT (SELECT count(*)::integer FROM webhook_delivery) + (SELECT coalesce(sum(in_flight), 0)::integer FROM webhook_lane) AS waiting`,
+    );
+    return row?.waiting === 0;
+  });
