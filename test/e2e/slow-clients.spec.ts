@@ -15,7 +15,7 @@ const LIMITS = {
 const SHORT_LIMITS = {
   headersTimeout: 1_000,
   requestTimeout: 2_000,
-  keepAliveTimeout: 5_000,
+  keepAliveTimeout: 2_000,
   timeout: 4_000,
 };
 const TIMEOUT = 60_000;

@@ -9,6 +9,7 @@ import { createApplication } from '../../src/application.js';
 import { loadConfiguration } from '../../src/infrastructure/config/index.js';
 import type { DashboardRole } from '../../src/infrastructure/auth/index.js';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
+import { LoginService } from '../../src/modules/dashboard-login/index.js';
 import { DashboardUsersService } from '../../src/modules/dashboard-users/index.js';
 import { OrganizationsService } from '../../src/modules/organizations/index.js';
 import { expectDocumented } from './api-document.js';
@@ -71,6 +72,9 @@ export interface TestApp {
   }>;
   close(): Promise<void>;
 }
+
+/** Milliseconds. The tests of the pauses after failed logins set the usual ones. */
+const SHORT_PAUSES: LoginService['pauses'] = { failure: 20, slowed: 50 };
 
 /** The hosts of transactions of the running applications, in the order in which they started. */
 const transactionHosts: (readonly [symbol, TransactionHost])[][] = [];
@@ -135,6 +139,7 @@ export async function startTestApp(
   });
   let app = await createApplication(configuration, { backgroundWork, modules });
   const restoreTransactionHosts = keepTransactionHosts();
+  Object.assign(app.get(LoginService).pauses, SHORT_PAUSES);
   await app.listen(0, '127.0.0.1');
   const baseUrl = await app.getUrl();
   isOwnOrigin(baseUrl);

@@ -124,11 +124,10 @@ export function seenOn(text: string): string {
   return seen.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
 }
 
-/** Returns the path of the first link with this text. */
+/** Returns the path of the first link whose text begins with this. */
 export function linkTo(text: string, html: string): string {
   const [, path = ''] =
-    new RegExp(`<a [^>]*href="([^"]+)"[^>]*>(?:<svg((?!</svg>).)*</svg>)?\\s*${text}\\s*</a>`).exec(html) ??
-    [];
+    new RegExp(`<a [^>]*href="([^"]+)"[^>]*>(?:<svg((?!</svg>).)*</svg>)?${text}`).exec(html) ?? [];
   return path.replaceAll('&amp;', '&');
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { DeliveryWorker } from '../../src/modules/webhooks/worker/delivery-worker.js';
 import { eventually } from './eventually.js';
 import { error, type TestApp } from './test-app.js';
 
@@ -106,13 +107,14 @@ export const RETRY_AT_ONCE = {
   TRUSTED_PROXY_HOPS: '1',
 };
 
-/** Waits until the queue is empty. Resets narrowed lanes, which would be probed only once a second. */
-export const queueIsEmpty = ({ database }: TestApp): Promise<boolean> =>
+/** Waits until the queue is empty. Resets narrowed lanes, and wakes the worker, which would look for retries only once a second. */
+export const queueIsEmpty = ({ app, database }: TestApp): Promise<boolean> =>
   eventually('the queue is empty and the lanes are idle', async () => {
     await database.query(
       `UPDATE webhook_lane
           SET adaptive_width = NULL, width_ceiling = NULL, not_before = '-infinity', consecutive_failures = 0, last_success_at = now()`,
     );
+    app.get(DeliveryWorker).onLaneDue();
     const [row] = await database.query<{ waiting: number }>(
       `SELECT (SELECT count(*)::integer FROM webhook_delivery) + (SELECT coalesce(sum(in_flight), 0)::integer FROM webhook_lane) AS waiting`,
     );
