@@ -6,7 +6,7 @@ import {
   addOrganization,
   chainOf,
   fillAuditLog,
-  insertEntry,
+  insertEntries,
   type AuditRow,
 } from '../support/audit-entries.js';
 import { cloneDatabase } from '../support/database.js';
@@ -67,7 +67,7 @@ async function rebuild(change: Partial<AuditRow>): Promise<void> {
     })),
   );
   await tamper('DELETE FROM audit_log WHERE organization_id = $organization');
-  for (const entry of rebuilt) await insertEntry(service.database, entry);
+  await insertEntries(service.database, rebuilt);
   const { sequence, createdAt, hash } = rebuilt.at(-1) as AuditRow;
   await service.database.query(
     'UPDATE audit_chain SET sequence = $2, created_at = $3, hash = $4 WHERE organization_id = $1',
@@ -294,11 +294,8 @@ describe('A removed, added or moved entry', () => {
   });
 
   it('is detected if there is an entry before the first one', async () => {
-    await insertEntry(service.database, {
-      ...(entries[0] as AuditRow),
-      sequence: '-7',
-      id: randomUUID(),
-    });
+    const before = { ...(entries[0] as AuditRow), sequence: '-7', id: randomUUID() };
+    await insertEntries(service.database, [before]);
     await expectFlaw('missing', 1, null);
   });
 
