@@ -41,7 +41,6 @@ const SECONDS = {
   // These wait.
   'slow-clients': 30,
   'webhook-deliveries': 30,
-  uploads: 20,
   'oauth-clients': 15,
 };
 
