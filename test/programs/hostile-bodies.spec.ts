@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo } from 'node:net';
@@ -708,5 +708,23 @@ describe('The heap', () => {
     await send(COUNT);
     // What a request leaves is garbage already in the young generation.
     expect((await buffersAfter('SIGUSR2')) - before).toBeLessThan((COUNT * SIZE) / 2);
+  });
+
+  it('does not keep large bodies until the old generation is collected', async () => {
+    const buffers = async (): Promise<number> => {
+      const [, bytes] = /^nodejs_external_memory_bytes (\S+)/m.exec(await (await fetch(metricsUrl)).text())!;
+      return Number(bytes);
+    };
+    const body = `a=${'b'.repeat(500_000)}`;
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const send = () =>
+      fetch(`${baseUrl}/sso/saml/${randomUUID()}`, { method: 'POST', body, headers, redirect: 'manual' });
+    const before = await buffers();
+    let most = 0;
+    for (let round = 0; round < 6; round += 1) {
+      await Promise.all(Array.from({ length: 20 }, send));
+      most = Math.max(most, (await buffers()) - before);
+    }
+    expect(most).toBeLessThan(20 * body.length);
   });
 });
