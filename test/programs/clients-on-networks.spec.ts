@@ -28,7 +28,6 @@ let httpsUrl: string;
 let authority: string;
 let homes = 0;
 
-// ES modules have no global `jest`.
 import.meta.jest.setTimeout(60_000);
 
 beforeAll(async () => {

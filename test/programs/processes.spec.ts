@@ -15,7 +15,6 @@ import { Program, run, type Ended } from '../support/program.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { basic } from '../support/test-app.js';
 
-// ES modules have no global `jest`.
 import.meta.jest.setTimeout(60_000);
 
 const TOKEN = /^mcp_dev_[0-9A-Za-z]{49}$/;

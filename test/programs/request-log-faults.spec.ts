@@ -209,7 +209,6 @@ async function baseUrlOf(program: Program): Promise<string> {
 
 // Each test waits most of the time, so they run at the same time.
 describe('SIGTERM while entries cannot be written', () => {
-  // ES modules have no global `jest`.
   import.meta.jest.setTimeout(60_000);
   const USERS = Array.from({ length: 20 }, (_, index) => `waiting-${index}`);
   const folderOf = (own: TestApp): string => join(own.dataDirectory, 'request-log');

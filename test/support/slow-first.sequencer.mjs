@@ -37,10 +37,6 @@ const SECONDS = {
   'forms-sent-twice': 17,
   'device-browser': 16,
   'generated-clients': 16,
-  'oauth-clients': 15,
-  'production-journey': 15,
-  'read-replica': 14,
-  'saml-journey': 14,
 };
 
 export default class SlowFirstSequencer extends TestSequencer {
